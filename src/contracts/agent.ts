@@ -16,29 +16,38 @@ import {
 
 /** Options of an agent. */
 export interface AgentOptions {
-  /** Who it is: in its prompt, in events, and the name under which others delegate to it. */
+  /** Identifies the agent in its prompt, in events, and to other agents that delegate to it. */
   readonly role: string;
-  /** What it is after; in its prompt. A string is taken as it is; the variables of a `prompt` text are filled from the run's inputs. */
+  /**
+   * The agent's goal, part of its prompt. A string is used unchanged. The variables of a `prompt`
+   * text are filled from the run's inputs.
+   */
   readonly goal: Text;
-  /** What it knows or how it works; in its prompt, filled as `goal`. */
+  /** Knowledge or working method of the agent, part of its prompt. Filled as `goal`. */
   readonly background?: Text | undefined;
   readonly tools?: readonly ToolLike[] | undefined;
-  /** Default: the task's, else the ensemble's, else the container's model. */
+  /** Default: the model of the task, else of the ensemble, else of the container. */
   readonly model?: ModelRef | undefined;
-  /** Tool calls it may make in one task. Default 25. */
+  /** Limit of tool calls in one task. Default 25. */
   readonly maxIterations?: number | undefined;
-  /** Tool calls of one turn that are made at once; the others wait. Default 16. */
+  /** Limit of parallel tool calls in one turn; the others wait. Default 16. */
   readonly maxParallelToolCalls?: number | undefined;
-  /** Added to its prompt as output format instructions. Default: none. */
+  /** Output format instructions, added to the agent's prompt. Default: none. */
   readonly responseFormat?: string | undefined;
   readonly modelOptions?: ModelOptions | undefined;
-  /** Holds for all model calls of this agent, in all runs of a kernel. */
+  /** Applies to all model calls of this agent, in all runs of a kernel. */
   readonly rateLimit?: RateLimit | undefined;
-  /** Its prompts and responses are logged at level info. Default false. */
+  /** Logs the agent's prompts and responses at level info. Default false. */
   readonly verbose?: boolean | undefined;
-  /** How many of the run's last outputs its tasks are told, beside those in their `context`; needs `memory.shortTerm` of the ensemble. Default: the ensemble's window. */
+  /**
+   * Number of the run's last outputs in the prompts of its tasks, in addition to those in
+   * `context`. Needs `memory.shortTerm` of the ensemble. Default: the ensemble's window.
+   */
   readonly shortTermWindow?: number | undefined;
-  /** Whether it may hand subtasks to other agents of the run, with the tool `delegate`. Default false. */
+  /**
+   * Whether the agent may delegate subtasks to other agents of the run, with the tool `delegate`.
+   * Default false.
+   */
   readonly allowDelegation?: boolean | undefined;
 }
 
@@ -65,8 +74,10 @@ const MODEL_OPTION_FIELDS = [
 ] as const;
 
 /**
- * Checks an option that takes a model. `what` names the option in the error. Asks nobody whether the provider is known: see `HookRun.resolveModel`.
- * @throws ValidationError unless `model` is absent, a model, or a name with a provider before its colon.
+ * Checks an option that takes a model. `what` names the option in the error. Does not check whether
+ * a provider exists: see `HookRun.resolveModel`.
+ * @throws ValidationError unless `model` is absent, a model, or a name with a provider before its
+ * colon.
  */
 export function checkModel(what: string, model: unknown): void {
   if (model === undefined) return;
@@ -104,8 +115,8 @@ export function checkModelOptions(what: string, options: ModelOptions | undefine
 }
 
 /**
- * Who works: a role, a goal, tools and a model. Immutable and shareable between tasks, ensembles and runs.
- * @throws ValidationError from the constructor for everything that can be seen there.
+ * An agent: a role, a goal, tools and a model. Immutable. Tasks, ensembles and runs can share it.
+ * @throws ValidationError from the constructor for every mistake visible there.
  */
 export class Agent implements AgentOptions {
   readonly role: string;
@@ -121,7 +132,7 @@ export class Agent implements AgentOptions {
   readonly verbose: boolean;
   readonly shortTermWindow: number | undefined;
   readonly allowDelegation: boolean;
-  /** The texts that were given as prompt texts; `goal` and `background` show them unfilled. */
+  /** The texts passed as prompt texts. `goal` and `background` show them unfilled. */
   readonly #prompts: AgentPrompts | undefined;
 
   constructor(options: AgentOptions) {
@@ -155,18 +166,18 @@ export class Agent implements AgentOptions {
     Object.freeze(this);
   }
 
-  /** A copy with some options changed; `undefined` resets one to its default. */
+  /** Returns a copy with changed options; `undefined` resets one to its default. */
   with(changes: Partial<AgentOptions>): Agent {
     return new Agent({ ...this, ...this.#prompts, ...changes });
   }
 
-  /** The texts that were given as prompt texts, whose variables are filled in each run. */
+  /** Returns the texts passed as prompt texts. Their variables are filled in each run. */
   static promptsOf(agent: Agent): AgentPrompts | undefined {
     return agent.#prompts;
   }
 }
 
-/** The texts of an agent that were given as prompt texts. */
+/** The texts of an agent that were passed as prompt texts. */
 interface AgentPrompts {
   readonly goal?: PromptText;
   readonly background?: PromptText;
@@ -178,7 +189,7 @@ function promptsOf({ goal, background }: AgentOptions): AgentPrompts | undefined
   return { ...(isPrompt && { goal }), ...(background instanceof PromptText && { background }) };
 }
 
-/** Returns the form in which roles are compared: without regard to case and outer blanks. */
+/** Returns the form of a role for comparisons: lower case, trimmed. */
 export function canonicalRole(role: string): string {
   return role.trim().toLowerCase();
 }

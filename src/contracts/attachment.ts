@@ -16,9 +16,9 @@ const SHAPES =
   'Write { type: "text", text: "..." } or { type: "image", data: "<base64 or address>", mediaType: "image/png" }.';
 
 /**
- * Checks the parts that a task adds to its user message: their shape, and of images that the first
- * bytes are those of an image and of the declared type.
- * @throws ValidationError naming the index of the part
+ * Checks the parts that a task adds to its user message. An image must begin with the bytes of an
+ * image of the declared type.
+ * @throws ValidationError with the index of the part
  */
 export function checkAttachments(what: string, parts: readonly unknown[]): void {
   parts.forEach((part, index) => checkPart(`${what} at index ${index}`, part));
@@ -77,7 +77,7 @@ function problemOfBytes(base64: string, declared: string | undefined): string | 
   return `is declared as ${declared}, but its first bytes are ${found === undefined ? "of another type" : `those of ${found}`}`;
 }
 
-/** The type of an image; `image/*` where only its address is known. */
+/** Returns the type of an image; `image/*` if only its URL is known. */
 function mediaTypeOf({ data, mediaType }: ImagePart): string {
   const source = mediaSourceOf(data);
   const declared = source.mediaType ?? normalMediaType(mediaType);
@@ -93,8 +93,8 @@ function takes(pattern: string, mediaType: string): boolean {
 }
 
 /**
- * Checks that a model carries the attachments of a task, by its `capabilities.attachments`.
- * @throws ValidationError naming the first part that it does not take
+ * Checks that a model accepts the attachments of a task, by its `capabilities.attachments`.
+ * @throws ValidationError with the first part that it does not accept
  */
 export function requireCarried(
   { attachments, description }: Pick<AnyTask, "attachments" | "description">,

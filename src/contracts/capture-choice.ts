@@ -5,7 +5,7 @@ import { ValidationError } from "./errors.js";
 import { Tokens } from "./tokens.js";
 import { knownNames, preview, requireBoolean, requireFunction, requireText } from "./validation.js";
 
-/** Nothing beyond the base trace; there on every kernel. */
+/** Captures only the base trace. Exists on every kernel. */
 const CAPTURE_OFF: CaptureModeDefinition = Object.freeze({
   name: "OFF",
   capturesMessages: false,
@@ -15,18 +15,19 @@ const CAPTURE_OFF: CaptureModeDefinition = Object.freeze({
 
 const VARIABLE = "AGENTENSEMBLE_CAPTURE_MODE";
 
-/** What a run looks up. */
+/** The settings that a run looks up. */
 type Settings = Pick<HookRun, "find" | "all"> & { readonly options: EnsembleOptions };
 
-/** The mode of a run, and a complaint where the environment names an unknown one. */
+/** The mode of a run, and a warning if the environment names an unknown one. */
 export interface ChosenCapture {
   readonly mode: CaptureModeDefinition;
   readonly problem?: string;
 }
 
 /**
- * Run option, ensemble option, the container's default, the environment, OFF: the first that is set.
- * @throws ValidationError for an unknown name, except in the environment, and for a mode that is none.
+ * Returns the first mode that is set: run option, ensemble option, the container's default, the
+ * environment, OFF.
+ * @throws ValidationError for an unknown name, except in the environment, and for an invalid mode.
  */
 export function chooseCapture(settings: Settings, ofRun: string | undefined): ChosenCapture {
   const explicit = ofRun ?? settings.options.captureMode;
@@ -45,7 +46,8 @@ export function chooseCapture(settings: Settings, ofRun: string | undefined): Ch
 }
 
 function modeNamed(settings: Settings, what: string, name: string): CaptureModeDefinition {
-  requireText(name, `${what} must be the name of a capture mode, got: ${preview(name)}`); // what is bound to a token may be anything
+  // A token may have any value.
+  requireText(name, `${what} must be the name of a capture mode, got: ${preview(name)}`);
   const mode = findMode(settings, name);
   if (mode !== undefined) return mode;
   throw new ValidationError(`Unknown ${what} '${name}'. ${knownNames(name, namesOf(settings))}`);

@@ -1,4 +1,4 @@
-/** How much of a run its trace keeps: a built-in mode, or one of a plugin's. */
+/** The amount of data that a trace keeps of a run: a built-in mode, or one of a plugin. */
 export type CaptureMode = "NONE" | "OFF" | "STANDARD" | "FULL" | (string & {});
 export const CaptureMode = Object.freeze({
   NONE: "NONE",
@@ -10,19 +10,23 @@ export const CaptureMode = Object.freeze({
 /** A capture mode: a contribution to `Tokens.CaptureMode`, chosen by its name. */
 export interface CaptureModeDefinition {
   readonly name: string;
-  /** `false`: keeps no text and no value of the run's (prompts, answers, arguments, inputs, tags, messages of errors), only names, times, counts and sums. Default true. */
+  /**
+   * `false`: keeps no texts and values of the run (prompts, responses, arguments, inputs, tags,
+   * error messages), only names, times, counts and totals. Default true.
+   */
   readonly capturesTexts?: boolean | undefined;
   /** Keeps the whole conversation of every model call. */
   readonly capturesMessages: boolean;
-  /** Keeps what was read from memory and written to it. */
+  /** Keeps all reads and writes of memory. */
   readonly capturesMemory: boolean;
-  /** Keeps the arguments of tool calls as values beside their text. */
+  /** Keeps the arguments of tool calls as values in addition to their text. */
   readonly parsesToolInput: boolean;
-  /** A folder to which every trace is written as `{runId}.trace.json` where the run has no exporter. */
+  /** A folder for traces of runs without an exporter. Each becomes `{runId}.trace.json`. */
   readonly exportsTo?: string;
   /**
-   * Sees every text and JSON value (a prompt, an answer, the input of a tool, the run's inputs, ...) before it stands in a trace; what it returns stands
-   * there instead. Where it throws, the value is left out. Secrets known to the framework are taken out besides.
+   * Returns the replacement of a text or JSON value in a trace. Receives every prompt, response,
+   * tool input, run input and other value. If it throws, the value is omitted. Secrets known to the
+   * framework are also redacted.
    */
   redact?(value: unknown): unknown;
 }

@@ -1,7 +1,7 @@
 import type { ChatModel, ChatResponse } from "./chat-model.js";
 import { ModelCallError } from "./errors.js";
 
-/** @throws ModelCallError for what is no response: models are other people's code. */
+/** @throws ModelCallError for an invalid response: models may return any value. */
 export function checkResponse(
   response: unknown,
   model: Pick<ChatModel, "provider" | "modelId">,
@@ -10,9 +10,10 @@ export function checkResponse(
     { readonly content?: unknown; readonly toolCalls?: unknown } | null | undefined;
   const { content, toolCalls: calls = [] } = message ?? {};
   if (Array.isArray(calls) && calls.every(isToolCall)) {
-    const checked = response as ChatResponse; // checked as far as it is read here
+    const checked = response as ChatResponse; // the fields read here are checked
     if (typeof content === "string") return checked;
-    const isLeftOut = (content === undefined || content === null) && calls.length > 0; // by vendors, next to tool calls
+    // Vendors omit it next to tool calls.
+    const isLeftOut = (content === undefined || content === null) && calls.length > 0;
     if (isLeftOut) return { ...checked, message: { ...checked.message, content: "" } };
   }
   throw new ModelCallError(

@@ -2,30 +2,45 @@ import type { ChatModel } from "./chat-model.js";
 import type { KernelDescription, Plugin } from "./plugin.js";
 import type { JsonSchema } from "./types.js";
 
-/** Under this key an ensemble shows the command line what it runs on. It is the same in every copy of the package. */
+/**
+ * The key under which an ensemble shows its parts to the command line. Equal in every copy of the
+ * package.
+ */
 export const COMMAND_LINE = Symbol.for("agentensemble/command-line");
 
-/** Something for which a run of an ensemble would be refused, or would fail. */
+/** A problem that makes a run of an ensemble fail, or be refused. */
 export interface SetUpProblem {
   readonly error: unknown;
-  /** The page of the documentation, from the root of the project. */
+  /** The page of the documentation, relative to the root of the project. */
   readonly page: string;
 }
 
-/** What the command line may do with an ensemble that somebody else made; for nobody else. */
+/** Access of the command line to an ensemble. For the command line only. */
 export interface CommandLineAccess {
-  /** Adds a plugin. @throws ValidationError once the kernel has booted. */
+  /** Adds a plugin. @throws ValidationError after the kernel has booted. */
   use(plugin: Plugin): void;
-  /** A model from its name, by the providers of the ensemble's own kernel. @throws ValidationError naming the providers there are. */
+  /**
+   * Returns the model with a name, created by the providers of the ensemble's kernel. @throws
+   * ValidationError with the names of the providers.
+   */
   model(name: string): Promise<ChatModel>;
-  /** The inputs that the tasks name or the ensemble sets. `undefined` where code of a task reads inputs too, so that nobody knows all. */
+  /**
+   * Returns the inputs that the tasks name or the ensemble sets. `undefined` if code of a task
+   * reads inputs too, as the list would be incomplete.
+   */
   inputNames(): readonly string[] | undefined;
-  /** The JSON Schema of the inputs, where the ensemble has an `inputType`. Older copies of the package lack it. */
+  /**
+   * Returns the JSON Schema of the inputs; `undefined` without an `inputType`. Missing in older
+   * copies of the package.
+   */
   inputSchema?(): JsonSchema | undefined;
-  /** What the plugins of the kernel bind and tap. */
+  /** Returns the bindings and taps of the kernel's plugins. */
   describe(): Promise<KernelDescription>;
-  /** Everything that would stop a run before its first model call, or at a question that nobody can answer. Older copies of the package lack it. */
+  /**
+   * Returns every problem that would stop a run before its first model call, or at a review without
+   * a reviewer. Missing in older copies of the package.
+   */
   problems?(): Promise<readonly SetUpProblem[]>;
-  /** Ends the kernel, whoever made it. */
+  /** Disposes the kernel, even if the ensemble did not create it. */
   end(): Promise<void>;
 }

@@ -1,21 +1,27 @@
 import { ValidationError } from "./errors.js";
 import { checkOptions, preview, requireArray } from "./validation.js";
 
-/** Options of constraints. Roles are compared without regard to case and outer blanks. */
+/** Options of constraints. Comparisons of roles ignore case and outer blanks. */
 export interface HierarchicalConstraintsOptions {
-  /** Must get at least one successful delegation. */
+  /** Workers that need at least one successful delegation. */
   readonly requiredWorkers?: readonly string[] | undefined;
   /** Default: all. */
   readonly allowedWorkers?: readonly string[] | undefined;
-  /** Approved delegations per role. */
+  /** Limit of approved delegations per role. */
   readonly maxCallsPerWorker?: Readonly<Record<string, number>> | undefined;
-  /** Approved delegations in all; 0 (default) for no limit. */
+  /** Limit of approved delegations in total; 0 (default) for no limit. */
   readonly globalMaxDelegations?: number | undefined;
-  /** Groups of roles: every role of a group must have completed once before the next group may be called. */
+  /**
+   * Groups of roles. Every role of a group must have completed once before a delegation to the next
+   * group.
+   */
   readonly requiredStages?: readonly (readonly string[])[] | undefined;
 }
 
-/** Limits on who a hierarchical team's manager may delegate to, how often and in which order. Checked by the framework, not by the prompt. */
+/**
+ * Limits on the delegations of a hierarchical team's manager: to which roles, how often and in
+ * which order. The framework enforces them, not the prompt.
+ */
 export class HierarchicalConstraints {
   readonly requiredWorkers: readonly string[];
   readonly allowedWorkers: readonly string[];
@@ -23,7 +29,7 @@ export class HierarchicalConstraints {
   readonly globalMaxDelegations: number;
   readonly requiredStages: readonly (readonly string[])[];
 
-  /** Shapes only; whether the roles exist is checked by `run()`. @throws ValidationError */
+  /** Checks shapes only. `run()` checks whether the roles exist. @throws ValidationError */
   constructor(o: HierarchicalConstraintsOptions) {
     checkOptions("HierarchicalConstraints", o, [
       "requiredWorkers",

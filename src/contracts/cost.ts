@@ -7,24 +7,31 @@ import { rounded } from "../util/objects.js";
 export interface CostRates {
   readonly inputTokenRate: number;
   readonly outputTokenRate: number;
-  /** For input tokens that the vendor had cached. Default: `inputTokenRate`. */
+  /** Rate of input tokens that the vendor had cached. Default: `inputTokenRate`. */
   readonly cachedInputTokenRate?: number | undefined;
   /** Default `USD`. */
   readonly currency?: string | undefined;
 }
 
-/** Prices: rates for all models, or a function that gives the cost of one call (`undefined` where it has no price). */
+/**
+ * Prices: rates for all models, or a function that returns the cost of one call (`undefined` for an
+ * unknown price).
+ */
 export type CostConfiguration = CostRates | ((call: UsageRecord) => number | undefined);
 
 /**
- * What calls cost: the sum of those with a known price. Where a function gave the prices, `inputCost` and `outputCost` are 0 and only the total is known.
+ * The cost of calls: the total of those with a known price. If a function returned the prices,
+ * `inputCost` and `outputCost` are 0 and only the total is known.
  */
 export interface CostEstimate {
   readonly inputCost: number;
   readonly outputCost: number;
   readonly totalCost: number;
   readonly currency: string;
-  /** Calls that the sum leaves out, because their price is unknown: they cost more than `totalCost`. Missing where every call has a price. */
+  /**
+   * Number of calls without a known price. The real cost then exceeds `totalCost`. Missing if every
+   * call has a price.
+   */
   readonly unpricedCalls?: number;
 }
 
@@ -50,17 +57,23 @@ export function checkCostConfiguration(what: string, cost: unknown): void {
     requireText(rates.currency, `${what} currency must not be blank when set`);
 }
 
-/** A cost with eight decimals: enough for any currency, and sums print without noise. */
+/**
+ * Rounds a cost to eight decimals: enough for any currency, and totals print without rounding
+ * noise.
+ */
 export function roundedCost(value: number): number {
   return rounded(value, 8);
 }
 
-/** What one call costs, as its usage record keeps it. */
+/** The cost of one call, as its usage record keeps it. */
 export type Price = Pick<UsageRecord, "cost" | "inputCost" | "outputCost" | "currency">;
 
 const NO_PRICE: Price = Object.freeze({});
 
-/** Failures with which a vendor refuses a request: nothing of it was processed, so nothing of it is charged. */
+/**
+ * Failures where the vendor refused the request. The vendor processed nothing, so it charges
+ * nothing.
+ */
 const REFUSALS: readonly string[] = Object.freeze([
   "AE_MODEL_RATE_LIMITED",
   "AE_MODEL_AUTH",
@@ -69,7 +82,10 @@ const REFUSALS: readonly string[] = Object.freeze([
   "AE_MODEL_CONTEXT_LENGTH",
 ]);
 
-/** Whether a model call failed because the vendor refused it, before it had answered anything: nothing of it is charged. */
+/**
+ * Returns whether a model call failed because the vendor refused it before any response: the vendor
+ * charges nothing.
+ */
 export function isRefused(error: unknown): boolean {
   return (
     ModelCallError.isInstance(error) &&
@@ -79,8 +95,9 @@ export function isRefused(error: unknown): boolean {
 }
 
 /**
- * Returns the cost of a call by rates or by a function, as the ledger counts it; no fields where its tokens are unknown or the function has no price.
- * @throws what a price function throws; Error for a price that is no number of 0 or more.
+ * Returns the cost of a call by rates or by a function, as the ledger counts it. Returns no fields
+ * if its tokens are unknown or the function returns no price.
+ * @throws the error of a price function; Error for a price that is no number of 0 or more.
  */
 export function priceOf(configuration: CostConfiguration, usage: UsageRecord): Price {
   if (typeof configuration === "function") {

@@ -1,7 +1,7 @@
 import type { MapReduceNode } from "./map-reduce.js";
 import type { PlanEdge, PlanStep } from "./plan-description.js";
 
-/** An agent as a trace names it. */
+/** An agent, as shown in a trace. */
 export interface AgentSummary {
   readonly role: string;
   readonly goal: string;
@@ -14,12 +14,13 @@ export interface AgentSummary {
 export interface DagTask {
   /** The task's id; `$loop:{name}` for a loop, `{graph}/{state}` for a state of a graph. */
   readonly id: string;
-  /** As it was written, template variables not filled; in `run_planned` they are filled. */
+  /** The description with unfilled template variables. In `run_planned` they are filled. */
   readonly description: string;
   readonly expectedOutput: string;
   /**
-   * `(deterministic)` for a handler, `(synthesized)` where the agent is not known before the run, `(assigned)` where a manager chooses it,
-   * `(loop)` for a loop, `(end)` for the end of a graph.
+   * `(deterministic)` for a handler, `(synthesized)` for an agent unknown before the run,
+   * `(assigned)` for an agent that a manager chooses, `(loop)` for a loop, `(end)` for the end of a
+   * graph.
    */
   readonly agentRole: string;
   /** Ids of the tasks in its `context`. */
@@ -27,7 +28,10 @@ export interface DagTask {
   /** Index in `parallelGroups`. */
   readonly parallelGroup: number;
   readonly onCriticalPath: boolean;
-  /** `graph-end`: where a graph ends, id `__END__`. `manager`: who assigns the tasks of HIERARCHICAL. `delegated`: made by a delegation during the run. */
+  /**
+   * `graph-end`: the end of a graph, id `__END__`. `manager`: the manager that assigns the tasks of
+   * HIERARCHICAL. `delegated`: created by a delegation during the run.
+   */
   readonly nodeType?:
     | MapReduceNode["nodeType"]
     | NonNullable<PlanStep["nodeType"]>
@@ -38,29 +42,31 @@ export interface DagTask {
   readonly loopMaxIterations?: number;
   /** The tasks that a loop repeats. */
   readonly loopBody?: readonly DagTask[];
-  /** The phase the task belongs to. Ours; not in the schema. */
+  /** The phase of the task. An extension of the schema. */
   readonly phase?: string;
 }
 
-/** How two tasks are connected. */
+/** A connection of two tasks. */
 export interface DagLink {
   readonly fromTaskId: string;
   readonly toTaskId: string;
   /**
-   * `context`: the second gets the output of the first. `order`: it only begins after it. `repeat`: from the last task of a loop to its first.
-   * `delegation`: the first hands the second to its agent.
+   * `context`: the second task receives the output of the first. `order`: the second starts after
+   * the first. `repeat`: from the last task of a loop to its first. `delegation`: the first task
+   * delegates the second to its agent.
    */
   readonly kind: "context" | "order" | "repeat" | "delegation";
 }
 
-/** A transition of a graph. `fired` is false in a plan: nothing has been run. */
+/** A transition of a graph. `fired` is false in a plan, which has not run. */
 export interface DagEdge extends PlanEdge {
   readonly fired: boolean;
 }
 
 /**
- * What an ensemble is going to do, as plain data: the format `.dag.json`, schema 1.3. Made by `ensemble.toDag()` without running anything.
- * It has no time of its own, so that the same ensemble gives the same document; who saves it may add `generatedAt`.
+ * The plan of an ensemble as plain data: the format `.dag.json`, schema 1.3. `ensemble.toDag()`
+ * creates it without running anything. It contains no time, so that the same ensemble gives the
+ * same document. Add `generatedAt` when saving it.
  */
 export interface Dag {
   readonly schemaVersion: "1.3";
@@ -68,20 +74,26 @@ export interface Dag {
   readonly workflow: string;
   readonly agents: readonly AgentSummary[];
   readonly tasks: readonly DagTask[];
-  /** Between tasks and parts of loops; empty for a graph, see `graphEdges`. Ours; not in the schema. */
+  /**
+   * Connections of tasks and of parts of loops. Empty for a graph, see `graphEdges`. An extension
+   * of the schema.
+   */
   readonly edges: readonly DagLink[];
   /** Ids of tasks that may run at the same time, in the order of the groups. */
   readonly parallelGroups: readonly (readonly string[])[];
   /** Ids of the longest chain of tasks that wait for each other. */
   readonly criticalPath: readonly string[];
-  /** `ADAPTIVE` only for what ran: its tree is not known before. */
+  /** `ADAPTIVE` only after a run: its tree is unknown before. */
   readonly mapReduceMode?: "STATIC" | "ADAPTIVE";
   readonly mode?: "graph";
   readonly graphEdges?: readonly DagEdge[];
   readonly graphStartStateId?: string;
 }
 
-/** The diagram of an ensemble after a run: with the time of the run, and of a graph the transitions that were made. */
+/**
+ * The diagram of an ensemble after a run, with the time of the run. For a graph, includes its
+ * transitions.
+ */
 export type RunDag = Dag & {
   readonly generatedAt: Date;
   readonly graphTerminationReason?: string | null;

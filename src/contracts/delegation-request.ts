@@ -15,7 +15,7 @@ function requireRecord(field: string, value: unknown): void {
   throw new ValidationError(`DelegationRequest ${field} must be an object, got: ${preview(value)}`);
 }
 
-/** @throws ValidationError for what is no priority; `field` says whose it would be. */
+/** @throws ValidationError for an invalid priority; `field` names its place. */
 export function checkPriority(field: string, priority: unknown): void {
   if (!PRIORITIES.includes(priority))
     throw new ValidationError(
@@ -23,7 +23,10 @@ export function checkPriority(field: string, priority: unknown): void {
     );
 }
 
-/** Requests come from tools, plugins and taps: other people's code. @throws ValidationError naming the field. */
+/**
+ * Checks requests of tools, plugins and taps, which may be any value. @throws ValidationError with
+ * the name of the field.
+ */
 export function checkRequest(request: DelegationRequest, { taskId }: DelegateOptions): void {
   if (typeof request !== "object" || request === null)
     throw new ValidationError(`A delegation request must be an object, got: ${preview(request)}`);

@@ -5,7 +5,7 @@ import type { Awaitable, JsonSchema } from "./types.js";
 import { ValidationError } from "./errors.js";
 import { requireText } from "./validation.js";
 
-/** A subtask that one agent hands to another. */
+/** A subtask that one agent delegates to another. */
 export interface DelegationRequest {
   /** Correlates the request with its response and its events. */
   readonly taskId: string;
@@ -18,7 +18,10 @@ export interface DelegationRequest {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** How it went. A refused or failed delegation is a response too, so that the delegating agent can be told. */
+/**
+ * The outcome of a delegation. A refused or failed delegation is a response too, so that the
+ * delegating agent receives the reason.
+ */
 export interface DelegationResponse {
   readonly taskId: string;
   readonly status: "SUCCESS" | "FAILURE" | "PARTIAL";
@@ -29,18 +32,18 @@ export interface DelegationResponse {
   readonly durationMs: number;
 }
 
-/** The key under which the engine keeps the result of the worker in a response. */
+/** The key under which the engine keeps the worker's result in a response. */
 export const WORKER: unique symbol = Symbol.for("agentensemble/delegation-worker") as never;
 
-/** The worker's side of a delegation that was let through. */
+/** The worker's result of an accepted delegation. */
 export interface WorkerResult {
-  /** Its finished task; absent where it failed. */
+  /** The output of the worker's task; absent after a failure. */
   readonly output: TaskOutput | undefined;
 }
 
 /**
- * Returns what the worker of a delegation brought; `undefined` where nobody was asked, because a guard or a policy said no or a tap answered. A copy of the
- * response (`{ ...response }`) keeps it.
+ * Returns the worker's result of a delegation. Returns `undefined` if no worker ran: a guard or a
+ * policy refused, or a tap answered. A copy of the response (`{ ...response }`) keeps the result.
  */
 export function workerOf(response: DelegationResponse): WorkerResult | undefined {
   return (response as { readonly [WORKER]?: WorkerResult })[WORKER]; // set by the engine only
@@ -53,7 +56,7 @@ export interface DelegationPolicyResult {
   readonly request?: DelegationRequest;
 }
 
-/** Makes verdicts. Anything else a policy returns refuses the delegation. */
+/** Creates verdicts. Any other return value of a policy refuses the delegation. */
 export const DelegationPolicyResult: {
   allow(): DelegationPolicyResult;
   /** @throws ValidationError for a blank reason. */
@@ -73,7 +76,7 @@ export const DelegationPolicyResult: {
   },
 });
 
-/** What a policy knows beside the request. */
+/** The context of a policy, in addition to the request. */
 export interface DelegationPolicyContext {
   readonly delegatingAgentRole: string;
   readonly currentDepth: number;
@@ -81,13 +84,16 @@ export interface DelegationPolicyContext {
   readonly availableWorkerRoles: readonly string[];
 }
 
-/** Asked before every delegation, peer or hierarchical, in the order given; the first refusal ends it. */
+/**
+ * Judges every delegation, peer or hierarchical. Policies run in the given order; the first refusal
+ * ends it.
+ */
 export type DelegationPolicy = (
   request: DelegationRequest,
   ctx: DelegationPolicyContext,
 ) => Awaitable<DelegationPolicyResult>;
 
-/** Writes what the manager of a hierarchical team is told. */
+/** Writes the prompt of a hierarchical team's manager. */
 export interface ManagerPromptStrategy {
   buildSystemPrompt(ctx: { readonly agents: readonly Agent[] }): string;
   buildUserPrompt(ctx: { readonly tasks: readonly AnyTask[] }): string;

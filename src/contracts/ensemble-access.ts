@@ -8,10 +8,13 @@ import type { Inputs } from "./types.js";
 export interface EnsembleAccess {
   /** `EnsembleOptions.name`. */
   readonly name: string | undefined;
-  /** Starts the kernel where it has not started. @throws as the kernel's `boot()`. */
+  /** Starts the kernel unless it has started. @throws as the kernel's `boot()`. */
   ready(): Promise<void>;
   run(inputs?: Inputs, options?: RunOptions): Promise<EnsembleOutput>;
-  /** Runs it with inputs that an earlier run was given, as that run saw them: they are not checked by `inputType` again. */
+  /**
+   * Runs the ensemble with the parsed inputs of an earlier run. `inputType` does not check them
+   * again.
+   */
   runAgain(inputs: Inputs, options?: RunOptions): Promise<EnsembleOutput>;
   explain(inputs?: Inputs): Promise<Explanation>;
   toDag(): Dag;

@@ -18,7 +18,7 @@ import type { AnyTask } from "./task.js";
 import type { TraceExporter } from "./trace.js";
 import type { Inputs, InputSchema, JsonSchema } from "./types.js";
 
-/** The name of a workflow: one of the built-in ones, or of a plugin's. */
+/** The name of a workflow: a built-in one, or one of a plugin. */
 export type Workflow = "SEQUENTIAL" | "PARALLEL" | "HIERARCHICAL" | (string & {});
 export const Workflow = Object.freeze({
   SEQUENTIAL: "SEQUENTIAL",
@@ -26,10 +26,13 @@ export const Workflow = Object.freeze({
   HIERARCHICAL: "HIERARCHICAL",
 } as const);
 
-/** A text of a prompt: `{name}` stands for a value; or a function of the values. */
+/** A text of a prompt. `{name}` is replaced by a value. Or a function of the values. */
 export type PromptTemplate = string | ((values: Readonly<Record<string, unknown>>) => string);
 
-/** A graph of whatever states. Not `Graph<string>`: predicates take the states, so no graph of definite ones would be one. */
+/**
+ * A graph of any states. Not `Graph<string>`: predicates take the states, so no graph of known
+ * states would match it.
+ */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type AnyGraph = Graph<any>;
 
@@ -39,117 +42,159 @@ export interface EnsembleOptions extends EnsembleCallbacks {
   readonly name?: string | undefined;
   /** States for observers what the ensemble does. Default: none. */
   readonly description?: string | undefined;
-  /** Workers without a task of their own, for delegation. */
+  /** Workers without a planned task, for delegation. */
   readonly agents?: readonly Agent[] | undefined;
   readonly tasks?: readonly AnyTask[] | undefined;
-  /** Named groups of tasks with an order between them. Not together with `tasks` or `loops`. */
+  /**
+   * Named groups of tasks with an order between them. Not allowed together with `tasks` or `loops`.
+   */
   readonly phases?: readonly Phase[] | undefined;
-  /** Repeated tasks; SEQUENTIAL runs them after `tasks`. */
+  /** Repeated tasks. SEQUENTIAL runs them after `tasks`. */
   readonly loops?: readonly Loop[] | undefined;
-  /** A state machine; excludes tasks, loops and phases. */
+  /** A state machine. Excludes tasks, loops and phases. */
   readonly graph?: AnyGraph | undefined;
-  /** For tasks whose agent and own options name none. */
+  /** For tasks without a model, and without a model of their agent. */
   readonly model?: ModelRef | undefined;
-  /** Holds for the calls of the ensemble's own model; tasks and agents with a model or a limit of their own are unaffected. */
+  /**
+   * Applies to calls of the ensemble's model. Does not apply to tasks and agents with a model or a
+   * limit.
+   */
   readonly rateLimit?: RateLimit | undefined;
-  /** Default: PARALLEL when a task's `context` holds another task of the ensemble, else SEQUENTIAL. */
+  /**
+   * Default: PARALLEL if a task's `context` contains another task of the ensemble, else SEQUENTIAL.
+   */
   readonly workflow?: Workflow | undefined;
-  /** Makes agents for tasks without one. Default: from the description, without a model. */
+  /** Creates agents for tasks without one. Default: from the description, without a model. */
   readonly agentSynthesizer?: AgentSynthesizer | undefined;
-  /** Values for template variables; those given to `run()` win. */
+  /** Values for template variables. Values passed to `run()` take precedence. */
   readonly inputs?: Inputs | undefined;
-  /** Checks the inputs of a run, those above included, before anything is spent. Also the form that the command line and MCP clients see. Default: anything. */
+  /**
+   * Checks the inputs of a run, including `inputs`, before any spending. Also describes the inputs
+   * to the command line and to MCP clients. Default: accepts anything.
+   */
   readonly inputType?: InputSchema<unknown> | undefined;
-  /** PARALLEL: `FAIL_FAST` (default) stops everything at the first failure, `CONTINUE_ON_ERROR` finishes what can be finished. */
+  /**
+   * PARALLEL: `FAIL_FAST` (default) stops everything at the first failure. `CONTINUE_ON_ERROR`
+   * finishes all tasks that do not depend on a failure.
+   */
   readonly parallelErrorStrategy?: "FAIL_FAST" | "CONTINUE_ON_ERROR" | undefined;
-  /** PARALLEL: how many tasks run at once. Default: no limit. */
+  /** PARALLEL: limit of tasks at the same time. Default: no limit. */
   readonly maxConcurrency?: number | undefined;
-  /** HIERARCHICAL: the manager's model. Default: the ensemble's, else the container's, else the first worker's. */
+  /**
+   * HIERARCHICAL: the manager's model. Default: the model of the ensemble, else of the container,
+   * else of the first worker.
+   */
   readonly managerModel?: ModelRef | undefined;
-  /** HIERARCHICAL: for the manager's calls. Default: what the model does by itself. */
+  /** HIERARCHICAL: options of the manager's calls. Default: the model's defaults. */
   readonly managerModelOptions?: ModelOptions | undefined;
-  /** HIERARCHICAL: tool calls the manager may make. Default 20. */
+  /** HIERARCHICAL: limit of the manager's tool calls. Default 20. */
   readonly managerMaxIterations?: number | undefined;
   readonly managerPromptStrategy?: ManagerPromptStrategy | undefined;
   readonly hierarchicalConstraints?: HierarchicalConstraints | undefined;
   readonly delegationPolicies?: readonly DelegationPolicy[] | undefined;
-  /** How deep delegates may delegate. Default 3. */
+  /** Limit of the depth of delegation. Default 3. */
   readonly maxDelegationDepth?: number | undefined;
-  /** Replaces prompt texts by name; see `docs/prompts.md` for the names. */
+  /** Replaces prompt texts by name. `docs/prompts.md` lists the names. */
   readonly prompts?: Readonly<Record<string, PromptTemplate>> | undefined;
   /**
-   * Whether answers are streamed as `token` events. Default: in `stream()`, when `onToken` is given, and while an observer of the kernel wants tokens (`events.on`).
-   * Tokens come before the output guardrails have judged; `"guarded"` holds them back until the task's output is accepted, and drops those of a refused one.
+   * Whether to stream responses as `token` events. Default: in `stream()`, with `onToken`, and
+   * while an observer of the kernel requests tokens (`events.on`). Tokens come before output
+   * guardrails judge the output. `"guarded"` holds them until the task's output is accepted, and
+   * drops those of a refused one.
    */
   readonly streaming?: boolean | "guarded" | undefined;
-  /** The team's own memory: of this run, of earlier runs, of things known by name. */
+  /** The team's memory: of this run, of earlier runs, of named entities. */
   readonly memory?: MemoryOptions | undefined;
-  /** Where the `memory` scopes of tasks are kept. */
+  /** Storage of the tasks' `memory` scopes. */
   readonly memoryStore?: MemoryStore | undefined;
-  /** What a store that fails does: `fail` (default) fails the task, `warn` goes on without, with a `run_warning`. Finished work is kept either way. */
+  /**
+   * Reaction to a failing store. `fail` (default) fails the task. `warn` continues without the
+   * store and emits `run_warning`. Both keep finished work.
+   */
   readonly memoryErrors?: "fail" | "warn" | undefined;
-  /** Asked at every review; see `reviewPolicy` and the reviews of tasks. */
+  /** Answers every review. See `reviewPolicy` and the reviews of tasks. */
   readonly reviewHandler?: ReviewHandler | undefined;
-  /** Which tasks without a `review` of their own are reviewed once done. Default NEVER. */
+  /** Default review for tasks without a `review` option, after their completion. Default NEVER. */
   readonly reviewPolicy?: "NEVER" | "AFTER_EVERY_TASK" | "AFTER_LAST_TASK" | undefined;
-  /** Keeps what is learnt from tasks with `reflect`. Default: for as long as the ensemble lives, with a `run_warning`. */
+  /**
+   * Keeps the reflections of tasks with `reflect`. Default: in memory, for the life of the
+   * ensemble, with a `run_warning`.
+   */
   readonly reflectionStore?: ReflectionStore | undefined;
-  /** How structured data stands in prompts. TOON takes fewer tokens for lists of like objects; others are contributions to `Tokens.ContextFormat`. Default JSON. */
+  /**
+   * The format of structured data in prompts. TOON takes fewer tokens for lists of similar objects.
+   * Other formats are contributions to `Tokens.ContextFormat`. Default JSON.
+   */
   readonly contextFormat?: "JSON" | "TOON" | (string & {}) | undefined;
   /** Prices, for `cost` in usage, metrics and trace. */
   readonly costConfiguration?: CostConfiguration | undefined;
-  /** How much the trace keeps. Default: the container's `DefaultCaptureMode`, else `AGENTENSEMBLE_CAPTURE_MODE`, else OFF. */
+  /**
+   * The amount of data in the trace. Default: the container's `DefaultCaptureMode`, else
+   * `AGENTENSEMBLE_CAPTURE_MODE`, else OFF.
+   */
   readonly captureMode?: CaptureMode | undefined;
   readonly traceExporter?: TraceExporter | readonly TraceExporter[] | undefined;
-  /** Characters of a tool's output that are sent to the model; -1 (default) for all. The trace keeps the full text. */
+  /**
+   * Limit of characters of a tool's output sent to the model; -1 (default) for all. The trace keeps
+   * the full text.
+   */
   readonly maxToolOutputLength?: number | undefined;
-  /** Time for one tool call in milliseconds, for tools that set none themselves. Default: none. */
+  /** Time limit of a tool call in milliseconds, for tools without one. Default: none. */
   readonly toolTimeoutMs?: number | undefined;
   /** Characters of tool input and output in log lines; -1 for all, 0 for none. Default 200. */
   readonly toolLogTruncateLength?: number | undefined;
   /** Logs prompts and responses of all agents at level info. Default false. */
   readonly verbose?: boolean | undefined;
   readonly listeners?: readonly EnsembleListener[] | undefined;
-  /** Sees every event. */
+  /** Receives every event. */
   readonly on?: ((event: EnsembleEvent) => void) | undefined;
-  /** Added to the standard ones. Not together with a kernel that has booted. */
+  /** Added to the standard plugins. Not allowed together with a kernel that has booted. */
   readonly plugins?: readonly Plugin[] | undefined;
-  /** Default: one of the ensemble's own. */
+  /** Default: a new kernel. */
   readonly kernel?: KernelApi | undefined;
 }
 
-/** What `ensemble.explain()` gives: what would be sent, without sending it. */
+/** The result of `ensemble.explain()`: the requests of a run, without sending them. */
 export interface Explanation {
   readonly workflow: string;
-  /** The form of the inputs as JSON Schema, where the ensemble has an `inputType`. */
+  /** The JSON Schema of the inputs, if the ensemble has an `inputType`. */
   readonly inputs?: JsonSchema;
-  /** Those of the plan, then those that the workflow adds. */
+  /** Tasks of the plan, then those that the workflow adds. */
   readonly tasks: readonly ExplainedTask[];
-  /** Of the first call of each task, added up. */
+  /** Total of the first calls of all tasks. */
   readonly estimatedInputTokens: number;
-  /** What a run costs at most; missing without prices, and where nothing limits it: see `unbounded`. */
+  /**
+   * Upper bound of the cost of a run. Missing without prices, and if nothing limits the cost: see
+   * `unbounded`.
+   */
   readonly costBound?: CostEstimate;
-  /** With prices: why there is no upper bound. Each names the task and what would give it one. */
+  /** With prices: the reasons for a missing upper bound. Each names the task and a remedy. */
   readonly unbounded: readonly string[];
 }
 
-/** One task of an explanation. The prompts are those of its first call; outputs of earlier tasks and what is read from memory are shown as placeholders. */
+/**
+ * One task of an explanation. The prompts are those of its first call. Placeholders replace outputs
+ * of earlier tasks and memory entries.
+ */
 export interface ExplainedTask {
   readonly taskId: string;
   readonly description: string;
   readonly agentRole: string;
-  /** Whether a model will make the agent, so that its prompt is not known yet. */
+  /** Whether a model creates the agent, so that its prompt is not known yet. */
   readonly synthesizedByModel: boolean;
   readonly dependsOn: readonly string[];
-  /** `provider:model`; empty for a task that calls none. */
+  /** `provider:model`; empty for a task without model calls. */
   readonly model: string;
   readonly systemPrompt: string;
   readonly userPrompt: string;
   /** The names of `toolSpecs`. */
   readonly tools: readonly string[];
-  /** The tools as the model sees them; those of dynamic providers are known only when the task starts. */
+  /**
+   * The tools as described to the model. Tools of dynamic providers are known only at the start of
+   * the task.
+   */
   readonly toolSpecs: readonly ToolSpec[];
   readonly estimatedInputTokens: number;
-  /** How many model calls a run makes for it at most, not counting tries that fail. */
+  /** Limit of model calls in a run, without failed attempts. */
   readonly maxModelCalls: number;
 }

@@ -2,37 +2,37 @@ import { printableText } from "../util/printable.js";
 
 const MARK = Symbol.for("agentensemble/error");
 
-/** Types of values that errors carry. The contracts that own these types add them, so that errors import none of them. */
+/** Types of values in errors. The contracts that define these types add them, so that this file imports none of them. */
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- contracts merge their types into it
 export interface ErrorContents {}
 
 type Content<Name extends string> =
   ErrorContents extends Readonly<Record<Name, infer Type>> ? Type : unknown;
 
-/** What every error of the framework may carry beside its message. */
+/** Details of every error of the framework, in addition to its message. */
 export interface ErrorDetails {
-  /** The error that led to this one. */
+  /** The error that caused this one. */
   readonly cause?: unknown;
-  /** Advice: what to change so that it works. */
+  /** Advice: a change that solves the problem. */
   readonly hint?: string | undefined;
 }
 
 /**
- * The base of every error the framework throws on purpose.
+ * Base class of all errors that the framework throws deliberately.
  *
- * `code` is stable (`AE_...`, listed in `docs/errors.md`); `message` may change. `output` is there on errors that ended a run: what was finished,
- * the metrics and the trace. `isInstance` and `find` also recognise errors made by another copy of this package.
+ * `code` is stable (`AE_...`, listed in `docs/errors.md`); `message` may change. `output` is set on errors that ended a run: the finished work, the metrics and
+ * the trace. `isInstance` and `find` also recognise errors created by another copy of this package.
  */
 export class AgentEnsembleError extends Error {
   /** Stable identifier of the kind of failure. */
   readonly code: string;
-  /** What to do about it, where the message alone does not say. */
+  /** A remedy, if the message does not name one. */
   readonly hint?: string;
   /** The partial output of the run that this error ended. Not enumerable, so that logging an error does not print a whole run. */
   declare readonly output?: Content<"ensembleOutput">;
 
   constructor(code: string, message: string, details: ErrorDetails = {}) {
-    super(printableText(`${message}`), "cause" in details ? { cause: details.cause } : undefined); // it may quote a server or a model, and end on a terminal
+    super(printableText(`${message}`), "cause" in details ? { cause: details.cause } : undefined); // may quote a server
     this.name = new.target.name;
     this.code = code;
     if (details.hint !== undefined) this.hint = printableText(details.hint);
@@ -42,7 +42,7 @@ export class AgentEnsembleError extends Error {
     return true;
   }
 
-  /** Whether `e` is an error of the class this is called on (or of a subclass), also when another copy of the package made it. */
+  /** Returns whether `e` is an instance of this class or a subclass, also from another copy of the package. */
   static isInstance<C extends abstract new (...args: never[]) => AgentEnsembleError>(
     this: C,
     e: unknown,
@@ -55,23 +55,23 @@ export class AgentEnsembleError extends Error {
     return false;
   }
 
-  /** The first error of this class among `e` and its `cause` chain. */
+  /** Returns the first error of this class in `e` and its `cause` chain. */
   static find<C extends abstract new (...args: never[]) => AgentEnsembleError>(
     this: C,
     e: unknown,
   ): InstanceType<C> | undefined {
     const seen = new Set<unknown>();
     for (let current = e; current instanceof Error && !seen.has(current); current = current.cause) {
-      if (AgentEnsembleError.isInstance.call(this, current)) return current as InstanceType<C>; // isInstance checked for this very class
+      if (AgentEnsembleError.isInstance.call(this, current)) return current as InstanceType<C>; // checked by isInstance
       seen.add(current);
     }
     return undefined;
   }
 }
 
-/** A mistake in the configuration: an option, a name, a graph. Thrown by constructors, or by `run()` before anything is spent. */
+/** A mistake in the configuration: an option, a name, a graph. Thrown by constructors, or by `run()` before any spending. */
 export class ValidationError extends AgentEnsembleError {
-  /** `inputs`: the caller's inputs do not fit the `inputType` of the ensemble. Absent for every other mistake. */
+  /** `inputs`: the caller's inputs do not match the `inputType` of the ensemble. Absent for every other mistake. */
   readonly about?: "inputs";
   constructor(
     message: string,
@@ -103,7 +103,7 @@ export class TaskExecutionError extends AgentEnsembleError {
   }
 }
 
-/** An agent could not do its task: its model failed, or its handler threw. `cause` says why. */
+/** An agent could not do its task: its model failed, or its handler threw. `cause` is the reason. */
 export class AgentExecutionError extends AgentEnsembleError {
   readonly agentRole: string;
   readonly taskDescription: string;
@@ -118,7 +118,7 @@ export class AgentExecutionError extends AgentEnsembleError {
   }
 }
 
-/** The kinds of model failure a program may want to tell apart. */
+/** Kinds of model failures that a program may distinguish. */
 export type ModelErrorCode =
   | "AE_MODEL_CALL"
   | "AE_MODEL_RATE_LIMITED"
@@ -131,19 +131,19 @@ export type ModelErrorCode =
   | "AE_MODEL_CONTEXT_LENGTH"
   | "AE_MODEL_SERVER";
 
-/** A call to a chat model failed. Retry policies look at `retryable` and `retryAfterMs`. */
+/** A call to a chat model failed. Retry policies read `retryable` and `retryAfterMs`. */
 export class ModelCallError extends AgentEnsembleError {
   readonly provider: string;
   readonly modelId: string;
-  /** HTTP status, where there was one. */
+  /** HTTP status, if there was one. */
   readonly status?: number;
   /** Whether the same call may succeed later. */
   readonly retryable: boolean;
-  /** How long the vendor asked to wait, in milliseconds. */
+  /** The vendor's requested waiting time in milliseconds. */
   readonly retryAfterMs?: number;
-  /** What had been streamed before the failure. */
+  /** The text streamed before the failure. */
   readonly partialText?: string;
-  /** How many attempts had been made when the error reached the caller; 1 without retries. */
+  /** Number of attempts before the error reached the caller; 1 without retries. */
   readonly attempts: number;
   constructor(
     message: string,
@@ -170,7 +170,7 @@ export class ModelCallError extends AgentEnsembleError {
   }
 }
 
-/** A tool threw. Agents pass its text to the model and go on; only a custom executor sees this error. */
+/** A tool threw. Agents pass its text to the model and continue; only a custom executor receives this error. */
 export class ToolExecutionError extends AgentEnsembleError {
   readonly toolName: string;
   readonly toolInput: string;
@@ -185,14 +185,14 @@ export class ToolExecutionError extends AgentEnsembleError {
   }
 }
 
-/** A tool cannot work as it is configured; the task fails instead of the model being told. */
+/** A tool's configuration prevents its work. The task fails, and the model gets no result. */
 export class ToolConfigurationError extends AgentEnsembleError {
   constructor(message: string, details: ErrorDetails = {}) {
     super("AE_TOOL_CONFIGURATION", message, details);
   }
 }
 
-/** The model went on asking for tools after it had been told to stop. */
+/** The model continued to request tools after the request to stop. */
 export class MaxIterationsExceededError extends AgentEnsembleError {
   readonly agentRole: string;
   readonly taskDescription: string;
@@ -218,11 +218,11 @@ export class MaxIterationsExceededError extends AgentEnsembleError {
   }
 }
 
-/** Template variables without a value; all of them are named. */
+/** Template variables without a value. Names all of them. */
 export class PromptTemplateError extends AgentEnsembleError {
   readonly missingVariables: readonly string[];
   readonly template: string;
-  /** The name of the task whose text it is, else its description; absent outside of tasks. */
+  /** The name of the task with the text, else its description; absent outside of tasks. */
   readonly task?: string;
   constructor(
     missingVariables: readonly string[],
@@ -245,9 +245,9 @@ export class PromptTemplateError extends AgentEnsembleError {
   }
 }
 
-/** The model's text never became a value of the task's schema. */
+/** No text of the model matched the task's schema. */
 export class OutputParsingError extends AgentEnsembleError {
-  /** The last text that was refused. */
+  /** The last refused text. */
   readonly rawOutput: string;
   /** One message per attempt. */
   readonly parseErrors: readonly string[];
@@ -270,7 +270,7 @@ export class GuardrailViolationError extends AgentEnsembleError {
   readonly violationMessage: string;
   readonly taskDescription: string;
   readonly agentRole: string;
-  /** The name given with `namedGuardrail`, else the function's own name. */
+  /** The name passed to `namedGuardrail`, else the function's name. */
   readonly guardrailName: string | undefined;
   constructor(
     context: {
@@ -296,7 +296,7 @@ export class GuardrailViolationError extends AgentEnsembleError {
   }
 }
 
-/** The run, or the part of it that was still going, was cancelled: by the caller's signal, `handle.cancel()`, a failed sibling or `dispose()`. */
+/** The run, or its unfinished part, was cancelled: by the caller's signal, `handle.cancel()`, a failed sibling or `dispose()`. */
 export class RunCancelledError extends AgentEnsembleError {
   constructor(message: string, details: ErrorDetails = {}) {
     super("AE_RUN_CANCELLED", message, details);
@@ -304,14 +304,14 @@ export class RunCancelledError extends AgentEnsembleError {
 }
 
 /**
- * The run waits for something that may come after the process has ended, for instance a person. A tap, a tool or a handler throws it: what is in flight
- * ends, no further task starts, and the run rejects with it. Its exit reason is SUSPENDED; the outputs so far are kept.
+ * The run waits for an event that may come after the process has ended, for instance a person's decision. A tap, a tool or a handler throws it. Work in
+ * progress ends, no further task starts, and the run rejects with it. Its exit reason is SUSPENDED; the outputs so far are kept.
  */
 export class RunSuspendedError extends RunCancelledError {
   override readonly code: string = "AE_RUN_SUSPENDED";
 }
 
-/** The run was not finished within its `timeoutMs`. */
+/** The run exceeded its `timeoutMs`. */
 export class RunTimeoutError extends AgentEnsembleError {
   readonly timeoutMs: number;
   constructor(timeoutMs: number) {
@@ -322,7 +322,7 @@ export class RunTimeoutError extends AgentEnsembleError {
   }
 }
 
-/** A task or a tool was not finished within its own `timeoutMs`. */
+/** A task or a tool exceeded its `timeoutMs`. */
 export class TaskTimeoutError extends AgentEnsembleError {
   readonly timeoutMs: number;
   constructor(what: string, timeoutMs: number) {
@@ -331,7 +331,7 @@ export class TaskTimeoutError extends AgentEnsembleError {
   }
 }
 
-/** A model call waited for its turn longer than its rate limit allows. */
+/** A model call waited longer than its rate limit allows. */
 export class RateLimitTimeoutError extends AgentEnsembleError {
   readonly rateLimit: Content<"rateLimit">;
   readonly waitTimeoutMs: number;
@@ -345,7 +345,7 @@ export class RateLimitTimeoutError extends AgentEnsembleError {
   }
 }
 
-/** A hook tap said no with a plain reason. */
+/** A hook tap refused with a plain reason. */
 export class HookRejectedError extends AgentEnsembleError {
   readonly reason: string;
   constructor(reason: string, context: { readonly hook: string; readonly tap: string }) {
@@ -354,10 +354,10 @@ export class HookRejectedError extends AgentEnsembleError {
   }
 }
 
-/** A plugin broke: in its bindings, its start, its disposal or one of its taps. */
+/** A plugin failed: in its bindings, its start, its disposal or one of its taps. */
 export class PluginError extends AgentEnsembleError {
   readonly plugin: string;
-  /** The hook or life-cycle step in which it happened, for instance `beforeTask` or `start`. */
+  /** The hook or life-cycle step of the failure, for instance `beforeTask` or `start`. */
   readonly hook: string;
   constructor(
     message: string,
@@ -371,8 +371,8 @@ export class PluginError extends AgentEnsembleError {
 }
 
 /**
- * Not an error of the work but a way to end it: thrown by a review (or a tool that asks a person), it stops the run after what is finished.
- * The run then resolves, with exit reason USER_EXIT_EARLY, or TIMEOUT when `timedOut`.
+ * Ends a run without a failure. A review, or a tool that asks a person, throws it to stop the run after the work in progress. The run then resolves, with exit
+ * reason USER_EXIT_EARLY, or TIMEOUT if `timedOut`.
  */
 export class ExitEarlySignal extends AgentEnsembleError {
   readonly timedOut: boolean;
@@ -383,14 +383,14 @@ export class ExitEarlySignal extends AgentEnsembleError {
 }
 
 /**
- * Whether what was thrown is no failure of the work but ends the run: an early exit, or a wait beyond the process. Who catches errors of tasks, tools or
- * runs throws these on.
+ * Returns whether a thrown value ends the run without a failure of the work: an early exit, or a suspension. Code that catches errors of tasks, tools or runs
+ * rethrows such values.
  */
 export function endsRun(thrown: unknown): thrown is ExitEarlySignal | RunSuspendedError {
   return ExitEarlySignal.isInstance(thrown) || RunSuspendedError.isInstance(thrown);
 }
 
-/** The reason of a refusal as a model reads it: the words of who refused, else the message. */
+/** Returns the reason of a refusal for a model: the text of the refusing tap, else the message. */
 export function reasonOf(refusal: Error): string {
   return (refusal as { readonly reason?: string }).reason ?? refusal.message;
 }

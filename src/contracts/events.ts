@@ -59,7 +59,7 @@ export type TaskCompletedEvent = EvTask<"task_completed"> &
     readonly completedAt: string;
     readonly durationMs: number;
     readonly toolCallCount: number;
-    /** -1 when one of the task's calls reported no usage. */
+    /** -1 if one of the task's calls reported no usage. */
     readonly tokenCount: number;
     readonly taskOutput: TaskOutput;
   };
@@ -71,20 +71,25 @@ export type TaskFailedEvent = EvTask<"task_failed"> &
     readonly cause: AgentEnsembleError;
   };
 interface ToolCallPlace {
-  /** The id by which the model named the call; unique within one answer of the model. */
+  /** The model's id of the call; unique within one response of the model. */
   readonly callId: string;
-  /** The model call that asked for it, as in `llm_iteration_completed`; -1 where no model asked. */
+  /**
+   * The model call that requested it, as in `llm_iteration_completed`; -1 if no model requested it.
+   */
   readonly iteration: number;
 }
-/** A tool call begins: before its input is checked and before anybody is asked. Each has one `tool_called`. */
+/**
+ * A tool call begins: before the check of its input and before any review. Each has one
+ * `tool_called`.
+ */
 export type ToolStartedEvent = EvTask<"tool_started"> &
   ToolCallPlace & {
     readonly toolName: string;
-    /** As the model wrote them. */
+    /** The arguments as the model wrote them. */
     readonly toolArguments: string;
-    /** The option of the tool; absent where it is not set. */
+    /** The option of the tool; absent if it is not set. */
     readonly title?: string;
-    /** The option of the tool; true as well for one that delegates and does not set it. */
+    /** The option of the tool. Also true for a delegating tool without the option. */
     readonly private?: boolean;
   };
 export type ToolCalledEvent = EvTask<"tool_called"> &
@@ -97,11 +102,11 @@ export type ToolCalledEvent = EvTask<"tool_called"> &
     readonly structuredResult: unknown;
     readonly durationMs: number;
     readonly outcome: "SUCCESS" | "FAILURE";
-    /** The same in more words. */
+    /** The outcome in more detail. */
     readonly toolOutcome: CalledToolOutcome;
   };
 interface DelegationPlace {
-  /** The task that the worker does; absent where there is none, because the delegation was refused or answered. */
+  /** The worker's task; absent if the delegation was refused or answered. */
   readonly workerTaskId?: string;
   readonly delegationId: string;
   readonly delegatingAgentRole: string;
@@ -120,15 +125,18 @@ export type DelegationFailedEvent = EvTask<"delegation_failed"> &
     readonly response: DelegationResponse;
     readonly cause?: Error;
   };
-/** Somebody is asked; the fields are those of the request, and the answer may come from elsewhere by `reviewId`. */
+/**
+ * A reviewer is asked. The fields are those of the request. An answer may come from elsewhere by
+ * `reviewId`.
+ */
 export type ReviewRequestedEvent = EvTask<"review_requested"> &
   Omit<ReviewRequest, "runId" | "taskId" | "agentRole" | "signal">;
-/** The decision, of a person or of the clock. */
+/** The decision, of a person or at the time limit. */
 export type ReviewResolvedEvent = EvTask<"review_resolved"> & {
   readonly reviewId: string;
   readonly decision: ReviewDecision["type"] | "FAIL";
   readonly timedOut: boolean;
-  /** Who decided, where that is known. */
+  /** The person who decided, if known. */
   readonly by?: string;
   readonly comment?: string;
   readonly durationMs: number;
@@ -138,7 +146,7 @@ export type TaskReflectedEvent = EvTask<"task_reflected"> & {
   readonly reflection: TaskReflection;
   readonly isFirstReflection: boolean;
 };
-/** Everything that can happen in a run, as one closed union. */
+/** Every event of a run, as one closed union. */
 export type EnsembleEvent =
   | EnsembleStartedEvent
   | RunPlannedEvent
@@ -195,7 +203,10 @@ export type NewEvent = EnsembleEvent extends infer E
     : never
   : never;
 
-/** A callback per event; the shortcuts on the ensemble and the methods of a listener have the same names. */
+/**
+ * One callback per event. The shortcuts on the ensemble and the methods of a listener have the same
+ * names.
+ */
 export interface EnsembleCallbacks {
   readonly onTaskStart?: ((e: Ev<"task_started">) => void) | undefined;
   readonly onTaskComplete?: ((e: Ev<"task_completed">) => void) | undefined;
@@ -218,13 +229,18 @@ export interface EnsembleCallbacks {
   readonly onEnsembleCompleted?: ((e: Ev<"ensemble_completed">) => void) | undefined;
 }
 
-/** An observer. What it throws is reported once as `run_warning` and changes nothing. */
+/**
+ * A listener. An error that it throws is reported once as `run_warning` and has no other effect.
+ */
 export interface EnsembleListener extends EnsembleCallbacks {
-  /** Sees every event, also those without a callback of their own. Tokens are streamed for `onToken`, not for this. */
+  /**
+   * Receives every event, also those without a callback. Does not turn on streaming; `onToken`
+   * does.
+   */
   readonly on?: ((event: EnsembleEvent) => void) | undefined;
 }
 
-/** Which event each callback gets. */
+/** The event type of each callback. */
 export const CALLBACK_EVENTS: { readonly [K in keyof EnsembleCallbacks]-?: EnsembleEvent["type"] } =
   Object.freeze({
     onTaskStart: "task_started",
@@ -248,7 +264,7 @@ export const CALLBACK_EVENTS: { readonly [K in keyof EnsembleCallbacks]-?: Ensem
     onEnsembleCompleted: "ensemble_completed",
   });
 
-/** A key for each type of event. */
+/** One key for each event type. */
 const TYPES: Readonly<Record<EventType, true>> = {
   ensemble_started: true,
   ensemble_completed: true,
@@ -293,27 +309,35 @@ const TYPES: Readonly<Record<EventType, true>> = {
   run_warning: true,
 };
 
-/** What an observer of a kernel receives. */
+/** Options of an observer of a kernel. */
 export interface ObserveOptions {
-  /** The types that are delivered; an unknown one is refused. Events of other types are not built for this observer. Default: all. */
+  /**
+   * The delivered types; an unknown one is refused. Events of other types are not built for this
+   * observer. Default: all.
+   */
   readonly only?: readonly EventType[] | undefined;
   /**
-   * Called before each model call: `true` streams the call, so that its tokens become events. Default: tokens are delivered where something else streams
-   * them. The option `streaming` of the ensemble comes first. With `only`, the list must hold `token`.
+   * Called before each model call: `true` streams the call, so that its tokens become events.
+   * Default: delivers tokens only if another option turns on streaming. The option `streaming` of
+   * the ensemble takes precedence. With `only`, the list must contain `token`.
    */
   readonly tokens?: (() => boolean) | undefined;
 }
 
 /**
- * Where observers subscribe; `on` returns the function that ends the subscription. Events hold values as they are: an observer that shows them elsewhere
- * takes out the secrets of their run with the redactor.
+ * Subscribes observers; `on` returns a function that ends the subscription. Events contain original
+ * values. An observer that shows them elsewhere redacts the secrets of their run with the redactor.
  */
 export interface EventStream {
-  /** @throws ValidationError for an unknown type in `only`, and for options that do not fit together. */
+  /**
+   * @throws ValidationError for an unknown type in `only`, and for options that exclude each other.
+   */
   on(fn: (e: EnsembleEvent, redactor: Redactor) => void, o?: ObserveOptions): () => void;
 }
 
-/** @throws ValidationError for what is no function, for an unknown type, and for options that have no effect. */
+/**
+ * @throws ValidationError for a non-function, for an unknown type, and for options without effect.
+ */
 export function checkObserver(fn: unknown, o: ObserveOptions): void {
   requireFunction("events.on's first argument", fn ?? null);
   checkOptions("events.on", o, ["only", "tokens"]);

@@ -12,53 +12,77 @@ import type { AnyTool } from "./tool.js";
 import type { Awaitable } from "./types.js";
 
 /**
- * Decides the order in which tasks run. Contribute one to `Tokens.WorkflowExecutor` and name it in `workflow`.
- * Check it with `workflowContract` from `agentensemble/testing`.
+ * Determines the order of the tasks. Contribute one to `Tokens.WorkflowExecutor` and name it in
+ * `workflow`. Check it with `workflowContract` from `agentensemble/testing`.
  */
 export interface WorkflowExecutor {
-  /** Upper case by custom: `DEBATE`. */
+  /** Upper case by convention: `DEBATE`. */
   readonly name: string;
-  /** Options of an ensemble that only some workflows read, among them this one. A run warns of those that its workflow does not read. Default: it may read any. */
+  /**
+   * Ensemble options of particular workflows that this workflow reads. A run warns about such
+   * options that its workflow does not read. Default: it may read any.
+   */
   readonly reads?: readonly (keyof EnsembleOptions)[] | undefined;
-  /** Refuses a plan before anything is spent, by throwing a ValidationError. */
+  /** Refuses a plan before any spending, by throwing a ValidationError. */
   validate?(plan: Plan): void;
   execute(plan: Plan, run: Run): Promise<WorkflowResult>;
-  /** The tasks that it would add to the plan, as far as they are known before the run, for `explain()`. Runs nothing; default: none. */
+  /**
+   * Returns the tasks that the workflow would add to the plan, as far as known before the run, for
+   * `explain()`. Runs nothing. Default: none.
+   */
   preview?(plan: Plan, run: Run): readonly AnyTask[];
   /**
-   * How it would run the plan, for `explain()` and diagrams. Default: every task after its context. `toDag()` and `toMermaid()` ask built-in workflows only.
-   * @throws ValidationError for tasks that can't be put into an order.
+   * Describes how the workflow would run the plan, for `explain()` and diagrams. Default: every
+   * task after its context. `toDag()` and `toMermaid()` call built-in workflows only.
+   * @throws ValidationError for tasks without a valid order.
    */
   describe?(plan: Plan): PlanDescription;
 }
 
-/** Draws the plan of a run. Bound to `Tokens.PlanDiagram`; called only where an observer listens to `run_planned`. */
+/**
+ * Draws the plan of a run. Bound to `Tokens.PlanDiagram`. Called only if an observer listens to
+ * `run_planned`.
+ */
 export interface PlanDiagram {
-  /** @param plan with its templates filled. @throws what keeps the plan from being drawn: the run then warns and goes on. */
+  /**
+   * @param plan with its templates filled. @throws the reason why the plan can't be drawn. The run
+   * then warns and continues.
+   */
   dagOf(plan: Plan, workflow: WorkflowExecutor): Dag;
 }
 
-/** What an executor hands back. Without `parsed` the text itself is the value, or its parse by the task's schema. */
+/**
+ * The result of an executor. Without `parsed` the value is the text, or the text parsed by the
+ * task's schema.
+ */
 export interface ExecutorResult {
   readonly raw: string;
   readonly parsed?: unknown;
-  /** The tool calls it asked for. Not read: the engine counts the calls that went through its gateway, those of pipelines included. */
+  /**
+   * Number of requested tool calls. Ignored: the engine counts the calls of its gateway, including
+   * those of pipelines.
+   */
   readonly toolCallCount?: number | undefined;
 }
 
-/** Does tasks of one kind. Contributed to `Tokens.TaskExecutor`; the last registered that handles a task wins. */
+/**
+ * Does tasks of one kind. Contributed to `Tokens.TaskExecutor`; the last registered executor that
+ * handles a task does it.
+ */
 export interface TaskExecutor {
   readonly name: string;
   handles(task: PlannedTask): boolean;
   execute(call: TaskCall, scope: TaskScope): Promise<ExecutorResult>;
-  /** What the first model call would send, for `explain()`; absent where no model is called. Calls nothing. */
+  /**
+   * Returns the first model call for `explain()`; absent if the task calls no model. Calls nothing.
+   */
   preview?(
     call: TaskCall,
     scope: Pick<TaskScope, "get" | "all" | "model" | "workers">,
   ): Awaitable<PromptPreview>;
 }
 
-/** A first model call that is not made. */
+/** A first model call, not sent. */
 export interface PromptPreview {
   readonly systemPrompt: string;
   readonly userPrompt: string;
@@ -66,8 +90,8 @@ export interface PromptPreview {
 }
 
 /**
- * Brings tools that depend on who works: asked when an agent's task starts, and by `explain()`. Its tools come before the agent's own.
- * Contributed to `Tokens.AgentToolSource`.
+ * Provides tools that depend on the agent. Called at the start of an agent's task, and by
+ * `explain()`. Its tools come before the agent's. Contributed to `Tokens.AgentToolSource`.
  */
 export interface AgentToolSource {
   toolsFor(
@@ -76,9 +100,9 @@ export interface AgentToolSource {
   ): Awaitable<readonly AnyTool[]>;
 }
 
-/** Makes an agent for a task that has none. Asked once per task and run. */
+/** Creates an agent for a task without one. Called once per task and run. */
 export interface AgentSynthesizer {
-  /** Whether it asks a model, so that the agent is not known before the run. Default false. */
+  /** Whether it calls a model, so that the agent is not known before the run. Default false. */
   readonly usesModel?: boolean | undefined;
   synthesize(
     task: AnyTask,

@@ -3,13 +3,17 @@ import { ValidationError } from "./errors.js";
 import { preview, requireArray, requireInteger, requireText } from "./validation.js";
 import { isObject } from "../util/objects.js";
 
-/** Entries come from other processes. @throws ValidationError for what is no list of usage; counts of tokens that are none count as unknown. */
+/**
+ * Checks entries of other processes. Invalid token counts become unknown. @throws ValidationError
+ * for an invalid list of usage.
+ */
 export function checkForeignUsage(what: string, entries: readonly ForeignUsage[]): void {
   requireArray(what, entries ?? null);
   for (const entry of entries) {
     if (!isObject(entry))
       throw new ValidationError(`${what} must have objects, got: ${preview(entry)}`);
-    const { provider, modelId, source, currency, calls, cost } = entry as ForeignUsage; // each is checked next
+    // Each is checked next.
+    const { provider, modelId, source, currency, calls, cost } = entry as ForeignUsage;
     requireText(provider, `${what} provider must not be blank`);
     requireText(modelId, `${what} modelId must not be blank`);
     for (const [name, text] of Object.entries({ source, currency }))

@@ -12,7 +12,7 @@ import {
   requireInteger,
 } from "./validation.js";
 
-/** What an edge's predicate sees. */
+/** The payload of an edge's predicate. */
 export interface GraphStep<S extends string = string> extends OutputLookup {
   readonly currentState: S;
   readonly lastOutput: TaskOutput;
@@ -22,7 +22,7 @@ export interface GraphStep<S extends string = string> extends OutputLookup {
   readonly stateHistory: readonly S[];
 }
 
-/** What a graph did. */
+/** The course of a graph. */
 export interface GraphHistory {
   readonly steps: readonly {
     readonly stateName: string;
@@ -34,16 +34,19 @@ export interface GraphHistory {
   readonly stoppedByMaxSteps: boolean;
 }
 
-/** A way from one state to another. Without `when` it is always taken; a state's edges are tried in their order. */
+/**
+ * A transition from one state to another. Without `when` it is always taken. A state's edges are
+ * tried in order.
+ */
 export interface GraphEdge<S extends string = string> {
   readonly from: S;
   readonly to: S | "__END__";
   readonly when?: ((s: GraphStep<S>) => boolean) | undefined;
-  /** For messages and pictures. */
+  /** Label for messages and diagrams. */
   readonly label?: string | undefined;
 }
 
-/** Options of a graph; state names are checked by the compiler. */
+/** Options of a graph. The compiler checks state names. */
 export interface GraphOptions<S extends string> {
   readonly name: string;
   readonly states: Readonly<Record<S, AnyTask>>;
@@ -58,7 +61,7 @@ export interface GraphOptions<S extends string> {
   readonly maxSteps?: number | undefined;
   /** Default RETURN_LAST. THROW: MaxGraphStepsExceededError. */
   readonly onMaxSteps?: "RETURN_LAST" | "THROW" | "RETURN_WITH_FLAG" | undefined;
-  /** Whether a state that is visited again is told its last output. Default true. */
+  /** Whether a state receives its last output when visited again. Default true. */
   readonly injectFeedbackOnRevisit?: boolean | undefined;
   readonly noFeedbackStates?: readonly NoInfer<S>[] | undefined;
 }
@@ -75,7 +78,10 @@ const FIELDS = [
 ];
 const END = "__END__";
 
-/** A state machine of tasks: each state's task runs alone, then the first edge that holds leads on. Immutable. */
+/**
+ * A state machine of tasks. Each state's task runs alone; then the first matching edge selects the
+ * next state. Immutable.
+ */
 export class Graph<S extends string = string> {
   static readonly END = END;
   readonly name: string;

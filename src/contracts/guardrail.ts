@@ -8,7 +8,7 @@ export interface GuardrailResult {
   readonly reason?: string;
 }
 
-/** Makes verdicts. Anything a guardrail returns that is neither a verdict nor `true` counts as a violation. */
+/** Creates verdicts. A return value other than a verdict or `true` counts as a violation. */
 export const GuardrailResult: {
   success(): GuardrailResult;
   failure(reason: string): GuardrailResult;
@@ -23,7 +23,7 @@ export type InputGuardrail = (input: {
   readonly expectedOutput: string;
   readonly contextOutputs: readonly TaskOutput[];
   readonly agentRole: string;
-  /** Aborted when the run ends or the guardrail's 30 seconds are over. */
+  /** Aborted at the end of the run, or after the guardrail's limit of 30 seconds. */
   readonly signal: AbortSignal;
   getOutput<U>(task: Task<U>): TaskOutput<U>;
 }) => Awaitable<GuardrailResult | true>;
@@ -34,19 +34,19 @@ export type OutputGuardrail<T = unknown> = (output: {
   readonly parsed: T;
   readonly taskDescription: string;
   readonly agentRole: string;
-  /** What the task was given: to check the output against its sources. */
+  /** The outputs in the task's context, to check the output against its sources. */
   readonly contextOutputs: readonly TaskOutput[];
-  /** Aborted when the run ends or the guardrail's 30 seconds are over. */
+  /** Aborted at the end of the run, or after the guardrail's limit of 30 seconds. */
   readonly signal: AbortSignal;
   getOutput<U>(task: Task<U>): TaskOutput<U>;
 }) => Awaitable<GuardrailResult | true>;
 
-/** Gives a guardrail a name that shows in errors; without one its function name is used. */
+/** Names a guardrail in errors. Default: the name of its function. */
 export function namedGuardrail<F extends InputGuardrail | OutputGuardrail<never>>(
   name: string,
   fn: F,
 ): F {
-  const named = fn.bind(undefined) as F; // a function of its own, so that the name can differ
+  const named = fn.bind(undefined) as F; // a separate function, so that the name can differ
   Object.defineProperty(named, "name", { value: name });
   return named;
 }

@@ -12,57 +12,57 @@ import type { AnyTool, ToolResult } from "./tool.js";
 import type { Awaitable, Outcome } from "./types.js";
 import { reviseOutput } from "./output.js";
 
-/** Verdict of a transforming tap: change these fields. */
+/** Verdict of a transforming tap: changes these fields. */
 export interface Replace<T> {
   readonly verb: "replace";
   readonly value: T;
 }
-/** Verdict of a judging tap: no. */
+/** Verdict of a policy tap: refuses. */
 export interface Reject {
   readonly verb: "reject";
   readonly reason: string | AgentEnsembleError;
 }
-/** Verdict of an answering tap: here is the result, don't do the work. */
+/** Verdict of an answering tap: supplies the result in place of the work. */
 export interface Answer<T> {
   readonly verb: "answer";
   readonly value: T;
 }
 
-/** Changes fields of what is about to happen, or of a result. Only the fields the hook's table allows are taken. */
+/** Changes fields of a call or a result. Only the fields in the hook's table may be changed. */
 export function replace<T>(patch: NoInfer<T>): Replace<T> {
   return { verb: "replace", value: patch };
 }
 
-/** Stops it. A string becomes a HookRejectedError; an AgentEnsembleError reaches the caller unchanged. */
+/** Refuses a call or a result. A string becomes a HookRejectedError; an AgentEnsembleError reaches the caller unchanged. */
 export function reject(reason: string | AgentEnsembleError): Reject {
   return { verb: "reject", reason };
 }
 
-/** Supplies the result: a cache, a replay, a stub. */
+/** Supplies the result: for a cache, a replay, a stub. */
 export function answer<T>(value: NoInfer<T>): Answer<T> {
   return { verb: "answer", value };
 }
 
-/** How a tap is registered. */
+/** Options of a tap. */
 export interface TapOptions {
-  /** Shows in errors. */
+  /** Shown in errors. */
   readonly name: string;
-  /** Place within its lane. Default `normal`; ties keep the order of registration. */
+  /** Position within its lane. Default `normal`; ties keep the order of registration. */
   readonly order?: "pre" | "normal" | "post" | undefined;
-  /** What a throwing tap does: `fail` (default) closes the gate, `skip` goes on with a `run_warning`. */
+  /** Reaction to an error of the tap. `fail` (default) fails the step. `skip` ignores the tap and emits `run_warning`. */
   readonly onError?: "fail" | "skip" | undefined;
-  /** Time for one call of the tap in milliseconds; beyond it the tap has failed. Default: none. */
+  /** Time limit of one call of the tap in milliseconds. A tap that exceeds it has failed. Default: none. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** What a tap of each lane of a before hook may return. Lanes run in this order. */
+/** Allowed verdicts for each lane of a before hook. Lanes run in this order. */
 export interface BeforeVerdicts<C, R> {
   transform: void | Replace<Partial<C>>;
   policy: void | Reject;
   answer: void | Answer<R>;
 }
 
-/** A hook in front of a step. `P`: what a tap sees; `C`: the fields a transform may change; `R`: what an answer gives; `Ls`: the lanes it has. */
+/** A hook before a step. `P`: payload of a tap. `C`: fields that a transform may change. `R`: value of an answer. `Ls`: lanes of the hook. */
 export interface BeforeHook<
   P,
   C,
@@ -80,7 +80,7 @@ export interface BeforeHook<
   ): void;
 }
 
-/** What a tap of each lane of an after hook may return. Lanes run in this order; after a review's `replace` the policies judge once more. */
+/** Allowed verdicts for each lane of an after hook. Lanes run in this order. After a review's `replace` the policies judge once more. */
 export interface AfterVerdicts<C> {
   transform: void | Replace<Partial<C>>;
   policy: void | Reject;
@@ -88,7 +88,7 @@ export interface AfterVerdicts<C> {
   commit: void;
 }
 
-/** A hook behind a step; it fires exactly once for each before hook that fired, whatever the outcome. */
+/** A hook after a step. Fires exactly once for each fired before hook, with any outcome. */
 export interface AfterHook<
   P,
   K extends string,
@@ -112,10 +112,10 @@ export type Settled<O, K extends string, R> = O extends "ok" | "answered"
   ? { readonly outcome: O; readonly error?: undefined } & { readonly [X in K]: R }
   : { readonly outcome: O; readonly error: Error } & { readonly [X in K]?: undefined };
 
-/** What an after tap sees: the call, its outcome, and the result or the error. */
+/** The payload of an after tap: the call, its outcome, and the result or the error. */
 export type After<P, K extends string, R> = P & Settled<Outcome, K, R>;
 
-/** A piece of the user prompt that a plugin adds; the prompt builder decides where each slot stands. */
+/** A section of the user prompt from a plugin. The prompt builder determines the position of each slot. */
 export interface PromptSection {
   readonly slot:
     "memory" | "shortTerm" | "context" | "longTerm" | "entity" | "improvement" | "revision";
@@ -123,40 +123,40 @@ export interface PromptSection {
   readonly data?: unknown;
 }
 
-/** A run, as hooks see it. */
+/** A run, in the payload of a hook. */
 export interface RunCall {
   readonly run: HookRun;
 }
 
-/** A task about to run, or done. */
+/** A task before its start, or after its end. */
 export interface TaskCall {
   readonly run: HookRun;
   readonly taskId: string;
   /**
-   * The name of the task within the run, which does not depend on the order of its siblings: its id; for a delegated task
-   * `{identity of the delegating task}@{its attempt}>{toolCallId}`, with `~2` behind it for the second delegation of one tool call. A delegation outside
-   * of a tool call has no id behind `>`.
+   * The name of the task within the run. Does not depend on the order of its siblings. Equals its id, except for a delegated task: `{identity of the delegating
+   * task}@{its attempt}>{toolCallId}`, with the suffix `~2` for the second delegation of one tool call. A delegation outside of a tool call has no id after
+   * `>`.
    */
   readonly identity: string;
-  /** Its templates are filled. */
+  /** The task with filled templates. */
   readonly task: AnyTask;
-  /** The task as the user wrote it. */
+  /** The task object that the user passed. */
   readonly source: AnyTask;
-  /** What the task belongs to, where it does not stand in the task list itself: a phase, the review of one, a loop, the graph. */
+  /** The group of a task outside the task list: a phase, the review of one, a loop, the graph. */
   readonly group?: PlannedTask["group"];
   readonly agent?: Agent | undefined;
   readonly contextOutputs: readonly TaskOutput[];
   readonly promptSections: readonly PromptSection[];
-  /** 1 for the first time the task is done. */
+  /** 1 for the first attempt of the task. */
   readonly attempt: number;
   readonly revision?: Revision | undefined;
-  /** How often the task is done again when a policy refuses its output. Default 0. */
+  /** Number of further attempts after a policy refused the output. Default 0. */
   readonly retriesLeft?: number | undefined;
   /** The task that delegated or defined this one. */
   readonly parentTaskId?: string | undefined;
-  /** Whether this is the last task of the run, given its output. Absent where it is not. */
+  /** Whether this is the last task of the run, given its output. Default: it is not. */
   readonly isLast?: ((output: TaskOutput) => boolean) | undefined;
-  /** Ends with the task. */
+  /** Aborted at the end of the task. */
   readonly signal: AbortSignal;
 }
 
@@ -165,34 +165,34 @@ export interface LlmCall {
   readonly run: HookRun;
   readonly taskId: string;
   readonly parentTaskId?: string | undefined;
-  /** Attempt of the task, from 1; 0 while its agent is made. */
+  /** Attempt of the task, from 1; 0 while its agent is created. */
   readonly taskAttempt: number;
   readonly agentRole: string;
   readonly purpose: Purpose;
   readonly iteration: number;
-  /** 1 for the first try. */
+  /** 1 for the first attempt of the call. */
   readonly attempt: number;
   readonly request: ChatRequest;
   readonly model: ChatModel;
   /**
-   * Limit of output tokens beside the `maxOutputTokens` of the request. The engine sends the lower one. Budgets set it.
-   * It is not part of the request, because caches and recordings compare requests. Absent: no further limit.
+   * Limit of output tokens, in addition to the `maxOutputTokens` of the request. The engine sends the lower one. Budgets set it. It is not part of the request,
+   * because caches and recordings compare requests. Absent: no further limit.
    */
   readonly allowance?: OutputAllowance | undefined;
-  /** The rate limits that hold for this call, each with its owner: one window per owner. */
+  /** The rate limits of this call, each with its owner: one window per owner. */
   readonly rateLimits: readonly OwnedRateLimit[];
-  /** Of calls that wait for a rate limit, those of a higher priority go first. That of the task: see `RunTaskOptions.priority`. Default `NORMAL`. */
+  /** Calls of a higher priority leave the queue of a rate limit first. The task's priority: see `RunTaskOptions.priority`. Default `NORMAL`. */
   readonly priority?: DelegationRequest["priority"] | undefined;
-  /** Ends with the task; a tap that waits must heed it. */
+  /** Aborted at the end of the task. A waiting tap must observe it. */
   readonly signal: AbortSignal;
 }
 
-/** What a model call may put out. */
+/** Limit of the output of a model call. */
 export interface OutputAllowance {
   readonly maxOutputTokens: number;
 }
 
-/** A rate limit and the agent, task or model that has it; the limit itself where it is that of ensembles. */
+/** A rate limit and its owner: an agent, a task or a model. The ensemble's limit is its own owner. */
 export interface OwnedRateLimit {
   readonly owner: object;
   readonly limit: RateLimit;
@@ -207,11 +207,11 @@ export interface ToolCallContext {
   readonly call: ToolCall;
   readonly input: unknown;
   readonly parentTaskId?: string | undefined;
-  /** Of the task. */
+  /** Attempt of the task. */
   readonly attempt: number;
   /** As `ToolContext.idempotencyKey`. */
   readonly idempotencyKey: string;
-  /** Ends with the task. */
+  /** Aborted at the end of the task. */
   readonly signal: AbortSignal;
 }
 
@@ -234,13 +234,13 @@ export interface MemoryWrite {
   readonly run: HookRun;
   /** The writing task. */
   readonly taskId: string;
-  /** Of the task. */
+  /** Attempt of the task. */
   readonly attempt: number;
   readonly scope: string;
   readonly entry: MemoryEntry;
 }
 
-/** A model call that a task made in an earlier execution of the run. */
+/** A model call of a task in an earlier execution of the run. */
 export interface RestoredCall {
   readonly provider: string;
   readonly modelId: string;
@@ -251,17 +251,17 @@ export interface RestoredCall {
   readonly response: ChatResponse;
 }
 
-/** What an answer to `beforeTask` gives; `parsed` comes from the task's schema where absent. */
+/** The value of an answer to `beforeTask`. Default of `parsed`: parsed by the task's schema. */
 export interface TaskAnswer {
   readonly raw: string;
   readonly parsed?: unknown;
-  /** The model calls that led to it. Default: none. */
+  /** The model calls that produced the answer. Default: none. */
   readonly calls?: readonly RestoredCall[] | undefined;
-  /** The number of tool calls that led to it. Default 0. */
+  /** The number of tool calls that produced the answer. Default 0. */
   readonly toolCallCount?: number | undefined;
 }
 
-/** All hooks. Lanes and what each may change: `docs/hooks.md`. */
+/** All hooks. `docs/hooks.md` lists their lanes and changeable fields. */
 export interface EnsembleHooks {
   readonly beforeRun: BeforeHook<RunCall, never, never, "policy">;
   readonly afterRun: AfterHook<RunCall, "output", EnsembleOutput, never, "transform" | "commit">;
@@ -310,17 +310,17 @@ export interface EnsembleHooks {
   >;
 }
 
-/** All lanes, in the order in which a hook runs those it has. */
+/** All lanes. A hook runs its lanes in this order. */
 export type LaneName = keyof BeforeVerdicts<unknown, unknown> | keyof AfterVerdicts<unknown>;
 
-/** What sets one hook apart from the others. */
+/** The definition of one hook. */
 export interface HookDefinition {
   /** In the order in which they run. */
   readonly lanes: Readonly<Partial<Record<LaneName, true>>>;
   readonly defaultLane: LaneName;
   /** Fields that `replace` may set. */
   readonly fields: Readonly<Partial<Record<string, true>>>;
-  /** Applies a patch whose fields are not those of the call. Default: they replace fields of the call. */
+  /** Applies a patch to other fields than those of the call. Default: the patch replaces fields of the call. */
   merge?(call: object, patch: Readonly<Record<string, unknown>>): object;
 }
 
@@ -336,7 +336,7 @@ type DefinitionOf<H> =
       ? Defined<L, C>
       : never;
 
-/** A task whose output may be changed: only results are. */
+/** A finished task. Only the output of a result can be changed. */
 interface Done {
   readonly output: TaskOutput;
 }
@@ -344,7 +344,7 @@ interface Done {
 const BEFORE = Object.freeze({ transform: true, policy: true, answer: true });
 const AFTER = Object.freeze({ transform: true, policy: true, review: true, commit: true });
 
-/** The hooks as the kernel makes them. A lane or a field too many or too few is a compile error. */
+/** The definitions of all hooks. A missing or superfluous lane or field is a compile error. */
 export const HOOKS: { readonly [K in keyof EnsembleHooks]: DefinitionOf<EnsembleHooks[K]> } = {
   beforeRun: { lanes: { policy: true }, defaultLane: "policy", fields: {} },
   afterRun: { lanes: { transform: true, commit: true }, defaultLane: "transform", fields: {} },

@@ -1,7 +1,10 @@
 import type { ErrorDetails } from "./errors.js";
 import { AgentEnsembleError } from "./errors.js";
 
-/** A journal could not be read or written. Entries are never lost once `append` has resolved; the run can be resumed when the storage works again. */
+/**
+ * A journal could not be read or written. Entries are never lost after `append` has resolved; the
+ * run can be resumed when the storage works again.
+ */
 export class JournalError extends AgentEnsembleError {
   constructor(message: string, details: ErrorDetails = {}) {
     super("AE_JOURNAL", message, details);
@@ -11,7 +14,7 @@ export class JournalError extends AgentEnsembleError {
 /** Another process executes the run. */
 export class RunInUseError extends AgentEnsembleError {
   readonly runId: string;
-  /** Names the process for a person. */
+  /** Names the process for people. */
   readonly owner: string;
   constructor(runId: string, owner: string, details: ErrorDetails = {}) {
     super("AE_RUN_IN_USE", `Run '${runId}' is executed by ${owner}`, {
@@ -23,7 +26,10 @@ export class RunInUseError extends AgentEnsembleError {
   }
 }
 
-/** This process executed the run, showed no life for the time of its lease, and another process has taken the run over. Nothing more is written here. */
+/**
+ * This process executed the run and did not renew its lease in time. Another process has taken over
+ * the run. This process writes nothing more.
+ */
 export class RunFencedError extends AgentEnsembleError {
   readonly runId: string;
   constructor(runId: string, details: ErrorDetails = {}) {
@@ -35,9 +41,12 @@ export class RunFencedError extends AgentEnsembleError {
   }
 }
 
-/** A tool with an effect was called, and the process ended before the result was known. The tool is not called again by itself. */
+/**
+ * A tool with an effect was called, and the process ended before the result was known. The tool is
+ * not called again automatically.
+ */
 export class ToolInDoubtError extends AgentEnsembleError {
-  /** As `ToolContext.idempotencyKey`: names the call when the doubt is settled. */
+  /** As `ToolContext.idempotencyKey`: identifies the call when the doubt is settled. */
   readonly key: string;
   readonly toolName: string;
   constructor(toolName: string, key: string, details: ErrorDetails = {}) {
@@ -50,7 +59,10 @@ export class ToolInDoubtError extends AgentEnsembleError {
   }
 }
 
-/** Executions of a run ended with their process several times in a row and left no new entry. The run is not resumed by itself any more. */
+/**
+ * Several executions of a run in a row ended with their process and left no new entry. The run is
+ * no longer resumed automatically.
+ */
 export class RunPoisonedError extends AgentEnsembleError {
   readonly runId: string;
   readonly executions: number;

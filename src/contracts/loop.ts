@@ -10,12 +10,12 @@ import {
   requireInteger,
 } from "./validation.js";
 
-/** Looks up outputs by the task that made them. */
+/** Looks up outputs by their task. */
 export interface OutputLookup {
   getOutput<U>(task: Task<U>): TaskOutput<U> | undefined;
 }
 
-/** What a loop's predicate sees after each iteration. */
+/** The payload of a loop's predicate after each iteration. */
 export interface LoopIteration extends OutputLookup {
   /** Counted from 1. */
   readonly iterationNumber: number;
@@ -25,7 +25,7 @@ export interface LoopIteration extends OutputLookup {
   readonly history: readonly (readonly TaskOutput[])[];
 }
 
-/** What a loop did. */
+/** The course of a loop. */
 export interface LoopHistory {
   readonly iterations: readonly (readonly TaskOutput[])[];
   readonly terminationReason: "predicate" | "maxIterations";
@@ -41,18 +41,25 @@ export interface LoopOptions {
   readonly until?: ((it: LoopIteration) => boolean) | undefined;
   /** Default 5. */
   readonly maxIterations?: number | undefined;
-  /** Default RETURN_LAST. THROW: MaxLoopIterationsExceededError. RETURN_WITH_FLAG is RETURN_LAST for readers of `stoppedByMaxIterations`. */
+  /**
+   * Default RETURN_LAST. THROW: MaxLoopIterationsExceededError. RETURN_WITH_FLAG equals
+   * RETURN_LAST, for readers of `stoppedByMaxIterations`.
+   */
   readonly onMaxIterations?: "RETURN_LAST" | "THROW" | "RETURN_WITH_FLAG" | undefined;
-  /** What the loop's outputs are. Default LAST_ITERATION. ALL_ITERATIONS joins the texts of all iterations. */
+  /**
+   * The outputs of the loop. Default LAST_ITERATION. ALL_ITERATIONS joins the texts of all
+   * iterations.
+   */
   readonly outputMode?: "LAST_ITERATION" | "FINAL_TASK_ONLY" | "ALL_ITERATIONS" | undefined;
   /**
-   * What the scopes that the body's tasks declare in `memory` hold when a further iteration starts. ACCUMULATE (default): everything.
-   * FRESH_PER_ITERATION: nothing; they are cleared, whoever has written to them. WINDOW: the last `memoryWindowSize` entries of each.
+   * The contents of the body's `memory` scopes at the start of a further iteration. ACCUMULATE
+   * (default): everything. FRESH_PER_ITERATION: nothing; all entries are removed, also those of
+   * other writers. WINDOW: the last `memoryWindowSize` entries of each.
    */
   readonly memoryMode?: "ACCUMULATE" | "FRESH_PER_ITERATION" | "WINDOW" | undefined;
-  /** Only with WINDOW, and needed there: at least 1. */
+  /** Required with WINDOW and allowed only there: at least 1. */
   readonly memoryWindowSize?: number | undefined;
-  /** Whether the first task of a further iteration is told the last output. Default true. */
+  /** Whether the first task of a further iteration receives the last output. Default true. */
   readonly injectFeedback?: boolean | undefined;
   /** Tasks outside the loop that must be finished before it starts. */
   readonly context?: readonly AnyTask[] | undefined;
@@ -74,7 +81,7 @@ const ON_MAX = ["RETURN_LAST", "THROW", "RETURN_WITH_FLAG"];
 const MEMORY_MODES = ["ACCUMULATE", "FRESH_PER_ITERATION", "WINDOW"];
 const MODES = ["LAST_ITERATION", "FINAL_TASK_ONLY", "ALL_ITERATIONS"];
 
-/** @throws ValidationError listing the values there are. */
+/** @throws ValidationError with the known values. */
 export function requireOneOf(what: string, value: unknown, known: readonly string[]): void {
   if (value !== undefined && !known.includes(value as string))
     throw new ValidationError(
@@ -82,7 +89,7 @@ export function requireOneOf(what: string, value: unknown, known: readonly strin
     );
 }
 
-/** Tasks that are repeated until a predicate holds. Immutable. */
+/** Tasks that are repeated until a predicate returns true. Immutable. */
 export class Loop {
   readonly name: string;
   readonly tasks: readonly AnyTask[];
@@ -91,7 +98,7 @@ export class Loop {
   readonly onMaxIterations: "RETURN_LAST" | "THROW" | "RETURN_WITH_FLAG";
   readonly outputMode: "LAST_ITERATION" | "FINAL_TASK_ONLY" | "ALL_ITERATIONS";
   readonly memoryMode: "ACCUMULATE" | "FRESH_PER_ITERATION" | "WINDOW";
-  /** `undefined` but for WINDOW. */
+  /** `undefined` except for WINDOW. */
   readonly memoryWindowSize: number | undefined;
   readonly injectFeedback: boolean;
   readonly context: readonly AnyTask[];
@@ -125,7 +132,7 @@ export class Loop {
   }
 }
 
-/** A window and its size go together. */
+/** Requires a size with WINDOW, and refuses it otherwise. */
 function checkMemory({ name, memoryMode, memoryWindowSize }: LoopOptions): void {
   requireOneOf(`Loop '${name}' memoryMode`, memoryMode, MEMORY_MODES);
   if (memoryMode === "WINDOW") {
@@ -148,7 +155,7 @@ function checkMemory({ name, memoryMode, memoryWindowSize }: LoopOptions): void 
   }
 }
 
-/** Body tasks are told apart by name or description, and depend on nothing outside. */
+/** Requires distinct names or descriptions of body tasks, and no context outside of the body. */
 function checkBody(name: string, tasks: readonly AnyTask[]): void {
   const keys = new Set<string>();
   for (const task of tasks) {

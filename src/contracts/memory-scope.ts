@@ -13,7 +13,8 @@ export function keepLastEntries(n: number): EvictionPolicy {
 }
 
 /**
- * Keeps what was stored within the last `ms` milliseconds. `clock` is for stores that are used outside a run; a run tells the time of its own.
+ * Keeps the entries stored within the last `ms` milliseconds. `clock` is for stores used outside a
+ * run; a run passes the time of its clock.
  * @throws ValidationError unless `ms` is a positive number.
  */
 export function keepEntriesWithin(ms: number, clock?: Pick<Clock, "now">): EvictionPolicy {
@@ -36,12 +37,13 @@ export function keepEntriesWithin(ms: number, clock?: Pick<Clock, "now">): Evict
 const NAMED_BY_RUN = "(named by each run)";
 
 /**
- * A named place of a memory store that a task reads before and writes after its work, with what stays there.
- * `{name}` variables in the name of a task's scope are filled from the run's inputs; a function names it for each run, for instance by the run's values.
- * @throws ValidationError for a blank name or an unsound limit.
+ * A named part of a memory store. A task reads it before its work and writes it afterwards.
+ * `{name}` variables in the name are filled from the run's inputs. A function names the scope for
+ * each run, for instance by the run's values.
+ * @throws ValidationError for a blank name or an invalid limit.
  */
 export class MemoryScope {
-  /** `(named by each run)` where a function names it. */
+  /** `(named by each run)` if a function names it. */
   readonly name: string;
   /** Applied after each write of a task that declares this scope. */
   readonly eviction: EvictionPolicy | undefined;
@@ -65,7 +67,10 @@ export class MemoryScope {
     return new MemoryScope(name, undefined);
   }
 
-  /** The scope under its name in a run; itself where that is the same in all runs. @throws ValidationError where the function throws or returns no name. */
+  /**
+   * Returns the scope with its name in a run; itself if all runs share the name. @throws
+   * ValidationError if the function throws or returns no name.
+   */
   inRun(run: RunInfo): MemoryScope {
     const nameIn = this.#nameIn;
     if (nameIn === undefined) return this;
@@ -85,23 +90,23 @@ export class MemoryScope {
     return new MemoryScope(name, this.eviction);
   }
 
-  /** Whether both have one name in every run. */
+  /** Returns whether both scopes have the same name in every run. */
   isSameAs(other: MemoryScope): boolean {
     return this.name === other.name && this.#nameIn === other.#nameIn;
   }
 
-  /** A copy under another name. @throws ValidationError for a blank one. */
+  /** Returns a copy with another name. @throws ValidationError for a blank one. */
   named(name: string): MemoryScope {
     requireText(name, "MemoryScope name must not be null or blank");
     return name === this.name ? this : new MemoryScope(name, this.eviction);
   }
 
-  /** A copy that keeps the last `n` entries; the last policy given wins. */
+  /** Returns a copy that keeps the last `n` entries. Replaces an earlier policy. */
   keepLastEntries(n: number): MemoryScope {
     return new MemoryScope(this.name, keepLastEntries(n), this.#nameIn);
   }
 
-  /** A copy that keeps entries for `ms` milliseconds; the last policy given wins. */
+  /** Returns a copy that keeps entries for `ms` milliseconds. Replaces an earlier policy. */
   keepEntriesWithin(ms: number): MemoryScope {
     return new MemoryScope(this.name, keepEntriesWithin(ms), this.#nameIn);
   }

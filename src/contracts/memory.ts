@@ -1,64 +1,87 @@
 import type { Awaitable } from "./types.js";
 
-/** One thing remembered. `metadata` tells where it came from; the framework's own keys are in {@link MEMORY_METADATA}. */
+/**
+ * An entry of memory. `metadata` records its origin; {@link MEMORY_METADATA} lists the framework's
+ * keys.
+ */
 export interface MemoryEntry {
   readonly content: string;
-  /** The value behind the text, where there is one: JSON. */
+  /** The value of the text, if there is one: JSON. */
   readonly structuredContent?: unknown;
   readonly storedAt: Date;
   readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Where an entry that the framework writes came from: its keys in `MemoryEntry.metadata`. */
+/** Keys of `MemoryEntry.metadata` with the origin of an entry that the framework writes. */
 export const MEMORY_METADATA = Object.freeze({
   agentRole: "agentRole",
   taskDescription: "taskDescription",
   runId: "runId",
   taskId: "taskId",
   attempt: "attempt",
-  /** Set by the memory tool: what the model called it. */
+  /** Set by the memory tool: the model's name for the entry. */
   key: "key",
-  /** Through what the run that wrote the entry had read text from outside before; no entry of a run that had not has it. */
+  /**
+   * The source of outside text that the run had read before it wrote the entry. Absent if the run
+   * had read none.
+   */
   untrusted: "untrusted",
   source: "source",
 });
 
-/** Decides which entries of a scope stay. It gets them oldest first, and gives back those that are kept. A run tells it the time of its clock. */
+/**
+ * Selects the entries of a scope to keep. Receives them oldest first and returns those to keep. A
+ * run passes the time of its clock.
+ */
 export interface EvictionPolicy {
   apply(entries: readonly MemoryEntry[], now?: Date): readonly MemoryEntry[];
 }
 
 /**
- * Keeps entries by scope, for as long as the store itself lasts. Writes of a run go through the `writeMemory` gateway, so that hooks see them.
+ * Keeps entries by scope, for the lifetime of the store. Writes of a run use the `writeMemory`
+ * gateway, so that hooks see them.
  *
- * `retrieve` gives at most `maxResults` entries: the best first where the store understands the query, else the latest, oldest first. A scope that was never
- * written to is empty. Stores are shared by concurrent runs. All methods reject with `ValidationError` for a blank scope or a `maxResults` below 1,
- * and with `MemoryStoreError` where the place they write to fails.
+ * `retrieve` returns up to `maxResults` entries. A store that understands the query returns the
+ * best first. Other stores return the latest, oldest first. An unknown scope is empty. Concurrent
+ * runs share stores. All methods reject with `ValidationError` for a blank scope or a `maxResults`
+ * below 1, and with `MemoryStoreError` if the storage fails.
  */
 export interface MemoryStore {
   store(scope: string, entry: MemoryEntry): Promise<void>;
   retrieve(scope: string, query: string, maxResults: number): Promise<readonly MemoryEntry[]>;
   evict(scope: string, policy: EvictionPolicy): Promise<void>;
   clear(scope: string): Promise<void>;
-  /** Finds out whether the store can read and write its place, and changes nothing. The command `doctor` calls it. @throws MemoryStoreError where it can't. */
+  /**
+   * Checks that the store can read and write its storage. Changes nothing. The command `doctor`
+   * calls it. @throws MemoryStoreError if it can't.
+   */
   check?(): Awaitable<void>;
-  /** Lets go of files and connections. Whoever made the store calls it. */
+  /** Closes files and connections. The creator of the store calls it. */
   close?(): Promise<void>;
 }
 
-/** Entries together with the version their scope had when they were read. */
+/** Entries, and the version of their scope at the time of reading. */
 export interface VersionedEntries {
   readonly entries: readonly MemoryEntry[];
-  /** 0 for a scope that was never written to; each change of the scope adds 1. */
+  /** 0 for a scope without writes; each change of the scope adds 1. */
   readonly version: number;
 }
 
-/** A store in which several writers, also of several processes, can agree: versions and locks are kept where the entries are. */
+/**
+ * A store for several writers, also in several processes. It keeps versions and locks with the
+ * entries.
+ */
 export interface SharedMemoryStore extends MemoryStore {
   retrieveVersioned(scope: string, query: string, maxResults: number): Promise<VersionedEntries>;
-  /** Writes if the scope still has this version, in one step; gives the new version. Rejects with `MemoryConflictError` otherwise. */
+  /**
+   * Writes if the scope still has this version, in one step. Returns the new version. Rejects with
+   * `MemoryConflictError` otherwise.
+   */
   storeIf(scope: string, entry: MemoryEntry, expectedVersion: number): Promise<number>;
-  /** Does `work` while nobody else holds the lock of this scope. Rejects with `MemoryStoreError` when it is not had within `timeoutMs` (default 30,000). */
+  /**
+   * Runs `work` while holding the exclusive lock of this scope. Rejects with `MemoryStoreError` if
+   * the lock is not available within `timeoutMs` (default 30,000).
+   */
   withLock<T>(
     scope: string,
     work: () => Promise<T>,
@@ -66,28 +89,32 @@ export interface SharedMemoryStore extends MemoryStore {
   ): Promise<T>;
 }
 
-/** What an agent has learnt in earlier runs; searched before a task, written after it. */
+/** Knowledge of an agent from earlier runs. Searched before a task, written after it. */
 export interface LongTermMemory {
   store(entry: MemoryEntry): Promise<void>;
-  /** The entries nearest to the query, best first. */
+  /** Returns the entries nearest to the query, best first. */
   retrieve(query: string, maxResults: number): Promise<readonly MemoryEntry[]>;
   /** As `MemoryStore.check`. */
   check?(): Awaitable<void>;
 }
 
-/** Facts by name, told by the user or by a tool. */
+/** Facts by name, added by the user or by a tool. */
 export interface EntityMemory {
   put(name: string, fact: string): Awaitable<void>;
   get(name: string): Awaitable<string | undefined>;
-  /** In the order in which the names were first put. */
+  /** Returns facts in the order in which their names were first added. */
   getAll(): Awaitable<ReadonlyMap<string, string>>;
 }
 
-/** What the whole team remembers, beside the scopes of its tasks. At least one kind must be on. */
+/**
+ * The memory of the whole team, in addition to the scopes of its tasks. At least one kind must be
+ * on.
+ */
 export interface MemoryOptions {
   /**
-   * Outputs of earlier tasks of the same run, for every later task; they replace the context of previous tasks in the prompt. Default false.
-   * `window` limits them to the last so many, beside those in the task's `context`; an agent's `shortTermWindow` comes before it.
+   * Passes the outputs of earlier tasks of the run to every later task. They replace the context of
+   * previous tasks in the prompt. Default false. `window` is the number of last outputs, in
+   * addition to those in the task's `context`. An agent's `shortTermWindow` takes precedence.
    */
   readonly shortTerm?: boolean | { readonly window: number } | undefined;
   readonly longTerm?: LongTermMemory | undefined;
@@ -96,7 +123,10 @@ export interface MemoryOptions {
   readonly longTermMaxResults?: number | undefined;
 }
 
-/** How many outputs of a run short-term memory holds for the tasks of an agent; `undefined` where it is off. */
+/**
+ * Returns the number of outputs of a run that short-term memory passes to the tasks of an agent;
+ * `undefined` if it is off.
+ */
 export function shortTermWindow(
   { shortTerm }: MemoryOptions,
   agent: { readonly shortTermWindow?: number | undefined } | undefined,
@@ -105,7 +135,10 @@ export function shortTermWindow(
   return agent?.shortTermWindow ?? (shortTerm === true ? Infinity : shortTerm.window);
 }
 
-/** How often memory was used. Reads and writes of task scopes are counted apart from those of the team's memory. */
+/**
+ * Number of memory operations. Counts reads and writes of task scopes and of the team's memory
+ * separately.
+ */
 export interface MemoryOperationCounts {
   readonly shortTermEntriesWritten: number;
   readonly longTermStores: number;

@@ -8,7 +8,7 @@ import type { UsageRecord } from "./usage.js";
 import { NO_MEMORY_OPERATIONS } from "./output.js";
 import { roundedCost } from "./cost.js";
 
-/** Sums of usage records; calls that reported no tokens are counted apart. */
+/** Totals of usage records. Counts calls without reported tokens separately. */
 export interface UsageSums {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -17,18 +17,22 @@ export interface UsageSums {
   readonly llmCallCount: number;
 }
 
-/** Adds counts to counts. */
+/** Adds two sets of counts. */
 export function addOperations(
   sum: MemoryOperationCounts,
   more: Partial<MemoryOperationCounts>,
 ): MemoryOperationCounts {
-  const names = Object.keys(sum) as (keyof MemoryOperationCounts)[]; // all of them, see NO_MEMORY_OPERATIONS
+  // All names, see NO_MEMORY_OPERATIONS.
+  const names = Object.keys(sum) as (keyof MemoryOperationCounts)[];
   return Object.fromEntries(
     names.map((name) => [name, sum[name] + (more[name] ?? 0)]),
   ) as unknown as MemoryOperationCounts; // the same names
 }
 
-/** The cost of the calls whose price is known; nothing where none is, or where they are of several currencies. */
+/**
+ * Returns the cost of the calls with a known price. Returns `undefined` without such calls, or with
+ * several currencies.
+ */
 export function sumCost(records: readonly UsageRecord[]): CostEstimate | undefined {
   let sole: string | undefined;
   let [inputCost, outputCost, totalCost, unpricedCalls] = [0, 0, 0, 0];
@@ -54,7 +58,7 @@ export function sumCost(records: readonly UsageRecord[]): CostEstimate | undefin
   };
 }
 
-/** What calls cost, and what those cost that a recording answered. */
+/** Returns the cost of calls, and the recorded cost of replayed calls. */
 function costsOf(
   records: readonly UsageRecord[],
 ): Pick<TaskMetrics, "costEstimate" | "recordedCost"> {
@@ -90,7 +94,10 @@ function count(value: number | undefined): number {
   return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : -1;
 }
 
-/** The tokens of a response as a record keeps them: -1 where the vendor said nothing; an answer given instead of a call, and a call that was refused, use nothing unless they say so. */
+/**
+ * Returns the tokens of a response for its record; -1 if the vendor reported none. An answered call
+ * and a refused call use no tokens unless they report some.
+ */
 export function tokensOf(
   response: Pick<ChatResponse, "usage"> | undefined,
   free: boolean,
@@ -110,12 +117,12 @@ function toolsOf(records: readonly TaskRecord[]): ToolCallRecord[] {
   return records.flatMap((r) => [...r.tools, ...r.calls.flatMap((c) => c.tools)]).filter(isMade);
 }
 
-/** Calls that were refused because the limit was reached do not count. */
+/** Excludes calls refused because of the limit. */
 function isMade({ outcome }: ToolCallRecord): boolean {
   return outcome !== "SKIPPED_MAX_ITERATIONS";
 }
 
-/** How many tool calls an attempt has made. */
+/** Returns the number of an attempt's tool calls. */
 export function toolCallCountOf({ tools, calls, restoredToolCalls = 0 }: TaskRecord): number {
   let count = restoredToolCalls;
   for (const tool of tools) if (isMade(tool)) count++;
@@ -123,7 +130,7 @@ export function toolCallCountOf({ tools, calls, restoredToolCalls = 0 }: TaskRec
   return count;
 }
 
-/** Each tool once, in the order of the first calls. */
+/** Returns each tool once, in the order of the first calls. */
 function toolUses(records: readonly TaskRecord[]): readonly ToolUse[] {
   const uses = new Map<
     string,
@@ -140,7 +147,10 @@ function toolUses(records: readonly TaskRecord[]): readonly ToolUse[] {
   return Object.freeze([...uses.values()]);
 }
 
-/** What the calls of some task attempts used; one call without reported tokens makes the token counts unknown. */
+/**
+ * Returns the usage of some task attempts. One call without reported tokens makes the token counts
+ * unknown.
+ */
 export function metricsOf(records: readonly TaskRecord[]): TaskMetrics {
   const calls = records.flatMap((r) => r.calls);
   const tools = toolsOf(records);
@@ -170,7 +180,7 @@ export function metricsOf(records: readonly TaskRecord[]): TaskMetrics {
   });
 }
 
-/** The totals of a run, from its ledger and the records of its tasks. */
+/** Returns the totals of a run, from its ledger and the records of its tasks. */
 export function executionMetrics(
   ledger: readonly UsageRecord[],
   records: readonly TaskRecord[],

@@ -2,12 +2,12 @@ import type { ChatModel } from "./chat-model.js";
 import { AgentEnsembleError, ValidationError } from "./errors.js";
 import { messageOf } from "../util/errors.js";
 
-/** Throws where a model can't be called as it is set up. Connects to nothing. */
+/** Throws if the model's configuration prevents calls. Opens no connection. */
 export type ModelCheck = (model: ChatModel) => void;
 
 /**
- * Checks a model before a run spends anything: with `check`, by default with the model's own `check()`.
- * `who` names the caller of the model in the error.
+ * Checks a model before a run spends anything. Default of `check`: the model's own `check()`. `who`
+ * names the caller of the model in the error.
  * @throws ValidationError with the model's error as its cause.
  */
 export function requireUsable(who: string, model: ChatModel, check: ModelCheck | undefined): void {

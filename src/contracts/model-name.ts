@@ -3,7 +3,10 @@ import { AgentEnsembleError, PluginError, ValidationError } from "./errors.js";
 import { knownNames, preview } from "./validation.js";
 import { messageOf } from "../util/errors.js";
 
-/** Makes the model that a reference like `openai:gpt-4o-mini` names. @throws ValidationError naming the providers there are; as {@link createModel}. */
+/**
+ * Creates the model named by a reference like `openai:gpt-4o-mini`. @throws ValidationError with
+ * the names of the providers; as {@link createModel}.
+ */
 export function modelNamed(ref: string, providers: readonly ChatModelProvider[]): ChatModel {
   const [, name, modelId] = /^([^:]*):(.+)$/s.exec(ref) ?? [];
   const provider = providers.findLast((p) => p.name === name);
@@ -12,7 +15,7 @@ export function modelNamed(ref: string, providers: readonly ChatModelProvider[])
   return createModel(provider, modelId);
 }
 
-/** `provider` is undefined where the reference is none. */
+/** `provider` is undefined if the text is no reference. */
 function unknownModel(
   ref: string,
   provider: string | undefined,
@@ -34,7 +37,10 @@ function unknownModel(
   );
 }
 
-/** @throws what the provider throws, where that is one of our errors; PluginError for everything else, and for what is no model. */
+/**
+ * @throws the provider's error if it is an error of this package; PluginError for any other error,
+ * and for an invalid model.
+ */
 function createModel(provider: ChatModelProvider, modelId: string): ChatModel {
   let model: unknown;
   try {
@@ -47,7 +53,8 @@ function createModel(provider: ChatModelProvider, modelId: string): ChatModel {
       { cause: error },
     );
   }
-  if (typeof (model as ChatModel | undefined)?.chat === "function") return model as ChatModel; // checked as far as the contract demands it
+  // Checks no more than the contract requires.
+  if (typeof (model as ChatModel | undefined)?.chat === "function") return model as ChatModel;
   throw new PluginError(
     `Provider '${provider.name}' must make a ChatModel of '${modelId}', got: ${preview(model)}`,
     { plugin: provider.name, hook: "create" },

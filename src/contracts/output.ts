@@ -17,11 +17,13 @@ declare module "./errors.js" {
   }
 }
 
-/** How a run ended. */
+/** The end of a run. */
 export type ExitReason =
   "COMPLETED" | "USER_EXIT_EARLY" | "TIMEOUT" | "CANCELLED" | "SUSPENDED" | "ERROR";
 
-/** What a task's own model and tool calls used. A token count is -1 when one of the calls reported none. */
+/**
+ * Usage of a task's model and tool calls. A token count is -1 if one of the calls reported none.
+ */
 export interface TaskMetrics {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -30,24 +32,30 @@ export interface TaskMetrics {
   readonly toolCallCount: number;
   /** Time spent in model calls, in milliseconds. */
   readonly llmLatencyMs: number;
-  /** Time spent in tools, in milliseconds; calls that ran side by side are added up. */
+  /** Time spent in tools, in milliseconds. Parallel calls are added up. */
   readonly toolExecutionMs: number;
-  /** Subtasks handed to other agents, whether or not those succeeded. */
+  /** Subtasks delegated to other agents, successful or not. */
   readonly delegationCount: number;
-  /** Delegations that were refused before any agent was asked. */
+  /** Delegations refused before any agent ran. */
   readonly refusedDelegationCount: number;
   /** Time spent reading memory, in milliseconds. */
   readonly memoryRetrievalMs: number;
   /** Time spent building prompts, in milliseconds. */
   readonly promptBuildMs: number;
   readonly memoryOperations: MemoryOperationCounts;
-  /** What the calls cost, as far as their prices are known. Missing without `costConfiguration`, and where no price is known. */
+  /**
+   * The cost of the calls, as far as prices are known. Missing without `costConfiguration`, and
+   * without any known price.
+   */
   readonly costEstimate?: CostEstimate;
-  /** What the calls cost when they were recorded that a replay answered; they are not in `costEstimate`. Missing where there are none with a price. */
+  /**
+   * The recorded cost of replayed calls, not included in `costEstimate`. Missing without such
+   * calls, or without their prices.
+   */
   readonly recordedCost?: CostEstimate;
 }
 
-/** Memory that was not used. */
+/** Counts of unused memory. */
 export const NO_MEMORY_OPERATIONS: MemoryOperationCounts = Object.freeze({
   shortTermEntriesWritten: 0,
   longTermStores: 0,
@@ -57,7 +65,7 @@ export const NO_MEMORY_OPERATIONS: MemoryOperationCounts = Object.freeze({
   scopeWrites: 0,
 });
 
-/** What was done without calling anything. */
+/** Metrics of a task without any call. */
 export const NO_METRICS: TaskMetrics = Object.freeze({
   inputTokens: 0,
   outputTokens: 0,
@@ -73,24 +81,27 @@ export const NO_METRICS: TaskMetrics = Object.freeze({
   memoryOperations: NO_MEMORY_OPERATIONS,
 });
 
-/** How a tool was used in a run; calls refused because of the iteration limit do not count. */
+/** Usage of a tool in a run. Excludes calls refused because of the iteration limit. */
 export interface ToolUse {
   readonly toolName: string;
   readonly calls: number;
-  /** Calls that did not succeed, for whatever reason. */
+  /** Calls without success, for any reason. */
   readonly failures: number;
-  /** All calls added up, in milliseconds. */
+  /** Total of all calls, in milliseconds. */
   readonly durationMs: number;
 }
 
-/** Totals of a run: everything that was called, whatever for. Calls without reported usage are counted in `unknownUsageCalls` instead of spoiling the sums. */
+/**
+ * Totals of a run: every call, for any purpose. Calls without reported usage are counted in
+ * `unknownUsageCalls` and left out of the totals.
+ */
 export interface ExecutionMetrics extends TaskMetrics {
   readonly unknownUsageCalls: number;
-  /** What the run's `contextFormat` saved; missing with JSON. */
+  /** Savings of the run's `contextFormat`; missing with JSON. */
   readonly contextFormat?: ContextFormatSavings;
-  /** One record for every attempt of every model call, in the order in which they ended. */
+  /** One record for every attempt of every model call, in the order of their ends. */
   readonly ledger: readonly UsageRecord[];
-  /** The tools that were called, by name, in the order of their first calls. */
+  /** The called tools by name, in the order of their first calls. */
   readonly tools: readonly ToolUse[];
   readonly tasks: readonly {
     readonly taskId: string;
@@ -104,26 +115,32 @@ export interface TaskOutput<T = unknown> {
   readonly taskId: string;
   /** The accepted text. */
   readonly raw: string;
-  /** The task's value: by its schema, from its handler, or the text itself. */
+  /** The task's value: by its schema, from its handler, or the text. */
   readonly parsed: T;
   readonly taskDescription: string;
   readonly agentRole: string;
   readonly completedAt: Date;
   readonly durationMs: number;
-  /** Tool calls of all its attempts, each step of a pipeline included. Those of the tasks of a run add up to `totalToolCalls`, delegated tasks apart. */
+  /**
+   * Tool calls of all attempts, including each step of a pipeline. The counts of a run's tasks,
+   * without delegated tasks, add up to `totalToolCalls`.
+   */
   readonly toolCallCount: number;
   readonly metrics: TaskMetrics;
-  /** The value again. @throws ValidationError where neither a schema nor a handler produced one, or where it does not fit the schema given. */
+  /**
+   * Returns the value. @throws ValidationError if neither a schema nor a handler produced one, or
+   * if it does not match the given schema.
+   */
   getParsedOutput(): T;
   getParsedOutput<U>(schema: OutputSchema<U>): U;
 }
 
-/** What a run gives back, complete or partial. */
+/** The output of a run, complete or partial. */
 export interface EnsembleOutput {
   readonly runId: string;
   /** The final text. */
   readonly raw: string;
-  /** In the order of the workflow: SEQUENTIAL and PARALLEL that of the task list. */
+  /** In the order of the workflow. SEQUENTIAL and PARALLEL use the order of the task list. */
   readonly taskOutputs: readonly TaskOutput[];
   readonly totalDurationMs: number;
   readonly totalToolCalls: number;
@@ -132,7 +149,7 @@ export interface EnsembleOutput {
   readonly exitReason: ExitReason;
   /** `exitReason === "COMPLETED"`. */
   readonly isComplete: boolean;
-  /** What was finished; the same as `taskOutputs`. */
+  /** The finished tasks; the same as `taskOutputs`. */
   readonly completedTasks: readonly TaskOutput[];
   readonly lastCompletedOutput?: TaskOutput;
   /** By phase name; empty without phases. */
@@ -140,49 +157,60 @@ export interface EnsembleOutput {
   /** By loop name; empty without loops. */
   readonly loops: ReadonlyMap<string, LoopHistory>;
   readonly graph?: GraphHistory;
-  /** Why it ended, where it was not complete and `throwOnError` was false. */
+  /** The reason of an incomplete run, if `throwOnError` was false. */
   readonly error?: AgentEnsembleError;
-  /** The output of a task of this ensemble; of the last attempt where it ran more than once. */
+  /**
+   * Returns the output of a task of this ensemble; of its last attempt if it ran more than once.
+   */
   getOutput<T>(task: Task<T>): TaskOutput<T> | undefined;
 }
 
-/** What a workflow returns: the final text and the outputs in its own order. */
+/** The result of a workflow: the final text, and the outputs in the workflow's order. */
 export interface WorkflowResult {
   readonly raw: string;
   readonly taskOutputs: readonly TaskOutput[];
   readonly exitReason?: ExitReason | undefined;
 }
 
-/** The key under which an output keeps the `Task` object that the user wrote. */
+/** The key under which an output keeps the `Task` object that the user passed. */
 export const SOURCE_TASK = Symbol.for("agentensemble/source-task");
 
-/** The key of the method that makes an output again with a changed text or value. */
+/** The key of the method that creates a changed output from a new text or value. */
 export const REVISE = Symbol.for("agentensemble/revise");
 
-/** What a tap may change of an output. A new `raw` without `parsed` is parsed by the task's schema; without a schema it is the value. */
+/**
+ * Changes of an output by a tap. A new `raw` without `parsed` is parsed by the task's schema;
+ * without a schema it is the value.
+ */
 export interface OutputPatch {
   readonly raw?: unknown;
   readonly parsed?: unknown;
 }
 
-/** Returns the output with another text or value. @throws ValidationError for a text that does not fit the task's schema. */
+/**
+ * Returns the output with another text or value. @throws ValidationError for a text that does not
+ * match the task's schema.
+ */
 export function reviseOutput(output: TaskOutput, patch: OutputPatch): TaskOutput {
-  return (output as unknown as { [REVISE](p: OutputPatch): TaskOutput })[REVISE](patch); // the engine makes all outputs
+  return (output as unknown as { [REVISE](p: OutputPatch): TaskOutput })[REVISE](patch); // the engine creates all outputs
 }
 
-/** The output of `task` among `outputs`, by the identity of the user's `Task`; the last one where there are several. */
+/**
+ * Returns the output of `task` among `outputs`, by the identity of the user's `Task`. Returns the
+ * last one of several.
+ */
 export function findOutput<T>(
   outputs: readonly TaskOutput[],
   task: Task<T>,
 ): TaskOutput<T> | undefined {
   for (let i = outputs.length - 1; i >= 0; i--) {
     const output = outputs[i] as TaskOutput & { readonly [SOURCE_TASK]?: AnyTask };
-    if (output[SOURCE_TASK] === task) return output as TaskOutput<T>; // made by that very task, so of its type
+    if (output[SOURCE_TASK] === task) return output as TaskOutput<T>; // created by this task, so of its type
   }
   return undefined;
 }
 
-/** As {@link findOutput}. @throws ValidationError where the task is not among the context. */
+/** As {@link findOutput}. @throws ValidationError if the task is not in the context. */
 export function contextOutput<T>(outputs: readonly TaskOutput[], task: Task<T>): TaskOutput<T> {
   const output = findOutput(outputs, task);
   if (output === undefined) {

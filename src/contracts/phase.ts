@@ -9,9 +9,12 @@ export interface PhaseOptions {
   /** Unique within the ensemble; the key in `output.phaseOutputs`. */
   readonly name: string;
   readonly tasks: readonly AnyTask[];
-  /** How its tasks run. Default: the ensemble's, else PARALLEL where a task has another of the phase in its `context`, else SEQUENTIAL. HIERARCHICAL is refused. */
+  /**
+   * The workflow of the phase. Default: the ensemble's, else PARALLEL if a task has another task of
+   * the phase in its `context`, else SEQUENTIAL. HIERARCHICAL is refused.
+   */
   readonly workflow?: Workflow | undefined;
-  /** Phases that must be finished before. Default: none, it starts at once. */
+  /** Phases that must finish first. Default: none, so that the phase starts immediately. */
   readonly after?: readonly Phase[] | undefined;
   readonly review?: PhaseReview | undefined;
 }
@@ -25,7 +28,10 @@ export function checkTaskList(what: string, tasks: unknown): void {
   });
 }
 
-/** A named group of tasks; phases form a graph, and those that do not wait for each other run side by side. Immutable, so a circle cannot be built. */
+/**
+ * A named group of tasks. Phases form a graph; phases that do not wait for each other run in
+ * parallel. Immutable, so a cycle is impossible.
+ */
 export class Phase {
   readonly name: string;
   readonly tasks: readonly AnyTask[];
@@ -65,13 +71,15 @@ export class Phase {
     Object.freeze(this);
   }
 
-  /** The short form. */
+  /** Creates a phase with default options. */
   static of(name: string, ...tasks: AnyTask[]): Phase {
     return new Phase({ name, tasks });
   }
 }
 
-/** Every phase that comes before `phase`, however far. Values are frozen, so there is no circle to get lost in. */
+/**
+ * Returns every phase before `phase`, direct or indirect. Phases are frozen, so there is no cycle.
+ */
 export function predecessorsOf(phase: Phase, found = new Set<Phase>()): ReadonlySet<Phase> {
   for (const before of phase.after) {
     if (found.has(before)) continue;
@@ -82,8 +90,9 @@ export function predecessorsOf(phase: Phase, found = new Set<Phase>()): Readonly
 }
 
 /**
- * Judges a phase after each attempt: the text of `task` says APPROVE, RETRY: feedback, RETRY_PREDECESSOR name: feedback, or REJECT: reason;
- * anything else approves. Its task is given the phase's outputs.
+ * Judges a phase after each attempt. The text of `task` is APPROVE, RETRY: feedback,
+ * RETRY_PREDECESSOR name: feedback, or REJECT: reason; any other text approves. The task receives
+ * the phase's outputs.
  */
 export class PhaseReview {
   readonly task: AnyTask;

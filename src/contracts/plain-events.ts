@@ -3,7 +3,7 @@ import type { ChatMessage } from "./chat-model.js";
 import type { Inputs } from "./types.js";
 import type { SavedUsage, UsageRecord } from "./usage.js";
 
-/** What every event has: `seq` counts the events of a run without gaps, `at` is an ISO instant. */
+/** Fields of every event. `seq` counts the events of a run without gaps; `at` is an ISO instant. */
 export interface EvBase<T extends string> {
   readonly type: T;
   readonly v: 1;
@@ -12,7 +12,7 @@ export interface EvBase<T extends string> {
   readonly at: string;
 }
 
-/** What every event of a task has. */
+/** Fields of every event of a task. */
 export interface EvTask<T extends string> extends EvBase<T> {
   readonly taskId: string;
   readonly parentTaskId?: string;
@@ -25,8 +25,8 @@ export interface TaskPlace {
   readonly totalTasks: number;
   readonly taskDescription: string;
   /**
-   * Counts how often the task is done, from 1. `task_completed` and `task_failed` bear the last attempt: guardrails may have had the task done again
-   * since its `task_started`.
+   * The number of the attempt, from 1. `task_completed` and `task_failed` have the last attempt:
+   * guardrails may have repeated the task since its `task_started`.
    */
   readonly attempt: number;
 }
@@ -42,29 +42,32 @@ export type EnsembleStartedEvent = EvBase<"ensemble_started"> & {
 export type RunPlannedEvent = EvBase<"run_planned"> & {
   /** The options `name` and `description` of the ensemble; each is absent where it is not set. */
   readonly ensemble: { readonly name?: string; readonly description?: string };
-  /** Those of the ensemble and of the run. */
+  /** Inputs of the ensemble and of the run. */
   readonly inputs: Inputs;
   readonly tags: Readonly<Record<string, string>>;
-  /** With its templates filled. Absent where nothing is bound to `Tokens.PlanDiagram`, and where the plan can't be drawn. */
+  /**
+   * The plan with filled templates. Absent without a binding of `Tokens.PlanDiagram`, and if the
+   * plan can't be drawn.
+   */
   readonly dag?: Dag;
 };
-/** A run goes on that an earlier execution began. */
+/** A run continues that an earlier execution began. */
 export type RunResumedEvent = EvBase<"run_resumed"> & {
-  /** Counts the executions of the run; 2 for the first time that it goes on. */
+  /** The number of the execution; 2 for the first continuation. */
   readonly execution: number;
-  /** Tasks whose outputs earlier executions brought. */
+  /** Tasks whose outputs come from earlier executions. */
   readonly finishedTasks: number;
-  /** Model calls, tool calls and other steps whose results earlier executions brought. */
+  /** Model calls, tool calls and other steps whose results come from earlier executions. */
   readonly restoredCalls: number;
-  /** What the restored calls used when they were made. Absent where the journal does not know it. */
+  /** The original usage of the restored calls. Absent if the journal does not know it. */
   readonly saved?: SavedUsage;
 };
-/** A run ends for now and goes on in a later execution. */
+/** A run ends for now and continues in a later execution. */
 export type RunSuspendedEvent = EvBase<"run_suspended"> & {
-  /** For people: what the run waits for. */
+  /** The reason of the wait, for people. */
   readonly waitsFor: string;
 };
-/** A tool call was begun by an earlier execution and has no result: whether it took effect is unknown. */
+/** An earlier execution began a tool call and recorded no result. Its effect is unknown. */
 export type CallInDoubtEvent = EvTask<"call_in_doubt"> & {
   /** The idempotency key of the call. */
   readonly key: string;
@@ -77,7 +80,7 @@ export type RunFailedEvent = EvBase<"run_failed"> & {
 export type TaskStartedEvent = EvTask<"task_started"> &
   TaskPlace & {
     readonly startedAt: string;
-    /** The tasks whose outputs it gets. */
+    /** The tasks whose outputs it receives. */
     readonly contextTaskIds: readonly string[];
     /** Whether its agent or the ensemble is verbose. */ readonly verbose: boolean;
   };
@@ -90,7 +93,7 @@ export type TaskInputEvent = EvTask<"task_input"> & {
   readonly toolNames: readonly string[];
   readonly systemPrompt: string;
   readonly userPrompt: string;
-  /** The user prompt again, under its name on the wire. */
+  /** The user prompt again, under its name in the wire format. */
   readonly assembledContext: string;
 };
 export type LlmIterationStartedEvent = EvTask<"llm_iteration_started"> & {
@@ -112,18 +115,21 @@ export type LlmIterationCompletedEvent = EvTask<"llm_iteration_completed"> & {
   readonly inputTokens: number;
   readonly outputTokens: number;
 };
-/** An answer came with what the model thought before it. */
+/** A response contained the model's reasoning. */
 export type ReasoningReceivedEvent = EvTask<"reasoning_received"> & {
   /** As in `llm_iteration_completed`. */
   readonly iteration: number;
   readonly reasoning: string;
 };
-/** An attempt of a model call has ended: the record that usage reports and budgets count. Runs that joined this one emit their own. */
+/**
+ * An attempt of a model call has ended. The record counts in usage reports and budgets. A run that
+ * joined this one emits events of its calls itself.
+ */
 export type UsageRecordedEvent = EvBase<"usage_recorded"> &
   UsageRecord & {
     /** As in `llm_iteration_completed`; absent for usage of other processes. */
     readonly iteration?: number;
-    /** The message of what failed. */
+    /** The message of the error. */
     readonly error?: string;
     readonly errorCode?: string;
   };
@@ -131,31 +137,31 @@ export type TokenEvent = EvTask<"token"> & {
   readonly token: string;
   readonly taskDescription: string;
 };
-/** A guardrail refused a task before it was done, or its output. */
+/** A guardrail refused a task before its start, or its output. */
 export type GuardrailRefusedEvent = EvTask<"guardrail_refused"> & {
-  /** The name of its function; absent where it has none. */
+  /** The name of the guardrail's function; absent if it has none. */
   readonly guardrailName?: string;
   readonly kind: "INPUT" | "OUTPUT";
   readonly message: string;
   readonly attempt: number;
-  /** How often the task is done again; 0: the task fails. */
+  /** Number of further attempts; 0: the task fails. */
   readonly retriesLeft: number;
 };
-/** An answer did not fit the output type, and the model is asked for a corrected one. */
+/** A response did not match the output type. The model is asked for a correction. */
 export type OutputCorrectedEvent = EvTask<"output_corrected"> & {
-  /** Counts the corrections of the task from 1, up to `of`. */
+  /** The number of the correction, from 1 to `of`. */
   readonly correction: number;
   readonly of: number;
-  /** What does not fit, one problem each. */
+  /** The mismatches, one error each. */
   readonly errors: readonly string[];
 };
-/** An agent asked for more tool calls than its `maxIterations`, and is told to answer instead. */
+/** An agent requested more tool calls than its `maxIterations`. It is asked to answer instead. */
 export type IterationLimitReachedEvent = EvTask<"iteration_limit_reached"> & {
   readonly max: number;
-  /** Counts the turns beyond the limit from 1; the third one fails the task. */
+  /** The number of the turn beyond the limit, from 1. The third one fails the task. */
   readonly stop: number;
 };
-/** A tool has changed a file of its folder; `filePath` is relative to it. */
+/** A tool has changed a file in its folder. `filePath` is relative to the folder. */
 export type FileChangedEvent = EvTask<"file_changed"> & {
   readonly filePath: string;
   readonly changeType: "CREATED" | "MODIFIED" | "DELETED";
@@ -165,44 +171,50 @@ export type FileChangedEvent = EvTask<"file_changed"> & {
 /** A task read from memory: a scope of the store, or the team's long-term memory or entities. */
 export type MemoryReadEvent = EvTask<"memory_read"> & {
   readonly kind: "scope" | "longTerm" | "entity";
-  /** Of `kind` scope. */
+  /** Only with `kind` scope. */
   readonly scope?: string;
   readonly entries: number;
   readonly durationMs: number;
 };
 export type MemoryWrittenEvent = EvTask<"memory_written"> & { readonly scope: string };
-/** A structured output as far as it has come: what can be read of its JSON so far, unchecked. */
+/** A partial structured output: the readable part of its JSON so far, unchecked. */
 export type PartialOutputEvent = EvTask<"partial_output"> & {
   readonly taskDescription: string;
   readonly partial: unknown;
 };
-/** What is limited of a budget, by the options of `budget`. */
+/** The limits of a budget, from the options of `budget`. */
 interface BudgetLimits {
   readonly maxTokens?: number;
   readonly maxCost?: number;
   readonly maxDurationMs?: number;
 }
-/** `cost` is there where the budget limits it. */
+/** `cost` is present if the budget limits it. */
 interface Spent {
   readonly tokens: number;
   readonly cost?: number;
 }
-/** The budget of the run holds from now on. The run that has it emits this, not those that join it. */
+/**
+ * The budget of the run applies from now on. Emitted by the run with the budget, not by runs that
+ * join it.
+ */
 export type BudgetOpenedEvent = EvBase<"budget_opened"> & {
   readonly limits: BudgetLimits;
-  /** More than 0 where earlier executions of the run count in it. */
+  /** Above 0 if earlier executions of the run count. */
   readonly used: Spent & { readonly durationMs: number };
-  /** What happens to a call that would exceed it. */
+  /** The reaction to a call that would exceed the budget. */
   readonly action: BudgetExceededEvent["action"];
 };
-/** What the budget of the run, of tokens or cost, has left is another than before; at most four times a second, the last state always. */
+/**
+ * The rest of the run's budget of tokens or cost has changed. Emitted up to four times a second;
+ * always for the last state.
+ */
 export type BudgetChangedEvent = EvBase<"budget_changed"> & {
   readonly limits: BudgetLimits;
   readonly used: Spent & { readonly durationMs: number };
-  /** Set aside for calls in flight and for work elsewhere. */
+  /** Reserved for calls in progress and for work elsewhere. */
   readonly reserved: Spent;
 };
-/** A call went beyond the budget of its run, or would have. */
+/** A call exceeded the budget of its run, or would have. */
 export type BudgetExceededEvent = EvTask<"budget_exceeded"> & {
   /** The option: `maxTokens`, `maxCost` or `maxDurationMs`. */
   readonly limit: string;
@@ -215,7 +227,7 @@ export type RetryScheduledEvent = EvTask<"retry_scheduled"> & {
   readonly delayMs: number;
   readonly reason: string;
 };
-/** A model call waits for its turn: `waitMs` is how long it will be at least. */
+/** A model call waits for a rate limit. `waitMs` is the minimum wait. */
 export type RateLimitedEvent = EvTask<"rate_limited"> & {
   readonly waitMs: number;
   readonly requests: number;
@@ -241,5 +253,8 @@ export type PhaseCompletedEvent = EvBase<"phase_completed"> & {
   readonly attempt: number;
   readonly durationMs: number;
 };
-/** Something went wrong that does not change the run: a listener that throws, a skipped tap, an option without effect. */
+/**
+ * A problem without effect on the run: a listener that throws, a skipped tap, an option without
+ * effect.
+ */
 export type RunWarningEvent = EvBase<"run_warning"> & { readonly message: string };

@@ -5,12 +5,12 @@ import type { EnsembleHooks, LaneName } from "./hooks.js";
 import type { Token } from "./token.js";
 import type { Awaitable } from "./types.js";
 
-/** Binds values to tokens; valid only during `bind`. */
+/** Binds values to tokens. Valid only during `bind`. */
 export interface BindApi {
   /**
-   * A token with one value. Two direct bindings of it are a boot error, unless one says `override`.
-   * `default: true` gives way to any direct binding: what a plugin brings so that things work without configuration. Of several defaults that of the plugin
-   * listed last holds.
+   * Binds a token with one value. Two direct bindings are a boot error, unless one has `override`.
+   * `default: true` marks a binding that any direct binding replaces: a plugin's value for use
+   * without configuration. If several plugins bind a default, the last plugin's applies.
    */
   single<T>(
     token: Token<T, "single">,
@@ -20,7 +20,7 @@ export interface BindApi {
   many<T>(token: Token<T, "many">): BindToFluentSyntax<T>;
 }
 
-/** Look-ups once the kernel has booted. */
+/** Look-ups after the kernel has booted. */
 export interface PluginContext {
   readonly events: EventStream;
   get<T>(token: Token<T>): T;
@@ -28,28 +28,39 @@ export interface PluginContext {
 }
 
 /**
- * One capability. Steps, in dependency order for all plugins: `bind` (synchronous), `apply` (taps and listeners), then hooks freeze, then `start`.
- * `dispose` runs in the reverse order. An error in a step is a PluginError that names the plugin; an AgentEnsembleError of `start` is passed on as it is.
+ * One capability. Steps, in dependency order for all plugins: `bind` (synchronous), `apply` (taps
+ * and listeners), then hooks freeze, then `start`. `dispose` runs in the reverse order. An error in
+ * a step becomes a PluginError with the plugin's name. An AgentEnsembleError of `start` is passed
+ * on unchanged.
  */
 export interface Plugin {
   readonly name: string;
-  /** Names of plugins that must be there, and come first. */
+  /** Names of required plugins, which come first. */
   readonly dependsOn?: readonly string[] | undefined;
   bind?(bind: BindApi): void;
   apply?(ctx: { readonly hooks: EnsembleHooks; readonly events: EventStream }): void;
   start?(ctx: PluginContext): Awaitable<void>;
-  /** Called with each ensemble that is made on a kernel which has the plugin. It must not run it before `start`. */
+  /**
+   * Called with each ensemble created on a kernel with the plugin. Must not run the ensemble before
+   * `start`.
+   */
   attach?(ensemble: EnsembleAccess): void;
   dispose?(): Awaitable<void>;
 }
 
-/** What the plugins of a kernel bind and tap; `tokens` and `hooks` are empty before it has booted. */
+/** The bindings and taps of a kernel's plugins. `tokens` and `hooks` are empty before booting. */
 export interface KernelDescription {
-  /** By name, in the order in which the kernel got them. */
+  /** Names in the order of registration. */
   readonly plugins: readonly string[];
-  /** Tokens with a value, of the framework or of plugins, each with the plugins that bind it. `kernel.container` stands for a binding without a plugin. */
+  /**
+   * Tokens with a value, of the framework or of plugins, each with the plugins that bind it.
+   * `kernel.container` represents bindings without a plugin.
+   */
   readonly tokens: readonly { readonly token: string; readonly boundBy: readonly string[] }[];
-  /** Lanes with taps, in the order in which they run; each tap as `plugin/tap`, in the order in which it is called. */
+  /**
+   * Lanes with taps, in the order in which they run; each tap as `plugin/tap`, in the order of the
+   * calls.
+   */
   readonly hooks: readonly {
     readonly hook: string;
     readonly lane: LaneName;
@@ -57,21 +68,21 @@ export interface KernelDescription {
   }[];
 }
 
-/** The kernel as its users see it; the class is in `agentensemble/kernel`. */
+/** The kernel's API for its users. The class is exported by `agentensemble/kernel`. */
 export interface KernelApi {
   use(plugin: Plugin): this;
   readonly hooks: EnsembleHooks;
   readonly container: Container;
-  /** The names of the plugins whose values a look-up of this token gives. */
+  /** Returns the names of the plugins that bound the value of this token. */
   providers(token: Token<unknown, "single" | "many">): readonly string[];
   boot(): Promise<void>;
-  /** Which plugin binds which token and taps which hook. */
+  /** Returns the bindings and taps of each plugin. */
   describe(): KernelDescription;
   dispose(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Returns the plugin as it is, with its types checked where it is written. */
+/** Returns the plugin unchanged. Checks its types at its definition. */
 export function definePlugin<P extends Plugin>(p: P): P {
   return p;
 }

@@ -3,7 +3,10 @@ import type { UsageRecord } from "./usage.js";
 import { priceOf } from "./cost.js";
 import { messageOf } from "../util/errors.js";
 
-/** Prices calls of one run; a price function that fails is reported once and its calls have no price. */
+/**
+ * Calculates prices of calls in one run. A failing price function is reported once; its calls have
+ * no price.
+ */
 export class Pricing {
   #reported = false;
   constructor(

@@ -2,15 +2,19 @@ import { ValidationError } from "./errors.js";
 import { fillTemplate, inputText, variablesIn } from "./template.js";
 import { preview } from "./validation.js";
 
-/** A part of a {@link PromptText}: written by the author, or data that is never scanned for variables. */
+/**
+ * A part of a {@link PromptText}: written by the author, or data that is never scanned for
+ * variables.
+ */
 interface Part {
   readonly text: string;
   readonly isData: boolean;
 }
 
 /**
- * A text whose written parts are a template and whose interpolated parts are data. Made by {@link prompt}.
- * Taken by `Task` (`description`, `expectedOutput`), `Agent` (`goal`, `background`) and reviews (`prompt`).
+ * A text with a template of written parts and data of interpolated parts. Created by {@link
+ * prompt}. Accepted by `Task` (`description`, `expectedOutput`), `Agent` (`goal`, `background`) and
+ * reviews (`prompt`).
  */
 export class PromptText {
   readonly #parts: readonly Part[];
@@ -44,14 +48,14 @@ export class PromptText {
   }
 }
 
-/** What options take where a text may hold data from outside. */
+/** The type of options that accept data from outside. */
 export type Text = string | PromptText;
 
 /**
- * Tags a template literal that holds data from outside: prompt`Triage this ticket: ${ticket.text}`.
- * Interpolated values stay literal, also where they hold braces. `{topic}` in the written part is filled from the
- * run's inputs, and `{{topic}}` becomes `{topic}`. Strings stand as they are, objects as JSON, null as nothing.
- * A nested PromptText keeps its variables.
+ * Tags a template literal that contains data from outside: prompt`Triage this ticket:
+ * ${ticket.text}`. Interpolated values stay literal, even with braces. `{topic}` in the written
+ * part is filled from the run's inputs, and `{{topic}}` becomes `{topic}`. Strings stay unchanged,
+ * objects become JSON, null becomes an empty text. A nested PromptText keeps its variables.
  * @throws ValidationError for an interpolated value that is undefined, a function or a symbol.
  */
 export function prompt(written: TemplateStringsArray, ...values: readonly unknown[]): PromptText {
@@ -74,7 +78,7 @@ function dataText(value: unknown, index: number, before: string): string {
   );
 }
 
-/** @throws ValidationError with `message` unless `value` is a text with something in it. */
+/** @throws ValidationError with `message` unless `value` is a text that is not blank. */
 export function requirePrompt(value: unknown, message: string): void {
   const text = value instanceof PromptText ? value.toString() : value;
   if (typeof text !== "string" || text.trim() === "") throw new ValidationError(message);

@@ -8,15 +8,16 @@ declare module "./errors.js" {
 }
 
 interface RateLimitChanges {
-  /** How long a call may wait for its turn, in milliseconds. Default 30,000. */
+  /** Limit of a call's wait, in milliseconds. Default 30,000. */
   readonly waitTimeoutMs?: number | undefined;
-  /** Tokens per period, beside the requests. Default: no limit. */
+  /** Tokens per period, in addition to the requests. Default: no limit. */
   readonly tokens?: number | undefined;
 }
 
 /**
- * How many model calls may start in any period of some length; on an ensemble, an agent, a task or a model. Immutable.
- * An agent, a task or a model with a limit has one window for all runs of a kernel; ensembles of a kernel with the same limit object share one.
+ * Limits the model calls that may start in any period of a given length. For an ensemble, an agent,
+ * a task or a model. Immutable. An agent, a task or a model with a limit has one window for all
+ * runs of a kernel. Ensembles of a kernel with the same limit object share one.
  */
 export class RateLimit {
   private constructor(
@@ -28,7 +29,10 @@ export class RateLimit {
     Object.freeze(this);
   }
 
-  /** At most `requests` starts in any `periodMs` milliseconds. @throws ValidationError unless both are above 0. */
+  /**
+   * Allows `requests` starts in any `periodMs` milliseconds. @throws ValidationError unless both
+   * are above 0.
+   */
   static of(requests: number, periodMs: number): RateLimit {
     requireInteger("RateLimit requests", requests, 1, "> 0");
     if (requests === undefined)
@@ -51,7 +55,7 @@ export class RateLimit {
     return RateLimit.of(n, 60_000);
   }
 
-  /** A copy with another wait limit or a limit of tokens. @throws ValidationError */
+  /** Returns a copy with another wait limit or a limit of tokens. @throws ValidationError */
   with(o: RateLimitChanges): RateLimit {
     checkOptions("RateLimit.with", o, ["waitTimeoutMs", "tokens"]);
     requireDuration("RateLimit waitTimeoutMs", o.waitTimeoutMs);

@@ -6,7 +6,9 @@ export type { Redactor, SecretFilter } from "../util/redaction/redactor.js";
 /** The key under which an output and a trace keep the redactor of their run. */
 export const REDACTOR: unique symbol = Symbol.for("agentensemble/redactor") as never;
 
-/** Returns the object it is given, so that a class which extends it adds its private fields to that object. */
+/**
+ * Returns the object that it receives, so that a subclass adds its private fields to that object.
+ */
 class Given {
   constructor(given: object) {
     return given;
@@ -14,8 +16,9 @@ class Given {
 }
 
 /**
- * Adds the redactor of its run to an event, as a private field: no comparison, no copy and no JSON of the event contains it. Each event is marked, and
- * `Object.defineProperty` takes longer than everything else that is done for a token.
+ * Adds the redactor of its run to an event, as a private field. No comparison, no copy and no JSON
+ * of the event contains it. Every event is marked, and `Object.defineProperty` would take longer
+ * than all other work for a token.
  */
 class EventMark extends Given {
   readonly #redactor: Redactor;
@@ -30,16 +33,18 @@ class EventMark extends Given {
   }
 }
 
-/** Of all copies of this package, one class marks and reads the events. */
+/** One class marks and reads the events for all copies of this package. */
 const SHARED = Symbol.for("agentensemble/event-mark");
 const Mark = ((globalThis as { [SHARED]?: typeof EventMark })[SHARED] ??= EventMark);
 
-/** Makes an event bear the redactor of its run. */
+/** Adds the redactor of its run to an event. */
 export function markEvent(event: object, redactor: Redactor): void {
   new Mark(event, redactor);
 }
 
-/** The redactor of the run that an event, an output or a trace belongs to; `undefined` for anything else. */
+/**
+ * Returns the redactor of the run of an event, an output or a trace; `undefined` for anything else.
+ */
 export function redactorOf(value: unknown): Redactor | undefined {
   return typeof value === "object" && value !== null
     ? (Mark.redactorOf(value) ?? (value as { readonly [REDACTOR]?: Redactor })[REDACTOR])
@@ -47,8 +52,8 @@ export function redactorOf(value: unknown): Redactor | undefined {
 }
 
 /**
- * Takes secrets out of what an error says, before the text leaves the process: those that the runs
- * know of which the error and its causes ended, else those of the environment.
+ * Redacts the text of an error before it leaves the process. Knows the secrets of the runs that
+ * ended with the error or its causes, else those of the environment.
  */
 export function errorRedactor(error: unknown): (text: string) => string {
   const found = new Set<Redactor>();
@@ -62,10 +67,13 @@ export function errorRedactor(error: unknown): (text: string) => string {
   return (text) => [...found].reduce((result, redactor) => redactor.redactText(result), text);
 }
 
-/** What stands for a value that the capture mode's own `redact` could not deal with: a broken guard never opens the gate. */
+/** Replaces a value if `redact` of the capture mode failed, so that no secret leaks. */
 const WITHHELD = "[redacted: the redact function of the capture mode failed]";
 
-/** A redactor that applies `redact` of a capture mode before it takes secrets out. The same redactor for a mode without one. */
+/**
+ * Returns a redactor that applies `redact` of a capture mode before it removes secrets. Returns the
+ * same redactor for a mode without one.
+ */
 export function redactorOfMode(
   mode: { redact?(value: unknown): unknown },
   redactor: Redactor,
@@ -84,7 +92,7 @@ export function redactorOfMode(
     redactValue,
     redactText(text) {
       const shown = text === "" ? text : seen(text);
-      // The mode's function is other people's code: what should be a text may be anything.
+      // The mode's function may return any value in place of a text.
       return typeof shown === "string"
         ? redactor.redactText(shown)
         : (JSON.stringify(redactor.redactValue(shown)) ?? "");

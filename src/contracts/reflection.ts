@@ -3,37 +3,43 @@ import type { TaskOutput } from "./output.js";
 import type { AnyTask } from "./task.js";
 import type { Awaitable } from "./types.js";
 
-/** What was learnt from doing a task: how it should be put next time. */
+/** The lesson from a task: improvements of its instructions for the next run. */
 export interface TaskReflection {
   readonly refinedDescription: string;
   readonly refinedExpectedOutput: string;
   readonly observations: readonly string[];
   readonly suggestions: readonly string[];
   readonly reflectedAt: Date;
-  /** How often the task has been reflected on, this time included. */
+  /** Number of reflections on the task, including this one. */
   readonly runCount: number;
-  /** The source of text from outside that the run had read before the lesson was drawn, a tool for instance. A store keeps it: a run that reads the lesson counts as having read that text. */
+  /**
+   * The source of outside text that the run had read before the reflection, for instance a tool. A
+   * store keeps it: a run that reads the reflection counts as having read that text.
+   */
   readonly untrusted?: string | undefined;
 }
 
-/** What a strategy draws from a task. */
+/** The lesson that a strategy draws from a task. */
 export type TaskLesson = Omit<TaskReflection, "reflectedAt" | "runCount" | "untrusted">;
 
-/** What a strategy is given. */
+/** The input of a strategy. */
 export interface ReflectionInput {
-  /** As it was run, templates filled. */
+  /** The task with filled templates. */
   readonly task: AnyTask;
-  /** As it was written, templates unfilled: what runs with other inputs have in common with this one, and are shown the lesson for. */
+  /**
+   * The task with unfilled templates, shared by runs with other inputs. The lesson is shown to all
+   * these runs.
+   */
   readonly source: AnyTask;
   readonly output: TaskOutput;
-  /** What was learnt before. */
+  /** The previous reflection. */
   readonly previous: TaskReflection | undefined;
   readonly signal: AbortSignal;
-  /** Asks the model of the reflection. Rejects with `ValidationError` where there is none. */
+  /** Calls the reflection's model. Rejects with `ValidationError` if there is none. */
   ask(prompt: string): Promise<string>;
 }
 
-/** Draws the lesson from a finished task. Default: a model is asked. */
+/** Draws the lesson from a finished task. Default: a model does. */
 export interface ReflectionStrategy {
   /** Whether it calls `ask`. Default true. */
   readonly usesModel?: boolean | undefined;
@@ -47,10 +53,16 @@ export interface ReflectionOptions {
   readonly strategy?: ReflectionStrategy | undefined;
 }
 
-/** Keeps the latest reflection of each task. `identity` is the task's name, or its description as it was written, templates unfilled. */
+/**
+ * Keeps the latest reflection of each task. `identity` is the task's name, or its description with
+ * unfilled templates.
+ */
 export interface ReflectionStore {
   store(identity: string, reflection: TaskReflection): Promise<void>;
   retrieve(identity: string): Promise<TaskReflection | undefined>;
-  /** Finds out whether the store can read and write its place, and changes nothing. The command `doctor` calls it. @throws MemoryStoreError or FileFormatError where it can't. */
+  /**
+   * Checks that the store can read and write its storage. Changes nothing. The command `doctor`
+   * calls it. @throws MemoryStoreError or FileFormatError if it can't.
+   */
   check?(): Awaitable<void>;
 }

@@ -1,7 +1,11 @@
 import type { ChatModel } from "./chat-model.js";
 import type { LlmCall } from "./hooks.js";
 
-/** Decides after a failed model call: wait `delayMs` and try again (with another model, where given), or `undefined` to give up. `attempt` is the one that failed, from 1. */
+/**
+ * Decides after a failed model call. Returns a delay of `delayMs` before the next attempt
+ * (optionally with another model), or `undefined` to give up. `attempt` is the failed attempt, from
+ * 1.
+ */
 export interface RetryPolicy {
   next(
     failure: unknown,

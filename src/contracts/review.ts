@@ -12,25 +12,28 @@ import {
   requireText,
 } from "./validation.js";
 
-/** What happens when nobody answers in time. */
+/** Reaction to a review without an answer in time. */
 export type OnReviewTimeout = "CONTINUE" | "EXIT_EARLY" | "FAIL";
 
-/** Where in a task a review stands. */
+/** The position of a review in a task. */
 export type ReviewTiming = "BEFORE_EXECUTION" | "DURING_EXECUTION" | "AFTER_EXECUTION";
 
-/** What may be set of a review. */
+/** Options of a review. */
 export interface ReviewOptions {
-  /** What the person is asked. A string is taken as it is; the variables of a `prompt` text are filled from the run's inputs. */
+  /**
+   * The question for the person. A string is used unchanged. The variables of a `prompt` text are
+   * filled from the run's inputs.
+   */
   readonly prompt?: Text | undefined;
-  /** How long an answer is waited for, in milliseconds; 0 waits for ever. Default 300,000. */
+  /** Time limit of an answer in milliseconds; 0 waits forever. Default 300,000. */
   readonly timeoutMs?: number | undefined;
   /** Default EXIT_EARLY. */
   readonly onTimeout?: OnReviewTimeout | undefined;
-  /** The role that whoever answers must have; passed on to the handler, which alone knows who that is. */
+  /** The required role of the person who answers. Passed to the handler, which checks it. */
   readonly requiredRole?: string | undefined;
 }
 
-/** Whether a task waits for a person, and how; see {@link Review} the value. */
+/** Whether a task waits for a person, and with which options. See {@link Review} the value. */
 export interface Review extends ReviewOptions {
   readonly mode: "REQUIRED" | "SKIP";
 }
@@ -55,15 +58,15 @@ function required(o: ReviewOptions): Review {
 
 /** For `Task.review` (after the task) and `Task.beforeReview`. */
 export const Review = Object.freeze({
-  /** Somebody must say yes. */
+  /** Requires a person's approval. */
   required: (prompt?: Text): Review => required(prompt === undefined ? {} : { prompt }),
-  /** Nobody is asked, whatever the ensemble's `reviewPolicy`. */
+  /** Requires no review, regardless of the ensemble's `reviewPolicy`. */
   skip: (): Review => Object.freeze({ mode: "SKIP" as const }),
-  /** Somebody must say yes, with these details. @throws ValidationError */
+  /** Requires a person's approval, with these options. @throws ValidationError */
   of: (o: ReviewOptions): Review => required(o),
 });
 
-/** @throws ValidationError for what is no {@link Review}. */
+/** @throws ValidationError for an invalid {@link Review}. */
 export function checkReview(what: string, review: unknown): void {
   if (review === undefined) return;
   const mode =
@@ -72,41 +75,47 @@ export function checkReview(what: string, review: unknown): void {
     throw new ValidationError(`${what} must be a Review, got: ${preview(review)}`, {
       hint: "Use Review.required(), Review.skip() or Review.of({...}).",
     });
-  checkReviewOptions(what, review as Review); // a review by its mode
+  checkReviewOptions(what, review as Review); // a review has a mode
 }
 
-/** What a person decided. */
+/** A person's decision. */
 export interface ReviewDecision extends ReviewRemarks {
   readonly type: "CONTINUE" | "EDIT" | "EXIT_EARLY";
-  /** The text to use instead; of EDIT. */
+  /** The replacement of the text; only with EDIT. */
   readonly revisedOutput?: string;
-  /** Whether it was the clock that ended it; of EXIT_EARLY. */
+  /** Whether the time limit ended the review; only with EXIT_EARLY. */
   readonly timedOut?: boolean;
 }
 
-/** What a decision may say beside what is to be done. */
+/** Remarks on a decision. */
 export interface ReviewRemarks {
-  /** Who decided, as the program that asked knows them. The framework passes it on and does not check it. */
+  /** The person who decided, as identified by the program that asked. Passed on unchecked. */
   readonly by?: string | undefined;
-  /** Why. The model is told it where a tool call is refused. */
+  /** The reason. If a tool call is refused, the model receives it. */
   readonly comment?: string | undefined;
 }
 
-/** Makes decisions. Each takes `by` and `comment`. */
+/** Creates decisions. Each accepts `by` and `comment`. */
 export const ReviewDecision = Object.freeze({
-  /** Go on as it is. @throws ValidationError for other options. */
+  /** Continues unchanged. @throws ValidationError for other options. */
   continue: (o: ReviewRemarks = {}): ReviewDecision => {
     checkOptions("ReviewDecision.continue", o, ["by", "comment"]);
     return decided("continue", { type: "CONTINUE" }, o);
   },
-  /** Go on with this text instead. @throws ValidationError for anything but a string, and for other options. */
+  /**
+   * Continues with this text instead. @throws ValidationError for anything but a string, and for
+   * other options.
+   */
   edit: (text: string, o: ReviewRemarks = {}): ReviewDecision => {
     if (typeof text !== "string")
       throw new ValidationError(`ReviewDecision.edit text must be a string, got: ${preview(text)}`);
     checkOptions("ReviewDecision.edit", o, ["by", "comment"]);
     return decided("edit", { type: "EDIT", revisedOutput: text }, o);
   },
-  /** End the run here; what is done is kept. `timedOut`: it was the clock; the run's exit reason is then TIMEOUT. @throws ValidationError for other options. */
+  /**
+   * Ends the run and keeps the finished work. `timedOut`: the time limit ended it; the run's exit
+   * reason is then TIMEOUT. @throws ValidationError for other options.
+   */
   exitEarly: (
     o: ReviewRemarks & { readonly timedOut?: boolean | undefined } = {},
   ): ReviewDecision => {
@@ -134,7 +143,7 @@ function decided(
 }
 
 /**
- * The decision that a value stands for: checked, without fields that no decision has.
+ * Returns a value as a checked decision, without unknown fields.
  * @throws ValidationError for anything else.
  */
 export function asReviewDecision(value: unknown): ReviewDecision {
@@ -154,7 +163,10 @@ export function asReviewDecision(value: unknown): ReviewDecision {
   );
 }
 
-/** What a handler is asked. `reviewId` is the same for the same question of a run, so that an answer may come later and by another way. */
+/**
+ * The request of a handler. `reviewId` is equal for the same question of a run, so that the answer
+ * may come later or in another way.
+ */
 export interface ReviewRequest {
   readonly reviewId: string;
   readonly runId: string;
@@ -169,78 +181,97 @@ export interface ReviewRequest {
   readonly toolName?: string;
   /** The id of that call. */
   readonly callId?: string;
-  /** The whole input of a call that waits for approval, as JSON data with its keys in the order of the tool's schema. */
+  /**
+   * The whole input of a call that waits for approval, as JSON data with its keys in the order of
+   * the tool's schema.
+   */
   readonly input?: unknown;
-  /** The texts of the request show only a part of the input, or `input` lacks what has no JSON form. Whoever shows the request says so. */
+  /**
+   * Whether the texts of the request show only a part of the input, or `input` lacks values without
+   * JSON. Programs that show the request must display this.
+   */
   readonly truncated?: true;
-  /** What an edit has to be, where it is more than any text. */
+  /** The schema of an edit, if not every text is allowed. */
   readonly editSchema?: JsonSchema;
-  /** When it was asked first, as an ISO instant. */
+  /** Time of the first request, as an ISO instant. */
   readonly requestedAt: string;
-  /** Until when an answer is waited for, as an ISO instant; missing where that is for ever. */
+  /** Time limit of the answer, as an ISO instant; missing without a limit. */
   readonly deadline?: string;
-  /** 0: for ever. The framework keeps the time; the handler may show it. */
+  /** 0: no limit. The framework enforces it; the handler may show it. */
   readonly timeoutMs: number;
   readonly onTimeout: OnReviewTimeout;
   readonly requiredRole?: string;
-  /** Aborted when the answer is no longer wanted: the time is up, or the run has ended. */
+  /** Aborted when the answer is no longer needed: at the time limit, or at the end of the run. */
   readonly signal: AbortSignal;
 }
 
-/** Asks a person, and gives what was decided. The gate stays closed when it throws or answers nonsense. */
+/** Asks a person and returns the decision. An error or an invalid decision does not approve. */
 export type ReviewHandler = (request: ReviewRequest) => Awaitable<ReviewDecision>;
 
-/** A review as a store keeps it: data alone. */
+/** A review as stored: data only. */
 export interface StoredReview extends Omit<ReviewRequest, "signal"> {
-  /** Missing while nobody has decided. */
+  /** Missing while undecided. */
   readonly decision?: ReviewDecision;
-  /** When it was decided, as an ISO instant. */
+  /** Time of the decision, as an ISO instant. */
   readonly decidedAt?: string;
 }
 
-/** What became of an answer. */
+/** The outcome of an answer. */
 export interface ReviewResolution {
   /**
-   * `resolved`: the answer holds. `decided`: an earlier one does. `over`: nobody waits any more, since the time is up or the run has ended. `unknown`: the
-   * store knows no such review.
+   * `resolved`: the answer applies. `decided`: an earlier answer applies. `over`: no run waits any
+   * more, because the time limit has passed or the run has ended. `unknown`: the store has no such
+   * review.
    */
   readonly outcome: "resolved" | "decided" | "over" | "unknown";
-  /** The review as it is now, with the decision that holds; missing where it is unknown. */
+  /** The current review with its decision; missing if it is unknown. */
   readonly review?: StoredReview;
 }
 
 /**
- * The inbox of reviews: runs ask here, and whatever shows reviews to people (a page, a terminal, a route) lists and answers them here. One store serves any
- * number of ensembles. `reviewStoreContract` of `agentensemble/testing` is its suite of tests.
+ * The inbox of reviews. Runs add reviews here. Pages, terminals and routes list and answer them
+ * here. One store serves any number of ensembles. `reviewStoreContract` of `agentensemble/testing`
+ * is its test suite.
  */
 export interface ReviewStore {
   /**
-   * Keeps a question, and tells those who listen. Where reviews outlive the process an id that is known gives the review as it was kept first, with its
-   * decision where it has one.
-   * @throws ReviewError for an id that is waiting already in this process.
+   * Stores a review and notifies listeners. If reviews outlive the process, a known id returns the
+   * review first stored, with its decision if any.
+   * @throws ReviewError for an id that is already waiting in this process.
    */
   ask(request: Omit<ReviewRequest, "signal">): Awaitable<StoredReview>;
-  /** What waits, oldest first. */
+  /** Returns the waiting reviews, oldest first. */
   pending(): Awaitable<readonly StoredReview[]>;
   /**
-   * Answers a review; of several answers the first holds. Who may answer (`requiredRole`) is for the caller to check.
-   * @throws ValidationError for what is no decision; the review goes on waiting.
+   * Answers a review. The first of several answers applies. The caller must check the role
+   * (`requiredRole`).
+   * @throws ValidationError for an invalid decision; the review keeps waiting.
    */
   resolve(reviewId: string, decision: ReviewDecision): Awaitable<ReviewResolution>;
   /**
-   * The decision, for the run that asked. When `signal` is aborted the review is over, unless it outlives the process: then it waits until its deadline.
+   * Resolves with the decision, for the run that asked. An abort of `signal` ends the review,
+   * unless it outlives the process: then it waits until its deadline.
    * @throws the signal's reason; ReviewError for an unknown id.
    */
   waitFor(reviewId: string, signal: AbortSignal): Promise<ReviewDecision>;
-  /** Calls `fn` with each new review; call what it returns to stop. A function that throws is reported as a process warning, and the review waits all the same. */
+  /**
+   * Calls `fn` with each new review. Returns a function that ends the subscription. An error of
+   * `fn` becomes a process warning; the review keeps waiting.
+   */
   onRequest(fn: (review: StoredReview) => unknown): () => void;
-  /** Whether somebody answers in this process: a function listens, or whoever made the store says so. */
+  /**
+   * Returns whether this process can answer: a listener is subscribed, or an option of the store
+   * declares it.
+   */
   isWatched(): boolean;
-  /** How a review is answered from outside this process: a command, an address. Only where reviews outlive the process; a run then waits unwatched, too. */
+  /**
+   * Returns how to answer a review from outside this process: a command, a URL. Only if reviews
+   * outlive the process; a run then waits even if unwatched.
+   */
   howToAnswer?(reviewId: string): string;
 }
 
-/** A question of the framework's or of a tool's, before it has an id and a deadline. */
+/** A question of the framework or of a tool, before it has an id and a deadline. */
 export interface ReviewQuestion extends ReviewOptions {
   readonly timing: ReviewTiming;
   readonly taskDescription: string;
@@ -250,35 +281,45 @@ export interface ReviewQuestion extends ReviewOptions {
   readonly input?: unknown;
   readonly truncated?: boolean | undefined;
   readonly editSchema?: JsonSchema | undefined;
-  /** Tells apart several questions of one task and attempt. */
+  /** Distinguishes several questions of one task and attempt. */
   readonly key: string;
 }
 
-/** Who is asking. */
+/** The asking task. */
 export interface ReviewAsker {
   readonly run: HookRun;
   readonly taskId: string;
   readonly parentTaskId?: string | undefined;
   readonly agentRole: string;
   readonly attempt: number;
-  /** Ends with the task. */
+  /** Aborted at the end of the task. */
   readonly signal: AbortSignal;
 }
 
-/** The one way to a person: gives the question to the run's handler, else to its store, keeps the time, emits the events. Bound by the review plugin. */
+/**
+ * The only gateway to people. Passes the question to the run's handler, else to its store, enforces
+ * the time limit, and emits the events. Bound by the review plugin.
+ */
 export interface ReviewGate {
-  /** Whether anybody can answer: the run has a handler, its store is watched, or reviews outlive the process. */
+  /**
+   * Returns whether an answer is possible: the run has a handler, its store is watched, or reviews
+   * outlive the process.
+   */
   canAsk(run: HookRun): boolean;
   /**
-   * The decision; after a time-out that of `onTimeout`.
-   * @throws ReviewUnavailableError where nobody can answer; ReviewTimeoutError; ReviewError; the signal's reason.
+   * Resolves with the decision; after the time limit, according to `onTimeout`.
+   * @throws ReviewUnavailableError if no answer is possible; ReviewTimeoutError; ReviewError; the
+   * signal's reason.
    */
   ask(question: ReviewQuestion, asker: ReviewAsker): Promise<ReviewDecision>;
 }
 
-/** Says which tool calls wait for a person, beside what tools say of themselves: a contribution to `Tokens.ApprovalPolicy`. One yes is enough. */
+/**
+ * Decides which tool calls need a person's approval, in addition to the options of tools. A
+ * contribution to `Tokens.ApprovalPolicy`. One policy is enough to require it.
+ */
 export interface ApprovalPolicy {
   readonly name: string;
-  /** `true`, or a text that tells the person why. */
+  /** Returns `true`, or the reason for the person as a text. */
   needsApproval(call: ToolCallContext): Awaitable<boolean | string>;
 }

@@ -1,14 +1,17 @@
 import type { Token } from "./token.js";
 import type { Inputs } from "./types.js";
 
-/** What anyone may know about a run. */
+/** Public information about a run. */
 export interface RunInfo {
   readonly id: string;
   readonly inputs: Inputs;
   readonly tags: Readonly<Record<string, string>>;
-  /** The run's value of a token: its bindings, its `values`, ensemble option, container binding, default. @throws ValidationError naming the token where there is none. */
+  /**
+   * Returns the run's value of a token: from its bindings, its `values`, an ensemble option, a
+   * container binding, or a default. @throws ValidationError with the name of an unbound token.
+   */
   get<T>(token: Token<T>): T;
-  /** The same, `undefined` where nothing is bound. */
+  /** As `get`, but returns `undefined` for an unbound token. */
   find<T>(token: Token<T>): T | undefined;
 }
 
@@ -18,10 +21,10 @@ export interface CallingTask {
   readonly taskId: string;
 }
 
-/** Wherever a scope of memory is named: a name, or a function that names it for each run. */
+/** The name of a memory scope, or a function that names it for each run. */
 export type ScopeName = string | ((run: RunInfo) => string);
 
-/** A value that one run has for a token; made by `runValue`. */
+/** The value of a token for one run. Created by `runValue`. */
 export interface RunValue {
   readonly token: unknown;
   readonly value: unknown;

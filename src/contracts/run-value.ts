@@ -32,16 +32,18 @@ class GivenValue implements RunValue {
 }
 
 /**
- * A value for one run, passed as `run(inputs, { values: [runValue(User, user)] })`: who asks, which tenant, a connection. Whatever knows the run reads
- * it with `run.get(token)`; runs that join with `parent` have it too. It stands behind the run's bindings and before everything else. It is in no
- * event, trace, recording, cache key or prompt.
- * @throws ValidationError for what is no token, for a token that collects, and for `undefined` or `null`.
+ * Creates a value for one run, passed as `run(inputs, { values: [runValue(User, user)] })`: a user,
+ * a tenant, a connection. Code with access to the run reads it with `run.get(token)`. Runs that
+ * join with `parent` have it too. It comes after the run's bindings and before everything else. It
+ * is in no event, trace, recording, cache key or prompt.
+ * @throws ValidationError for an invalid token, for a token that collects, and for `undefined` or
+ * `null`.
  */
 export function runValue<T>(token: Token<T>, value: NoInfer<T>): RunValue {
   return GivenValue.of(token, value);
 }
 
-/** @throws ValidationError for what is no list of run values, and for two values of one token. */
+/** @throws ValidationError for an invalid list of run values, and for two values of one token. */
 export function checkRunValues(values: unknown): void {
   if (values === undefined) return;
   if (!Array.isArray(values) || !values.every((value) => value instanceof GivenValue))
@@ -57,7 +59,7 @@ export function checkRunValues(values: unknown): void {
     throw new ValidationError(`run() values give token '${tokenName(twice)}' twice`);
 }
 
-/** Values by token: those of a run before those of the run that it joins. */
+/** Returns values by token. The values of a run replace those of the run that it joins. */
 export function valuesByToken(
   values: readonly RunValue[],
   inherited: ReadonlyMap<unknown, unknown> = new Map(),

@@ -1,18 +1,24 @@
-/** What an id is for. */
+/** The use of an id. */
 export type IdUse = "run" | "delegation" | "request" | "instance";
 
-/** Where times come from; bind another for tests and replay. */
+/** The source of times. Bind another one for tests and replay. */
 export interface Clock {
   now(): Date;
-  /** Milliseconds from an arbitrary start, never going back: what durations are measured with. */
+  /** Milliseconds since an arbitrary start, never decreasing. Durations use it. */
   monotonicMs(): number;
-  /** When the run of this id counts as started, where that is not `now()`: a replay repeats the instants of the recorded run. */
+  /**
+   * Returns the start time of the run with this id, if it differs from `now()`: a replay repeats
+   * the times of the recorded run.
+   */
   startOf?(runId: string): Date | undefined;
-  /** Waits `ms` before a failed model call is tried again, by this clock's time. Rejects with the signal's reason when aborted. Default: a timer. */
+  /**
+   * Waits `ms` milliseconds of this clock before the next attempt of a failed model call. Rejects
+   * with the signal's reason after an abort. Default: a timer.
+   */
   sleep?(ms: number, signal: AbortSignal): Promise<void>;
 }
 
-/** Where ids come from; bind another for tests and replay. */
+/** The source of ids. Bind another one for tests and replay. */
 export interface IdGenerator {
   next(use?: IdUse): string;
 }

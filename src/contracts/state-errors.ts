@@ -2,7 +2,7 @@ import type { ErrorDetails } from "./errors.js";
 import { AgentEnsembleError, ValidationError } from "./errors.js";
 import { messageOf } from "../util/errors.js";
 
-/** A memory store could not do what was asked of it. `cause` is the store's own error. */
+/** A memory store could not complete an operation. `cause` is the store's error. */
 export class MemoryStoreError extends AgentEnsembleError {
   readonly operation: string;
   readonly scope: string | undefined;
@@ -17,14 +17,17 @@ export class MemoryStoreError extends AgentEnsembleError {
   }
 }
 
-/** Returns the error of a step that needs a memory store where the run has none. */
+/** Returns the error of a step that needs a memory store in a run without one. */
 export function noMemoryStore(): ValidationError {
   return new ValidationError("There is no memory store", {
     hint: "Give the ensemble a memoryStore, MemoryStore.inMemory() for instance.",
   });
 }
 
-/** Returns what a memory store threw as an error: those of the framework as they are, anything else as a MemoryStoreError whose message begins with `what`. */
+/**
+ * Returns an error of a memory store: errors of the framework unchanged, any other as a
+ * MemoryStoreError whose message begins with `what`.
+ */
 export function storeFailure(
   error: unknown,
   what: string,
@@ -39,7 +42,7 @@ export function storeFailure(
   );
 }
 
-/** Somebody else has written to the scope since its version was read; nothing was written. */
+/** Another writer has changed the scope since its version was read. Nothing was written. */
 export class MemoryConflictError extends AgentEnsembleError {
   readonly scope: string;
   readonly expectedVersion: number;
@@ -54,7 +57,10 @@ export class MemoryConflictError extends AgentEnsembleError {
   }
 }
 
-/** The budget of a run is used up, or a call would have gone beyond it. `limit` names the option: `maxTokens`, `maxCost` or `maxDurationMs`. */
+/**
+ * The budget of a run is used up, or a call would have exceeded it. `limit` names the option:
+ * `maxTokens`, `maxCost` or `maxDurationMs`.
+ */
 export class BudgetExceededError extends AgentEnsembleError {
   readonly limit: string;
   constructor(message: string, limit: string, details: ErrorDetails = {}) {
@@ -63,7 +69,10 @@ export class BudgetExceededError extends AgentEnsembleError {
   }
 }
 
-/** A store that counts for several processes, `Tokens.RateWindow` or `Tokens.BudgetAccounts`, failed or did not answer in time. `cause` is the store's own error. */
+/**
+ * A store that counts for several processes, `Tokens.RateWindow` or `Tokens.BudgetAccounts`, failed
+ * or did not answer in time. `cause` is the store's error.
+ */
 export class LimitStoreError extends AgentEnsembleError {
   constructor(message: string, details: ErrorDetails = {}) {
     super("AE_LIMIT_STORE", message, {
@@ -73,7 +82,7 @@ export class LimitStoreError extends AgentEnsembleError {
   }
 }
 
-/** Nobody answered a review in time, and its `onTimeout` is FAIL. */
+/** A review got no answer in time, and its `onTimeout` is FAIL. */
 export class ReviewTimeoutError extends AgentEnsembleError {
   readonly timeoutMs: number;
   constructor(timeoutMs: number, details: ErrorDetails = {}) {
@@ -86,7 +95,10 @@ export class ReviewTimeoutError extends AgentEnsembleError {
   }
 }
 
-/** Somebody has to be asked, and nobody can answer: the run has no review handler, and nobody watches its review store. */
+/**
+ * A review is required but cannot be answered: the run has no review handler, and its review store
+ * is unwatched.
+ */
 export class ReviewUnavailableError extends AgentEnsembleError {
   constructor(message: string, details: ErrorDetails = {}) {
     super("AE_REVIEW_UNAVAILABLE", message, {
@@ -96,21 +108,23 @@ export class ReviewUnavailableError extends AgentEnsembleError {
   }
 }
 
-/** A review handler threw, or answered with something that is no decision. The gate stays closed. */
+/**
+ * A review handler threw, or returned an invalid decision. The review does not count as approved.
+ */
 export class ReviewError extends AgentEnsembleError {
   constructor(message: string, details: ErrorDetails = {}) {
     super("AE_REVIEW", message, details);
   }
 }
 
-/** A path, address or command lies outside what a guard allows. */
+/** A path, address or command is outside of the limits of a guard. */
 export class AccessDeniedError extends AgentEnsembleError {
   constructor(message: string, details: ErrorDetails = {}) {
     super("AE_ACCESS_DENIED", message, details);
   }
 }
 
-/** A file that was read is not of the form it should have: a trace, a recording, a memory. `line` counts from 1. */
+/** A file has an invalid format: a trace, a recording, a memory. `line` counts from 1. */
 export class FileFormatError extends AgentEnsembleError {
   readonly path: string;
   readonly line: number | undefined;
@@ -125,21 +139,28 @@ export class FileFormatError extends AgentEnsembleError {
   }
 }
 
-/** A replay met a request that was not recorded. The message shows the nearest recorded one and how they differ. */
+/**
+ * A replay received an unrecorded request. The message shows the nearest recorded request and the
+ * differences.
+ */
 export class RecordingMismatchError extends AgentEnsembleError {
   constructor(message: string, details: ErrorDetails = {}) {
     super("AE_RECORDING_MISMATCH", message, details);
   }
 }
 
-/** An entry of a durable journal and the program that resumes the run differ. The message names the entry and shows both sides. Thrown by plugins that keep a journal; a replay of a recording throws `RecordingMismatchError`. */
+/**
+ * An entry of a durable journal and the program that resumes the run differ. The message names the
+ * entry and shows both sides. Thrown by plugins with a journal; a replay of a recording throws
+ * `RecordingMismatchError`.
+ */
 export class JournalMismatchError extends AgentEnsembleError {
   constructor(message: string, details: ErrorDetails = {}) {
     super("AE_JOURNAL_MISMATCH", message, details);
   }
 }
 
-/** An MCP server could not be started, went away, or broke the protocol. */
+/** An MCP server could not be started, disconnected, or violated the protocol. */
 export class McpError extends AgentEnsembleError {
   readonly server: string;
   constructor(message: string, server: string, details: ErrorDetails = {}) {
@@ -148,7 +169,7 @@ export class McpError extends AgentEnsembleError {
   }
 }
 
-/** A command could not be started: its program or its folder is not there, or may not be used. */
+/** A command could not be started: its program or its folder is missing, or access is denied. */
 export class CommandError extends AgentEnsembleError {
   /** The program, without its arguments. */
   readonly program: string;
@@ -158,11 +179,16 @@ export class CommandError extends AgentEnsembleError {
   }
 }
 
-/** Why a fetch failed: too slow, no connection, too much data, an answer that is broken or of the wrong type, too many redirects. */
+/**
+ * The reason of a failed fetch: too slow, no connection, too much data, an invalid response or one
+ * of the wrong type, too many redirects.
+ */
 export type FetchFailure =
   "timeout" | "connection" | "too_large" | "bad_response" | "content_type" | "redirect";
 
-/** Something could not be fetched over HTTP, though it was allowed. Answers with an error status are no failure: they are returned. */
+/**
+ * An allowed HTTP request failed. Responses with an error status are no failure: they are returned.
+ */
 export class FetchError extends AgentEnsembleError {
   readonly reason: FetchFailure;
   constructor(
@@ -175,13 +201,16 @@ export class FetchError extends AgentEnsembleError {
   }
 }
 
-/** Why a file within a folder could not be read or written. */
+/** The reason why a file in a folder could not be read or written. */
 export type FileAccessReason =
   "not_found" | "not_a_file" | "not_a_directory" | "not_text" | "too_large" | "changed" | "io";
 
-/** A file that may be read or written could not be: it is missing, is a folder, is too large, has changed meanwhile, or the disk refused. */
+/**
+ * An allowed access to a file failed: the file is missing, is a folder, is too large, or has
+ * changed meanwhile; or the disk refused.
+ */
 export class FileAccessError extends AgentEnsembleError {
-  /** As it was asked for. */
+  /** The path of the request. */
   readonly path: string;
   readonly reason: FileAccessReason;
   constructor(

@@ -2,7 +2,7 @@ import { ValidationError } from "./errors.js";
 import { PromptText, type Text } from "./prompt-text.js";
 import { preview, requireBoolean } from "./validation.js";
 
-/** The texts of a task that were given as prompt texts. */
+/** The texts of a task that were passed as prompt texts. */
 export interface TaskPrompts {
   readonly description?: PromptText;
   readonly expectedOutput?: PromptText;
@@ -10,7 +10,7 @@ export interface TaskPrompts {
 
 export const NO_PROMPTS: TaskPrompts = Object.freeze({});
 
-/** The prompt texts among the options of a task. */
+/** Returns the prompt texts among the options of a task. */
 export function promptsOf({ description, expectedOutput }: TaskTexts): TaskPrompts {
   const isPrompt = description instanceof PromptText;
   if (!isPrompt && !(expectedOutput instanceof PromptText)) return NO_PROMPTS;
@@ -20,13 +20,13 @@ export function promptsOf({ description, expectedOutput }: TaskTexts): TaskPromp
   };
 }
 
-/** The texts of a task as they are given. */
+/** The texts of a task as passed by the user. */
 interface TaskTexts {
   readonly description: Text;
   readonly expectedOutput?: Text | undefined;
 }
 
-/** @throws ValidationError for a prompt text in a task whose texts are no templates. */
+/** @throws ValidationError for a prompt text in a task whose texts are not templates. */
 export function checkTemplate({
   template,
   description,
@@ -40,7 +40,7 @@ export function checkTemplate({
       });
 }
 
-/** @throws ValidationError for what is no schema with a JSON Schema. */
+/** @throws ValidationError for anything but a schema with a JSON Schema. */
 export function checkSchema(type: unknown): void {
   if (type === undefined) return;
   const candidate =

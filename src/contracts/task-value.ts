@@ -8,14 +8,17 @@ import { preview } from "./validation.js";
 import { checkValueNow, parseText } from "../util/schema/standard-schema.js";
 import { messageOf } from "../util/errors.js";
 
-/** The text of a task and what it stands for. */
+/** The text of a task and its value. */
 export interface TaskValue {
   readonly raw: string;
   readonly parsed: unknown;
   readonly hasValue: boolean;
 }
 
-/** What went wrong, and the nearest advice: the message of a TaskExecutionError itself only names the task. */
+/**
+ * Returns the cause and the nearest advice, because the message of a TaskExecutionError only names
+ * the task.
+ */
 export function explained(cause: unknown): string {
   let advice: string | undefined;
   const seen = new Set<unknown>();
@@ -33,7 +36,7 @@ export function explained(cause: unknown): string {
     : `${problem}${/[.!?]$/.test(problem) ? "" : "."} ${advice}`;
 }
 
-/** What a revised attempt is told: a guardrail's own words where there are some. */
+/** Returns the feedback for a repeated attempt: a guardrail's reason if there is one. */
 export function feedbackOf(error: AgentEnsembleError): string {
   const { violationMessage, reason } = error as {
     readonly violationMessage?: string;
@@ -50,7 +53,10 @@ export function checkResult(executor: TaskExecutor, result: ExecutorResult): voi
   }
 }
 
-/** The value of a task: what the executor parsed, else the text read by the schema, else the text. A promise only where a schema reads. */
+/**
+ * Returns the value of a task: parsed by the executor, else by the schema, else the text. Returns a
+ * promise only for an asynchronous schema.
+ */
 export function valueOf(
   { task }: PlannedTask,
   { raw, parsed }: TaskAnswer,
@@ -77,7 +83,10 @@ async function readBySchema(
   );
 }
 
-/** The value of a text that a tap or a review has put in the place of an output. @throws ValidationError where it does not fit. */
+/**
+ * Returns the value of a text with which a tap or a review replaced an output. @throws
+ * ValidationError if it does not match.
+ */
 export function revisedValue(schema: OutputSchema<unknown>, raw: string): unknown {
   let value: unknown;
   try {

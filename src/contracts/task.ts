@@ -32,73 +32,94 @@ import {
   requireText,
 } from "./validation.js";
 
-/** A task of whatever value. Not `Task<unknown>`: `with` takes a `T`, so no task of a definite type would be one. */
+/**
+ * A task with any value. Not `Task<unknown>`: `with` takes a `T`, so no task of a known type would
+ * match it.
+ */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type AnyTask = Task<any>;
 
-/** Does a task without a model: returns its value, throws to fail. A `ToolResult` it returns is unwrapped. */
+/**
+ * Does a task without a model. Returns the task's value; throws to fail. A returned `ToolResult` is
+ * unwrapped.
+ */
 export type TaskHandler<T> = (ctx: TaskContext) => Awaitable<T>;
 
-/** Options that every task takes. */
+/** Options of every kind of task. */
 export interface CommonTaskOptions {
-  /** Its id, when given; else `task-{position}`. */
+  /** The id of the task. Default: `task-{position}`. */
   readonly name?: string | undefined;
   /**
-   * What to do. `{name}` variables are filled from the run's inputs, `{{name}}` becomes `{name}`. Text from outside
-   * belongs into a `prompt` text, which keeps it literal.
+   * The instructions. `{name}` variables are filled from the run's inputs, `{{name}}` becomes
+   * `{name}`. Put text from outside into a `prompt` text, which keeps it literal.
    */
   readonly description: Text;
-  /** What the result should look like; a template as well. Default: {@link DEFAULT_EXPECTED_OUTPUT}. */
+  /** A description of the result; also a template. Default: {@link DEFAULT_EXPECTED_OUTPUT}. */
   readonly expectedOutput?: Text | undefined;
-  /** Whether `description` and `expectedOutput` are templates. With `false` they are taken as they are. Default true. */
+  /**
+   * Whether `description` and `expectedOutput` are templates. `false` uses them unchanged. Default
+   * true.
+   */
   readonly template?: boolean | undefined;
-  /** Default: one is made from the description. */
+  /** Default: an agent created from the description. */
   readonly agent?: Agent | undefined;
   readonly model?: ModelRef | undefined;
-  /** For a task without an agent of its own. */
+  /** For a task without `agent`. */
   readonly tools?: readonly ToolLike[] | undefined;
-  /** For a task without an agent of its own. */
+  /** For a task without `agent`. */
   readonly maxIterations?: number | undefined;
-  /** Tasks whose outputs this one is given. */
+  /** Tasks whose outputs this task receives. */
   readonly context?: readonly AnyTask[] | undefined;
-  /** Corrections asked for when the text does not fit `outputType`. Default 3. */
+  /** Limit of corrections if the text does not match `outputType`. Default 3. */
   readonly maxOutputRetries?: number | undefined;
   readonly inputGuardrails?: readonly InputGuardrail[] | undefined;
-  /** Pieces added to the user message: images, texts. Checked here by their first bytes, and against what the model takes before a run begins. */
+  /**
+   * Parts added to the user message: images, texts. Checked here by their first bytes, and against
+   * the model's capabilities before a run begins.
+   */
   readonly attachments?: readonly ContentPart[] | undefined;
-  /** How often a refused output is done again, with the guardrail's reason as feedback. Default 0. */
+  /**
+   * Limit of further attempts after a refused output, with the guardrail's reason as feedback.
+   * Default 0.
+   */
   readonly guardrailRetries?: number | undefined;
-  /** Set over the agent's own, field by field. */
+  /** Override the agent's options, field by field. */
   readonly modelOptions?: ModelOptions | undefined;
-  /** Scopes of the ensemble's `memoryStore`: read into the prompt before the task, written with its output after it. */
+  /**
+   * Scopes of the ensemble's `memoryStore`. Read into the prompt before the task; written with its
+   * output after it.
+   */
   readonly memory?: ScopeName | MemoryScope | readonly (ScopeName | MemoryScope)[] | undefined;
-  /** Whether somebody looks at the output before it is accepted; over the ensemble's `reviewPolicy`. */
+  /**
+   * Whether a person reviews the output before its acceptance. Overrides the ensemble's
+   * `reviewPolicy`.
+   */
   readonly review?: Review | undefined;
-  /** Whether somebody is asked before the task starts. */
+  /** Whether a person reviews the task before its start. */
   readonly beforeReview?: Review | undefined;
-  /** Draws a lesson from the accepted output for the next run's prompt. Default false. */
+  /** Draws a lesson from the accepted output for the prompt of the next run. Default false. */
   readonly reflect?: boolean | ReflectionOptions | undefined;
-  /** Holds for the model calls of this task, in all runs of a kernel. */
+  /** Applies to the model calls of this task, in all runs of a kernel. */
   readonly rateLimit?: RateLimit | undefined;
-  /** Time for the task in milliseconds, corrections and retries included. Default: none of its own. */
+  /** Time limit of the task in milliseconds, including corrections and retries. Default: none. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** Options of a task whose value has a schema: the schema alone decides `T`. */
+/** Options of a task with a schema for its value. Only the schema determines `T`. */
 export interface StructuredTaskOptions<T> extends CommonTaskOptions {
   readonly outputType: OutputSchema<T>;
   readonly handler?: TaskHandler<NoInfer<T> | string> | AnyTool | undefined;
   readonly outputGuardrails?: readonly OutputGuardrail<NoInfer<T>>[] | undefined;
 }
 
-/** Options of a task without a schema: `T` is what its handler returns, else string. */
+/** Options of a task without a schema. `T` is the return type of its handler, else string. */
 export interface PlainTaskOptions<T> extends CommonTaskOptions {
   readonly outputType?: undefined;
   readonly handler?: TaskHandler<T> | AnyTool | undefined;
   readonly outputGuardrails?: readonly OutputGuardrail<NoInfer<T>>[] | undefined;
 }
 
-/** What is expected of a task that does not say. */
+/** The default of `expectedOutput`. */
 const DEFAULT_EXPECTED_OUTPUT = "Produce a complete and accurate response to the task.";
 
 const TASK_FIELDS = [
@@ -234,7 +255,7 @@ function scopesOf(memory: unknown): MemoryScope[] {
     (scope) => {
       if (scope instanceof MemoryScope) return scope;
       if (typeof scope === "string" || typeof scope === "function")
-        return MemoryScope.of(scope as ScopeName); // what it returns is checked in the run
+        return MemoryScope.of(scope as ScopeName); // its result is checked in the run
       throw new ValidationError(
         scope === null || scope === undefined
           ? "MemoryScope must not be null"
@@ -253,9 +274,10 @@ const list = <X>(items: readonly X[] | undefined): readonly X[] =>
 const NONE: readonly never[] = Object.freeze([]);
 
 /**
- * A piece of work: a description, what is expected, and who or what does it (an agent, a handler, or an agent made from the description).
- * Immutable. `T` is the type of its value: the schema's, the handler's, or string.
- * @throws ValidationError from the constructor for everything that can be seen there.
+ * A unit of work: a description, an expected output, and an agent or a handler (default: an agent
+ * created from the description). Immutable. `T` is the type of its value: the schema's, the
+ * handler's, or string.
+ * @throws ValidationError from the constructor for every mistake visible there.
  */
 export class Task<T = string> {
   readonly name: string | undefined;
@@ -272,7 +294,7 @@ export class Task<T = string> {
   readonly maxOutputRetries: number;
   readonly handler: TaskHandler<T> | AnyTool | undefined;
   readonly inputGuardrails: readonly InputGuardrail[];
-  /** Declared without `T`, so that a task of any value can stand where a task is asked for. */
+  /** Declared without `T`, so that a parameter for a task accepts tasks with any value. */
   readonly outputGuardrails: readonly OutputGuardrail<never>[];
   readonly guardrailRetries: number;
   readonly attachments: readonly ContentPart[];
@@ -283,7 +305,7 @@ export class Task<T = string> {
   readonly review: Review | undefined;
   readonly beforeReview: Review | undefined;
   readonly reflect: boolean | ReflectionOptions;
-  /** The texts that were given as prompt texts; `description` and `expectedOutput` show them unfilled. */
+  /** The texts passed as prompt texts. `description` and `expectedOutput` show them unfilled. */
   readonly #prompts: TaskPrompts;
 
   constructor(options: PlainTaskOptions<T>);
@@ -317,7 +339,7 @@ export class Task<T = string> {
     Object.freeze(this);
   }
 
-  /** The short form: a description, and what is expected or the schema of the value. */
+  /** Creates a task from a description, and an expected output or the schema of the value. */
   static of(description: Text, expectedOutput?: Text): Task;
   static of<T>(description: Text, outputType: OutputSchema<T>): Task<T>;
   static of(description: Text, second?: Text | OutputSchema<unknown>): Task | AnyTask {
@@ -327,12 +349,15 @@ export class Task<T = string> {
       : new Task({ description, expectedOutput: second });
   }
 
-  /** The prompt texts of a task; none for a task whose texts are filled. */
+  /** Returns the prompt texts of a task; none for a task with filled texts. */
   static promptsOf(task: AnyTask): TaskPrompts {
     return #prompts in task ? task.#prompts : NO_PROMPTS;
   }
 
-  /** A copy with some options changed; `undefined` resets one to its default. A copy is another task: outputs are looked up by the one that ran. */
+  /**
+   * Returns a copy with changed options; `undefined` resets one to its default. A copy is another
+   * task: look up outputs with the task that ran.
+   */
   with<U>(
     changes: Partial<CommonTaskOptions> & {
       readonly outputType: OutputSchema<U>;
@@ -349,7 +374,7 @@ export class Task<T = string> {
   ): Task<T>;
   with(changes: object): unknown {
     const options = { ...this, ...Task.promptsOf(this), ...changes };
-    return new Task(options as unknown as PlainTaskOptions<T>); // the overloads say what comes out; the constructor checks it
+    return new Task(options as unknown as PlainTaskOptions<T>); // checked by the constructor
   }
 }
 

@@ -5,7 +5,10 @@ const VARIABLE = /\{\{([A-Za-z0-9_]+)\}\}|\{([A-Za-z0-9_]+)\}/g;
 
 const NONE: readonly string[] = Object.freeze([]);
 
-/** Returns a value as template text: strings as they are, null as nothing, objects as JSON. @throws ValidationError for what JSON cannot hold. */
+/**
+ * Returns a value as template text: strings unchanged, null as an empty text, objects as JSON.
+ * @throws ValidationError for values without JSON.
+ */
 export function inputText(name: string, value: unknown): string {
   if (typeof value === "string") return value;
   if (value === null) return "";
@@ -22,8 +25,9 @@ export function inputText(name: string, value: unknown): string {
 }
 
 /**
- * Fills `{name}` variables in one pass: values are never scanned again, so an input can't smuggle in another variable.
- * `{{name}}` becomes `{name}`. Names without a value are added to `missing` and left as they are.
+ * Fills `{name}` variables in one pass. Never scans values again, so an input can't add another
+ * variable. `{{name}}` becomes `{name}`. Adds names without a value to `missing` and leaves them
+ * unfilled.
  */
 export function fillTemplate(
   template: string,
@@ -44,7 +48,7 @@ export function fillTemplate(
   );
 }
 
-/** The names of the variables in a text. */
+/** Returns the names of the variables in a text. */
 export function variablesIn(text: string): readonly string[] {
   if (!text.includes("{")) return NONE;
   return [...text.matchAll(VARIABLE)].flatMap((match) => match[2] ?? []);

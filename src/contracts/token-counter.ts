@@ -1,6 +1,9 @@
 import type { Awaitable } from "./types.js";
 
-/** Says how many tokens a text has: exactly, or by a good guess. Budgets, context limits and `explain()` ask it. */
+/**
+ * Counts the tokens of a text, exactly or by estimate. Used by budgets, context limits and
+ * `explain()`.
+ */
 export interface TokenCounter {
   count(text: string): Awaitable<number>;
 }

@@ -1,21 +1,22 @@
 import type { AbstractNewable } from "inversify";
 
 /**
- * The name of a dependency, typed by what is bound to it. At run time it is `Symbol.for("agentensemble/" + name)`, the same in every copy of the package;
- * the declared type is an abstract class because only that carries `T` through inversify's `get`, `bind` and `@inject`.
+ * Identifies a dependency. Its type contains the type of the bound value. At run time it is
+ * `Symbol.for("agentensemble/" + name)`, equal in every copy of the package. The declared type is
+ * an abstract class, because only that passes `T` through inversify's `get`, `bind` and `@inject`.
  */
 export type Token<T, C extends "single" | "many" = "single"> = AbstractNewable<T> & {
   readonly __cardinality?: C;
 };
 
-/** Makes a token of your own. `many` collects contributions; `single` (default) has one value. */
+/** Creates a token. `many` collects contributions; `single` (default) has one value. */
 export function createToken<T>(name: string, cardinality: "many"): Token<T, "many">;
 export function createToken<T>(name: string, cardinality?: "single"): Token<T, "single">;
 export function createToken<T>(name: string): Token<T, "single" | "many"> {
-  return Symbol.for(`agentensemble/${name}`) as unknown as Token<T>; // see the type: a symbol at run time
+  return Symbol.for(`agentensemble/${name}`) as unknown as Token<T>; // a symbol at run time, see the type
 }
 
-/** The name a token was made with. */
+/** Returns the name of a token. */
 export function tokenName(token: unknown): string {
   return typeof token === "symbol"
     ? (token.description ?? "").replace(/^agentensemble\//, "")

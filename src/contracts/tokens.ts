@@ -32,7 +32,7 @@ import type { FolderExporter, TraceBuilder, TraceExporter } from "./trace.js";
 import { OUTSIDE_ACCESS } from "./outside.js";
 import { createToken } from "./token.js";
 
-/** The dependencies that the framework itself looks up; see `docs/tokens.md`. */
+/** The dependencies that the framework looks up; see `docs/tokens.md`. */
 export const Tokens = Object.freeze({
   ChatModel: createToken<ChatModel>("ChatModel"),
   ChatModelProvider: createToken<ChatModelProvider>("ChatModelProvider", "many"),

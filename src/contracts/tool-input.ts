@@ -10,7 +10,10 @@ import { messageOf } from "../util/errors.js";
 
 export type { Checked } from "../util/schema/standard-schema.js";
 
-/** The input of a tool from a model's arguments. Returns a promise only where the schema does. */
+/**
+ * Reads the input of a tool from a model's arguments. Returns a promise only for an asynchronous
+ * schema.
+ */
 export function readInput(
   tool: AnyTool,
   text: string,
@@ -30,15 +33,15 @@ export function readInput(
 }
 
 /**
- * Checks input against the tool's schema, as the engine checks what a model sends. Returns the value as the schema makes it, or the problem as a text.
- * Without a schema the input must be a string.
- * @throws ToolConfigurationError for plain JSON Schema that can't be read.
+ * Checks input against the tool's schema, as the engine checks a model's input. Returns the value
+ * as the schema converts it, or the error as a text. Without a schema the input must be a string.
+ * @throws ToolConfigurationError for unreadable plain JSON Schema.
  */
 export async function checkToolInput(tool: AnyTool, value: unknown): Promise<Checked> {
   return checkInput(tool, value, new JsonSchemaValidators());
 }
 
-/** As {@link checkToolInput}. Returns a promise only where the schema does. */
+/** As {@link checkToolInput}. Returns a promise only for an asynchronous schema. */
 export function checkInput(
   tool: AnyTool,
   value: unknown,
@@ -60,7 +63,7 @@ export function checkInput(
     : { ok: false, problem: `missing required parameter(s): ${missing.join(", ")}` };
 }
 
-/** A schema that can't be read is a mistake in the configuration: no model can mend it. */
+/** An unreadable schema is a configuration error: no model can repair it. */
 function checkPlain(
   { name }: AnyTool,
   schema: JsonSchema,

@@ -17,14 +17,17 @@ import {
 
 const RESULT = Symbol.for("agentensemble/tool-result");
 
-/** What a tool gives back. Returning a plain string or object is the same as `ToolResult.success` of it. */
+/**
+ * The result of a tool. Returning a plain string or object equals returning `ToolResult.success` of
+ * it.
+ */
 export class ToolResult {
   readonly ok: boolean;
   /** The text for the model; empty for a failure. */
   readonly output: string;
-  /** Why it failed; the model sees it as `Error: {message}`. */
+  /** The reason of a failure. The model receives `Error: {message}`. */
   readonly errorMessage: string | undefined;
-  /** The value behind the text: for listeners and the trace, never sent to the model. */
+  /** The value of the text, for listeners and the trace. Never sent to the model. */
   readonly structured: unknown;
 
   private constructor(
@@ -44,7 +47,10 @@ export class ToolResult {
     return true;
   }
 
-  /** `output` is the text for the model; `undefined` and `null` count as empty, other values are sent as JSON. */
+  /**
+   * `output` is the text for the model. `undefined` and `null` count as empty; other values are
+   * sent as JSON.
+   */
   static success(output?: string, structured?: unknown): ToolResult {
     return new ToolResult(true, textOf(output), undefined, structured);
   }
@@ -59,7 +65,7 @@ export class ToolResult {
     );
   }
 
-  /** Whether `value` is a result, also of another copy of the package. */
+  /** Returns whether `value` is a result, also from another copy of the package. */
   static isInstance(value: unknown): value is ToolResult {
     return (
       typeof value === "object" &&
@@ -69,13 +75,16 @@ export class ToolResult {
   }
 }
 
-/** Callers without types may give anything. */
+/** Untyped callers may pass any value. */
 function textOf(value: unknown): string {
   if (value === undefined || value === null) return "";
   return typeof value === "string" ? value : (JSON.stringify(value) ?? `${value as string}`);
 }
 
-/** What a tool may use while it runs. `signal` ends with the task, the run and the tool's own `timeoutMs`: pass it on. */
+/**
+ * The API of a tool during a call. `signal` aborts with the task, the run and the tool's
+ * `timeoutMs`: pass it on.
+ */
 export interface ToolContext {
   readonly scope: TaskScope;
   readonly signal: AbortSignal;
@@ -84,13 +93,15 @@ export interface ToolContext {
   readonly agentRole: string;
   readonly toolCallId: string;
   /**
-   * Names this call for services that must not do a thing twice: `{runId}/{identity of the task}@{attempt}/{toolCallId}`, with `~2` behind it for the
-   * second call of one id. The same when the run is repeated under its id.
+   * Identifies this call for services that must not repeat an action: `{runId}/{identity of the
+   * task}@{attempt}/{toolCallId}`, with the suffix `~2` for the second call with one id. Equal when
+   * the run is repeated with the same id.
    */
   readonly idempotencyKey: string;
   /**
-   * Asks a person whether to go on, from inside the tool. An edit gives `revisedOutput`; what follows from the decision is up to the tool.
-   * @throws ReviewUnavailableError where nobody can answer; ReviewTimeoutError and ReviewError.
+   * Asks a person for approval from inside the tool. An edit returns `revisedOutput`. The tool
+   * decides how to apply the decision.
+   * @throws ReviewUnavailableError if no answer is possible; ReviewTimeoutError and ReviewError.
    */
   requestApproval(o: {
     readonly description: string;
@@ -101,69 +112,90 @@ export interface ToolContext {
   }): Promise<ReviewDecision>;
 }
 
-/** What a tool may return: an object is sent as JSON and kept as `structured`; `undefined` is an empty success. */
+/**
+ * The return type of a tool. An object is sent as JSON and kept as `structured`; `undefined` is an
+ * empty success.
+ */
 export type ToolReturn = ToolResult | string | object | undefined | void;
 
-/** What every tool has. `I` is the type of its input. */
+/** Properties of every tool. `I` is the type of its input. */
 export interface ToolBase<I = never> {
   readonly name: string;
-  /** For the model: what it does, when to use it, an example. */
+  /** For the model: purpose, when to use it, an example. */
   readonly description: string;
-  /** Its name for people, in `tool_started`. Default: none. */
+  /** The tool's name for people, in `tool_started`. Default: none. */
   readonly title?: string | undefined;
-  /** Marks `tool_started`: front ends for users leave out arguments and result. Default: `delegates`. */
+  /**
+   * Marks `tool_started`, so that user interfaces omit arguments and result. Default: `delegates`.
+   */
   readonly private?: boolean | undefined;
-  /** Never run beside other calls of the same turn. Default false. */
+  /** Excludes parallel calls of the same turn. Default false. */
   readonly sequential?: boolean | undefined;
-  /** Time for one call in milliseconds; beyond it the model is told. Default: none. */
+  /** Time limit of one call in milliseconds. The model receives the failure. Default: none. */
   readonly timeoutMs?: number | undefined;
-  /** Each call waits for a person's yes; an edit changes the input. Where nobody can answer the task fails before it starts. Default false. */
+  /**
+   * Whether each call needs a person's approval; an edit changes the input. If no answer is
+   * possible the task fails before its start. Default false.
+   */
   readonly requireApproval?: boolean | undefined;
-  /** Whether this very call needs approval; decides instead of `requireApproval`. */
+  /** Returns whether this call needs approval. Replaces `requireApproval`. */
   needsApproval?(input: I): boolean;
-  /** What the person is shown. Default: the tool's name and its input as JSON. */
+  /** Returns the text for the person. Default: the tool's name and its input as JSON. */
   approvalDescription?(input: I): string;
-  /** What the model is told when the person says no. Default: `Tool call rejected by reviewer: {name}`. */
+  /**
+   * Returns the text for the model after a refusal by the person. Default: `Tool call rejected by
+   * reviewer: {name}`.
+   */
   approvalRejection?(input: I): string;
-  /** What it gives back comes from outside and may hold instructions: it reaches the model as marked data. Default false. */
+  /**
+   * Whether the result comes from outside and may contain instructions. The model receives it as
+   * marked data. Default false.
+   */
   readonly untrusted?: boolean | undefined;
-  /** What a call does to the world; policies go by it. Default: unknown, which they treat as `send`. */
+  /** The effect of a call, for policies. Default: unknown, which policies treat as `send`. */
   readonly effect?: "read" | "write" | "send" | undefined;
-  /** What this very call does; decides instead of `effect`. */
+  /** Returns the effect of this call. Replaces `effect`. */
   effectOf?(input: I): "read" | "write" | "send";
-  /** What a replay of a recorded run does: give the recorded `result` (default), or `run` the tool again, because the rest of the run needs what it does. */
+  /**
+   * Replay of a recorded run: use the recorded `result` (default), or `run` the tool again, if the
+   * rest of the run needs its effect.
+   */
   readonly replay?: "result" | "run" | undefined;
   /**
-   * What a resumed run does with a call that was begun and has no result: call it `again`, `ask` a person, or `fail`. Default: `again` for a call that
-   * only reads or delegates, else `ask`. See `resumeOf`.
+   * Reaction of a resumed run to a call that began and has no result: call it `again`, `ask` a
+   * person, or `fail`. Default: `again` for a call that only reads or delegates, else `ask`. See
+   * `resumeOf`.
    */
   readonly resume?: "again" | "ask" | "fail" | undefined;
   /**
-   * It does nothing itself but hands work to other agents or tools. `approveAfterUntrusted` goes by the calls that are made there, and the default time
-   * limit of tools does not hold for it. Default false.
+   * Whether the tool only delegates work to other agents or tools. `approveAfterUntrusted` then
+   * checks the calls made there, and the default time limit of tools does not apply. Default false.
    */
   readonly delegates?: boolean | undefined;
 }
 
 /**
- * Something an agent's model can call. Without `input` the tool takes one string (the model sends `{"input": "..."}`).
- * With a schema the arguments are validated first; with plain JSON Schema they are parsed and passed on.
- * A tool keeps no state of a run: everything it needs is in `ctx`.
+ * A function that an agent's model can call. Without `input` the tool takes one string (the model
+ * sends `{"input": "..."}`). With a schema, arguments are validated first; with plain JSON Schema
+ * they are parsed and passed on. A tool keeps no state of a run: `ctx` contains all it needs.
  */
 export interface Tool<I = string> extends ToolBase<I> {
   readonly input?: OutputSchema<I> | JsonSchema | undefined;
   execute(input: I, ctx: ToolContext): Awaitable<ToolReturn>;
 }
 
-/** A tool of whatever input. */
+/** A tool with any input. */
 export type AnyTool = Tool<unknown>;
 
-/** Expands to tools each time a task starts: remote or discovered ones. The task's scope is there for its signal, look-ups and warnings. */
+/**
+ * Expands to tools at the start of each task: remote or discovered ones. Use the task's scope for
+ * its signal, look-ups and warnings.
+ */
 export interface DynamicToolProvider {
   resolve(scope?: TaskScope): Awaitable<readonly AnyTool[]>;
 }
 
-/** What the `tools` of an agent or task may hold. */
+/** An element of the `tools` of an agent or task. */
 export type ToolLike = AnyTool | DynamicToolProvider;
 
 const TOOL_FIELDS = [
@@ -183,8 +215,10 @@ const TOOL_FIELDS = [
 ];
 
 /**
- * Makes a tool; the type of `execute`'s input follows from `input`.
- * @throws ValidationError for a name that is not 1 to 64 letters, digits, `_` and `-`, a blank description, a missing `execute`, an input that is no schema or whose patterns can't be matched in linear time, an unknown field.
+ * Creates a tool. The type of `execute`'s input follows from `input`.
+ * @throws ValidationError for a name that is not 1 to 64 letters, digits, `_` and `-`, a blank
+ * description, a missing `execute`, an input that is no schema or whose patterns can't be matched
+ * in linear time, an unknown field.
  */
 export function tool<I>(
   t: ToolBase<NoInfer<I>> & {
@@ -217,7 +251,7 @@ export function tool<I>(t: Tool<I>): Tool<I> {
   return Object.freeze({ ...t, execute: t.execute });
 }
 
-/** Names of tools that every vendor of models takes. */
+/** Tool names that every vendor accepts. */
 export const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 const BOOLEANS = ["private", "sequential", "requireApproval", "untrusted", "delegates"] as const;
@@ -258,7 +292,10 @@ function checkInput({ name, input }: Pick<AnyTool, "name" | "input">): void {
   });
 }
 
-/** Whether `value` can be called as a tool. The `tools` of agents and tasks, and a task's `handler`, may hold others. */
+/**
+ * Returns whether `value` can be called as a tool. The `tools` of agents and tasks, and a task's
+ * `handler`, may contain others.
+ */
 export function isTool(value: unknown): value is AnyTool {
   return (
     typeof value === "object" &&
@@ -268,7 +305,7 @@ export function isTool(value: unknown): value is AnyTool {
   );
 }
 
-/** Whether `value` expands to tools when a task starts. */
+/** Returns whether `value` expands to tools at the start of a task. */
 export function isToolProvider(value: unknown): value is DynamicToolProvider {
   return (
     typeof value === "object" &&
@@ -278,8 +315,8 @@ export function isToolProvider(value: unknown): value is DynamicToolProvider {
 }
 
 /**
- * Checks a list of tools as given to an agent or a task.
- * @throws ValidationError naming the index of what is no tool, or a name that occurs twice.
+ * Checks a list of tools passed to an agent or a task.
+ * @throws ValidationError with the index of an invalid tool, or of a repeated name.
  */
 export function checkTools(prefix: string, tools: readonly unknown[]): void {
   const names = new Set<string>();
@@ -308,13 +345,16 @@ export function checkTools(prefix: string, tools: readonly unknown[]): void {
   });
 }
 
-/** Returns the error of a tool that needs approval where nobody can give it: where `ReviewGate.canAsk` is false, or no gate is bound. */
+/**
+ * Returns the error of a tool that needs approval without a possible answer: `ReviewGate.canAsk` is
+ * false, or no gate is bound.
+ */
 export function noReviewer(toolName: string): ReviewUnavailableError {
   const message = `Tool '${toolName}' requires approval but the ensemble has no \`reviewHandler\`. Set it, for instance to ReviewHandler.console().`;
   return new ReviewUnavailableError(message);
 }
 
-/** What a tool returned, as a result. @throws where an object has no JSON. */
+/** Converts a tool's return value to a result. @throws for an object without JSON. */
 export function toToolResult(returned: unknown): ToolResult {
   if (returned === undefined || returned === null) return ToolResult.success("");
   if (typeof returned === "string") return ToolResult.success(returned);
@@ -322,7 +362,10 @@ export function toToolResult(returned: unknown): ToolResult {
   return ToolResult.success(JSON.stringify(returned) ?? "", returned);
 }
 
-/** What a resumed run does with a call of this tool that was begun and has no result: `Tool.resume` with its default. */
+/**
+ * Returns the reaction of a resumed run to a call of this tool that began and has no result:
+ * `Tool.resume` with its default.
+ */
 export function resumeOf<I>(tool: ToolBase<I>, input: I): "again" | "ask" | "fail" {
   if (tool.resume !== undefined) return tool.resume;
   const effect = tool.effectOf?.(input) ?? tool.effect;

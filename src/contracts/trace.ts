@@ -18,22 +18,22 @@ import type { AnyTask } from "./task.js";
 import type { Awaitable } from "./types.js";
 import type { UsageRecord } from "./usage.js";
 
-/** A model call as the kernel keeps it: references, no copies. */
+/** A model call in the kernel's record: references, no copies. */
 export interface ModelCallRecord {
   readonly usage: UsageRecord;
   /** Counted from 0 within the task; attempts of one call share it. */
   readonly iteration: number;
-  /** On the monotonic clock. */
+  /** By the monotonic clock, in milliseconds. */
   readonly startedMs: number;
   readonly response: ChatResponse | undefined;
   readonly error: Error | undefined;
-  /** Those that it led to; one list with each later call. */
+  /** The tool calls that it requested, as one list with each later call. */
   tools: readonly ToolCallRecord[];
-  /** The conversation as it was sent; kept by capture modes that want it. */
+  /** The conversation sent to the model. Kept by capture modes that capture messages. */
   readonly messages?: readonly ChatMessage[] | undefined;
 }
 
-/** A tool call as the kernel keeps it. */
+/** A tool call in the kernel's record. */
 export interface ToolCallRecord {
   readonly toolName: string;
   readonly arguments: string;
@@ -44,7 +44,7 @@ export interface ToolCallRecord {
   readonly outcome: ToolOutcome;
 }
 
-/** How a tool call ended. `SKIPPED_MAX_ITERATIONS`: refused with the STOP text. */
+/** The outcome of a tool call. `SKIPPED_MAX_ITERATIONS`: refused with the STOP text. */
 export type ToolOutcome =
   | "SUCCESS"
   | "FAILURE"
@@ -54,20 +54,20 @@ export type ToolOutcome =
   | "CANCELLED"
   | "SKIPPED_MAX_ITERATIONS";
 
-/** How a tool call ended that was made. */
+/** The outcome of a tool call that was made. */
 export type CalledToolOutcome = Exclude<ToolOutcome, "SKIPPED_MAX_ITERATIONS">;
 
-/** What a task read from memory or wrote to it. Kept by capture modes that want it. */
+/** A read or a write of memory by a task. Kept by capture modes that capture memory. */
 export interface MemoryAccess {
   readonly operation: "read" | "write";
   readonly kind: "scope" | "shortTerm" | "longTerm" | "entity";
-  /** Of `kind` scope. */
+  /** Only with `kind` scope. */
   readonly scope?: string | undefined;
   /** The texts of the entries. */
   readonly entries: readonly string[];
 }
 
-/** A delegation as the kernel keeps it. `worker` is the record of the task it led to, where it came to that. */
+/** A delegation in the kernel's record. `worker` is the record of the worker's task, if one ran. */
 export interface DelegationRecord {
   readonly delegatorRole: string;
   readonly workerRole: string;
@@ -78,12 +78,12 @@ export interface DelegationRecord {
   readonly endedMs: number;
   readonly result: string;
   readonly succeeded: boolean;
-  /** Whether it was handed to nobody: a guard, a tap or its delegator refused it. Default `false`. */
+  /** Whether a guard, a tap or the delegator refused it, so that no agent ran. Default `false`. */
   readonly refused?: boolean;
   readonly worker: TaskRecord | undefined;
 }
 
-/** One attempt of a task as the kernel keeps it. */
+/** One attempt of a task in the kernel's record. */
 export interface TaskRecord {
   readonly taskId: string;
   readonly parentTaskId: string | undefined;
@@ -102,12 +102,14 @@ export interface TaskRecord {
   /** Tool calls of a task that called no model. */
   readonly tools: readonly ToolCallRecord[];
   readonly delegations: readonly DelegationRecord[];
-  /** Tool calls of an earlier execution that led to its answer; they are not in `tools`. */
+  /**
+   * Number of tool calls of an earlier execution that led to the answer. They are not in `tools`.
+   */
   readonly restoredToolCalls?: number | undefined;
   readonly output: TaskOutput | undefined;
   readonly error: Error | undefined;
   readonly metrics: TaskMetrics;
-  /** What plugins measured, added up; missing where none did. */
+  /** Totals of the plugins' metrics; missing without any. */
   readonly measures?:
     | {
         readonly promptBuildMs: number;
@@ -115,16 +117,16 @@ export interface TaskRecord {
         readonly memoryOperations: MemoryOperationCounts;
       }
     | undefined;
-  /** What was read from memory and written to it; missing where the capture mode does not want it. */
+  /** Reads and writes of memory; missing if the capture mode does not capture them. */
   readonly memory?: readonly MemoryAccess[] | undefined;
-  /** The task's place in a map-reduce tree. */
+  /** The task's position in a map-reduce tree. */
   readonly mapReduce?: MapReduceNode | undefined;
 }
 
-/** A review as the run keeps it. `FAIL`: there was no decision. */
+/** A review in the run's record. `FAIL`: there was no decision. */
 export interface ReviewRecord {
   readonly request: Omit<ReviewRequest, "signal">;
-  /** On the monotonic clock. */
+  /** By the monotonic clock, in milliseconds. */
   readonly startedMs: number;
   readonly endedMs: number;
   readonly decision: ReviewDecision["type"] | "FAIL";
@@ -133,7 +135,7 @@ export interface ReviewRecord {
   readonly comment?: string | undefined;
 }
 
-/** Everything a run leaves behind; what traces are built from. */
+/** The complete record of a run, the source of traces. */
 export interface RunRecord {
   readonly run: Pick<RunInfo, "id" | "inputs" | "tags">;
   readonly workflow: string;
@@ -148,27 +150,27 @@ export interface RunRecord {
   readonly warnings: readonly string[];
   readonly reports: readonly WorkflowReport[];
   readonly reviews: readonly ReviewRecord[];
-  /** How much the trace is to keep. */
+  /** The amount of data to keep in the trace. */
   readonly capture: CaptureModeDefinition;
-  /** Takes out the secrets that the run knows of. A record itself holds everything as it was. */
+  /** Redacts the secrets known to the run. The record itself contains original values. */
   readonly redactor: Redactor;
-  /** Of a tracing system, where one is in use. */
+  /** The id in a tracing system, if one is in use. */
   readonly traceId?: string | undefined;
 }
 
-/** Makes the trace of a finished run, when somebody first reads it. */
+/** Builds the trace of a finished run, at its first use. */
 export interface TraceBuilder {
   build(record: RunRecord): ExecutionTrace;
 }
 
-/** A message of a model call's conversation, as capture modes from STANDARD on keep it. */
+/** A message of a model call's conversation, as kept by capture modes from STANDARD on. */
 export interface CapturedMessage {
   readonly role: "system" | "user" | "assistant" | "tool";
   /** The text; images are named by their media type. */
   readonly content: string;
-  /** What the model asked for; empty in all but assistant messages. */
+  /** Requested tool calls; empty in all but assistant messages. */
   readonly toolCalls: readonly { readonly name: string; readonly arguments: string }[];
-  /** The tool that a tool message answers for. */
+  /** The tool whose result a tool message contains. */
   readonly toolName: string | undefined;
 }
 
@@ -176,7 +178,10 @@ export interface CapturedMessage {
 export interface ToolCallTrace {
   readonly toolName: string;
   readonly arguments: string;
-  /** `arguments` as a value, `{}` where they are no JSON object; only in capture modes that parse them (FULL). */
+  /**
+   * `arguments` as a value, `{}` if they are no JSON object. Only in capture modes that parse them
+   * (FULL).
+   */
   readonly parsedInput: Readonly<Record<string, unknown>> | undefined;
   /** The full text. */
   readonly result: string;
@@ -187,7 +192,7 @@ export interface ToolCallTrace {
   readonly outcome: ToolOutcome;
 }
 
-/** One model call in a trace; attempts that failed are there too, with `error`. */
+/** One model call in a trace. Failed attempts are included, with `error`. */
 export interface LlmInteraction {
   readonly iterationIndex: number;
   readonly attempt: number;
@@ -202,20 +207,23 @@ export interface LlmInteraction {
   readonly outputTokens: number;
   readonly cachedInputTokens: number;
   readonly reasoningTokens: number;
-  /** `undefined` where the call has no price. */
+  /** `undefined` without a price. */
   readonly cost: number | undefined;
   readonly responseType: "TOOL_CALLS" | "FINAL_ANSWER" | "ERROR";
   readonly responseText: string;
   readonly finishReason: string | undefined;
   readonly error: string | undefined;
-  /** Of an error of the framework's, for instance `AE_MODEL_RATE_LIMITED`. */
+  /** The code of a framework error, for instance `AE_MODEL_RATE_LIMITED`. */
   readonly errorCode: string | undefined;
   readonly toolCalls: readonly ToolCallTrace[];
-  /** The whole conversation of the call, its answer at the end; empty in capture modes that do not keep it (OFF). */
+  /**
+   * The whole conversation of the call, with the response at the end. Empty in capture modes that
+   * do not capture it (OFF).
+   */
   readonly messages: readonly CapturedMessage[];
 }
 
-/** One delegation in a trace, with the worker's own trace inside. */
+/** One delegation in a trace, with the worker's trace inside. */
 export interface DelegationTrace {
   readonly delegatorRole: string;
   readonly workerRole: string;
@@ -227,9 +235,12 @@ export interface DelegationTrace {
   readonly priority: DelegationRequest["priority"];
   readonly result: string;
   readonly succeeded: boolean;
-  /** The id of the task it led to, where it came to that. */
+  /** The id of the worker's task, if one ran. */
   readonly workerTaskId: string | undefined;
-  /** That task; `undefined` where a manager delegated: the tasks of its workers stand in `taskTraces` themselves. */
+  /**
+   * The worker's task. `undefined` for a manager's delegation: `taskTraces` contains the tasks of
+   * its workers.
+   */
   readonly workerTrace: TaskTrace | undefined;
 }
 
@@ -255,7 +266,7 @@ export interface TaskTrace {
   readonly finalOutput: string | undefined;
   readonly parsedOutput: unknown;
   readonly metrics: TaskMetrics;
-  /** What was read from memory and written to it; empty in capture modes that do not keep it (OFF). */
+  /** Reads and writes of memory. Empty in capture modes that do not capture them (OFF). */
   readonly memory: readonly MemoryAccess[];
   /** Only in map-reduce runs. */
   readonly nodeType?: MapReduceNode["nodeType"];
@@ -263,13 +274,13 @@ export interface TaskTrace {
   readonly mapReduceLevel?: number;
 }
 
-/** A review in a trace: what was asked, who decided what, and how long that took. */
+/** A review in a trace: the question, the decision and its author, and the duration. */
 export interface ReviewTrace {
   readonly reviewId: string;
   readonly taskId: string;
   readonly agentRole: string;
   readonly timing: ReviewTiming;
-  /** What the person was told of the task or the call. */
+  /** The description of the task or the call for the person. */
   readonly description: string;
   readonly toolName: string | undefined;
   readonly requestedAt: Date;
@@ -291,12 +302,12 @@ export interface MapReduceLevelTrace {
   readonly workflow: "PARALLEL";
 }
 
-/** What a loop did. Its tasks' traces bear the iteration as `attempt`. */
+/** The course of a loop. The traces of its tasks have the iteration as `attempt`. */
 export interface LoopTrace {
   readonly loopName: string;
   readonly iterationsRun: number;
   readonly maxIterations: number;
-  /** `undefined` for a loop that was cut short. */
+  /** `undefined` for an interrupted loop. */
   readonly terminationReason: LoopHistory["terminationReason"] | undefined;
   readonly onMaxIterations: Loop["onMaxIterations"];
   readonly outputMode: Loop["outputMode"];
@@ -307,11 +318,11 @@ export interface LoopTrace {
   readonly taskIds: readonly (readonly string[])[];
 }
 
-/** The way a run took through its graph. */
+/** The path of a run through its graph. */
 export interface GraphTrace {
   readonly graphName: string;
   readonly startState: string;
-  /** `undefined` for a walk that was cut short. */
+  /** `undefined` for an interrupted path. */
   readonly terminationReason: GraphHistory["terminationReason"] | undefined;
   readonly stepsRun: number;
   readonly maxSteps: number;
@@ -322,7 +333,7 @@ export interface GraphTrace {
   }[];
 }
 
-/** What a phase did: the tasks of its last accepted attempt. */
+/** The tasks of a phase's last accepted attempt. */
 export interface PhaseTrace {
   readonly name: string;
   readonly after: readonly string[];
@@ -341,11 +352,14 @@ export interface ErrorTrace {
   readonly occurredAt: Date;
 }
 
-/** What happened in a run: schema 1.3 of the `.trace.json` format. Immutable, and without the secrets that the framework knows of. */
+/**
+ * The trace of a run: schema 1.3 of the `.trace.json` format. Immutable, and without the secrets
+ * known to the framework.
+ */
 export interface ExecutionTrace {
   readonly schemaVersion: string;
   readonly captureMode: string;
-  /** The run's id, under the name the format gives it. */
+  /** The run's id, under its name in the format. */
   readonly ensembleId: string;
   readonly workflow: string;
   readonly startedAt: Date;
@@ -357,7 +371,7 @@ export interface ExecutionTrace {
   readonly taskTraces: readonly TaskTrace[];
   readonly metrics: ExecutionMetrics;
   readonly errors: readonly ErrorTrace[];
-  /** Of a map-reduce run. */
+  /** Only in map-reduce runs. */
   readonly mapReduceLevels?: readonly MapReduceLevelTrace[];
   /** Empty without loops. */
   readonly loopTraces: readonly LoopTrace[];
@@ -365,22 +379,22 @@ export interface ExecutionTrace {
   readonly graphTrace?: GraphTrace;
   /** Empty without phases. */
   readonly phases: readonly PhaseTrace[];
-  /** Missing where nobody was asked. */
+  /** Missing without reviews. */
   readonly reviews?: readonly ReviewTrace[];
-  /** What the run cost, as in `metrics.costEstimate`; missing where that is. */
+  /** The cost of the run, as in `metrics.costEstimate`; missing if that is missing. */
   readonly totalCostEstimate?: CostEstimate | undefined;
-  /** Under which a tracing system (OpenTelemetry) knows the run; missing where none is in use. */
+  /** The id of the run in a tracing system (OpenTelemetry); missing if none is in use. */
   readonly traceId?: string | undefined;
   readonly metadata: Readonly<Record<string, unknown>>;
   /** Pretty-printed JSON: instants as ISO-8601, durations as `PT..S`. */
   toJson(): string;
-  /** Writes the JSON to a file, whole or not at all; folders are made. */
+  /** Writes the JSON to a file, whole or not at all. Creates missing folders. */
   save(path: string): Promise<void>;
 }
 
-/** Takes the trace of every finished run, whatever its outcome. What it throws becomes a `run_warning`. */
+/** Receives the trace of every finished run, with any outcome. An error becomes a `run_warning`. */
 export type TraceExporter =
   { export(trace: ExecutionTrace): Awaitable<void> } | ((trace: ExecutionTrace) => Awaitable<void>);
 
-/** Makes an exporter that writes each trace into a folder; for capture modes with `exportsTo`. */
+/** Creates an exporter that writes each trace into a folder; for capture modes with `exportsTo`. */
 export type FolderExporter = (folder: string) => TraceExporter;

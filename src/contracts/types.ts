@@ -1,14 +1,15 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
 
-/** A value or a promise of it: what callbacks may return. */
+/** A value or a promise of it: the return type of callbacks. */
 export type Awaitable<T> = T | PromiseLike<T>;
 
-/** A JSON Schema document as plain data (draft 2020-12 unless its `$schema` says otherwise). */
+/** A JSON Schema document as plain data (draft 2020-12 unless its `$schema` names another). */
 export type JsonSchema = { readonly [key: string]: unknown };
 
 /**
- * Values for the `{name}` variables of task templates, given to `ensemble.run(inputs)`.
- * Names of run options are refused at compile time, because `run({ signal })` is a frequent mistake: options are the second argument.
+ * Values for the `{name}` variables of task templates, passed to `ensemble.run(inputs)`. Names of
+ * run options are refused at compile time, because `run({ signal })` is a frequent mistake: options
+ * are the second argument.
  */
 export type Inputs = Readonly<Record<string, unknown>> & {
   readonly signal?: never;
@@ -18,20 +19,21 @@ export type Inputs = Readonly<Record<string, unknown>> & {
 };
 
 /**
- * Describes the value a task or tool works with: a Standard Schema that also yields JSON Schema (zod 4.2 or later, arktype),
- * or any Standard Schema with a JSON Schema written beside it.
+ * Describes the value of a task or tool: a Standard Schema that also provides JSON Schema (zod 4.2
+ * or later, arktype), or any Standard Schema with a separate JSON Schema.
  */
 export type OutputSchema<T> =
   | (StandardSchemaV1<unknown, T> & StandardJSONSchemaV1<unknown, T>)
   | { readonly schema: StandardSchemaV1<unknown, T>; readonly jsonSchema: JsonSchema };
 
 /**
- * Describes the inputs of an ensemble: `In` is what `run()` takes, and what the schema makes of it fills the templates. An object, from a Standard
- * Schema that also yields JSON Schema, or from any Standard Schema with a JSON Schema written beside it.
+ * Describes the inputs of an ensemble. `In` is the type that `run()` accepts. The parsed value
+ * fills the templates. An object, from a Standard Schema that also provides JSON Schema, or from
+ * any Standard Schema with a separate JSON Schema.
  */
 export type InputSchema<In> =
   | (StandardSchemaV1<In, unknown> & StandardJSONSchemaV1<In, unknown>)
   | { readonly schema: StandardSchemaV1<In, unknown>; readonly jsonSchema: JsonSchema };
 
-/** How an intercepted step ended. `answered`: a tap supplied the result. */
+/** The outcome of an intercepted step. `answered`: a tap supplied the result. */
 export type Outcome = "ok" | "answered" | "rejected" | "failed" | "aborted";

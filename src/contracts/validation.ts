@@ -15,12 +15,13 @@ function distance(a: string, b: string): number {
   return row[b.length] ?? 0;
 }
 
-/** The most edits that a typing mistake is made of. */
+/** Limit of edits in a typing mistake. */
 const MOST_EDITS = 3;
 
 /**
- * The candidate closest to `name` (case ignored), or `undefined` when none is near enough to be a likely typing mistake: at most
- * half of its characters are edited, never more than three, and never all of them.
+ * Returns the candidate closest to `name` (case ignored), or `undefined` if none is likely to be
+ * meant. A typing mistake has up to three edits, in up to half of the characters, never in all of
+ * them.
  */
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
@@ -34,12 +35,12 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
   return best;
 }
 
-/** More names than a reader looks through. */
+/** Above this number a message does not list all names. */
 const MANY = 10;
 
 /**
- * `Did you mean 'b'? Known: a, b, c.`: the tail of every message about an unknown name. At most ten names are listed; `where`
- * says where the others are.
+ * Returns `Did you mean 'b'? Known: a, b, c.`: the end of every message about an unknown name.
+ * Lists up to ten names; `where` refers to the full list.
  */
 export function knownNames(name: string, candidates: readonly string[], where = ""): string {
   if (candidates.length === 0) return "None is registered.";
@@ -50,7 +51,7 @@ export function knownNames(name: string, candidates: readonly string[], where = 
   return `${nearest === undefined ? "" : `Did you mean '${nearest}'? `}Known: ${known}`;
 }
 
-/** A value as it appears in messages: JSON where possible, cut at 200 characters. */
+/** Returns a value for messages: JSON if possible, cut at 200 characters. */
 export function preview(value: unknown, limit = 200): string {
   let text: string;
   try {
@@ -71,8 +72,8 @@ export function preview(value: unknown, limit = 200): string {
 }
 
 /**
- * Refuses options objects with fields that nobody reads.
- * @throws ValidationError naming the first unknown field and the nearest known one.
+ * Refuses options objects with unknown fields.
+ * @throws ValidationError with the first unknown field and the nearest known one.
  */
 export function checkOptions(what: string, options: unknown, known: readonly string[]): void {
   if (!isObject(options)) {
@@ -86,7 +87,7 @@ export function checkOptions(what: string, options: unknown, known: readonly str
   }
 }
 
-/** @throws ValidationError unless `value` is a string with something in it. */
+/** @throws ValidationError unless `value` is a string that is not blank. */
 export function requireText(value: unknown, message: string): void {
   if (typeof value !== "string" || value.trim() === "") throw new ValidationError(message);
 }
@@ -104,7 +105,10 @@ export function requireInteger(
   }
 }
 
-/** @throws ValidationError unless `value` is absent or a positive, finite number of milliseconds that a timer can wait for. */
+/**
+ * @throws ValidationError unless `value` is absent or a positive, finite number of milliseconds
+ * that a timer accepts.
+ */
 export function requireDuration(what: string, value: unknown): void {
   if (value === undefined) return;
   if (typeof value !== "number" || !(value > 0) || value > 2_147_483_647) {
@@ -114,7 +118,10 @@ export function requireDuration(what: string, value: unknown): void {
   }
 }
 
-/** @throws ValidationError unless `value` is absent or a number of milliseconds that a timer can wait for, 0 among them. */
+/**
+ * @throws ValidationError unless `value` is absent or a number of milliseconds, at least 0, that a
+ * timer accepts.
+ */
 export function requireDelay(what: string, value: unknown): void {
   if (value === undefined) return;
   if (typeof value !== "number" || !(value >= 0) || value > 2_147_483_647) {
@@ -142,7 +149,7 @@ export function requireFunction(what: string, value: unknown): void {
     throw new ValidationError(`${what} must be a function, got: ${preview(value)}`);
 }
 
-/** @throws ValidationError where `value` is given and is none of `allowed`. */
+/** @throws ValidationError if `value` is set to anything but one of `allowed`. */
 export function requireOneOf(what: string, value: unknown, allowed: readonly string[]): void {
   if (value === undefined || (typeof value === "string" && allowed.includes(value))) return;
   throw new ValidationError(

@@ -1,7 +1,7 @@
 import type { TaskOutput } from "./output.js";
 import { AgentEnsembleError } from "./errors.js";
 
-/** A hierarchical run ended without what its constraints demand. */
+/** A hierarchical run ended without satisfying its constraints. */
 export class ConstraintViolationError extends AgentEnsembleError {
   readonly violations: readonly string[];
   readonly completedTaskOutputs: readonly TaskOutput[];
@@ -18,7 +18,7 @@ export class ConstraintViolationError extends AgentEnsembleError {
   }
 }
 
-/** A loop with onMaxIterations THROW used up its iterations. */
+/** A loop with onMaxIterations THROW reached its limit. */
 export class MaxLoopIterationsExceededError extends AgentEnsembleError {
   readonly loopName: string;
   readonly maxIterations: number;
@@ -32,7 +32,7 @@ export class MaxLoopIterationsExceededError extends AgentEnsembleError {
   }
 }
 
-/** A graph with onMaxSteps THROW used up its steps. */
+/** A graph with onMaxSteps THROW reached its limit. */
 export class MaxGraphStepsExceededError extends AgentEnsembleError {
   readonly graphName: string;
   readonly maxSteps: number;
@@ -48,7 +48,7 @@ export class MaxGraphStepsExceededError extends AgentEnsembleError {
   }
 }
 
-/** No edge of a graph's state held. */
+/** No edge of a graph's state matched. */
 export class GraphNoEdgeMatchedError extends AgentEnsembleError {
   readonly graphName: string;
   readonly currentState: string;
