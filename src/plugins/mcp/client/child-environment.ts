@@ -1,4 +1,4 @@
-/** What a program needs to find its way; nothing that is likely to hold a secret. */
+/** Variables that programs need to start. None is likely to contain a secret. */
 const INHERITED = [
   ...[
     "PATH",
@@ -37,13 +37,14 @@ const INHERITED = [
   ],
 ];
 
-/** The environment of a child: the few inherited variables, and what is given for it. */
+/** Returns the environment of a child process: the inherited variables and the configured ones. */
 export function childEnvironment(
   given: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
   const inherited = INHERITED.flatMap((name) => {
     const value = process.env[name];
-    return value === undefined || value.startsWith("()") ? [] : [[name, value] as const]; // "()": a shell function
+    // "()": a shell function
+    return value === undefined || value.startsWith("()") ? [] : [[name, value] as const];
   });
   return { ...Object.fromEntries(inherited), ...given };
 }

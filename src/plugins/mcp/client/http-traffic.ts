@@ -6,21 +6,24 @@ import { Cancellation } from "../../../util/abort/cancellation.js";
 import { MessageGuard } from "../shared/message-guard.js";
 import { messageOf } from "../../../util/errors.js";
 
-/** So much of what a server says to a failed request is read. */
+/** Maximum number of bytes read from the response to a failed request. */
 const ERROR_BODY_BYTES = 16_384;
 
-/** The platform's fetch, as the protocol's client calls it. */
+/** The platform's fetch, in the form that the protocol's client calls. */
 export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
-/** What the traffic tells its session. */
+/** Events that the traffic reports to its session. */
 export interface TrafficEvents {
-  /** The stream that was to bring the answer to this request is over, and can't be taken up again. The answer may have come. */
+  /**
+   * The response stream of this request has ended and can't be resumed. The response may have
+   * arrived before.
+   */
   streamEnded(requestId: string | number, reason: string): void;
-  /** The stream of the server's own messages is over. */
+  /** The stream of server-initiated messages has ended. */
   listeningEnded(): void;
 }
 
-/** What a request is about, as far as it matters here. */
+/** The relevant parts of a request. */
 interface Outgoing {
   readonly id?: string | number;
   readonly cancels?: string | number;
@@ -32,7 +35,7 @@ function describeFailure(body: unknown): Outgoing {
     readonly id?: string | number;
     readonly method?: string;
     readonly params?: { readonly requestId?: string | number };
-  }; // the client's own
+  }; // comes from the protocol's client
   if (message.method === "notifications/cancelled")
     return message.params?.requestId === undefined ? {} : { cancels: message.params.requestId };
   return message.method === undefined || message.id === undefined ? {} : { id: message.id };
@@ -41,8 +44,8 @@ function describeFailure(body: unknown): Outgoing {
 const isRedirect = (response: Response): boolean => response.status >= 300 && response.status < 400;
 
 /**
- * The HTTP requests of one session. Bodies are limited before anybody reads them, what failed requests say is cut and cleared of secrets,
- * and a request whose call was cancelled lets go of its connection.
+ * The HTTP requests of one session. Limits bodies before they are read. Shortens error bodies and
+ * removes secrets. Releases the connection of a request whose call was cancelled.
  */
 export class HttpTraffic {
   readonly #maxBytes: number;
@@ -56,13 +59,16 @@ export class HttpTraffic {
     this.#events = events;
   }
 
-  /** To be given to the protocol's client, which decides about redirects: it follows them within the origin only. */
+  /**
+   * Passed to the protocol's client, which handles redirects: it follows them within the origin
+   * only.
+   */
   readonly fetch: Fetch = async (url, init = {}) => {
     const { id, cancels } = describeFailure(init.body);
     if (cancels !== undefined) this.#letGo(cancels);
     const end = new Cancellation();
     if (init.signal) {
-      setMaxListeners(0, init.signal); // one for each request that is under way is no leak
+      setMaxListeners(0, init.signal); // one listener per open request is not a leak
       end.follow(init.signal);
     }
     if (id !== undefined) this.#open.set(id, { end, isResumable: false });
@@ -79,7 +85,10 @@ export class HttpTraffic {
     }
   };
 
-  /** A stream that can be taken up again would be, so it is left to end by itself. */
+  /**
+   * The client would resume a stream that has event ids, so such a stream ends without being
+   * cancelled.
+   */
   #letGo(id: string | number): void {
     const open = this.#open.get(id);
     if (open?.isResumable === false) open.end.cancel(new Error("cancelled"));
@@ -143,11 +152,11 @@ export class HttpTraffic {
           guard.scan(value);
           this.#note(id, value);
           controller.enqueue(value);
-          await nextTurn(); // a server that never stops talking does not stop the rest
+          await nextTurn(); // a server that sends without pause must not block other work
         } catch (error) {
           controller.error(error);
           end(messageOf(error));
-          await reader.cancel().catch(() => undefined); // it is broken already
+          await reader.cancel().catch(() => undefined); // the stream has failed already
         }
       },
       cancel: (reason) => {
@@ -157,7 +166,9 @@ export class HttpTraffic {
     });
   }
 
-  /** Events with ids can be asked for again, so the client will take up the stream when it breaks off. */
+  /**
+   * Events with ids can be requested again, so the client resumes the stream after an interruption.
+   */
   #note(id: string | number | undefined, chunk: Uint8Array): void {
     const open = id === undefined ? undefined : this.#open.get(id);
     if (open === undefined || open.isResumable) return;

@@ -22,16 +22,18 @@ export type {
   McpToolProvider,
 } from "./mcp-types.js";
 
-/** Options of `mcp()`: the servers, and what holds for all that do not say otherwise. */
+/** Options of `mcp()`: the servers, and defaults for servers that do not set an option. */
 export interface McpOptions extends McpCallOptions {
   readonly servers: readonly McpServerOptions[];
 }
 
 /**
- * Offers the tools of MCP servers to every agent of the kernel. A server is reached when an agent's task first needs its tools, is shared by all
- * ensembles of the kernel, and ends with it.
+ * Offers the tools of MCP servers to every agent of the kernel. A server is connected when a task
+ * first needs its tools. All ensembles of the kernel share the connection, which closes with the
+ * kernel.
  *
- * @throws ValidationError for an unknown option, one that can't work, and two servers with one name.
+ * @throws ValidationError for an unknown option, an invalid value, and two servers with the same
+ * name
  */
 export function mcp(options: McpOptions): Plugin {
   const resolved = resolveServers(options);

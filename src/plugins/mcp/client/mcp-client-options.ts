@@ -11,44 +11,68 @@ import {
 } from "../../../contracts/validation.js";
 import { isObject } from "../../../util/objects.js";
 
-/** How the tools of a server are offered and called. In `mcp()` they may stand beside `servers` too, for all that do not say otherwise. */
+/**
+ * How the tools of a server are offered and called. `mcp()` accepts the same options next to
+ * `servers`, as defaults for servers that do not set them.
+ */
 export interface McpCallOptions {
-  /** Time for one call in milliseconds; beyond it the server is told to stop and the model that it took too long. Default 60,000. */
+  /**
+   * Time limit of one call in milliseconds. On timeout the call is cancelled at the server and the
+   * model receives an error. Default 60,000.
+   */
   readonly timeoutMs?: number | undefined;
-  /** Time in milliseconds to reach the server and read its list of tools, further attempts included. Default 30,000. */
+  /**
+   * Time limit in milliseconds for connecting and reading the tool list, all attempts included.
+   * Default 30,000.
+   */
   readonly connectTimeoutMs?: number | undefined;
-  /** Each call waits for a person's yes. Default false. */
+  /** Whether each call needs approval by a person. Default false. */
   readonly requireApproval?: boolean | undefined;
   /**
-   * Whether what the server says of its tools' effects is believed: `read` for one that only reads, `write` for one that keeps to its own world. Else
-   * each counts as `send`, which policies treat as the most dangerous. Only for servers you would let write this yourself. Default false.
+   * Whether to trust the server's annotations about the effects of its tools: `read` for a tool
+   * that only reads, `write` for one limited to a closed world. Otherwise each tool counts as
+   * `send`, which policies treat as the most dangerous effect. Use it only for servers whose
+   * annotations you could have written yourself. Default false.
    */
   readonly trustAnnotations?: boolean | undefined;
-  /** What becomes of a tool whose description, schema or annotations are no longer those first seen: each call needs approval, or it is not offered. Default `"approve"`. */
+  /**
+   * What happens to a tool whose description, schema or annotations have changed since they were
+   * first read. `"approve"`: each call needs approval. `"refuse"`: the tool is not offered. Default
+   * `"approve"`.
+   */
   readonly onToolChange?: "approve" | "refuse" | undefined;
-  /** What happens to a task when the server can't be reached: it fails, or it does without these tools and a warning is emitted. Default `"fail"`. */
+  /**
+   * What happens to a task if the server can't be reached. `"fail"`: the task fails. `"skip"`: the
+   * task runs without these tools and a warning is emitted. Default `"fail"`.
+   */
   readonly onUnavailable?: "fail" | "skip" | undefined;
-  /** The text of a result is cut after this many characters. Default 100,000. */
+  /** Maximum number of characters of a result's text; the rest is cut. Default 100,000. */
   readonly maxOutputLength?: number | undefined;
-  /** A server that sends a larger message is cut off; in bytes. Default 4 MiB. */
+  /**
+   * Maximum size of a server's message in bytes. A larger message ends the connection. Default 4
+   * MiB.
+   */
   readonly maxMessageBytes?: number | undefined;
 }
 
-/** What is common to servers of both kinds. */
+/** Options that servers of both kinds share. */
 export interface McpServerCommon extends McpCallOptions {
-  /** What the server is called here: in the names of its tools, in errors and warnings. */
+  /** Name of the server in tool names, errors and warnings. */
   readonly name: string;
-  /** Only these of its tools are offered, by the server's own names. Default: all. */
+  /** The tools to offer, by the server's own names. Default: all. */
   readonly tools?: readonly string[] | undefined;
-  /** What stands before the names of its tools; `""` for nothing. Default: `{name}__`. */
+  /** Prefix of the tool names; `""` for none. Default: `{name}__`. */
   readonly prefix?: string | undefined;
 }
 
-/** A server that is started as a child process and talked to over its standard input and output. */
+/** A server that runs as a child process and communicates over its standard input and output. */
 export interface McpStdioServer extends McpServerCommon {
   readonly command: string;
   readonly args?: readonly string[] | undefined;
-  /** Beside these the child gets PATH, HOME and the like, and nothing else of this process's environment. */
+  /**
+   * Environment variables of the child, in addition to PATH, HOME and similar ones. It inherits no
+   * other variables of this process.
+   */
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly cwd?: string | undefined;
 }
@@ -56,14 +80,17 @@ export interface McpStdioServer extends McpServerCommon {
 /** A server that is reached over streamable HTTP. */
 export interface McpHttpServer extends McpServerCommon {
   readonly url: string | URL;
-  /** Sent with every request, and to no other origin. Their values never show in errors. */
+  /**
+   * Headers of every request to the server's origin. Never sent to another origin. Errors never
+   * contain the values.
+   */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /** One MCP server. */
 export type McpServerOptions = McpStdioServer | McpHttpServer;
 
-/** Where a server is. */
+/** The location of a server. */
 export type McpEndpoint =
   | {
       readonly kind: "stdio";
@@ -78,7 +105,7 @@ export type McpEndpoint =
       readonly headers: Readonly<Record<string, string>>;
     };
 
-/** `McpCallOptions` with nothing left open. */
+/** `McpCallOptions` with all values set. */
 interface CallSettings {
   readonly timeoutMs: number;
   readonly connectTimeoutMs: number;
@@ -90,7 +117,7 @@ interface CallSettings {
   readonly maxMessageBytes: number;
 }
 
-/** A server's options, checked, with nothing left open. */
+/** A server's validated options with all values set. */
 export interface ResolvedServer extends CallSettings {
   readonly name: string;
   readonly endpoint: McpEndpoint;
@@ -125,7 +152,7 @@ export const COMMON_FIELDS: readonly string[] = ["name", "tools", "prefix", ...C
 const STDIO_FIELDS = ["command", "args", "env", "cwd"];
 const HTTP_FIELDS = ["url", "headers"];
 
-/** @throws ValidationError for an option that can't work. */
+/** @throws ValidationError for an invalid value */
 function checkCallOptions(what: string, o: McpCallOptions): void {
   requireDuration(`${what} timeoutMs`, o.timeoutMs);
   requireDuration(`${what} connectTimeoutMs`, o.connectTimeoutMs);
@@ -147,7 +174,7 @@ function requireTexts(what: string, value: readonly unknown[] | undefined): void
   });
 }
 
-/** Never shows the values: they may be secrets. */
+/** The message omits the values: they may be secrets. */
 function requireTextValues(what: string, value: unknown): void {
   if (value === undefined) return;
   if (!isObject(value))
@@ -161,7 +188,7 @@ function requireTextValues(what: string, value: unknown): void {
 }
 
 function endpointOf(what: string, o: McpServerOptions): McpEndpoint {
-  const given = o as Partial<McpStdioServer & McpHttpServer>; // either kind, still unchecked
+  const given = o as Partial<McpStdioServer & McpHttpServer>; // either kind, not validated yet
   if ((given.command === undefined) === (given.url === undefined)) {
     throw new ValidationError(`${what} must have either a command or a url`, {
       hint: 'A local server is { name, command: "npx", args: [...] }, a remote one { name, url: "https://..." }.',
@@ -212,14 +239,15 @@ function httpEndpoint(
   try {
     new Headers(headers);
   } catch {
-    throw new ValidationError(`${what} headers must have names and values that HTTP allows`); // the platform's own message shows the value
+    // the platform's own message contains the value
+    throw new ValidationError(`${what} headers must have names and values that HTTP allows`);
   }
   return { kind: "http", url, headers: { ...headers } };
 }
 
 /**
- * A server's options with those that all servers share, and the defaults.
- * @throws ValidationError for an unknown option and one that can't work.
+ * Merges a server's options with the shared ones and the defaults.
+ * @throws ValidationError for an unknown option or an invalid value
  */
 export function resolveServer(
   what: string,
@@ -243,7 +271,7 @@ export function resolveServer(
   });
 }
 
-/** The options, with those of `fallback` where they say nothing. */
+/** Returns the options, with values of `fallback` where one is missing. */
 function completed(o: McpCallOptions, fallback: CallSettings): CallSettings {
   return {
     timeoutMs: o.timeoutMs ?? fallback.timeoutMs,
@@ -258,8 +286,9 @@ function completed(o: McpCallOptions, fallback: CallSettings): CallSettings {
 }
 
 /**
- * The servers of a plugin, each with the options that all share.
- * @throws ValidationError for an unknown option, one that can't work, and two servers with one name.
+ * Returns the servers of a plugin, each merged with the shared options.
+ * @throws ValidationError for an unknown option, an invalid value, and two servers with the same
+ * name
  */
 export function resolveServers(
   options: McpCallOptions & { readonly servers: readonly McpServerOptions[] },

@@ -1,4 +1,7 @@
-/** What stands in the text of an MCP tool's result for what is no text, by name. `{name}` stands for a value; `docs/mcp.md` lists the values of each. */
+/**
+ * Placeholder texts for parts of an MCP tool's result that are not text, by name. `{name}` stands
+ * for a value; `docs/mcp.md` lists the values of each.
+ */
 export const MCP_TEMPLATES = Object.freeze({
   "mcp.media": "[{kind}, {mimeType}, {bytes} bytes: not shown]",
   "mcp.link": "[link to resource {uri}: {name}]",

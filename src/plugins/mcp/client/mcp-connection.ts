@@ -12,14 +12,20 @@ import { messageOf } from "../../../util/errors.js";
 const ATTEMPTS = 3;
 const FIRST_DELAY_MS = 100;
 const LONGEST_DELAY_MS = 5_000;
-/** After all attempts have failed, so that many tasks do not each wait for a server that is down. */
+/**
+ * Pause after all attempts have failed, so that further tasks do not each wait for a server that is
+ * down.
+ */
 const FIRST_COOL_DOWN_MS = 1_000;
 const LONGEST_COOL_DOWN_MS = 30_000;
 
 const grown = (first: number, times: number, longest: number): number =>
   Math.min(first * 2 ** times, longest);
 
-/** The platform's fetch hides the reason behind `fetch failed`; the protocol's client writes all that it finds wrong with an answer, as JSON. */
+/**
+ * The platform's fetch hides the reason behind `fetch failed`. The protocol's client reports
+ * invalid responses as JSON.
+ */
 function protocolReason(error: unknown): string {
   const [, misfit, first] =
     /^(Invalid result for [^:\n]*): \[[^]*?"message": "([^"\n]*)"/.exec(messageOf(error)) ?? [];
@@ -34,12 +40,12 @@ function protocolReason(error: unknown): string {
 }
 
 /**
- * The way to one server: reached when it is first needed, once for all who need it, and again after it was lost, with growing pauses.
- * What it throws about the server is an McpError.
+ * The connection to one server. Opened on first use, shared by all callers, and reopened after a
+ * loss with increasing pauses. Errors about the server are McpErrors.
  */
 export class McpConnection {
   readonly server: ResolvedServer;
-  /** Makes the server's words fit for an error. */
+  /** Removes secrets from the server's texts, for use in errors. */
   readonly redact: ErrorText;
   readonly #listChanged: () => void;
   #state: McpServerState = "CREATED";
@@ -47,14 +53,14 @@ export class McpConnection {
   #session: McpSession | undefined;
   #opening: Promise<McpSession> | undefined;
   #closing: Promise<void> = Promise.resolve();
-  /** Connections that were lost since the last request that was answered. */
+  /** Connections lost since the last successful request. */
   #losses = 0;
-  /** Times in a row that all attempts failed. */
+  /** Number of consecutive connection failures after all attempts. */
   #outages = 0;
-  /** While the server is left in peace: why. */
+  /** The reason and timer of the current pause, in which no attempt is made. */
   #coolingDown: { readonly reason: McpError; readonly timer: NodeJS.Timeout } | undefined;
 
-  /** @param listChanged told whenever the list of tools may have become another one. */
+  /** @param listChanged called when the tool list may have changed */
   constructor(server: ResolvedServer, listChanged: () => void) {
     this.server = server;
     this.redact = errorTextOf(server.endpoint);
@@ -65,12 +71,15 @@ export class McpConnection {
     return this.#state;
   }
 
-  /** Process id of a local server that runs. */
+  /** Process id of a running local server. */
   get pid(): number | undefined {
     return this.#session?.pid;
   }
 
-  /** Makes a closed one reachable again, after what is being closed; and one that is left in peace after failures. */
+  /**
+   * Allows connecting again after `close`, once the closing has finished. Also ends a pause after
+   * failures.
+   */
   async reconnect(): Promise<void> {
     this.#endCoolDown();
     await this.#closing;
@@ -81,7 +90,11 @@ export class McpConnection {
     this.#outages = 0;
   }
 
-  /** A connection that works, as far as is known. @throws McpError when the server can't be reached or is closed; the signal's reason. */
+  /**
+   * Returns an open session and connects first if there is none.
+   * @throws McpError if the server can't be reached or the connection is closed; the signal's
+   * reason
+   */
   async session(signal?: AbortSignal): Promise<McpSession> {
     signal?.throwIfAborted();
     if (this.#state === "CLOSED") throw this.#closedError();
@@ -92,8 +105,9 @@ export class McpConnection {
   }
 
   /**
-   * Makes a request, and once more over a new connection where the server has forgotten the first.
-   * @throws RequestRefused; McpError, after which nobody knows whether it took effect; the signal's reason.
+   * Sends a request. Repeats it once over a new session if the server has discarded the first one.
+   * @throws RequestRefused; McpError, after which it is unknown whether the request took effect;
+   * the signal's reason
    */
   async use<T>(
     signal: AbortSignal,
@@ -115,7 +129,7 @@ export class McpConnection {
     }
   }
 
-  /** Ends what there is. Never fails; what comes later is refused until `reconnect`. */
+  /** Closes the connection. Never rejects. Later requests are rejected until `reconnect`. */
   close(): Promise<void> {
     if (this.#state === "CLOSED") return this.#closing;
     this.#state = "CLOSED";
@@ -131,10 +145,11 @@ export class McpConnection {
     opening: Promise<McpSession> | undefined,
     session: McpSession | undefined,
   ): Promise<void> {
-    await Promise.all([before, opening?.catch(() => undefined), session?.close()]); // that it did not open is told to those who wait for it
+    // callers that wait for the session receive the opening error
+    await Promise.all([before, opening?.catch(() => undefined), session?.close()]);
   }
 
-  /** A session that is of no further use. */
+  /** Discards a session that can't be used any more. */
   #retire(session: McpSession): void {
     if (this.#session === session) this.#session = undefined;
     this.#closing = this.#end(this.#closing, undefined, session);
@@ -148,7 +163,7 @@ export class McpConnection {
   }
 
   async #open(life: AbortSignal): Promise<McpSession> {
-    const late = (): Error => new Error("late"); // #late says it better
+    const late = (): Error => new Error("late"); // #late creates the better error
     const deadline = new Cancellation().follow(life).expire(this.server.connectTimeoutMs, late);
     try {
       return await this.#attempts(deadline.signal, life);
@@ -176,7 +191,7 @@ export class McpConnection {
     throw this.#coolDown(this.#unreachable(failure));
   }
 
-  /** Refuses all calls with this reason for a while. Returns the reason. */
+  /** Rejects all calls with this reason for a while. Returns the reason. */
   #coolDown(reason: McpError): McpError {
     const timer = setTimeout(
       () => (this.#coolingDown = undefined),
@@ -259,7 +274,10 @@ export class McpConnection {
     );
   }
 
-  /** What becomes of a failed request. The foreign error is not kept as the cause: its text may hold what must not be shown. */
+  /**
+   * Converts the error of a failed request. The original error does not become the cause, since its
+   * text may contain secrets.
+   */
   #explained(session: McpSession, error: unknown, signal: AbortSignal): unknown {
     if (signal.aborted) return signal.reason;
     if (error instanceof RequestRefused) return new RequestRefused(this.redact(error.message), {});

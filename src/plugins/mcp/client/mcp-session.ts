@@ -14,24 +14,29 @@ import { HttpTraffic } from "./http-traffic.js";
 import { StdioTransport } from "./stdio-transport.js";
 import { messageOf } from "../../../util/errors.js";
 
-/** How long a remote server may take to say goodbye. */
+/** Time limit in milliseconds for ending the session at a remote server. */
 const GOODBYE_MS = 500;
-/** The time limit of a call is kept by whoever calls; the protocol's client has its own a little later, in case nobody does. */
+/**
+ * Extra time of the protocol client's own time limit. Normally the caller's limit, which is
+ * shorter, ends the call.
+ */
 const BACKSTOP_MS = 500;
 const MOST_PAGES = 64;
 const MOST_TOOLS = 1_000;
-/** Marks an answer that was made here because none will come. Outside the codes that servers use. */
+/**
+ * Error code of a local response, created when none can arrive. Outside the range that servers use.
+ */
 const STREAM_ENDED = -32_999;
 
-/** What a session tells whoever holds it. */
+/** Events that a session reports to its owner. */
 export interface SessionEvents {
-  /** The server's list of tools may have changed. */
+  /** The server's tool list may have changed. */
   listChanged(): void;
-  /** The connection is gone, and not because `close` was called. */
+  /** The connection was lost, and not closed by `close`. */
   lost(session: McpSession): void;
 }
 
-/** One of the two ways to talk to a server, with what is known about its end. */
+/** One of the two transports, with a description of how the server ended. */
 interface ServerChannel {
   connect(
     client: Client,
@@ -42,7 +47,10 @@ interface ServerChannel {
   close(): Promise<void>;
 }
 
-/** The server refused the request itself: an unknown tool, arguments it does not take. The connection is as good as before. */
+/**
+ * The server rejected the request: an unknown tool, or invalid arguments. The connection stays
+ * usable.
+ */
 export class RequestRefused extends Error {
   constructor(message: string, options: ErrorOptions) {
     super(message, options);
@@ -50,11 +58,11 @@ export class RequestRefused extends Error {
   }
 }
 
-/** No connection came about. */
+/** The connection could not be opened. */
 export class OpeningFailed extends Error {
-  /** What is known about the server's end; empty where nothing is. */
+  /** How the server ended; empty if unknown. */
   readonly account: string;
-  /** Whether further attempts are in vain: no such program, no right to enter. */
+  /** Whether further attempts are useless: the program does not exist, or access was denied. */
   readonly isFinal: boolean;
 
   constructor(cause: unknown, account: string, isFinal: boolean) {
@@ -66,7 +74,7 @@ export class OpeningFailed extends Error {
 
 const FINAL_CODES: readonly unknown[] = ["ENOENT", "EACCES", "ENOTDIR"];
 
-/** A connection to a server, from the handshake on until it breaks or is closed. */
+/** A connection to a server, from the handshake until it is lost or closed. */
 export class McpSession {
   readonly #vendor: ClientVendor;
   readonly #client: Client;
@@ -84,7 +92,10 @@ export class McpSession {
     [this.#vendor, this.#client, this.#line, this.#server] = [vendor, client, line, server];
   }
 
-  /** Reaches a server and shakes hands. Whatever goes wrong, nothing is left behind. @throws OpeningFailed; ValidationError where the client is not installed. */
+  /**
+   * Connects to a server and performs the handshake. Releases everything on failure.
+   * @throws OpeningFailed; ValidationError if the client is not installed
+   */
   static async open(
     server: ResolvedServer,
     redact: ErrorText,
@@ -100,19 +111,21 @@ export class McpSession {
         : httpLine(vendor, server, redact, () => events.listChanged());
     const session = new McpSession(vendor, client, line, server);
     client.onclose = () => session.#closed(events);
-    client.onerror = () => undefined; // what matters ends a request or the connection, and is told there
+    // relevant errors end a request or the connection, and are reported there
+    client.onerror = () => undefined;
     client.setNotificationHandler("notifications/tools/list_changed", () => events.listChanged());
     try {
       await line.connect(client, { signal, timeout: server.connectTimeoutMs });
       return session;
     } catch (error) {
-      const failed = new OpeningFailed(error, line.account(), session.#isFinal(error)); // the account as it is before the process is ended
+      // read before closing ends the process
+      const failed = new OpeningFailed(error, line.account(), session.#isFinal(error));
       await session.close();
       throw failed;
     }
   }
 
-  /** Whether it can still be talked over, as far as is known. */
+  /** Whether the connection is usable, as far as is known. */
   get isAlive(): boolean {
     return this.#isAlive && !this.#isClosing;
   }
@@ -122,12 +135,12 @@ export class McpSession {
     return this.#line.pid;
   }
 
-  /** What is known about the server's end. */
+  /** How the server ended, as far as is known. */
   get account(): string {
     return this.#line.account();
   }
 
-  /** All tools of the server, page by page. */
+  /** Returns all tools of the server, page by page. */
   async listTools(signal: AbortSignal): Promise<readonly Tool[]> {
     if (this.#client.getServerCapabilities()?.tools === undefined) return [];
     const tools: Tool[] = [];
@@ -150,8 +163,10 @@ export class McpSession {
   }
 
   /**
-   * Calls a tool. What it gives back is not checked against the schema that the server declares: nothing here relies on it.
-   * @throws RequestRefused where the server refuses the request; what else is thrown means that nobody knows whether the call took effect.
+   * Calls a tool. The result is not validated against the schema that the server declares, because
+   * this client does not rely on it.
+   * @throws RequestRefused if the server rejects the request. After any other error it is unknown
+   * whether the call took effect.
    */
   async call(
     name: string,
@@ -174,13 +189,13 @@ export class McpSession {
     }
   }
 
-  /** Whether an error says that the server has forgotten this session, so that the request was not looked at. */
+  /** Whether an error means that the server has discarded this session and ignored the request. */
   isForgotten(error: unknown): boolean {
     if (!(error instanceof this.#vendor.SdkHttpError)) return false;
     return error.status === 404 || (error.status === 400 && /session/i.test(error.message));
   }
 
-  /** Whether an error says that the answer did not come in time. */
+  /** Whether an error means that the response did not arrive in time. */
   isTimeout(error: unknown): boolean {
     return (
       error instanceof this.#vendor.SdkError &&
@@ -188,11 +203,15 @@ export class McpSession {
     );
   }
 
-  /** Ends the connection, and the process of a local server with all it has started. Never fails. */
+  /**
+   * Closes the connection and ends the process of a local server with its process group. Never
+   * rejects.
+   */
   async close(): Promise<void> {
     this.#isClosing = true;
     await this.#line.close();
-    await this.#client.close().catch(() => undefined); // it is of no further use, whatever it has to say
+    // the session is discarded, so errors are irrelevant
+    await this.#client.close().catch(() => undefined);
   }
 
   #isFinal(error: unknown): boolean {
@@ -235,7 +254,7 @@ function httpLine(
   const { url, headers } = server.endpoint;
   const traffic = new HttpTraffic(server.maxMessageBytes, redact, {
     listeningEnded: listChanged, // changes may be missed from now on
-    // An answer that has come already is the one that counts; a second one is ignored.
+    // A response that has already arrived takes precedence; a second one is ignored.
     streamEnded: (id, reason) =>
       transport.onmessage?.({ jsonrpc: "2.0", id, error: { code: STREAM_ENDED, message: reason } }),
   });
@@ -251,8 +270,9 @@ function httpLine(
   };
 }
 
-/** Tells the server that the session is over, as far as it listens, and closes all streams. */
+/** Ends the session at the server, if it responds in time, and closes all streams. */
 async function sayGoodbye(transport: StreamableHTTPClientTransport): Promise<void> {
-  await firstEnding(transport.terminateSession(), { timeoutMs: GOODBYE_MS }); // a courtesy
+  // optional in the protocol
+  await firstEnding(transport.terminateSession(), { timeoutMs: GOODBYE_MS });
   await transport.close().catch(() => undefined);
 }

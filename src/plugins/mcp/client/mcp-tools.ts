@@ -14,7 +14,7 @@ export class McpServerTools implements McpToolProvider {
   readonly #server: ResolvedServer;
   readonly #connection: McpConnection;
   readonly #catalog: ToolCatalog;
-  /** What was warned of, by run: every run is told once. */
+  /** Warnings that each run has received, so that every run gets each one once. */
   readonly #warned = new WeakMap<object, Set<string>>();
 
   constructor(server: ResolvedServer) {
@@ -67,7 +67,7 @@ export class McpServerTools implements McpToolProvider {
     }
   }
 
-  /** Makes a closed server reachable again, without reaching it. */
+  /** Allows connecting again after `close`, without connecting yet. */
   reconnect(): Promise<void> {
     return this.#connection.reconnect();
   }
@@ -104,10 +104,15 @@ export class McpServerTools implements McpToolProvider {
 }
 
 /**
- * The tools of an MCP server for single agents or tasks: put what it returns into their `tools`.
+ * Returns the tools of an MCP server for single agents or tasks. Put the result into their `tools`.
  *
- * @example await using files = mcpTools({ name: "files", command: "node", args: ["server.js", "./data"], tools: ["read_text_file"] });
- * @throws ValidationError for an unknown option and one that can't work.
+ * @example await using files = mcpTools({
+ *   name: "files",
+ *   command: "node",
+ *   args: ["server.js", "./data"],
+ *   tools: ["read_text_file"],
+ * });
+ * @throws ValidationError for an unknown option or an invalid value
  */
 export function mcpTools(options: McpServerOptions): McpToolProvider {
   return new McpServerTools(resolveServer("mcpTools()", options));

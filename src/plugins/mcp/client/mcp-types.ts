@@ -1,43 +1,66 @@
-// The plugin's public types. This file imports no package, so programs without the MCP client can read its declarations.
+// The plugin's public types. This file imports no package, so programs without the MCP client can
+// use its declarations.
 import type { TaskScope } from "../../../contracts/run.js";
 import type { AnyTool, DynamicToolProvider } from "../../../contracts/tool.js";
 
-/** State of a server: not reached yet, in use (a lost connection is made again), or closed until `start`. */
+/**
+ * State of a server: not connected yet, in use (lost connections are reopened), or closed until
+ * `start`.
+ */
 export type McpServerState = "CREATED" | "STARTED" | "CLOSED";
 
 /**
- * The tools of one MCP server, for the `tools` of an agent or a task. The server is reached when they are first needed, shared by all who need
- * them, and reached again when it was lost. Close it when it is no longer needed: nobody else does.
+ * The tools of one MCP server, for the `tools` of an agent or a task. Connects on first use, shares
+ * the connection, and reconnects after a loss. The caller must close it.
  */
 export interface McpToolProvider extends DynamicToolProvider, AsyncDisposable {
-  /** What the server is called here. */
+  /** Name of the server in this program. */
   readonly name: string;
-  /** `CREATED` until it is first reached, then `STARTED`, also while a lost connection waits to be made again; `CLOSED` after `close()`. */
+  /**
+   * `CREATED` until the first connection, then `STARTED`, also while a lost connection is not
+   * reopened yet. `CLOSED` after `close()`.
+   */
   readonly state: McpServerState;
   /** Process id of a local server while it runs. */
   readonly pid: number | undefined;
-  /** Reaches the server and reads its list of tools; brings a closed one back. @throws McpError and ToolConfigurationError, and leaves the state as it was. */
+  /**
+   * Connects to the server and reads its tool list. Also reopens a closed provider.
+   * @throws McpError and ToolConfigurationError; the state then stays unchanged
+   */
   start(): Promise<void>;
-  /** The tools as they are now. @throws McpError when the server can't be reached (unless `onUnavailable` is `"skip"`), or is closed. */
+  /**
+   * Returns the current tools.
+   * @throws McpError if the provider is closed, or if the server can't be reached and
+   * `onUnavailable` is not `"skip"`
+   */
   resolve(scope?: TaskScope): Promise<readonly AnyTool[]>;
-  /** Ends the connection, and the process of a local server with all it has started. Never fails, and may be called often. Tools that are still held fail from now on. */
+  /**
+   * Closes the connection and ends the process of a local server with its process group. Never
+   * rejects; may be called repeatedly. Calls of tools obtained earlier then fail.
+   */
   close(): Promise<void>;
 }
 
-/** Something in an MCP tool's result that is no text for the model: an image, a sound, a resource or a link to one. In `structured` of the result. */
+/**
+ * A part of an MCP tool's result that is not text: an image, audio, a resource or a resource link.
+ * Part of the result's `structured` value.
+ */
 export interface McpAttachment {
   readonly kind: "image" | "audio" | "resource" | "resource_link";
   readonly mimeType?: string | undefined;
   readonly uri?: string | undefined;
   readonly name?: string | undefined;
-  /** Base64; absent where it would have been too large to keep. */
+  /** Base64. Absent if the data was too large to keep. */
   readonly data?: string | undefined;
   readonly text?: string | undefined;
-  /** Size of the data. */
+  /** Size of the data in bytes. */
   readonly bytes?: number | undefined;
 }
 
-/** What `structured` of a tool's result holds where attachments came with it; without any it is the server's structured content itself. */
+/**
+ * The `structured` value of a result with attachments. Without attachments it is the server's
+ * structured content itself.
+ */
 export interface McpStructuredOutput {
   readonly structuredContent: unknown;
   readonly attachments: readonly McpAttachment[];

@@ -6,12 +6,18 @@ import {
   secretWords,
 } from "../../../util/redaction/secret-values.js";
 
-/** Some vendors put a key into the path of an address. */
+/**
+ * Minimum length of a path segment that counts as a secret. Some vendors put a key into the path of
+ * a URL.
+ */
 const SHORTEST_SECRET_PART = 16;
-/** What a server reports of its failures is repeated up to here. */
+/** Maximum number of characters repeated from a server's error text. */
 const LONGEST = 2_000;
 
-/** Makes a text of a server fit for an error: known secrets replaced, and cut, by default after 2,000 characters. */
+/**
+ * Prepares a server's text for an error: replaces known secrets and cuts the text, by default after
+ * 2,000 characters.
+ */
 export type ErrorText = (text: string, longest?: number) => string;
 
 function secretsOf(endpoint: McpEndpoint): readonly string[] {
@@ -27,7 +33,10 @@ function secretsOf(endpoint: McpEndpoint): readonly string[] {
   ];
 }
 
-/** Knows what the options of a server hold: all values of its headers and of its address's query, long parts of its path, and of its environment those named like secrets. */
+/**
+ * Collects the secrets in a server's options: all values of headers and of the URL's query, long
+ * path segments, and environment variables with names of secrets.
+ */
 export function errorTextOf(endpoint: McpEndpoint): ErrorText {
   const withoutSecrets = secretReplacer(secretsOf(endpoint));
   return (text, longest = LONGEST) => {
@@ -36,10 +45,15 @@ export function errorTextOf(endpoint: McpEndpoint): ErrorText {
   };
 }
 
-/** Shorter values are replaced in errors of the server itself only: in everything that a run leaves they would garble other words. */
+/**
+ * Shorter values are replaced only in errors of the server itself. In all other output of a run
+ * they would match ordinary words.
+ */
 const SHORTEST_EVERYWHERE = 8;
 
-/** Takes what the options of a server hold under names of secrets out of traces, logs and recordings. */
+/**
+ * Returns a filter that removes the secrets in a server's options from traces, logs and recordings.
+ */
 export function secretFilterOf(endpoint: McpEndpoint): SecretFilter {
   const fields =
     endpoint.kind === "stdio"

@@ -12,18 +12,18 @@ import { MessageGuard, RefusedMessage } from "../shared/message-guard.js";
 import { toError } from "../../../util/errors.js";
 
 const NEWLINE = 10;
-/** So many messages are read before others get their turn. */
+/** Number of messages read before yielding to the event loop. */
 const MESSAGES_PER_TURN = 50;
-/** What a dead child has written may still be on its way. */
+/** Time limit in milliseconds for reading the output of a child that has exited. */
 const REST_OF_OUTPUT_MS = 200;
 const KEPT_NOISE = 2_000;
-/** How long each step of the end may take before the next, harder one. */
+/** Time limit in milliseconds of each step of the shutdown before the next, stronger step. */
 const PATIENCE_MS = 500;
 
-/** Checks that a parsed line is a message of the protocol. */
+/** Validates that a parsed line is a protocol message. */
 export type MessageParser = (value: unknown) => JSONRPCMessage;
 
-/** The only notification that is listened to; others are dropped before anything is spent on them. */
+/** Only one notification has a listener. Others are dropped before any processing. */
 function isWanted(value: unknown): boolean {
   if (typeof value !== "object" || value === null || !("method" in value) || "id" in value)
     return true;
@@ -31,8 +31,8 @@ function isWanted(value: unknown): boolean {
 }
 
 /**
- * Talks to a child process over its standard input and output, one JSON document in a line. Its process group ends with it; it does not keep this
- * process from ending.
+ * Communicates with a child process over its standard input and output, with one JSON document per
+ * line. Ends the child's process group on close. The child does not keep this process alive.
  */
 export class StdioTransport implements Transport {
   onclose?: (() => void) | undefined;
@@ -60,7 +60,10 @@ export class StdioTransport implements Transport {
     this.#parse = parse;
   }
 
-  /** What is known about why the conversation ended: a refused message, how the child ended, the end of what it wrote to standard error. */
+  /**
+   * Describes why the communication ended: a rejected message, the child's exit, and the end of its
+   * error output.
+   */
   get account(): string {
     const { exitCode = null, signalCode = null } = this.#child ?? {};
     const end =
@@ -82,7 +85,7 @@ export class StdioTransport implements Transport {
       .join("; ");
   }
 
-  /** Process id of the child, while it is there. */
+  /** Process id of the child while it runs. */
   get pid(): number | undefined {
     return this.#isOver ? undefined : this.#child?.pid;
   }
@@ -129,19 +132,21 @@ export class StdioTransport implements Transport {
     );
   }
 
-  /** Ends the child and its process group. Never fails, and may be called often. */
+  /** Ends the child and its process group. Never rejects; may be called repeatedly. */
   close(): Promise<void> {
     this.#ending ??= this.#end(true);
     return this.#ending;
   }
 
-  /** @param isSpoken whether the child takes part in a conversation, so that the end of its input means something to it. */
+  /**
+   * @param isSpoken whether the child reads its input, so that the end of the input makes it exit
+   */
   async #end(isSpoken: boolean): Promise<void> {
     const child = this.#child;
     child?.stdin?.end();
     if (child?.pid !== undefined && isSpoken) await exits(child);
     await this.#group?.end(PATIENCE_MS);
-    if (child?.pid !== undefined) await exits(child); // else it would still be counted among the living
+    if (child?.pid !== undefined) await exits(child); // otherwise it would still count as running
     child?.stdout?.destroy();
     child?.stderr?.destroy();
     this.#over();
@@ -149,7 +154,7 @@ export class StdioTransport implements Transport {
 
   async #exited(): Promise<void> {
     await firstEnding(this.#reading, { timeoutMs: REST_OF_OUTPUT_MS });
-    this.#ending ??= this.#end(false); // what it has started has nobody to talk to any more
+    this.#ending ??= this.#end(false); // processes that it started are no longer needed
     await this.#ending;
   }
 
@@ -193,14 +198,15 @@ export class StdioTransport implements Transport {
       if (!isWanted(value)) return;
       message = this.#parse(value);
     } catch {
-      if (this.#noise === "") this.#noise = line.slice(0, 200); // the first is the most telling one
+      // the first line is the most informative
+      if (this.#noise === "") this.#noise = line.slice(0, 200);
       return;
     }
     this.onmessage?.(message);
   }
 }
 
-/** Waits for the end of a child, but not for long. */
+/** Waits until a child exits, with a short time limit. */
 async function exits(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   let end: (() => void) | undefined;

@@ -22,7 +22,7 @@ const LONGEST_DESCRIPTION = 8_000;
 const LONGEST_SCHEMA = 100_000;
 const LONGEST_REMOTE_NAME = 512;
 
-/** A tool of an MCP server. What it says of itself and gives back comes from outside. */
+/** A tool of an MCP server. Its description and its results come from outside. */
 export interface McpTool extends AnyTool {
   readonly input: DescribedInput;
   readonly untrusted: true;
@@ -31,7 +31,10 @@ export interface McpTool extends AnyTool {
   approvalDescription(input: unknown): string;
 }
 
-/** JSON with the fields in order, so that equal values have equal texts. The value's depth is bounded: it came as a guarded message. */
+/**
+ * Sorts the fields, so that equal values have equal JSON texts. The message guard has limited the
+ * depth of the value.
+ */
 function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(canonical);
   if (typeof value !== "object" || value === null) return value;
@@ -40,20 +43,25 @@ function canonical(value: unknown): unknown {
     .map(([key, entry]) => [key, canonical(entry)]);
 }
 
-/** Stands for everything of a tool that a model or a person goes by. */
+/** Identifies all parts of a tool that a model or a person relies on. */
 function fingerprintOf({ description, inputSchema, annotations }: RemoteTool): string {
   return createHash("sha256")
     .update(JSON.stringify(canonical({ description, inputSchema, annotations })))
     .digest("base64");
 }
 
-/** The server's own word, for those who believe it; a server that says nothing may reach anywhere. */
+/**
+ * Returns the effect that the server declares, for servers that are trusted. Without a declaration
+ * the effect is `send`.
+ */
 function declaredEffect({ annotations }: RemoteTool): "read" | "write" | "send" {
   if (annotations?.readOnlyHint === true) return "read";
   return annotations?.openWorldHint === false ? "write" : "send";
 }
 
-/** Whether it can only be called as a background task of the protocol, which is not supported here. */
+/**
+ * Whether the tool can only be called as a background task of the protocol, which is not supported.
+ */
 const needsTasks = ({ execution }: RemoteTool): boolean => execution?.taskSupport === "required";
 
 interface Known {
@@ -61,15 +69,18 @@ interface Known {
   readonly tool: McpTool;
 }
 
-/** The tools of one server: asked for when they may have changed, named, and watched for changes of what they say of themselves. */
+/**
+ * The tools of one server. Requests the list when it may have changed, assigns names, and detects
+ * changes of descriptions, schemas and annotations.
+ */
 export class ToolCatalog {
   readonly #connection: McpConnection;
   readonly #library = new PromptLibrary(MCP_TEMPLATES);
-  /** What each tool was when it was first seen; kept when the server is reached again. */
+  /** The fingerprint of each tool when it was first read. Kept across reconnections. */
   readonly #firstSeen = new Map<string, string>();
   readonly #changed = new Set<string>();
   readonly #known = new Map<string, Known>();
-  /** Rises whenever the list may have become another one. */
+  /** Increases when the list may have changed. */
   #version = 0;
   #list: { readonly version: number; readonly tools: readonly McpTool[] } | undefined;
   #refreshing: Promise<readonly McpTool[]> | undefined;
@@ -78,19 +89,26 @@ export class ToolCatalog {
     this.#connection = connection;
   }
 
-  /** The list is to be asked for again before it is next used. Costs nothing, so that a server may say it as often as it likes. */
+  /**
+   * Marks the list as outdated, so that the next use requests it again. Cheap, since a server may
+   * send any number of notifications.
+   */
   expire(): void {
     this.#version++;
   }
 
-  /** The server's names of those tools that are no longer what they were when they were first seen. */
+  /** The server's names of tools that have changed since they were first read. */
   get changed(): ReadonlySet<string> {
     return this.#changed;
   }
 
-  /** The tools that are offered. @throws McpError; ToolConfigurationError for names that don't exist or fall together; the signal's reason. */
+  /**
+   * Returns the offered tools.
+   * @throws McpError; ToolConfigurationError for names that don't exist or collide; the signal's
+   * reason
+   */
   async tools(signal?: AbortSignal): Promise<readonly McpTool[]> {
-    await this.#connection.session(signal); // a connection that was lost has expired the list
+    await this.#connection.session(signal); // a lost connection has marked the list as outdated
     if (this.#list?.version === this.#version) return this.#list.tools;
     this.#refreshing ??= this.#refresh().finally(() => (this.#refreshing = undefined));
     return settleWithin(this.#refreshing, signal);
@@ -98,7 +116,8 @@ export class ToolCatalog {
 
   async #refresh(): Promise<readonly McpTool[]> {
     const { name } = this.#connection.server;
-    const version = this.#version; // a change that is announced while the list comes in makes it old again
+    // a change that is announced during the request makes the new list outdated again
+    const version = this.#version;
     try {
       const remote = await this.#connection.use(new AbortController().signal, (session, signal) =>
         session.listTools(signal),
@@ -141,7 +160,7 @@ export class ToolCatalog {
       : tools;
   }
 
-  /** @throws McpError for what no model should be burdened with. */
+  /** @throws McpError for a tool that is too large for a model */
   #check(tool: RemoteTool): void {
     const { name, inputSchema } = tool;
     const server = this.#connection.server.name;
@@ -168,7 +187,7 @@ export class ToolCatalog {
     );
   }
 
-  /** The same object as long as the tool is the same. */
+  /** Returns the same object as long as the tool is unchanged. */
   #toolOf(remote: RemoteTool, name: string): McpTool {
     const fingerprint = fingerprintOf(remote);
     const first = this.#firstSeen.get(remote.name);
@@ -187,12 +206,13 @@ export class ToolCatalog {
     return Object.freeze({
       name,
       description: preview(remote.description ?? "", LONGEST_DESCRIPTION),
-      // For the server to check: a pattern or a web of references in a schema from outside could keep this program busy without end.
+      // The server validates the arguments. A pattern or nested references in an untrusted schema
+      // could block this process indefinitely.
       input: describedInput(remote.inputSchema),
       timeoutMs: server.timeoutMs,
       untrusted: true as const,
       effect: server.trustAnnotations ? declaredEffect(remote) : "send",
-      /** Looked at for every call: the tool may change while a task works with it. */
+      /** Checked at every call: the tool may change while a task uses it. */
       // eslint-disable-next-line no-restricted-syntax -- once per listing of the server
       get requireApproval(): boolean {
         return server.requireApproval || changed.has(remote.name);
@@ -218,7 +238,7 @@ export class ToolCatalog {
     const args =
       typeof input === "object" && input !== null
         ? (input as Readonly<Record<string, unknown>>)
-        : {}; // the gateway lets objects through only
+        : {}; // the gateway accepts objects only
     try {
       const result = await this.#connection.use(signal, (session, limit) =>
         session.call(remoteName, args, limit),

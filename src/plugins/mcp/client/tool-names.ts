@@ -1,14 +1,17 @@
 import { ToolConfigurationError } from "../../../contracts/errors.js";
 
-/** What the vendors of models allow. */
+/** Limit of the model vendors. */
 const LONGEST_NAME = 64;
 
-/** A tool's name as models see it: letters, digits, `_` and `-` only, 64 characters at most. */
+/** Returns a tool's name for models: only letters, digits, `_` and `-`; at most 64 characters. */
 export function toolName(prefix: string, remoteName: string): string {
   return `${prefix}${remoteName}`.replace(/[^a-zA-Z0-9_-]/gu, "_").slice(0, LONGEST_NAME);
 }
 
-/** The names of a server's tools as models see them, by the server's own. @throws ToolConfigurationError where two would be the same. */
+/**
+ * Maps the server's tool names to the names for models.
+ * @throws ToolConfigurationError if two names would be equal
+ */
 export function toolNames(
   server: string,
   prefix: string,

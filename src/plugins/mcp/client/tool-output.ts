@@ -8,12 +8,15 @@ import { cutText } from "../../../util/text.js";
 type McpTexts = PromptTexts<McpTemplateName>;
 type ResultContent = CallToolResult["content"][number];
 
-/** Attachments of one result keep this much data, in characters; what does not fit is told about but not kept. */
+/**
+ * Maximum size of the attachment data of one result, in characters. Larger data is mentioned but
+ * not kept.
+ */
 const KEPT_DATA = 2_000_000;
 
 const bytesOf = (base64: string): number => Math.floor((base64.replace(/=+$/, "").length * 3) / 4);
 
-/** The text and the attachments of a result, part by part. */
+/** Collects the text and the attachments of a result. */
 class ResultParts {
   readonly texts: string[] = [];
   readonly attachments: McpAttachment[] = [];
@@ -76,19 +79,21 @@ class ResultParts {
   }
 }
 
-/** The first `limit` characters and a note of the full length. */
+/** Returns the first `limit` characters and a note with the full length. */
 function truncated(text: string, limit: number, words: McpTexts): string {
   return text.length <= limit
     ? text
     : cutText(text, limit, words.render("mcp.truncated", { length: text.length }));
 }
 
-/** What a server gave back, as a tool's result: text for the model, the rest beside it. */
+/**
+ * Converts a server's result into a tool result: text for the model, other parts in `structured`.
+ */
 export function resultOfServer(result: CallToolResult, limit: number, words: McpTexts): ToolResult {
   const parts = new ResultParts(words);
   for (const content of result.content) parts.add(content);
   const { structuredContent } = result;
-  // A server that has structured content is asked to send it as text too; not all do.
+  // The protocol asks servers to send structured content as text too, but not all do.
   const text =
     parts.texts.length === 0 && structuredContent !== undefined
       ? JSON.stringify(structuredContent)

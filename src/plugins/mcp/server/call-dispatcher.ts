@@ -11,12 +11,15 @@ import { NoSlotError } from "./call-slots.js";
 import { failureText } from "../../shared/offers/run-result.js";
 import { messageOf, toError } from "../../../util/errors.js";
 
-/** Says what is wrong with a value, if anything is. */
+/** Returns the problem with a value, or `undefined`. */
 type Check = (value: unknown) => string | undefined;
 
 const DEEPEST = 500;
 
-/** The calls of one connection or listener: checks arguments, keeps to the limits, makes results. Ends with its endpoint. */
+/**
+ * The calls of one connection or listener. Validates arguments, applies the limits and creates
+ * results. Closes with its endpoint.
+ */
 export class CallDispatcher {
   readonly #offers: ReadonlyMap<string, Offer>;
   readonly #inputChecks: ReadonlyMap<string, InputCheck>;
@@ -24,7 +27,10 @@ export class CallDispatcher {
   readonly #slots: CallSlots;
   readonly #timeoutMs: number;
   readonly #onError: (error: Error) => void;
-  /** Calls that run or wait, and how to end each. One signal for all would collect what has listened to it, as long as the server lives. */
+  /**
+   * Running and waiting calls, each with its own cancellation. A shared signal would collect
+   * listeners as long as the server runs.
+   */
   readonly #open = new Map<Promise<unknown>, Cancellation>();
   #closing: RunCancelledError | undefined;
 
@@ -59,7 +65,7 @@ export class CallDispatcher {
     return this.#offers.has(name);
   }
 
-  /** Makes a call. Never throws: whatever goes wrong is a result of its own, for the model to read. */
+  /** Makes a call. Never rejects: every failure becomes a result that the model can read. */
   call(name: string, args: Arguments, o: Omit<CallOptions, "timeoutMs">): Promise<CallToolResult> {
     if (this.#closing !== undefined) return Promise.resolve(errorResult(this.#closing.message));
     const end = new Cancellation().follow(o.signal);
@@ -92,7 +98,8 @@ export class CallDispatcher {
     } catch (error) {
       if (error instanceof NoSlotError)
         return errorResult("The server is busy: too many calls wait already. Try again later.");
-      if (o.signal.aborted) return errorResult(failureText(this.#closing ?? error)); // read by somebody only where the server ended it
+      // read only if the server ended the call
+      if (o.signal.aborted) return errorResult(failureText(this.#closing ?? error));
       this.#onError(toError(error));
       return errorResult(failureText(error));
     }
@@ -112,7 +119,8 @@ export class CallDispatcher {
           `The value of '${offer.name}' does not fit the JSON Schema of its outputType: ${misfit}`,
         ),
       );
-      return errorResult("The value does not fit the schema that was announced for it"); // clients would refuse it
+      // clients would reject it
+      return errorResult("The value does not fit the schema that was announced for it");
     }
     return structured === undefined
       ? { content }
@@ -124,7 +132,7 @@ function errorResult(text: string): CallToolResult {
   return { content: [{ type: "text", text }], isError: true };
 }
 
-/** @throws ValidationError for a schema that is of a dialect nobody here knows. */
+/** @throws ValidationError for a schema in an unknown dialect */
 function checkOf(
   schemas: InstanceType<Sdk["CfWorkerJsonSchemaValidator"]>,
   name: string,
@@ -137,7 +145,8 @@ function checkOf(
     readonly errorMessage: string | undefined;
   };
   try {
-    validate = schemas.getValidator(structuredClone({ ...schema })); // a copy: the validator writes notes into it
+    // a copy, because the validator modifies the schema
+    validate = schemas.getValidator(structuredClone({ ...schema }));
   } catch (cause) {
     throw new ValidationError(explain(cause), { cause });
   }
@@ -146,12 +155,15 @@ function checkOf(
       const { valid, errorMessage } = validate(value);
       return valid ? undefined : (errorMessage ?? "it does not fit the schema").slice(0, 1000);
     } catch (cause) {
-      return explain(cause).slice(0, 1000); // a reference that leads nowhere, or one without end
+      return explain(cause).slice(0, 1000); // a dangling or circular reference
     }
   };
 }
 
-/** Says which limit a value exceeds. Walks level by level: recursion would overflow the stack. */
+/**
+ * Returns the limit that a value exceeds, if any. Works level by level, because recursion would
+ * overflow the stack.
+ */
 function excessOf(value: unknown): string | undefined {
   let parts = 0;
   let level: readonly unknown[] = [value];

@@ -1,7 +1,7 @@
-/** Says that too many calls wait already. */
+/** Reports that too many calls are waiting. */
 export class NoSlotError extends Error {}
 
-/** How many calls run at once, and how many wait for it, first come first served. */
+/** Limits the number of running and of waiting calls. First come, first served. */
 export class CallSlots {
   readonly #limit: number;
   readonly #waitingLimit: number;
@@ -13,7 +13,10 @@ export class CallSlots {
     this.#waitingLimit = waitingLimit;
   }
 
-  /** Runs `work` when it is its turn. @throws NoSlotError, the signal's reason while it waits, and what `work` throws. */
+  /**
+   * Runs `work` when a slot is free.
+   * @throws NoSlotError, the signal's reason while it waits, and the errors of `work`
+   */
   async run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     signal.throwIfAborted();
     if (this.#running >= this.#limit) await this.#turn(signal);
@@ -25,7 +28,7 @@ export class CallSlots {
     }
   }
 
-  /** Resolves with the slot of a call that ended. */
+  /** Resolves with the slot of a call that has ended. */
   #turn(signal: AbortSignal): Promise<void> {
     if (this.#waiting.size >= this.#waitingLimit)
       return Promise.reject(new NoSlotError("too many calls"));
@@ -50,6 +53,6 @@ export class CallSlots {
       return;
     }
     this.#waiting.delete(next);
-    next(); // takes the slot over
+    next(); // takes over the slot
   }
 }

@@ -11,12 +11,15 @@ import type { Sdk } from "./sdk.js";
 
 /** One client on one transport. */
 export interface Connection {
-  /** Resolves when the transport is closed and no call runs any more. @throws what made the transport fail to start. */
+  /**
+   * Resolves when the transport is closed and no call is running.
+   * @throws the error if the transport fails to start
+   */
   readonly closed: Promise<void>;
   close(): Promise<void>;
 }
 
-/** What serves a client. */
+/** What a connection needs to serve a client. */
 export interface ServingParts {
   readonly sdk: Sdk;
   readonly createServer: () => Server;
@@ -24,19 +27,20 @@ export interface ServingParts {
   readonly onError: (error: Error) => void;
 }
 
-/** Serves a transport until either side closes it. */
+/** Serves a transport until one side closes it. */
 export function serveTransport(
   { sdk, createServer, dispatcher, onError }: ServingParts,
   transport: Transport,
 ): Connection {
   const wire = new WatchedTransport(transport);
   const handle = sdk.serveStdio(createServer, { transport: wire, onerror: onError });
-  const closed = wire.ended.finally(() => dispatcher.close()); // a client that is gone leaves no call behind
-  closed.catch(() => undefined); // whoever serves the connection awaits it, perhaps later
+  // the end of the connection ends the client's calls
+  const closed = wire.ended.finally(() => dispatcher.close());
+  closed.catch(() => undefined); // the owner of the connection may await it later
   return {
     closed,
     async close() {
-      await dispatcher.close(); // answers first, so that they still get out
+      await dispatcher.close(); // first, so that the responses are still sent
       await nextTurn();
       await handle.close();
       await closed;
@@ -44,7 +48,7 @@ export function serveTransport(
   };
 }
 
-/** A transport whose end can be awaited: the SDK takes the only place where a transport tells of it. */
+/** A transport whose end can be awaited. The SDK occupies the transport's only close callback. */
 class WatchedTransport implements Transport {
   readonly #inner: Transport;
   readonly ended: Promise<void>;
@@ -81,6 +85,6 @@ class WatchedTransport implements Transport {
 
   async close(): Promise<void> {
     await this.#inner.close();
-    this.#end(); // some transports tell of the other side's end only
+    this.#end(); // some transports report only the end of the other side
   }
 }

@@ -22,7 +22,7 @@ import { sendRefusal } from "./send-refusal.js";
 import { HttpSessions } from "./http-sessions.js";
 import { messageOf, toError } from "../../../util/errors.js";
 
-/** Time for a client to send a whole request. */
+/** Time limit in milliseconds for receiving a whole request. */
 const RECEIVE_MS = 30_000;
 const NOT_JSON: RpcRefusal = Object.freeze({
   status: 415,
@@ -34,7 +34,7 @@ const UNREADABLE: RpcRefusal = Object.freeze({
   code: -32_700,
 });
 
-/** What the protocol sends and answers. */
+/** Methods, headers and media types of the protocol. */
 const PROTOCOL = Object.freeze({
   methods: Object.freeze(["GET", "POST", "DELETE"]),
   requestHeaders:
@@ -42,18 +42,21 @@ const PROTOCOL = Object.freeze({
   responseHeaders: "mcp-session-id, mcp-protocol-version, www-authenticate",
 });
 
-/** What an endpoint serves with. */
+/** What an endpoint needs to serve. */
 export interface EndpointParts {
   readonly sdk: Sdk;
   readonly dispatcher: CallDispatcher;
   readonly createServer: () => Server;
   readonly maxMessageBytes: number;
-  /** Of the server, for errors. */
+  /** Name of the server in errors. */
   readonly name: string;
   readonly onError: (error: Error) => void;
 }
 
-/** Listens. @throws McpError where the address can't be had. */
+/**
+ * Starts to listen.
+ * @throws McpError if the address is not available
+ */
 export async function listen(
   parts: EndpointParts,
   options: ResolvedHttpOptions,
@@ -68,7 +71,8 @@ export async function listen(
     if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
   });
   await listening(http, options, parts.name);
-  const { port } = http.address() as AddressInfo; // it listens on a port, not on a pipe
+  // the server listens on a port, so this is not the path of a pipe
+  const { port } = http.address() as AddressInfo;
   let closing: Promise<void> | undefined;
   return {
     url: `http://${options.urlHost}:${port}${options.path}`,
@@ -95,7 +99,7 @@ function listening(
   });
 }
 
-/** Calls first, so that their clients are still told; then connections. */
+/** Ends the calls first, so that clients still receive their errors, then the connections. */
 async function shutDown(
   http: HttpServer,
   exchanges: Exchanges,
@@ -109,7 +113,10 @@ async function shutDown(
   await closed;
 }
 
-/** Takes requests to whoever serves their revision of the protocol: each on its own since 2026, in sessions before. */
+/**
+ * Passes requests to the handler of their protocol revision: stateless since 2026, with sessions
+ * before.
+ */
 class Exchanges {
   readonly #parts: EndpointParts;
   readonly #path: string;
@@ -137,13 +144,14 @@ class Exchanges {
     });
   }
 
-  /** Never throws: a request that breaks is answered or its connection is closed. */
+  /** Never rejects. A request that fails gets an error response, or its connection is closed. */
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.on("error", this.#parts.onError);
     try {
       await this.#handle(request, response);
     } catch (error) {
-      if (!response.destroyed) this.#parts.onError(toError(error)); // otherwise it broke because the client is gone
+      // a destroyed response means that the client has disconnected
+      if (!response.destroyed) this.#parts.onError(toError(error));
       sendRefusal(response, { status: 500, message: "Internal server error", code: -32_603 });
       if (!response.writableEnded) response.destroy();
     }
@@ -191,7 +199,8 @@ class Exchanges {
         sendRefusal(response, NOT_JSON, cors);
         return "refused";
       }
-      const guard = new MessageGuard(maxMessageBytes, "body", Infinity); // the dispatcher limits the depth of arguments
+      // the dispatcher limits the depth of arguments
+      const guard = new MessageGuard(maxMessageBytes, "body", Infinity);
       const text = await bodyText(request, maxMessageBytes, (chunk) => guard.scan(chunk));
       return { parsed: JSON.parse(text) as unknown };
     } catch (error) {

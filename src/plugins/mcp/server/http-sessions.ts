@@ -5,14 +5,14 @@ import type {
 import type { Sdk } from "./sdk.js";
 import { randomBytes } from "node:crypto";
 
-/** How many sessions there may be, for how long unused, and how large their messages. */
+/** Limits of sessions: number, idle time and message size. */
 export interface SessionLimits {
   readonly maxSessions: number;
   readonly sessionIdleMs: number;
   readonly maxMessageBytes: number;
 }
 
-/** An answer, and what to call when it has been sent. */
+/** A response, and a callback for when it has been sent. */
 interface SessionAnswer {
   readonly response: Response;
   readonly answered: () => void;
@@ -21,12 +21,15 @@ interface SessionAnswer {
 interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly server: Server;
-  /** Requests without an answer so far, the stream for notifications included. */
+  /** Requests without a response yet, including the notification stream. */
   open: number;
   idle: NodeJS.Timeout | undefined;
 }
 
-/** The sessions of clients of the protocol before 2026. They alone need any: a call and its cancellation are two requests there. */
+/**
+ * The sessions of clients with a protocol revision before 2026. Only these need sessions, because a
+ * call and its cancellation are separate requests.
+ */
 export class HttpSessions {
   /** In the order of their last use. */
   readonly #sessions = new Map<string, Session>();
@@ -48,7 +51,10 @@ export class HttpSessions {
     this.#onError = onError;
   }
 
-  /** Answers a request of a session, or one that begins a session. `answered` must be called when the answer has been sent. */
+  /**
+   * Handles a request of a session, or one that starts a session. The caller must call `answered`
+   * after sending the response.
+   */
   async handle(request: Request, parsedBody: unknown): Promise<SessionAnswer> {
     const id = request.headers.get("mcp-session-id") ?? undefined;
     const session = id === undefined ? undefined : this.#sessions.get(id);
@@ -67,9 +73,12 @@ export class HttpSessions {
     await Promise.all([...this.#sessions].map(([id, session]) => this.#end(id, session)));
   }
 
-  /** Nothing is kept, and no other session makes room, before the client's first request has been accepted. */
+  /**
+   * Keeps nothing, and closes no other session, until the client's first request has been accepted.
+   */
   async #begin(request: Request, parsedBody: unknown): Promise<SessionAnswer> {
-    const id = randomBytes(24).toString("base64url"); // a secret rather than a name, so it can't come from an IdGenerator that may count
+    // a secret, so an IdGenerator, which may count, is not used
+    const id = randomBytes(24).toString("base64url");
     const server = this.#createServer();
     const transport = new this.#sdk.WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
@@ -114,12 +123,12 @@ export class HttpSessions {
     }
   }
 
-  /** Notes that a session is in use, until the function returned is called. */
+  /** Marks a session as in use until the returned function is called. */
   #use(id: string, session: Session): () => void {
     session.open++;
     clearTimeout(session.idle);
     this.#sessions.delete(id);
-    this.#sessions.set(id, session); // now the last one used
+    this.#sessions.set(id, session); // moves it to the end, as the last one used
     let open = true;
     return () => {
       if (!open) return;
@@ -138,7 +147,10 @@ export class HttpSessions {
     ).unref();
   }
 
-  /** Ends the session that has been unused for longest, where there is one too many. @returns whether there is room. */
+  /**
+   * Closes the session with the longest idle time if there are too many.
+   * @returns whether there is room
+   */
   #makeRoom(): boolean {
     if (this.#sessions.size < this.#limits.maxSessions) return true;
     const unused = [...this.#sessions].find(([, session]) => session.open === 0);

@@ -13,7 +13,10 @@ export type {
   ServerPorts,
 } from "./types.js";
 
-/** Makes a server of tools and tasks over the protocol's SDK, which is loaded when it begins to serve. @throws ValidationError */
+/**
+ * Creates a server of tools and tasks. The protocol's SDK is loaded when the server starts.
+ * @throws ValidationError
+ */
 export function createMcpServer(settings: McpServingSettings, ports: ServerPorts): McpServer {
   const resolved = resolveServingSettings(settings);
   return new OfferingServer(resolved, offersOf(resolved, ports), ports);

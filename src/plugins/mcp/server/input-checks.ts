@@ -5,14 +5,17 @@ import { checkingSchemaOf } from "../../../util/schema/json-schema.js";
 import { checkValueNow } from "../../../util/schema/standard-schema.js";
 import { messageOf } from "../../../util/errors.js";
 
-/** Reports what is wrong with arguments; `undefined` when nothing is. */
+/** Returns the problem with arguments, or `undefined`. */
 export type InputCheck = (args: Arguments) => string | undefined;
 
 const DIALECT =
   /^https?:\/\/json-schema\.org\/(?:draft-0[467]|draft\/20(?:19-09|20-12))\/schema#?$/;
 const LONGEST_PROBLEM = 1_000;
 
-/** The checks of those offers whose arguments nothing else checks. @throws ValidationError for a schema that can't be used */
+/**
+ * Returns checks for the offers whose arguments are not validated elsewhere.
+ * @throws ValidationError for an unusable schema
+ */
 export async function inputChecksOf(offers: Iterable<Offer>): Promise<Map<string, InputCheck>> {
   const checks = new Map<string, InputCheck>();
   for (const { name, inputSchema, checksInput } of offers) {
@@ -32,7 +35,7 @@ export async function inputChecksOf(offers: Iterable<Offer>): Promise<Map<string
         const checked = checkValueNow(schema, args);
         return checked?.ok === false ? checked.problem.slice(0, LONGEST_PROBLEM) : undefined;
       } catch (error) {
-        return messageOf(error).slice(0, LONGEST_PROBLEM); // a reference that leads nowhere, or one without end
+        return messageOf(error).slice(0, LONGEST_PROBLEM); // a dangling or circular reference
       }
     });
   }

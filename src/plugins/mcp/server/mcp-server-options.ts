@@ -13,20 +13,20 @@ import {
   requireText,
 } from "../../../contracts/validation.js";
 
-/** Every option of `McpServingSettings`. */
+/** All options of `McpServingSettings`. */
 export const MCP_SERVING_SETTINGS = [
   ...["name", "version", "instructions", "tools", "tasks"],
   ...["maxConcurrentCalls", "maxWaitingCalls", "callTimeoutMs", "maxMessageBytes", "onError"],
 ] as const;
 
-/** Options with their defaults. */
+/** Options with defaults. */
 export type ResolvedSettings = {
   readonly [K in Exclude<keyof McpServingSettings, "onError" | "instructions">]-?: NonNullable<
     McpServingSettings[K]
   >;
 } & Pick<McpServingSettings, "instructions" | "onError">;
 
-/** @throws ValidationError */
+/** @throws ValidationError for an invalid option */
 export function resolveServingSettings(o: McpServingSettings): ResolvedSettings {
   const { name = "agentensemble", version = "1.0.0", tools = [], tasks = [] } = o;
   requireText(name, `mcpServer name must not be blank, got: ${preview(name)}`);
@@ -87,10 +87,10 @@ const HTTP_OPTIONS = [
 const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"];
 const WILDCARDS = new Set(["0.0.0.0", "::", "[::]"]);
 
-/** Options of an endpoint with their defaults. */
+/** Options of an endpoint with defaults. */
 export interface ResolvedHttpOptions {
   readonly port: number;
-  /** As it stands in a URL: IPv6 addresses in brackets. */
+  /** The host as it appears in a URL, with IPv6 addresses in brackets. */
   readonly urlHost: string;
   readonly host: string;
   readonly path: string;
@@ -101,7 +101,7 @@ export interface ResolvedHttpOptions {
   readonly sessionIdleMs: number;
 }
 
-/** @throws ValidationError for what is unsound, and for what would let strangers in. */
+/** @throws ValidationError for invalid options, and for options that allow access by strangers */
 export function resolveHttpOptions(o: McpHttpOptions): ResolvedHttpOptions {
   checkOptions("http()", o, HTTP_OPTIONS);
   const { port = 0, host: given = "127.0.0.1", path = "/mcp", token } = o;

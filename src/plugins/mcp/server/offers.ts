@@ -7,7 +7,10 @@ import { preview } from "../../../contracts/validation.js";
 import { taskOffer } from "../../shared/offers/task-offer.js";
 import { toolOffer } from "../../shared/offers/tool-offer.js";
 
-/** Everything that clients can call, by name. @throws ValidationError for a name that clients refuse or that occurs twice. */
+/**
+ * Returns everything that clients can call, by name.
+ * @throws ValidationError for a name that clients reject or that occurs twice
+ */
 export function offersOf(
   { tools, tasks }: ResolvedSettings,
   ports: ServerPorts,

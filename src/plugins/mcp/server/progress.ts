@@ -1,13 +1,16 @@
 import type { EnsembleListener } from "../../../contracts/events.js";
 import { counted } from "../../../util/text.js";
 
-/** What a progress notification says: how many steps there have been, and what the last one was. */
+/** Content of a progress notification: the number of steps so far and the last step. */
 export interface ProgressStep {
   readonly progress: number;
   readonly message: string;
 }
 
-/** A listener that reports each step of a run. How many there will be nobody knows, so there is no total. */
+/**
+ * Returns a listener that reports each step of a run. The number of steps is unknown in advance, so
+ * there is no total.
+ */
 export function progressListener(report: (step: ProgressStep) => void): EnsembleListener {
   let progress = 0;
   const step = (message: string): void => report({ progress: ++progress, message });

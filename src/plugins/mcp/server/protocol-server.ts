@@ -11,14 +11,18 @@ import type { Offer } from "../../shared/offers/offer.js";
 import type { Sdk } from "./sdk.js";
 import { progressListener } from "./progress.js";
 
-/** Makes protocol servers: the SDK wants one for each connection, and one for each request of the protocol of 2026. */
+/**
+ * Creates protocol servers. The SDK needs one per connection, and one per request of the 2026
+ * protocol.
+ */
 export function protocolServers(
   sdk: Sdk,
   dispatcher: CallDispatcher,
   { name, version, instructions }: ResolvedSettings,
 ): () => Server {
   const tools = [...dispatcher.offers].map(toolOf);
-  const validator = new sdk.CfWorkerJsonSchemaValidator(); // one for all: the SDK's own is made anew for each
+  // shared; by default the SDK creates one per server
+  const validator = new sdk.CfWorkerJsonSchemaValidator();
   return () => {
     const server = new sdk.Server(
       { name, version },
@@ -40,12 +44,12 @@ function toolOf({ name, description, inputSchema, outputSchema }: Offer): Tool {
   return {
     name,
     description,
-    inputSchema: inputSchema as Tool["inputSchema"], // of type object: `Offer` says so
+    inputSchema: inputSchema as Tool["inputSchema"], // `Offer` guarantees an object schema
     ...(outputSchema !== undefined && { outputSchema: outputSchema }),
   };
 }
 
-/** @throws the protocol's error for a tool that does not exist; everything else is a result. */
+/** @throws the protocol's error for an unknown tool; any other failure is a result */
 async function answerCall(
   sdk: Sdk,
   dispatcher: CallDispatcher,
@@ -57,7 +61,8 @@ async function answerCall(
       sdk.ProtocolErrorCode.InvalidParams,
       `Unknown tool: ${params.name.slice(0, 100)}`,
     );
-  // A session outlives the connections of its requests, but nobody would get the answer of one that is gone.
+  // A session outlives the connections of its requests, but the response to a closed connection
+  // could not be delivered.
   const gone = http?.req?.signal;
   const signal = gone === undefined ? mcpReq.signal : AbortSignal.any([mcpReq.signal, gone]);
   const token = mcpReq._meta?.progressToken;
@@ -71,13 +76,14 @@ async function answerCall(
             method: "notifications/progress",
             params: { ...step, progressToken: token },
           });
-          sent.push(notice.catch(() => undefined)); // the connection broke: the call itself ends by its signal
+          // on a broken connection the call's signal ends the call
+          sent.push(notice.catch(() => undefined));
         });
   const result = await dispatcher.call(params.name, params.arguments ?? {}, {
     id: String(mcpReq.id),
     signal,
     listener,
   });
-  await Promise.all(sent); // nothing may follow the result
+  await Promise.all(sent); // no notification may follow the result
   return result;
 }

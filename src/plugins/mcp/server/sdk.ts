@@ -10,14 +10,17 @@ export type Sdk = typeof ServerSdk &
   Pick<typeof StdioSdk, "serveStdio" | "StdioServerTransport"> &
   Pick<typeof ValidatorSdk, "CfWorkerJsonSchemaValidator">;
 
-/** Loads the optional package. @throws ValidationError where it is missing. */
+/**
+ * Loads the optional package.
+ * @throws ValidationError if it is missing
+ */
 export async function loadSdk(): Promise<Sdk> {
   try {
     const [server, { serveStdio, StdioServerTransport }, { CfWorkerJsonSchemaValidator }] =
       await Promise.all([
         importOptional<typeof ServerSdk>("@modelcontextprotocol/server"),
         importOptional<typeof StdioSdk>("@modelcontextprotocol/server/stdio"),
-        // Without code generation, which the SDK's default validator needs.
+        // A validator without code generation, which the SDK's default validator needs.
         importOptional<typeof ValidatorSdk>("@modelcontextprotocol/server/validators/cf-worker"),
       ]);
     return { ...server, serveStdio, StdioServerTransport, CfWorkerJsonSchemaValidator };

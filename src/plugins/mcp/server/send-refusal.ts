@@ -1,12 +1,12 @@
 import type { ServerResponse } from "node:http";
 import type { RequestRefusal } from "../../shared/http/http-gate.js";
 
-/** A refusal with the error code of JSON-RPC. Default -32,000. */
+/** A rejected request with a JSON-RPC error code. Default -32,000. */
 export interface RpcRefusal extends RequestRefusal {
   readonly code?: number;
 }
 
-/** Refuses a request in the protocol's own form. */
+/** Rejects a request with a protocol error. */
 export function sendRefusal(
   response: ServerResponse,
   { status, message, headers, code = -32_000 }: RpcRefusal,
@@ -14,7 +14,7 @@ export function sendRefusal(
 ): void {
   if (response.destroyed || response.headersSent) return;
   const body = JSON.stringify({ jsonrpc: "2.0", error: { code, message }, id: null });
-  // What is left of the request is not read, so the connection can't be used again.
+  // The rest of the request is not read, so the connection can't be reused.
   response
     .writeHead(status, {
       "Content-Type": "application/json",

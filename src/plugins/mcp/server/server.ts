@@ -23,7 +23,7 @@ import { protocolServers } from "./protocol-server.js";
 import { loadSdk } from "./sdk.js";
 import { guardStdin, reserveStdout } from "./stdio.js";
 
-/** Something that serves and can be ended. */
+/** An endpoint that can be closed. */
 type ServerEndpoint = Pick<Connection, "close">;
 
 /** The server behind `mcpServer()`. */
@@ -66,13 +66,15 @@ export class OfferingServer implements McpServer {
 
   async serve(transport: McpTransport): Promise<void> {
     for (const method of ["start", "send", "close"] as const) {
-      const { [method]: given } = (transport ?? {}) as Partial<McpTransport>; // users of plain JavaScript may pass anything
+      // JavaScript callers may pass any value
+      const { [method]: given } = (transport ?? {}) as Partial<McpTransport>;
       requireFunction(
         `serve() transport.${method}, of ${preview(typeof transport)},`,
         given ?? null,
       );
     }
-    await this.#connect(await this.#parts(), transport as unknown as Transport); // of this shape; what goes over it is the SDK's business
+    // the shape was checked; the SDK validates the messages
+    await this.#connect(await this.#parts(), transport as unknown as Transport);
   }
 
   async http(options: McpHttpOptions = {}): Promise<McpHttpEndpoint> {
@@ -108,7 +110,7 @@ export class OfferingServer implements McpServer {
     if (this.#closing !== undefined) throw new ValidationError("The MCP server has been closed");
   }
 
-  /** What a new endpoint serves with; its own dispatcher ends its calls with it. */
+  /** The parts of a new endpoint. Its own dispatcher ends the endpoint's calls. */
   async #parts(): Promise<EndpointParts> {
     this.#refuseClosed();
     const sdk: Sdk = await loadSdk();
@@ -143,12 +145,12 @@ export class OfferingServer implements McpServer {
     }
   }
 
-  /** An observer that throws changes nothing. */
+  /** An observer that throws has no effect. */
   readonly #report = (error: Error): void => {
     try {
       this.#settings.onError?.(error);
     } catch {
-      // there is nobody else to tell
+      // there is no other observer to report to
     }
   };
 }

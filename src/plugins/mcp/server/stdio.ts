@@ -2,16 +2,20 @@ import { finished, Transform, Writable, type Readable } from "node:stream";
 import { toError } from "../../../util/errors.js";
 import { MessageGuard } from "../shared/message-guard.js";
 
-/** This process's standard input, limited. */
+/** This process's standard input with a size limit. */
 export interface GuardedStdin {
   readonly stream: Readable;
   release(): void;
 }
 
-/** Passes standard input on until `release()`; the stream fails with RefusedMessage at a message that exceeds a limit. */
+/**
+ * Passes standard input on until `release()`. The stream fails with RefusedMessage when a message
+ * exceeds a limit.
+ */
 export function guardStdin(maxBytes: number): GuardedStdin {
   const { stdin } = process;
-  const guard = new MessageGuard(maxBytes, "line", Infinity); // the dispatcher limits the depth of arguments
+  // the dispatcher limits the depth of arguments
+  const guard = new MessageGuard(maxBytes, "line", Infinity);
   const stream = new Transform({
     transform(chunk: Uint8Array, _encoding, done) {
       try {
@@ -22,9 +26,9 @@ export function guardStdin(maxBytes: number): GuardedStdin {
       }
     },
   });
-  stream.on("error", () => undefined); // the transport listens as long as it is open
+  stream.on("error", () => undefined); // the transport listens while it is open
   const forget = finished(stdin, { writable: false }, (error) => {
-    if (error) stream.destroy(error); // pipe() passes on the end only
+    if (error) stream.destroy(error); // pipe() passes on only the end
   });
   stdin.pipe(stream);
   return {
@@ -32,20 +36,23 @@ export function guardStdin(maxBytes: number): GuardedStdin {
     release() {
       forget();
       stdin.unpipe(stream);
-      // Only a change to the paused state ends the reading, which would keep the process running.
+      // Only a change to the paused state stops reading, which would keep the process alive.
       if (stdin.listenerCount("data") === 0) stdin.resume().pause();
       stream.destroy();
     },
   };
 }
 
-/** This process's standard output for the protocol alone. */
+/** This process's standard output, reserved for the protocol. */
 export interface ReservedStdout {
   readonly stream: Writable;
   release(): void;
 }
 
-/** Keeps standard output for the protocol: what anything else writes to it goes to standard error until `release()`. */
+/**
+ * Reserves standard output for the protocol. Until `release()` all other output goes to standard
+ * error.
+ */
 export function reserveStdout(): ReservedStdout {
   const { stdout, stderr } = process;
   const own = Object.getOwnPropertyDescriptor(stdout, "write");
@@ -54,7 +61,8 @@ export function reserveStdout(): ReservedStdout {
     write: (chunk: Uint8Array, _encoding, done) =>
       void write(chunk, (error) => done(error ?? null)),
   });
-  const ignore = (): void => undefined; // the stream above has been told; without a listener the process would end
+  // the stream above has reported the error; without a listener the process would end
+  const ignore = (): void => undefined;
   stdout.on("error", ignore);
   const redirect = ((...args: Parameters<typeof stderr.write>) =>
     stderr.write(...args)) as typeof stdout.write; // the same overloads
@@ -64,7 +72,7 @@ export function reserveStdout(): ReservedStdout {
     release() {
       if (own === undefined) Reflect.deleteProperty(stdout, "write");
       else Object.defineProperty(stdout, "write", own);
-      setImmediate(() => stdout.off("error", ignore)); // an answer on its way may still fail
+      setImmediate(() => stdout.off("error", ignore)); // a response in progress may still fail
     },
   };
 }

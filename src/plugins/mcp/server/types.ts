@@ -2,59 +2,83 @@ import type { AnyTask } from "../../../contracts/task.js";
 import type { AnyTool } from "../../../contracts/tool.js";
 import type { OfferPorts } from "../../shared/offers/ports.js";
 
-/** The options of an MCP server that are its own; `mcpServer()` takes those of an ensemble beside them. */
+/** The specific options of an MCP server. `mcpServer()` also takes the options of an ensemble. */
 export interface McpServingSettings {
-  /** How the server names itself to clients. Default `agentensemble`. */
+  /** Name of the server for clients. Default `agentensemble`. */
   readonly name?: string | undefined;
-  /** The version of what is served, as clients are told it. Default `1.0.0`. */
+  /** Version of the served tools, as clients see it. Default `1.0.0`. */
   readonly version?: string | undefined;
-  /** What clients are told about when and how to use the server; many put it into their model's prompt. Default: nothing. */
+  /**
+   * Instructions for clients on when and how to use the server. Many clients put them into the
+   * model's prompt. Default: none.
+   */
   readonly instructions?: string | undefined;
-  /** Offered under their own names: letters, digits, `_` and `-`, at most 64. */
+  /** Tools to offer under their own names: letters, digits, `_` and `-`; at most 64 characters. */
   readonly tools?: readonly AnyTool[] | undefined;
-  /** Each is offered as a tool that takes the task's template variables and gives its output. The tasks of its `context` run before it. */
+  /**
+   * Tasks to offer as tools. Each takes the task's template variables and returns its output. The
+   * tasks of its `context` run before it.
+   */
   readonly tasks?: readonly AnyTask[] | undefined;
-  /** Calls that run at the same time, over all clients. Default 10. */
+  /** Maximum number of concurrent calls over all clients. Default 10. */
   readonly maxConcurrentCalls?: number | undefined;
-  /** Calls that wait for their turn; one more is refused. Default 100. */
+  /** Maximum number of waiting calls. Further calls are rejected. Default 100. */
   readonly maxWaitingCalls?: number | undefined;
-  /** Time for one call in milliseconds, counted from when it runs. Default 600,000. */
+  /** Time limit of one call in milliseconds, counted from its start. Default 600,000. */
   readonly callTimeoutMs?: number | undefined;
-  /** Size of one message from a client in bytes, over HTTP and stdio; other transports have limits of their own. Default 4 MiB. */
+  /**
+   * Maximum size of a client's message in bytes, over HTTP and stdio. Other transports have their
+   * own limits. Default 4 MiB.
+   */
   readonly maxMessageBytes?: number | undefined;
-  /** Told what went wrong beside the calls: messages that are none, connections that broke. Default: nobody is. */
+  /**
+   * Called with errors outside of calls, such as invalid messages and broken connections. Default:
+   * such errors are ignored.
+   */
   readonly onError?: ((error: Error) => void) | undefined;
 }
 
 /** Options of `server.http()`. */
 export interface McpHttpOptions {
-  /** Default 0: one that is free, see `url`. */
+  /** Default 0: a free port, see `url`. */
   readonly port?: number | undefined;
-  /** The address to listen on. Default `127.0.0.1`; any that is not this machine's own needs a `token`. */
+  /**
+   * The address to listen on. An address that other machines can reach needs a `token`. Default
+   * `127.0.0.1`.
+   */
   readonly host?: string | undefined;
   /** Default `/mcp`. */
   readonly path?: string | undefined;
-  /** Clients must send it: `Authorization: Bearer {token}`. Default: none is asked for. */
+  /** Token that clients must send as `Authorization: Bearer {token}`. Default: none is required. */
   readonly token?: string | undefined;
-  /** Origins of web pages that may call the server, for instance `http://localhost:6274`. Default: none; clients that are no web pages send no origin. */
+  /**
+   * Origins of web pages that may call the server, for instance `http://localhost:6274`. Clients
+   * other than web pages send no origin. Default: none.
+   */
   readonly allowedOrigins?: readonly string[] | undefined;
-  /** Names under which the server may be asked for, without port. Default: `localhost`, `127.0.0.1`, `[::1]` and `host`. */
+  /**
+   * Accepted host names of requests, without port. Default: `localhost`, `127.0.0.1`, `[::1]` and
+   * `host`.
+   */
   readonly allowedHosts?: readonly string[] | undefined;
-  /** Sessions of clients of the protocol before 2026 that are kept; a new one takes the place of the one unused for longest. Default 100. */
+  /**
+   * Maximum number of sessions, which clients with a protocol before 2026 use. A new session
+   * replaces the one with the longest idle time. Default 100.
+   */
   readonly maxSessions?: number | undefined;
-  /** A session without a request for so long is ended, in milliseconds. Default 1,800,000. */
+  /** Idle time in milliseconds after which a session ends. Default 1,800,000. */
   readonly sessionIdleMs?: number | undefined;
 }
 
-/** A server that listens. */
+/** A listening server. */
 export interface McpHttpEndpoint {
-  /** What clients connect to. */
+  /** The URL that clients connect to. */
   readonly url: string;
   /** Ends its calls and connections and stops listening. */
   close(): Promise<void>;
 }
 
-/** A transport of the MCP SDK, version 1 or 2, as far as it matters here. */
+/** A transport of the MCP SDK, version 1 or 2, reduced to the members used here. */
 export interface McpTransport {
   start(): Promise<void>;
   send(message: never, options?: never): Promise<void>;
@@ -64,26 +88,38 @@ export interface McpTransport {
   onmessage?: ((message: never, extra?: never) => void) | undefined;
 }
 
-/** Offers tools and tasks to MCP clients. Made by `mcpServer()`; one server may serve any number of clients and transports at once. */
+/**
+ * Offers tools and tasks to MCP clients. Created by `mcpServer()`. One server may serve any number
+ * of clients and transports at once.
+ */
 export interface McpServer {
   /**
-   * Serves this process's standard input and output; resolves when the client is gone or the server closed. Meanwhile everything else that is
-   * written to standard output goes to standard error, because it would break the protocol.
-   * @throws ValidationError where the package is missing, where stdio is served already, and after `close()`.
+   * Serves this process's standard input and output. Resolves when the client disconnects or the
+   * server is closed. Meanwhile all other standard output goes to standard error, because it would
+   * corrupt the protocol.
+   * @throws ValidationError if the package is missing, if stdio is already being served, and after
+   * `close()`
    */
   stdio(): Promise<void>;
-  /** Listens for Streamable HTTP. @throws ValidationError for options that are unsound or unsafe, and after `close()`; McpError for an address that can't be had. */
+  /**
+   * Listens for Streamable HTTP.
+   * @throws ValidationError for invalid or unsafe options, and after `close()`; McpError if the
+   * address is not available
+   */
   http(options?: McpHttpOptions): Promise<McpHttpEndpoint>;
-  /** Serves one client over a transport of the MCP SDK, and closes it; resolves when it is closed. @throws as `stdio()`. */
+  /**
+   * Serves one client over a transport of the MCP SDK, and closes it. Resolves when it is closed.
+   * @throws as `stdio()`
+   */
   serve(transport: McpTransport): Promise<void>;
-  /** Ends all calls and connections, then the kernel, unless it was given. */
+  /** Ends all calls and connections, then shuts down the kernel unless the caller provided it. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** What the server needs of the rest of the framework; a plugin may not import it. */
+/** What the server needs from the rest of the framework. A plugin may not import it. */
 export interface ServerPorts extends OfferPorts {
-  /** @throws what makes a plugin fail to start. */
+  /** @throws the error of a plugin that fails to start */
   boot(): Promise<void>;
   dispose(): Promise<void>;
 }

@@ -1,8 +1,11 @@
 import { JsonScanner } from "../../../util/json/scanner.js";
 
-/** Deeper documents overflow the stack of whoever walks them. */
+/** Recursive code would overflow the stack on deeper documents. */
 const DEEPEST = 200;
-/** Objects, lists, items and fields of a message. Parsing and checking more of them blocks the event loop for too long. */
+/**
+ * Maximum number of objects, lists, items and fields of a message. Parsing and checking more would
+ * block the event loop for too long.
+ */
 export const MOST_PARTS = 50_000;
 
 const NEWLINE = 10;
@@ -17,8 +20,9 @@ export class RefusedMessage extends Error {
 }
 
 /**
- * Looks at the bytes of JSON messages before anybody keeps or parses them: how long, how deep, how many parts.
- * Messages end at a line break (`"line"`), at an empty line (`"event"`, server-sent events), or with the body (`"body"`).
+ * Checks the bytes of JSON messages before they are buffered or parsed: size, depth and number of
+ * parts. Messages end at a line break (`"line"`), at an empty line (`"event"`, server-sent events),
+ * or with the body (`"body"`).
  */
 export class MessageGuard {
   readonly #maxBytes: number;
@@ -28,14 +32,14 @@ export class MessageGuard {
   #scanner = new JsonScanner();
   #lineIsEmpty = true;
 
-  /** @param deepest levels of objects and lists. Default 200. */
+  /** @param deepest maximum nesting of objects and lists. Default 200. */
   constructor(maxBytes: number, unit: "line" | "event" | "body", deepest = DEEPEST) {
     this.#maxBytes = maxBytes;
     this.#unit = unit;
     this.#deepest = deepest;
   }
 
-  /** @throws RefusedMessage when a message has become too much. */
+  /** @throws RefusedMessage when a message exceeds a limit */
   scan(chunk: Uint8Array): void {
     for (const byte of chunk) {
       this.#bytes++;
@@ -58,13 +62,13 @@ export class MessageGuard {
       throw new RefusedMessage(`a message has more than ${MOST_PARTS} parts`);
   }
 
-  /** A line break can't stand in a JSON string, so whatever was open is over. */
+  /** A line break can't be part of a JSON string, so a line end also ends an open string. */
   #endLine(): void {
     if (this.#unit === "event" && !this.#lineIsEmpty) {
       this.#lineIsEmpty = true;
       return;
     }
-    this.#check(); // also where all of it came in one piece
+    this.#check(); // also if the whole message arrived in one chunk
     [this.#bytes, this.#scanner, this.#lineIsEmpty] = [0, new JsonScanner(), true];
   }
 }
