@@ -32,7 +32,7 @@ function checkVectorStore(vectorStore: unknown): asserts vectorStore is VectorSt
   if (vectorStore === null) throw new ValidationError("vectorStore must not be null");
   for (const method of VECTOR_STORE_METHODS) {
     if (typeof (vectorStore as Partial<VectorStore>)[method] !== "function") {
-      // any value but null and undefined may be asked for a field
+      // any value except null and undefined allows property access
       throw new ValidationError(
         `vectorStore must have a method ${method}, got: ${preview(vectorStore)}`,
       );
@@ -40,7 +40,10 @@ function checkVectorStore(vectorStore: unknown): asserts vectorStore is VectorSt
   }
 }
 
-/** Keeps entries with the vectors of their texts, and finds those whose meaning is nearest to a question. */
+/**
+ * Stores entries with the vectors of their texts. Finds the entries with the meaning nearest to a
+ * query.
+ */
 class EmbeddingMemory implements MemoryStore {
   readonly #texts: TextVectors;
   readonly #vectors: VectorStore;
@@ -85,7 +88,9 @@ class EmbeddingMemory implements MemoryStore {
     await this.#vectors.close?.();
   }
 
-  /** `mayWrite` throws where the entry must not be written, and is asked in the turn in which it is. */
+  /**
+   * `mayWrite` throws if the entry must not be written. It is called in the same turn as the write.
+   */
   protected async write(
     scope: string,
     entry: MemoryEntry,
@@ -94,13 +99,13 @@ class EmbeddingMemory implements MemoryStore {
   ): Promise<void> {
     checkScope(scope);
     const copy = frozenEntry(entry);
-    mayWrite(); // what is sure to fail need not pay the model
+    mayWrite(); // a write that is sure to fail should not cost a model call
     const vector = await this.#texts.of(copy.content, { operation, scope });
     mayWrite();
     await this.#ask(operation, scope, () => this.#vectors.add(scope, copy, vector));
   }
 
-  /** Asks the model, and gives what looks the answer up. */
+  /** Embeds the query. Returns a function that searches with its vector. */
   protected async question(
     scope: string,
     query: string,
@@ -151,7 +156,7 @@ class EmbeddingMemory implements MemoryStore {
   }
 }
 
-/** With versions and locks, which are where the entries are: in memory. */
+/** Adds versions and locks. Both exist only for entries in memory. */
 class SharedEmbeddingMemory extends EmbeddingMemory implements SharedMemoryStore {
   readonly #vectors: InMemoryVectors;
   readonly #locks = new ScopeLocks();
@@ -169,7 +174,7 @@ class SharedEmbeddingMemory extends EmbeddingMemory implements SharedMemoryStore
   ): Promise<VersionedEntries> {
     const find = await this.question(scope, query, maxResults);
     const finding = find();
-    const version = this.#vectors.versionOf(scope); // in the turn in which the search began
+    const version = this.#vectors.versionOf(scope); // read in the turn in which the search began
     return Object.freeze({ entries: await finding, version });
   }
 
@@ -191,16 +196,20 @@ class SharedEmbeddingMemory extends EmbeddingMemory implements SharedMemoryStore
   }
 }
 
-/** What else a semantic memory may be told. */
+/** Further options of a semantic memory. */
 export interface EmbeddingMemoryOptions {
-  /** Entries less like the question than this are left out, -1 to 1: see the table of the models. Default -1: the nearest ones, however far. */
+  /**
+   * Minimum similarity to the query, -1 to 1; entries below are omitted. The table of the models
+   * lists useful values. Default -1: the nearest entries at any distance.
+   */
   readonly minScore?: number | undefined;
 }
 
 /**
- * A memory that finds by meaning. Without a vector store it keeps everything in memory, where versions and locks are to be had too.
- * A question without words gives the latest entries, oldest first.
- * @throws ValidationError for what is no model or no vector store.
+ * Creates a memory that searches by meaning. Without a vector store it keeps everything in memory
+ * and also supports versions and locks. A query without words returns the latest entries, oldest
+ * first.
+ * @throws ValidationError for an invalid model or vector store
  */
 export function embeddingMemory(
   model: EmbeddingModel,

@@ -5,30 +5,37 @@ import { checkOptions, preview } from "../../../contracts/validation.js";
 import { checkTexts } from "./check-texts.js";
 import { stemsOf } from "./words.js";
 
-/** How the hashed bag of words is made. */
+/** Options of {@link hashedBagOfWords}. */
 export interface HashedBagOfWordsOptions {
-  /** How many numbers a vector has, 16 to 16,384. Fewer take less room; more keep words apart that have nothing to do with each other. Default 512. */
+  /**
+   * Number of dimensions of a vector, 16 to 16,384. Fewer need less space; more cause fewer
+   * collisions between unrelated words. Default 512.
+   */
   readonly dimensions?: number | undefined;
 }
 
 const DEFAULT_DIMENSIONS = 512;
-// A word counts as much as all its parts together, and two in a row a little.
+// Weight of two adjacent words. A word and all its parts together weigh the same.
 const PAIR_WEIGHT = 0.4;
 const PARTS_WEIGHT = 0.7;
 const PART_LENGTH = 4;
-// Some 10 ms of work; then others get their turn.
+// About 10 ms of work before yielding to the event loop.
 const CHARACTERS_AT_ONCE = 20_000;
 const NOTHING = "\u0000nothing";
 
-/** FNV-1a: quick, and the same everywhere. */
+/** FNV-1a: fast, and equal on all platforms. */
 function hash(text: string): number {
   let value = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);
-  value = Math.imul(value ^ (value >>> 15), 0x2c1b3c6d); // the low bits of FNV alone are poor
+  // the low bits of plain FNV are badly distributed
+  value = Math.imul(value ^ (value >>> 15), 0x2c1b3c6d);
   return (value ^ (value >>> 13)) >>> 0;
 }
 
-/** Runs of four characters with the ends of the word marked, so that kindred and misspelt words meet. */
+/**
+ * Returns runs of four characters with the ends of the word marked, so that related and misspelt
+ * words match.
+ */
 function partsOf(word: string): readonly string[] {
   const marked = `<${word}>`;
   return Array.from({ length: Math.max(1, marked.length - PART_LENGTH + 1) }, (_, i) =>
@@ -36,7 +43,7 @@ function partsOf(word: string): readonly string[] {
   );
 }
 
-/** How much each feature of a text weighs. */
+/** The weight of each feature of a text. */
 class Features {
   readonly #counts = new Map<string, number>();
   #previous: string | undefined;
@@ -51,7 +58,10 @@ class Features {
     }
   }
 
-  /** The vector of length 1. A word said ten times weighs some three times as much as one said once. */
+  /**
+   * Returns the vector with length 1. A word that occurs ten times weighs about three times as much
+   * as one that occurs once.
+   */
   toVector(dimensions: number): readonly number[] {
     if (this.#counts.size === 0) this.#add(NOTHING, 1);
     const vector = new Array<number>(dimensions).fill(0);
@@ -69,7 +79,10 @@ class Features {
   }
 }
 
-/** `vector` with length 1; features that have cancelled each other out leave the vector that has only the number at `fallback`. */
+/**
+ * Returns `vector` with length 1. If all features cancel out, returns the unit vector of the
+ * dimension `fallback`.
+ */
 function directionOf(vector: readonly number[], fallback: number): readonly number[] {
   const length = Math.sqrt(vector.reduce((sum, number) => sum + number * number, 0));
   return length > 0
@@ -87,9 +100,11 @@ async function embed(text: string, dimensions: number): Promise<readonly number[
 }
 
 /**
- * Vectors of which words and parts of words a text has: nothing to install, nothing asked of a network, the same vector everywhere and always. It finds texts that
- * share words, in any form and order; it knows nothing of synonyms. Made for English; other languages lose only the stems and stop words.
- * @throws ValidationError for options that cannot work.
+ * Creates a model whose vectors represent the words and parts of words in a text. It needs no
+ * installation and no network, and is deterministic on all platforms. It finds texts that share
+ * words in any form and order. It does not know synonyms. Designed for English; other languages
+ * only lose stemming and stop words.
+ * @throws ValidationError for invalid options
  */
 export function hashedBagOfWords(options: HashedBagOfWordsOptions = {}): EmbeddingModel {
   checkOptions("hashedBagOfWords()", options, ["dimensions"]);

@@ -3,14 +3,17 @@ import type { StoredVector, VectorMatch, VectorStore } from "../../../contracts/
 import type { MemoryEntry } from "../../../contracts/memory.js";
 import { MemoryStoreError } from "../../../contracts/state-errors.js";
 
-/** What a scope holds. Rows are only added at the end; what removes some makes a new one, so that a search may go on with what it began with. */
+/**
+ * The index of a scope. Rows are only appended; a removal creates a new index, so a running search
+ * keeps its snapshot.
+ */
 interface Index {
   readonly rows: StoredVector[];
-  /** The vectors of the rows, one after the other, and room to grow into. */
+  /** The vectors of the rows in sequence, with spare capacity. */
   vectors: Float32Array;
 }
 
-// So many multiplications take some milliseconds; then others get their turn.
+// Number of multiplications, a few milliseconds, before yielding to the event loop.
 const MULTIPLICATIONS_AT_ONCE = 2_000_000;
 
 /** Writes `vector` with length 1 at `start`. */
@@ -25,7 +28,10 @@ function cosine(vectors: Float32Array, start: number, query: Float32Array): numb
   return sum;
 }
 
-/** The vectors of the rows that are not gone, copied in runs: what goes is mostly what came first. */
+/**
+ * Returns the vectors of the rows that are kept. Copies contiguous ranges, because mostly the
+ * oldest rows are removed.
+ */
 function stayingVectors(
   { rows, vectors }: Index,
   gone: ReadonlySet<string>,
@@ -42,7 +48,7 @@ function stayingVectors(
   return staying;
 }
 
-/** The best so far. Sorting now and then is cheaper than putting each in its place. */
+/** The best results so far. Sorting at intervals is cheaper than inserting each result in order. */
 class Best {
   readonly #limit: number;
   #found: { readonly position: number; readonly score: number }[] = [];
@@ -58,7 +64,7 @@ class Best {
     if (this.#found.length >= this.#limit * 2 + 1_000) this.#cut();
   }
 
-  /** Best first; of two equal ones the later. */
+  /** Returns the best first. Of equal results the later one comes first. */
   inOrder(): readonly { readonly position: number; readonly score: number }[] {
     this.#cut();
     return this.#found;
@@ -72,14 +78,20 @@ class Best {
   }
 }
 
-/** Keeps vectors in memory and compares all of a scope: exact, and quick enough for a hundred thousand entries in a scope. */
+/**
+ * Keeps vectors in memory and compares all vectors of a scope. Exact, and fast enough for a hundred
+ * thousand entries per scope.
+ */
 export class InMemoryVectors implements VectorStore {
   readonly #indexes = new Map<string, Index>();
   readonly #versions = new Map<string, number>();
   #dimensions: number | undefined;
   #lastId = 0;
 
-  /** How often a scope was changed. A change, and what a search looks at, is decided in the turn of the call. */
+  /**
+   * Returns how often a scope was changed. A change takes effect, and a search takes its snapshot,
+   * in the turn of the call.
+   */
   versionOf(scope: string): number {
     return this.#versions.get(scope) ?? 0;
   }
@@ -110,7 +122,7 @@ export class InMemoryVectors implements VectorStore {
     const query = new Float32Array(vector.length);
     putDirection(query, 0, vector);
     const { rows, vectors } = index;
-    const count = rows.length; // later ones may be added while others get their turn
+    const count = rows.length; // more rows may be added while this loop yields
     const rowsAtOnce = Math.ceil(MULTIPLICATIONS_AT_ONCE / query.length);
     const best = new Best(maxResults);
     for (let position = 0; position < count; position++) {

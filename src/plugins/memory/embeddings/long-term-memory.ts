@@ -7,9 +7,9 @@ import { hasText } from "../../../util/text.js";
 const STORE_METHODS = ["store", "retrieve"] as const;
 
 /**
- * Long-term memory in one scope of a store. With a semantic store it finds by meaning; with others it gives the latest entries, the latest first.
- * A blank question finds nothing.
- * @throws ValidationError for what is no store, and for a blank scope.
+ * Returns a long-term memory in one scope of a store. A semantic store searches by meaning. Other
+ * stores return the latest entries, latest first. A blank query finds nothing.
+ * @throws ValidationError for an invalid store and a blank scope
  */
 export function longTermMemory(store: MemoryStore, scope = "long-term"): LongTermMemory {
   if (store === undefined || store === null)

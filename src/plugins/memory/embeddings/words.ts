@@ -1,4 +1,5 @@
-// Words that say nothing of the subject. A longer list loses more than it gains: "not" and "before" do carry meaning.
+// Words without information about the subject. A longer list would lose precision: "not" and
+// "before" carry meaning.
 const STOP_WORDS = new Set(
   (
     "a an and are as at be been being but by can could did do does for from had has have he her here him his how i if in into is it its " +
@@ -7,11 +8,14 @@ const STOP_WORDS = new Set(
   ).split(" "),
 );
 
-// Scripts that put no space between words.
+// Scripts without spaces between words.
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
-/** English endings, longest first, with what takes their place; the first that leaves three letters is cut. */
+/**
+ * English endings, longest first, with their replacements. The first ending that leaves three
+ * letters is removed.
+ */
 const ENDINGS: readonly (readonly [ending: string, instead: string])[] = [
   ["ational", "ate"],
   ["ization", "ize"],
@@ -40,7 +44,10 @@ const ENDINGS: readonly (readonly [ending: string, instead: string])[] = [
   ["ly", ""],
 ];
 
-/** The word without its English ending: rough, and the same for all forms of most words. */
+/**
+ * Returns the word without its English ending. The result is approximate, but equal for all forms
+ * of most words.
+ */
 export function stem(word: string): string {
   let cut = word;
   for (const [ending, instead] of ENDINGS) {
@@ -53,7 +60,7 @@ export function stem(word: string): string {
   return /([bdgklmnprt])\1$/.test(cut) ? cut.slice(0, -1) : cut;
 }
 
-/** Pairs of neighbouring characters: as near as one comes to words where nothing parts them. */
+/** Returns pairs of adjacent characters, as substitutes for words in scripts without spaces. */
 function pairs(run: string): readonly string[] {
   const characters = [...run];
   return characters.length < 2
@@ -62,8 +69,8 @@ function pairs(run: string): readonly string[] {
 }
 
 /**
- * What a text is about, as stems in its order: without stop words, unless it has no others; without words, whatever characters it has.
- * Only a blank text has none.
+ * Returns the subject of a text as stems in order. Keeps stop words only if there are no other
+ * words. Returns the text's characters if there are no words. Only a blank text has none.
  */
 export function stemsOf(text: string): readonly string[] {
   const plain = text

@@ -4,32 +4,37 @@ import type { WriteLog } from "./write-log.js";
 import { changeLine, storeLine } from "./record.js";
 import { toError } from "../../../util/errors.js";
 
-/** One batch is encoded without a pause, so it is bounded; the next one begins at once. */
+/**
+ * Maximum number of changes per batch. A batch is encoded without yielding; the next one starts
+ * immediately.
+ */
 const BATCH_CHANGES = 1_000;
 const BATCH_CHARACTERS = 4 << 20;
 
-/** What a change is to be, seen from the table as it will be then; `undefined` when there is nothing to change. */
+/**
+ * The change to make, given the table at that moment; `undefined` if there is nothing to change.
+ */
 export type PlannedChange =
   { readonly change: ScopeChange; readonly json?: string | undefined } | undefined;
 
-/** A change that waits for its turn. */
+/** A change in the queue. */
 export interface WaitingChange {
   readonly operation: string;
   readonly scope: string;
-  /** Characters of the entry, where there is one. */
+  /** Number of characters of the entry, if there is one. */
   readonly size: number;
-  /** May throw: then this change is refused, and no other. */
+  /** Plans the change. An error rejects this change only. */
   plan(table: ScopeTable): PlannedChange;
-  /** With the version that the scope has then. */
+  /** Called with the version of the scope after the change. */
   resolve(version: number): void;
   reject(error: Error): void;
 }
 
-/** Writes changes in the order in which they came, all that wait with one write to the disk. */
+/** Writes changes in order. All waiting changes share one write to disk. */
 export class CommitQueue {
   readonly #open: () => Promise<WriteLog>;
   readonly #explain: (error: unknown, change: WaitingChange) => Error;
-  /** Told after each batch, when its writers know. Must not reject. */
+  /** Called after each batch, when its writers have been notified. Must not reject. */
   readonly #afterCommit: (log: WriteLog) => Promise<void>;
   #waiting: WaitingChange[] = [];
   #draining: Promise<void> | undefined;
@@ -49,13 +54,13 @@ export class CommitQueue {
     this.#draining ??= this.#drain();
   }
 
-  /** Resolves when nothing waits any more. Never rejects. */
+  /** Resolves when the queue is empty. Never rejects. */
   async idle(): Promise<void> {
     await this.#draining;
   }
 
   async #drain(): Promise<void> {
-    await Promise.resolve(); // whatever else is stored in this turn comes along
+    await Promise.resolve(); // lets further changes of this turn join the batch
     while (this.#waiting.length > 0) {
       let log: WriteLog;
       try {
@@ -106,7 +111,7 @@ export class CommitQueue {
   }
 }
 
-/** Makes the change in the draft; gives its line. */
+/** Applies the change to the draft. Returns its line. */
 function applied({ change, json }: NonNullable<PlannedChange>, draft: ScopeTable): string {
   if (change.op !== "store") {
     draft.apply(change);

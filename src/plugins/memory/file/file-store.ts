@@ -30,18 +30,19 @@ import { droppedRanges } from "./scope-table.js";
 import { messageOf } from "../../../util/errors.js";
 import { requireUsableFile } from "../../../util/files/usable-file.js";
 
-/** What `MemoryStore.file(path, options)` may be told beside the path. */
+/** Options of `MemoryStore.file(path, options)`. */
 export interface FileStoreOptions {
   /**
-   * Called once for each thing that was mended or went wrong without a call failing: a record that a crash had cut off was put aside, a compaction
-   * failed and will be tried again. What it throws is ignored. Default: nobody is told.
+   * Called once for each repair or problem that made no call fail. Examples: a record cut off by a
+   * crash was moved aside, or a compaction failed and will be retried. Errors of the callback are
+   * ignored. Default: no callback.
    */
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
-/** The longest entry, as JSON: one is parsed without a pause. */
+/** Maximum length of an entry as JSON, because an entry is parsed without yielding. */
 const MAX_ENTRY_CHARACTERS = 8 << 20;
-/** What an eviction counts for in a batch: it looks at all entries of its scope. */
+/** Weight of an eviction in a batch: it reads all entries of its scope. */
 const EVICTION_SIZE = 64 << 10;
 
 const HINTS: Readonly<Record<string, string>> = {
@@ -133,11 +134,11 @@ class FileStore implements SharedMemoryStore {
     options?: { readonly timeoutMs?: number | undefined },
   ): Promise<T> {
     const timeoutMs = checkLock(scope, work, options);
-    await this.#opened("withLock", scope); // the lock of the file keeps the other processes out
+    await this.#opened("withLock", scope); // the lock on the file excludes other processes
     return this.#locks.run(scope, work, timeoutMs);
   }
 
-  /** Waits for what was begun, then lets go of the file. Calls after it are rejected. */
+  /** Waits for pending calls, then releases the file. Later calls are rejected. */
   async close(): Promise<void> {
     this.#closing ??= this.#finish();
     return this.#closing;
@@ -145,7 +146,7 @@ class FileStore implements SharedMemoryStore {
 
   async #finish(): Promise<void> {
     await (await this.#queue)?.idle();
-    const open = await this.#opening?.catch(() => undefined); // its callers were told
+    const open = await this.#opening?.catch(() => undefined); // the callers received the error
     await open?.close();
   }
 
@@ -163,7 +164,7 @@ class FileStore implements SharedMemoryStore {
         `entry must be at most ${MAX_ENTRY_CHARACTERS} characters of JSON, got: ${json.length}`,
       );
     }
-    const copy = entryFromData(JSON.parse(json) as EntryData); // made above
+    const copy = entryFromData(JSON.parse(json) as EntryData); // serialised above
     const plan = (table: ScopeTable): PlannedChange => {
       const { version } = table.view(scope);
       if (expectedVersion !== undefined && version !== expectedVersion)
@@ -229,7 +230,7 @@ class FileStore implements SharedMemoryStore {
     );
   }
 
-  /** Opens the file once; a failure is not kept, the next call tries again. */
+  /** Opens the file once. A failure is not cached: the next call tries again. */
   #open(): Promise<WriteLog> {
     if (this.#opening === undefined) {
       const opening = this.#openWriteLog();
@@ -246,7 +247,10 @@ class FileStore implements SharedMemoryStore {
     return WriteLog.open(this.#path, (message) => this.#warn(message));
   }
 
-  /** After each batch: writes the file anew when most of it is garbage, and lets go of one that is no longer ours. Never rejects. */
+  /**
+   * Runs after each batch. Compacts the file if most of it is garbage, and releases a file that
+   * another process has taken over. Never rejects.
+   */
   async #maintain(log: WriteLog): Promise<void> {
     try {
       if (log.isMostlyGarbage) await log.compact();
@@ -279,18 +283,20 @@ class FileStore implements SharedMemoryStore {
     try {
       this.#onWarning?.(message);
     } catch {
-      // Who watches does not decide what happens to the store.
+      // An observer must not affect the store.
     }
   }
 }
 
 /**
- * A store that lasts: one file of JSON lines that grows, and is written anew when most of it is garbage. What was stored is on disk when `store` resolves.
- * Opened at the first call, with its folder made; a relative path is meant from the current folder of now. One object at a time may use the file:
- * while it is open, calls of others are rejected with MemoryStoreError. `retrieve` gives the latest entries, oldest first.
+ * Creates a persistent store: one append-only file of JSON lines, compacted when most of it is
+ * garbage. An entry is on disk when `store` resolves. The first call opens the file and creates its
+ * folder. A relative path is resolved against the current folder of the moment when the store is
+ * created. One object at a time may use the file: while it is open, calls of others reject with
+ * MemoryStoreError. `retrieve` returns the latest entries, oldest first.
  *
- * Its methods reject with FileFormatError for a file of another kind or with a damaged line.
- * @throws ValidationError for a path or an option that makes no sense.
+ * The methods reject with FileFormatError for a file of another kind or with a damaged line.
+ * @throws ValidationError for an invalid path or option
  */
 export function fileStore(path: string, options: FileStoreOptions = {}): SharedMemoryStore {
   requireText(path, `path must be the path of a file, got: ${preview(path)}`);

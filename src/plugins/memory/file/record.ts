@@ -7,19 +7,20 @@ import { checkEntry } from "../shared/checks.js";
 import { entryFromData, entryJson } from "../shared/frozen-entry.js";
 import { isObject } from "../../../util/objects.js";
 
-// A file is a line of header, then one line of JSON for each change of a scope. JSON escapes line breaks, so a line is a record, whatever it holds.
+// A file has a header line, then one line of JSON for each change of a scope. JSON escapes line
+// breaks, so every record is exactly one line.
 
 const FORMAT = "agentensemble-memory";
 const FORMAT_VERSION = 1;
 
 export const HEADER_LINE = `${JSON.stringify({ format: FORMAT, version: FORMAT_VERSION })}\n`;
 
-/** The line of a new entry, from the entry's own JSON. */
+/** Returns the line of a new entry from the entry's JSON. */
 export function storeLine(scope: string, version: number, json: string): string {
   return `{"op":"store","scope":${JSON.stringify(scope)},"version":${version},"entry":${json}}\n`;
 }
 
-/** The line of a change that brings no entry. */
+/** Returns the line of a change without an entry. */
 export function changeLine({
   op,
   scope,
@@ -29,7 +30,7 @@ export function changeLine({
   return `${JSON.stringify({ op, scope, version, ...rest })}\n`;
 }
 
-/** All that a table holds, as the lines of a file that has nothing else. */
+/** Returns the content of a table as the lines of a compacted file. */
 export function* linesOfTable(table: ScopeTable): Generator<string> {
   yield HEADER_LINE;
   for (const [scope, { version, entries }] of table.all()) {
@@ -38,7 +39,7 @@ export function* linesOfTable(table: ScopeTable): Generator<string> {
   }
 }
 
-/** @throws ValidationError that says what is wrong with the header of a file. */
+/** @throws ValidationError describing the problem with the header of a file */
 export function checkLogHeader(value: unknown): void {
   const header = isObject(value) ? value : {};
   if (header["format"] !== FORMAT)
@@ -51,8 +52,8 @@ export function checkLogHeader(value: unknown): void {
 }
 
 /**
- * The change that a line describes. What comes from a file is checked like anything from outside.
- * @throws ValidationError that says what is wrong with it.
+ * Parses the change that a line describes. File content is validated like any external input.
+ * @throws ValidationError describing the problem
  */
 export function readRecord(value: unknown, bytes: number, table: ScopeTable): ScopeChange {
   if (!isObject(value)) throw new ValidationError("is not a record");
@@ -81,13 +82,13 @@ function readEntry(value: unknown): MemoryEntry {
     ...(structuredContent === undefined ? {} : { structuredContent }),
     ...(metadata === undefined ? {} : { metadata }),
   };
-  const entry = entryFromData(data as EntryData); // checked in the next line
+  const entry = entryFromData(data as EntryData); // validated in the next line
   checkEntry(entry);
   return entry;
 }
 
 function isVersion(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) > 0; // a number, says the first half
+  return Number.isSafeInteger(value) && (value as number) > 0; // the first operand ensures a number
 }
 
 function isRanges(value: unknown): value is readonly VersionRange[] {

@@ -1,16 +1,19 @@
 import type { MemoryEntry } from "../../../contracts/memory.js";
 
-/** An entry with the version its scope got by it (its name in the file) and the bytes of its line. */
+/**
+ * An entry with the version of its scope after it was stored, which identifies it in the file, and
+ * the size of its line in bytes.
+ */
 export interface ScopeEntry {
   readonly entry: MemoryEntry;
   readonly version: number;
   readonly bytes: number;
 }
 
-/** From and to: versions of entries that lie in a row. */
+/** First and last version of adjacent entries. */
 export type VersionRange = readonly [number, number];
 
-/** One change of one scope. `version` is the one the scope has after it. */
+/** One change of one scope. `version` is the scope's version after it. */
 export type ScopeChange =
   | {
       readonly op: "store";
@@ -26,7 +29,7 @@ export type ScopeChange =
       readonly dropped: readonly VersionRange[];
     }
   | { readonly op: "clear"; readonly scope: string; readonly version: number }
-  /** Changes nothing else: stands behind the entries of a scope in a file that was written anew. */
+  /** Changes only the version. Follows the entries of a scope in a compacted file. */
   | { readonly op: "version"; readonly scope: string; readonly version: number };
 
 interface Scope {
@@ -44,7 +47,7 @@ export interface ScopeView {
 
 const EMPTY: ScopeView = Object.freeze({ version: 0, entries: Object.freeze([]), bytes: 0 });
 
-/** What is kept, by scope. */
+/** The stored entries by scope. */
 export class ScopeTable {
   readonly #scopes = new Map<string, Scope>();
   readonly #base: ScopeTable | undefined;
@@ -55,7 +58,7 @@ export class ScopeTable {
     this.#liveBytes = base?.liveBytes ?? 0;
   }
 
-  /** Bytes of the lines of all entries that are kept. */
+  /** Size of the lines of all stored entries in bytes. */
   get liveBytes(): number {
     return this.#liveBytes;
   }
@@ -64,7 +67,7 @@ export class ScopeTable {
     return this.#scopes.get(scope) ?? this.#base?.view(scope) ?? EMPTY;
   }
 
-  /** The scopes that were ever written to. */
+  /** Returns all scopes that were ever written to. */
   all(): Iterable<[string, ScopeView]> {
     return this.#scopes;
   }
@@ -83,18 +86,24 @@ export class ScopeTable {
     this.#liveBytes += scope.bytes - before;
   }
 
-  /** A table for changes that may come to nothing: this one does not see them until they are committed. */
+  /**
+   * Returns a table for changes that may be discarded. This table does not see them before
+   * `commit`.
+   */
   draft(): ScopeTable {
     return new ScopeTable(this);
   }
 
-  /** Takes over a draft of this table. */
+  /** Applies a draft of this table. */
   commit(draft: ScopeTable): void {
     for (const [name, scope] of draft.#scopes) this.#scopes.set(name, scope);
     this.#liveBytes = draft.#liveBytes;
   }
 
-  /** A draft copies a scope when it first changes it: pointers only, far cheaper than the write to the disk that follows. */
+  /**
+   * A draft copies a scope at its first change. It copies only pointers, which is far cheaper than
+   * the following write to disk.
+   */
   #own(name: string): Scope {
     const own = this.#scopes.get(name);
     if (own !== undefined) return own;
@@ -105,7 +114,7 @@ export class ScopeTable {
   }
 }
 
-/** Both lists are in the order of versions. */
+/** Both lists are sorted by version. */
 function without(entries: readonly ScopeEntry[], dropped: readonly VersionRange[]): ScopeEntry[] {
   let next = 0;
   return entries.filter(({ version }) => {
@@ -114,7 +123,7 @@ function without(entries: readonly ScopeEntry[], dropped: readonly VersionRange[
   });
 }
 
-/** The versions of the entries that are not kept, as ranges over what there is. */
+/** Returns the versions of the removed entries as ranges of existing entries. */
 export function droppedRanges(
   entries: readonly ScopeEntry[],
   stays: readonly boolean[],

@@ -7,18 +7,21 @@ import { ScopeTable } from "./scope-table.js";
 const CHUNK_BYTES = 1 << 20;
 const LINE_FEED = 10;
 
-/** What a file holds, and how much of it is sound. */
+/** The content of a file, and how much of it is valid. */
 export interface ReadWriteLog {
   readonly table: ScopeTable;
-  /** Bytes up to the end of the last whole record. */
+  /** Number of bytes up to the end of the last complete record. */
   readonly size: number;
-  /** The beginning of a record that was being written when its process or machine went down; nobody was told that it was stored. */
+  /**
+   * The beginning of a record whose write was interrupted by a crash. Its caller never received a
+   * success.
+   */
   readonly torn: Buffer | undefined;
-  /** Whether the last record lacks its line feed: somebody has edited the file. */
+  /** Whether the last record has no line feed, which means that the file was edited. */
   readonly unended: boolean;
 }
 
-/** Reads one line after the other into a table; a line that is wrong ends it. */
+/** Reads lines into a table. An invalid line ends the reading. */
 class LineReader {
   readonly table = new ScopeTable();
   readonly #path: string;
@@ -53,7 +56,10 @@ class LineReader {
   }
 }
 
-/** `undefined` for what is no JSON, or no UTF-8: the checks then say what is missing. The parser's own words would show what the file holds. */
+/**
+ * Returns `undefined` for invalid JSON or UTF-8; the checks then report what is missing. The
+ * parser's own message would reveal the file's content.
+ */
 function parse(line: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(line));
@@ -63,8 +69,9 @@ function parse(line: Buffer): unknown {
 }
 
 /**
- * Reads a file in pieces, so that other work goes on meanwhile.
- * @throws FileFormatError for a file of another kind, and for a line that is no record, except at the end of the file where a write was cut off.
+ * Reads a file in chunks, so that the event loop is not blocked.
+ * @throws FileFormatError for a file of another kind, and for an invalid record, except at the end
+ * of the file where a write was interrupted
  */
 export async function readWriteLog(file: FileHandle, path: string): Promise<ReadWriteLog> {
   const reader = new LineReader(path);
@@ -83,11 +90,15 @@ export async function readWriteLog(file: FileHandle, path: string): Promise<Read
     }
     size += start;
     rest = rest.subarray(start);
-    if (size === 0 && rest.length >= CHUNK_BYTES) reader.read(rest.subarray(0, 1)); // no header: refused before all of it is read
+    // without a header the file is rejected before it is read completely
+    if (size === 0 && rest.length >= CHUNK_BYTES) reader.read(rest.subarray(0, 1));
   }
 }
 
-/** What stands behind the last line feed. The part of a record is never a whole one, as its last bracket is missing. */
+/**
+ * Handles the bytes after the last line feed. A partial record is never valid, because its last
+ * bracket is missing.
+ */
 function ending(reader: LineReader, size: number, rest: Buffer): ReadWriteLog {
   const { table } = reader;
   const isTorn =

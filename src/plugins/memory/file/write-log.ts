@@ -15,12 +15,12 @@ import { readWriteLog, type ReadWriteLog } from "./write-log-reader.js";
 import { HEADER_LINE, linesOfTable } from "./record.js";
 
 const WRITE_BYTES = 1 << 20;
-/** A file below this is never worth writing anew. */
+/** Files below this size are never compacted. */
 const MIN_COMPACTION_BYTES = 64 << 10;
 
 /**
- * A file that only grows, with the lock that keeps others from it. What `append` has taken is on disk.
- * A write that fails leaves the file as it was.
+ * An append-only file with a lock that excludes other users. Data is on disk when `append`
+ * resolves. A failed write leaves the file unchanged.
  */
 export class WriteLog {
   readonly path: string;
@@ -28,7 +28,10 @@ export class WriteLog {
   readonly #lock: FileLock;
   #file: FileHandle;
   #size: number;
-  /** The size from which on the file is looked at for garbage: each time twice what was left. */
+  /**
+   * The size at which the file is checked for garbage: always twice the size after the last
+   * compaction.
+   */
   #compactAt: number;
   #folderIsSynced = true;
   #isLost = false;
@@ -49,8 +52,10 @@ export class WriteLog {
   }
 
   /**
-   * Makes the file and its folder where there are none. `warn` is told of a record that was cut off by a crash.
-   * @throws MemoryStoreError while another process or object has the file open; FileFormatError; what the file system throws.
+   * Opens the file, and creates it with its folder if it is missing. Calls `warn` about a record
+   * that a crash cut off.
+   * @throws MemoryStoreError while another process or object has the file open; FileFormatError;
+   * errors of the file system
    */
   static async open(givenPath: string, warn: (message: string) => void): Promise<WriteLog> {
     const path = await locate(givenPath);
@@ -58,7 +63,7 @@ export class WriteLog {
     let file: FileHandle | undefined;
     try {
       file = await openFile(path);
-      await rm(temporaryPath(path), { force: true }); // of a compaction that a crash has ended
+      await rm(temporaryPath(path), { force: true }); // left by a compaction that crashed
       const found = await readWriteLog(file, path);
       const log = new WriteLog(path, lock, file, found);
       await log.#recover(found, warn);
@@ -74,7 +79,10 @@ export class WriteLog {
     return !this.#isLost && this.#size >= this.#compactAt && this.#size > 2 * this.table.liveBytes;
   }
 
-  /** Whether the file or its lock is no longer this object's, or what the file holds is not known: it must be opened again. */
+  /**
+   * Whether the file must be opened again: another process has taken the file or its lock, or its
+   * content is unknown.
+   */
   get isLost(): boolean {
     return this.#isLost;
   }
@@ -95,7 +103,11 @@ export class WriteLog {
     await this.append(HEADER_LINE);
   }
 
-  /** @throws MemoryStoreError when somebody else has changed the file or taken it over; what the file system throws. Nothing was written then. */
+  /**
+   * Appends text. Writes nothing when it throws.
+   * @throws MemoryStoreError if another process has changed the file or taken it over; errors of
+   * the file system
+   */
   async append(text: string): Promise<void> {
     await this.#checkIsOurs();
     const bytes = Buffer.from(text);
@@ -114,7 +126,8 @@ export class WriteLog {
     try {
       await this.#file.truncate(this.#size);
     } catch {
-      this.#isLost = true; // the caller gets the first error; what the file holds is seen when it is opened again
+      // the caller receives the first error; reopening determines the content of the file
+      this.#isLost = true;
     }
   }
 
@@ -134,9 +147,12 @@ export class WriteLog {
     );
   }
 
-  /** Writes what the table holds into a new file that takes the place of the old one in one step. The old one stays where that fails. */
+  /**
+   * Writes the table into a new file and replaces the old one atomically. The old file stays if
+   * that fails.
+   */
   async compact(): Promise<void> {
-    this.#compactAt = 2 * this.#size; // in case it fails
+    this.#compactAt = 2 * this.#size; // in case the compaction fails
     await this.#checkIsOurs();
     const { mode } = await this.#file.stat();
     await rm(temporaryPath(this.path), { force: true });
@@ -154,13 +170,14 @@ export class WriteLog {
       throw error;
     }
     const old = this.#file;
-    [this.#file, this.#size, this.#folderIsSynced] = [draft.handle, size, false]; // from here on the new file is the one; no write counts before the folder is on disk
+    // the new file is active from here on; writes complete after the folder is synced
+    [this.#file, this.#size, this.#folderIsSynced] = [draft.handle, size, false];
     this.#compactAt = Math.max(MIN_COMPACTION_BYTES, 2 * size);
     await old.close();
     await this.#syncFolder();
   }
 
-  /** A new name in a folder is on disk only when the folder is. */
+  /** A new name in a folder is durable only after the folder is synced. */
   async #syncFolder(): Promise<void> {
     if (!this.#folderIsSynced) await syncFolder(dirname(this.path));
     this.#folderIsSynced = true;
@@ -175,12 +192,12 @@ export class WriteLog {
   }
 }
 
-/** The file that a compaction writes before it takes the place of the other. */
+/** Returns the path of the file that a compaction writes before it replaces the original. */
 function temporaryPath(path: string): string {
   return `${path}.tmp`;
 }
 
-/** Where a file really lies, so that two ways to it lead to one lock. The folder is made. */
+/** Returns the real path of a file, so that all paths to it use one lock. Creates the folder. */
 async function locate(path: string): Promise<string> {
   try {
     return await realpath(path);
@@ -198,7 +215,10 @@ async function statIfThere(path: string): Promise<Awaited<ReturnType<typeof stat
   });
 }
 
-/** Opens the file, and makes it where there is none. Other things than files are not opened at all: a pipe would wait for ever. */
+/**
+ * Opens the file, and creates it if it is missing. Opens only regular files, since opening a pipe
+ * would block forever.
+ */
 async function openFile(path: string): Promise<FileHandle> {
   const there = await statIfThere(path);
   if (there?.isFile() === false)
@@ -210,7 +230,7 @@ async function openFile(path: string): Promise<FileHandle> {
   return open(path, there === undefined ? "wx+" : "r+", 0o600);
 }
 
-/** Lines in pieces of about a megabyte. */
+/** Joins lines into chunks of about one megabyte. */
 function* parts(lines: Iterable<string>): Generator<Buffer> {
   let text = "";
   for (const line of lines) {

@@ -2,14 +2,14 @@ import type { EntityMemory } from "../../../contracts/memory.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { preview, requireText } from "../../../contracts/validation.js";
 
-/** An entity memory that answers at once, without promises. */
+/** An entity memory with synchronous methods. */
 export interface InMemoryEntityMemory extends EntityMemory {
   put(name: string, fact: string): void;
   get(name: string): string | undefined;
   getAll(): ReadonlyMap<string, string>;
 }
 
-/** Facts in the order in which their names first came. */
+/** Facts in the order in which their names first occurred. */
 class InMemoryEntities implements InMemoryEntityMemory {
   readonly #facts = new Map<string, string>();
 
@@ -22,7 +22,8 @@ class InMemoryEntities implements InMemoryEntityMemory {
   }
 
   get(name: string): string | undefined {
-    return typeof name === "string" ? this.#facts.get(name.trim()) : undefined; // plain JavaScript may ask for a name it does not have
+    // JavaScript callers may pass any value
+    return typeof name === "string" ? this.#facts.get(name.trim()) : undefined;
   }
 
   getAll(): ReadonlyMap<string, string> {
@@ -31,8 +32,9 @@ class InMemoryEntities implements InMemoryEntityMemory {
 }
 
 /**
- * Facts by name that last as long as this object. Names are trimmed; a fact replaces the one before; `getAll` gives a copy.
- * `put` throws ValidationError for a blank name and for a fact that is no text.
+ * Creates a store of facts by name that lasts as long as this object. Names are trimmed. A fact
+ * replaces an earlier one with the same name. `getAll` returns a copy. `put` throws ValidationError
+ * for a blank name and for a fact that is not a text.
  */
 export function inMemoryEntities(): InMemoryEntityMemory {
   return new InMemoryEntities();

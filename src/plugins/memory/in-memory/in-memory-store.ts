@@ -22,7 +22,10 @@ interface Scope {
   entries: MemoryEntry[];
 }
 
-/** Keeps entries in the order in which they came, for as long as the process lasts. Versions outlive a `clear`, so that a late conditional write is refused. */
+/**
+ * Keeps entries in order of arrival as long as the process runs. Versions survive a `clear`, so
+ * that a late conditional write is rejected.
+ */
 class InMemoryStore implements SharedMemoryStore {
   readonly #scopes = new Map<string, Scope>();
   readonly #locks = new ScopeLocks();
@@ -97,7 +100,7 @@ class InMemoryStore implements SharedMemoryStore {
     return ++scope.version;
   }
 
-  /** What takes nothing away is no change, and adds no version. */
+  /** Replaces the entries. If nothing is removed, the version stays the same. */
   #replace(scope: Scope, entries: MemoryEntry[]): void {
     if (entries.length === scope.entries.length) return;
     scope.entries = entries;
@@ -106,8 +109,9 @@ class InMemoryStore implements SharedMemoryStore {
 }
 
 /**
- * A store that lasts as long as this object. `retrieve` doesn't look at the query: it gives the latest entries, oldest first.
- * Entries are frozen copies, their structured content as JSON knows it. `clear` and `evict` free the memory; the number of a scope's version stays.
+ * Creates a store that lasts as long as this object. `retrieve` ignores the query and returns the
+ * latest entries, oldest first. Entries are frozen copies with JSON-compatible structured content.
+ * `clear` and `evict` free the memory; the version numbers of scopes remain.
  */
 export function inMemoryStore(): SharedMemoryStore {
   return new InMemoryStore();

@@ -19,40 +19,50 @@ import { textArguments } from "./tool-arguments.js";
 
 /** Options of {@link memoryTool}. */
 export interface MemoryToolOptions {
-  /** Stands before the names of both tools, so that one agent can have several: `team` makes `team_storeMemory` and `team_retrieveMemory`. Default: none. */
+  /**
+   * Prefix of the names of both tools, so that one agent can have several: `team` gives
+   * `team_storeMemory` and `team_retrieveMemory`. Default: none.
+   */
   readonly prefix?: string | undefined;
-  /** Entries that a call of `retrieveMemory` shows at most. Default 5. */
+  /** Maximum number of entries that `retrieveMemory` returns. Default 5. */
   readonly maxResults?: number | undefined;
-  /** Whether what is retrieved reaches the model as marked data. Turn it off only where nobody but you writes to the scope. Default true. */
+  /**
+   * Whether retrieved entries reach the model as marked data. Turn it off only if all writers to
+   * the scope are trusted. Default true.
+   */
   readonly untrusted?: boolean | undefined;
 }
 
-/** What the model gives to `storeMemory`. */
+/** Arguments of `storeMemory`. */
 type NewMemory = Readonly<Record<"key" | "value", string>>;
 type MemoryQuery = Readonly<Record<"query", string>>;
 
-/** Two tools in one: it stands in `tools` of an agent or a task as it is. */
+/** A provider of two tools, for the `tools` of an agent or a task. */
 export interface MemoryTool extends DynamicToolProvider {
-  /** `storeMemory` and `retrieveMemory`, for a list that is to show them before a run: `tools: [...memoryTool(...).tools]`. */
+  /**
+   * `storeMemory` and `retrieveMemory`, for a list that must show them before a run:
+   * `tools: [...memoryTool(...).tools]`.
+   */
   readonly tools: readonly AnyTool[];
 }
 
 const OPTION_NAMES = ["prefix", "maxResults", "untrusted"];
 const MAX_RESULTS = 5;
-/** Time for one call, whatever the store does. */
+/** Time limit of one call in milliseconds, for any store. */
 const CALL_MS = 30_000;
 const METHODS = ["store", "retrieve", "evict", "clear"] as const;
 
-/** What a tool call works on. */
+/** The store and scope that the tools use. */
 interface MemoryPlace {
   readonly scope: string;
   readonly store: MemoryStore;
 }
 
 /**
- * Lets an agent's model remember things and look them up: `storeMemory(key, value)` and `retrieveMemory(query)` in one scope of a store.
- * Entries are only added; a key may come twice. Writes pass the `beforeMemoryWrite` hooks as those of tasks do.
- * @throws ValidationError for a blank scope, something else than a store, or an unsound option.
+ * Creates tools with which a model stores and searches memories: `storeMemory(key, value)` and
+ * `retrieveMemory(query)` in one scope of a store. Entries are only added; a key may occur more
+ * than once. Writes pass the `beforeMemoryWrite` hooks, as the writes of tasks do.
+ * @throws ValidationError for a blank scope, an invalid store or an invalid option
  */
 export function memoryTool(
   scope: string | MemoryScope,
@@ -111,7 +121,7 @@ function storingTool(name: string, { scope, store }: MemoryPlace): AnyTool {
       'Stores a fact or piece of information for future reference, under a short key. Example: {"key": "office", "value": "The office is in Kiel."}',
     effect: "write",
     timeoutMs: CALL_MS,
-    replay: "run", // what reads the store later in the run is not recorded
+    replay: "run", // a replay must store again: later reads in the run are not recorded
     input: textArguments({
       key: { description: "What the fact is about, in a word or two", examples: ["office"] },
       value: {
@@ -126,7 +136,7 @@ function storingTool(name: string, { scope, store }: MemoryPlace): AnyTool {
       return ToolResult.success(`Stored: ${key}`);
     },
   });
-  return storing; // it checks what it is given
+  return storing; // it validates its arguments
 }
 
 function namedEntry(key: string, value: string, { scope }: ToolContext): MemoryEntry {
@@ -167,5 +177,5 @@ function retrievingTool(
       ].join("\n");
     },
   });
-  return retrieving; // it checks what it is given
+  return retrieving; // it validates its arguments
 }

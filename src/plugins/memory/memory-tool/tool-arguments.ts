@@ -2,15 +2,16 @@ import type { JsonSchema, OutputSchema } from "../../../contracts/types.js";
 import { isObject } from "../../../util/objects.js";
 
 /**
- * Arguments that are all texts. Any object is taken: what is missing or no text counts as blank, and the tool has its own words for that.
- * `properties` maps each name to what the model is told about it.
+ * Declares arguments that are all texts. Accepts any object: a missing or non-text value counts as
+ * blank, which the tool reports itself. `properties` maps each name to its description for the
+ * model.
  */
 export function textArguments<K extends string>(
   properties: Readonly<
     Record<K, { readonly description: string; readonly examples: readonly string[] }>
   >,
 ): OutputSchema<Readonly<Record<K, string>>> {
-  const names = Object.keys(properties) as K[]; // its own keys
+  const names = Object.keys(properties) as K[]; // the object's own keys
   const read = (
     value: unknown,
   ):

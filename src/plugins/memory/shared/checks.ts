@@ -8,20 +8,22 @@ import {
 } from "../../../contracts/validation.js";
 import { isObject } from "../../../util/objects.js";
 
-// What every memory store checks before it does anything. All of these throw ValidationError.
+// Checks that every memory store makes before an operation. All of them throw ValidationError.
 
-/** Time to wait for the lock of a scope unless the caller says otherwise. */
+/** Default time limit for waiting for the lock of a scope. */
 const LOCK_TIMEOUT_MS = 30_000;
 
-/** The greatest number of scopes, results and versions that JavaScript counts exactly. */
+/** Whether a value is an integer that JavaScript represents exactly, and at least `min`. */
 const isCount = (value: unknown, min: number): boolean =>
-  Number.isSafeInteger(value) && (value as number) >= min; // an integer, says the first half
+  Number.isSafeInteger(value) && (value as number) >= min; // the first operand ensures an integer
 
 export function checkScope(scope: string): void {
   requireText(scope, "scope must not be null or blank");
 }
 
-/** Checks the entry's own fields; whether `structuredContent` is JSON shows when it is copied. */
+/**
+ * Validates the entry's own fields. Copying the entry shows whether `structuredContent` is JSON.
+ */
 export function checkEntry(entry: MemoryEntry): void {
   if (entry === undefined || entry === null) throw new ValidationError("entry must not be null");
   if (typeof entry !== "object")
@@ -81,7 +83,7 @@ export function checkExpectedVersion(version: number): void {
     );
 }
 
-/** Checks what `withLock` was given; gives the time to wait for the lock. */
+/** Validates the arguments of `withLock`. Returns the time limit for the lock. */
 export function checkLock(
   scope: string,
   work: unknown,
@@ -96,8 +98,9 @@ export function checkLock(
 }
 
 /**
- * The entries that a policy keeps, as a mask over those it was given. What it keeps keeps its order, whatever order it is given back in.
- * Throws what the policy throws, and ValidationError for a result that is no array of entries that the policy was given.
+ * Returns the entries that a policy keeps, as a mask over its input. Kept entries stay in their
+ * original order. Throws the errors of the policy, and ValidationError if the result is not an
+ * array of entries from the input.
  */
 export function keptBy(
   policy: EvictionPolicy,

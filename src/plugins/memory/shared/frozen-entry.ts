@@ -4,18 +4,19 @@ import { checkEntry } from "./checks.js";
 import { deepFreeze } from "../../../util/objects.js";
 import { messageOf } from "../../../util/errors.js";
 
-/** The entry as JSON knows it: the form in which it is copied, and kept in files and databases. */
+/** The entry in JSON form, for copies, files and databases. */
 export interface EntryData {
   readonly content: string;
   readonly structuredContent?: unknown;
-  /** ISO 8601, in milliseconds. */
+  /** ISO 8601 with milliseconds. */
   readonly storedAt: string;
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
 /**
- * The JSON text of an entry's four fields; others are left out.
- * @throws ValidationError for an unsound entry, and for structured content that is not JSON (a cycle, a BigInt, a function).
+ * Returns the JSON text of an entry's four fields. Other fields are omitted.
+ * @throws ValidationError for an invalid entry, and for structured content that is not JSON (a
+ * cycle, a BigInt, a function)
  */
 export function entryJson(entry: MemoryEntry): string {
   checkEntry(entry);
@@ -43,18 +44,28 @@ export function entryJson(entry: MemoryEntry): string {
     : `${rest.slice(0, -1)},"structuredContent":${structured}}`;
 }
 
-/** The entry that {@link entryJson} describes, frozen through and through. The text was checked when it was made. */
+/**
+ * Returns the deeply frozen entry that {@link entryJson} describes. The text was validated when it
+ * was written.
+ */
 export function entryFromData(data: EntryData): MemoryEntry {
   const { storedAt, ...rest } = data;
   return deepFreeze({ ...rest, storedAt: new Date(storedAt) });
 }
 
-/** A copy of the caller's entry that later changes don't reach, frozen through and through. Throws as {@link entryJson} does. */
+/**
+ * Returns a deeply frozen copy of the caller's entry, independent of later changes. Throws as
+ * {@link entryJson} does.
+ */
 export function frozenEntry(entry: MemoryEntry): MemoryEntry {
-  return entryFromData(JSON.parse(entryJson(entry)) as EntryData); // made one line above
+  // serialised in the same expression
+  return entryFromData(JSON.parse(entryJson(entry)) as EntryData);
 }
 
-/** The same entry for a reader: a Date can be changed even where it is frozen, so each reader gets one of his own. */
+/**
+ * Returns the entry for a reader. A Date is mutable even if it is frozen, so each reader gets a
+ * separate one.
+ */
 export function handedOut(entry: MemoryEntry): MemoryEntry {
   return Object.freeze({ ...entry, storedAt: new Date(entry.storedAt) });
 }

@@ -2,12 +2,18 @@ import { MemoryStoreError } from "../../../contracts/state-errors.js";
 
 type Waiting = () => void;
 
-/** One lock per scope within this process, given in the order of asking. Not re-entrant: who asks again inside `work` waits for itself. */
+/**
+ * One lock per scope within this process, granted in order of request. Not re-entrant: a second
+ * request inside `work` waits for itself.
+ */
 export class ScopeLocks {
-  /** The held scopes, each with those who wait for it. */
+  /** The locked scopes, each with its waiting callers. */
   readonly #held = new Map<string, Waiting[]>();
 
-  /** @throws MemoryStoreError when the lock is not had in time; what `work` throws. */
+  /**
+   * Runs `work` with the lock of a scope.
+   * @throws MemoryStoreError if the lock is not free in time; the errors of `work`
+   */
   async run<T>(scope: string, work: () => Promise<T>, timeoutMs: number): Promise<T> {
     const waiting = this.#held.get(scope);
     if (waiting === undefined) this.#held.set(scope, []);
@@ -19,7 +25,7 @@ export class ScopeLocks {
     }
   }
 
-  /** Hands the lock to the next in line, so that nobody can come in between. */
+  /** Passes the lock to the next waiting caller, so that a new caller can't take it first. */
   #release(scope: string): void {
     const next = this.#held.get(scope)?.shift();
     if (next === undefined) this.#held.delete(scope);
@@ -41,7 +47,7 @@ function turn(scope: string, waiting: Waiting[], timeoutMs: number): Promise<voi
   });
 }
 
-/** The error of a lock that was not free in time. */
+/** Creates the error of a lock that was not free in time. */
 export function lockTimeout(scope: string, timeoutMs: number): MemoryStoreError {
   return new MemoryStoreError(
     `The lock of scope '${scope}' was not free within ${timeoutMs} ms`,

@@ -4,13 +4,16 @@ import { MemoryStoreError } from "../../../contracts/state-errors.js";
 import { preview } from "../../../contracts/validation.js";
 import { messageOf } from "../../../util/errors.js";
 
-/** What is being done, for the errors. */
+/** The current operation, for error messages. */
 export interface Doing {
   readonly operation: string;
   readonly scope: string;
 }
 
-/** A task asks several scopes the same question, and its attempts ask again: a model need not be paid for each. */
+/**
+ * Number of cached queries. A task searches several scopes with the same query, and so do its
+ * further attempts. The cache saves model calls.
+ */
 const KEPT_QUERIES = 64;
 
 function isDirection(numbers: readonly unknown[]): boolean {
@@ -22,7 +25,10 @@ function isDirection(numbers: readonly unknown[]): boolean {
   return length > 0 && Number.isFinite(length);
 }
 
-/** The vectors of texts, checked: a model that answers nonsense must not spoil what is stored. */
+/**
+ * Returns validated vectors of texts, so that an invalid response of the model can't corrupt the
+ * store.
+ */
 export class TextVectors {
   readonly #model: EmbeddingModel;
   readonly #queries = new Map<string, Promise<readonly number[]>>();
@@ -32,13 +38,17 @@ export class TextVectors {
     this.#model = model;
   }
 
-  /** How long the vectors are; asks the model for one where it has not said. */
+  /** Returns the length of the vectors. Embeds a text if the model does not declare it. */
   async dimensions(doing: Doing): Promise<number> {
     this.#dimensions ??= this.#model.dimensions;
     return this.#dimensions ?? (await this.of("dimensions", doing)).length;
   }
 
-  /** @throws MemoryStoreError where the model fails, or gives other than one vector of finite numbers that is as long as those before and not all zeros. */
+  /**
+   * Embeds a text.
+   * @throws MemoryStoreError if the model fails, or does not return exactly one vector of finite
+   * numbers with the same length as before and not all zeros
+   */
   async of(text: string, doing: Doing): Promise<readonly number[]> {
     let vectors: readonly (readonly number[])[];
     try {
@@ -54,7 +64,7 @@ export class TextVectors {
     return this.#checked(vectors, doing);
   }
 
-  /** The same for a question; the latest ones are kept. */
+  /** Embeds a query. The latest results are cached. */
   async ofQuery(text: string, doing: Doing): Promise<readonly number[]> {
     const known = this.#queries.get(text);
     const vector = known ?? this.of(text, doing);
@@ -83,13 +93,13 @@ export class TextVectors {
       );
     };
     if (!Array.isArray(vectors)) return refuse(`no list of vectors but ${preview(vectors)}`);
-    const [vector] = vectors as readonly unknown[]; // a list of whatever a model gave
+    const [vector] = vectors as readonly unknown[]; // unvalidated output of the model
     if (vectors.length !== 1) return refuse(`${vectors.length} vectors for 1 text`);
     if (!Array.isArray(vector) || !isDirection(vector))
       return refuse(`a vector without a direction: ${preview(vector)}`);
     this.#dimensions ??= this.#model.dimensions ?? vector.length;
     if (vector.length !== this.#dimensions)
       return refuse(`a vector of ${vector.length} numbers where ${this.#dimensions} are expected`);
-    return vector as readonly number[]; // isDirection has looked at every number
+    return vector as readonly number[]; // isDirection has checked every number
   }
 }

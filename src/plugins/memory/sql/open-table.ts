@@ -7,11 +7,12 @@ import { migration } from "./statements.js";
 
 const COLUMNS = ["id", "scope", "entry"];
 const MOST_DIMENSIONS = 16_000;
-// Feature not supported, undefined file, undefined object: how servers without an extension's files say so.
+// Error codes for an unsupported feature, an undefined file and an undefined object: servers
+// without an extension's files return them.
 const NO_EXTENSION = ["0A000", "58P01", "42704"];
 const NO_PRIVILEGE = "42501";
 
-/** What a store wants of its table. */
+/** Requirements for the table of a store. */
 export interface WantedTable {
   readonly name: string;
   readonly statements: Statements;
@@ -19,8 +20,9 @@ export interface WantedTable {
 }
 
 /**
- * Sees that the table is there and fits, and makes it where it is not.
- * @throws MemoryStoreError for one that was made for other vectors, and for a table of somebody else's.
+ * Checks that the table exists and fits, and creates it if it is missing.
+ * @throws MemoryStoreError for a table with vectors of another length, and for a table that this
+ * store did not create
  */
 export async function openTable(
   database: SqlDatabase,
@@ -102,7 +104,7 @@ async function createTable(
   }
 }
 
-/** The same error, unless it is that pgvector is not there. */
+/** Returns the same error, or a clearer one if pgvector is not available. */
 function withoutExtension(database: SqlDatabase, cause: unknown, doing: Doing): unknown {
   const state = sqlState(cause) ?? "";
   if (NO_EXTENSION.includes(state)) {

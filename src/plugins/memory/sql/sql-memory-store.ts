@@ -30,7 +30,10 @@ import { databaseAt } from "../../shared/sql/sql-place.js";
 import { statementsOf } from "./statements.js";
 import { hasText } from "../../../util/text.js";
 
-/** PostgreSQL's texts hold neither a zero character nor half of a pair: what it would refuse, or change, is refused first. */
+/**
+ * Rejects texts that PostgreSQL would reject or change: those with a NUL character or an unpaired
+ * surrogate.
+ */
 function checkSqlScope(scope: string): void {
   checkScope(scope);
   if (/\0|\p{Surrogate}/u.test(scope))
@@ -42,13 +45,19 @@ function checkSqlScope(scope: string): void {
 const entryFromText = (text: string | null | undefined): MemoryEntry =>
   entryFromData(JSON.parse(text ?? "") as EntryData); // written by entryJson
 
-/** With length 1: only the direction counts, and very large and very small numbers would not fit into the database's. */
+/**
+ * Formats the vector with length 1. Only the direction matters, and very large or small numbers
+ * would exceed the database's range.
+ */
 function vectorText(vector: readonly number[]): string {
   const length = Math.sqrt(vector.reduce((sum, number) => sum + number * number, 0));
   return `[${vector.map((number) => Math.fround(number / length)).join(",")}]`;
 }
 
-/** Keeps entries, their versions and the locks of their scopes in PostgreSQL, so that all processes that use the table agree. */
+/**
+ * Keeps entries, versions and locks of scopes in PostgreSQL. All processes that use the table see
+ * the same state.
+ */
 export class SqlMemoryStore implements SharedMemoryStore {
   readonly #database: SqlDatabase;
   readonly #statements: Statements;
@@ -148,7 +157,7 @@ export class SqlMemoryStore implements SharedMemoryStore {
     await this.#closing;
   }
 
-  /** What `work` throws is passed on as it is; what the lock throws becomes a MemoryStoreError. */
+  /** Rethrows errors of `work` unchanged. Converts errors of the lock into MemoryStoreError. */
   async #lockedEverywhere<T>(
     scope: string,
     work: () => Promise<T>,
@@ -216,7 +225,7 @@ export class SqlMemoryStore implements SharedMemoryStore {
     try {
       return await work();
     } catch (cause) {
-      this.#opened = undefined; // whatever it was, the next call looks at the table again
+      this.#opened = undefined; // after any error the next call checks the table again
       if (AgentEnsembleError.isInstance(cause)) throw cause;
       const message = `Memory scope '${preview(scope)}': ${this.#database.name} failed to ${operation}: ${preview(databaseReason(cause), 2_000)}`;
       throw new MemoryStoreError(message, { operation, scope }, { cause });
@@ -225,11 +234,13 @@ export class SqlMemoryStore implements SharedMemoryStore {
 }
 
 /**
- * A memory in PostgreSQL: on a server, or in this process with PGlite. With a `model` it finds by meaning, otherwise it gives the latest entries. Versions and
- * locks are in the database. Nothing is loaded or connected before the first call, which makes the tables where they are not there. Close it when you are done.
+ * Creates a memory in PostgreSQL: on a server, or in this process with PGlite. With a `model` it
+ * searches by meaning; otherwise it returns the latest entries. Versions and locks are in the
+ * database. Nothing is loaded or connected before the first call, which creates missing tables. The
+ * caller must close it.
  *
  * @example const memory = sqlMemoryStore({ url: "pglite:./memory", model: hashedBagOfWords() });
- * @throws ValidationError for options that cannot work.
+ * @throws ValidationError for invalid options
  */
 export function sqlMemoryStore(options: SqlMemoryOptions): SharedMemoryStore {
   const { place, ...resolved } = resolveSqlMemoryOptions(options);

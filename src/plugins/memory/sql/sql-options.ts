@@ -4,20 +4,34 @@ import { checkOptions, preview, requireDuration } from "../../../contracts/valid
 import { sqlPlace, type SqlPlace } from "../../shared/sql/sql-place.js";
 import { checkMinScore, checkEmbeddingModel } from "../shared/semantic-options.js";
 
-/** Where a SQL memory is, and how it finds. */
+/** Location of a SQL memory, and how it searches. */
 export interface SqlMemoryOptions {
   /**
-   * `postgres://user:password@host:5432/database` for a server (package pg), `pglite:./folder` for PostgreSQL inside this process that keeps its data in a folder,
-   * `pglite:memory` for one that forgets (package `@electric-sql/pglite`). A relative folder starts where the process was when the store was made.
+   * `postgres://user:password@host:5432/database` for a server (package pg). `pglite:./folder` for
+   * PostgreSQL inside this process with its data in a folder, `pglite:memory` without persistence
+   * (package `@electric-sql/pglite`). A relative folder is resolved against the current folder of
+   * the moment when the store is created.
    */
   readonly url: string;
-  /** Makes the store find by meaning, which needs the extension pgvector (with PGlite the package `@electric-sql/pglite-pgvector`). Without it, the latest entries are found. */
+  /**
+   * Makes the store search by meaning, which needs the extension pgvector (with PGlite the package
+   * `@electric-sql/pglite-pgvector`). Without it, searches return the latest entries.
+   */
   readonly model?: EmbeddingModel | undefined;
-  /** The table, made when it is not there; small letters, digits and `_`, at most 48. A second one, with `_scopes` behind its name, has the versions. Default `agentensemble_memory`. */
+  /**
+   * The table, created if it is missing. Lower-case letters, digits and `_`; at most 48 characters.
+   * A second table with the suffix `_scopes` stores the versions. Default `agentensemble_memory`.
+   */
   readonly table?: string | undefined;
-  /** Entries less like the question than this are left out, -1 to 1. Only with a model. Default: none is. */
+  /**
+   * Minimum similarity to the query, -1 to 1; entries below are omitted. Requires a model. Default:
+   * no minimum.
+   */
   readonly minScore?: number | undefined;
-  /** How long a server may take to accept a connection, and to answer a statement, in milliseconds. Not for PGlite. Default 30,000. */
+  /**
+   * Time limit in milliseconds for a server to accept a connection, and to execute a statement. Not
+   * used for PGlite. Default 30,000.
+   */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -32,7 +46,7 @@ const KNOWN = ["url", "model", "table", "minScore", "timeoutMs"];
 const DEFAULT_TABLE = "agentensemble_memory";
 const DEFAULT_TIMEOUT_MS = 30_000;
 
-/** @throws ValidationError for options that cannot work. */
+/** @throws ValidationError for invalid options */
 export function resolveSqlMemoryOptions(options: SqlMemoryOptions): ResolvedSqlMemoryOptions {
   checkOptions("sqlMemoryStore()", options, KNOWN);
   const { model, minScore, table = DEFAULT_TABLE } = options;

@@ -1,4 +1,7 @@
-/** The statements of one table. All columns are read as texts, which every client gives alike. */
+/**
+ * The SQL statements of one table. All columns are read as texts, which every client returns in the
+ * same form.
+ */
 export interface Statements {
   readonly columns: string;
   readonly store: string;
@@ -11,14 +14,20 @@ export interface Statements {
   readonly clear: string;
 }
 
-/** The row lock on the scope lets its writers in one by one, so ids and versions rise in the order in which entries become visible. */
+/**
+ * The row lock on the scope serialises its writers, so ids and versions rise in the order in which
+ * entries become visible.
+ */
 const writing = (table: string, counting: string, vectors: boolean): string => `
   with counted as (${counting} returning version)
   insert into ${table} (scope, entry${vectors ? ", embedding" : ""})
   select $1, $2::json${vectors ? ", $3::vector" : ""} from counted
   returning id::text`;
 
-/** Entries and version of one moment: a statement sees one snapshot. The row with the version is there also when no entry is. */
+/**
+ * Reads entries and version in one snapshot. The row with the version exists even if there are no
+ * entries.
+ */
 const reading = (scopes: string, entries: string): string => `
   select coalesce(counter.version, 0)::text as version, found.id::text, found.entry, (1 - found.distance)::text as score
   from (select (select version from ${scopes} where scope = $1) as version) as counter
@@ -31,7 +40,7 @@ const removing = (table: string, scopes: string, which: string): string => `
   )
   delete from ${table} where ${which} and exists (select from counted)`;
 
-/** `name` was checked: small letters, digits and `_`. */
+/** `name` was validated: lower-case letters, digits and `_`. */
 export function statementsOf(name: string, vectors: boolean): Statements {
   const table = `"${name}"`;
   const scopes = `"${name}_scopes"`;
@@ -61,7 +70,10 @@ export function statementsOf(name: string, vectors: boolean): Statements {
   };
 }
 
-/** Makes the tables. One process at a time: of two that make the same thing at once, one would fail. */
+/**
+ * Creates the tables. Only one process at a time may run it: two concurrent creations would
+ * conflict.
+ */
 export function migration(name: string, dimensions: number | undefined): string {
   return `
     select pg_advisory_xact_lock(hashtextextended('agentensemble/migrate', 0));

@@ -3,7 +3,10 @@ import type { MemoryEntry } from "../../../contracts/memory.js";
 import type { TaskOutput } from "../../../contracts/output.js";
 import { MEMORY_METADATA } from "../../../contracts/memory.js";
 
-/** What is remembered of an accepted output: its text, its value where it has one of its own, and where it came from. */
+/**
+ * Returns the entry of an accepted output: its text, its structured value if there is one, and its
+ * origin.
+ */
 export function entryOfOutput({ run, taskId, attempt }: TaskCall, output: TaskOutput): MemoryEntry {
   const { raw, parsed, completedAt, agentRole, taskDescription } = output;
   const structuredContent = parsed === raw ? undefined : plainValue(parsed);
@@ -22,10 +25,14 @@ export function entryOfOutput({ run, taskId, attempt }: TaskCall, output: TaskOu
   });
 }
 
-/** The value as JSON knows it. A schema may have made something else of the answer, a BigInt for instance: then the text alone is kept. */
+/**
+ * Returns the value in JSON form. A schema may have converted it into something else, such as a
+ * BigInt; then only the text is stored.
+ */
 function plainValue(value: unknown): unknown {
   try {
-    const text = JSON.stringify(value) as string | undefined; // nothing for a function, whatever the declaration says
+    // returns undefined for a function, despite its declared type
+    const text = JSON.stringify(value) as string | undefined;
     return text === undefined ? undefined : JSON.parse(text);
   } catch {
     return undefined;

@@ -4,7 +4,10 @@ import { Tokens } from "../../../contracts/tokens.js";
 import { TaskMemories } from "./task-memories.js";
 import { MEMORY_TEMPLATES } from "./task-memory-prompts.js";
 
-/** Tells tasks what their scopes and the ensemble's `memory` hold, and remembers their accepted outputs. */
+/**
+ * Adds the content of scopes and of the ensemble's `memory` to the prompts of tasks, and stores
+ * their accepted outputs.
+ */
 export function memory(): Plugin {
   const memories = new TaskMemories();
   return definePlugin({

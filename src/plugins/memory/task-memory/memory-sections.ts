@@ -5,10 +5,10 @@ import type { PromptTexts } from "../../shared/prompts/prompt-library.js";
 import type { MemoryTemplateName } from "./task-memory-prompts.js";
 import { escapePart, escapeSection, listItem, oneLine } from "../../../util/text.js";
 
-/** How a value that stands behind a text is written; see `HookRun.format`. */
+/** Formats a value that follows a text; see `HookRun.format`. */
 type SectionFormat = (value: unknown, text: string) => string;
 
-/** Writes what was remembered as sections of a prompt. No text in them can end its section or open another. */
+/** Writes memories as sections of a prompt. No text in them can end its section or open another. */
 export class MemorySections {
   constructor(
     readonly texts: PromptTexts<MemoryTemplateName>,

@@ -15,24 +15,27 @@ import { entryOfOutput } from "./entry-of-output.js";
 import { MemorySections } from "./memory-sections.js";
 import { messageOf, toError } from "../../../util/errors.js";
 
-/** Entries of each scope that a task is shown. */
+/** Number of entries per scope in a task's prompt. */
 const SCOPE_RESULTS = 5;
 const LONG_TERM_RESULTS = 5;
 
 const NOTHING: readonly never[] = Object.freeze([]);
 
-/** A task whose work was done. */
+/** A task that produced an output. */
 type DoneTask = Extract<After<TaskCall, "output", TaskOutput>, { readonly outcome: "ok" }>;
 
-/** The memory of one run: what its tasks are told, and what is kept of them. */
+/** The memory of one run: the sections for its prompts, and the storing of its outputs. */
 export class RunMemory {
   readonly #sections: MemorySections;
   readonly #lenient: boolean;
   readonly #team: MemoryOptions;
   readonly #hasStore: boolean;
-  /** What tasks were told from outside the run, by task id, until their outputs are accepted: doing a task again asks nobody twice. */
+  /**
+   * Sections from outside the run by task id, until the task's output is accepted. A further
+   * attempt then needs no second search.
+   */
   readonly #told = new Map<string, readonly PromptSection[]>();
-  /** Tasks whose outputs stand in their scopes. */
+  /** Tasks whose outputs are stored in their scopes. */
   readonly #kept = new Set<string>();
   readonly #scopes = new WeakMap<readonly MemoryScope[], readonly MemoryScope[]>();
   #warned = false;
@@ -48,7 +51,7 @@ export class RunMemory {
     this.#hasStore = run.find(Tokens.MemoryStore) !== undefined;
   }
 
-  /** What a task is told: at once where nothing has to be asked for. */
+  /** Returns the sections for a task's prompt. Returns them synchronously if no store is read. */
   sectionsFor(call: TaskCall): readonly PromptSection[] | Promise<readonly PromptSection[]> {
     const window = shortTermWindow(this.#team, call.agent);
     const shortTerm =
@@ -64,12 +67,15 @@ export class RunMemory {
     });
   }
 
-  /** Whether a task is done again because its phase was sent back: what it has left in its scopes was refused. */
+  /**
+   * Whether a task runs again because its phase was rejected. Its earlier entries in the scopes are
+   * then invalid.
+   */
   isSentBack(call: TaskCall): boolean {
     return this.#kept.has(call.taskId) && call.group instanceof Phase;
   }
 
-  /** Takes the refused outputs of a task out of its scopes. */
+  /** Removes the rejected outputs of a task from its scopes. */
   async takeBack(call: TaskCall): Promise<void> {
     const { run, taskId } = call;
     this.#kept.delete(taskId);
@@ -86,13 +92,13 @@ export class RunMemory {
     }
   }
 
-  /** Keeps an accepted output. Everything that can be written is written, whatever fails beside it. */
+  /** Stores an accepted output. A failed write does not prevent the other writes. */
   async keep(call: DoneTask): Promise<void> {
     const { taskId, output, signal } = call;
     this.#told.delete(taskId);
     if (shortTermWindow(this.#team, undefined) !== undefined)
       this.run.recordMetrics(taskId, { memoryOperations: { shortTermEntriesWritten: 1 } });
-    if (output.raw.trim() === "") return; // nothing to remember, and nothing that could be embedded
+    if (output.raw.trim() === "") return; // nothing to store, and a blank text can't be embedded
     this.#kept.add(taskId);
     const failures: Error[] = [];
     for (const write of this.#writesOf(call)) {
@@ -112,7 +118,10 @@ export class RunMemory {
     if (thrown !== undefined) throw thrown;
   }
 
-  /** What has to be written, step by step. A verdict about a phase teaches nobody anything: it goes only where its task says. */
+  /**
+   * Returns the writes in order. The verdict of a phase's review is no knowledge for other tasks:
+   * it goes only to the task's own scopes.
+   */
   #writesOf(call: DoneTask): readonly (() => Promise<void>)[] {
     const { longTerm } = this.#team;
     const scopes = this.#scopesOf(call);
@@ -152,7 +161,7 @@ export class RunMemory {
     );
   }
 
-  /** With `memoryErrors: "warn"` a task goes on without what can't be read. */
+  /** With `memoryErrors: "warn"` a task continues without memory that can't be read. */
   async #tolerated(
     call: TaskCall,
     read: () => Promise<readonly PromptSection[]>,
@@ -167,8 +176,9 @@ export class RunMemory {
   }
 
   /**
-   * The last outputs of the run so far, and what else the task is given: its context is not printed beside them.
-   * A given output stands for the run's own of the same task; what the task is told as its previous output is not told twice.
+   * Returns the latest outputs of the run, without those in the task's context. A given output
+   * replaces the run's output of the same task. The previous output of a revised task is not
+   * repeated.
    */
   #earlierOutputs({ contextOutputs, revision }: TaskCall, window: number): readonly TaskOutput[] {
     const given = new Set(contextOutputs);
@@ -196,7 +206,7 @@ export class RunMemory {
     return NOTHING;
   }
 
-  /** The scopes under their names in this run; a function is asked once. */
+  /** Returns the scopes with their names in this run. A name function is called once. */
   #named(scopes: readonly MemoryScope[]): readonly MemoryScope[] {
     let named = this.#scopes.get(scopes);
     if (named === undefined)

@@ -10,12 +10,12 @@ import { MEMORY_TEMPLATES } from "./task-memory-prompts.js";
 
 type Patch = Replace<Partial<Pick<TaskCall, "promptSections" | "contextOutputs">>>;
 
-/** Finds the memory of a task's run, where the task has any. */
+/** Returns the memory of a task's run, if the task uses memory. */
 export class TaskMemories {
   readonly #library = new PromptLibrary(MEMORY_TEMPLATES);
   readonly #runs = new WeakMap<HookRun, RunMemory>();
 
-  /** Says of an option that it does nothing. */
+  /** Warns about an option that has no effect. */
   check(run: HookRun): void {
     const { memory, memoryErrors } = run.options;
     if (memoryErrors === undefined || memory !== undefined) return;
@@ -23,7 +23,7 @@ export class TaskMemories {
       run.warn("Option 'memoryErrors' has no effect without memory or memoryStore");
   }
 
-  /** Puts what is remembered into the prompt. A handler has none, and reads for itself. */
+  /** Adds memory to the prompt. A handler has no prompt and reads memory itself. */
   tell(call: TaskCall): Awaitable<void | Patch> {
     const memory = this.#memoryOf(call);
     if (memory?.isSentBack(call) === true)
@@ -31,7 +31,7 @@ export class TaskMemories {
     return this.#told(call, memory);
   }
 
-  /** Remembers an output that has been done and accepted. */
+  /** Stores an accepted output. */
   keep(call: After<TaskCall, "output", TaskOutput>): Awaitable<void> {
     return call.outcome === "ok" ? this.#memoryOf(call)?.keep(call) : undefined;
   }

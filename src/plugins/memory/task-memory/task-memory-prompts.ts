@@ -1,4 +1,7 @@
-/** What tasks are told from memory, by name. `{name}` stands for a value; `docs/prompts.md` lists the values of each. */
+/**
+ * Texts that add memory to prompts, by name. `{name}` stands for a value; `docs/prompts.md` lists
+ * the values of each.
+ */
 export const MEMORY_TEMPLATES = Object.freeze({
   "memory.scope": `## Memory: {scope}
 The following information from scope "{scope}" may be relevant:
