@@ -5,7 +5,10 @@ import type { PlanDescription, PlanEdge } from "../../../contracts/plan-descript
 import { Graph } from "../../../contracts/graph.js";
 import { describeTasks, inSequence } from "../shared/describe-tasks.js";
 
-/** States run one at a time and may come again, so each has a group of its own and no order but that of the declaration. */
+/**
+ * Describes each state as a separate group. States run one at a time and may repeat, so their only
+ * order is that of the declaration.
+ */
 export function describeGraph(plan: Plan): PlanDescription {
   const { graph } = plan;
   if (graph === undefined) return describeTasks(plan);
@@ -24,7 +27,7 @@ export function describeGraph(plan: Plan): PlanDescription {
 const stateId = (graph: AnyGraph, state: string): string =>
   state === Graph.END ? state : `${graph.name}/${state}`;
 
-/** States are named by strings, whatever the type of the graph knows of them. */
+/** State names are strings at run time, for any type parameter of the graph. */
 function edgesOf(graph: AnyGraph): readonly PlanEdge[] {
   return (graph.edges as readonly GraphEdge<string>[]).map((edge) => ({
     fromStateId: stateId(graph, edge.from),

@@ -3,13 +3,17 @@ import type { TaskOutput } from "../../../contracts/output.js";
 import type { Task } from "../../../contracts/task.js";
 import { findOutput } from "../../../contracts/output.js";
 
-/** What the predicates of edges are asked about. */
+/** The argument of edge predicates. */
 export class FinishedStep implements GraphStep {
   readonly stepNumber: number;
-  readonly getOutput: <U>(task: Task<U>) => TaskOutput<U> | undefined; // a field, since predicates take it out
+  // a field, because predicates destructure it
+  readonly getOutput: <U>(task: Task<U>) => TaskOutput<U> | undefined;
   readonly #visited: readonly string[];
 
-  /** After the last of `outputs`; `visited` grows, up to and with the current state. */
+  /**
+   * Describes the step after the last of `outputs`. `visited` keeps growing; this step uses it up
+   * to the current state.
+   */
   constructor(
     readonly currentState: string,
     readonly lastOutput: TaskOutput,
@@ -21,7 +25,7 @@ export class FinishedStep implements GraphStep {
     this.#visited = visited;
   }
 
-  /** Copied only for those who look. */
+  /** Copied on access only. */
   get stateHistory(): readonly string[] {
     return this.#visited.slice(0, this.stepNumber);
   }

@@ -1,4 +1,7 @@
-/** What a state that is visited again is told, by name. `{name}` stands for a value; `docs/prompts.md` lists the values. */
+/**
+ * Texts for the prompt of a state that is visited again, by name. `{name}` stands for a value;
+ * `docs/prompts.md` lists the values.
+ */
 export const GRAPH_TEMPLATES = Object.freeze({
   "graph.feedback":
     "Graph state '{state}' visit #{visit}. Prior visit's output is provided above; refine your response based on it.",

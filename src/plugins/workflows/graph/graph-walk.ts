@@ -16,17 +16,17 @@ import { decide } from "../shared/decision.js";
 import { FinishedStep } from "./finished-step.js";
 import { lastIn } from "../shared/last.js";
 
-/** One walk through the graph. */
+/** One execution of a graph. */
 export class GraphWalk {
   readonly #steps: GraphHistory["steps"][number][] = [];
   readonly #outputs: TaskOutput[] = [];
-  /** States so far, the current one last. */
+  /** The visited states, the current one last. */
   readonly #visited: string[] = [];
   readonly #visits = new Map<string, number>();
-  /** By task id: the output of the state's last visit. */
+  /** The output of each state's last visit, by task id. */
   readonly #latest = new Map<string, TaskOutput>();
   readonly #tasks: ReadonlyMap<string, PlannedTask>;
-  /** Where the last output that was asked about leads. */
+  /** The next state after the output that was decided last. */
   #decided: { readonly output: TaskOutput; readonly nextState: string } | undefined;
   readonly #edges = new Map<string, GraphEdge[]>();
 
@@ -47,7 +47,10 @@ export class GraphWalk {
       this.#edges.set(edge.from, [...(this.#edges.get(edge.from) ?? []), edge]);
   }
 
-  /** The outputs of all steps, in their order. What was done is reported also when a step fails. */
+  /**
+   * Returns the outputs of all steps in order. If a step fails, the finished steps are reported
+   * too.
+   */
   async execute(): Promise<readonly TaskOutput[]> {
     const { graph, run } = this;
     let reason: GraphHistory["terminationReason"] | undefined;
@@ -70,7 +73,7 @@ export class GraphWalk {
     return this.#outputs;
   }
 
-  /** Does one state's task, and returns where it leads. */
+  /** Runs the task of one state. Returns the next state. */
   async #step(stateName: string): Promise<string> {
     const { run, graph } = this;
     const task = this.#tasks.get(stateName);
@@ -79,7 +82,8 @@ export class GraphWalk {
         `Graph '${graph.name}' state '${stateName}' has no task in this plan`,
       );
     const revision = this.#feedback(stateName, this.#latest.get(task.id));
-    const contextOutputs = task.contextIds.flatMap((id) => this.#latest.get(id) ?? []); // of the states that were visited
+    // outputs of the visited states only
+    const contextOutputs = task.contextIds.flatMap((id) => this.#latest.get(id) ?? []);
     const last = lastIn(run, (o) => this.#endsWith(stateName, o));
     const output = await run.runTask(task.id, { revision, contextOutputs, last });
     this.#outputs.push(output);
@@ -114,7 +118,10 @@ export class GraphWalk {
     };
   }
 
-  /** Whether the walk would be done with this output. What an edge throws is thrown when the walk itself comes to ask. */
+  /**
+   * Whether the graph would end with this output. An error of an edge is ignored here and thrown
+   * when the step itself is decided.
+   */
   #endsWith(state: string, output: TaskOutput): boolean {
     const { maxSteps, onMaxSteps } = this.graph;
     const outputs = [...this.#outputs, output];
@@ -127,7 +134,10 @@ export class GraphWalk {
     }
   }
 
-  /** The end of the first edge that holds for the last of these outputs. @throws GraphNoEdgeMatchedError */
+  /**
+   * Returns the target of the first edge that matches the last of these outputs.
+   * @throws GraphNoEdgeMatchedError
+   */
   #next(state: string, outputs: readonly TaskOutput[], visited: readonly string[]): string {
     const edges = this.#edges.get(state) ?? [];
     const lastOutput = outputs.at(-1);
@@ -152,7 +162,7 @@ export class GraphWalk {
     throw new GraphNoEdgeMatchedError(this.graph.name, state, candidates, lastOutput.raw);
   }
 
-  /** Of a walk that was cut short neither reason holds; `stoppedByMaxSteps` tells. */
+  /** For an interrupted graph neither reason applies; see `stoppedByMaxSteps`. */
   #history(reason: GraphHistory["terminationReason"] | undefined): GraphHistory {
     return Object.freeze({
       steps: Object.freeze([...this.#steps]),

@@ -11,7 +11,7 @@ import { describeGraph } from "./describe-graph.js";
 import { GraphWalk } from "./graph-walk.js";
 import { GRAPH_TEMPLATES } from "./graph-prompts.js";
 
-/** Walks the graph of a plan from its start until an edge leads to the end. */
+/** Runs the graph of a plan from its start state until an edge leads to the end. */
 export class GraphWorkflow implements WorkflowExecutor {
   readonly name = "GRAPH";
   readonly reads = [];
@@ -29,7 +29,7 @@ export class GraphWorkflow implements WorkflowExecutor {
   }
 
   async execute(plan: Plan, run: Run): Promise<WorkflowResult> {
-    const graph: Graph | undefined = plan.graph; // whatever its states are, they have names
+    const graph: Graph | undefined = plan.graph; // widens the type of the state names to string
     if (graph === undefined) return { raw: "", taskOutputs: [] };
     const texts = this.#library.textsOf(run.all(Tokens.PromptTemplates));
     const taskOutputs = await new GraphWalk(graph, plan, run, texts).execute();

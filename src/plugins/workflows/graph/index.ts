@@ -4,7 +4,9 @@ import { Tokens } from "../../../contracts/tokens.js";
 import { GraphWorkflow } from "./graph-workflow.js";
 import { GRAPH_TEMPLATES } from "./graph-prompts.js";
 
-/** The workflow GRAPH, which runs an ensemble's `graph`: one state after the other, led by the edges. */
+/**
+ * The workflow GRAPH, which runs an ensemble's `graph`: one state at a time, chosen by the edges.
+ */
 export function graph(): Plugin {
   return definePlugin({
     name: "workflow-graph",

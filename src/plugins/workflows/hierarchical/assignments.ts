@@ -1,7 +1,9 @@
 import type { TaskOutput } from "../../../contracts/output.js";
 import type { PlannedTask } from "../../../contracts/plan.js";
 
-/** What a manager has assigned: which listed tasks are done, and what came back, in the order of the calls. */
+/**
+ * The delegations of a manager: finished listed tasks, and the outputs in the order of the calls.
+ */
 export class Assignments {
   readonly #listed: readonly PlannedTask[];
   readonly #done = new Set<string>();
@@ -15,12 +17,12 @@ export class Assignments {
     return this.#listed.length;
   }
 
-  /** A listed task by the number that the manager knows it by. */
+  /** Returns a listed task by the number that the manager sees. */
   task(number: number): PlannedTask | undefined {
     return this.#listed[number - 1];
   }
 
-  /** Keeps a place for a result; the function that is returned fills it. */
+  /** Reserves a position for a result. The returned function sets the result. */
   begin(): (task: PlannedTask | undefined, output: TaskOutput | undefined) => void {
     const result: { output: TaskOutput | undefined } = { output: undefined };
     this.#results.push(result);
@@ -30,7 +32,7 @@ export class Assignments {
     };
   }
 
-  /** Numbers of listed tasks that a task builds on and that are not done. */
+  /** Returns the numbers of unfinished listed tasks that a task depends on. */
   missingFor(task: PlannedTask): readonly number[] {
     return this.#numbers(({ id }) => task.contextIds.includes(id) && !this.#done.has(id));
   }

@@ -1,7 +1,10 @@
 import type { HierarchicalConstraints } from "../../../contracts/constraints.js";
 import { canonicalRole } from "../../../contracts/agent.js";
 
-/** Keeps the account of one run's delegations and holds them to the constraints. Roles count the same in every spelling. */
+/**
+ * Counts one run's delegations and enforces the constraints. Roles are compared without regard to
+ * spelling variants.
+ */
 export class ConstraintEnforcer {
   readonly #constraints: HierarchicalConstraints;
   readonly #allowed: ReadonlySet<string>;
@@ -23,7 +26,7 @@ export class ConstraintEnforcer {
     this.#stages = constraints.requiredStages.map((stage) => new Set(stage.map(canonicalRole)));
   }
 
-  /** Why this worker may not be asked now. Counts nothing. */
+  /** Returns why this worker may not be called now. Counts nothing. */
   refusal(role: string): string | undefined {
     const key = canonicalRole(role);
     if (this.#allowed.size > 0 && !this.#allowed.has(key))
@@ -40,19 +43,19 @@ export class ConstraintEnforcer {
       : `Cannot delegate to '${role}': stage ${open} is not yet complete`;
   }
 
-  /** Counts a delegation that nothing stands against; whether its worker succeeds makes no difference to the caps. */
+  /** Counts an accepted delegation. Caps count delegations whether or not the worker succeeds. */
   approve(role: string): void {
     const key = canonicalRole(role);
     this.#total++;
     this.#approved.set(key, (this.#approved.get(key) ?? 0) + 1);
   }
 
-  /** Notes that a worker has succeeded. */
+  /** Records that a worker has succeeded. */
   complete(role: string): void {
     this.#completed.add(canonicalRole(role));
   }
 
-  /** What a finished run has left undone. */
+  /** Returns the constraints that a finished run has not met. */
   violations(): readonly string[] {
     const missing = this.#constraints.requiredWorkers.filter(
       (role) => !this.#completed.has(canonicalRole(role)),
@@ -62,7 +65,10 @@ export class ConstraintEnforcer {
     );
   }
 
-  /** The first stage before the role's own that is not complete, counted from 1. Roles in no stage wait for none. */
+  /**
+   * Returns the first incomplete stage before the role's own, counted from 1. Roles without a stage
+   * do not wait.
+   */
   #openStageBefore(key: string): number | undefined {
     const own = this.#stages.findIndex((stage) => stage.has(key));
     const open = this.#stages.findIndex(

@@ -6,8 +6,9 @@ import { canonicalRole } from "../../../contracts/agent.js";
 const WHERE = "HierarchicalConstraints.";
 
 /**
- * What the constraints say, held against the team. Without `roles` (those of agents that are still to be made are not known yet) only against themselves.
- * @throws ValidationError for the first rule that does not hold.
+ * Validates the constraints against the team. Without `roles` (agents that are not created yet have
+ * none) checks only whether the constraints are consistent.
+ * @throws ValidationError for the first violated rule
  */
 export function checkConstraints(
   constraints: HierarchicalConstraints,
@@ -21,7 +22,8 @@ export function checkConstraints(
   checkCaps(constraints);
   requireKnown("requiredStages", requiredStages.flat(), roles);
   checkStages(requiredStages);
-  requireAllowed("requiredStages", requiredStages.flat(), allowedWorkers); // such a stage could never be completed
+  // such a stage could never be completed
+  requireAllowed("requiredStages", requiredStages.flat(), allowedWorkers);
   checkReach(constraints);
 }
 
@@ -51,7 +53,10 @@ function requireAllowed(field: string, named: readonly string[], allowed: readon
   }
 }
 
-/** Every required worker takes a delegation, and so does everybody in the stages before the last one that is required. */
+/**
+ * Each required worker needs one delegation. So does each worker in the stages before the last
+ * required one.
+ */
 function checkReach({
   requiredWorkers,
   requiredStages,

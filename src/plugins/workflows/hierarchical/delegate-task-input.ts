@@ -7,11 +7,11 @@ import { asText } from "../../../util/objects.js";
 export interface DelegateTaskInput {
   readonly agentRole: string;
   readonly taskDescription: string;
-  /** A number, its digits, or something else that has no meaning; `undefined` where it was left out. */
+  /** A number, its digits, or an invalid value; `undefined` if omitted. */
   readonly taskNumber: unknown;
 }
 
-/** Takes any object: what is missing counts as blank, and the tool has its own words for that. */
+/** Accepts any object. A missing value counts as blank, which the tool reports itself. */
 function read(
   value: unknown,
 ):
@@ -19,8 +19,10 @@ function read(
   | { readonly issues: readonly { readonly message: string }[] } {
   if (typeof value !== "object" || value === null)
     return { issues: [{ message: "expected a JSON object" }] };
-  const { agentRole, taskDescription, taskNumber } = value as Readonly<Record<string, unknown>>; // looked at, not trusted
-  const number = taskNumber === null || taskNumber === "" ? undefined : taskNumber; // how some models leave out what is optional
+  // each value is validated later
+  const { agentRole, taskDescription, taskNumber } = value as Readonly<Record<string, unknown>>;
+  // values that some models send for an omitted optional argument
+  const number = taskNumber === null || taskNumber === "" ? undefined : taskNumber;
   return {
     value: {
       agentRole: asText(agentRole),
@@ -30,7 +32,7 @@ function read(
   };
 }
 
-/** What the manager's model is told about the arguments; the roles are offered as a closed list. */
+/** Returns the schema for the manager's model. The roles are a closed list. */
 export function delegateTaskInput(
   roles: readonly string[],
   count: number,

@@ -13,16 +13,16 @@ import { workerOf } from "../../../contracts/delegation.js";
 import { delegateForModel } from "../../shared/delegation/delegate-for-model.js";
 import { delegateTaskInput } from "./delegate-task-input.js";
 
-/** What the tool works with. */
+/** The dependencies of the tool. */
 export interface DelegateTaskParts {
   readonly roles: readonly string[];
   readonly assignments: Assignments;
   readonly texts: PromptTexts<ManagerTemplateName>;
-  /** Called before anything is delegated. */
+  /** Called before the first delegation. */
   readonly onStart: (run: RunInfo) => void;
 }
 
-/** The manager's one tool: hands a listed task, or a subtask of its own, to a worker. */
+/** Creates the manager's only tool. It delegates a listed task, or a new subtask, to a worker. */
 export function delegateTaskTool(parts: DelegateTaskParts): Tool<DelegateTaskInput> {
   const { roles, assignments, texts } = parts;
   return tool({
@@ -78,7 +78,10 @@ function taskNumberOf(value: unknown): number {
       : Number.NaN;
 }
 
-/** The worker's text or why it failed, and how far the list is done; where nobody was asked, the words of the guard. */
+/**
+ * Returns the worker's text or its error, and the progress of the list. If no worker was called,
+ * returns the guard's message.
+ */
 function delegationResult(
   response: DelegationResponse,
   { agentRole }: DelegateTaskInput,

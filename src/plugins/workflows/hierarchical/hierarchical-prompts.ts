@@ -1,4 +1,7 @@
-/** What the manager of a hierarchical team reads, by name. `{name}` stands for a value; `docs/prompts.md` lists the values of each. */
+/**
+ * The prompts of a hierarchical team's manager, by name. `{name}` stands for a value;
+ * `docs/prompts.md` lists the values of each.
+ */
 export const MANAGER_TEMPLATES = Object.freeze({
   "manager.goal":
     "Coordinate worker agents to complete all tasks and synthesize a comprehensive final result",

@@ -32,7 +32,10 @@ import { messageOf } from "../../../util/errors.js";
 
 const DEFAULT_MAX_ITERATIONS = 20;
 
-/** The workflow HIERARCHICAL: an agent of its own, the manager, hands the tasks to workers and writes the final answer. */
+/**
+ * The workflow HIERARCHICAL: a separate agent, the manager, delegates the tasks to workers and
+ * writes the final answer.
+ */
 export class HierarchicalWorkflow implements WorkflowExecutor {
   readonly name = "HIERARCHICAL";
   readonly reads = [
@@ -80,12 +83,16 @@ export class HierarchicalWorkflow implements WorkflowExecutor {
     };
     this.#constraints.requireOf(manager, unmet);
     const output = await lead(run, run.define(manager), assignments);
-    const error = unmet(); // once more: an answer from elsewhere passes no policies
+    // checked again, because a recorded or supplied answer passes no policies
+    const error = unmet();
     if (error !== undefined) throw error;
     return { raw: output.raw, taskOutputs: [...assignments.outputs, output] };
   }
 
-  /** The task of the run's manager. `onStart` is called before anything is delegated. @throws ValidationError for a team that can't work. */
+  /**
+   * Returns the task of the run's manager. `onStart` is called before the first delegation.
+   * @throws ValidationError for an invalid team
+   */
   #managerTask(
     plan: Plan,
     run: Run,
@@ -94,7 +101,7 @@ export class HierarchicalWorkflow implements WorkflowExecutor {
   ): Task {
     const { managerPromptStrategy, managerMaxIterations, managerModelOptions } = plan.options;
     const { workers } = run;
-    checkReserved(workers); // once more, for those that were made
+    checkReserved(workers); // checked again, including created agents
     const texts = this.#library.textsOf(run.all(Tokens.PromptTemplates));
     const listed = plan.tasks.map(({ task }) => task);
     const prompts = managerPrompts(managerPromptStrategy, workers, listed, texts);
@@ -121,7 +128,10 @@ export class HierarchicalWorkflow implements WorkflowExecutor {
   }
 }
 
-/** The account of the run's constraints, where it has any. They are checked again: now all agents are there, and constraints may be bound instead of given. */
+/**
+ * Returns the enforcer of the run's constraints, if there are any. Validates them again: now all
+ * agents exist, and constraints may come from a binding.
+ */
 function enforcerOf(run: Run): ConstraintEnforcer | undefined {
   const constraints = findBound(run, Tokens.HierarchicalConstraints);
   if (constraints === undefined) return undefined;
@@ -132,7 +142,11 @@ function enforcerOf(run: Run): ConstraintEnforcer | undefined {
   return new ConstraintEnforcer(constraints);
 }
 
-/** @throws TaskExecutionError with what was delegated so far when the manager fails; the run's own reason when it was stopped. */
+/**
+ * Runs the manager.
+ * @throws TaskExecutionError with the finished delegations if the manager fails; the run's own
+ * reason if it was stopped
+ */
 async function lead(run: Run, managerId: string, assignments: Assignments): Promise<TaskOutput> {
   try {
     return await run.runTask(managerId, { last: run.last });

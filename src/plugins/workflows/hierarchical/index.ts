@@ -7,8 +7,8 @@ import { DelegationConstraint, RunConstraints } from "./run-constraints.js";
 import { MANAGER_TEMPLATES } from "./hierarchical-prompts.js";
 
 /**
- * The workflow HIERARCHICAL: a manager delegates the tasks to workers, within the constraints that the ensemble sets.
- * Comes after the plugins of agents, whose executor does the manager's task.
+ * The workflow HIERARCHICAL: a manager delegates the tasks to workers, within the ensemble's
+ * constraints. Must follow the agents plugin, whose executor runs the manager's task.
  */
 export function hierarchical(): Plugin {
   const constraints = new RunConstraints();
@@ -24,7 +24,7 @@ export function hierarchical(): Plugin {
       bind.many(DelegationConstraint).toConstantValue((call) => constraints.refusal(call));
     },
     apply({ hooks }) {
-      // After all other policies: what one of them refuses is not counted.
+      // Runs after all other policies, so that a delegation which they reject is not counted.
       hooks.beforeDelegation.tap({ name: "constraints", lane: "policy", order: "post" }, (call) =>
         constraints.judge(call),
       );

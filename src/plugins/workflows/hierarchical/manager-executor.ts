@@ -9,12 +9,15 @@ import { Tokens } from "../../../contracts/tokens.js";
 
 type ManagerChatOptions = Parameters<TaskScope["chat"]>[1];
 
-/** Does the tasks of managers the way agents' tasks are done, and books their model calls as what they are: coordination. */
+/**
+ * Runs the tasks of managers like tasks of agents, and records their model calls with the purpose
+ * `manager`.
+ */
 export class ManagerExecutor implements TaskExecutor {
   readonly name = "manager";
   readonly #tasks = new WeakSet<AnyTask>();
 
-  /** Says that a task is a manager's. */
+  /** Marks a task as a manager's. */
   claim(task: AnyTask): void {
     this.#tasks.add(task);
   }
@@ -41,9 +44,10 @@ export class ManagerExecutor implements TaskExecutor {
   }
 }
 
-/** The same scope, whose calls for the task bear the purpose `manager`. */
+/** Returns the same scope, whose calls for the task have the purpose `manager`. */
 function asManager(scope: TaskScope): TaskScope {
   const chat = (request: ChatRequest, o: ManagerChatOptions): Promise<ChatResponse> =>
     scope.chat(request, o.purpose === "task" ? { ...o, purpose: "manager" } : o);
-  return Object.create(scope, { chat: { value: chat } }) as TaskScope; // everything else is inherited
+  // all other members are inherited
+  return Object.create(scope, { chat: { value: chat } }) as TaskScope;
 }

@@ -5,19 +5,21 @@ import type { Token } from "../../../contracts/token.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
 
-/** A run's value of a token that need not have one. */
+/** Returns a run's value of an optional token. */
 export function findBound<T>(run: Run, token: Token<T>): T | undefined {
   try {
     return run.get(token);
   } catch (error) {
-    if (ValidationError.isInstance(error)) return undefined; // how the run says that nothing is bound
+    // the run throws it if nothing is bound
+    if (ValidationError.isInstance(error)) return undefined;
     throw error;
   }
 }
 
 /**
- * The model that the manager brings along: the ensemble's `managerModel`; none where there is one for everybody; else the first worker's.
- * @throws ValidationError where the manager or a worker would be left without.
+ * Returns the manager's own model: the ensemble's `managerModel`, `undefined` if there is a common
+ * model, otherwise the first worker's.
+ * @throws ValidationError if the manager or a worker would have no model
  */
 export function managerModel({ options }: Plan, run: Run): ModelRef | undefined {
   const { managerModel: own, model, agents = [] } = options;

@@ -8,14 +8,17 @@ import { preview } from "../../../contracts/validation.js";
 
 type ManagerTexts = PromptTexts<ManagerTemplateName>;
 
-/** What the manager is told about its team and its work. */
+/** The manager's prompts about its team and its work. */
 export interface ManagerPrompts {
-  /** Absent where a strategy of the user's has nothing to say. */
+  /** Absent if the user's strategy returns no text. */
   readonly system: string | undefined;
   readonly user: string;
 }
 
-/** The prompts by the user's strategy, else by the templates. @throws ValidationError where a strategy gives something else than text. */
+/**
+ * Returns the prompts of the user's strategy, or those of the templates.
+ * @throws ValidationError if a strategy does not return a text
+ */
 export function managerPrompts(
   strategy: ManagerPromptStrategy | undefined,
   agents: readonly Agent[],
@@ -57,7 +60,7 @@ function workerText(
   return texts.render("manager.worker", { number, role, goal, background: shown });
 }
 
-/** A strategy may be an object of a class. */
+/** A strategy may be an instance of a class, so its methods need `this`. */
 function bound(strategy: ManagerPromptStrategy): ManagerPromptStrategy {
   return {
     buildSystemPrompt: (ctx) => strategy.buildSystemPrompt(ctx),
@@ -65,7 +68,7 @@ function bound(strategy: ManagerPromptStrategy): ManagerPromptStrategy {
   };
 }
 
-/** Nothing counts as an empty text. */
+/** Null and `undefined` become an empty text. */
 function requireInstructions(method: string, value: unknown): string {
   if (value === undefined || value === null) return "";
   if (typeof value === "string") return value;

@@ -9,7 +9,10 @@ import { reject } from "../../../contracts/hooks.js";
 import { createToken } from "../../../contracts/token.js";
 import { canonicalRole } from "../../../contracts/agent.js";
 
-/** Why a delegation is out of the question whatever the policies say; whoever asks policies asks this first. */
+/**
+ * Returns why a constraint forbids a delegation, regardless of the policies. Callers check this
+ * before the policies.
+ */
 export const DelegationConstraint = createToken<(call: DelegationCall) => string | undefined>(
   "DelegationConstraint",
   "many",
@@ -21,31 +24,36 @@ export class RunConstraints {
 
   readonly #managers = new WeakMap<AnyTask, () => AgentEnsembleError | undefined>();
 
-  /** Refuses the manager's answer while `unmet` gives an error. */
+  /** Rejects the manager's answer while `unmet` returns an error. */
   requireOf(manager: AnyTask, unmet: () => AgentEnsembleError | undefined): void {
     this.#managers.set(manager, unmet);
   }
 
-  /** Judges the manager's answer before anybody is asked about it: a run that fails anyway asks nobody. */
+  /**
+   * Checks the manager's answer before any review, so that a run that fails anyway needs no review.
+   */
   judgeAnswer({ source, outcome }: After<TaskCall, "output", TaskOutput>): void | Reject {
     if (outcome !== "ok") return undefined;
     const error = this.#managers.get(source)?.();
     return error === undefined ? undefined : reject(error);
   }
 
-  /** Holds every delegation of a run to these constraints, peers' ones too. Two managers in one run share the account of the first. */
+  /**
+   * Enforces these constraints for every delegation of a run, including those between peers. Two
+   * managers in one run share the first one's enforcer.
+   */
   enforce(run: RunInfo, enforcer: ConstraintEnforcer): ConstraintEnforcer {
     const known = this.#enforcers.get(run);
     if (known === undefined) this.#enforcers.set(run, enforcer);
     return known ?? enforcer;
   }
 
-  /** A first look, before the policies are asked. */
+  /** First check, before the policies. */
   refusal({ run, request }: DelegationCall): string | undefined {
     return this.#enforcers.get(run)?.refusal(request.agentRole);
   }
 
-  /** The last word on a request that nothing changes any more; only here it is counted. */
+  /** Final check of a request that can't change any more. Only here it is counted. */
   judge(call: DelegationCall): void | Reject {
     const { run, request, delegatorRole, availableWorkerRoles } = call;
     const enforcer = this.#enforcers.get(run);
@@ -54,14 +62,14 @@ export class RunConstraints {
     const possible =
       role !== canonicalRole(delegatorRole) &&
       availableWorkerRoles.some((known) => canonicalRole(known) === role);
-    if (!possible) return undefined; // refused right after this, with words of its own
+    if (!possible) return undefined; // rejected immediately after this, with a specific message
     const reason = enforcer.refusal(request.agentRole);
     if (reason !== undefined) return reject(`Delegation rejected by policy: ${reason}`);
     enforcer.approve(request.agentRole);
     return undefined;
   }
 
-  /** Notes a success that all others have let pass. */
+  /** Records a success that no other tap has rejected. */
   note({
     run,
     request,

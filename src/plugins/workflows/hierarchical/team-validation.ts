@@ -7,7 +7,10 @@ import { checkConstraints } from "./constraint-validation.js";
 /** The role of the agent that leads the team. */
 export const MANAGER_ROLE = "Manager";
 
-/** Refuses what a manager can't lead. @throws ValidationError */
+/**
+ * Rejects plans that a manager can't run.
+ * @throws ValidationError
+ */
 export function validateTeam(plan: Plan): void {
   const { options } = plan;
   const agents = agentsOf(plan);
@@ -31,12 +34,15 @@ export function validateTeam(plan: Plan): void {
   }
 }
 
-/** Whether agents are made for tasks without one: where workers are given, the manager chooses among them instead. */
+/**
+ * Whether agents are created for tasks without one. With given workers the manager chooses one of
+ * them instead.
+ */
 export function needsAgents({ options, tasks }: Plan): boolean {
   return (options.agents ?? []).length === 0 && tasks.some(({ agent }) => agent === undefined);
 }
 
-/** @throws ValidationError for an agent that has the manager's role. */
+/** @throws ValidationError for an agent with the manager's role */
 export function checkReserved(agents: readonly Agent[]): void {
   const taken = agents.find(({ role }) => canonicalRole(role) === canonicalRole(MANAGER_ROLE));
   if (taken === undefined) return;
@@ -45,7 +51,7 @@ export function checkReserved(agents: readonly Agent[]): void {
   );
 }
 
-/** The agents that the user has written, each once. */
+/** Returns the agents that the user declared, each once. */
 function agentsOf({ options, tasks }: Plan): readonly Agent[] {
   return [...new Set([...(options.agents ?? []), ...tasks.flatMap(({ agent }) => agent ?? [])])];
 }
@@ -62,7 +68,10 @@ function checkDuplicates(agents: readonly Agent[]): void {
   }
 }
 
-/** What agentless tasks ask for in vain, because the worker that the manager chooses does them. */
+/**
+ * Returns the options of agentless tasks that have no effect, because the manager chooses their
+ * worker.
+ */
 export function unusedManagerOptions(plan: Plan): readonly string[] {
   if (needsAgents(plan)) return [];
   return plan.tasks.flatMap(({ task, agent }) => {

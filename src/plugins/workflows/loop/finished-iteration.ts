@@ -3,14 +3,15 @@ import type { TaskOutput } from "../../../contracts/output.js";
 import type { Task } from "../../../contracts/task.js";
 import { findOutput } from "../../../contracts/output.js";
 
-/** What `until` is asked about. */
+/** The argument of `until`. */
 export class FinishedIteration implements LoopIteration {
   readonly iterationNumber: number;
   readonly lastIterationOutputs: readonly TaskOutput[];
-  readonly getOutput: <U>(task: Task<U>) => TaskOutput<U> | undefined; // a field, since predicates take it out
+  // a field, because predicates destructure it
+  readonly getOutput: <U>(task: Task<U>) => TaskOutput<U> | undefined;
   readonly #iterations: readonly (readonly TaskOutput[])[];
 
-  /** Of the last of `iterations`, a list that grows. */
+  /** Describes the last of `iterations`, a list that keeps growing. */
   constructor(
     iterations: readonly (readonly TaskOutput[])[],
     readonly lastBodyOutput: TaskOutput,
@@ -22,7 +23,7 @@ export class FinishedIteration implements LoopIteration {
     this.#iterations = iterations;
   }
 
-  /** Copied only for those who look. */
+  /** Copied on access only. */
   get history(): readonly (readonly TaskOutput[])[] {
     return this.#iterations.slice(0, this.iterationNumber);
   }

@@ -4,7 +4,7 @@ import { Tokens } from "../../../contracts/tokens.js";
 import { LoopWorkflow } from "./loop-workflow.js";
 import { LOOP_TEMPLATES } from "./loop-prompts.js";
 
-/** The workflow LOOP, by which SEQUENTIAL and PARALLEL run an ensemble's loops. */
+/** The workflow LOOP, which SEQUENTIAL and PARALLEL use for an ensemble's loops. */
 export function loop(): Plugin {
   return definePlugin({
     name: "workflow-loop",

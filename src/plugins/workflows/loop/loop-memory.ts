@@ -8,7 +8,7 @@ import { Tokens } from "../../../contracts/tokens.js";
 import { askOutside } from "../../../contracts/outside.js";
 import { messageOf } from "../../../util/errors.js";
 
-/** What the scopes of a loop's tasks hold when a further iteration starts. */
+/** Prepares the scopes of a loop's tasks for each further iteration. */
 export class LoopMemory {
   readonly #scopes: ReadonlySet<string>;
   readonly #store: MemoryStore | undefined;
@@ -24,7 +24,7 @@ export class LoopMemory {
     this.#store = isUsed ? run.find(Tokens.MemoryStore) : undefined;
   }
 
-  /** Says of a mode that it does nothing. */
+  /** Warns about a mode that has no effect. */
   check(): void {
     const { name, memoryMode } = this.loop;
     if (memoryMode === "ACCUMULATE" || (this.#scopes.size > 0 && this.#store !== undefined)) return;
@@ -36,7 +36,11 @@ export class LoopMemory {
     });
   }
 
-  /** Clears or trims the scopes. @throws MemoryStoreError where the store can't; with `memoryErrors: "warn"` the loop goes on as it is. */
+  /**
+   * Clears or trims the scopes.
+   * @throws MemoryStoreError if the store does not support it. With `memoryErrors: "warn"` the loop
+   * continues instead.
+   */
   async prepare(): Promise<void> {
     if (this.#store === undefined) return;
     for (const scope of this.#scopes) {

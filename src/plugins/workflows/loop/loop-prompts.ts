@@ -1,4 +1,7 @@
-/** What the first task of a further iteration is told, by name. `{name}` stands for a value; `docs/prompts.md` lists the values. */
+/**
+ * Texts for the prompt of the first task in a further iteration, by name. `{name}` stands for a
+ * value; `docs/prompts.md` lists the values.
+ */
 export const LOOP_TEMPLATES = Object.freeze({
   "loop.feedback":
     "Loop iteration {iteration} of {maxIterations}. Prior iteration's final body output is shown above; revise based on it.",

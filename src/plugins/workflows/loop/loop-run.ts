@@ -17,21 +17,24 @@ export class LoopRun {
   readonly #iterations: (readonly TaskOutput[])[] = [];
   readonly #ids: readonly string[];
   readonly #memory: LoopMemory;
-  /** What `until` said last. */
+  /** The last result of `until`. */
   #judged: { readonly output: TaskOutput; readonly converged: boolean } | undefined;
 
   constructor(
     readonly loop: Loop,
     readonly run: Run,
     readonly texts: PromptTexts<keyof typeof LOOP_TEMPLATES>,
-    /** Whether the run is done with this loop. */
+    /** Whether the run ends with this loop. */
     readonly last: IsLast | undefined,
   ) {
     this.#ids = bodyIds(run.plan, loop);
     this.#memory = new LoopMemory(loop, run);
   }
 
-  /** The loop's outputs, as its `outputMode` wants them. What was done is reported also when an iteration fails. */
+  /**
+   * Returns the loop's outputs according to its `outputMode`. If an iteration fails, the finished
+   * tasks are reported too.
+   */
   async execute(): Promise<readonly TaskOutput[]> {
     const { loop, run } = this;
     let reason: LoopHistory["terminationReason"] | undefined;
@@ -52,7 +55,7 @@ export class LoopRun {
     return projectOutputs(loop, this.#iterations);
   }
 
-  /** Does the body once, in its order; only its first task is told about the iteration before. */
+  /** Runs the body once, in order. Only its first task receives the previous iteration's output. */
   async #iterate(): Promise<void> {
     const { run, loop } = this;
     let revision = this.#feedback();
@@ -87,7 +90,10 @@ export class LoopRun {
     };
   }
 
-  /** Whether the loop would be done with an iteration of these outputs. What `until` throws is thrown when the loop itself comes to ask. */
+  /**
+   * Whether the loop would end with an iteration of these outputs. An error of `until` is ignored
+   * here and thrown when the loop itself checks.
+   */
   #endsWith(outputs: readonly TaskOutput[]): boolean {
     const { maxIterations, onMaxIterations } = this.loop;
     const iterations = [...this.#iterations, outputs];
@@ -101,7 +107,7 @@ export class LoopRun {
     }
   }
 
-  /** Asks `until` about the last iteration, and not again about the same output. */
+  /** Calls `until` for the last iteration, but only once per output. */
   #converged(iterations: readonly (readonly TaskOutput[])[]): boolean {
     const output = iterations.at(-1)?.at(-1);
     if (output === undefined) return false;
@@ -122,7 +128,7 @@ export class LoopRun {
     );
   }
 
-  /** Of a loop that was cut short neither reason holds; `stoppedByMaxIterations` tells. */
+  /** For an interrupted loop neither reason applies; see `stoppedByMaxIterations`. */
   #history(reason: LoopHistory["terminationReason"] | undefined): LoopHistory {
     const iterations = Object.freeze([...this.#iterations]);
     return Object.freeze({

@@ -10,7 +10,7 @@ import { checkLoops, listTasks } from "../shared/loop-plan.js";
 import { LoopRun } from "./loop-run.js";
 import { LOOP_TEMPLATES } from "./loop-prompts.js";
 
-/** Runs the loops of a plan, one after the other; there may be nothing else in it. */
+/** Runs the loops of a plan one after the other. The plan must contain only loops. */
 export class LoopWorkflow implements WorkflowExecutor {
   readonly name = "LOOP";
   readonly reads = [];

@@ -3,7 +3,7 @@ import type { TaskOutput } from "../../../contracts/output.js";
 import type { AnyTask } from "../../../contracts/task.js";
 import { reviseOutput } from "../../../contracts/output.js";
 
-/** What a loop gives to the run, by its `outputMode`. */
+/** Returns the outputs that a loop contributes to the run, by its `outputMode`. */
 export function projectOutputs(
   loop: Loop,
   iterations: readonly (readonly TaskOutput[])[],
@@ -25,7 +25,7 @@ export function projectOutputs(
   }
 }
 
-/** One task's outputs as one: the texts of all, the value of the last. */
+/** Combines one task's outputs: the texts of all, the value of the last. */
 function joined(task: AnyTask, outputs: readonly TaskOutput[]): TaskOutput | undefined {
   const last = outputs.at(-1);
   if (last === undefined) return undefined;

@@ -1,11 +1,12 @@
-/** Something that takes room in a bin. */
+/** An item with a size in tokens. */
 export interface Sized {
   readonly tokens: number;
 }
 
 /**
- * Packs items into bins of at most `budget` tokens, first fit decreasing: the largest first (equal ones in their order), each into the first bin that
- * has room. An item above the budget gets a bin of its own. Every item is in exactly one bin.
+ * Packs items into bins of at most `budget` tokens by first fit decreasing: the largest first
+ * (equal ones in their order), each into the first bin with room. An item above the budget gets a
+ * separate bin. Every item is in exactly one bin.
  */
 export function packBins<T extends Sized>(
   items: readonly T[],
@@ -23,7 +24,7 @@ export function packBins<T extends Sized>(
   return bins.map((bin) => bin.items);
 }
 
-/** The tokens of all items. */
+/** Returns the tokens of all items. */
 export function totalTokens(items: readonly Sized[]): number {
   return items.reduce((sum, { tokens }) => sum + tokens, 0);
 }

@@ -7,7 +7,10 @@ import { MAP_REDUCE_ADAPTIVE, mapReduceWorkflow, purposeOf } from "./map-reduce-
 export { MAP_REDUCE_ADAPTIVE, purposeOf };
 export type { Reduction };
 
-/** The workflow MAP_REDUCE_ADAPTIVE for one reduction: the maps of the plan, then as many levels of reduces as their outputs need. */
+/**
+ * The workflow MAP_REDUCE_ADAPTIVE for one reduction: the map tasks of the plan, then as many
+ * reduce levels as their outputs need.
+ */
 export function mapReduce(reduction: Reduction): Plugin & Required<Pick<Plugin, "bind">> {
   return definePlugin({
     name: "workflow-map-reduce",

@@ -11,23 +11,23 @@ import { PARALLEL_OPTIONS } from "../shared/parallel-options.js";
 import { packBins, totalTokens } from "./bin-packing.js";
 import { SizeEstimate } from "./size-estimate.js";
 
-/** The name of the workflow, as traces show it. */
+/** The name of the workflow in traces. */
 export const MAP_REDUCE_ADAPTIVE = "MAP_REDUCE_ADAPTIVE";
 
-/** What the model calls of a task in the tree are for. A `direct` task does the work of the whole tree. */
+/** Returns the purpose of a task's model calls. A `direct` task does the work of the whole tree. */
 export function purposeOf({ nodeType }: MapReduceNode): Purpose {
   if (nodeType === "map") return "map";
   return nodeType === "direct" ? "task" : "reduce";
 }
 
-/** An output that waits to be reduced. */
+/** An output to be reduced. */
 interface PlannedPart {
   readonly task: AnyTask;
   readonly output: TaskOutput;
   readonly tokens: number;
 }
 
-/** One run of a reduction. Each level is a part of the run under PARALLEL, so its limits hold here too. */
+/** One run of a reduction. Each level runs as a part under PARALLEL, so the run's limits apply. */
 class ReductionRun {
   readonly #outputs: TaskOutput[] = [];
   readonly #counter: SizeEstimate;
@@ -48,7 +48,8 @@ class ReductionRun {
     const maps = this.#planned("map");
     const mapped = await this.#map(maps.map(({ id }) => id));
     const { parts, level } = await this.#shrink(mapped);
-    // The planned final reduce has all maps in its context, so it serves where nothing was lost and nothing had to be reduced before.
+    // The planned final reduce has all maps in its context. It can be used if no map failed and no
+    // level came before.
     const planned =
       parts === mapped && parts.length === maps.length
         ? this.#planned("final-reduce")[0]?.id
@@ -58,7 +59,10 @@ class ReductionRun {
     );
   }
 
-  /** Reduces level by level until the outputs fit the budget or a level no longer helps. `level` is that of the final reduce. */
+  /**
+   * Reduces level by level until the outputs fit the budget or a level no longer helps. `level` is
+   * that of the final reduce.
+   */
   async #shrink(
     mapped: readonly PlannedPart[],
   ): Promise<{ readonly parts: readonly PlannedPart[]; readonly level: number }> {
@@ -85,7 +89,10 @@ class ReductionRun {
     return { parts, level };
   }
 
-  /** Runs the maps; those that failed are left out. @throws the first failure where none is left. */
+  /**
+   * Runs the maps and drops those that failed.
+   * @throws the first failure if all failed
+   */
   async #map(ids: readonly string[]): Promise<readonly PlannedPart[]> {
     try {
       const { taskOutputs } = await this.run.runWorkflow("PARALLEL", ids, { last: false });
@@ -101,7 +108,10 @@ class ReductionRun {
     }
   }
 
-  /** One reduce for each bin of outputs; `undefined` where bins can't get fewer. A failed reduce would lose what was done, so it fails the run. */
+  /**
+   * Runs one reduce per bin of outputs. Returns `undefined` if the number of bins can't decrease. A
+   * failed reduce fails the run, since its inputs would be lost.
+   */
   async #reduceLevel(
     parts: readonly PlannedPart[],
     level: number,
@@ -177,13 +187,13 @@ function firstFailure(error: ParallelExecutionError): Error {
   return error.failedTaskCauses.values().next().value ?? error;
 }
 
-/** Some of the tasks, by id. */
+/** Lists some of the tasks by id. */
 function shortList(parts: readonly PlannedPart[]): string {
   const names = parts.slice(0, 3).map(({ output }) => output.taskId);
   return parts.length > names.length ? `${names.join(", ")}, ...` : names.join(", ");
 }
 
-/** The workflow of one reduction. */
+/** Creates the workflow of one reduction. */
 export function mapReduceWorkflow(reduction: Reduction): WorkflowExecutor {
   return Object.freeze({
     name: MAP_REDUCE_ADAPTIVE,

@@ -1,15 +1,18 @@
 import type { MapReduceNode } from "../../../contracts/map-reduce.js";
 import type { AnyTask } from "../../../contracts/task.js";
 
-/** What an adaptive map-reduce is told by the class that composes it. */
+/** Parameters of an adaptive map-reduce, set by the class that composes it. */
 export interface Reduction {
-  /** Tokens that the texts given to one reduce may have together. */
+  /** Maximum number of tokens of all texts for one reduce. */
   readonly budget: number;
-  /** Levels before the final reduce. */
+  /** Maximum number of levels before the final reduce. */
   readonly maxReduceLevels: number;
-  /** Tokens of a text whose model reported none. */
+  /** Estimates the tokens of a text if the model reported none. */
   readonly tokenEstimator?: ((text: string) => number) | undefined;
-  /** Makes the task that has these in its context, with an id that is not taken. @throws ValidationError where the user's function makes something else. */
+  /**
+   * Creates the task with these tasks in its context and an unused id.
+   * @throws ValidationError if the user's function does not return a task
+   */
   reduce(
     tasks: readonly AnyTask[],
     node: MapReduceNode,

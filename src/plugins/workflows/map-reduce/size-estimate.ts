@@ -2,10 +2,13 @@ import type { TaskOutput } from "../../../contracts/output.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { preview } from "../../../contracts/validation.js";
 
-/** Characters per token, where nobody knows better. */
+/** Characters per token, as a fallback. */
 const CHARACTERS = 4;
 
-/** Counts the tokens of outputs: as the model reported them, else by the user's estimator, else by their length. */
+/**
+ * Counts the tokens of outputs: as reported by the model, else by the user's estimator, else by
+ * their length.
+ */
 export class SizeEstimate {
   readonly #estimator: ((text: string) => number) | undefined;
   readonly #warn: (message: string) => void;
@@ -16,7 +19,10 @@ export class SizeEstimate {
     this.#warn = warn;
   }
 
-  /** A report counts only where one call made the whole output: the sum over a conversation says nothing about the text it ended with. */
+  /**
+   * A report counts only if one call produced the whole output. The sum over a conversation does
+   * not measure its final text.
+   */
   tokensOf({ raw, taskId, metrics }: TaskOutput): number {
     if (metrics.llmCallCount === 1 && metrics.outputTokens >= 0) return metrics.outputTokens;
     if (this.#estimator !== undefined) return estimate(this.#estimator, raw);
@@ -30,7 +36,7 @@ export class SizeEstimate {
   }
 }
 
-/** @throws ValidationError for an estimator that gives no count. */
+/** @throws ValidationError for an estimator that does not return a count */
 function estimate(estimator: (text: string) => number, text: string): number {
   const tokens: unknown = estimator(text);
   if (typeof tokens === "number" && Number.isFinite(tokens) && tokens >= 0) return tokens;

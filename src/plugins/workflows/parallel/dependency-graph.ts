@@ -3,7 +3,7 @@ import { ValidationError } from "../../../contracts/errors.js";
 import { loopId } from "../shared/describe-tasks.js";
 import { bodyIds, checkLoops, listTasks } from "../shared/loop-plan.js";
 
-/** A task of the list or a whole loop: how many of its dependencies are open, and who waits for it. */
+/** A task of the list or a whole loop, with the number of open dependencies and its dependants. */
 export interface Node {
   /** The task's id; `$loop:{name}` for a loop. */
   readonly id: string;
@@ -30,13 +30,14 @@ function connect(
   const dependencies = new Set<Node>();
   for (const id of contextIds) {
     const dependency = id === undefined ? undefined : owners.get(id);
-    if (dependency !== undefined) dependencies.add(dependency); // outside this part of the plan: satisfied
+    // outside this part of the plan: satisfied
+    if (dependency !== undefined) dependencies.add(dependency);
   }
   for (const dependency of dependencies) dependency.dependents.push(node);
   node.open = dependencies.size;
 }
 
-/** The tasks of the list in their order, then the loops in theirs. */
+/** Returns the tasks of the list in order, then the loops in order. */
 export function buildGraph(plan: Plan): readonly Node[] {
   const tasks = listTasks(plan);
   const owners = new Map(tasks.map(({ id }): [string, Node] => [id, newNode(id)]));
@@ -62,7 +63,7 @@ export function buildGraph(plan: Plan): readonly Node[] {
   return nodes;
 }
 
-/** @throws ValidationError where tasks or loops wait for each other in a circle, or a task waits for a loop. */
+/** @throws ValidationError for a cycle of tasks or loops, or a task that depends on a loop */
 export function checkGraph(plan: Plan): void {
   checkLoops(plan);
   const nodes = buildGraph(plan);

@@ -3,7 +3,7 @@ import { definePlugin } from "../../../contracts/plugin.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { parallelWorkflow } from "./parallel-workflow.js";
 
-/** The workflow PARALLEL: every task starts the moment its last context task is done. */
+/** The workflow PARALLEL: every task starts as soon as its last context task is done. */
 export function parallel(): Plugin {
   return definePlugin({
     name: "workflow-parallel",

@@ -11,19 +11,28 @@ import { lastIn } from "../shared/last.js";
 import { buildGraph, checkGraph } from "./dependency-graph.js";
 import { messageOf, toError } from "../../../util/errors.js";
 
-/** So many tasks are started before the process may do something else: thousands at once would all be in memory at the same stage. */
+/**
+ * Number of tasks started before yielding to the event loop. Thousands at once would all be in
+ * memory at the same stage.
+ */
 const STARTS_AT_ONCE = 500;
 
-/** One execution of the graph. Dependencies are counted down, so scheduling costs the same for every edge. */
+/**
+ * One execution of the graph. Counts down open dependencies, so scheduling costs the same for every
+ * edge.
+ */
 class DependencyRun {
-  /** By the node's id: a task's output, or the outputs of a loop. */
+  /** Outputs by node id: one output of a task, or the outputs of a loop. */
   readonly #outputs = new Map<string, TaskOutput | readonly TaskOutput[]>();
   readonly #nodes: readonly Node[];
   readonly #failures = new Map<string, Error>();
   readonly #ready: Node[] = [];
-  /** Done, skipped, or about to be done. */
+  /** Nodes that are done, skipped, or treated as done. */
   readonly #through = new Set<Node>();
-  /** Shared by all tasks, so that the first failure can stop the others. Only where that is asked for. */
+  /**
+   * Shared by all tasks, so that the first failure can stop the others. Only if the plan requires
+   * it.
+   */
   readonly #siblings: AbortController | undefined;
   readonly #limit: number;
   #next = 0;
@@ -101,7 +110,10 @@ class DependencyRun {
     return (await this.run.runWorkflow("LOOP", body, o)).taskOutputs;
   }
 
-  /** Whether nothing is left but this node. It counts as done from now on: of two that ask at the same time the second is the last. */
+  /**
+   * Whether this node is the only one left. Marks it as done: if two nodes ask at the same time,
+   * the second one is the last.
+   */
   #endsWith(node: Node): boolean {
     this.#through.add(node);
     return (
@@ -124,7 +136,10 @@ class DependencyRun {
     this.#release(node, true);
   }
 
-  /** A task is done or never will be; those that waited for it are ready, or skipped with it. */
+  /**
+   * Releases the dependants of a task that is done or skipped: they become ready, or are skipped
+   * too.
+   */
   #release(node: Node, skip: boolean): void {
     this.#active--;
     const pending: [Node, boolean][] = [[node, skip]];

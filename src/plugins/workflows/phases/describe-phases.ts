@@ -4,7 +4,10 @@ import type { PlanDescription, PlanStep } from "../../../contracts/plan-descript
 import { inSequence } from "../shared/describe-tasks.js";
 import { PhasePlan } from "./phase-plan.js";
 
-/** Every task of a phase comes after all tasks of the phases before it, and the review after the phase's own. */
+/**
+ * Describes tasks and reviews. Every task of a phase follows all tasks of the preceding phases; the
+ * review follows the phase's own tasks.
+ */
 export function describePhases(plan: Plan): PlanDescription {
   const view = new PhasePlan(plan);
   return {
@@ -49,22 +52,25 @@ function stepsOf(phase: Phase, view: PhasePlan): readonly PlanStep[] {
   ];
 }
 
-/** Phases whose review may have this one done again. */
+/** Returns the phases whose review may request a repetition of this one. */
 function askersOf(phase: Phase, phases: readonly Phase[]): readonly Phase[] {
   return phases.filter(
     ({ after, review }) => after.includes(phase) && (review?.maxPredecessorRetries ?? 0) > 0,
   );
 }
 
-/** Phases whose reviews may give feedback to this one: itself and its askers. */
+/**
+ * Returns the phases whose reviews may give feedback to this one: itself and those that may request
+ * its repetition.
+ */
 function reviewersOf(phase: Phase, phases: readonly Phase[]): readonly Phase[] {
   const retries = phase.review?.maxRetries ?? 0;
   return [...(retries > 0 ? [phase] : []), ...askersOf(phase, phases)];
 }
 
 /**
- * How often a phase runs at most. It begins once, and once more for each time that an asker sends it back.
- * After each predecessor that it sends back itself, its own retries begin from zero.
+ * Returns the maximum number of attempts of a phase. It starts once, and again for each request by
+ * a successor. Its own retries restart from zero after each predecessor that it repeats.
  */
 function attemptsOf(phase: Phase, phases: readonly Phase[]): number {
   const begun = askersOf(phase, phases).reduce(

@@ -3,7 +3,10 @@ import { definePlugin } from "../../../contracts/plugin.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { phasesWorkflow } from "./phases-workflow.js";
 
-/** The workflow PHASES, which runs an ensemble's `phases`: each as soon as those before it are done, side by side where nothing is between them. */
+/**
+ * The workflow PHASES, which runs an ensemble's `phases`. Each starts when the phases that it
+ * depends on are done; independent phases run in parallel.
+ */
 export function phases(): Plugin {
   return definePlugin({
     name: "workflow-phases",

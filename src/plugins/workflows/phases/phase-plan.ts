@@ -4,7 +4,7 @@ import { ValidationError } from "../../../contracts/errors.js";
 import { predecessorsOf } from "../../../contracts/phase.js";
 import { checkOrder, tasksById } from "../shared/loop-plan.js";
 
-/** A plan as its phases see it. */
+/** A plan grouped by phases. */
 export class PhasePlan {
   readonly #groups = new Map<PlannedTask["group"], PlannedTask[]>();
 
@@ -24,12 +24,15 @@ export class PhasePlan {
     return this.#groups.get(phase) ?? [];
   }
 
-  /** The task that judges the phase. */
+  /** Returns the task that reviews the phase. */
   reviewOf(phase: Phase): PlannedTask | undefined {
     return phase.review === undefined ? undefined : this.#groups.get(phase.review)?.[0];
   }
 
-  /** How a phase runs its tasks: as it says, else as the ensemble does, else by whether its own tasks wait for each other. */
+  /**
+   * Returns how a phase runs its tasks: by its own option, else the ensemble's, else by whether its
+   * tasks depend on each other.
+   */
   workflowOf(phase: Phase): string {
     const named = phase.workflow ?? this.plan.options.workflow;
     if (named !== undefined) return named;
@@ -38,7 +41,7 @@ export class PhasePlan {
       : "SEQUENTIAL";
   }
 
-  /** A phase as a plan of its own. */
+  /** Returns a phase as a sub-plan. */
   partOf(phase: Phase): Plan {
     const tasks = this.tasksOf(phase).map((task) => ({ ...task, group: undefined }));
     return Object.freeze({
@@ -50,7 +53,7 @@ export class PhasePlan {
     });
   }
 
-  /** Ids of all tasks that are done when `phase` starts. */
+  /** Returns the ids of all tasks that are done when `phase` starts. */
   doneBefore(phase: Phase): Set<string> {
     const ids = new Set<string>();
     for (const other of predecessorsOf(phase)) {
@@ -61,7 +64,10 @@ export class PhasePlan {
   }
 }
 
-/** @throws ValidationError for a workflow that phases can't have, and for a task that needs what is not there when it runs. */
+/**
+ * @throws ValidationError for a workflow that phases can't use, and for a task that needs an output
+ * which is not available when it runs
+ */
 export function checkPhases(plan: Plan): void {
   const view = new PhasePlan(plan);
   const all = tasksById(plan);

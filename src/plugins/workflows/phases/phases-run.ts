@@ -11,20 +11,23 @@ import { PhasePlan } from "./phase-plan.js";
 import { parseVerdict } from "./review-verdict.js";
 import { toError } from "../../../util/errors.js";
 
-/** One execution of all phases. A phase that fails takes those after it with it; the others are finished. */
+/** One execution of all phases. A failed phase prevents its successors; all others still run. */
 export class PhasesRun {
   readonly #plan: PhasePlan;
-  /** Whether each phase that was looked at came to a good end. */
+  /** Whether each started phase succeeded. */
   readonly #ends = new Map<Phase, Promise<boolean>>();
-  /** Of accepted phases, in the order in which they were first accepted. */
+  /** Outputs of accepted phases, in the order of their first acceptance. */
   readonly #accepted = new Map<Phase, readonly TaskOutput[]>();
   readonly #attempts = new Map<Phase, number>();
-  /** By the names of the phase that asks and the one that is done again. */
+  /** Number of repetitions by the names of the requesting and the repeated phase. */
   readonly #predecessorRetries = new Map<string, number>();
-  /** The last time each phase was done again: two successors may ask for it at once, and its tasks can't run twice at a time. */
+  /**
+   * The last repetition of each phase. Two successors may request one at the same time, but its
+   * tasks can't run concurrently.
+   */
   readonly #redone = new Map<Phase, Promise<void>>();
   readonly #failures: unknown[] = [];
-  /** Accepted, or at the end of an attempt. */
+  /** Phases that are accepted, or at the end of an attempt. */
   readonly #through = new Set<Phase>();
 
   constructor(
@@ -42,7 +45,10 @@ export class PhasesRun {
     return { raw: taskOutputs.at(-1)?.raw ?? "", taskOutputs };
   }
 
-  /** Before any task runs: a workflow that is not there, or that refuses its phase, must not be found when half of the work is paid for. */
+  /**
+   * Runs before any task, so that a missing workflow, or one that rejects its phase, is found
+   * before work is paid for.
+   */
   #checkWorkflows(): void {
     const known = this.run.all(Tokens.WorkflowExecutor);
     for (const phase of this.#plan.phases) {
@@ -77,7 +83,7 @@ export class PhasesRun {
     }
   }
 
-  /** Does a phase until its review accepts it or the retries are used up. */
+  /** Runs a phase until its review accepts it or the retries are used up. */
   async #accomplish(
     phase: Phase,
     revisions: ReadonlyMap<string, Revision> | undefined,
@@ -118,13 +124,19 @@ export class PhasesRun {
       .taskOutputs;
   }
 
-  /** Whether nothing is left but this phase, which counts as done from now on. What its review makes of it is not known yet. */
+  /**
+   * Whether this phase is the only one left, and marks it as done. The review's verdict is not
+   * known yet.
+   */
   #endsWith(phase: Phase): boolean {
     this.#through.add(phase);
     return this.#through.size === this.#plan.phases.length && this.#failures.length === 0;
   }
 
-  /** What the review says. It is given the phase's outputs, and those of earlier phases that its task lists in `context`. */
+  /**
+   * Returns the review's verdict. The review receives the phase's outputs, and those of earlier
+   * phases that its task lists in `context`.
+   */
   async #judge(phase: Phase, outputs: readonly TaskOutput[]): Promise<ReviewVerdict> {
     const task = this.#plan.reviewOf(phase);
     if (task === undefined) return { kind: "approve" };
@@ -138,7 +150,10 @@ export class PhasesRun {
     return parseVerdict((await this.run.runTask(task.id, { contextOutputs, last: false })).raw);
   }
 
-  /** Does a direct predecessor again, and says whether it did: not one of another name, nor one that has been done again often enough. */
+  /**
+   * Repeats a direct predecessor and returns whether it did. It does not for an unknown name, or if
+   * the retries are used up.
+   */
   async #retryPredecessor(
     phase: Phase,
     { phaseName, feedback }: Extract<ReviewVerdict, { readonly kind: "retryPredecessor" }>,
@@ -157,7 +172,7 @@ export class PhasesRun {
     );
     this.#redone.set(
       predecessor,
-      again.catch(() => undefined), // whoever asked for it is told
+      again.catch(() => undefined), // the requester receives the error
     );
     await again;
     return true;
@@ -188,7 +203,7 @@ export class PhasesRun {
   }
 }
 
-/** The feedback of a review for every task of its phase, each with its own last output. */
+/** Returns a review's feedback for every task of its phase, each with its own last output. */
 function revisionsOf(
   outputs: readonly TaskOutput[],
   feedback: string,

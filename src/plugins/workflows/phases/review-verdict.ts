@@ -1,4 +1,4 @@
-/** What a phase's review decided. */
+/** The decision of a phase's review. */
 export type ReviewVerdict =
   | { readonly kind: "approve" }
   | { readonly kind: "retry"; readonly feedback: string }
@@ -7,7 +7,10 @@ export type ReviewVerdict =
 
 const APPROVE: ReviewVerdict = Object.freeze({ kind: "approve" });
 
-/** Reads a review's text: a keyword in any case, after the first colon (or on the next line) its reason. Everything else approves. */
+/**
+ * Parses a review's text: a keyword in any case, then its reason after the first colon or on the
+ * next line. Any other text approves.
+ */
 export function parseVerdict(raw: string): ReviewVerdict {
   const [, head = "", rest = ""] = /^([^:\n]*)(?:[:\n]([\s\S]*))?$/.exec(raw.trim()) ?? [];
   const text = rest.trim();

@@ -6,7 +6,7 @@ import { describeTasks, inSequence } from "../shared/describe-tasks.js";
 import { lastIn } from "../shared/last.js";
 import { bodyIds, checkLoops, checkOrder, listTasks, tasksById } from "../shared/loop-plan.js";
 
-/** Outside this part of the plan nothing is late. */
+/** A dependency outside this part of the plan is never late. */
 function isLate(
   id: string | undefined,
   all: ReadonlyMap<string, unknown>,
@@ -15,7 +15,10 @@ function isLate(
   return id !== undefined && all.has(id) && !done.has(id);
 }
 
-/** @throws ValidationError where something waits for what comes after it: the list runs first, then the loops in their order. */
+/**
+ * @throws ValidationError if a step depends on a later one. The list runs first, then the loops in
+ * order.
+ */
 function checkSequence(plan: Plan): void {
   checkLoops(plan);
   const all = tasksById(plan);

@@ -3,8 +3,9 @@ import { AgentEnsembleError, AgentExecutionError } from "../../../contracts/erro
 import { messageOf } from "../../../util/errors.js";
 
 /**
- * What a predicate of the user's says about `value`. `output` is the one that it judges.
- * @throws AgentExecutionError when it throws or is asynchronous; errors of the framework that it throws, an ExitEarlySignal for instance, as they are.
+ * Returns the result of a user's predicate for `value`. `output` is the output that it judges.
+ * @throws AgentExecutionError if the predicate throws or is asynchronous. Errors of the framework,
+ * such as an ExitEarlySignal, are thrown unchanged.
  */
 export function decide<T>(
   what: string,
@@ -25,7 +26,7 @@ export function decide<T>(
     );
   }
   if (!(answer instanceof Promise)) return Boolean(answer);
-  answer.catch(() => undefined); // reported as the misuse it is
+  answer.catch(() => undefined); // the asynchronous predicate itself is reported as the error
   throw new AgentExecutionError(
     `${what} must return true or false, got: a promise`,
     { agentRole, taskDescription },

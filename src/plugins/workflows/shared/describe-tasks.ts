@@ -6,7 +6,10 @@ import { bodyIds, listTasks } from "./loop-plan.js";
 /** The id of a loop among tasks. */
 export const loopId = (loop: Loop): string => `$loop:${loop.name}`;
 
-/** The tasks of the list and the loops, each after what it takes outputs from: the description of workflows that have none. */
+/**
+ * Describes the tasks of the list and the loops, each after the steps whose outputs it uses. For
+ * workflows without their own description.
+ */
 export function describeTasks(plan: Plan): PlanDescription {
   const owners = new Map(plan.tasks.map(({ id }) => [id, id]));
   for (const loop of plan.loops) for (const id of bodyIds(plan, loop)) owners.set(id, loopId(loop));
@@ -41,7 +44,7 @@ function loopStep(plan: Plan, loop: Loop, owners: ReadonlyMap<string, string>): 
   };
 }
 
-/** The same steps, each also after the one before it. */
+/** Returns the same steps, each also after the previous one. */
 export function inSequence(steps: readonly PlanStep[]): readonly PlanStep[] {
   return steps.map((step, i) => ({
     ...step,

@@ -1,11 +1,11 @@
 import type { IsLast } from "../../../contracts/run.js";
 
-/** Whether the run is done with a task, or a part, that ends this part of the plan where `ends` holds. */
+/** Whether the run ends with a task or part that ends this part of the plan if `ends` is true. */
 export function lastIn(
   { last: part }: { readonly last?: IsLast | undefined },
   ends: IsLast,
 ): IsLast | undefined {
-  if (part === undefined) return undefined; // nobody has said what comes after this part
+  if (part === undefined) return undefined; // unknown what follows this part
   if (part === false || ends === false) return false;
   if (part === true) return ends;
   return ends === true ? part : (output) => ends(output) && part(output);

@@ -2,24 +2,28 @@ import type { Plan, PlannedTask } from "../../../contracts/plan.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { Loop } from "../../../contracts/loop.js";
 
-/** The tasks that stand in the task list itself. */
+/** Returns the tasks of the task list itself. */
 export function listTasks(plan: Plan): readonly PlannedTask[] {
   return plan.loops.length === 0
     ? plan.tasks
     : plan.tasks.filter((task) => !(task.group instanceof Loop));
 }
 
-/** For look-ups of context. */
+/** Maps ids to tasks for looking up contexts. */
 export function tasksById(plan: Plan): ReadonlyMap<string, PlannedTask> {
   return new Map(plan.tasks.map((task) => [task.id, task]));
 }
 
-/** The ids of a loop's tasks, in the order of its body. */
+/** Returns the ids of a loop's tasks, in the order of its body. */
 export function bodyIds(plan: Plan, loop: Loop): readonly string[] {
   return loop.tasks.flatMap((task) => plan.idOf(task) ?? []);
 }
 
-/** @throws ValidationError where one of `tasks` needs the output of one of `all` that is neither in `done` nor before it. Adds their ids to `done`. */
+/**
+ * Adds the ids of `tasks` to `done` in order.
+ * @throws ValidationError if one of `tasks` needs the output of one of `all` that is neither in
+ * `done` nor before it
+ */
 export function checkOrder(
   all: ReadonlyMap<string, PlannedTask>,
   tasks: readonly PlannedTask[],
@@ -28,7 +32,8 @@ export function checkOrder(
   for (const { id, task, contextIds } of tasks) {
     for (const contextId of contextIds) {
       const context = all.get(contextId);
-      if (context === undefined || done.has(contextId)) continue; // outside this part of the plan: satisfied
+      // outside this part of the plan: satisfied
+      if (context === undefined || done.has(contextId)) continue;
       throw new ValidationError(
         `Task '${task.description}' references context task '${context.task.description}' which appears later in the task list`,
         {
@@ -40,7 +45,11 @@ export function checkOrder(
   }
 }
 
-/** What must hold for loops in any workflow: bodies in a possible order, contexts that exist, and no task that waits for a loop. @throws ValidationError */
+/**
+ * Checks loops for any workflow: bodies in a possible order, existing contexts, and no task that
+ * depends on a loop.
+ * @throws ValidationError
+ */
 export function checkLoops(plan: Plan): void {
   if (plan.loops.length === 0) return;
   const byId = tasksById(plan);
