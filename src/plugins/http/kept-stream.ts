@@ -27,6 +27,8 @@ export class KeptStream implements LiveStream {
   #behindPause = 0;
   #readers = 0;
   #state: "running" | "paused" | "over" = "running";
+  /** Why the store has not all parts. */
+  #fault: Error | undefined;
   #begin: () => void = () => undefined;
   /** Resolves when the store knows the stream, or never will. */
   readonly #hasBegun = new Promise<void>((resolve) => (this.#begin = resolve));
@@ -60,7 +62,7 @@ export class KeptStream implements LiveStream {
     return this.#read(this.#behindPause);
   }
 
-  /** Never rejects. A store that fails ends the stream, as if its reader had left. */
+  /** Never rejects. A store that fails ends the stream with an error, and for the run as if its reader had left. */
   async #keep(chunks: RunChunks, parts: StreamParts): Promise<void> {
     try {
       for (;;) {
@@ -70,7 +72,8 @@ export class KeptStream implements LiveStream {
         else break;
       }
     } catch (error) {
-      reportFailure(toError(error));
+      this.#fault = toError(error);
+      reportFailure(this.#fault);
       chunks.leave();
     }
     this.#state = "over";
@@ -106,6 +109,7 @@ export class KeptStream implements LiveStream {
     return new StoredReader(chunks[Symbol.asyncIterator](), {
       isLast: (n) => n + 1 === this.#count,
       failure: this.#failure,
+      fault: () => this.#fault,
       onEnd: (hasLeft) => {
         end.abort();
         this.#ended(hasLeft);
@@ -131,6 +135,8 @@ interface ReaderOptions {
   readonly isLast: (n: number) => boolean;
   /** The part that says that the stream failed. */
   readonly failure: StreamParts["failure"];
+  /** Why the stream is over without its last part. */
+  readonly fault: () => Error | undefined;
   readonly onEnd: (hasLeft: boolean) => void;
 }
 
@@ -148,14 +154,13 @@ class StoredReader implements ChunkSource {
   async next(): Promise<UIChunk | undefined> {
     while (!this.#isOver) {
       const result = await this.#take();
-      if (result === undefined) break;
+      if (result === undefined) return this.#over();
       const { n, chunk } = result;
       if (!isPause(chunk)) return chunk;
       if (!this.#o.isLast(n)) continue;
       this.#end(false);
       return chunk;
     }
-    this.#end(false);
     return undefined;
   }
 
@@ -173,6 +178,12 @@ class StoredReader implements ChunkSource {
       this.#end(true);
       return { n: -1, chunk };
     }
+  }
+
+  #over(): UIChunk | undefined {
+    const fault = this.#o.fault();
+    this.#end(false);
+    return fault === undefined ? undefined : this.#o.failure(fault);
   }
 
   #end(hasLeft: boolean): void {

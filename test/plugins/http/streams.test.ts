@@ -282,6 +282,27 @@ describe("streams of a handler of runs", () => {
     expect((await warned).message).to.include("the store is away");
   });
 
+  it("end with an error where the store fails in the middle", async () => {
+    const kept = StreamStore.inMemory();
+    const streams: StreamStore = {
+      append: (id, n, chunks) => {
+        if (n === 4) throw new Error("the store is away");
+        return kept.append(id, n, chunks);
+      },
+      read: (id, from, signal) => kept.read(id, from, signal),
+      end: (id) => kept.end(id),
+    };
+    const warned = new Promise<Error>((resolve) => process.once("warning", resolve));
+    const { service, ends } = await office({ streams });
+    const parts = await allParts(await start(service));
+    await checkUiParts(parts);
+    expect(parts).to.have.length(5);
+    expect(parts.at(-1)).to.deep.equal({ type: "error", errorText: "An error occurred." });
+    expect((await warned).message).to.include("the store is away");
+    await until(() => ends.length === 1);
+    expect(ends).to.deep.equal(["COMPLETED"]);
+  });
+
   it("are rebuilt from the log, after a restart too", async () => {
     const { log, record } = memoryLog();
     const { service } = await office({ log }, { on: record });
