@@ -1,6 +1,7 @@
 import type { Scenario } from "../harness/scenario.js";
 import { chainScenario } from "./chain.js";
 import { coldStartScenario } from "./cold-start.js";
+import { dashboardScenario } from "./dashboard.js";
 import { durableScenario } from "./durable.js";
 import { fanOutScenario } from "./fan-out.js";
 import { growthScenario } from "./growth.js";
@@ -29,4 +30,5 @@ export const SCENARIOS: readonly Scenario[] = [
   vendorRequestScenario,
   growthScenario,
   durableScenario,
+  dashboardScenario,
 ];

@@ -105,6 +105,22 @@ export class RunLog {
     return { ...this.#encoder.slim(n, event), trimmed: true };
   }
 
+  /** An event that is no entry of the log, as data: with the number of the last entry, and without secrets. */
+  passed(event: EnsembleEvent): LogEntry {
+    return this.#encoder.full(this.n, event);
+  }
+
+  /** Role and description of a task, as they may be shown; `undefined` for one that has not begun and is not in the plan. */
+  named(
+    taskId: string,
+  ): { readonly agentRole: string; readonly taskDescription: string } | undefined {
+    const task = this.#state.view.tasks.get(taskId);
+    const { shown } = this.#encoder;
+    return (
+      task && { agentRole: shown.name(task.role), taskDescription: shown.text(task.description) }
+    );
+  }
+
   /** Numbers of the entries of a task, in order. */
   numbersOf(taskId: string): readonly number[] {
     return this.#events.flatMap((event, n) =>
