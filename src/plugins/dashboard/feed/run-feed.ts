@@ -100,11 +100,7 @@ export class RunFeed {
   /** Takes in the runs of a kernel. Call what it returns to stop. */
   attach(events: EventStream): () => void {
     const { tokens = "watched" } = this.#o;
-    const stops = [
-      events.on((event, redactor) => this.#guarded(() => this.#take(event, redactor)), {
-        only: ENTRIES,
-      }),
-    ];
+    const stops = [events.on((event, redactor) => this.#take(event, redactor), { only: ENTRIES })];
     if (tokens !== false)
       stops.push(
         events.on((event) => this.#guarded(() => this.#takeToken(event)), {
@@ -164,14 +160,18 @@ export class RunFeed {
   }
 
   #take(event: EnsembleEvent, redactor: Redactor): void {
-    let log = this.#logs.get(event.runId);
-    if (event.type === "ensemble_started") log = this.#begun(event.runId, redactor, log);
-    if (log !== undefined) this.#append(log, event);
+    try {
+      let log = this.#logs.get(event.runId);
+      if (event.type === "ensemble_started") log = this.#begun(event.runId, redactor, log);
+      if (log !== undefined) this.#append(log, event);
+    } catch (e) {
+      this.#failed(e);
+    }
   }
 
   #append(log: RunLog, event: EnsembleEvent): void {
     log.append(event);
-    this.#tell((listener) => listener.onEntry?.(log));
+    if (this.#listeners.size > 0) this.#tell((listener) => listener.onEntry?.(log));
   }
 
   /** The log of a run that begins, or goes on; it is the newest from now on. */
@@ -218,9 +218,13 @@ export class RunFeed {
     try {
       work();
     } catch (e) {
-      if (this.#warned) return;
-      this.#warned = true;
-      emitProcessWarning(`dashboard: an event was not taken in: ${messageOf(e)}`);
+      this.#failed(e);
     }
+  }
+
+  #failed(e: unknown): void {
+    if (this.#warned) return;
+    this.#warned = true;
+    emitProcessWarning(`dashboard: an event was not taken in: ${messageOf(e)}`);
   }
 }

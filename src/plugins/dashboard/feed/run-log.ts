@@ -188,7 +188,7 @@ export class RunLog {
       case "task_completed":
       case "task_failed":
       case "usage_recorded":
-        this.#answers.delete(event.taskId);
+        if (this.#answers.size > 0) this.#answers.delete(event.taskId);
     }
     if (this.#events.length - this.#trimmed > this.#o.maxEntries) this.trim(this.#trimmed + 1);
   }

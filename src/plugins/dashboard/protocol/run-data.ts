@@ -6,6 +6,10 @@ import type { Bar, BudgetState, CostRow, PhaseState, TaskState } from "./state-t
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 export type OpenBar = Mutable<Bar>;
+export interface LastingBar {
+  readonly key: string;
+  readonly bar: OpenBar;
+}
 export type CostSums = Mutable<CostRow>;
 export type PhaseRecord = Mutable<PhaseState>;
 
@@ -22,8 +26,8 @@ export interface BoardTask extends Mutable<Omit<TaskState, "bars">> {
   spentCost: number;
   /** Reviews of it that wait. */
   reviews: number;
-  /** Bars that last, by what ends them. */
-  open: Map<string, OpenBar> | undefined;
+  /** Bars that last, with what ends them. Few at a time. */
+  open: readonly LastingBar[];
 }
 
 /** What the plan says beside its tasks. */
@@ -59,6 +63,11 @@ export interface RunData {
   head: RunHead;
   /** Milliseconds since 1970 of the start. */
   startedMs: number;
+  /** The last instant that was read, and its time since the start: many entries have the same. */
+  lastAt: string;
+  lastMs: number;
+  /** The name of the last model. */
+  lastModel: { readonly provider: string; readonly modelId: string; readonly name: string };
   totals: Mutable<RunSummary["totals"]>;
   counts: Record<WorkState, number>;
   /** Running tasks that do not wait for a task which they caused. */
@@ -116,7 +125,7 @@ const COST_DIGITS = 1e12;
 
 /** A sum of costs without the noise of binary fractions. */
 export function addedCost(sum: number, cost: number): number {
-  return Math.round((sum + cost) * COST_DIGITS) / COST_DIGITS;
+  return cost === 0 ? sum : Math.round((sum + cost) * COST_DIGITS) / COST_DIGITS;
 }
 
 export function newRunData(
@@ -127,6 +136,9 @@ export function newRunData(
     n: -1,
     head,
     startedMs: Number.NaN,
+    lastAt: "",
+    lastMs: Number.NaN,
+    lastModel: { provider: "", modelId: "", name: ":" },
     totals: { inputTokens: 0, outputTokens: 0, unknownCalls: 0, cost: 0, calls: 0, tools: 0 },
     counts: { idle: 0, running: 0, waiting: 0, done: 0, failed: 0, stopped: 0 },
     atWork: 0,
@@ -148,6 +160,8 @@ export function newRunData(
   };
 }
 
+const NONE: readonly never[] = Object.freeze([]);
+
 /** A task that has not begun. It is not yet counted. */
 export function newTaskRecord(id: string, type: string, role: string): BoardTask {
   return {
@@ -156,8 +170,8 @@ export function newTaskRecord(id: string, type: string, role: string): BoardTask
     model: undefined,
     parent: undefined,
     description: "",
-    deps: [],
-    after: [],
+    deps: NONE,
+    after: NONE,
     level: 0,
     type,
     phase: undefined,
@@ -182,7 +196,7 @@ export function newTaskRecord(id: string, type: string, role: string): BoardTask
     spentTokens: 0,
     spentCost: 0,
     reviews: 0,
-    open: undefined,
+    open: NONE,
   };
 }
 
@@ -247,24 +261,24 @@ export function recount(d: RunData): void {
 
 /** Adds a bar that lasts until {@link closeBar} is called with the same key. */
 export function openBar(d: RunData, t: BoardTask, key: string, bar: OpenBar): void {
-  if (d.tasks.size > d.maxBarTasks || t.open?.has(key) === true) return;
+  if (d.tasks.size > d.maxBarTasks || t.open.some((open) => open.key === key)) return;
   t.bars.push(bar);
-  (t.open ??= new Map()).set(key, bar);
+  t.open = t.open.length === 0 ? [{ key, bar }] : [...t.open, { key, bar }];
 }
 
 /** Ends a bar, where it lasts. */
 export function closeBar(t: BoardTask, key: string, ms: number): void {
-  const bar = t.open?.get(key);
+  if (t.open.length === 0) return;
+  const bar = t.open.find((open) => open.key === key)?.bar;
   if (bar === undefined) return;
   bar.endMs = Math.max(ms, bar.startMs);
-  t.open?.delete(key);
-  if (t.open?.size === 0) t.open = undefined;
+  t.open = t.open.filter((open) => open.key !== key);
 }
 
 /** Ends all bars of a task. */
 export function closeBars(t: BoardTask, ms: number): void {
-  for (const bar of t.open?.values() ?? []) bar.endMs = Math.max(ms, bar.startMs);
-  t.open = undefined;
+  for (const { bar } of t.open) bar.endMs = Math.max(ms, bar.startMs);
+  t.open = NONE;
 }
 
 /** Adds a bar that has ended. */

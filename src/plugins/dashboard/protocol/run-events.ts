@@ -82,15 +82,12 @@ function ensembleCompleted(d: RunData, e: LogEvent<"ensemble_completed">, ms: nu
 function usageRecorded(d: RunData, e: LogEvent<"usage_recorded">, ms: number): void {
   const { provider = "", modelId = "", purpose = "", agentRole = "" } = e;
   const used = usedBy(e);
-  const model = `${provider}:${modelId}`;
+  const model = modelNameOf(d, provider, modelId);
   if (e.currency !== undefined) d.totals.currency ??= e.currency;
-  for (const sums of [
-    d.totals,
-    costRow(d.byModel, model),
-    costRow(d.byPurpose, purpose),
-    costRow(d.byAgent, agentRole),
-  ])
-    addUsage(sums, used);
+  addUsage(d.totals, used);
+  addUsage(costRow(d.byModel, model), used);
+  addUsage(costRow(d.byPurpose, purpose), used);
+  addUsage(costRow(d.byAgent, agentRole), used);
   const isFailed = e.outcome === "failed";
   if (isFailed) d.errors.push(d.n);
   const t = knownTask(d, e);
@@ -100,6 +97,13 @@ function usageRecorded(d: RunData, e: LogEvent<"usage_recorded">, ms: number): v
   countAttempt(t, used, isFailed);
   if (e.source === undefined) modelBar(d, t, ms, e);
   d.touched(t.id);
+}
+
+/** `provider:modelId`; the text is made once for calls of the same model that follow each other. */
+function modelNameOf(d: RunData, provider: string, modelId: string): string {
+  if (d.lastModel.provider !== provider || d.lastModel.modelId !== modelId)
+    d.lastModel = { provider, modelId, name: `${provider}:${modelId}` };
+  return d.lastModel.name;
 }
 
 /** What a usage record adds to sums. What a recording answered has cost nothing. */

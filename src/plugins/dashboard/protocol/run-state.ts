@@ -77,12 +77,15 @@ export function createRunState(o: RunStateOptions = {}): NumberedReducer {
 
 /** Milliseconds since the run's start, which is its first entry. */
 function timeIn(d: RunData, { at }: UnnumberedEntry): number {
+  if (at === d.lastAt) return d.lastMs;
   const time = Date.parse(at);
   if (Number.isNaN(d.startedMs)) {
     d.startedMs = time;
     d.head.startedAt = at;
   }
-  return time - d.startedMs;
+  d.lastAt = at;
+  d.lastMs = time - d.startedMs;
+  return d.lastMs;
 }
 
 /** The state as it is when it is read. */

@@ -213,8 +213,7 @@ function openBars(
   place: number,
   shown: ShownTexts,
 ): readonly [number, string, number][] {
-  if (t.open === undefined) return [];
-  return [...t.open].map(([key, bar]) => [place, shown.name(key), t.bars.indexOf(bar)]);
+  return t.open.map(({ key, bar }) => [place, shown.name(key), t.bars.indexOf(bar)]);
 }
 
 function planData(
@@ -267,8 +266,8 @@ export function restoreSnapshot(d: RunData, snapshot: RunSnapshot): void {
   restoreTasks(d, s, idOf);
   for (const [place, key, bar] of s.open) {
     const t = d.tasks.get(idOf(place));
-    const last = t?.bars[bar];
-    if (t !== undefined && last !== undefined) (t.open ??= new Map()).set(key, last);
+    const lasting = t?.bars[bar];
+    if (t !== undefined && lasting !== undefined) t.open = [...t.open, { key, bar: lasting }];
   }
 }
 
