@@ -65,6 +65,11 @@ const steps = [
         limitMs: HALF_HOUR_MS,
       }),
   ],
+  [
+    "durable examples",
+    () =>
+      runStep("durable examples", "node scripts/durable-examples.mjs", { limitMs: HALF_HOUR_MS }),
+  ],
   ["http servers", () => runStep("http servers", "node scripts/http-servers.mjs")],
   checked("pack"),
   checked("bundlers"),

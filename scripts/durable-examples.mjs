@@ -1,0 +1,122 @@
+// Runs each compiled example as it is, with its runs kept by durable(): once to its end, once killed after a random entry of its journal and then again.
+// All must end as without a journal: same outputs, same totals. Prints a table; fails if one differs. Arguments choose examples by the beginnings of their
+// names; FUZZ_SEED repeats the kills of an earlier run.
+import { spawnSync } from "node:child_process";
+import { createHash, randomInt } from "node:crypto";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const LIMIT_MS = 60_000;
+const seed = process.env.FUZZ_SEED ?? String(randomInt(2 ** 31));
+
+/** Examples that are left out, with the reason. Those that use durable() by themselves kill their own processes. */
+const EXCLUDED = {
+  "14-retry-and-fallback.js":
+    "its models fail by the number of the call, which a new process begins anew",
+  "23-memory-across-runs.js": "its store is in memory, and empty in a new process",
+  "25-human-review.js":
+    "its person types the same keys in each process, whatever was answered before",
+  "34-record-and-replay.js": "it compares the random ids of its runs",
+  "43-web-tools.js": "the addresses in its requests have another port in each process",
+};
+
+/** What would lead an example to a real model. */
+const CLEARED =
+  /^(OPENAI|ANTHROPIC)_|^AGENTENSEMBLE_MODEL$|^NODE_OPTIONS$|^NODE_V8_COVERAGE$|^DEBUG$/;
+
+/** One process of an example. Returns the ends of its runs by id, how many entries it wrote, and what was wrong. */
+function play(example, folder, { journal, kill, name, resumes = false }) {
+  const ends = join(folder, `${name}.jsonl`);
+  const inherited = Object.entries(process.env).filter(([key]) => !CLEARED.test(key));
+  const { status, signal, stderr } = spawnSync(
+    process.execPath,
+    ["--import", "./scripts/durable-preload.mjs", `dist/examples/${example}`],
+    {
+      cwd: root,
+      encoding: "utf8",
+      timeout: LIMIT_MS,
+      env: {
+        ...Object.fromEntries(inherited),
+        NO_COLOR: "1",
+        DURABLE_EXAMPLE_ENDS: ends,
+        DURABLE_EXAMPLE_ANSWERS: join(folder, "answers.jsonl"),
+        ...(resumes && { DURABLE_EXAMPLE_RESUMES: "1" }),
+        ...(journal !== undefined && { DURABLE_EXAMPLE: journal }),
+        ...(kill !== undefined && { DURABLE_EXAMPLE_KILL: String(kill) }),
+      },
+    },
+  );
+  const lines = existsSync(ends) ? readFileSync(ends, "utf8").trim().split("\n") : [];
+  const parsed = lines.filter((line) => line !== "").map((line) => JSON.parse(line));
+  const entries = Math.max(0, ...parsed.map((end) => end.entries));
+  const runs = parsed.map((end) => JSON.stringify({ ...end, entries: undefined })).sort();
+  return { runs, entries, status, signal, stderr };
+}
+
+/** The entry after which a process is killed: from 1, and not after the last one. */
+function killOf(example, entries) {
+  const number = createHash("sha256").update(`${seed}/${example}`).digest().readUInt32BE(0);
+  return 1 + (number % Math.max(1, entries - 1));
+}
+
+function differenceOf(expected, { runs, status, signal, stderr }) {
+  if (status !== 0) return `ended with ${signal ?? status}: ${stderr.trim().slice(-400)}`;
+  if (runs.length !== expected.runs.length)
+    return `${runs.length} runs instead of ${expected.runs.length}`;
+  const at = runs.findIndex((run, index) => run !== expected.runs[index]);
+  return at < 0 ? undefined : `${runs[at].slice(0, 600)}\n  instead of ${expected.runs[at].slice(0, 600)}`; // prettier-ignore
+}
+
+function check(example) {
+  const folder = mkdtempSync(join(tmpdir(), "agentensemble-durable-"));
+  try {
+    writeFileSync(join(folder, "answers.jsonl"), "");
+    const plain = play(example, folder, { name: "plain" });
+    if (plain.runs.length === 0) return { example, result: "starts no run" };
+    const whole = play(example, folder, {
+      name: "whole",
+      journal: join(folder, "whole"),
+    });
+    const problem = differenceOf(plain, whole);
+    if (problem !== undefined) return { example, result: "DIFFERS", problem };
+    const { entries } = whole;
+    if (entries < 2) return { example, entries, result: "equal, too short to be killed" };
+    const kill = killOf(example, entries);
+    const journal = join(folder, "killed");
+    const killed = play(example, folder, { name: "killed", journal, kill });
+    if (killed.signal !== "SIGKILL") return { example, entries, kill, result: "NOT KILLED" };
+    const resumed = play(example, folder, { name: "resumed", journal, resumes: true });
+    const after = differenceOf(plain, resumed);
+    return {
+      example,
+      entries,
+      kill,
+      result: after === undefined ? "equal" : "DIFFERS",
+      problem: after,
+    };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const wanted = process.argv.slice(2);
+const all = readdirSync(`${root}dist/examples`).filter((file) => /^\d\d-.*\.js$/.test(file));
+const chosen = all
+  .sort()
+  .filter((file) => wanted.length === 0 || wanted.some((start) => file.startsWith(start)));
+console.log(`FUZZ_SEED=${seed}`);
+const results = chosen.map((example) => {
+  const reason = EXCLUDED[example];
+  if (reason !== undefined) return { example, result: `excluded: ${reason}` };
+  if (readFileSync(`${root}dist/examples/${example}`, "utf8").includes("agentensemble/durability"))
+    return { example, result: "keeps its runs by itself" };
+  const result = check(example);
+  if (result.problem !== undefined) console.error(`${example}: ${result.problem}`);
+  return result;
+});
+console.table(results.map(({ example, entries, kill, result }) => ({ example, entries, kill, result }))); // prettier-ignore
+if (results.length === 0 || results.some(({ result }) => /^[A-Z]{3}/.test(result)))
+  process.exitCode = 1;

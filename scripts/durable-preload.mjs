@@ -1,0 +1,131 @@
+// Loaded before an example with `--import`: keeps every run of it with durable(), under ids that are the same in each process, and writes the end of each
+// run to DURABLE_EXAMPLE_ENDS. DURABLE_EXAMPLE is the folder of the journal; without it runs are not kept. DURABLE_EXAMPLE_KILL is the number of the entry
+// after which the process ends. Scripted models answer by the number of the call, which a new process begins anew: a process that keeps no runs writes its
+// answers to DURABLE_EXAMPLE_ANSWERS, and one with DURABLE_EXAMPLE_RESUMES answers the same requests from there.
+import { appendFileSync, readFileSync } from "node:fs";
+import { Ensemble, Kernel, MapReduceEnsemble, definePlugin, replace } from "agentensemble";
+import { Journal, durable } from "agentensemble/durability";
+
+const {
+  DURABLE_EXAMPLE: folder,
+  DURABLE_EXAMPLE_ENDS: ends,
+  DURABLE_EXAMPLE_ANSWERS: answers,
+  DURABLE_EXAMPLE_RESUMES: resumes,
+} = process.env;
+const last = Number(process.env.DURABLE_EXAMPLE_KILL ?? Infinity);
+const known = new WeakSet();
+let runs = 0;
+let entries = 0;
+
+function journal() {
+  const kept = Journal.file(folder);
+  const { append } = kept;
+  kept.append = async (...args) => {
+    await append.apply(kept, args);
+    if (++entries >= last) {
+      process.kill(process.pid, "SIGKILL");
+      await new Promise(() => undefined); // the signal comes in a moment
+    }
+  };
+  return kept;
+}
+
+/** The answers to a request, the first one first. */
+const recorded = new Map();
+if (resumes !== undefined)
+  for (const line of readFileSync(answers, "utf8").split("\n").filter(Boolean)) {
+    const { request, response } = JSON.parse(line);
+    recorded.set(request, [...(recorded.get(request) ?? []), response]);
+  }
+
+const keyOf = ({ provider, modelId }, { messages, tools = [] }) =>
+  JSON.stringify([provider, modelId, messages, tools.map(({ name }) => name)]);
+
+function recordedAnswer(request) {
+  const known = recorded.get(request);
+  return known !== undefined && known.length > 1 ? known.shift() : known?.[0];
+}
+
+function keep(request, response) {
+  if (folder === undefined) appendFileSync(answers, `${JSON.stringify({ request, response })}\n`);
+  return response;
+}
+
+/** The model, which gives the same answer to the same request in each process. */
+function sameInEachProcess(model) {
+  const { provider, modelId, capabilities } = model;
+  const stream = async function* (request, ...rest) {
+    const key = keyOf(model, request);
+    const response = recordedAnswer(key);
+    if (response === undefined)
+      for await (const chunk of model.stream(request, ...rest)) {
+        if (chunk.type === "finish") keep(key, chunk.response);
+        yield chunk;
+      }
+    else {
+      yield { type: "text", text: response.message.content };
+      yield { type: "finish", response };
+    }
+  };
+  return {
+    provider,
+    modelId,
+    ...(capabilities !== undefined && { capabilities }),
+    chat: async (request, ...rest) => {
+      const key = keyOf(model, request);
+      return recordedAnswer(key) ?? keep(key, await model.chat(request, ...rest));
+    },
+    ...(model.stream !== undefined && { stream }),
+  };
+}
+
+const observer = definePlugin({
+  name: "ends-of-runs",
+  apply({ hooks }) {
+    hooks.beforeLlmCall.tap({ name: "same", lane: "transform", order: "pre" }, ({ model }) =>
+      replace({ model: sameInEachProcess(model) }),
+    );
+    hooks.afterRun.tap({ name: "write", lane: "transform" }, ({ run, outcome, output, error }) => {
+      const { metrics, taskOutputs = [], exitReason, raw } = output ?? error?.output ?? {};
+      const { inputTokens, outputTokens, llmCallCount, toolCallCount, costEstimate } =
+        metrics ?? {};
+      const totals = {
+        inputTokens,
+        outputTokens,
+        llmCallCount,
+        toolCallCount,
+        costEstimate,
+      };
+      const outputs = taskOutputs.map((task) => [task.taskId, task.raw]);
+      const end = {
+        run: run.id,
+        outcome,
+        exitReason,
+        raw,
+        error: error?.code,
+        outputs,
+        totals,
+      };
+      appendFileSync(ends, `${JSON.stringify({ ...end, entries })}\n`);
+    });
+  },
+});
+
+const { boot } = Kernel.prototype;
+Kernel.prototype.boot = function bootKept() {
+  if (!known.has(this)) {
+    known.add(this);
+    if (folder !== undefined) this.use(durable({ journal: journal(), inDoubt: "again" }));
+    this.use(observer);
+  }
+  return boot.call(this);
+};
+
+for (const { prototype } of [Ensemble, MapReduceEnsemble])
+  for (const name of ["run", "stream"]) {
+    const begin = prototype[name];
+    prototype[name] = function beginNamed(inputs, options = {}) {
+      const named = "runId" in options ? options : { ...options, runId: `example-${++runs}` };
+      return begin.call(this, inputs, named);
+    };
+  }
