@@ -13,7 +13,7 @@ import { runLine, runText } from "./runs-text.js";
 import { shellWord } from "./shell-word.js";
 import { Store } from "./store.js";
 
-const STATUSES = ["running", "waiting", "completed", "failed", "cancelled"];
+const STATUSES = ["running", "waiting", "interrupted", "completed", "failed", "cancelled"];
 
 /** What all commands of kept runs take. */
 export interface RunsArguments extends StoreArguments {

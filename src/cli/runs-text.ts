@@ -13,6 +13,7 @@ const STYLES: Readonly<Record<KeptRun["status"], Style>> = {
   completed: "green",
   running: "cyan",
   waiting: "yellow",
+  interrupted: "yellow",
   failed: "red",
   cancelled: "yellow",
 };

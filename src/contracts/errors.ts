@@ -298,8 +298,12 @@ export class GuardrailViolationError extends AgentEnsembleError {
 
 /** The run, or its unfinished part, was cancelled: by the caller's signal, `handle.cancel()`, a failed sibling or `dispose()`. */
 export class RunCancelledError extends AgentEnsembleError {
-  constructor(message: string, details: ErrorDetails = {}) {
+  /** Whether the kernel was disposed, so that the run ended with its program. Default false. */
+  readonly isShutdown: boolean;
+
+  constructor(message: string, details: ErrorDetails & { readonly isShutdown?: boolean } = {}) {
     super("AE_RUN_CANCELLED", message, details);
+    this.isShutdown = details.isShutdown ?? false;
   }
 }
 

@@ -4,9 +4,11 @@ import type { SavedUsage } from "./usage.js";
 
 /**
  * The state of a run that is kept. `running`: a process executes it, or did so when it died. `waiting`: it was suspended; `waitsFor` has the reason.
- * `completed` includes an early exit. A run that is `waiting`, `failed` or `cancelled`, or whose process died, can be resumed.
+ * `interrupted`: its program ended in order, by disposing the kernel. `completed` includes an early exit. A run can be resumed where it is `waiting`,
+ * `interrupted`, `failed` or `cancelled`, and where its process died.
  */
-export type RunStatus = "running" | "waiting" | "completed" | "failed" | "cancelled";
+export type RunStatus =
+  "running" | "waiting" | "interrupted" | "completed" | "failed" | "cancelled";
 
 /**
  * The kind of a journal entry: the accepted output of a task, the failure of one, the answer to a model call, the start of a tool call with an effect,

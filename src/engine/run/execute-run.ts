@@ -34,7 +34,7 @@ export async function executeRun(request: RunRequest): Promise<EnsembleOutput> {
   const done = new Promise<void>((resolve) => (finished = resolve));
   const end = (): Promise<void> => {
     run.cancellation.cancel(
-      new RunCancelledError("The run was cancelled: its kernel was disposed"),
+      new RunCancelledError("The run was cancelled: its kernel was disposed", { isShutdown: true }),
     );
     return done;
   };

@@ -24,6 +24,7 @@ const RIVAL_MS = 500;
 
 const ENDS: readonly Exclude<RunStatus, "running">[] = [
   "waiting",
+  "interrupted",
   "failed",
   "cancelled",
   "completed",

@@ -31,7 +31,7 @@ export interface Runs extends KeptRuns {
    */
   resume(runId: string, options?: ResumeOptions): Promise<EnsembleOutput>;
   /**
-   * Goes on with all runs of the attached ensembles whose process has died, and with those that wait for a person who has decided. Never rejects for a
+   * Goes on with all runs of the attached ensembles whose process has died or has disposed its kernel, and with those that wait for a person who has decided. Never rejects for a
    * single run: its error is in the result. Runs that have ended their process five times in a row are left out.
    */
   resumeAll(): Promise<readonly ResumedRun[]>;
@@ -83,11 +83,12 @@ export class DurableRuns extends JournalRuns implements Runs {
     const died = (await this.#all({ ensemble, status: "running" })).filter(
       ({ owner }) => owner === undefined,
     );
+    const left = [...died, ...(await this.#all({ ensemble, status: "interrupted" }))];
     const waiting = await this.#all({ ensemble, status: "waiting" });
-    if (waiting.length === 0) return died.reverse();
+    if (waiting.length === 0) return oldestFirst(left);
     const open = new Set((await this.reviews.pending()).map(({ runId }) => runId));
     const decided = waiting.filter(({ runId, executions }) => executions > 0 && !open.has(runId));
-    return [...decided, ...died].reverse();
+    return oldestFirst([...decided, ...left]);
   }
 
   async #all(filter: {
@@ -138,4 +139,8 @@ export class DurableRuns extends JournalRuns implements Runs {
       `No ensemble of this program has the name '${name}'. ${knownNames(name, [...ensembles.keys()])}`,
     );
   }
+}
+
+function oldestFirst(runs: readonly KeptRun[]): KeptRun[] {
+  return [...runs].sort((a, b) => a.startedAt.localeCompare(b.startedAt));
 }

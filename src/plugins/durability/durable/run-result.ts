@@ -2,7 +2,7 @@ import type { ClaimEnd, KeptError, RunResult } from "../../../contracts/journal.
 import type { EnsembleOutput } from "../../../contracts/output.js";
 import type { HookRun } from "../../../contracts/run.js";
 import type { SavedUsage, UsageRecord } from "../../../contracts/usage.js";
-import { AgentEnsembleError } from "../../../contracts/errors.js";
+import { AgentEnsembleError, RunCancelledError } from "../../../contracts/errors.js";
 import { sumCost } from "../../../contracts/metrics.js";
 import { toJsonValue } from "../../../util/json/to-json-value.js";
 import { messageOf } from "../../../util/errors.js";
@@ -38,7 +38,9 @@ export function claimEndOf(
   if (error === undefined) return { status: "completed", result };
   if (exitReason === "SUSPENDED")
     return { status: "waiting", waitsFor: shown(messageOf(error)), result };
-  return { status: exitReason === "CANCELLED" ? "cancelled" : "failed", result };
+  if (exitReason !== "CANCELLED") return { status: "failed", result };
+  const isShutdown = RunCancelledError.find(error)?.isShutdown === true;
+  return { status: isShutdown ? "interrupted" : "cancelled", result };
 }
 
 /** What kept calls used when they were made. */

@@ -1,5 +1,5 @@
-import type { KeptRun } from "agentensemble";
-import { Ensemble } from "agentensemble";
+import type { EnsembleEvent, KeptRun } from "agentensemble";
+import { Ensemble, Task } from "agentensemble";
 import { Journal, connectRuns, durable } from "agentensemble/durability";
 import { expect } from "chai";
 import { pause } from "../../../support/time.js";
@@ -70,6 +70,40 @@ describe("the runs of durable()", () => {
     expect((await ensemble.resume("poisoned")).raw).to.equal("done one");
     expect(calls.length).to.equal(3);
     await done.dispose();
+  });
+
+  it("whose kernel was disposed are interrupted, and resumed with the others", async () => {
+    const journal = Journal.inMemory();
+    let waits = true;
+    const { model, calls } = modelOf();
+    const slow = new Task({
+      name: "slow",
+      description: "Waits for its first program",
+      handler: ({ signal }) =>
+        waits
+          ? new Promise<string>((_, reject) => {
+              signal.addEventListener("abort", () => reject(new Error("ended")), { once: true });
+            })
+          : "done slow",
+    });
+    const tasks = [task("one"), slow];
+    let begun: () => void = () => undefined;
+    const atSlow = new Promise<void>((resolve) => (begun = resolve));
+    const on = (e: EnsembleEvent): void => {
+      if (e.type === "task_started" && e.taskId === "slow") begun();
+    };
+    const first = keptEnsemble({ model, tasks, on }, { journal });
+    const ended = failure(first.run({}, { runId: "r" }));
+    await atSlow;
+    await first.dispose();
+    expect(await ended).to.include({ code: "AE_RUN_CANCELLED", isShutdown: true });
+    expect(await journal.get("r")).to.include({ status: "interrupted", finishedTasks: 1 });
+    waits = false;
+    const plugin = durable({ journal });
+    await using _second = new Ensemble({ model, tasks, plugins: [plugin] });
+    const [resumed] = await plugin.runs.resumeAll();
+    expect(resumed?.output?.raw).to.equal("done slow");
+    expect(calls).to.deep.equal(["one"]);
   });
 
   it("are resumed by themselves with resumeOnStart, but for forks that nobody has begun", async () => {

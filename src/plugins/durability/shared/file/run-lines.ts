@@ -48,7 +48,13 @@ export interface EntryLine extends RunPosition {
 
 export type KeptLine = HeadLine | ClaimLine | EndLine | EntryLine;
 
-const STATUSES: ReadonlySet<unknown> = new Set(["waiting", "completed", "failed", "cancelled"]);
+const STATUSES: ReadonlySet<unknown> = new Set([
+  "waiting",
+  "interrupted",
+  "completed",
+  "failed",
+  "cancelled",
+]);
 const KINDS: ReadonlySet<unknown> = new Set(
   "task failed call intent tool memory review step change redo".split(" "),
 );

@@ -112,7 +112,7 @@ function leaseStatements(parts: Parts) {
         where run_id = $1 and epoch = $2::bigint and owner is not null returning run_id
       )
       update ${s}.runs as run set
-        status = case when $3 = 'waiting' and cancel_reason is not null then 'cancelled' else $3 end,
+        status = case when $3 in ('waiting', 'interrupted') and cancel_reason is not null then 'cancelled' else $3 end,
         waits_for = nullif($4, ''), result = nullif($5, ''), cancel_reason = null, fruitless = 0, updated_at = clock_timestamp()
       from held where run.run_id = held.run_id`,
     fence: `with free as (${parts.fence()}) select epoch::text from free`,

@@ -201,7 +201,8 @@ export class SqlJournal implements Journal {
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
       if ((await this.#query(this.#statements.cancel, values)).length > 0) return true;
       const run = await this.get(runId);
-      if (run?.status !== "running" && run?.status !== "waiting") return false;
+      if (run === undefined || !["running", "waiting", "interrupted"].includes(run.status))
+        return false;
     }
     throw this.#unsettled(runId);
   }
