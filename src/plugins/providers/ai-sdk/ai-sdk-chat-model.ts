@@ -17,13 +17,13 @@ import { toModelCallError } from "./failures.js";
 import type { ResolvedAiSdkOptions } from "./ai-sdk-options.js";
 import { asFields } from "../../../util/objects.js";
 
-/** The model with its methods as they are called here: with options that are right for its specification. */
+/** The model with methods that accept the options of its specification. */
 interface CallableModel {
   doGenerate(options: VendorCallOptions): PromiseLike<unknown>;
   doStream(options: VendorCallOptions): PromiseLike<unknown>;
 }
 
-/** A model of the AI SDK as one of ours. */
+/** Adapts a model of the AI SDK to the framework's ChatModel. */
 export class AiSdkChatModel implements ChatModel {
   readonly provider: string;
   readonly modelId: string;
@@ -40,14 +40,14 @@ export class AiSdkChatModel implements ChatModel {
       retry: Object.freeze({ maxAttempts: 3 }),
       attachments: Object.freeze(["image/*"]),
     });
-    this.#model = model; // the options are written for its specification
+    this.#model = model; // the options match its specification
     this.#options = options;
     const { identity } = options;
     if (identity !== undefined) this.identity = () => identity;
     Object.freeze(this);
   }
 
-  /** @throws ModelCallError, or the signal's reason when aborted. */
+  /** @throws ModelCallError, or the signal's reason if aborted */
   async chat(request: ChatRequest, options: ChatCallOptions = {}): Promise<ChatResponse> {
     const deadline = this.#open(options, () => "");
     try {
@@ -61,7 +61,10 @@ export class AiSdkChatModel implements ChatModel {
     }
   }
 
-  /** @throws ModelCallError with what had come so far as `partialText`, or the signal's reason when aborted. */
+  /**
+   * @throws ModelCallError with the text received so far as `partialText`, or the signal's reason
+   * if aborted
+   */
   async *stream(
     request: ChatRequest,
     options: ChatCallOptions = {},
@@ -82,14 +85,15 @@ export class AiSdkChatModel implements ChatModel {
         if (part?.["type"] === "error") throw part["error"];
         yield* answer.add(part);
       }
-      // A model may end its stream quietly when it is aborted.
+      // A model may end its stream without an error when it is aborted.
       deadline.signal.throwIfAborted();
       yield { type: "finish", response: answer.finish() };
     } catch (error) {
       throw this.#failure(error, deadline, answer.text);
     } finally {
       deadline.close({ isDone: false });
-      // Not waited for, so that no stream can hold up the end of a call; one that is already broken cannot be cancelled.
+      // Not awaited, so that a stream can't delay the end of the call. A stream that has failed
+      // can't be cancelled.
       reader?.cancel().catch(() => undefined);
     }
   }
@@ -122,10 +126,10 @@ export class AiSdkChatModel implements ChatModel {
   }
 }
 
-/** The reader of the stream, which may be of another make than the platform's. */
+/** Returns the reader of the stream, which may be another implementation than the platform's. */
 function readerOf(result: unknown): ReadableStreamDefaultReader<unknown> {
   const stream = asFields(asFields(result)?.["stream"]);
   if (typeof stream?.["getReader"] !== "function")
     throw new InvalidResponseError("The model's result has no stream", { shown: result });
-  return (stream as unknown as ReadableStream<unknown>).getReader(); // it can at least be read
+  return (stream as unknown as ReadableStream<unknown>).getReader(); // only reading is needed
 }

@@ -13,19 +13,32 @@ import {
   type Specification,
 } from "./ai-sdk-model.js";
 
-/** How a model of the AI SDK is used. Keys, addresses and headers are options of its own provider. */
+/**
+ * Options for using a model of the AI SDK. Its provider has the options for keys, URLs and headers.
+ */
 export interface AiSdkOptions {
-  /** Time for a whole call in milliseconds, the streamed answer included. Default 600000. */
+  /**
+   * Time limit of a whole call in milliseconds, including the streamed response. Default 600,000.
+   */
   readonly timeoutMs?: number | undefined;
-  /** The longest silence in milliseconds: before the answer begins, and between two parts of a stream. Default 60000. */
+  /**
+   * Maximum idle time in milliseconds: before the response begins, and between two parts of a
+   * stream. Default 60,000.
+   */
   readonly idleTimeoutMs?: number | undefined;
-  /** What tells this endpoint and account from others of the same provider and model id, for caches: any text of yours. Default: nothing does. */
+  /**
+   * Distinguishes this endpoint and account from others with the same provider and model id, for
+   * caches. Any text. Default: none.
+   */
   readonly identity?: string | undefined;
-  /** Whether the model keeps to JSON schemas by itself. Default: true, unless the model says that it does not. */
+  /**
+   * Whether the model enforces JSON schemas. Default: true unless the model declares that it does
+   * not.
+   */
   readonly structuredOutput?: boolean | undefined;
 }
 
-/** `AiSdkOptions` once checked, with defaults applied. */
+/** Validated `AiSdkOptions` with defaults. */
 export interface ResolvedAiSdkOptions {
   readonly limits: CallLimits;
   readonly structuredOutput: boolean;
@@ -58,7 +71,7 @@ function checkSpecification(model: unknown): Specification {
   );
 }
 
-/** @throws ValidationError for something that is no such model, an unknown option, a limit that is none. */
+/** @throws ValidationError for an invalid model, an unknown option, or an invalid limit */
 export function resolveAiSdkOptions(
   model: AiSdkLanguageModel,
   options: AiSdkOptions,

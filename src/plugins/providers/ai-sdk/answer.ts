@@ -22,12 +22,12 @@ const FINISH_REASONS: ReadonlyMap<unknown, FinishReason> = new Map<unknown, Fini
   ["tool-calls", "tool_calls"],
 ]);
 
-/** v2 names the reason; v3 and v4 put it beside the vendor's own word. */
+/** Reads the reason of v2, or of v3 and v4, which put it next to the vendor's own value. */
 function readFinishReason(value: unknown): FinishReason {
   return FINISH_REASONS.get(asFields(value)?.["unified"] ?? value) ?? "other";
 }
 
-/** v2 has numbers side by side; v3 and v4 have them in groups. */
+/** Reads the token counts, which are flat in v2 and grouped in v3 and v4. */
 function readUsage(value: unknown): Usage | undefined {
   const usage = asFields(value) ?? {};
   const input = asFields(usage["inputTokens"]);
@@ -54,7 +54,7 @@ function readToolCall(part: Fields): ToolCall {
   return { id: asText(part["toolCallId"]), name, arguments: readArguments(part["input"]) };
 }
 
-/** Calls that the vendor runs itself are none of ours. */
+/** Excludes calls that the vendor runs itself. */
 function isOurCall(part: Fields): boolean {
   return part["type"] === "tool-call" && part["providerExecuted"] !== true;
 }
@@ -87,7 +87,10 @@ function answerTexts(parts: readonly Fields[], type: "text" | "reasoning"): read
   return parts.flatMap((part) => (part["type"] === type ? [asText(part["text"])] : []));
 }
 
-/** Reads what `doGenerate` resolves with. @throws InvalidResponseError for what is no such result. */
+/**
+ * Reads the result of `doGenerate`.
+ * @throws InvalidResponseError for an invalid result
+ */
 export function readResult(value: unknown): ChatResponse {
   const result = asFields(value);
   const content = result?.["content"];
@@ -110,7 +113,7 @@ interface CallInProgress {
   arguments: string;
 }
 
-/** Puts a streamed answer together, part by part. */
+/** Assembles a streamed response from its parts. */
 export class StreamedParts {
   readonly #calls: CallInProgress[] = [];
   #text = "";
@@ -152,7 +155,10 @@ export class StreamedParts {
     }
   }
 
-  /** The whole response. @throws InvalidResponseError when the stream ended before the model did. */
+  /**
+   * Returns the whole response.
+   * @throws InvalidResponseError if the stream ended before the model finished
+   */
   finish(): ChatResponse {
     if (this.#finish === undefined)
       throw new InvalidResponseError("The stream ended before the answer was complete");
@@ -186,7 +192,10 @@ export class StreamedParts {
     return [{ type: "tool_call", index, argumentsDelta: piece }];
   }
 
-  /** The whole call repeats what came in pieces; models that send no pieces give everything here. */
+  /**
+   * Handles a complete call. It repeats the parts sent before; a model that sends no parts puts
+   * everything here.
+   */
   #complete(call: ToolCall): readonly ChatChunk[] {
     const begun = this.#begin(call.id, call.name);
     const known = this.#calls.find((candidate) => candidate.id === call.id);

@@ -19,7 +19,7 @@ type AssistantPart = Extract<
   { readonly role: "assistant" }
 >["content"][number];
 
-/** The options of a call, which v2, v3 and v4 write in the same way, save for the data of files. */
+/** The options of a call, equal in v2, v3 and v4 except for the data of files. */
 export type VendorCallOptions = LanguageModelV2CallOptions & LanguageModelV3CallOptions;
 
 function toFilePart(
@@ -32,14 +32,15 @@ function toFilePart(
   const mediaType = isAddress ? (part.mediaType ?? "image/*") : source.mediaType;
   if (specification !== "v4") return { type: "file", data: value, mediaType };
   const data = isAddress ? { type: "url", url: value } : { type: "data", data: value };
-  return { type: "file", data: data as unknown as string, mediaType }; // v4 says what kind of data it is; the types here are v3's
+  // v4 adds the kind of data; the types here are those of v3
+  return { type: "file", data: data as unknown as string, mediaType };
 }
 
 function toUserPart(part: ContentPart, specification: Specification): UserPart {
   return part.type === "text" ? { type: "text", text: part.text } : toFilePart(part, specification);
 }
 
-/** The arguments as a value; broken ones as the text that they are. */
+/** Returns the arguments as a value. Invalid arguments stay a text. */
 function toInput(call: ToolCall): unknown {
   try {
     return JSON.parse(call.arguments);
@@ -135,20 +136,21 @@ function settingOptions(request: ChatRequest): Partial<VendorCallOptions> {
             schema: responseFormat.schema,
           },
         }),
-    // By provider, as everywhere in the AI SDK: { mistral: { safePrompt: true } }. What is not is for the model to refuse.
+    // Options by provider, as everywhere in the AI SDK: { mistral: { safePrompt: true } }. The
+    // model rejects invalid ones.
     ...(providerOptions === undefined
       ? {}
       : { providerOptions: providerOptions as NonNullable<VendorCallOptions["providerOptions"]> }),
   };
 }
 
-/** A request as the options of `doGenerate` and `doStream`. */
+/** Converts a request into the options of `doGenerate` and `doStream`. */
 export function toCallOptions(
   request: ChatRequest,
   o: { readonly specification: Specification; readonly signal: AbortSignal },
 ): VendorCallOptions {
   return {
-    // The parts used here are written alike in v2 and v3.
+    // The parts used here are equal in v2 and v3.
     prompt: request.messages.map((message) =>
       toPromptMessage(message, o.specification),
     ) as VendorCallOptions["prompt"],

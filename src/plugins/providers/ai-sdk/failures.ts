@@ -17,7 +17,7 @@ const BAD_REQUESTS =
   /^AI_(UnsupportedFunctionality|InvalidPrompt|InvalidArgument|NoSuchModel)Error$/;
 const BROKEN_CONNECTION = /fetch failed|terminated|socket|ECONN|network/i;
 
-/** What the hints say instead of a vendor's names, which only the wrapped model knows. */
+/** Substitutes in hints for a vendor's names, which only the wrapped model knows. */
 const PLACE = Object.freeze({
   keyVariable: "the environment variable of its provider",
   urlHint: "see the documentation of its provider",
@@ -30,7 +30,10 @@ function failureHeaders(value: unknown): Headers {
   return new Headers(pairs);
 }
 
-/** The SDK's error of a call: with a status, for a refusal; without, where no connection came about. Told by its fields, for copies of the SDK differ. */
+/**
+ * Returns the SDK's error of a call: with a status if the server rejected it, without one if there
+ * was no connection. Recognised by its fields, because several copies of the SDK may be loaded.
+ */
 function callError(
   error: Fields,
   call: Omit<FailedCall, "vendor" | "endpoint"> & { readonly provider: string },
@@ -53,7 +56,9 @@ function callError(
   );
 }
 
-/** Turns what a model of the AI SDK threw, or sent as an error in its stream, into a ModelCallError. */
+/**
+ * Converts an error that a model of the AI SDK threw, or sent in its stream, into a ModelCallError.
+ */
 export function toModelCallError(
   e: unknown,
   call: { readonly provider: string; readonly modelId: string; readonly partialText: string },

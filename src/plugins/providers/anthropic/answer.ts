@@ -19,7 +19,10 @@ const FINISH_REASONS: ReadonlyMap<unknown, FinishReason> = new Map<unknown, Fini
   ["refusal", "content_filter"],
 ]);
 
-/** The usage as far as it was reported. The vendor counts what it read from and wrote to its cache apart; our input tokens are all of them. */
+/**
+ * Reads the reported usage. The vendor counts tokens read from and written to its cache separately;
+ * the framework's input tokens include them.
+ */
 function readUsage(value: unknown): Usage | undefined {
   const usage = asFields(value) ?? {};
   const fresh = asCount(usage["input_tokens"]);
@@ -33,14 +36,14 @@ function readUsage(value: unknown): Usage | undefined {
   });
 }
 
-/** The fields that a whole answer and the beginning of a stream have in common. */
+/** Reads the fields that a whole response and the beginning of a stream share. */
 export function readIdentity(message: Fields): Pick<ChatResponse, "responseId" | "modelId"> {
   const id = asText(message["id"]);
   const model = asText(message["model"]);
   return { ...(id === "" ? {} : { responseId: id }), ...(model === "" ? {} : { modelId: model }) };
 }
 
-/** Puts a response together from its parts, for whole and for streamed answers. */
+/** Builds a response from its parts, both for whole and for streamed responses. */
 export function buildResponse(o: {
   readonly text: string;
   readonly reasoning: string;
@@ -61,7 +64,10 @@ export function buildResponse(o: {
   };
 }
 
-/** The id and name of a call. @throws InvalidResponseError when it names no tool. */
+/**
+ * Returns the id and name of a call.
+ * @throws InvalidResponseError if it names no tool
+ */
 export function readToolUse(
   block: Fields,
   index: number,
@@ -76,7 +82,10 @@ export function readToolUse(
   return { id: id === "" ? fallbackCallId(responseId, index) : id, name };
 }
 
-/** Reads a whole answer. @throws InvalidResponseError naming the first part that is not as it must be. */
+/**
+ * Reads a whole response.
+ * @throws InvalidResponseError naming the first invalid part
+ */
 export function readAnswer(message: Fields): ChatResponse {
   const content = message["content"];
   if (!Array.isArray(content))

@@ -6,17 +6,23 @@ import {
   type ResolvedProviderOptions,
 } from "../shared/provider-options.js";
 
-/** How to reach Anthropic, or another server that speaks its Messages API. */
+/** How to reach Anthropic, or another server that supports its Messages API. */
 export interface AnthropicOptions extends ProviderOptions {
-  /** The output limit of requests that set none; the API demands one. Default 8192. */
+  /** Output limit of requests without one, since the API requires a limit. Default 8192. */
   readonly maxOutputTokens?: number | undefined;
-  /** Whether the vendor may keep what requests have in common, system prompt and tools, for cheaper reading. Default true. */
+  /**
+   * Whether the vendor may cache the common prefix of requests, system prompt and tools, at a lower
+   * price. Default true.
+   */
   readonly promptCaching?: boolean | undefined;
-  /** Whether the model keeps to JSON schemas by itself. Default: by its name, since Claude 4.1 (Opus) and 4.5 do. */
+  /**
+   * Whether the model enforces JSON schemas. Default: by its name; Claude Opus 4.1 and all Claude
+   * 4.5 models and later do.
+   */
   readonly structuredOutput?: boolean | undefined;
 }
 
-/** `AnthropicOptions` once checked, with defaults applied. */
+/** Validated `AnthropicOptions` with defaults. */
 export interface ResolvedAnthropicOptions extends ResolvedProviderOptions {
   readonly maxOutputTokens: number;
   readonly promptCaching: boolean;
@@ -25,7 +31,7 @@ export interface ResolvedAnthropicOptions extends ResolvedProviderOptions {
 
 const DEFAULT_MAX_OUTPUT_TOKENS = 8192;
 
-/** @throws ValidationError for an unknown option and for those that cannot work. */
+/** @throws ValidationError for an unknown or invalid option */
 export function resolveAnthropicOptions(options: AnthropicOptions): ResolvedAnthropicOptions {
   checkOptions("anthropic()", options, [
     ...PROVIDER_OPTIONS,

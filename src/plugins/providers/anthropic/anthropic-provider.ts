@@ -4,7 +4,7 @@ import { resolveAnthropicOptions, type AnthropicOptions } from "./anthropic-opti
 import { ANTHROPIC } from "./anthropic-vendor.js";
 import { messagesApi, takesSchemas } from "./messages-api.js";
 
-/** The models of one set of options; they share one client. */
+/** Creates the models of one set of options, which share one client. */
 export function createAnthropicProvider(given: AnthropicOptions): ChatModelProvider {
   const options = resolveAnthropicOptions(given);
   return httpProvider({

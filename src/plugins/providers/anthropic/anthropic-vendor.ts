@@ -1,7 +1,7 @@
 import type { ClientSettings, Vendor } from "../shared/endpoint.js";
 import { postWith } from "../shared/vendor-client.js";
 
-/** Anthropic's API, reached with its own client. */
+/** Anthropic's API, called with its own client. */
 export const ANTHROPIC: Vendor = Object.freeze({
   name: "anthropic",
   keyVariable: "ANTHROPIC_API_KEY",
@@ -11,7 +11,7 @@ export const ANTHROPIC: Vendor = Object.freeze({
   keyHeaders: ["x-api-key", "authorization"],
   async open(settings: ClientSettings) {
     const { Anthropic } = await import("@anthropic-ai/sdk");
-    // The framework has its own telemetry; two would count every call twice.
+    // The framework has its own telemetry; the client's would count every call twice.
     return postWith(Anthropic, settings, { openTelemetry: false as const });
   },
 });

@@ -8,21 +8,25 @@ export type { AnthropicOptions } from "./anthropic-options.js";
 export type { ProviderOptions } from "../shared/provider-options.js";
 
 /**
- * A chat model of Anthropic, or of any server that speaks its Messages API. Nothing is loaded, read from the environment or connected before the first call.
+ * Creates a chat model of Anthropic, or of any server that supports its Messages API. Nothing is
+ * loaded, read from the environment or connected before the first call.
  *
- * System messages become the system prompt, wherever they stand. Schemas of tools and answers are sent for strict mode where it can say the same.
- * Of a model that thinks aloud (`providerOptions: { thinking }`) the thinking is kept as `reasoning` of the response and not sent back, so thinking does not go together with tools.
+ * System messages become the system prompt, at any position. Schemas of tools and answers are sent
+ * in strict mode if it can express them. With extended thinking (`providerOptions: { thinking }`)
+ * the thinking is returned as `reasoning` of the response. It is not sent back, so thinking can't
+ * be combined with tools.
  *
  * @example anthropic("claude-sonnet-4-5")
- * @throws ValidationError for a blank model name and for options that cannot work.
+ * @throws ValidationError for a blank model name or invalid options
  */
 export function anthropic(modelId: string, options: AnthropicOptions = {}): ChatModel {
   return createAnthropicProvider(options).create(modelId);
 }
 
 /**
- * Makes models nameable as `anthropic:{model}`, for instance `"anthropic:claude-sonnet-4-5"`, all with these options.
- * @throws ValidationError for options that cannot work.
+ * Registers models under the names `anthropic:{model}`, for instance
+ * `"anthropic:claude-sonnet-4-5"`, all with these options.
+ * @throws ValidationError for invalid options
  */
 export function anthropicProvider(options: AnthropicOptions = {}): Plugin {
   const provider = createAnthropicProvider(options);

@@ -8,7 +8,7 @@ import { requestBody } from "./request-body.js";
 import { ANTHROPIC_DIALECT, hasStructuredOutput } from "./strict-dialect.js";
 import { StreamedMessage } from "./streamed-message.js";
 
-/** Whether requests to this model may bear schemas. */
+/** Whether requests to this model may contain schemas. */
 export function takesSchemas(
   modelId: string,
   options: Pick<ResolvedAnthropicOptions, "structuredOutput">,
@@ -19,7 +19,7 @@ export function takesSchemas(
 /** Anthropic's Messages API. */
 export function messagesApi(options: ResolvedAnthropicOptions): ChatProtocol {
   const strict = new StrictSchemas(ANTHROPIC_DIALECT);
-  // Optional properties stay optional here, so no nulls have to be taken out.
+  // Optional properties stay optional for this vendor, so no nulls need to be removed.
   const nulls = new NullRemover({ text: undefined, tools: new Map<string, JsonSchema>() });
   return {
     path: "/v1/messages",

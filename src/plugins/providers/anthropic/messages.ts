@@ -7,7 +7,7 @@ type WireMessage = Anthropic.MessageParam;
 type WireBlock = Anthropic.ContentBlockParam;
 type ImageMediaType = Anthropic.Base64ImageSource["media_type"];
 
-/** The vendor refuses blocks of blank text. */
+/** Omits blank texts, because the vendor rejects them. */
 function textBlocks(text: string): readonly Anthropic.TextBlockParam[] {
   return text.trim() === "" ? [] : [{ type: "text", text }];
 }
@@ -16,7 +16,7 @@ function toBlocks(part: ContentPart): readonly WireBlock[] {
   if (part.type === "text") return textBlocks(part.text);
   const source = imageSource(part);
   if (source.kind === "url") return [{ type: "image", source: { type: "url", url: source.url } }];
-  // A type that the vendor does not know is for the vendor to refuse.
+  // The vendor itself rejects an unknown type.
   return [
     {
       type: "image",
@@ -25,13 +25,16 @@ function toBlocks(part: ContentPart): readonly WireBlock[] {
   ];
 }
 
-/** The arguments as the object that the vendor demands; of a call that went wrong the text as the model wrote it. */
+/**
+ * Returns the arguments as the object that the vendor requires. Invalid arguments become an object
+ * with the model's text.
+ */
 function toInput(call: ToolCall): object {
   try {
     const input = asFields(JSON.parse(call.arguments));
     if (input !== undefined) return input;
   } catch {
-    // Broken arguments: the tool's result tells the model so.
+    // For invalid arguments, the tool's result reports the problem to the model.
   }
   return { arguments: call.arguments };
 }
@@ -70,7 +73,10 @@ function toWireMessage(message: ChatMessage): WireMessage | undefined {
   }
 }
 
-/** The conversation in the vendor's form, without its system messages. The results of one turn's tool calls stand in one message. */
+/**
+ * Converts the conversation without its system messages into the vendor's form. The results of one
+ * turn's tool calls form one message.
+ */
 export function toWireMessages(messages: readonly ChatMessage[]): WireMessage[] {
   const result: WireMessage[] = [];
   let openResults: WireBlock[] | undefined;
@@ -89,7 +95,7 @@ export function toWireMessages(messages: readonly ChatMessage[]): WireMessage[] 
   return result;
 }
 
-/** The system messages in the vendor's form, wherever they stand in the conversation. */
+/** Converts the system messages at any position into the vendor's form. */
 export function toSystemBlocks(
   messages: readonly ChatMessage[],
 ): readonly Anthropic.TextBlockParam[] {

@@ -9,14 +9,14 @@ import { ANTHROPIC_DIALECT, STRICT_TOOL_LIMIT } from "./strict-dialect.js";
 type Body = Anthropic.MessageCreateParams;
 type Cached = { readonly cache_control?: Anthropic.CacheControlEphemeral | null };
 
-/** What a request is written with. */
+/** The settings of a request body. */
 export interface BodySettings {
   readonly options: Pick<ResolvedAnthropicOptions, "maxOutputTokens" | "promptCaching">;
   readonly strict: StrictSchemas;
   readonly structuredOutput: boolean;
 }
 
-/** Marks the last of these as the end of what requests have in common. */
+/** Marks the last block as the end of the common prefix of requests. */
 function marked<T extends object>(blocks: readonly T[], isCaching: boolean): (T & Cached)[] {
   const last = blocks.length - 1;
   return blocks.map((block, index) =>
@@ -24,7 +24,10 @@ function marked<T extends object>(blocks: readonly T[], isCaching: boolean): (T 
   );
 }
 
-/** Strict tools and the output format of one request share the vendor's limits; those for which there is no room left go without. */
+/**
+ * Strict tools and the output format of one request share the vendor's limits. Schemas beyond the
+ * limits are sent without strict mode.
+ */
 class StrictBudget {
   readonly #settings: BodySettings;
   #tools = 0;
@@ -35,7 +38,7 @@ class StrictBudget {
     this.#settings = settings;
   }
 
-  /** The schema made strict, where the model, the schema and the limits allow it. */
+  /** Returns the strict schema if the model, the schema and the limits allow it. */
   take(
     schema: Anthropic.Tool.InputSchema | Readonly<Record<string, unknown>>,
     isTool: boolean,
@@ -70,7 +73,7 @@ function toolFields(request: ChatRequest, budget: StrictBudget, isCaching: boole
       ...(strict === undefined ? {} : { strict: true }),
     };
   });
-  // The vendor refuses tool_choice without tools.
+  // The vendor rejects tool_choice without tools.
   if (tools.length === 0) return {};
   const choice = request.toolChoice;
   return {
@@ -84,7 +87,8 @@ function formatFields(request: ChatRequest, budget: StrictBudget): Partial<Body>
     request.responseFormat === undefined
       ? undefined
       : budget.take(request.responseFormat.schema, false);
-  // The vendor has no other than the strict mode: without it the prompt and the validation afterwards must do.
+  // The vendor supports only strict formats. Otherwise the prompt and the later validation enforce
+  // the schema.
   return schema === undefined
     ? {}
     : { output_config: { format: { type: "json_schema", schema: { ...schema } } } };
@@ -98,7 +102,10 @@ function settingFields(request: ChatRequest): Partial<Body> {
   };
 }
 
-/** The body of a call. `providerOptions` come last, so they win over what is set here; only whether it streams is not theirs to choose. */
+/**
+ * Builds the body of a call. `providerOptions` override the other settings, except whether the
+ * response is streamed.
+ */
 export function requestBody(
   request: ChatRequest,
   target: WireTarget,

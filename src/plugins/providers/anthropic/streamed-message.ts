@@ -8,11 +8,14 @@ import { buildResponse, readIdentity, readToolUse } from "./answer.js";
 import { asFields, asText } from "../../../util/objects.js";
 
 interface CallInProgress extends StreamedCall {
-  /** What the block began with: usually nothing, but some servers give everything at once. */
+  /** The initial content of the block: usually empty, but some servers send everything at once. */
   readonly input: unknown;
 }
 
-/** The fields that say something: the vendor repeats counts in later events, as null where they do not apply. */
+/**
+ * Returns the fields that are not null. The vendor repeats counts in later events, as null if they
+ * do not apply.
+ */
 function known(fields: unknown): Fields {
   return Object.fromEntries(
     Object.entries(asFields(fields) ?? {}).filter(
@@ -21,7 +24,7 @@ function known(fields: unknown): Fields {
   );
 }
 
-/** Puts a streamed answer together, event by event. */
+/** Assembles a streamed response event by event. */
 export class StreamedMessage implements StreamedAnswer {
   readonly #calls = new StreamedCalls<CallInProgress>();
   #text = "";
@@ -118,7 +121,7 @@ export class StreamedMessage implements StreamedAnswer {
   #addArguments(blockIndex: unknown, piece: string): readonly ChatChunk[] {
     const index = this.#calls.positionOf(blockIndex);
     const call = this.#calls.at(index);
-    // Deltas of the vendor's own tools, which it runs itself.
+    // Skips deltas of the vendor's own tools, which it runs itself.
     if (index === undefined || call === undefined || piece === "") return [];
     call.arguments = (call.arguments ?? "") + piece;
     return [{ type: "tool_call", index, argumentsDelta: piece }];

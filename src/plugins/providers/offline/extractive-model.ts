@@ -17,10 +17,10 @@ import { collectQuotes } from "./quotes.js";
 import { rank } from "./ranking.js";
 import { SchemaFiller } from "./schema-filler.js";
 
-/** What the model says when a prompt delimits no text. */
+/** The response if a prompt delimits no text. */
 export const NO_SOURCE =
   "No source text was given between delimiters, so there is nothing to quote.";
-/** What it says when a text holds only headings, tables, code and links. */
+/** The response if a text contains only headings, tables, code and links. */
 export const NO_SENTENCE = "The source text holds no sentence that could be quoted.";
 
 const SHARE = 0.1;
@@ -28,14 +28,17 @@ const [LEAST, MOST] = [3, 12];
 const TOKEN_SLICE = 60_000;
 const MAX_SOURCE_LENGTH = 160;
 
-/** All quotable pieces of the prompt's sources, the chosen ones (best first), and what to say where there are none. */
+/**
+ * All quotable pieces of the prompt's sources, the selected ones (best first), and the text to
+ * return if there are none.
+ */
 interface Selection {
   readonly all: readonly Quote[];
   readonly chosen: readonly Quote[];
   readonly fallback: string;
 }
 
-/** Answers with sentences of the source text it is given, and with nothing else. */
+/** Responds only with sentences of the source text in the prompt. */
 export class ExtractiveModel implements ChatModel {
   readonly provider = "offline";
   readonly modelId = "extractive";
@@ -77,7 +80,8 @@ export class ExtractiveModel implements ChatModel {
     if (sources.length === 0) return { all: [], chosen: [], fallback: NO_SOURCE };
     await this.#tools.ready(this.provider, this.modelId);
     await pacer.rest();
-    const quotes = new Map<string, Quote>(); // by text: what stands in the sources twice is one quote
+    // keyed by text: a sentence that occurs twice is one quote
+    const quotes = new Map<string, Quote>();
     for (const source of sources)
       await collectQuotes(await passagesOf(source, pacer), this.#tools, pacer, quotes);
     const all = [...quotes.values()];
@@ -87,7 +91,7 @@ export class ExtractiveModel implements ChatModel {
   }
 }
 
-/** One bullet per quote, in the order of the source. */
+/** Formats one bullet per quote, in the order of the source. */
 function markdown({ all, chosen, fallback }: Selection): string {
   if (chosen.length === 0) return fallback;
   const taken = new Set(chosen);
@@ -104,7 +108,7 @@ function json(schema: JsonSchema, { all, chosen, fallback }: Selection): string 
   return JSON.stringify(new SchemaFiller(schema, chosen, all, fallback).fill(), null, 2);
 }
 
-/** Estimates: there is no vendor that counts. */
+/** Estimates the tokens, since there is no vendor that counts them. */
 async function estimateUsage(
   messages: readonly ChatMessage[],
   content: string,

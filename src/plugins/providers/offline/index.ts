@@ -6,7 +6,7 @@ import { offline } from "./offline.js";
 export { offline } from "./offline.js";
 export type { OfflineOptions } from "./offline.js";
 
-/** Makes the name `offline:extractive` usable wherever a model is asked for. */
+/** Registers the model name `offline:extractive`. */
 export function offlineProvider(): Plugin {
   return definePlugin({
     name: "provider-offline",

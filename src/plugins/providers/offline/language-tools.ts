@@ -3,13 +3,13 @@ import { ModelCallError } from "../../../contracts/errors.js";
 import { importOptional } from "../../../util/import-optional.js";
 import { messageOf } from "../../../util/errors.js";
 
-/** A sentence as the text has it, and the stems of the words that carry its meaning. */
+/** A sentence as it appears in the text, and the stems of its content words. */
 export interface ParsedSentence {
   readonly text: string;
   readonly terms: readonly string[];
 }
 
-/** What is used of wink-nlp. */
+/** The part of wink-nlp that is used. */
 interface Analyser {
   readonly its: { readonly stem: unknown; readonly type: unknown; readonly stopWordFlag: unknown };
   readDoc(text: string): { sentences(): { each(fn: (sentence: AnalysedSentence) => void): void } };
@@ -24,13 +24,13 @@ interface AnalysedSentence {
   tokens(): { out(its: unknown): readonly unknown[] };
 }
 
-/** Resolves to a function that makes a fresh analyser. */
+/** Resolves with a function that creates a new analyser. */
 export type AnalyserLoader = () => Promise<() => Analyser>;
 
-// The analyser keeps every new word for ever, so after this many characters a fresh one takes over.
+// The analyser keeps every new word forever, so a new one replaces it after this many characters.
 const CHARACTERS_PER_ANALYSER = 20_000_000;
 
-/** Imports the optional packages when they are first needed. */
+/** Imports the optional packages on first use. */
 const loadWink: AnalyserLoader = async () => {
   const { default: model } = await importOptional<{ readonly default: unknown }>(
     "wink-eng-lite-web-model",
@@ -40,7 +40,7 @@ const loadWink: AnalyserLoader = async () => {
   return () => winkNlp(model, ["sbd"]);
 };
 
-/** Sentence boundaries and stems of English text, by wink-nlp. */
+/** Splits English text into sentences and stems, with wink-nlp. */
 export class LanguageTools {
   readonly #load: AnalyserLoader;
   #create: (() => Analyser) | undefined;
@@ -51,7 +51,10 @@ export class LanguageTools {
     this.#load = load;
   }
 
-  /** Must have resolved before `sentences` is called. @throws ModelCallError naming the packages when they cannot be loaded. */
+  /**
+   * Loads the packages. Must resolve before `sentences` is called.
+   * @throws ModelCallError naming the packages if they can't be loaded
+   */
   async ready(provider: string, modelId: string): Promise<void> {
     try {
       this.#create ??= await this.#load();
@@ -65,8 +68,9 @@ export class LanguageTools {
   }
 
   /**
-   * The sentences of `text`, in its order; what does not stand in it letter by letter is left out. A full stop with no space after it ends none:
-   * the analyser would cut file names and addresses in two.
+   * Returns the sentences of `text` in order. Omits a sentence that is not an exact part of the
+   * text. A full stop without a following space does not end a sentence, because the analyser would
+   * split file names and addresses.
    */
   sentences(text: string): readonly ParsedSentence[] {
     const analyser = this.#analyserFor(text.length);

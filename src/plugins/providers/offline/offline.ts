@@ -6,21 +6,25 @@ import { LanguageTools } from "./language-tools.js";
 
 /** Options of the offline model. */
 export interface OfflineOptions {
-  /** How many sentences it quotes. Default: a tenth of the source's, at least 3 and at most 12. */
+  /** Number of quoted sentences. Default: a tenth of the source's, at least 3 and at most 12. */
   readonly sentences?: number | undefined;
 }
 
 /**
- * A chat model that needs no network and no key: it quotes the most telling sentences of the text it is given, word for word, and can do nothing else.
- * For demos and tests of whole ensembles; English text works best.
+ * Creates a chat model that needs no network and no key. It quotes the most relevant sentences of
+ * the text in the prompt, word for word, and has no other ability. Intended for demos and tests of
+ * whole ensembles; works best with English text.
  *
- * It reads only what the prompt delimits (the outputs of previous tasks; else text between `---` lines or in fences), never the instructions.
- * Plain requests get a bullet per sentence with the heading or file it stands under; with `responseFormat` the sentences fill the schema.
- * A sentence that runs over the end of a line is quoted in part or passed over, so that every quote stands in the source as it is.
- * It never calls tools, and sampling settings and output limits have no effect. The tokens it reports are estimates.
+ * It reads only delimited parts of the prompt (the outputs of previous tasks; otherwise text
+ * between `---` lines or in fences), never the instructions. Plain requests return one bullet per
+ * sentence with its heading or file. With `responseFormat` the sentences fill the schema. A
+ * sentence that crosses a line end is quoted partly or skipped, so that every quote occurs
+ * unchanged in the source. The model never calls tools and ignores sampling settings and output
+ * limits. The reported token counts are estimates.
  *
- * Needs the packages wink-nlp and wink-eng-lite-web-model, which are loaded by the first call; without them that call rejects with ModelCallError.
- * @throws ValidationError for an unknown model or option.
+ * Requires the packages wink-nlp and wink-eng-lite-web-model, which the first call loads. Without
+ * them that call rejects with ModelCallError.
+ * @throws ValidationError for an unknown model or option
  */
 export function offline(modelId = "extractive", options: OfflineOptions = {}): ChatModel {
   if (modelId !== "extractive")

@@ -1,7 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 const SLICE_MS = 15;
 
-/** Divides long work into short slices, so that the event loop goes on and an abort is seen. */
+/**
+ * Divides long work into short slices, so that the event loop can run and an abort takes effect.
+ */
 export class Pacer {
   readonly #signal: AbortSignal | undefined;
   #sliceStart = performance.now();
@@ -11,12 +13,18 @@ export class Pacer {
     signal?.throwIfAborted();
   }
 
-  /** Call it between pieces of a few milliseconds. @throws the signal's reason once aborted. */
+  /**
+   * Call it between slices of a few milliseconds.
+   * @throws the signal's reason once aborted
+   */
   async pause(): Promise<void> {
     if (performance.now() - this.#sliceStart >= SLICE_MS) await this.rest();
   }
 
-  /** Lets the event loop turn once. @throws the signal's reason once aborted. */
+  /**
+   * Yields to the event loop once.
+   * @throws the signal's reason once aborted
+   */
   async rest(): Promise<void> {
     await nextTurn();
     this.#sliceStart = performance.now();

@@ -3,12 +3,12 @@ import type { SourceBlock } from "./prompt-sources.js";
 import { isSourceName } from "./source-names.js";
 import { parseJson } from "../../../util/json/parse-json.js";
 
-/** Lines of running text that belong together, trimmed. */
+/** Adjacent lines of running text, trimmed. */
 export interface Passage {
   readonly lines: readonly string[];
-  /** The file marker in force, else the nearest heading, else the label of the block. */
+  /** The current file marker, else the nearest heading, else the label of the block. */
   readonly source: string | undefined;
-  /** A sentence that was quoted before, or the text of a list item: taken as it is where it is short. */
+  /** A sentence quoted before, or the text of a list item. Used unchanged if it is short. */
   readonly quoted: boolean;
 }
 
@@ -52,7 +52,10 @@ function isMarkup(line: string): boolean {
   );
 }
 
-/** Reads one text line by line and collects its passages: headings, tables, code, rules, front matter and lines of links only are left out. */
+/**
+ * Reads a text line by line and collects its passages. Skips headings, tables, code, rules, front
+ * matter and lines that contain only links.
+ */
 class PassageReader {
   readonly #passages: Passage[] = [];
   readonly #label: string | undefined;
@@ -97,7 +100,7 @@ class PassageReader {
     });
   }
 
-  /** The line before, where this one makes it a heading. */
+  /** Returns the previous line if this line underlines it as a heading. */
   #underlined(line: string): string | undefined {
     return this.#lines.length === 1 && UNDERLINE.test(line) ? this.#lines.pop() : undefined;
   }
@@ -143,13 +146,15 @@ function withoutFrontMatter(lines: readonly string[]): readonly string[] {
     : lines;
 }
 
-/** The value of a text that is a JSON object or list; `undefined` for any other text. */
+/** Parses a text that is a JSON object or list. Returns `undefined` for any other text. */
 function documentOf(text: string): unknown {
   const trimmed = text.trim();
   return /^[[{]/.test(trimmed) ? parseJson(trimmed) : undefined;
 }
 
-/** The texts inside a JSON document, each with what its neighbours say about where it is from. */
+/**
+ * Returns the texts inside a JSON document, each with the source that its sibling properties name.
+ */
 function jsonBlocks(value: unknown, label: string | undefined): readonly SourceBlock[] {
   const blocks: SourceBlock[] = [];
   const pending: { readonly value: unknown; readonly label: string | undefined }[] = [
@@ -172,7 +177,10 @@ function jsonBlocks(value: unknown, label: string | undefined): readonly SourceB
   return blocks;
 }
 
-/** The quotable passages of a source, in its order. A JSON document is read through: the strings in it are the texts. */
+/**
+ * Returns the quotable passages of a source in order. For a JSON document the texts are its
+ * strings.
+ */
 export async function passagesOf(block: SourceBlock, pacer: Pacer): Promise<readonly Passage[]> {
   const json = documentOf(block.text);
   const passages: Passage[] = [];

@@ -1,28 +1,29 @@
 import type { ChatMessage } from "../../../contracts/chat-model.js";
 
-/** A text that a prompt holds between delimiters. */
+/** A delimited text in a prompt. */
 export interface SourceBlock {
   readonly text: string;
-  /** What its heading says it is. */
+  /** The label in its heading. */
   readonly label: string | undefined;
 }
 
 const CONTEXT_HEADING = "## Context from Previous Tasks\n";
 const BLOCK_START = "\n---\n### ";
-// A following block starts with a rule and its heading right after the rule that closes the one before; a rule within a text is not followed so.
+// A following block begins with a rule and a heading immediately after the closing rule of the
+// previous block. A rule within a text is not followed like this.
 const BETWEEN_BLOCKS = /\n---\n\n---\n### /;
 const TASK_SECTION = "\n---\n\n## Task\n";
 const OTHER_SECTION =
   /\n---\n\n(?=## (?:Long-Term Memory|Entity Knowledge|Task Improvement Notes \(from prior executions\)|Revision Instructions(?: \(Attempt \d+\))?|Active Directives)\n)/;
 const FENCE = /^\s{0,3}(`{3,}|~{3,})/;
 
-/** The text of a message, its text parts joined. */
+/** Joins the text parts of a message. */
 export function messageText(message: ChatMessage): string {
   if (typeof message.content === "string") return message.content;
   return message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 }
 
-/** `role: description` on the first line, the output itself below. */
+/** Parses a block with `role: description` on the first line and the output below. */
 function contextBlock(block: string): SourceBlock {
   const end = block.indexOf("\n");
   const heading = end < 0 ? block : block.slice(0, end);
@@ -33,7 +34,10 @@ function contextBlock(block: string): SourceBlock {
   };
 }
 
-/** The last place that looks like the task's section, since texts may hold such lines too; before it, the first of another section. */
+/**
+ * Returns the end of the context: the first other section before the last line that looks like the
+ * task section. Outputs may contain such lines too, so the last one counts.
+ */
 function contextEnd(region: string): number {
   const task = region.lastIndexOf(TASK_SECTION);
   const other = OTHER_SECTION.exec(task < 0 ? region : region.slice(0, task))?.index ?? task;
@@ -51,7 +55,9 @@ function contextBlocks(prompt: string): readonly SourceBlock[] {
   return region.slice(0, contextEnd(region)).split(BETWEEN_BLOCKS).map(contextBlock);
 }
 
-/** Texts between two `---` lines, and fenced ones; what is opened and never closed does not count. */
+/**
+ * Returns texts between two `---` lines, and fenced texts. An unclosed delimiter does not count.
+ */
 function delimitedBlocks(prompt: string): readonly SourceBlock[] {
   const blocks: SourceBlock[] = [];
   let open: { readonly closes: (line: string) => boolean; readonly lines: string[] } | undefined;
@@ -72,8 +78,10 @@ function delimitedBlocks(prompt: string): readonly SourceBlock[] {
 }
 
 /**
- * The source texts of a conversation: the context blocks of its first user message that has any, else what stands between `---` lines or in fences.
- * Everything else in a prompt is instruction and never quoted. A description of several lines in a block's heading cannot be told from its text.
+ * Returns the source texts of a conversation: the context blocks of the first user message with
+ * any, otherwise text between `---` lines or in fences. All other parts of a prompt are
+ * instructions and never quoted. In a block's heading, a description of several lines can't be
+ * distinguished from the text.
  */
 export function promptSources(messages: readonly ChatMessage[]): readonly SourceBlock[] {
   const prompts = messages.filter((message) => message.role === "user").map(messageText);

@@ -2,14 +2,16 @@ import type { LanguageTools } from "./language-tools.js";
 import type { Pacer } from "./pacer.js";
 import type { Passage } from "./passages.js";
 
-/** A piece of the source that may be quoted: it stands there letter by letter, in one line. */
+/** A quotable piece of the source, which occurs there unchanged in one line. */
 export interface Quote {
   readonly text: string;
   readonly source: string | undefined;
   readonly terms: ReadonlySet<string>;
-  /** A whole sentence of ordinary length; others are only taken when there are too few of these. */
+  /**
+   * A whole sentence of ordinary length. Other quotes are used only if there are too few of these.
+   */
   readonly good: boolean;
-  /** Counted from 0 within its passage. */
+  /** Position within its passage, counted from 0. */
   readonly position: number;
 }
 
@@ -21,7 +23,10 @@ const MIN_WORDS = 4;
 const MAX_GOOD_LENGTH = 400;
 const SENTENCE_END = /[.!?\u2026\u3002\uff01\uff1f]["'\u201d\u2019)\]*_]*$/;
 
-/** Where to cut the start of a line that is too long for one piece of work: after a sentence or a word, where there is one. */
+/**
+ * Returns where to split a line that is too long for one slice: after a sentence or a word if
+ * possible.
+ */
 function cutAt(head: string, end: number): number {
   const stop =
     Math.max(
@@ -31,10 +36,14 @@ function cutAt(head: string, end: number): number {
   if (stop > 0) return stop;
   const space = head.lastIndexOf(" ", end - 1);
   if (space > 0) return space;
-  return /[\uD800-\uDBFF]/.test(head.charAt(end - 1)) ? end - 1 : end; // never within a surrogate pair
+  // never within a surrogate pair
+  return /[\uD800-\uDBFF]/.test(head.charAt(end - 1)) ? end - 1 : end;
 }
 
-/** Cuts a line into pieces of bounded length; very long words are cut too, since the analyser's time grows with their square. */
+/**
+ * Splits a line into pieces of limited length. Splits very long words too, since the analyser's
+ * time grows with the square of their length.
+ */
 function* cutLine(line: string): Generator<string> {
   let rest = line;
   for (;;) {
@@ -48,7 +57,7 @@ function* cutLine(line: string): Generator<string> {
   yield rest;
 }
 
-/** Groups lines so that no piece of work is long. */
+/** Groups lines into slices of limited size. */
 function* pieces(lines: readonly string[]): Generator<readonly string[]> {
   let group: string[] = [];
   let length = 0;
@@ -65,7 +74,10 @@ function* pieces(lines: readonly string[]): Generator<readonly string[]> {
   if (group.length > 0) yield group;
 }
 
-/** The part of `text` that lies in one line of the source: all of it, or the longest where it runs over line ends. */
+/**
+ * Returns the part of `text` within one line of the source: the whole text, or the longest part if
+ * it crosses line ends.
+ */
 function withinOneLine(text: string, start: number, lineEnds: readonly number[]): string {
   const cuts = lineEnds
     .filter((end) => end > start && end < start + text.length)
@@ -82,7 +94,8 @@ function quotesOfPiece(
   tools: LanguageTools,
   firstPosition: number,
 ): readonly Quote[] {
-  const text = lines.join(" "); // a sentence may go on in the next line; where the lines end is remembered
+  // a sentence may continue in the next line, so the line ends are recorded
+  const text = lines.join(" ");
   const lineEnds: number[] = [];
   lines.reduce(
     (offset, line) => (lineEnds.push(offset + line.length), offset + line.length + 1),
@@ -112,14 +125,14 @@ function quotesOfPiece(
   });
 }
 
-/** A quote of a quote is the same sentence; it is not divided again. */
+/** Returns a passage that is already a quote. It is one sentence and is not split again. */
 function requote(passage: Passage, tools: LanguageTools): Quote {
   const text = passage.lines[0] ?? "";
   const terms = tools.sentences(text).flatMap((sentence) => sentence.terms);
   return { text, source: passage.source, terms: new Set(terms), good: true, position: 0 };
 }
 
-/** Adds everything that can be quoted from `passages` to `quotes`, in their order. */
+/** Adds all quotable pieces of `passages` to `quotes` in order. */
 export async function collectQuotes(
   passages: readonly Passage[],
   tools: LanguageTools,

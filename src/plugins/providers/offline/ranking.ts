@@ -7,7 +7,7 @@ const REDUNDANCY_WEIGHT = 0.6;
 const SAME_SOURCE_WEIGHT = 0.03;
 const FRAGMENT_PENALTY = 10;
 
-/** In how many quotes a term stands, as a share of the most frequent one's. */
+/** Returns the number of quotes with each term, relative to the most frequent term. */
 function termWeights(quotes: readonly Quote[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { terms } of quotes)
@@ -16,7 +16,10 @@ function termWeights(quotes: readonly Quote[]): ReadonlyMap<string, number> {
   return new Map([...counts].map(([term, count]) => [term, Math.sqrt(count / most)]));
 }
 
-/** How much a quote says about the whole: the mean weight of its terms, with a bonus for what opens a passage. */
+/**
+ * Returns the relevance of a quote: the mean weight of its terms, with a bonus for the beginning of
+ * a passage.
+ */
 function scoreOf(quote: Quote, weights: ReadonlyMap<string, number>): number {
   let sum = 0;
   for (const term of quote.terms) sum += weights.get(term) ?? 0;
@@ -24,7 +27,7 @@ function scoreOf(quote: Quote, weights: ReadonlyMap<string, number>): number {
   return mean + POSITION_WEIGHT / (1 + quote.position) - (quote.good ? 0 : FRAGMENT_PENALTY);
 }
 
-/** Cosine of two sets of terms. */
+/** Returns the cosine similarity of two sets of terms. */
 function similarity(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   let shared = 0;
   for (const term of a) if (b.has(term)) shared++;
@@ -34,7 +37,7 @@ function similarity(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
 interface RankedQuote {
   readonly quote: Quote;
   readonly score: number;
-  /** The likeness to the most similar quote chosen so far. */
+  /** Similarity to the most similar selected quote. */
   redundancy: number;
   chosenOfSource: number;
 }
@@ -44,8 +47,9 @@ function gain(c: RankedQuote): number {
 }
 
 /**
- * The `count` quotes that together say most, best first: frequency of terms and position decide, and what repeats a quote already chosen is passed over
- * (maximal marginal relevance, Carbonell and Goldstein 1998).
+ * Returns the `count` quotes that cover the text best, best first. Ranks by term frequency and
+ * position, and skips quotes that repeat a selected one (maximal marginal relevance, Carbonell and
+ * Goldstein 1998).
  */
 export function rank(quotes: readonly Quote[], count: number): readonly Quote[] {
   const weights = termWeights(quotes);

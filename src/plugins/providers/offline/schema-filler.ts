@@ -15,7 +15,10 @@ function numberAt(schema: JsonSchema, field: string, otherwise: number): number 
   return typeof value === "number" ? value : otherwise;
 }
 
-/** Fills a JSON Schema with quotes. Strings are sentences (or where they are from, by the name of the property); numbers 0, booleans false, enums their first value. */
+/**
+ * Fills a JSON Schema with quotes. Strings become sentences, or their source if the property's name
+ * asks for one. Numbers become 0, booleans false, enums their first value.
+ */
 export class SchemaFiller {
   readonly #root: JsonSchema;
   readonly #quotes: readonly Quote[];
@@ -23,7 +26,10 @@ export class SchemaFiller {
   readonly #fallback: string;
   #next = 0;
 
-  /** `quotes`: best first. `all`: in the order of the source. `fallback`: what a string says when there is nothing to quote. */
+  /**
+   * `quotes`: best first. `all`: in the order of the source. `fallback`: the value of a string if
+   * there is nothing to quote.
+   */
   constructor(root: JsonSchema, quotes: readonly Quote[], all: readonly Quote[], fallback: string) {
     this.#root = root;
     this.#quotes = quotes;
@@ -31,7 +37,7 @@ export class SchemaFiller {
     this.#fallback = fallback;
   }
 
-  /** The filled document. */
+  /** Returns the filled document. */
   fill(): unknown {
     return this.#value(this.#root, "", undefined, 0);
   }
@@ -57,7 +63,7 @@ export class SchemaFiller {
     }
   }
 
-  /** Follows references and takes the first branch that is not null. */
+  /** Follows references and selects the first branch that is not null. */
   #resolve(schema: JsonSchema, depth: number): JsonSchema {
     if (depth > MAX_DEPTH) return { type: "null" };
     const reference = schema["$ref"];
@@ -99,7 +105,10 @@ export class SchemaFiller {
     return Object.fromEntries(entries);
   }
 
-  /** A string, or a list of strings: what is filled although it is optional. */
+  /**
+   * Whether a property is a string or a list of strings. These are filled even if they are
+   * optional.
+   */
   #isTextual(property: JsonSchema, depth: number): boolean {
     const schema = this.#resolve(property, depth + 1);
     if (this.#typeOf(schema) !== "array") return this.#typeOf(schema) === "string";
@@ -129,13 +138,13 @@ export class SchemaFiller {
     return values;
   }
 
-  /** The best quotes, in the order of the source, so that a list reads like it. */
+  /** Returns the best quotes in the order of the source, so that a list is readable. */
   #best(most: number): readonly Quote[] {
     const place = (quote: Quote): number => this.#order.get(quote) ?? 0;
     return this.#quotes.slice(0, most).sort((a, b) => place(a) - place(b));
   }
 
-  /** Whether there is a string in it to put a sentence into. */
+  /** Whether the schema contains a string for a sentence. */
   #holdsText(unresolved: JsonSchema, depth: number): boolean {
     if (depth > MAX_DEPTH) return false;
     const schema = this.#resolve(unresolved, depth);
@@ -170,11 +179,12 @@ export class SchemaFiller {
     return text.length <= limit ? text : text.slice(0, limit).replace(/\s+\S*$/, "");
   }
 
-  /** The next quote in turn that fits, or the next one at all. */
+  /** Returns the next matching quote in turn, or the next one if none matches. */
   #take(fits: (quote: Quote) => boolean): Quote | undefined {
     const count = this.#quotes.length;
     const turn = Array.from({ length: count }, (_, index) => (this.#next + index) % count);
-    const index = turn.find((candidate) => fits(this.#quotes[candidate] as Quote)) ?? turn[0]; // an index below the length
+    // an index below the length
+    const index = turn.find((candidate) => fits(this.#quotes[candidate] as Quote)) ?? turn[0];
     if (index === undefined) return undefined;
     this.#next = (index + 1) % count;
     return this.#quotes[index];

@@ -12,7 +12,9 @@ const SOURCE_WORDS: ReadonlySet<string> = new Set([
   "uri",
 ]);
 
-/** Whether a property by its name says where something comes from: `source`, `filePath`, `document_title`, `sources`. */
+/**
+ * Whether a property's name asks for a source: `source`, `filePath`, `document_title`, `sources`.
+ */
 export function isSourceName(name: string): boolean {
   const words = name.split(/(?=[A-Z])|[_\-\s]+/).map((word) => word.toLowerCase());
   return words.some((word) => SOURCE_WORDS.has(word) || SOURCE_WORDS.has(word.replace(/s$/, "")));

@@ -17,7 +17,10 @@ function isVector(value: unknown): value is readonly number[] {
   );
 }
 
-/** The vectors of an answer in the order of the texts, which `index` gives and the order of the list need not. */
+/**
+ * Returns the vectors of a response in the order of the texts. `index` defines it; the order of the
+ * list may differ.
+ */
 function readVectors(document: Fields, count: number): readonly (readonly number[])[] {
   const vectors: (readonly number[])[] = [];
   for (const [position, entry] of asList(document["data"]).entries()) {
@@ -47,11 +50,14 @@ function checkTexts(texts: readonly string[]): void {
 }
 
 /**
- * Turns texts into vectors with an embedding model of OpenAI, or of any server that speaks its language. Nothing is loaded or connected before the first call.
- * Many texts go out in several requests, one after the other; the vectors come in the order of the texts.
+ * Creates an embedding model of OpenAI, or of any server with a compatible API. Nothing is loaded
+ * or connected before the first call. Many texts are sent in several sequential requests. The
+ * vectors have the order of the texts.
  *
- * @example const [vector] = await openaiEmbeddings("text-embedding-3-small", { dimensions: 256 }).embed(["Hello"]);
- * @throws ValidationError for a blank model name and for options that cannot work; `embed` rejects with ModelCallError.
+ * @example const model = openaiEmbeddings("text-embedding-3-small", { dimensions: 256 });
+ * const [vector] = await model.embed(["Hello"]);
+ * @throws ValidationError for a blank model name or invalid options; `embed` rejects with
+ * ModelCallError
  */
 export function openaiEmbeddings(
   modelId: string,

@@ -7,26 +7,35 @@ import {
   type ResolvedProviderOptions,
 } from "../shared/provider-options.js";
 
-/** How to reach OpenAI, or another server that speaks Chat Completions (Ollama, vLLM, LM Studio, ...). */
+/**
+ * How to reach OpenAI, or another server that supports Chat Completions (Ollama, vLLM, LM Studio,
+ * ...).
+ */
 export interface OpenAIOptions extends ProviderOptions {
-  /** The API to speak: Chat Completions, which other servers know too, or OpenAI's newer Responses. Default `"chat"`. */
+  /**
+   * The API to use: Chat Completions, which other servers support too, or OpenAI's newer Responses.
+   * Default `"chat"`.
+   */
   readonly api?: "chat" | "responses" | undefined;
 }
 
-/** How to reach OpenAI's embeddings, or those of another server that speaks its language. */
+/** How to reach OpenAI's embeddings, or those of another server with a compatible API. */
 export interface OpenAIEmbeddingsOptions extends ProviderOptions {
   /** The length of the vectors, for models that offer several. Default: the model's own. */
   readonly dimensions?: number | undefined;
-  /** The most texts that one request carries, 1 to 2048. Default 128: more long vectors than that outgrow `maxResponseBytes`. */
+  /**
+   * Maximum number of texts per request, 1 to 2048. Default 128, since the response for more long
+   * vectors would exceed `maxResponseBytes`.
+   */
   readonly batchSize?: number | undefined;
 }
 
-/** `OpenAIOptions` once checked, with defaults applied. */
+/** Validated `OpenAIOptions` with defaults. */
 export interface ResolvedOpenAIOptions extends ResolvedProviderOptions {
   readonly api: "chat" | "responses";
 }
 
-/** `OpenAIEmbeddingsOptions` once checked, with defaults applied. */
+/** Validated `OpenAIEmbeddingsOptions` with defaults. */
 export interface ResolvedEmbeddingsOptions extends ResolvedProviderOptions {
   readonly dimensions: number | undefined;
   readonly batchSize: number;
@@ -35,7 +44,7 @@ export interface ResolvedEmbeddingsOptions extends ResolvedProviderOptions {
 const DEFAULT_BATCH_SIZE = 128;
 const LARGEST_BATCH = 2048;
 
-/** @throws ValidationError for an unknown option and for those that cannot work. */
+/** @throws ValidationError for an unknown or invalid option */
 export function resolveOpenAIOptions(options: OpenAIOptions): ResolvedOpenAIOptions {
   checkOptions("openai()", options, [...PROVIDER_OPTIONS, "api"]);
   const { api = "chat" } = options;
@@ -44,7 +53,7 @@ export function resolveOpenAIOptions(options: OpenAIOptions): ResolvedOpenAIOpti
   return Object.freeze({ ...resolveProviderOptions("openai()", options), api });
 }
 
-/** @throws ValidationError for an unknown option and for those that cannot work. */
+/** @throws ValidationError for an unknown or invalid option */
 export function resolveEmbeddingsOptions(
   options: OpenAIEmbeddingsOptions,
 ): ResolvedEmbeddingsOptions {

@@ -5,7 +5,7 @@ import { resolveOpenAIOptions, type OpenAIOptions } from "./openai-options.js";
 import { OPENAI } from "./openai-vendor.js";
 import { responses } from "./responses/responses.js";
 
-/** The models of one set of options; they share one client. */
+/** Creates the models of one set of options, which share one client. */
 export function createOpenAIProvider(given: OpenAIOptions): ChatModelProvider {
   const options = resolveOpenAIOptions(given);
   return httpProvider({

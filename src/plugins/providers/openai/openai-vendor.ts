@@ -1,7 +1,7 @@
 import type { ClientSettings, Vendor } from "../shared/endpoint.js";
 import { postWith } from "../shared/vendor-client.js";
 
-/** OpenAI's API, reached with its own client. */
+/** OpenAI's API, called with its own client. */
 export const OPENAI: Vendor = Object.freeze({
   name: "openai",
   keyVariable: "OPENAI_API_KEY",

@@ -4,15 +4,18 @@ import { NullRemover } from "../shared/strict-nulls.js";
 import { StrictSchemas } from "../shared/strict-schema.js";
 import { formatName, OPENAI_DIALECT, takenFormat, type SentSchema } from "./strict-dialect.js";
 
-/** The schemas of one request as they are sent, and what undoes in the answer what was done to them. */
+/**
+ * The schemas of one request as they are sent, and the code that reverses their changes in the
+ * response.
+ */
 export interface RequestSchemas {
-  /** `undefined` without a `responseFormat`, or where the vendor does not take it. */
+  /** `undefined` without a `responseFormat`, or if the vendor does not accept it. */
   readonly format: SentSchema | undefined;
   readonly tools: readonly (SentSchema & { readonly description: string })[];
   readonly nulls: NullRemover;
 }
 
-/** Makes schemas strict where possible; both of OpenAI's APIs take the same ones. */
+/** Makes schemas strict if possible. Both of OpenAI's APIs accept the same schemas. */
 export class SentSchemas {
   readonly #strict = new StrictSchemas(OPENAI_DIALECT);
 

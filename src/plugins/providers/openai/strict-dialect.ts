@@ -32,13 +32,16 @@ export const OPENAI_DIALECT: StrictDialect = Object.freeze({
   },
 });
 
-/** The vendor allows letters, digits, dashes and underscores, 64 at most. */
+/**
+ * Returns a name that the vendor accepts: letters, digits, dashes and underscores; at most 64
+ * characters.
+ */
 export function formatName(name: string): string {
   const cleaned = name.replace(/[^A-Za-z0-9_-]+/g, "_").slice(0, 64);
   return cleaned === "" ? "output" : cleaned;
 }
 
-/** A schema with its name, as sent: `sent` is `schema` made strict where that is possible. */
+/** A schema with its name. `sent` is `schema`, made strict if possible. */
 export interface SentSchema {
   readonly name: string;
   readonly schema: JsonSchema;
@@ -47,7 +50,10 @@ export interface SentSchema {
   readonly addsNulls: boolean;
 }
 
-/** The `responseFormat` of a request, if it has one that the vendor takes: a root that is no object has to do with the prompt and the validation afterwards. */
+/**
+ * Returns the `responseFormat` of a request if the vendor accepts it. For a root that is not an
+ * object, only the prompt and the later validation enforce the schema.
+ */
 export function takenFormat(request: ChatRequest): ChatRequest["responseFormat"] {
   return request.responseFormat?.schema["type"] === "object" ? request.responseFormat : undefined;
 }

@@ -6,16 +6,17 @@ import { settleWithin } from "../../../util/abort/timeouts.js";
 export interface CallLimits {
   /** For the whole call. */
   readonly timeoutMs: number;
-  /** For a silence within it: while waiting for the answer to begin, or to go on. */
+  /** For idle time: until the response begins, or between two parts of it. */
   readonly idleTimeoutMs: number;
 }
 
-/** Which of the limits a call went over. */
+/** Which limit a call has exceeded. */
 export type ExceededLimit = keyof CallLimits;
 
 /**
- * What ends one call from outside: the caller's signal or a time limit, whichever comes first.
- * `race` does not rely on the other side listening to the signal, so a call ends at once in every state.
+ * Ends a call from outside: by the caller's signal or a time limit, whichever comes first. `race`
+ * does not rely on the other side listening to the signal, so a call ends immediately in every
+ * state.
  */
 export class CallDeadline {
   readonly #end = new Cancellation();
@@ -23,7 +24,7 @@ export class CallDeadline {
   readonly #idleTimer: NodeJS.Timeout;
   #waiting = 0;
 
-  /** `onTimeout` makes the error with which the call ends when it goes over a limit. */
+  /** `onTimeout` creates the error of a call that exceeds a limit. */
   constructor(
     caller: AbortSignal | undefined,
     limits: CallLimits,
@@ -31,28 +32,32 @@ export class CallDeadline {
   ) {
     this.#caller = caller;
     this.#end.expire(limits.timeoutMs, () => onTimeout("timeoutMs"));
-    // The time in which the reader of a stream is busy with what it has is no silence of the server.
+    // The time in which the reader processes a part does not count as idle.
     this.#idleTimer = setTimeout(
       () => void (this.#waiting > 0 && this.#end.cancel(onTimeout("idleTimeoutMs"))),
       limits.idleTimeoutMs,
     );
     if (caller === undefined) return;
-    // The calls of a whole run share its signal; the platform would take more than ten of them for a leak, and say so on the console.
+    // All calls of a run share its signal. With more than ten listeners the platform would warn of
+    // a leak on the console.
     if (caller instanceof AbortSignal) setMaxListeners(0, caller);
     this.#end.follow(caller);
   }
 
-  /** For the transport; its reason is what the call rejects with. */
+  /** For the transport. The call rejects with its reason. */
   get signal(): AbortSignal {
     return this.#end.signal;
   }
 
-  /** Whether the caller gave up, as opposed to the time being over. */
+  /** Whether the caller has aborted, as opposed to a timeout. */
   get cancelled(): boolean {
     return this.#caller?.aborted === true;
   }
 
-  /** The result of `work`, or a rejection with the signal's reason as soon as the call has ended. The idle time begins anew. */
+  /**
+   * Returns the result of `work`, or rejects with the signal's reason as soon as the call has
+   * ended. Restarts the idle time.
+   */
   async race<T>(work: PromiseLike<T>): Promise<T> {
     this.#waiting++;
     this.#idleTimer.refresh();
@@ -63,7 +68,10 @@ export class CallDeadline {
     }
   }
 
-  /** Releases the timers and the caller's signal, and, unless the work is done, whatever connection is still open. */
+  /**
+   * Releases the timers and the caller's signal. Also closes an open connection unless the work is
+   * done.
+   */
   close(o: { readonly isDone: boolean }): void {
     clearTimeout(this.#idleTimer);
     if (o.isDone) this.#end.dispose();

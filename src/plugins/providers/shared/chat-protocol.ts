@@ -5,38 +5,50 @@ import type { Fields } from "../../../util/objects.js";
 /** A request in a vendor's form. */
 export interface WireRequest {
   readonly body: object;
-  /** What takes out of the answer the nulls that a strict schema asked for. */
+  /** Removes the nulls that a strict schema has caused from the response. */
   readonly nulls: NullRemover;
 }
 
-/** What a request is written for. */
+/** The target of a request. */
 export interface WireTarget {
   readonly modelId: string;
-  /** Whether the vendor itself is asked; other servers know only the older parameters. */
+  /** Whether the target is the vendor itself. Other servers know only the older parameters. */
   readonly isVendor: boolean;
   readonly stream: boolean;
 }
 
-/** Puts a streamed answer together, event by event. */
+/** Assembles a streamed response event by event. */
 export interface StreamedAnswer {
-  /** The text that has come so far. */
+  /** The text received so far. */
   readonly text: string;
-  /** Whether the model has said why it stopped: a connection that breaks afterwards does not undo the answer. */
+  /**
+   * Whether the model has sent its finish reason. A later connection failure does not invalidate
+   * the response.
+   */
   readonly isFinished: boolean;
-  /** Whether nothing more is to come. */
+  /** Whether no more events follow. */
   readonly isClosed: boolean;
-  /** Takes the parsed data of an event and says what it adds. @throws InvalidResponseError, ErrorDocument. */
+  /**
+   * Takes the parsed data of an event and returns what it adds.
+   * @throws InvalidResponseError, ErrorDocument
+   */
   add(event: Fields): readonly ChatChunk[];
-  /** The whole response. @throws InvalidResponseError when the stream ended before the model did. */
+  /**
+   * Returns the whole response.
+   * @throws InvalidResponseError if the stream ended before the model finished
+   */
   finish(): ChatResponse;
 }
 
-/** How a vendor's API writes requests and answers. Sending them is the same for all. */
+/** How a vendor's API encodes requests and responses. Sending is the same for all vendors. */
 export interface ChatProtocol {
   readonly path: string;
-  /** Writes a request; `providerOptions` come last, so they win. */
+  /** Encodes a request. `providerOptions` override the other settings. */
   write(request: ChatRequest, target: WireTarget): WireRequest;
-  /** Reads a whole answer. @throws InvalidResponseError naming the first part that is not as it must be. */
+  /**
+   * Reads a whole response.
+   * @throws InvalidResponseError naming the first invalid part
+   */
   read(document: Fields): ChatResponse;
   readStream(): StreamedAnswer;
 }

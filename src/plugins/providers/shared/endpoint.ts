@@ -10,60 +10,66 @@ import {
 } from "../../../util/redaction/secret-values.js";
 import { strictFetch, type FetchFunction } from "./strict-fetch.js";
 
-/** Servers of one's own usually want no key, but the clients insist on sending one. */
+/** Self-hosted servers usually need no key, but the clients always send one. */
 const PLACEHOLDER_KEY = "not-needed";
 const LONGEST_TIMER_MS = 2_147_483_647;
 
-/** What a vendor's client is made of. */
+/** The settings of a vendor's client. */
 export interface ClientSettings {
   readonly apiKey: string;
   readonly baseURL: string;
-  /** `null` keeps a header from being sent. */
+  /** `null` removes a header from requests. */
   readonly headers: Readonly<Record<string, string | null>>;
   readonly timeoutMs: number;
   readonly fetch: FetchFunction;
 }
 
-/** Sends one request with the vendor's client, and gives the answer unread. Must not retry. */
+/** Sends one request with the vendor's client, and returns the response unread. Must not retry. */
 export type Post = (path: string, body: object, signal: AbortSignal) => Promise<Response>;
 
-/** What is particular to a vendor's API. */
+/** The specific parts of a vendor's API. */
 export interface Vendor {
-  /** The provider's name, which is also that of the function that makes its models. */
+  /** The provider's name, equal to the name of the function that creates its models. */
   readonly name: string;
   readonly keyVariable: string;
   readonly urlVariable: string;
   readonly defaultURL: string;
-  /** How addresses of this API usually look, for hints. */
+  /** Typical URL of this API, for hints. */
   readonly urlHint: string;
-  /** The headers, in lower case, that may stand in for the key. */
+  /** Headers, in lower case, that may replace the key. */
   readonly keyHeaders: readonly string[];
-  /** Loads the vendor's client and makes one. */
+  /** Loads the vendor's client and creates an instance. */
   open(settings: ClientSettings): Promise<Post>;
 }
 
-/** The vendor's client, ready to use, and what is known about where it talks to. */
+/** The vendor's client, ready to use, and the properties of its target. */
 export interface Endpoint {
   readonly post: Post;
   readonly baseURL: string;
-  /** Whether this is the vendor itself, as opposed to a server that speaks its language. */
+  /** Whether this is the vendor itself, as opposed to a compatible server. */
   readonly isVendor: boolean;
   readonly redact: SecretFilter;
 }
 
-/** The way to an endpoint. `modelId` is for error messages. */
+/** Connects to an endpoint. `modelId` is used in error messages. */
 export interface Connector {
-  /** Connects lazily: the first call loads the client and makes it, and all later ones share it. */
+  /** Connects lazily: the first call loads and creates the client, which all later calls share. */
   connect(modelId: string): Promise<Endpoint>;
-  /** Looks for the address and the key that the first call needs. @throws ModelCallError */
+  /**
+   * Checks that the URL and the key for the first call exist.
+   * @throws ModelCallError
+   */
   check(modelId: string): void;
-  /** A salted hash of address, headers and key. Never throws: without a usable key it is that of the options alone. */
+  /**
+   * Returns a salted hash of URL, headers and key. Never throws: without a usable key it is the
+   * hash of the options alone.
+   */
   identity(modelId: string): string;
 }
 
-/** Where calls go, and with which key. */
+/** The URL and key of calls. */
 interface Address extends Pick<Endpoint, "baseURL" | "isVendor"> {
-  /** Whether a header stands in for the key. */
+  /** Whether a header replaces the key. */
   readonly hasKeyHeader: boolean;
   readonly apiKey: string | undefined;
 }
@@ -84,7 +90,10 @@ class EndpointOpener {
     this.#modelId = modelId;
   }
 
-  /** Reads the options and the environment. @throws ModelCallError for an address or a key that can't work. */
+  /**
+   * Reads the options and the environment.
+   * @throws ModelCallError for an invalid URL or key
+   */
   address(): Address {
     const { headers } = this.#options;
     const baseURL = this.#baseURL();
@@ -103,9 +112,10 @@ class EndpointOpener {
     const post = await this.#vendor.open({
       apiKey: apiKey ?? PLACEHOLDER_KEY,
       baseURL,
-      // A placeholder beside a real key in another header would be taken for a wrong key.
+      // A server would reject a placeholder key that is sent in addition to a real key in another
+      // header.
       headers: apiKey === undefined && hasKeyHeader ? { authorization: null, ...headers } : headers,
-      // Only a backstop: the call's own deadline comes first and covers the body too.
+      // Only a fallback: the call's own deadline is shorter and covers the body too.
       timeoutMs: Math.min(Math.ceil(timeoutMs) + 1000, LONGEST_TIMER_MS),
       fetch: strictFetch(fetch),
     });
@@ -163,14 +173,14 @@ class EndpointOpener {
   }
 }
 
-/** The salt keeps the hash apart from other hashes of the same key. */
+/** The salt distinguishes the hash from other hashes of the same key. */
 const IDENTITY_SALT = "agentensemble/model-identity";
 
 function accountHash(account: object): string {
   return createHash("sha256").update(IDENTITY_SALT).update(canonicalJson(account)).digest("hex");
 }
 
-/** A connector for these options. A failed first attempt (no key yet) is not remembered. */
+/** Creates a connector for these options. A failed first attempt (no key yet) is not cached. */
 export function createConnector(vendor: Vendor, options: ResolvedProviderOptions): Connector {
   let endpoint: Promise<Endpoint> | undefined;
   let identity: string | undefined;
@@ -192,7 +202,8 @@ export function createConnector(vendor: Vendor, options: ResolvedProviderOptions
         const { baseURL, apiKey } = new EndpointOpener(vendor, options, modelId).address();
         return (identity = accountHash({ baseURL, apiKey, headers }));
       } catch {
-        return accountHash({ baseURL: options.baseURL, apiKey: options.apiKey, headers }); // the environment may change before the next call
+        // the environment may change before the next call
+        return accountHash({ baseURL: options.baseURL, apiKey: options.apiKey, headers });
       }
     },
   };

@@ -1,2 +1,3 @@
-// The build bundles this file with its package, so that the published package does not depend on it.
+// The build bundles this file with its package, so that the published package does not depend on
+// it.
 export { createParser } from "eventsource-parser";

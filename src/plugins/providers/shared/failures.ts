@@ -11,40 +11,49 @@ import { asFields, type Fields } from "../../../util/objects.js";
 import { textOf } from "../../../util/text.js";
 import { messageOf } from "../../../util/errors.js";
 
-/** Texts that come from outside are cut here, so that no error page fills a log. */
+/** Maximum length of external texts in errors, so that an error page does not fill a log. */
 const OUTSIDE_TEXT_LIMIT = 2048;
-/** How much of a wrong answer is searched for secrets before the start of it is shown. */
+/**
+ * Number of characters of an invalid response in which secrets are replaced before its start is
+ * shown.
+ */
 const REDACTED_TEXT_LIMIT = 64 * 1024;
 const TIMEOUT_CODES = /^(ETIMEDOUT|UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT)$/;
 const CERTIFICATE_CODES = /CERT|SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/;
 
-/** What an error needs to know about the call it ended. */
+/** The properties of a failed call that its error needs. */
 export interface FailedCall {
   readonly vendor: Pick<Vendor, "name" | "keyVariable" | "urlHint">;
   readonly modelId: string;
   readonly partialText: string;
-  /** Absent where the call failed before there was one. */
+  /** Absent if the call failed before connecting. */
   readonly endpoint: Pick<Endpoint, "baseURL" | "redact"> | undefined;
 }
 
-/** What a server said about a failure, whatever way it came. */
+/** A failure as the server reported it, in any form. */
 export interface VendorFailure {
   readonly status: number | undefined;
   readonly message: string;
-  /** Code, type and message, to look for words in. */
+  /** Code, type and message, for matching by words. */
   readonly words: string;
   readonly retryAfterMs: number | undefined;
-  /** Whether the server wants another try; undefined where it does not say. */
+  /** Whether the server asks for a retry; `undefined` if unknown. */
   readonly shouldRetry: boolean | undefined;
 }
 
-/** What an error document calls the failure, in the order in which servers use these fields. */
+/**
+ * Returns the name of the failure in an error document. Checks the fields in the order in which
+ * servers use them.
+ */
 function namedIn(document: unknown, outer: Fields | undefined, inner: Fields | undefined): unknown {
   const named = [inner?.["message"], outer?.["error"], outer?.["message"], outer?.["detail"]];
   return named.find((value) => value !== undefined && value !== null) ?? document;
 }
 
-/** Reads an error document: the vendors' `{ error: { message, type, code } }`, or what other servers send in its place. */
+/**
+ * Reads an error document: the vendors' `{ error: { message, type, code } }`, or the forms of other
+ * servers.
+ */
 export function readErrorDocument(
   document: unknown,
   { status, headers }: { readonly status?: number; readonly headers?: Headers } = {},
@@ -53,7 +62,7 @@ export function readErrorDocument(
   const inner = asFields(outer?.["error"]) ?? outer;
   const code = inner?.["code"];
   const message = textOf(namedIn(document, outer, inner));
-  // Gateways that stream put the status of the server behind them into `code`.
+  // Gateways that stream put the upstream status into `code`.
   const isStatus = typeof code === "number" && code >= 400 && code < 600;
   return {
     status: status ?? (isStatus ? code : undefined),
@@ -64,7 +73,7 @@ export function readErrorDocument(
   };
 }
 
-/** The error of an answer with this status, headers and (the start of) this body. */
+/** Reads the failure from a response's status, headers and (the beginning of) its body. */
 export function readHttpFailure(
   response: Pick<Response, "status" | "headers">,
   body: string,
@@ -89,7 +98,7 @@ function causes(e: unknown): readonly Error[] {
   return chain;
 }
 
-/** The first error of this class among `e` and its causes. */
+/** Returns the first error of this class among `e` and its causes. */
 export function findCause<E extends Error>(
   e: unknown,
   type: abstract new (...args: never[]) => E,
@@ -97,7 +106,7 @@ export function findCause<E extends Error>(
   return causes(e).find((error): error is E => error instanceof type);
 }
 
-/** The system's own code for a broken connection (`ECONNREFUSED`), and the message nearest to it. */
+/** Returns the system's code of a failed connection (`ECONNREFUSED`) and the nearest message. */
 function describeConnection(e: unknown): { readonly code: string; readonly text: string } {
   const chain = causes(e).flatMap((error) =>
     error instanceof AggregateError ? [error, ...causes(error.errors[0])] : [error],
@@ -110,7 +119,7 @@ function describeConnection(e: unknown): { readonly code: string; readonly text:
   return { code: name, text: message.includes(name) ? message : `${name} ${message}` };
 }
 
-/** Makes the errors of one call: the right code, nothing secret in them, nothing endless. */
+/** Creates the errors of one call with the right code, without secrets, and with limited length. */
 export class FailureReport {
   readonly #call: FailedCall;
   readonly #baseURL: string;
@@ -120,7 +129,7 @@ export class FailureReport {
     this.#baseURL = call.endpoint?.baseURL ?? "";
   }
 
-  /** For what the server itself reported. */
+  /** Creates the error for a failure that the server reported. */
   vendor(failure: VendorFailure): ModelCallError {
     const { status, words } = failure;
     const place = {
@@ -137,7 +146,7 @@ export class FailureReport {
     return this.error(verdict, `${head}: ${said}`, { status, retryAfterMs: failure.retryAfterMs });
   }
 
-  /** For a success that is no answer. */
+  /** Creates the error for a successful status with an invalid response. */
   badAnswer(e: InvalidResponseError): ModelCallError {
     const verdict: Verdict = {
       code: "AE_MODEL_BAD_RESPONSE",
@@ -145,14 +154,14 @@ export class FailureReport {
       ...(e.hint === undefined ? {} : { hint: e.hint }),
     };
     if (e.shown === undefined) return this.error(verdict, e.message);
-    // Redacted before it is cut: half a key would not be recognised.
+    // Secrets are removed before the text is cut, because half a key would not match.
     return this.error(
       verdict,
       `${e.message}: ${preview(this.#redact(preview(e.shown, REDACTED_TEXT_LIMIT)))}`,
     );
   }
 
-  /** For a call that went over one of its limits. */
+  /** Creates the error for a call that exceeded one of its limits. */
   timeout(exceeded: ExceededLimit, limitMs: number): ModelCallError {
     const what =
       exceeded === "timeoutMs"
@@ -168,7 +177,7 @@ export class FailureReport {
     );
   }
 
-  /** For a call that got no answer. */
+  /** Creates the error for a call without a response. */
   connection(e: unknown): ModelCallError {
     const { code, text } = describeConnection(e);
     const said = `no connection to ${this.#baseURL}: ${text}`;
@@ -189,7 +198,7 @@ export class FailureReport {
     const { modelId, partialText, vendor } = this.#call;
     const safe = this.#redact(text);
     const message = `${vendor.name}:${modelId}: ${safe.length > OUTSIDE_TEXT_LIMIT ? `${safe.slice(0, OUTSIDE_TEXT_LIMIT)}...` : safe}`;
-    // No `cause`: the clients' errors hold request options, headers and unlimited bodies.
+    // No `cause`: the clients' errors contain request options, headers and unlimited bodies.
     return new ModelCallError(
       message,
       {
@@ -209,7 +218,10 @@ export class FailureReport {
   }
 }
 
-/** Turns whatever ended a call, save an HTTP failure, whose body has to be read first, into a ModelCallError. */
+/**
+ * Converts any error that ended a call into a ModelCallError. Excludes HTTP failures, whose bodies
+ * must be read first.
+ */
 export function toModelCallError(e: unknown, call: FailedCall): ModelCallError {
   if (ModelCallError.isInstance(e)) return e;
   const report = new FailureReport(call);
@@ -231,7 +243,7 @@ export function toModelCallError(e: unknown, call: FailedCall): ModelCallError {
   );
 }
 
-/** The vendor's own wish, where it named one. */
+/** Describes the waiting time that the vendor requested, if any. */
 function waiting(retryAfterMs: number | undefined): string | undefined {
   if (retryAfterMs === undefined) return undefined;
   return `The vendor asks to wait ${Math.ceil(retryAfterMs / 1000)} s; retries wait up to maxRetryAfterMs of retry().`;

@@ -3,18 +3,24 @@ import { InvalidResponseError } from "./invalid-response-error.js";
 import type { CallDeadline } from "./call-deadline.js";
 import { messageOf } from "../../../util/errors.js";
 
-/** How long the end of an answer that is already complete is waited for, so that its connection can be used again. */
+/**
+ * Time limit in milliseconds for reading the end of a complete response, so that its connection can
+ * be reused.
+ */
 const DRAIN_MS = 100;
 
 function announcedLength(response: Response): number | undefined {
   const text = response.headers.get("content-length");
-  // What is announced is the length before decompression, which nobody sees here.
+  // The header states the compressed length, which is not visible here.
   if (text === null || !/^\d+$/.test(text) || response.headers.has("content-encoding"))
     return undefined;
   return Number(text);
 }
 
-/** The body of an answer, read as text piece by piece: never more than `maxBytes` (after decompression), never beyond the deadline. */
+/**
+ * The body of a response, read as text in chunks: at most `maxBytes` (after decompression), and
+ * within the deadline.
+ */
 export class GuardedBody {
   readonly #deadline: CallDeadline;
   readonly #maxBytes: number;
@@ -33,7 +39,10 @@ export class GuardedBody {
     this.#announced = announcedLength(response);
   }
 
-  /** The next piece; `undefined` at the end. @throws InvalidResponseError for a body that breaks off or is too large; the deadline's reason. */
+  /**
+   * Returns the next chunk, or `undefined` at the end.
+   * @throws InvalidResponseError for a body that is interrupted or too large; the deadline's reason
+   */
   async next(): Promise<string | undefined> {
     if (this.#ended || this.#reader === undefined) return undefined;
     this.#checkSize(this.#announced ?? 0);
@@ -44,7 +53,10 @@ export class GuardedBody {
     return this.#decoder.decode(value, { stream: true });
   }
 
-  /** Lets go of the connection: for further use where the body is at its end or all but, else by closing it. */
+  /**
+   * Releases the connection. Keeps it for reuse if the body has ended or almost ended, and closes
+   * it otherwise.
+   */
   async release(): Promise<void> {
     const reader = this.#reader;
     if (this.#ended || reader === undefined) return;
@@ -58,7 +70,7 @@ export class GuardedBody {
     if (!isEnded) this.#cancel(reader);
   }
 
-  /** Lets go of the connection by closing it, unless the body is at its end. */
+  /** Closes the connection unless the body has ended. */
   close(): void {
     if (this.#ended || this.#reader === undefined) return;
     this.#ended = true;
@@ -66,7 +78,8 @@ export class GuardedBody {
   }
 
   #cancel(reader: ReadableStreamDefaultReader<Uint8Array>): void {
-    // Not waited for, so that no body can hold up the end of a call; one that is already broken cannot be cancelled, and needs not be.
+    // Not awaited, so that a body can't delay the end of the call. A body that has failed can't be
+    // cancelled and needs no cancelling.
     reader.cancel().catch(() => undefined);
   }
 

@@ -22,10 +22,10 @@ import {
 import { HttpFailure } from "./strict-fetch.js";
 import { asFields } from "../../../util/objects.js";
 
-/** How much of the body of a refusal is read, in bytes: enough for any real error document. */
+/** Maximum number of bytes read from an error body. Enough for any real error document. */
 const ERROR_BODY_LIMIT = 64 * 1024;
 
-/** Where and how a provider's calls go: the same for all of them. */
+/** The settings that all calls of a provider share. */
 export interface Line {
   readonly vendor: Vendor;
   readonly connector: Connector;
@@ -33,11 +33,14 @@ export interface Line {
     ResolvedProviderOptions,
     "timeoutMs" | "idleTimeoutMs" | "maxResponseBytes"
   >;
-  /** Knows the secrets in the options; of keys in the environment everyone knows by their names. */
+  /**
+   * Replaces the secrets in the options. Keys from the environment are recognised by their names
+   * everywhere.
+   */
   readonly redact: SecretFilter;
 }
 
-/** The way to a vendor with these options. */
+/** Creates the settings for a vendor with these options. */
 export function createLine(vendor: Vendor, options: ResolvedProviderOptions): Line {
   const { apiKey, headers } = options;
   const redact = secretReplacer([
@@ -47,7 +50,7 @@ export function createLine(vendor: Vendor, options: ResolvedProviderOptions): Li
   return { vendor, connector: createConnector(vendor, options), limits: options, redact };
 }
 
-/** One call to a vendor, from the connection to the last byte. Must be closed. */
+/** One call to a vendor, from connecting to the last byte. Must be closed. */
 export class HttpCall {
   readonly #line: Line;
   readonly #modelId: string;
@@ -56,7 +59,10 @@ export class HttpCall {
   #endpoint: Endpoint | undefined;
   #body: GuardedBody | undefined;
 
-  /** `partialText` gives what has been streamed so far, for errors. @throws the signal's reason when it is aborted. */
+  /**
+   * `partialText` returns the text streamed so far, for errors.
+   * @throws the signal's reason if it is aborted
+   */
   constructor(
     line: Line,
     o: {
@@ -75,18 +81,18 @@ export class HttpCall {
     );
   }
 
-  /** Whether the caller gave up. */
+  /** Whether the caller has aborted. */
   get cancelled(): boolean {
     return this.#deadline.cancelled;
   }
 
-  /** Where the call goes. */
+  /** Returns the endpoint of the call. */
   async connect(): Promise<Endpoint> {
     this.#endpoint = await this.#deadline.race(this.#line.connector.connect(this.#modelId));
     return this.#endpoint;
   }
 
-  /** Sends the request and waits for the answer to begin. */
+  /** Sends the request and waits until the response begins. */
   async post(endpoint: Endpoint, path: string, body: object): Promise<GuardedBody> {
     const response = await this.#deadline.race(endpoint.post(path, body, this.#deadline.signal));
     this.#body = new GuardedBody(response, this.#deadline, this.#line.limits.maxResponseBytes);
@@ -94,8 +100,9 @@ export class HttpCall {
   }
 
   /**
-   * The JSON document that a whole body is; `begun` is what was read of it before.
-   * @throws InvalidResponseError for what is no JSON object; ErrorDocument when the server reports an error instead.
+   * Reads a whole body as a JSON document. `begun` is the part that was read before.
+   * @throws InvalidResponseError if the body is not a JSON object; ErrorDocument if the server
+   * reports an error instead
    */
   async readDocument(body: GuardedBody, begun = ""): Promise<Fields> {
     const guard = new JsonGuard();
@@ -114,20 +121,23 @@ export class HttpCall {
     return document;
   }
 
-  /** What the call is to reject with, given what ended it. */
+  /** Returns the error of the call for the given cause. */
   async failure(error: unknown): Promise<unknown> {
     if (this.#deadline.signal.aborted) return this.#deadline.signal.reason;
     const refused = findCause(error, HttpFailure);
     if (refused === undefined || ModelCallError.isInstance(error))
       return toModelCallError(error, this.#failed());
     const body = await this.#readStart(refused.response);
-    // A body that never comes does not change what the status says.
+    // The status alone determines the error if the body does not arrive.
     return this.#deadline.cancelled
       ? this.#deadline.signal.reason
       : new FailureReport(this.#failed()).vendor(readHttpFailure(refused.response, body));
   }
 
-  /** Ends the call. Where the answer was complete the connection is kept for further use, else it is closed. */
+  /**
+   * Ends the call. Keeps the connection for reuse if the response was complete, and closes it
+   * otherwise.
+   */
   async close(o: { readonly isComplete: boolean }): Promise<void> {
     if (o.isComplete) await this.#body?.release();
     this.#body?.close();
@@ -141,7 +151,7 @@ export class HttpCall {
       for (let piece = await body.next(); piece !== undefined; piece = await body.next())
         text += piece;
     } catch {
-      // Too long or broken off: what came says enough.
+      // Too large or interrupted: the part received so far is enough.
     }
     body.close();
     return text;

@@ -17,7 +17,7 @@ import { asFields } from "../../../util/objects.js";
 /** The data with which some vendors end a stream. */
 const END_MARK = "[DONE]";
 
-/** The chunks of an answer that came whole. */
+/** Returns the chunks of a response that arrived as a whole. */
 function* chunksOf(response: ChatResponse): Generator<ChatChunk> {
   const { content, toolCalls = [] } = response.message;
   if (content !== "") yield { type: "text", text: content };
@@ -32,7 +32,11 @@ function* chunksOf(response: ChatResponse): Generator<ChatChunk> {
   yield { type: "finish", response };
 }
 
-/** Reads the data of an event. @throws InvalidResponseError for what is no JSON object; ErrorDocument for an error that the server reports. */
+/**
+ * Parses the data of an event.
+ * @throws InvalidResponseError if it is not a JSON object; ErrorDocument for an error that the
+ * server reports
+ */
 function readEvent(data: string): Fields {
   const event = asFields(parseGuarded(data, "A part of the stream"));
   if (event === undefined)
@@ -41,14 +45,14 @@ function readEvent(data: string): Fields {
   return event;
 }
 
-/** A streamed answer under way. */
+/** A streamed response in progress. */
 interface OpenStream {
   readonly call: HttpCall;
   readonly body: GuardedBody;
   readonly answer: StreamedAnswer;
 }
 
-/** What a piece of the body added to the answer: everything up to the first event that is wrong. */
+/** What a chunk of the body has added to the response: all events up to the first invalid one. */
 interface TakenEvents {
   readonly chunks: readonly ChatChunk[];
   readonly isLast: boolean;
@@ -69,7 +73,10 @@ function takeEvents(answer: StreamedAnswer, read: () => readonly string[]): Take
   }
 }
 
-/** A model reached over HTTP. Holds no key itself: that lives in the connector's closure. */
+/**
+ * A model that is called over HTTP. Does not store the key, which only the connector's closure
+ * contains.
+ */
 export class HttpChatModel implements ChatModel {
   readonly provider: string;
   readonly modelId: string;
@@ -93,7 +100,7 @@ export class HttpChatModel implements ChatModel {
     Object.freeze(this);
   }
 
-  /** @throws ModelCallError for a missing or malformed key or address. */
+  /** @throws ModelCallError for a missing or malformed key or URL */
   check(): void {
     this.#line.connector.check(this.modelId);
   }
@@ -106,7 +113,7 @@ export class HttpChatModel implements ChatModel {
     return this.#line.redact(text);
   }
 
-  /** @throws ModelCallError, or the signal's reason when aborted. */
+  /** @throws ModelCallError, or the signal's reason if aborted */
   async chat(request: ChatRequest, options: ChatCallOptions = {}): Promise<ChatResponse> {
     const { modelId } = this;
     const call = new HttpCall(this.#line, { modelId, signal: options.signal });
@@ -130,7 +137,10 @@ export class HttpChatModel implements ChatModel {
     }
   }
 
-  /** @throws ModelCallError with what had come so far as `partialText`, or the signal's reason when aborted. */
+  /**
+   * @throws ModelCallError with the text received so far as `partialText`, or the signal's reason
+   * if aborted
+   */
   async *stream(
     request: ChatRequest,
     options: ChatCallOptions = {},
@@ -153,7 +163,7 @@ export class HttpChatModel implements ChatModel {
       const body = await call.post(endpoint, this.#protocol.path, wire.body);
       const begun = await this.#begin(body);
       if (/^\s*[[{<"]/.test(begun)) {
-        // A server that does not stream, or a page.
+        // The server does not stream, or returned a page.
         yield* chunksOf(
           wire.nulls.response(this.#protocol.read(await call.readDocument(body, begun))),
         );
@@ -173,14 +183,20 @@ export class HttpChatModel implements ChatModel {
     }
   }
 
-  /** The first piece of the body that is not blank: blank lines mean nothing, whatever kind of answer it is. */
+  /**
+   * Returns the first chunk of the body that is not blank. Leading blank lines have no meaning in
+   * any kind of response.
+   */
   async #begin(body: GuardedBody): Promise<string> {
     for (let piece = await body.next(); piece !== undefined; piece = await body.next())
       if (piece.trim() !== "") return piece;
     return "";
   }
 
-  /** What each piece of the body adds, until the answer is complete. What breaks after the model has finished does not undo the answer. */
+  /**
+   * Yields what each chunk of the body adds, until the response is complete. A failure after the
+   * model has finished does not invalidate the response.
+   */
   async *#events(
     { call, body, answer }: OpenStream,
     begun: string,

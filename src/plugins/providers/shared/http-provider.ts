@@ -7,16 +7,16 @@ import { HttpChatModel } from "./http-chat-model.js";
 import { VENDOR_IMAGES } from "./image-source.js";
 import type { ResolvedProviderOptions } from "./provider-options.js";
 
-/** What the models of a vendor have in common. */
+/** The common parts of a vendor's models. */
 export interface ProviderParts {
   readonly vendor: Vendor;
   readonly options: ResolvedProviderOptions;
   readonly protocol: ChatProtocol;
-  /** Whether a model keeps to JSON schemas. */
+  /** Whether a model enforces JSON schemas. */
   structuredOutput(modelId: string): boolean;
 }
 
-/** The models of one set of options; they share one client. */
+/** Creates the models of one set of options, which share one client. */
 export function httpProvider(parts: ProviderParts): ChatModelProvider {
   const { vendor, options, protocol } = parts;
   const line = createLine(vendor, options);

@@ -2,19 +2,20 @@ import type { ContentPart } from "../../../contracts/chat-model.js";
 import { mediaSourceOf, mediaTypeOfBase64, normalMediaType } from "../../../util/media.js";
 import { UnsupportedRequest } from "./unsupported-request.js";
 
-/** An image of a message: where it is, or what it is. */
+/** An image of a message, by URL or by its data. */
 export type ImageSource =
   | { readonly kind: "url"; readonly url: string }
   | { readonly kind: "base64"; readonly mediaType: string; readonly data: string };
 
-/** The types of images that the vendors take. */
+/** Media types of images that the vendors accept. */
 export const VENDOR_IMAGES: readonly string[] = Object.freeze([
   ...["image/png", "image/jpeg", "image/gif", "image/webp"],
 ]);
 
 /**
- * The address of an image or its data, with the type that its first bytes show, else the declared one.
- * @throws UnsupportedRequest for data of another kind, and for data whose type nothing shows
+ * Returns the URL of an image, or its data. The media type follows from its first bytes, otherwise
+ * from its declaration.
+ * @throws UnsupportedRequest for data of another type, and for data of unknown type
  */
 export function imageSource(part: ContentPart & { readonly type: "image" }): ImageSource {
   const source = mediaSourceOf(part.data);
@@ -31,7 +32,7 @@ export function imageSource(part: ContentPart & { readonly type: "image" }): Ima
   return { kind: "base64", mediaType, data: source.data };
 }
 
-/** The image as one address: its own, or a `data:` URL. */
+/** Returns the image as one URL: its own, or a `data:` URL. */
 export function imageURL(part: ContentPart & { readonly type: "image" }): string {
   const source = imageSource(part);
   return source.kind === "url" ? source.url : `data:${source.mediaType};base64,${source.data}`;

@@ -1,8 +1,14 @@
-/** The server said yes, but what came is no answer: empty, no JSON, the wrong shape, cut off. Turned into a ModelCallError where the call ends. */
+/**
+ * The status was successful, but the response is invalid: empty, not JSON, of the wrong shape, or
+ * cut off. Converted into a ModelCallError when the call ends.
+ */
 export class InvalidResponseError extends Error {
-  /** The part of the answer that is wrong. Kept apart from the message, because secrets have to be taken out before it is cut. */
+  /**
+   * The invalid part of the response. Separate from the message, because secrets must be removed
+   * before it is cut.
+   */
   readonly shown: unknown;
-  /** What to check. */
+  /** What the user should check. */
   readonly hint: string | undefined;
 
   constructor(message: string, o: { readonly shown?: unknown; readonly hint?: string } = {}) {
@@ -13,7 +19,7 @@ export class InvalidResponseError extends Error {
   }
 }
 
-/** The server said yes, but the body is an error document: some gateways answer so. */
+/** The status was successful, but the body is an error document, as some gateways send it. */
 export class ErrorDocument extends Error {
   readonly document: unknown;
 

@@ -1,20 +1,20 @@
 import { JsonScanner } from "../../../util/json/scanner.js";
 import { InvalidResponseError } from "./invalid-response-error.js";
 
-/** Deeper documents overflow the stack of whoever walks them. */
+/** Recursive code would overflow the stack on deeper documents. */
 const DEEPEST = 500;
 /**
- * Parsing more than this in one go takes longer than the event loop may stand still (200 ms). Measured: an object, a list or a field takes
- * about twenty times as long as another element of a list.
+ * Parsing more at once would block the event loop for more than 200 ms. Measured: an object, a list
+ * or a field takes about twenty times as long as another element of a list.
  */
 const MOST_WORK = 5_000_000;
 const PART_WORK = 20;
 
-/** Looks at JSON before it is parsed, piece by piece as it comes: how deep it is and how much work it would be. */
+/** Checks JSON before it is parsed, chunk by chunk: its depth and the work for parsing it. */
 export class JsonGuard {
   readonly #scanner = new JsonScanner();
 
-  /** @throws InvalidResponseError when the document has become too deep, or too much. */
+  /** @throws InvalidResponseError if the document is too deep or too large */
   scan(text: string): void {
     const scanner = this.#scanner;
     for (let index = 0; index < text.length; index++) scanner.scan(text.charCodeAt(index));
@@ -28,10 +28,13 @@ export class JsonGuard {
   }
 }
 
-/** A text this short cannot be too deep. */
+/** A text this short can't be too deep. */
 const SHORT = DEEPEST;
 
-/** Parses a JSON text that a JsonGuard has seen. @throws InvalidResponseError for what is no JSON. */
+/**
+ * Parses a JSON text that a JsonGuard has checked.
+ * @throws InvalidResponseError for invalid JSON
+ */
 export function parseScanned(text: string, what: string): unknown {
   if (text.trim() === "") throw new InvalidResponseError(`${what} is empty`);
   try {
@@ -47,7 +50,10 @@ export function parseScanned(text: string, what: string): unknown {
   }
 }
 
-/** Parses a JSON text of a size that was limited before. @throws InvalidResponseError for what is no JSON, or too deep. */
+/**
+ * Parses a JSON text whose size was limited before.
+ * @throws InvalidResponseError for invalid JSON, or JSON that is too deep
+ */
 export function parseGuarded(text: string, what: string): unknown {
   if (text.length > SHORT) new JsonGuard().scan(text);
   return parseScanned(text, what);

@@ -3,7 +3,9 @@ import { pointerSteps } from "../../../util/json/pointer.js";
 
 import { asFields, asList } from "../../../util/objects.js";
 
-/** The schema that a local reference (`#/$defs/place`) names within `root`; `undefined` where there is none. */
+/**
+ * Returns the schema that a local reference (`#/$defs/place`) names within `root`, or `undefined`.
+ */
 export function resolveReference(root: Fields, reference: unknown): Fields | undefined {
   if (typeof reference !== "string" || !/^#(\/|$)/.test(reference)) return undefined;
   let found: unknown = root;
@@ -29,18 +31,18 @@ export function isObjectSchema(schema: Fields): boolean {
   );
 }
 
-/** The names of the properties that a schema demands. */
+/** Returns the names of the required properties of a schema. */
 export function requiredNames(schema: Fields): readonly unknown[] {
   return asList(schema["required"]);
 }
 
-/** The alternatives of a schema; `undefined` where it has none. */
+/** Returns the alternatives of a schema, or `undefined` if it has none. */
 export function alternatives(schema: Fields): readonly unknown[] | undefined {
   const list = schema["anyOf"] ?? schema["oneOf"];
   return Array.isArray(list) ? list : undefined;
 }
 
-/** Whether null satisfies a schema: every keyword that says something about the value must agree. */
+/** Whether null satisfies a schema. Every keyword that restricts the value must allow it. */
 export function allowsNull(
   schema: unknown,
   root: Fields,

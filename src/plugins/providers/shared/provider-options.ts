@@ -8,25 +8,39 @@ import {
 import type { FetchFunction } from "./strict-fetch.js";
 import { isObject } from "../../../util/objects.js";
 
-/** How to reach a vendor, or another server that speaks its language. */
+/** How to reach a vendor, or another server with a compatible API. */
 export interface ProviderOptions {
-  /** Default: the vendor's environment variable (OPENAI_API_KEY, ANTHROPIC_API_KEY), read at the first call. A server other than the vendor's may do without. */
+  /**
+   * API key. Default: the vendor's environment variable (OPENAI_API_KEY, ANTHROPIC_API_KEY), read
+   * at the first call. Optional for a server other than the vendor's.
+   */
   readonly apiKey?: string | undefined;
-  /** Where the API is. Default: the vendor's environment variable (OPENAI_BASE_URL, ANTHROPIC_BASE_URL), else its own address. */
+  /**
+   * URL of the API. Default: the vendor's environment variable (OPENAI_BASE_URL,
+   * ANTHROPIC_BASE_URL), otherwise its own URL.
+   */
   readonly baseURL?: string | undefined;
-  /** Time for a whole call in milliseconds, the streamed answer included. Default 600000. */
+  /**
+   * Time limit of a whole call in milliseconds, including the streamed response. Default 600,000.
+   */
   readonly timeoutMs?: number | undefined;
-  /** The longest silence in milliseconds: before the answer begins, and within it. Default 60000; raise it for models that think long before they answer. */
+  /**
+   * Maximum idle time in milliseconds: before the response begins, and within it. Default 60,000.
+   * Raise it for models that think for a long time before they respond.
+   */
   readonly idleTimeoutMs?: number | undefined;
-  /** The largest answer that is read, in bytes after decompression. Default 16777216. */
+  /** Maximum size of a response in bytes after decompression. Default 16,777,216. */
   readonly maxResponseBytes?: number | undefined;
-  /** Sent with every request. */
+  /** Headers of every request. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Used instead of the platform's fetch: for proxies and tests. */
+  /** Replaces the platform's fetch, for proxies and tests. */
   readonly fetch?: FetchFunction | undefined;
 }
 
-/** The options once checked, with defaults applied; what is still open is read from the environment at the first call. */
+/**
+ * The validated options with defaults. Values still missing are read from the environment at the
+ * first call.
+ */
 export interface ResolvedProviderOptions {
   readonly apiKey: string | undefined;
   readonly baseURL: string | undefined;
@@ -37,7 +51,7 @@ export interface ResolvedProviderOptions {
   readonly fetch: FetchFunction | undefined;
 }
 
-/** The names of the options that all vendors have. */
+/** The names of the options that all vendors share. */
 export const PROVIDER_OPTIONS = [
   "apiKey",
   "baseURL",
@@ -54,7 +68,7 @@ const DEFAULTS = Object.freeze({
   maxResponseBytes: 16 * 1024 * 1024,
 });
 
-/** Why `value` cannot be a key, or `undefined` when it can. Never shows the value. */
+/** Returns why `value` can't be a key, or `undefined` if it can. Never includes the value. */
 export function keyProblem(value: unknown): string | undefined {
   if (typeof value !== "string") return `must be a string, got: ${typeof value}`;
   if (value.trim() === "") return "must not be blank";
@@ -63,7 +77,10 @@ export function keyProblem(value: unknown): string | undefined {
     : "must consist of printable ASCII characters without spaces";
 }
 
-/** Why `value` cannot be the address of an API, or `undefined` when it can. Does not repeat credentials or query strings. */
+/**
+ * Returns why `value` can't be the URL of an API, or `undefined` if it can. Never includes
+ * credentials or query strings.
+ */
 export function baseURLProblem(value: unknown): string | undefined {
   if (typeof value !== "string" || !URL.canParse(value)) {
     const shown = typeof value === "string" && value.includes("@") ? "(not shown)" : preview(value);
@@ -91,7 +108,7 @@ function checkHeaders(what: string, headers: unknown): void {
       if (typeof value !== "string") throw new TypeError("not a string");
       new Headers([[name, value]]);
     } catch {
-      // The platform's message would show the value, which may be a secret.
+      // The platform's message would include the value, which may be a secret.
       throw new ValidationError(`${what} header '${preview(name)}' is not a valid HTTP header`, {
         hint: "Names are tokens; values are strings without line breaks.",
       });
@@ -100,8 +117,9 @@ function checkHeaders(what: string, headers: unknown): void {
 }
 
 /**
- * Checks the options that all vendors have, and applies the defaults. `what` names the function that was called.
- * @throws ValidationError for a blank key, an address that is no URL, a header that cannot be sent, a limit that is none.
+ * Validates the options that all vendors share, and applies the defaults. `what` is the name of the
+ * called function.
+ * @throws ValidationError for a blank key, an invalid URL, an invalid header or an invalid limit
  */
 export function resolveProviderOptions(
   what: string,

@@ -1,4 +1,7 @@
-/** The header of a waiting time in milliseconds, which some vendors send beside the standard one because it is more exact. */
+/**
+ * Header with a waiting time in milliseconds. Some vendors send it in addition to the standard
+ * header because it is more precise.
+ */
 const MILLISECONDS_HEADER = "retry-after-ms";
 
 function parseNumber(text: string | null): number | undefined {
@@ -7,8 +10,9 @@ function parseNumber(text: string | null): number | undefined {
 }
 
 /**
- * How long a response asks to wait, in milliseconds; `undefined` where it does not say, or not understandably.
- * A date is compared with the response's own `Date`, so that a wrong clock here does no harm.
+ * Returns how long a response asks to wait, in milliseconds, or `undefined` for a missing or
+ * invalid value. A date is compared with the response's own `Date`, so that a wrong local clock has
+ * no effect.
  */
 export function retryAfterMs(headers: Headers): number | undefined {
   const milliseconds = parseNumber(headers.get(MILLISECONDS_HEADER));
@@ -23,7 +27,10 @@ export function retryAfterMs(headers: Headers): number | undefined {
   return Math.max(0, Math.ceil(until - now));
 }
 
-/** Whether a response asks for another try, by the header that the vendors' clients honour too; `undefined` where it does not say. */
+/**
+ * Whether a response asks for a retry, by the header that the vendors' clients honour too. Returns
+ * `undefined` if it is missing.
+ */
 export function shouldRetry(headers: Headers): boolean | undefined {
   const value = headers.get("x-should-retry");
   return value === "true" ? true : value === "false" ? false : undefined;

@@ -1,7 +1,10 @@
 import { createParser } from "./event-source-vendor.js";
 import { InvalidResponseError } from "./invalid-response-error.js";
 
-/** Limit of a line and of the data of an event, in characters: a chat has no longer ones, and waiting for their end would fill the memory. */
+/**
+ * Limit of a line and of an event's data, in characters. Chats have no longer ones, and waiting for
+ * their end would fill the memory.
+ */
 const LONGEST_LINE = 1024 * 1024;
 
 function tooLong(): InvalidResponseError {
@@ -9,8 +12,9 @@ function tooLong(): InvalidResponseError {
 }
 
 /**
- * Reads the data of server-sent events from the pieces of a stream, wherever they are cut. Skips events without data. Ignores names and ids of events:
- * the vendors repeat the name in the data.
+ * Reads the data of server-sent events from the chunks of a stream, split at any position. Skips
+ * events without data. Ignores names and ids of events, since the vendors repeat the name in the
+ * data.
  */
 export class ServerSentEvents {
   #events: string[] = [];
@@ -26,9 +30,12 @@ export class ServerSentEvents {
     },
   });
 
-  /** Returns the data of the events that this piece completes. @throws InvalidResponseError for a line that is too long. */
+  /**
+   * Returns the data of the events that this chunk completes.
+   * @throws InvalidResponseError for a line that is too long
+   */
   add(piece: string): readonly string[] {
-    // The parser takes time that grows with the square of the piece where one has line feeds before a carriage return.
+    // The parser needs quadratic time for a chunk with line feeds before a carriage return.
     const isSplitEnd = this.#endedInReturn && piece.startsWith("\n");
     if (piece !== "") this.#endedInReturn = piece.endsWith("\r");
     this.#parser.feed((isSplitEnd ? piece.slice(1) : piece).replace(/\r\n?/g, "\n"));
@@ -37,7 +44,7 @@ export class ServerSentEvents {
     return events;
   }
 
-  /** Returns the data of a last event that no blank line ended. */
+  /** Returns the data of a last event without a final blank line. */
   end(): readonly string[] {
     return this.add("\n\n");
   }

@@ -1,10 +1,10 @@
 import type { ToolCall } from "../../../contracts/chat-model.js";
 
-/** A tool call of which pieces have come. */
+/** A tool call that has been received partly. */
 export interface StreamedCall {
   id: string;
   name: string;
-  /** Absent until a first piece comes, which may be an empty one. */
+  /** Absent until the first part arrives, which may be empty. */
   arguments?: string | undefined;
 }
 
@@ -17,7 +17,7 @@ export class StreamedCalls<C extends StreamedCall> {
     return this.#calls.length;
   }
 
-  /** Adds a call, which takes the place of an earlier one with the same index of the vendor. Returns its position. */
+  /** Adds a call, or replaces an earlier one with the same vendor index. Returns its position. */
   add(vendorIndex: unknown, call: C): number {
     this.#positions.set(vendorIndex, this.#calls.length);
     return this.#calls.push(call) - 1;
@@ -31,7 +31,7 @@ export class StreamedCalls<C extends StreamedCall> {
     return position === undefined ? undefined : this.#calls[position];
   }
 
-  /** The calls as they are, with an empty object for arguments that never came. */
+  /** Returns the calls, with an empty object for missing arguments. */
   finished(): readonly ToolCall[] {
     return this.#calls.map(({ id, name, arguments: text = "{}" }) => ({
       id,

@@ -1,7 +1,10 @@
-/** A fetch function as the platform has it. */
+/** A fetch function with the platform's type. */
 export type FetchFunction = typeof globalThis.fetch;
 
-/** The server answered, but not with success. Carries what the vendor clients would lose: headers and the body, which is still to be read. */
+/**
+ * The server responded with an error status. Contains what the vendor clients would lose: headers
+ * and the unread body.
+ */
 export class HttpFailure extends Error {
   readonly response: Response;
 
@@ -12,9 +15,12 @@ export class HttpFailure extends Error {
   }
 }
 
-/** No answer came. */
+/** There was no response. */
 export class TransportFailure extends Error {
-  /** What the platform's fetch threw. Not the `cause`, because the vendor clients replace errors whose causes speak of time. */
+  /**
+   * The error of the platform's fetch. Not the `cause`, because the vendor clients replace errors
+   * whose causes mention a timeout.
+   */
   readonly reason: unknown;
 
   constructor(reason: unknown) {
@@ -25,9 +31,9 @@ export class TransportFailure extends Error {
 }
 
 /**
- * A fetch that resolves for success only, and does not follow redirects (they would carry the key elsewhere).
- * Without `inner` the platform's fetch is looked up at each call.
- * @throws HttpFailure for every other status; TransportFailure where there was no answer.
+ * Returns a fetch that resolves for success only and does not follow redirects, which would send
+ * the key to another server. Without `inner` the platform's fetch is looked up at each call.
+ * @throws HttpFailure for any other status; TransportFailure without a response
  */
 export function strictFetch(inner: FetchFunction | undefined): FetchFunction {
   return async (input, init) => {

@@ -11,7 +11,7 @@ import {
 } from "./json-schema.js";
 import { asFields } from "../../../util/objects.js";
 
-/** The schemas without alternatives and references that a value may be meant by. */
+/** Returns the schemas without alternatives and references that may describe a value. */
 function candidates(
   schema: unknown,
   root: Fields,
@@ -25,7 +25,7 @@ function candidates(
   return alternatives(fields)?.flatMap((choice) => candidates(choice, root, deeper)) ?? [fields];
 }
 
-/** Whether a fixed value that tells alternatives apart is the right one. */
+/** Whether a value matches a constant of the schema, which identifies an alternative. */
 function agrees(schema: unknown, value: unknown): boolean {
   const fields = asFields(schema) ?? {};
   if ("const" in fields) return fields["const"] === value;
@@ -33,7 +33,10 @@ function agrees(schema: unknown, value: unknown): boolean {
   return !Array.isArray(values) || values.includes(value);
 }
 
-/** Of the alternatives for an object those that it can be: they know its properties, all of them where there are such, and agree with its fixed values. */
+/**
+ * Returns the alternatives that may describe an object: they declare all its properties and match
+ * its constants. Alternatives that declare no further properties take precedence.
+ */
 function matching(schemas: readonly Fields[], value: Fields): readonly Fields[] {
   const names = Object.keys(value);
   const known = schemas.filter((schema) => {
@@ -98,8 +101,9 @@ class NullFilter {
 }
 
 /**
- * Takes out of a JSON text the nulls that stand for absent properties; `schema` is the one before it was made strict.
- * A null that the schema allows stays. What is no JSON, or has no such nulls, is given back as it is.
+ * Removes the nulls that stand for absent properties from a JSON text. `schema` is the one before
+ * it was made strict. A null that the schema allows is kept. A text that is not JSON, or has no
+ * such nulls, is returned unchanged.
  */
 export function removeNulls(text: string, schema: JsonSchema): string {
   if (!text.includes("null")) return text;
@@ -117,11 +121,11 @@ export function removeNulls(text: string, schema: JsonSchema): string {
 
 type ToolCallChunk = Extract<ChatChunk, { readonly type: "tool_call" }>;
 
-/** Keeps back the parts of a stream out of which nulls may have to be taken, until they are whole. */
+/** Holds back parts of a stream that may contain nulls to remove, until they are complete. */
 export interface HeldChunks {
-  /** Of these chunks those that can go out now. */
+  /** Returns those of the chunks that can be emitted now. */
   add(chunks: readonly ChatChunk[]): readonly ChatChunk[];
-  /** What was kept back, as it stands in the finished response. */
+  /** Returns the parts held back, as they appear in the finished response. */
   rest(response: ChatResponse): readonly ChatChunk[];
 }
 
@@ -167,12 +171,18 @@ const NOTHING_HELD: HeldChunks = Object.freeze({
   rest: () => [],
 });
 
-/** Takes the nulls that strict schemas asked for out of an answer, so that nobody but the vendor ever sees them. */
+/**
+ * Removes the nulls that strict schemas have caused from a response, so that only the vendor's side
+ * uses them.
+ */
 export class NullRemover {
   readonly #text: JsonSchema | undefined;
   readonly #tools: ReadonlyMap<string, JsonSchema>;
 
-  /** `text` and `tools` (by name) are the schemas, before they were made strict, that have optional properties. */
+  /**
+   * `text` and `tools` (by name) are the schemas with optional properties, before they were made
+   * strict.
+   */
   constructor(o: {
     readonly text: JsonSchema | undefined;
     readonly tools: ReadonlyMap<string, JsonSchema>;

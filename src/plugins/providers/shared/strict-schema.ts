@@ -10,15 +10,15 @@ import {
 } from "./json-schema.js";
 import { asFields } from "../../../util/objects.js";
 
-/** What a vendor's strict mode takes. */
+/** What a vendor's strict mode supports. */
 export interface StrictDialect {
-  /** Any other keyword makes the vendor refuse the request. */
+  /** The vendor rejects a request with any other keyword. */
   readonly keywords: ReadonlySet<string>;
   readonly formats: ReadonlySet<string>;
-  /** Whether every property must be required; optional ones are then sent as "this, or null". */
+  /** Whether every property must be required. Optional ones are then sent as "this, or null". */
   readonly requiresAll: boolean;
   readonly allowsRecursion: boolean;
-  /** The most that one schema may have. */
+  /** Maximum sizes of one schema. */
   readonly limits: {
     readonly objectDepth: number;
     readonly properties: number;
@@ -28,16 +28,19 @@ export interface StrictDialect {
   };
 }
 
-/** A schema as strict mode wants it. */
+/** A schema for strict mode. */
 export interface StrictSchema {
   readonly schema: JsonSchema;
-  /** Whether optional properties have become "this, or null", so that nulls have to be taken out of what the model writes. */
+  /**
+   * Whether optional properties have become "this, or null", so that nulls must be removed from the
+   * model's output.
+   */
   readonly addsNulls: boolean;
   readonly optional: number;
   readonly unions: number;
 }
 
-/** They say nothing about which values are valid, so they can be left out. */
+/** Keywords that do not restrict values and can be removed. */
 const ANNOTATIONS = new Set([
   "default",
   "examples",
@@ -47,7 +50,9 @@ const ANNOTATIONS = new Set([
   "writeOnly",
   "$id",
 ]);
-/** The keywords of which one must say what a value is; strict modes have no "anything". */
+/**
+ * Keywords of which at least one must define a value's type; strict modes support no "anything".
+ */
 const SHAPE_KEYWORDS = ["type", "anyOf", "oneOf", "$ref", "enum", "const"] as const;
 const DEEPEST = 100;
 
@@ -93,7 +98,7 @@ class StrictRewriter {
     const { format, $ref } = schema;
     if (!SHAPE_KEYWORDS.some((keyword) => keyword in schema)) return false;
     if (schema["anyOf"] !== undefined && schema["oneOf"] !== undefined) return false;
-    // Alternatives within an object would each have to know the properties of the other.
+    // Each alternative within an object would have to know the properties of the others.
     if (isObjectSchema(schema) && (alternatives(schema) !== undefined || $ref !== undefined))
       return false;
     if ($ref !== undefined && resolveReference(this.#root, $ref) === undefined) return false;
@@ -157,7 +162,10 @@ class StrictRewriter {
         );
   }
 
-  /** What closes an object. One without `properties`, or that allows others, is a record, which strict modes do not have. */
+  /**
+   * Returns the keywords that close an object. An object without `properties`, or with other
+   * properties, is a record, which strict modes do not support.
+   */
   #closing(schema: Fields): Fields {
     const properties = asFields(schema["properties"]);
     const { additionalProperties } = schema;
@@ -183,9 +191,11 @@ class StrictRewriter {
 }
 
 /**
- * Rewrites a schema for a vendor's strict mode: every object closed, every property required (an optional one as "this, or null"), `oneOf` as `anyOf`.
- * The schema given is not changed. `undefined` where strict mode cannot say the same: open records, keywords it lacks, a root that is no object, too large.
- * `nullRemoval` takes the nulls out again.
+ * Rewrites a schema for a vendor's strict mode. Every object is closed, every property is required
+ * (an optional one as "this, or null"), and `oneOf` becomes `anyOf`. The input is not changed.
+ * Returns `undefined` for schemas that strict mode can't express: open records, unsupported
+ * keywords, a root that is not an object, or a schema that is too large. `NullRemover` removes the
+ * nulls again.
  */
 export function toStrictSchema(
   schema: JsonSchema,
@@ -204,7 +214,7 @@ export function toStrictSchema(
   };
 }
 
-/** Rewrites each schema once, however often it is sent. */
+/** Rewrites each schema once and caches the result. */
 export class StrictSchemas {
   readonly #dialect: StrictDialect;
   readonly #known = new WeakMap<JsonSchema, StrictSchema | "impossible">();

@@ -1,4 +1,7 @@
-/** The request asks for something that this API does not have. Turned into a ModelCallError where the call ends. */
+/**
+ * The request needs a feature that this API does not have. Converted into a ModelCallError when the
+ * call ends.
+ */
 export class UnsupportedRequest extends Error {
   readonly hint: string;
 

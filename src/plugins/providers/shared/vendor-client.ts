@@ -1,6 +1,6 @@
 import type { ClientSettings, Post } from "./endpoint.js";
 
-/** What is used of a vendor's client. */
+/** The part of a vendor's client that is used. */
 interface VendorClient {
   post(
     path: string,
@@ -18,7 +18,10 @@ interface ClientOptions {
   readonly logLevel: "off";
 }
 
-/** Makes a function that sends requests with a vendor's client. The client neither retries nor logs. */
+/**
+ * Returns a function that sends requests with a vendor's client. The client neither retries nor
+ * logs.
+ */
 export function postWith<Options extends object>(
   Client: new (options: ClientOptions & Options) => VendorClient,
   settings: ClientSettings,
@@ -34,6 +37,7 @@ export function postWith<Options extends object>(
     logLevel: "off",
     ...options,
   });
-  // Not the methods for each endpoint: some print advice about models to the console, whatever the log level.
+  // Avoids the methods for single endpoints: some print advice about models to the console at any
+  // log level.
   return (path, body, signal) => client.post(path, { body, signal }).asResponse();
 }

@@ -2,24 +2,24 @@ import type { ModelErrorCode } from "../../../contracts/errors.js";
 
 const QUOTA_WORDS =
   /insufficient_quota|billing|exceeded your current quota|insufficient (balance|credit)|credit balance is too low/i;
-/** The vendors that have no status of their own for an empty account say so in these words. */
+/** Texts that identify an empty account for vendors without a specific status. */
 const EMPTY_ACCOUNT_WORDS = /billing_error|credit balance is too low/i;
 const CONTEXT_WORDS =
   /context_length_exceeded|context (length|window)|maximum context|too many tokens|prompt is too long/i;
 
-/** What a failure means: its code, whether another try may help, and what to do. */
+/** The meaning of a failure: its code, whether a retry may help, and a hint. */
 export interface Verdict {
   readonly code: ModelErrorCode;
   readonly retryable: boolean;
   readonly hint?: string;
 }
 
-/** Whom the call spoke to, for the advice. */
+/** The target of the call, for hints. */
 export interface CalledPlace {
   readonly baseURL: string;
   readonly modelId: string;
   readonly keyVariable: string;
-  /** How addresses of this API usually look. */
+  /** Typical URL of this API. */
   readonly urlHint: string;
 }
 
@@ -57,7 +57,7 @@ function judgeRefusal(status: number, words: string, place: CalledPlace): Verdic
   return refusedBy("AE_MODEL_BAD_REQUEST");
 }
 
-/** What an HTTP status other than success means; the words tell apart what the statuses do not. */
+/** Returns the meaning of an error status. The words distinguish failures with the same status. */
 export function judgeStatus(status: number, words: string, place: CalledPlace): Verdict {
   if (status >= 500) return { code: "AE_MODEL_SERVER", retryable: status !== 501 };
   if (status >= 400) return judgeRefusal(status, words, place);
@@ -67,7 +67,7 @@ export function judgeStatus(status: number, words: string, place: CalledPlace): 
   );
 }
 
-/** An error without a status, as streams carry them, is judged by its words. */
+/** Judges an error without a status, as in streams, by its words. */
 export function judgeWords(words: string, place: CalledPlace): Verdict {
   if (QUOTA_WORDS.test(words) || /rate_limit/i.test(words)) return judgeStatus(429, words, place);
   if (CONTEXT_WORDS.test(words) || /invalid_request|request_too_large/i.test(words))

@@ -23,7 +23,7 @@ const FINISH_REASONS: ReadonlyMap<unknown, FinishReason> = new Map<unknown, Fini
   ["content_filter", "content_filter"],
 ]);
 
-/** The usage as far as it was reported; `undefined` when nothing of it was. */
+/** Reads the reported usage. Returns `undefined` if nothing was reported. */
 export function readUsage(value: unknown): Usage | undefined {
   const usage = asFields(value);
   if (usage === undefined) return undefined;
@@ -35,7 +35,10 @@ export function readUsage(value: unknown): Usage | undefined {
   });
 }
 
-/** The reason in our words. Some servers say "stop" beside tool calls, or nothing at all: what is there counts then. */
+/**
+ * Converts the finish reason. Some servers return "stop" with tool calls, or no reason at all; then
+ * the content decides.
+ */
 function readFinishReason(
   value: unknown,
   o: { readonly hasToolCalls: boolean; readonly refused: boolean },
@@ -45,7 +48,7 @@ function readFinishReason(
   return o.hasToolCalls && (reason === "stop" || reason === "other") ? "tool_calls" : reason;
 }
 
-/** The fields that a whole answer and the pieces of a stream have in common. */
+/** Reads the fields that a whole response and the chunks of a stream share. */
 export function readIdentity(document: Fields): Pick<ChatResponse, "responseId" | "modelId"> {
   const { id, model } = document;
   return {
@@ -54,7 +57,7 @@ export function readIdentity(document: Fields): Pick<ChatResponse, "responseId" 
   };
 }
 
-/** A text of the message; absent and null are empty. */
+/** Reads a text of the message. Absent and null count as empty. */
 function readText(message: Fields, name: "content" | "refusal"): string {
   const value = message[name] ?? "";
   if (typeof value !== "string")
@@ -78,7 +81,10 @@ function readToolCall(value: unknown, index: number, responseId: string | undefi
   };
 }
 
-/** Reads a whole answer. @throws InvalidResponseError naming the first part that is not as it must be. */
+/**
+ * Reads a whole response.
+ * @throws InvalidResponseError naming the first invalid part
+ */
 export function readAnswer(document: Fields): ChatResponse {
   const choices = document["choices"];
   if (!Array.isArray(choices) || choices.length === 0)
@@ -105,7 +111,10 @@ export function readAnswer(document: Fields): ChatResponse {
   });
 }
 
-/** Puts a response together from its parts, for whole and for streamed answers. A refusal stands in for the text. */
+/**
+ * Builds a response from its parts, both for whole and for streamed responses. A refusal replaces
+ * the text.
+ */
 export function buildResponse(parts: {
   readonly content: string;
   readonly reasoning: string;

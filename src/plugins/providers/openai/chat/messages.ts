@@ -39,7 +39,7 @@ function toWireMessage(message: ChatMessage): WireMessage {
   }
 }
 
-/** The conversation in the vendor's form. */
+/** Converts the conversation into the vendor's form. */
 export function toWireMessages(messages: readonly ChatMessage[]): WireMessage[] {
   return messages.map(toWireMessage);
 }

@@ -9,7 +9,7 @@ type StreamingBody = OpenAI.Chat.Completions.ChatCompletionCreateParamsStreaming
 type ChatFields = Omit<WholeBody, "stream">;
 
 function toolFields(request: ChatRequest, schemas: RequestSchemas): Partial<ChatFields> {
-  // The vendor refuses tool_choice without tools.
+  // The vendor rejects tool_choice without tools.
   if (schemas.tools.length === 0) return {};
   const choice = request.toolChoice;
   return {
@@ -42,7 +42,7 @@ function settingFields(request: ChatRequest, isVendor: boolean): Partial<ChatFie
   const { temperature, maxOutputTokens, stopSequences } = request;
   return {
     ...(temperature === undefined ? {} : { temperature }),
-    // Compatible servers know the older name; OpenAI's reasoning models take only the newer one.
+    // Compatible servers know the older name; OpenAI's reasoning models accept only the newer one.
     ...(maxOutputTokens === undefined
       ? {}
       : isVendor
@@ -54,7 +54,10 @@ function settingFields(request: ChatRequest, isVendor: boolean): Partial<ChatFie
   };
 }
 
-/** The body of a call. `providerOptions` come last, so they win over what is set here; only whether it streams is not theirs to choose. */
+/**
+ * Builds the body of a call. `providerOptions` override the other settings, except whether the
+ * response is streamed.
+ */
 export function requestBody(
   request: ChatRequest,
   schemas: RequestSchemas,
@@ -69,7 +72,7 @@ export function requestBody(
     ...request.providerOptions,
   };
   if (!target.stream) return { ...fields, stream: false };
-  // Streams do not carry the usage by themselves.
+  // By default streams do not include the usage.
   return {
     ...fields,
     stream: true,

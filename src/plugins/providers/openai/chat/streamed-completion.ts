@@ -7,7 +7,7 @@ import { fallbackCallId, readArguments } from "../../shared/wire-fields.js";
 import { buildResponse, readIdentity, readUsage } from "./answer.js";
 import { asFields, asText } from "../../../../util/objects.js";
 
-/** What an event says about a tool call. */
+/** The part of an event that concerns a tool call. */
 interface CallDelta {
   readonly vendorIndex: number | undefined;
   readonly id: string;
@@ -31,9 +31,9 @@ function readCallDelta(value: unknown): CallDelta {
   };
 }
 
-/** Puts a streamed answer together, piece by piece, and says what each piece adds. */
+/** Assembles a streamed response chunk by chunk, and returns what each chunk adds. */
 export class StreamedCompletion implements StreamedAnswer {
-  /** The stream ends with a mark of its own. */
+  /** Always false: an end mark closes the stream, and no event does. */
   readonly isClosed = false;
   readonly #calls = new StreamedCalls<StreamedCall>();
   #content = "";
@@ -43,12 +43,12 @@ export class StreamedCompletion implements StreamedAnswer {
   #usage: Usage | undefined;
   #identity: Pick<ChatResponse, "responseId" | "modelId"> = {};
 
-  /** The text that has come so far. */
+  /** The text received so far. */
   get text(): string {
     return this.#content + this.#refusal;
   }
 
-  /** Whether the model has said why it stopped; only the usage may come after that. */
+  /** Whether the model has sent its finish reason. Only the usage may follow. */
   get isFinished(): boolean {
     return this.#finishReason !== undefined;
   }
@@ -128,7 +128,10 @@ export class StreamedCompletion implements StreamedAnswer {
     };
   }
 
-  /** The position of the call that a delta continues. Some servers leave out the index, or give every call the index 0: then a new id begins a new call. */
+  /**
+   * Returns the position of the call that a delta continues. Some servers omit the index, or use
+   * the index 0 for every call; then a new id begins a new call.
+   */
   #positionFor({ vendorIndex, id, name }: CallDelta): number {
     const { count } = this.#calls;
     const position = vendorIndex === undefined ? count - 1 : this.#calls.positionOf(vendorIndex);

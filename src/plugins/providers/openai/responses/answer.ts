@@ -17,7 +17,7 @@ import { asFields, asList, asText, asCount } from "../../../../util/objects.js";
 
 const UNFINISHED: ReadonlySet<string> = new Set(["queued", "in_progress", "cancelled"]);
 
-/** What an answer says about itself as a whole: the same document stands at the end of a stream. */
+/** The fields of a response apart from its content. The end of a stream has the same document. */
 export type AnswerFrame = Pick<ChatResponse, "responseId" | "modelId" | "usage" | "reasoning"> & {
   readonly stopped: FinishReason;
 };
@@ -35,12 +35,14 @@ function readUsage(value: unknown): Usage | undefined {
 function readStop(document: Fields): FinishReason {
   const reason = asFields(document["incomplete_details"])?.["reason"];
   if (reason === "content_filter") return "content_filter";
-  // Also where a server does not say why: nobody must take it for complete.
+  // Also if the server gives no reason: the response must not pass as complete.
   if (document["status"] === "incomplete") return "length";
   return document["status"] === "completed" ? "stop" : "other";
 }
 
-/** @throws InvalidResponseError for an answer that failed, was cancelled or is still being made. */
+/**
+ * @throws InvalidResponseError for a response that failed, was cancelled or is still in progress
+ */
 export function checkEnded(document: Fields): void {
   const { status } = document;
   if (status === "failed")
@@ -53,7 +55,10 @@ export function checkEnded(document: Fields): void {
     });
 }
 
-/** The items of the output. @throws InvalidResponseError where there are none. */
+/**
+ * Returns the items of the output.
+ * @throws InvalidResponseError if there are none
+ */
 export function readOutput(document: Fields): readonly Fields[] {
   const output = document["output"];
   if (!Array.isArray(output) || (output.length === 0 && document["status"] === "completed"))
@@ -61,7 +66,7 @@ export function readOutput(document: Fields): readonly Fields[] {
   return output.map((item) => asFields(item) ?? {});
 }
 
-/** The parts of an answer that are not its content. */
+/** Reads the fields of a response apart from its content. */
 export function readFrame(document: Fields): AnswerFrame {
   const id = asText(document["id"]);
   const model = asText(document["model"]);
@@ -75,7 +80,7 @@ export function readFrame(document: Fields): AnswerFrame {
   };
 }
 
-/** The summaries of what the model thought. */
+/** Returns the summaries of the model's reasoning. */
 function readSummaries(document: Fields): string {
   return asList(document["output"])
     .map((item) => asFields(item) ?? {})
@@ -85,7 +90,7 @@ function readSummaries(document: Fields): string {
     .join("\n\n");
 }
 
-/** The texts of a message's parts: what it says, and what it says instead when it refuses. */
+/** Returns the texts of a message's parts: its content and its refusal. */
 export function readMessageText(item: Fields): { readonly text: string; readonly refusal: string } {
   const parts = asList(item["content"]).map((part) => asFields(part) ?? {});
   return {
@@ -94,7 +99,10 @@ export function readMessageText(item: Fields): { readonly text: string; readonly
   };
 }
 
-/** A call of a function. @throws InvalidResponseError when it names none. */
+/**
+ * Reads a function call.
+ * @throws InvalidResponseError if it names no function
+ */
 export function readFunctionCall(
   item: Fields,
   index: number,
@@ -113,7 +121,10 @@ export function readFunctionCall(
   };
 }
 
-/** Puts a response together from its parts, for whole and for streamed answers. A refusal stands in for the text. */
+/**
+ * Builds a response from its parts, both for whole and for streamed responses. A refusal replaces
+ * the text.
+ */
 export function buildResponse(o: {
   readonly text: string;
   readonly refusal: string;
@@ -132,7 +143,10 @@ export function buildResponse(o: {
   };
 }
 
-/** Reads a whole answer. @throws InvalidResponseError naming the first part that is not as it must be. */
+/**
+ * Reads a whole response.
+ * @throws InvalidResponseError naming the first invalid part
+ */
 export function readAnswer(document: Fields): ChatResponse {
   checkEnded(document);
   const items = readOutput(document);

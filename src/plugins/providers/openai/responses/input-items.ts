@@ -41,7 +41,10 @@ function toItems(message: ChatMessage): readonly InputItem[] {
   }
 }
 
-/** The conversation as the items of the Responses API, in which tool calls and their results stand by themselves. */
+/**
+ * Converts the conversation into items of the Responses API, where tool calls and their results are
+ * separate items.
+ */
 export function toInputItems(messages: readonly ChatMessage[]): InputItem[] {
   return messages.flatMap(toItems);
 }

@@ -12,7 +12,7 @@ function toolFields(request: ChatRequest, schemas: RequestSchemas): Partial<Resp
   if (schemas.tools.length === 0) return {};
   const choice = request.toolChoice;
   return {
-    // Said even where it is not strict, because this API takes tools for strict when nothing is said.
+    // Always set, because this API treats tools as strict by default.
     tools: schemas.tools.map(({ name, description, sent, strict }) => ({
       type: "function" as const,
       name,
@@ -29,7 +29,10 @@ function toolFields(request: ChatRequest, schemas: RequestSchemas): Partial<Resp
   };
 }
 
-/** The body of a call. Nothing is stored at the vendor's, since every request carries the whole conversation. `providerOptions` win over what is set here. */
+/**
+ * Builds the body of a call. The vendor stores nothing, since every request contains the whole
+ * conversation. `providerOptions` override the other settings.
+ */
 export function requestBody(
   request: ChatRequest,
   schemas: RequestSchemas,

@@ -14,10 +14,10 @@ import {
 } from "./answer.js";
 import { asFields, asText } from "../../../../util/objects.js";
 
-/** Puts a streamed answer of the Responses API together. */
+/** Assembles a streamed response of the Responses API. */
 export class StreamedResponse implements StreamedAnswer {
   readonly #calls = new StreamedCalls<StreamedCall>();
-  /** The items of the output of which some text has come. */
+  /** Output items with text received so far. */
   readonly #begunTexts = new Set<unknown>();
   #text = "";
   #refusal = "";
@@ -69,7 +69,10 @@ export class StreamedResponse implements StreamedAnswer {
     });
   }
 
-  /** Takes an event that carries the response. The last one repeats what came in pieces; of a server that sent no pieces everything is taken from it. */
+  /**
+   * Handles an event that contains the response. The last one repeats the deltas; a server that
+   * sent no deltas puts everything there.
+   */
   #addResponse(event: Fields): readonly ChatChunk[] {
     const response = asFields(event["response"]);
     switch (event["type"]) {
@@ -123,7 +126,10 @@ export class StreamedResponse implements StreamedAnswer {
     return [{ type: "tool_call", index, argumentsDelta: piece }];
   }
 
-  /** An item that is done repeats what came in pieces; a server that sent no pieces gives everything here. */
+  /**
+   * Handles a finished item. It repeats the deltas; a server that sent no deltas puts everything
+   * here.
+   */
   #complete(item: Fields, outputIndex: unknown): readonly ChatChunk[] {
     if (item["type"] === "message" && !this.#begunTexts.has(outputIndex)) {
       const { text, refusal } = readMessageText(item);
