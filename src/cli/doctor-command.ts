@@ -11,8 +11,6 @@ import { accessOf, endEnsemble, loadEnsemble } from "./load-ensemble.js";
 import { installedPackage, ownPackage } from "./own-package.js";
 import { errorJson, errorText } from "./report-error.js";
 import type { StoreArguments } from "./store.js";
-import { Store } from "./store.js";
-import { examineStore, storeJson, storeText } from "./store-report.js";
 
 /** Variables that the framework reads, and what for. Their values are never shown. */
 const VARIABLES: Readonly<Record<string, string>> = {
@@ -180,6 +178,10 @@ export async function doctorCommand(
 ): Promise<number> {
   terminal.keepOutputForResults();
   const report = examine(process.cwd());
+  const [{ Store }, { examineStore, storeJson, storeText }] = await Promise.all([
+    import("./store.js"),
+    import("./store-report.js"),
+  ]);
   const store = new Store(o);
   const found = store.isNamed ? await examineStore(store) : undefined;
   const problems = file === undefined ? undefined : await problemsOf(file);

@@ -6,36 +6,14 @@ import type { StoredReview } from "../contracts/review.js";
 import type { SavedUsage } from "../contracts/usage.js";
 import type { DurablePlugin } from "../durability.js";
 import type { OutputTerminal } from "./terminal.js";
-import type { StoreArguments } from "./store.js";
-import { ValidationError } from "../contracts/errors.js";
+import type { KeepArguments } from "./keep-arguments.js";
 import { definePlugin } from "../contracts/plugin.js";
-import { requireOneOf } from "../contracts/validation.js";
 import { printableLine } from "../util/printable.js";
 import { uuidGenerator } from "../util/runtime.js";
 import { counted } from "../util/text.js";
 import { shellWord } from "./shell-word.js";
 import { linesToAnswer } from "./review-text.js";
 import { Store } from "./store.js";
-
-/** Options of commands that execute runs which are kept. */
-export interface KeepArguments extends StoreArguments {
-  readonly durable?: boolean | undefined;
-  readonly runId?: string | undefined;
-  readonly wait?: boolean | undefined;
-  readonly onChange?: string | undefined;
-}
-
-/** @throws ValidationError for options that need `--durable`, without it. */
-export function checkKeepArguments(o: KeepArguments): void {
-  requireOneOf("--on-change", o.onChange, ["fail", "keep", "redo"]);
-  if (o.durable === true) return;
-  const given = Object.entries({ store: o.store, wait: o.wait, "on-change": o.onChange });
-  const option = given.find(([, value]) => value !== undefined)?.[0];
-  if (option === undefined) return;
-  throw new ValidationError(`--${option} needs --durable`, {
-    hint: "Without --durable a run is kept only where the ensemble has durable() among its plugins.",
-  });
-}
 
 /** One execution of a run by a command that keeps it: what the ensemble gets, and what is printed. */
 export class KeptExecution {

@@ -1,7 +1,8 @@
 import type { EnsembleOutput, ExitReason } from "../contracts/output.js";
 import type { BindApi, Plugin } from "../contracts/plugin.js";
 import type { RunHandle, RunOptions } from "../contracts/run.js";
-import type { KeepArguments } from "./kept-execution.js";
+import type { KeepArguments } from "./keep-arguments.js";
+import type { KeptExecution } from "./kept-execution.js";
 import type { LoadedEnsemble } from "./load-ensemble.js";
 import type { OutputTerminal } from "./terminal.js";
 import { ValidationError } from "../contracts/errors.js";
@@ -10,7 +11,7 @@ import { Tokens } from "../contracts/tokens.js";
 import { checkTraceFile, durationOf, inputsOf } from "./arguments.js";
 import { ExitCode, exitCodeOf } from "./exit-codes.js";
 import { interruptible } from "./interruption.js";
-import { checkKeepArguments, KeptExecution } from "./kept-execution.js";
+import { checkKeepArguments } from "./keep-arguments.js";
 import { accessOf, endEnsemble, formedFor, loadEnsemble } from "./load-ensemble.js";
 import { showProgress, showWarnings } from "./progress.js";
 import { errorText } from "./report-error.js";
@@ -146,13 +147,14 @@ async function addKeeping(
   terminal: OutputTerminal,
 ): Promise<KeptExecution | undefined> {
   if (o.durable !== true) return undefined;
-  const kept = await KeptExecution.of(file, o, terminal, o.wait === true || o.isAsked);
+  const { KeptExecution: Kept } = await import("./kept-execution.js");
+  const kept = await Kept.of(file, o, terminal, o.wait === true || o.isAsked);
   try {
     for (const plugin of kept.plugins) addPlugin(ensemble, plugin);
     return kept;
   } catch (error) {
-    if (o.mayKeepItself && o.store === undefined && ValidationError.isInstance(error))
-      return undefined;
+    const isPlain = [o.store, o.wait, o.onChange].every((option) => option === undefined);
+    if (o.mayKeepItself && isPlain && ValidationError.isInstance(error)) return undefined;
     throw error;
   }
 }

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import type { Done } from "./command-parts.js";
 import type { ExecutionArguments } from "./run-command.js";
-import type { AnswerArguments } from "./reviews-commands.js";
-import type { FilterArguments, RunsArguments } from "./runs-commands.js";
+import type * as Reviews from "./reviews-commands.js";
+import type * as Runs from "./runs-commands.js";
 import type { OutputTerminal } from "./terminal.js";
 import {
   collect,
@@ -14,16 +14,10 @@ import {
   withKeeping,
   withStore,
 } from "./command-parts.js";
-import { reviewsAnswerCommand, reviewsListCommand } from "./reviews-commands.js";
-import {
-  runsCancelCommand,
-  runsDeleteCommand,
-  runsForkCommand,
-  runsListCommand,
-  runsSettleCommand,
-  runsShowCommand,
-} from "./runs-commands.js";
-import { runsResumeCommand } from "./runs-resume-command.js";
+
+// Loaded when they are executed: other commands start without them.
+const runsCommands = (): Promise<typeof Runs> => import("./runs-commands.js");
+const reviewsCommands = (): Promise<typeof Reviews> => import("./reviews-commands.js");
 
 const RUN_ID = "the id of a run that is kept";
 
@@ -49,16 +43,16 @@ function addLists(runs: Command, terminal: OutputTerminal, done: Done): void {
     .option("--limit <count>", "how many at most (default: 50)")
     .option("--after <place>", "the next page, from the `next` of the page before")
     .addHelpText("after", example("agentensemble runs list --status waiting"))
-    .action(async (o: Parameters<typeof runsListCommand>[0]) =>
-      done(await runsListCommand(o, terminal)),
+    .action(async (o: Parameters<typeof Runs.runsListCommand>[0]) =>
+      done(await (await runsCommands()).runsListCommand(o, terminal)),
     );
   withStore(common(runs.command("show")))
     .description("show a run: where it stands, what it used and saved, what it waits for")
     .argument("<run-id>", RUN_ID)
     .option("--entries", "also list the entries of its journal")
     .addHelpText("after", example("agentensemble runs show complaint-17"))
-    .action(async (runId: string, o: Parameters<typeof runsShowCommand>[1]) =>
-      done(await runsShowCommand(runId, o, terminal)),
+    .action(async (runId: string, o: Parameters<typeof Runs.runsShowCommand>[1]) =>
+      done(await (await runsCommands()).runsShowCommand(runId, o, terminal)),
     );
 }
 
@@ -68,9 +62,10 @@ function addResume(runs: Command, terminal: OutputTerminal, done: Done): void {
     .argument("<file>", FILE)
     .argument("<run-id>", RUN_ID)
     .addHelpText("after", example("agentensemble runs resume team.ts complaint-17") + EXIT_CODES)
-    .action(async (file: string, runId: string, o: ExecutionArguments) =>
-      done(await runsResumeCommand(file, runId, o, terminal)),
-    );
+    .action(async (file: string, runId: string, o: ExecutionArguments) => {
+      const { runsResumeCommand } = await import("./runs-resume-command.js");
+      done(await runsResumeCommand(file, runId, o, terminal));
+    });
 }
 
 function addChanges(runs: Command, terminal: OutputTerminal, done: Done): void {
@@ -78,8 +73,8 @@ function addChanges(runs: Command, terminal: OutputTerminal, done: Done): void {
     .description("cancel a run, also one that another process executes")
     .argument("<run-id>", RUN_ID)
     .option("--reason <text>", "why")
-    .action(async (runId: string, o: Parameters<typeof runsCancelCommand>[1]) =>
-      done(await runsCancelCommand(runId, o, terminal)),
+    .action(async (runId: string, o: Parameters<typeof Runs.runsCancelCommand>[1]) =>
+      done(await (await runsCommands()).runsCancelCommand(runId, o, terminal)),
     );
   withStore(common(runs.command("fork")))
     .description("make a new run with what this one has done; prints its id")
@@ -87,8 +82,8 @@ function addChanges(runs: Command, terminal: OutputTerminal, done: Done): void {
     .option("--from <task>", "leave out this task and all that was done after it")
     .option("--run-id <id>", "the id of the new run (default: a random one)")
     .addHelpText("after", example("agentensemble runs fork complaint-17 --from write"))
-    .action(async (runId: string, o: Parameters<typeof runsForkCommand>[1]) =>
-      done(await runsForkCommand(runId, o, terminal)),
+    .action(async (runId: string, o: Parameters<typeof Runs.runsForkCommand>[1]) =>
+      done(await (await runsCommands()).runsForkCommand(runId, o, terminal)),
     );
   withStore(common(runs.command("settle")))
     .description("end the doubt about a tool call whose end is unknown")
@@ -96,8 +91,8 @@ function addChanges(runs: Command, terminal: OutputTerminal, done: Done): void {
     .argument("<key>", "the key of the call, from `runs show`")
     .option("--result <text>", "what the tool returned; @file takes the text of a file")
     .option("--again", "let the tool be called again")
-    .action(async (runId: string, key: string, o: Parameters<typeof runsSettleCommand>[2]) =>
-      done(await runsSettleCommand(runId, key, o, terminal)),
+    .action(async (runId: string, key: string, o: Parameters<typeof Runs.runsSettleCommand>[2]) =>
+      done(await (await runsCommands()).runsSettleCommand(runId, key, o, terminal)),
     );
   withStore(withFilter(common(runs.command("delete").alias("rm"))))
     .description("delete runs with all that is kept of them: by id, or all that fit")
@@ -110,8 +105,8 @@ function addChanges(runs: Command, terminal: OutputTerminal, done: Done): void {
         "agentensemble runs delete --tag person=ana",
       ),
     )
-    .action(async (runIds: readonly string[], o: FilterArguments) =>
-      done(await runsDeleteCommand(runIds, o, terminal)),
+    .action(async (runIds: readonly string[], o: Runs.FilterArguments) =>
+      done(await (await runsCommands()).runsDeleteCommand(runIds, o, terminal)),
     );
 }
 
@@ -120,7 +115,9 @@ export function addReviews(program: Command, terminal: OutputTerminal, done: Don
   const reviews = program.command("reviews").description("answer what kept runs ask people");
   withStore(common(reviews.command("list").alias("ls")))
     .description("list the reviews that wait, the oldest first")
-    .action(async (o: RunsArguments) => done(await reviewsListCommand(o, terminal)));
+    .action(async (o: Runs.RunsArguments) =>
+      done(await (await reviewsCommands()).reviewsListCommand(o, terminal)),
+    );
   withStore(common(reviews.command("answer")))
     .description("answer a review; the first answer counts")
     .argument("<review-id>", "the id of a review, from `reviews list`")
@@ -136,7 +133,7 @@ export function addReviews(program: Command, terminal: OutputTerminal, done: Don
         "agentensemble reviews answer 3f2a edit --text @better.txt --comment shorter",
       ),
     )
-    .action(async (reviewId: string, decision: string, o: AnswerArguments) =>
-      done(await reviewsAnswerCommand(reviewId, decision, o, terminal)),
+    .action(async (reviewId: string, decision: string, o: Reviews.AnswerArguments) =>
+      done(await (await reviewsCommands()).reviewsAnswerCommand(reviewId, decision, o, terminal)),
     );
 }

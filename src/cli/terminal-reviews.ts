@@ -32,12 +32,14 @@ class Spending {
   }
 }
 
-/** Answers the reviews of an ensemble without a review handler at the terminal: lets somebody decide, and tells what was spent so far. */
+/** Answers the reviews of an ensemble without a review handler at the terminal, those of its own runs alone: lets somebody decide, and tells what was spent so far. */
 export function terminalReviews({ input, output }: Streams): Plugin {
   const spending = new Spending();
+  const runs = new Set<string>();
   const open = new Map<string, AbortController>();
   const decide = ReviewHandler.console({ input, output });
   const answer = async (store: ReviewStore, review: StoredReview): Promise<void> => {
+    if (!runs.has(review.runId) || open.has(review.reviewId)) return; // a store may have the runs of other processes
     const asking = new AbortController();
     open.set(review.reviewId, asking);
     try {
@@ -51,20 +53,33 @@ export function terminalReviews({ input, output }: Streams): Plugin {
       open.delete(review.reviewId);
     }
   };
+  /** What an earlier execution of a run has asked, nothing reports again. */
+  const answerKept = async (runId: string): Promise<void> => {
+    try {
+      for (const review of (await kept?.pending()) ?? [])
+        if (review.runId === runId && kept !== undefined) void answer(kept, review);
+    } catch (error) {
+      output?.write(`(not answered here: ${messageOf(error)})\n`);
+    }
+  };
+  let kept: ReviewStore | undefined;
   let stop: (() => void) | undefined;
   return definePlugin({
     name: "terminal-reviews",
     apply({ events }) {
       events.on(
         (event) => {
+          if (event.type === "ensemble_started") runs.add(event.runId);
+          if (event.type === "run_resumed") void answerKept(event.runId);
           if (event.type === "usage_recorded") spending.add(event);
           if (event.type === "review_resolved") open.get(event.reviewId)?.abort(); // answered elsewhere, too late, or over
         },
-        { only: ["usage_recorded", "review_resolved"] },
+        { only: ["ensemble_started", "run_resumed", "usage_recorded", "review_resolved"] },
       );
     },
     start({ get }) {
       const store = get(Tokens.ReviewStore);
+      kept = store;
       stop = store.onRequest((review) => answer(store, review));
     },
     dispose: () => stop?.(),

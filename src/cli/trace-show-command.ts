@@ -4,9 +4,6 @@ import type { StoreArguments } from "./store.js";
 import { ValidationError } from "../contracts/errors.js";
 import { knownNames } from "../contracts/validation.js";
 import { ExitCode } from "./exit-codes.js";
-import { keptTrace } from "./kept-trace.js";
-import { knownRun } from "./runs-commands.js";
-import { Store } from "./store.js";
 import { readTraceFile } from "./trace-file.js";
 import { taskTexts, traceTree } from "./trace-tree.js";
 
@@ -86,6 +83,11 @@ function remarks({ tasks, errors }: TraceView, errorsOnly: boolean): readonly st
 /** The run of a journal where a store is named, else that of a file. */
 async function traceNamed(name: string, o: StoreArguments): Promise<TraceView> {
   if (o.store === undefined) return readTraceFile(name);
+  const [{ Store }, { knownRun }, { keptTrace }] = await Promise.all([
+    import("./store.js"),
+    import("./runs-commands.js"),
+    import("./kept-trace.js"),
+  ]);
   const store = new Store(o);
   return store.use(async (runs) =>
     keptTrace(await knownRun(runs, name, store), await runs.entries(name)),

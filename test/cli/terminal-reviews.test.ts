@@ -8,7 +8,9 @@ import { showProgress } from "../../src/cli/progress.js";
 import { ScriptedModel } from "../../src/plugins/testing/scripted-model.js";
 import { review } from "../../src/plugins/review/gate/index.js";
 import { reviewInbox } from "../../src/plugins/review/gate/review-inbox.js";
-import { pause } from "../support/time.js";
+import { durable } from "../../src/plugins/durability/durable/index.js";
+import { Journal } from "../../src/plugins/durability/shared/journals.js";
+import { pause, until } from "../support/time.js";
 import { painter } from "../../src/plugins/observability/console/terminal-text.js";
 
 const reviewed = new Task({ description: "Write", review: Review.required("Good?") });
@@ -61,8 +63,51 @@ describe("--review console", () => {
     const { raw, trace } = await ensemble.run();
     expect([raw, trace.reviews?.[0]?.by]).to.deep.equal(["by page", "page"]);
     expect(written).to.include("(no longer asked)").and.not.include("not answered here");
-    await pause(5);
-    expect(input.listenerCount("data")).to.equal(0);
+    await until(() => input.listenerCount("data") === 0);
+  });
+});
+
+describe("--review console with a store that several processes have", () => {
+  it("does not ask about the runs of others", async () => {
+    const inbox = reviewInbox();
+    const input = new PassThrough();
+    let asked = 0;
+    const write = (text: string): boolean => text.includes("[c] Continue") && ++asked > 0;
+    const tasks = [reviewed.with({ handler: () => "draft" })];
+    await using here = new Ensemble({
+      tasks,
+      plugins: [review({ store: inbox }), terminalReviews({ input, output: { write } })],
+    });
+    await using elsewhere = new Ensemble({ tasks, plugins: [review({ store: inbox })] });
+    input.write("c\n");
+    await here.run();
+    const other = elsewhere.run();
+    await until(() => inbox.pending().length > 0);
+    const [waiting] = inbox.pending();
+    inbox.resolve(waiting?.reviewId ?? "", ReviewDecision.edit("by page"));
+    expect([(await other).raw, asked]).to.deep.equal(["by page", 1]);
+  });
+
+  it("asks again what a suspended run has asked before", async () => {
+    const journal = Journal.inMemory();
+    const tasks = [
+      new Task({ description: "x", handler: () => "draft", review: Review.of({ timeoutMs: 0 }) }),
+    ];
+    await using first = new Ensemble({
+      tasks,
+      plugins: [durable({ journal, suspendAfterMs: 0 })],
+      on: () => undefined, // sees the warning that a review waits
+    });
+    const { exitReason } = await first.run({}, { runId: "a", throwOnError: false });
+    const input = new PassThrough();
+    const write = (text: string): boolean =>
+      text.includes("[c] Continue") && input.write("e\nbetter\n");
+    await using second = new Ensemble({
+      tasks,
+      plugins: [terminalReviews({ input, output: { write } }), durable({ journal })],
+    });
+    const { raw } = await second.run({}, { runId: "a" });
+    expect([exitReason, raw]).to.deep.equal(["SUSPENDED", "better"]);
   });
 });
 
