@@ -150,11 +150,11 @@ export interface TaskCall {
   /** 1 for the first attempt of the task. */
   readonly attempt: number;
   readonly revision?: Revision | undefined;
-  /** Number of further attempts after a policy refused the output. Default 0. */
+  /** Number of further attempts if a policy refuses the output. Default 0. */
   readonly retriesLeft?: number | undefined;
   /** The task that delegated or defined this one. */
   readonly parentTaskId?: string | undefined;
-  /** Whether this is the last task of the run, given its output. Default: it is not. */
+  /** Whether this is the last task of the run, given its output. Absent: it is not the last task. */
   readonly isLast?: ((output: TaskOutput) => boolean) | undefined;
   /** Aborted at the end of the task. */
   readonly signal: AbortSignal;

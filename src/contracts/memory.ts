@@ -6,7 +6,7 @@ import type { Awaitable } from "./types.js";
  */
 export interface MemoryEntry {
   readonly content: string;
-  /** The value of the text, if there is one: JSON. */
+  /** The structured form of the text, if there is one: JSON. */
   readonly structuredContent?: unknown;
   readonly storedAt: Date;
   readonly metadata?: Readonly<Record<string, string>> | undefined;

@@ -41,7 +41,10 @@ export interface Review extends ReviewOptions {
 const REVIEW_OPTIONS = ["prompt", "timeoutMs", "onTimeout", "requiredRole"];
 const ON_TIMEOUT = ["CONTINUE", "EXIT_EARLY", "FAIL"];
 
-/** Checks the options of a review. `what` names its owner in the error. @throws ValidationError for a value out of range. */
+/**
+ * Checks the options of a review. `what` names its owner in the error.
+ * @throws ValidationError for a value out of range.
+ */
 export function checkReviewOptions(what: string, o: ReviewOptions): void {
   requireInteger(`${what} timeoutMs`, o.timeoutMs, 0, "0 (waits for ever) or more milliseconds");
   requireOneOf(`${what} onTimeout`, o.onTimeout, ON_TIMEOUT);
@@ -205,7 +208,7 @@ export interface ReviewRequest {
   readonly signal: AbortSignal;
 }
 
-/** Asks a person and returns the decision. An error or an invalid decision does not approve. */
+/** Asks a person and returns the decision. An error or an invalid decision counts as no approval. */
 export type ReviewHandler = (request: ReviewRequest) => Awaitable<ReviewDecision>;
 
 /** A review as stored: data only. */
@@ -320,6 +323,6 @@ export interface ReviewGate {
  */
 export interface ApprovalPolicy {
   readonly name: string;
-  /** Returns `true`, or the reason for the person as a text. */
+  /** Returns whether the call needs approval. A text is the reason for the person. */
   needsApproval(call: ToolCallContext): Awaitable<boolean | string>;
 }

@@ -20,8 +20,8 @@ export interface SpendingRequest extends SpendingLimits {
 /** The part of a run's budget reserved for others. Absent limits: the run has none. */
 export interface SpendingGrant extends SpendingLimits {
   /**
-   * Returns the rest and counts the usage. Only the first call counts. Returns a promise only if
-   * the budget is kept elsewhere.
+   * Releases the unused rest and counts the usage. Only the first call counts. Returns a promise
+   * only if the budget is kept elsewhere.
    * @throws ValidationError for invalid or negative numbers; the whole grant then counts as used.
    */
   settle(used: { readonly tokens: number; readonly cost?: number | undefined }): Awaitable<void>;

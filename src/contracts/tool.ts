@@ -27,7 +27,7 @@ export class ToolResult {
   readonly output: string;
   /** The reason of a failure. The model receives `Error: {message}`. */
   readonly errorMessage: string | undefined;
-  /** The value of the text, for listeners and the trace. Never sent to the model. */
+  /** The structured form of the output, for listeners and the trace. Not sent to the model. */
   readonly structured: unknown;
 
   private constructor(

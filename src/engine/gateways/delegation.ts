@@ -66,7 +66,7 @@ export async function delegate(
 
 class DelegationStep extends FrameStep<DelegationCall, DelegationResponse> {
   readonly #startedMs: number;
-  /** The delegator's response if there is no result. */
+  /** The response to the delegator if there is no result. */
   #failed: DelegationResponse | undefined;
   #refusal: string | undefined;
   #worker: TaskAttempt | undefined;
@@ -155,7 +155,7 @@ class DelegationStep extends FrameStep<DelegationCall, DelegationResponse> {
     return response;
   }
 
-  /** Returns the delegator's response after the after hook has run. */
+  /** Returns the response to the delegator, after the after hook has run. */
   #response(): DelegationResponse {
     const { error, refused, broken } = this;
     const refusal = broken?.message ?? (refused === undefined ? undefined : reasonOf(refused));

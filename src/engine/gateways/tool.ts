@@ -65,7 +65,7 @@ export async function callTool(
   return conclude(step);
 }
 
-/** Returns the caller's result of a step and records the call. */
+/** Records the call of a step. Returns its result for the model, or throws. */
 function conclude(step: ToolStep): ToolResult {
   const { progress, outcome, result, error, refused } = step;
   const thrown = step.broken ?? step.exit;
@@ -161,7 +161,7 @@ function finish(
   return result;
 }
 
-/** Records a failure. Returns the caller's error. */
+/** Records a failure. Returns the error for the caller. */
 function failed(progress: ToolCallProgress, failure: unknown, isBrokenGuard: boolean): Error {
   const { frame, call } = progress;
   const { reason } = frame.cancellation;

@@ -81,7 +81,7 @@ export class RunStep extends Step<RunCall, WorkflowResult> {
       cancellation,
       limits.graceMs * 2,
     );
-    if (cancellation.reason !== undefined) throw cancellation.reason; // refusals can give results
+    if (cancellation.reason !== undefined) throw cancellation.reason; // it may return after a stop
     checkResult(this.#workflow, result);
     return result;
   }
@@ -157,7 +157,7 @@ function endOf(reason: AgentEnsembleError): Pick<RunEnd, "exitReason" | "error">
   };
 }
 
-/** Wraps other errors, which come from the workflow's code. */
+/** Wraps errors of other classes, which come from the workflow's code. */
 function asOurs(error: unknown): AgentEnsembleError {
   if (AgentEnsembleError.isInstance(error)) return error;
   return new PluginError(

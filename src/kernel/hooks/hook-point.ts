@@ -80,7 +80,7 @@ function signalOf(call: unknown): AbortSignal | undefined {
 
 /**
  * Keeps one tapable bail hook per lane. Registers every tap as a callback tap, because tapable
- * takes the promise of an async function given to `tap` for a result. A synchronous callback
+ * treats the promise of an async function given to `tap` as a result. A synchronous callback
  * creates no promise.
  */
 export class HookPoint {

@@ -17,7 +17,7 @@ export interface AfterPayload {
 /** Does the work between a before and an after hook, once. `P`: before payload. `R`: result. */
 export abstract class Step<P extends object, R> implements Checker<P> {
   outcome: Outcome = "ok";
-  /** Absent unless the step was done or answered. Changed by the taps of the after hook. */
+  /** Absent unless the step was done or answered. Taps of the after hook may replace it. */
   result: R | undefined;
   /** The reason for a missing result. Absent if `check` or `admits` refused the call. */
   error: unknown;

@@ -52,8 +52,7 @@ export class FileInUseError extends Error {
  *
  * Takes over the lock of a holder that has ended. The takeover is immediate if the process id can
  * be looked up (same machine, same container). Otherwise the lock file must be untouched for some
- * seconds. {@link FileLock.isHeld} reports to the holder whether the lock was taken over by
- * mistake.
+ * seconds. The former holder detects a mistaken takeover by {@link FileLock.isHeld}.
  */
 export class FileLock {
   readonly path: string;
@@ -84,7 +83,7 @@ export class FileLock {
     throw new FileInUseError(path, undefined);
   }
 
-  /** Whether this lock is still in place: its file was neither removed nor taken over. */
+  /** Returns whether this lock is still in place: its file was neither removed nor taken over. */
   isHeld(): Promise<boolean> {
     return isAt(this.#file, this.path);
   }

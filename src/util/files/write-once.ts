@@ -30,7 +30,7 @@ export async function writeFileOnce(path: string, text: string): Promise<boolean
   }
 }
 
-/** Replaces the hard link where there is none. A reader may see a part of the text for a moment. */
+/** For file systems without hard links. A reader may see a part of the text for a moment. */
 async function writeExclusively(path: string, text: string): Promise<boolean> {
   try {
     const file = await open(path, "wx", 0o600);
