@@ -21,4 +21,6 @@ export interface Clock {
 /** The source of ids. Bind another one for tests and replay. */
 export interface IdGenerator {
   next(use?: IdUse): string;
+  /** Takes back the id of a run that was refused before it began. A replay gives it to the next run. */
+  giveBack?(id: string): void;
 }

@@ -133,13 +133,20 @@ export class Ensemble<In = Inputs> {
     const handle = new Cancellation<AgentEnsembleError>();
     void this.#internals.ready().catch(() => undefined); // starts booting, so that ids can be made; the run reports a failure
     const id = options.runId ?? this.#nextId();
+    let hasBegun = options.runId !== undefined;
     const request = {
       ...this.#request(given, { ...options, runId: id }),
       streaming: true,
       handle,
-      onEvent: (event: EnsembleEvent) => queue.push(event),
+      onEvent: (event: EnsembleEvent) => {
+        hasBegun = true;
+        queue.push(event);
+      },
     };
-    const output = this.#execute(request).finally(() => queue.end());
+    const output = this.#execute(request).finally(() => {
+      queue.end();
+      if (!hasBegun) this.#giveBack(id);
+    });
     output.catch(() => undefined); // whoever reads only the events has not left a rejection unhandled
     return {
       id,
@@ -279,6 +286,10 @@ export class Ensemble<In = Inputs> {
 
   #nextId(): string {
     return this.#internals.bindings.get(Tokens.IdGenerator).next("run");
+  }
+
+  #giveBack(id: string): void {
+    this.#internals.bindings.get(Tokens.IdGenerator).giveBack?.(id);
   }
 }
 

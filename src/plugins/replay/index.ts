@@ -58,9 +58,10 @@ export function replayFrom(source: string | ExecutionTrace, options: ReplayOptio
       const current = (replay = new ReplaySource(new RecordingSource(source), settings));
       bind.single(Tokens.Clock, { override: true }).toConstantValue(current.time);
       bind.single(Tokens.ModelCheck, { override: true }).toConstantValue(() => undefined); // no model is called, so none needs its key
-      bind
-        .single(Tokens.IdGenerator, { override: true })
-        .toConstantValue({ next: (use) => current.nextId(use) });
+      bind.single(Tokens.IdGenerator, { override: true }).toConstantValue({
+        next: (use) => current.nextId(use),
+        giveBack: (id) => current.giveBack(id),
+      });
       bind.many(Tokens.OutsideAccess).toConstantValue(current.steps);
     },
     apply({ hooks, events }) {

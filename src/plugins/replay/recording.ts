@@ -200,6 +200,12 @@ export class Recording {
     return run?.id;
   }
 
+  /** Lets the next run have an id that no run has begun with. */
+  giveBack(id: string): void {
+    const run = this.#runs.find((one) => one.id === id);
+    if (run !== undefined && !this.#isPlaying(run)) this.#given.delete(run);
+  }
+
   /** The recorded run that a run of now repeats: the one of the same id, else the next one that no other repeats. */
   begin(id: string): RecordedRun | undefined {
     const same = this.#runs.find((run) => run.id === id && !this.#isPlaying(run));

@@ -80,6 +80,11 @@ export class ReplaySource {
     return id ?? uuidGenerator.next();
   }
 
+  /** The run with this id was refused before it began. */
+  giveBack(id: string): void {
+    this.#recordingNow()?.giveBack(id);
+  }
+
   /** Puts the recording in the place of the model. */
   replace(call: LlmCall): Awaitable<Replace<{ readonly model: ChatModel }> | undefined> {
     if (this.#live.has(call.run)) return undefined;

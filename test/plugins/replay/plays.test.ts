@@ -4,6 +4,7 @@ import type {
   EnsembleEvent,
   EnsembleOptions,
   ExecutionTrace,
+  Plugin,
 } from "agentensemble";
 import {
   Agent,
@@ -23,6 +24,7 @@ import { fallback, retry } from "agentensemble/resilience";
 import { ScriptedModel, type Step } from "agentensemble/testing";
 import { expect } from "chai";
 import { join } from "node:path";
+import { z } from "zod";
 import { rejectionOf } from "../../support/rejection.js";
 import { deadModel, play, withoutDurations } from "./record-and-replay.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
@@ -50,6 +52,38 @@ describe("what is replayed", () => {
   };
   const tokensOf = (events: readonly EnsembleEvent[]): string[] =>
     events.flatMap((e) => (e.type === "token" ? [e.token] : []));
+
+  it("gives its ids to runs that begin, and none to those whose inputs are refused", async () => {
+    const said = (text: string): ScriptedModel => new ScriptedModel([`${text} 1`, `${text} 2`]);
+    const inputType = z.object({ city: z.string() });
+    const ids = async (model: ChatModel, plugin: Plugin): Promise<readonly string[]> => {
+      await using ensemble = new Ensemble({
+        model,
+        inputType,
+        tasks: [Task.of("Tell of {city}")],
+        plugins: [plugin],
+      });
+      const found: string[] = [];
+      for (const city of [7, "Husum", 8, "List"]) {
+        const run = ensemble.stream({ city: city as string }); // as a client may send it
+        const raw = await run.output.then(
+          (output) => output.raw,
+          () => "refused",
+        );
+        found.push(raw === "refused" ? raw : `${run.id}: ${raw}`);
+      }
+      return found;
+    };
+    const model = said("News");
+    const recorded = await ids(model, recordTo(file));
+    expect(recorded.map((line) => line.slice(-6))).to.deep.equal([
+      "efused",
+      "News 1",
+      "efused",
+      "News 2",
+    ]);
+    expect(await ids(deadModel(model), replayFrom(file))).to.deep.equal(recorded);
+  });
 
   it("streams in the same chunks, with the same run id", async () => {
     const model = new ScriptedModel([{ chunks: ["A sw", "ift", " flies"] }]);
