@@ -104,7 +104,7 @@ module.exports = {
       comment:
         "A plugin imports helpers, contracts, the index of the kernel, its own folder, its own group's shared folder and that of all; never another plugin.",
       severity: "error",
-      from: { path: "^src/plugins/([^/]+)/([^/]+)/" },
+      from: { path: "^src/plugins/(?!dashboard/)([^/]+)/([^/]+)/" },
       to: {
         path: "^src/",
         pathNot: [
@@ -124,6 +124,31 @@ module.exports = {
       to: {
         path: "^src/",
         pathNot: ["^src/(contracts|util)/", "^src/kernel/index\\.ts$", "^src/plugins/($1|shared)/"],
+      },
+    },
+    {
+      name: "the-dashboard-is-one-plugin",
+      comment: "It has several folders, which keep to the same rule together.",
+      severity: "error",
+      from: { path: "^src/plugins/dashboard/[^/]+/" },
+      to: {
+        path: "^src/",
+        pathNot: [
+          "^src/(contracts|util)/",
+          "^src/kernel/index\\.ts$",
+          "^src/plugins/(dashboard|shared)/",
+        ],
+      },
+    },
+    {
+      name: "the-page-shares-the-protocol",
+      comment:
+        "The page of the dashboard runs in browsers: what it shares with the server has no imports but types of contracts.",
+      severity: "error",
+      from: { path: "^src/plugins/dashboard/protocol/" },
+      to: {
+        pathNot: ["^src/plugins/dashboard/protocol/"],
+        dependencyTypesNot: ["type-only"],
       },
     },
     {

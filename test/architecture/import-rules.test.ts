@@ -88,6 +88,10 @@ const BROKEN: Readonly<Record<string, string>> = {
   "src/ensemble/ensemble.ts":
     'import { d } from "../diagram/dag.js"; import { one } from "../plugins/g/one/index.js"; export const en = [d, one];',
   "src/ensemble/bad.ts": 'import { mr } from "../map-reduce/mr.js"; export const b = mr;',
+  "src/plugins/dashboard/feed/feed.ts":
+    'import { p } from "../protocol/p.js"; import { one } from "../../g/one/index.js"; export const f = [p, one];',
+  "src/plugins/dashboard/protocol/p.ts":
+    'import type { B } from "../../../contracts/b.js"; import { text } from "../../../util/text.js"; export const p: B = text;',
   "src/map-reduce/mr.ts": 'import { en } from "../ensemble/ensemble.js"; export const mr = en;',
   "src/service/service.ts":
     'import { en } from "../ensemble/ensemble.js"; import { mr } from "../map-reduce/mr.js"; import { f } from "../face.js"; export const s = [en, mr, f];',
@@ -206,6 +210,8 @@ describe("the import rules", function () {
       "rooms-meet-through-the-ensemble: src/service/service.ts -> src/map-reduce/mr.ts",
       "sources-end-at-src: src/tested.ts -> test/t.ts",
       "steps-alone-fire-hooks: src/engine/fires.ts -> src/kernel/hooks/lanes.ts",
+      "the-dashboard-is-one-plugin: src/plugins/dashboard/feed/feed.ts -> src/plugins/g/one/index.ts",
+      "the-page-shares-the-protocol: src/plugins/dashboard/protocol/p.ts -> src/util/text.ts",
       "util-stands-alone: src/util/bad.ts -> src/contracts/b.ts",
       "vendor-openai: src/contracts/types-of-vendor.ts -> node_modules/openai/index.js",
       "vendor-openai: src/plugins/g/two/lazy.ts -> node_modules/openai/index.js",

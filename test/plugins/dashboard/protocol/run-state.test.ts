@@ -163,6 +163,18 @@ describe("state of a run", () => {
     expect(state.view.summary.counts).to.include({ running: 2, waiting: 0, done: 1 });
   });
 
+  it("goes on when a task continues whose delegated task has ended, while another waits", () => {
+    const inner = { taskId: "a.1", parentTaskId: "a", agentRole: "Clerk" };
+    const view = viewAfter(
+      ["task_started", { taskId: "b" }],
+      ["review_requested", { taskId: "b", reviewId: "q" }],
+      ["task_started", a],
+      ["task_started", inner],
+      ["task_completed", inner],
+    );
+    expect(view.summary.state).to.equal("running");
+  });
+
   it("keeps who is asked by a suspended run waiting, and continues with the next execution", () => {
     const log = logOf(
       ["ensemble_started"],
