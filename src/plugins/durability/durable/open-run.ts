@@ -38,6 +38,10 @@ export async function openJournalOf(
   if (o.signal.aborted || !beganAlike(claim.record, start)) await giveBack(claim, journal);
   o.signal.throwIfAborted();
   requireSame(claim.record, start);
+  if (claim.record.status === "completed") {
+    await giveBack(claim, journal); // completed since it was looked for
+    return { claim: undefined, entries: claim.entries, execution: claim.record.executions };
+  }
   return { claim, entries: claim.entries, execution: claim.record.executions };
 }
 

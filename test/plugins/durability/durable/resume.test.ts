@@ -55,6 +55,20 @@ describe("a run that is kept", () => {
     expect((await ensemble.run({ day }, { runId: "r" })).raw).to.equal("done one");
   });
 
+  it("is answered once it is completed, whatever its id, and does no more then", async () => {
+    const id = "7d1e6a52-1f0c-4b1e-9a57-3c2b8f0d4e61";
+    const journal = Journal.inMemory();
+    const { model, calls } = modelOf();
+    await using first = keptEnsemble({ model, tasks: [task("one")] }, { journal });
+    await first.run({}, { runId: id });
+    expect((await first.run({}, { runId: id })).raw).to.equal("done one");
+    await using second = keptEnsemble({ model, tasks: [task("one"), task("two")] }, { journal });
+    const error = await failure(second.run({}, { runId: id }));
+    expect(error).to.include({ code: "AE_JOURNAL_MISMATCH" });
+    expect(calls).to.deep.equal(["one"]);
+    expect(await journal.get(id)).to.deep.include({ status: "completed", finishedTasks: 1 });
+  });
+
   for (const [what, id] of [
     ["control characters", "a\u0007b"],
     ["no character", ""],
