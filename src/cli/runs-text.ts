@@ -3,11 +3,15 @@ import type { StoredReview } from "../contracts/review.js";
 import type { Paint, Style } from "../plugins/observability/console/terminal-text.js";
 import type { Doubt } from "./doubts.js";
 import type { Store } from "./store.js";
+import { isSealedRun } from "../plugins/durability/shared/sealed/sealed-data.js";
 import { printableLine, printableText } from "../util/printable.js";
 import { counted } from "../util/text.js";
 import { savedText } from "./kept-execution.js";
 import { linesToAnswer } from "./review-text.js";
 import { shellWord } from "./shell-word.js";
+
+/** Stands in the place of texts that there is no key for. */
+const SEALED = "sealed: set AGENTENSEMBLE_STORE_KEY";
 
 const STYLES: Readonly<Record<KeptRun["status"], Style>> = {
   completed: "green",
@@ -58,7 +62,9 @@ export function runText(shown: ShownRun, store: Store, paint: Paint): string {
   return [
     `${paint("bold", `run ${printableLine(run.runId)}`)} ${runState(run, paint)}`,
     ...facts.map(([name, text]) => `  ${name.padEnd(11)} ${printableLine(text, 400)}`),
-    ...(result === undefined || result.raw === "" ? [] : ["", printableText(result.raw)]),
+    ...(result === undefined || result.raw === "" || isSealedRun(run)
+      ? []
+      : ["", printableText(result.raw)]),
     ...nextSteps(shown, store),
   ].join("\n");
 }
@@ -67,7 +73,7 @@ function runFacts(run: KeptRun): readonly (readonly [string, string])[] {
   const { result, tags, parentRunId = "" } = run;
   return [
     ["ensemble", run.ensemble],
-    ["inputs", JSON.stringify(run.inputs)],
+    ["inputs", isSealedRun(run) ? SEALED : JSON.stringify(run.inputs)],
     [
       "tags",
       Object.entries(tags)

@@ -3,6 +3,7 @@ import type { Claim, KeptRun, RunStart } from "../../../contracts/journal.js";
 import type { HookRun } from "../../../contracts/run.js";
 import type { RunKeeping } from "./durable-settings.js";
 import { ValidationError } from "../../../contracts/errors.js";
+import { requireUnsealed } from "../shared/sealed/sealed-data.js";
 import { inputsAsJson, inputsHash } from "../shared/kept-inputs.js";
 import type { KeptState } from "./run-journal.js";
 
@@ -84,9 +85,10 @@ function beganAlike(known: KeptRun, start: RunStart): boolean {
   return known.inputsHash === start.inputsHash && known.ensemble === start.ensemble;
 }
 
-/** @throws ValidationError for a run that began with something else. */
+/** @throws ValidationError for a run that began with something else; JournalError for one that is sealed. */
 function requireSame(known: KeptRun, start: RunStart): void {
   if (beganAlike(known, start)) return;
+  requireUnsealed(known);
   const what = known.ensemble === start.ensemble ? "inputs" : `ensemble ('${known.ensemble}')`;
   throw new ValidationError(
     `Run '${start.runId}' is kept with other ${what}: it can't go on with these`,

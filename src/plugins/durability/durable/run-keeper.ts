@@ -19,7 +19,9 @@ import { openJournalOf } from "./open-run.js";
 export class RunKeeper implements OutsideAccess, KeptSteps {
   readonly #keeping: () => RunKeeping;
   readonly #schemas = new Schemas();
-  readonly #runs = new Map<string, DurableRun>();
+  readonly #runs = new Map<Pick<HookRun, "id">, DurableRun>();
+  /** Those that write to a journal, by id: one for each. Others are answered, several of one id at once. */
+  readonly #writing = new Map<string, DurableRun>();
   /** Runs that wait for their claim. */
   readonly #opening = new Map<HookRun, AbortController>();
 
@@ -29,7 +31,7 @@ export class RunKeeper implements OutsideAccess, KeptSteps {
 
   /** The run where it is kept and has not ended. */
   of(run: Pick<HookRun, "id">): DurableRun | undefined {
-    return this.#runs.get(run.id);
+    return this.#runs.get(run);
   }
 
   /** @throws what {@link openJournalOf} throws. */
@@ -49,7 +51,8 @@ export class RunKeeper implements OutsideAccess, KeptSteps {
         schemas: this.#schemas,
         onCalls: (calls) => parent?.(calls),
       });
-      this.#runs.set(run.id, durable);
+      this.#runs.set(run, durable);
+      if (opened.claim !== undefined) this.#writing.set(run.id, durable);
       durable.begin();
     } finally {
       this.#opening.delete(run);
@@ -60,18 +63,19 @@ export class RunKeeper implements OutsideAccess, KeptSteps {
     const { run, output, error } = call;
     this.#opening.get(run)?.abort(new RunCancelledError("The run ended before it could begin"));
     const durable = this.of(run);
-    if (durable?.run !== run) return;
-    this.#runs.delete(run.id);
+    if (durable === undefined) return;
+    this.#runs.delete(run);
+    if (this.#writing.get(run.id) === durable) this.#writing.delete(run.id);
     const reached = output ?? (error as { readonly output?: EnsembleOutput }).output;
     await durable.end({ run, output: reached, error });
   }
 
   see(event: EnsembleEvent): void {
-    this.#runs.get(event.runId)?.activity.see(event);
+    this.#writing.get(event.runId)?.activity.see(event);
   }
 
   waits(review: StoredReview): () => void {
-    return this.#runs.get(review.runId)?.waits(review) ?? (() => undefined);
+    return this.#writing.get(review.runId)?.waits(review) ?? (() => undefined);
   }
 
   access<T>(call: OutsideCall<T>, work: () => Promise<T>): Promise<T> {

@@ -5,6 +5,7 @@ import { canonicalJson } from "../../../util/json/canonical.js";
 import { survivesJson } from "../../../util/json/json-fidelity.js";
 import { toJsonValue } from "../../../util/json/to-json-value.js";
 import { isObject } from "../../../util/objects.js";
+import { requireUnsealed } from "./sealed/sealed-data.js";
 import { ValidationError } from "../../../contracts/errors.js";
 
 /** Stands before the hash of inputs that JSON changes: they can be compared, but a run can't begin with what is kept. */
@@ -22,8 +23,10 @@ export function inputsHash(inputs: Inputs): string {
   return survivesJson(inputs) ? hash : `${INEXACT}${hash}`;
 }
 
-/** The inputs that a run was begun with. @throws ValidationError where its journal does not have them as they were. */
-export function keptInputs({ runId, inputs, inputsHash: hash }: KeptRun): Inputs {
+/** The inputs that a run was begun with. @throws ValidationError where its journal does not have them as they were; JournalError where they are sealed. */
+export function keptInputs(run: KeptRun): Inputs {
+  requireUnsealed(run);
+  const { runId, inputs, inputsHash: hash } = run;
   if (isObject(inputs) && !hash.startsWith(INEXACT) && inputsHash(inputs) === hash) return inputs;
   throw new ValidationError(
     `The inputs of run '${runId}' are not in its journal as they were: JSON can't hold them, or they hold secrets`,

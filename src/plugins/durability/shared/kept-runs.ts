@@ -12,6 +12,7 @@ import { RunInUseError } from "../../../contracts/journal-errors.js";
 import { asFields } from "../../../util/objects.js";
 import { uuidGenerator } from "../../../util/runtime.js";
 import { entriesBefore } from "./fork-entries.js";
+import { requireUnsealed } from "./sealed/sealed-data.js";
 
 /** Runs that are deleted at once are listed in pages of this size. */
 const PAGE = 500;
@@ -117,9 +118,11 @@ export class JournalRuns implements KeptRuns {
     }
   }
 
+  /** @throws ValidationError for an unknown run; JournalError for one that is sealed. */
   async #known(runId: string): Promise<KeptRun> {
     const record = await this.#journal().get(runId);
     if (record === undefined) throw new ValidationError(`There is no run '${runId}'`);
+    requireUnsealed(record);
     return record;
   }
 

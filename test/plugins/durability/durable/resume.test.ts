@@ -1,5 +1,5 @@
-import { Ensemble, Task } from "agentensemble";
-import { Journal, once } from "agentensemble/durability";
+import { Ensemble, Task, definePlugin } from "agentensemble";
+import { Journal, durable, once } from "agentensemble/durability";
 import { expect } from "chai";
 import { failure, keptEnsemble, modelOf, task } from "./kept-team.js";
 
@@ -69,6 +69,33 @@ describe("a run that is kept", () => {
     expect(await journal.get(id)).to.deep.include({ status: "completed", finishedTasks: 1 });
   });
 
+  it("is answered several times at once when it is completed, and pays nothing", async () => {
+    const journal = Journal.inMemory();
+    const { model, calls } = modelOf();
+    const tasks = [task("one"), task("two")];
+    await using first = keptEnsemble({ model, tasks }, { journal });
+    await first.run({}, { runId: "r" });
+    let ended: () => void = () => undefined;
+    const other = new Promise<void>((resolve) => (ended = resolve));
+    const waits: unknown[] = [];
+    const slow = definePlugin({
+      name: "slow",
+      apply({ hooks }) {
+        hooks.beforeTask.tap({ name: "slow", lane: "policy" }, async ({ run }) => {
+          if (waits.length === 0) waits.push(run);
+          if (waits[0] === run) await other;
+        });
+      },
+    });
+    await using second = new Ensemble({ model, tasks, plugins: [durable({ journal }), slow] });
+    const outputs = await Promise.all([
+      second.run({}, { runId: "r" }),
+      second.run({}, { runId: "r" }).finally(ended),
+    ]);
+    expect(outputs.map(({ raw }) => raw)).to.deep.equal(["done two", "done two"]);
+    expect(calls).to.deep.equal(["one", "two"]);
+  });
+
   for (const [what, id] of [
     ["control characters", "a\u0007b"],
     ["no character", ""],
@@ -80,6 +107,33 @@ describe("a run that is kept", () => {
       await using ensemble = keptEnsemble({ model, tasks: [task("one")] }, { journal: Journal.inMemory() }); // prettier-ignore
       expect(await failure(ensemble.run({}, { runId: id }))).to.include({ code: "AE_VALIDATION" });
     });
+
+  it("is refused by its name where it is sealed and there is no key", async () => {
+    const journal = Journal.inMemory();
+    const { model } = modelOf();
+    const encryptionKey = Buffer.alloc(32, 7).toString("base64");
+    const options = { model, tasks: [task("one")] };
+    await using first = keptEnsemble(options, { journal, encryptionKey });
+    await first.run({ name: "Ann" }, { runId: "r" });
+    const plugin = durable({ journal });
+    await using second = new Ensemble({ ...options, plugins: [plugin] });
+    for (const call of [
+      second.run({ name: "Ann" }, { runId: "r" }),
+      second.resume("r"),
+      plugin.runs.fork("r"),
+      plugin.runs.settle("r", "k", "again"),
+    ]) {
+      const error = await failure(call);
+      expect(error).to.include({ code: "AE_JOURNAL" });
+      expect(error.hint).to.include("encryptionKey");
+    }
+    await using third = keptEnsemble(options, { journal, encryptionKey });
+    expect((await third.resume("r")).raw).to.equal("done one");
+    const input = { sealed: "a word of a user" };
+    await first.run(input, { runId: "plain" });
+    await second.run(input, { runId: "plain 2" });
+    expect((await second.resume("plain 2")).raw).to.equal("done one");
+  });
 
   it("asks for the id of a run inside of a handler", async () => {
     const journal = Journal.inMemory();

@@ -19,9 +19,17 @@ function unsound(runId: string, what: string): JournalError {
 
 const sealedIn = (value: unknown): unknown => asFields(value)?.["sealed"];
 
-/** Whether a run was kept by a sealed journal. */
-export function isSealedRun({ inputs }: RunStart): boolean {
-  return typeof sealedIn(inputs) === "string";
+/** Whether a run was kept by a sealed journal, and has not been opened. */
+export function isSealedRun({ inputs, inputsHash }: RunStart): boolean {
+  return inputsHash === "" && typeof sealedIn(inputs) === "string";
+}
+
+/** @throws JournalError for a run that is sealed. */
+export function requireUnsealed(run: RunStart): void {
+  if (!isSealedRun(run)) return;
+  throw new JournalError(`Run '${run.runId}' is sealed, and there is no key to open it`, {
+    hint: "Pass the encryptionKey with which it was kept.",
+  });
 }
 
 /** Seals and opens the parts of a run. Ids, keys, kinds, tasks, tags and counts stay as they are. */

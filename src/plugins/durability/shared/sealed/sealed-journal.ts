@@ -12,6 +12,7 @@ import type {
   RunPage,
   RunStart,
 } from "../../../../contracts/journal.js";
+import { JournalError } from "../../../../contracts/journal-errors.js";
 import type { ReviewStore } from "../../../../contracts/review.js";
 import type { Awaitable } from "../../../../contracts/types.js";
 import { isThenable } from "../../../../util/objects.js";
@@ -101,8 +102,18 @@ class SealedJournal implements Journal {
     const page = await this.#journal.list(filter);
     const runs: KeptRun[] = [];
     for (const run of page.runs)
-      runs.push(isSealedRun(run) ? await this.#sealer.openRun(run) : run);
+      runs.push(isSealedRun(run) ? await this.#openedIfPossible(run) : run);
     return { ...page, runs };
+  }
+
+  /** The run as it is where the key does not open it: other runs of the list do not depend on it. */
+  async #openedIfPossible(run: KeptRun): Promise<KeptRun> {
+    try {
+      return await this.#sealer.openRun(run);
+    } catch (error) {
+      if (JournalError.isInstance(error)) return run;
+      throw error;
+    }
   }
 
   async entries(runId: string): Promise<readonly KeptEntry[]> {
