@@ -3,7 +3,6 @@ import type { StoredReview } from "../contracts/review.js";
 import type { Paint, Style } from "../plugins/observability/console/terminal-text.js";
 import type { Doubt } from "./doubts.js";
 import type { Store } from "./store.js";
-import { isSealedRun } from "../plugins/durability/shared/sealed/sealed-data.js";
 import { printableLine, printableText } from "../util/printable.js";
 import { counted } from "../util/text.js";
 import { savedText } from "./kept-execution.js";
@@ -27,6 +26,11 @@ export interface ShownRun {
   readonly run: KeptRun;
   readonly reviews: readonly StoredReview[];
   readonly inDoubt: readonly Doubt[];
+}
+
+/** Whether there is no key for the run's texts: its hash of inputs is among them. */
+function areTextsSealed({ inputsHash }: KeptRun): boolean {
+  return inputsHash === "";
 }
 
 function runState({ status, owner }: KeptRun, paint: Paint): string {
@@ -62,7 +66,7 @@ export function runText(shown: ShownRun, store: Store, paint: Paint): string {
   return [
     `${paint("bold", `run ${printableLine(run.runId)}`)} ${runState(run, paint)}`,
     ...facts.map(([name, text]) => `  ${name.padEnd(11)} ${printableLine(text, 400)}`),
-    ...(result === undefined || result.raw === "" || isSealedRun(run)
+    ...(result === undefined || result.raw === "" || areTextsSealed(run)
       ? []
       : ["", printableText(result.raw)]),
     ...nextSteps(shown, store),
@@ -73,7 +77,7 @@ function runFacts(run: KeptRun): readonly (readonly [string, string])[] {
   const { result, tags, parentRunId = "" } = run;
   return [
     ["ensemble", run.ensemble],
-    ["inputs", isSealedRun(run) ? SEALED : JSON.stringify(run.inputs)],
+    ["inputs", areTextsSealed(run) ? SEALED : JSON.stringify(run.inputs)],
     [
       "tags",
       Object.entries(tags)
