@@ -139,7 +139,7 @@ export class StdioTransport implements Transport {
   }
 
   /**
-   * @param isSpoken whether the child reads its input, so that the end of the input makes it exit
+   * @param isSpoken whether the communication works, so that the child may exit when its input ends
    */
   async #end(isSpoken: boolean): Promise<void> {
     const child = this.#child;

@@ -89,7 +89,8 @@ class EmbeddingMemory implements MemoryStore {
   }
 
   /**
-   * `mayWrite` throws if the entry must not be written. It is called in the same turn as the write.
+   * `mayWrite` throws if the entry must not be written. Called before the model call, and again in
+   * the turn of the write.
    */
   protected async write(
     scope: string,

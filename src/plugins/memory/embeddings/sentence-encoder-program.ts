@@ -1,7 +1,7 @@
 /**
  * Program of the sentence encoder's thread. The package is slow, and its import replaces the error
  * handlers of its thread; in a worker the process keeps its own. Its time grows with the square of
- * the text's length, so a long text is split into passages whose vectors are added.
+ * the text's length. A long text is therefore split into passages whose vectors are added.
  */
 export const SENTENCE_ENCODER_PROGRAM = `
 const PASSAGE = 250;

@@ -1,8 +1,8 @@
 import type { MemoryEntry } from "../../../contracts/memory.js";
 
 /**
- * An entry with the version of its scope after it was stored, which identifies it in the file, and
- * the size of its line in bytes.
+ * An entry, the version of its scope after it was stored, and the size of its line in bytes. The
+ * version identifies the entry in the file.
  */
 export interface ScopeEntry {
   readonly entry: MemoryEntry;

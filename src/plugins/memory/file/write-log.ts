@@ -29,8 +29,8 @@ export class WriteLog {
   #file: FileHandle;
   #size: number;
   /**
-   * The size at which the file is checked for garbage: always twice the size after the last
-   * compaction.
+   * The size at which the file is checked for garbage: twice the size after the last compaction,
+   * and at least 64 KiB.
    */
   #compactAt: number;
   #folderIsSynced = true;
@@ -170,7 +170,7 @@ export class WriteLog {
       throw error;
     }
     const old = this.#file;
-    // the new file is active from here on; writes complete after the folder is synced
+    // the new file is active from here on; no write is complete before the folder is synced
     [this.#file, this.#size, this.#folderIsSynced] = [draft.handle, size, false];
     this.#compactAt = Math.max(MIN_COMPACTION_BYTES, 2 * size);
     await old.close();

@@ -15,8 +15,8 @@ export interface Statements {
 }
 
 /**
- * The row lock on the scope serialises its writers, so ids and versions rise in the order in which
- * entries become visible.
+ * The row lock on the scope serialises its writers. Ids and versions therefore rise in the order in
+ * which entries become visible.
  */
 const writing = (table: string, counting: string, vectors: boolean): string => `
   with counted as (${counting} returning version)

@@ -161,7 +161,10 @@ export class RunMemory {
     );
   }
 
-  /** With `memoryErrors: "warn"` a task continues without memory that can't be read. */
+  /**
+   * Returns the result of `read`. With `memoryErrors: "warn"` a failure becomes a warning, and the
+   * task continues without that part of its memory.
+   */
   async #tolerated(
     call: TaskCall,
     read: () => Promise<readonly PromptSection[]>,
@@ -176,9 +179,9 @@ export class RunMemory {
   }
 
   /**
-   * Returns the latest outputs of the run, without those in the task's context. A given output
-   * replaces the run's output of the same task. The previous output of a revised task is not
-   * repeated.
+   * Returns the latest outputs of the run and the outputs in the task's context, because the prompt
+   * then has no separate context section. A context output replaces the run's output of the same
+   * task. The previous output of a revised task is not repeated.
    */
   #earlierOutputs({ contextOutputs, revision }: TaskCall, window: number): readonly TaskOutput[] {
     const given = new Set(contextOutputs);

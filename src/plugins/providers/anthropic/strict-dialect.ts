@@ -34,8 +34,8 @@ export const STRICT_TOOL_LIMIT = 20;
 const OLDER_MODELS = /^claude-(v?[12]\b|3-|instant|(opus|sonnet)-4(-0|-20\d{6})?$)/;
 
 /**
- * Whether a model with this name enforces JSON schemas. Names of other servers' models are unknown
- * and give false.
+ * Whether a model with this name enforces JSON schemas. Returns false for unknown names, such as
+ * those of other servers' models.
  */
 export function hasStructuredOutput(modelId: string): boolean {
   const name = /(^|[/.])(claude-.*)$/.exec(modelId)?.[2];

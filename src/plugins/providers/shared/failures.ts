@@ -42,8 +42,8 @@ export interface VendorFailure {
 }
 
 /**
- * Returns the name of the failure in an error document. Checks the fields in the order in which
- * servers use them.
+ * Returns the description of the failure in an error document. Checks the fields in the order in
+ * which servers use them.
  */
 function namedIn(document: unknown, outer: Fields | undefined, inner: Fields | undefined): unknown {
   const named = [inner?.["message"], outer?.["error"], outer?.["message"], outer?.["detail"]];

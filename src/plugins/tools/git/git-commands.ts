@@ -14,8 +14,8 @@ export interface GitCommand {
   /** Whether a `message` is accepted. */
   readonly message: boolean;
   /**
-   * Whether the command is read-only. A list means: read-only with these options alone, and with
-   * operands only if one of the first two options is given, which makes it list.
+   * Whether the command is read-only. A list means: read-only if only these options are given.
+   * Operands then also need `--list` or `-l`.
    */
   readonly reads: boolean | readonly string[];
   /** Whether it connects to another machine. */

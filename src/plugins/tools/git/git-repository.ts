@@ -20,8 +20,8 @@ const PROGRAMS =
 const REMOTE_PROGRAMS =
   /^(?:core\.(?:sshcommand|gitproxy)|credential\.(?:.+\.)?helper|remote\..+\.(?:uploadpack|receivepack|vcs))$/;
 /**
- * Names of settings that include other files. A condition such as `onbranch` can be false while the
- * configuration is listed and true for a process that git starts during the call.
+ * Names of settings that include other files. A condition such as `onbranch` can change its value:
+ * false while the configuration is listed, true for a process that git starts later.
  */
 const INCLUDES = /^include(?:if\..+)?\.path$/;
 /** Lines of a rebase's todo list that run a command. */

@@ -101,7 +101,7 @@ export class GitRunner {
 
   /**
    * Returns why the call is rejected: the repository is configured so that git would run a program.
-   * An agent with a file tool could have done so.
+   * An agent with a file tool could have changed the configuration.
    */
   async #danger(call: GitCall, signal: AbortSignal): Promise<string | undefined> {
     const { trustedConfig } = this.#settings;

@@ -9,7 +9,7 @@ import { isObject } from "../../../util/objects.js";
 import { messageOf } from "../../../util/errors.js";
 
 /**
- * Returns the failed result of a step that threw. An error without a message gets the default text
+ * Creates the failed result of a step that threw. An error without a message gets the default text
  * of a failed result.
  */
 function threw(tool: AnyTool, error: unknown): ToolResult {

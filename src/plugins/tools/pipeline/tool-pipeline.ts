@@ -18,8 +18,8 @@ const EFFECTS = ["read", "write", "send"] as const;
 
 /**
  * Combines several tools into one tool. The output of each step is the input of the next, and the
- * model sees one call. Every step goes through the tool gateway like any other call, with its own
- * schema, hooks, approval, time limit, trace and events. Immutable; pipelines can be nested.
+ * model sees one call. Every step goes through the tool gateway like any other call. Its own
+ * schema, hooks, approval, time limit, trace and events apply. Immutable; pipelines can be nested.
  *
  * The pipeline takes the input of its first step: its arguments if it has an input schema,
  * otherwise one text.

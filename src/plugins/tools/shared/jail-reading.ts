@@ -50,8 +50,8 @@ export async function statFile(
 }
 
 /**
- * Opens a regular file in a folder. Checks it before, so that no pipe or device is opened, and
- * after, so that the opened file is the one that was checked.
+ * Opens a regular file in a folder. A check before opening rejects pipes and devices. A check after
+ * opening ensures that the opened file is the checked one.
  */
 export async function openIn(
   root: JailRoot,

@@ -2,8 +2,8 @@ import type { HierarchicalConstraints } from "../../../contracts/constraints.js"
 import { canonicalRole } from "../../../contracts/agent.js";
 
 /**
- * Counts one run's delegations and enforces the constraints. Roles are compared without regard to
- * spelling variants.
+ * Counts one run's delegations and enforces the constraints. Roles are compared without case and
+ * surrounding spaces.
  */
 export class ConstraintEnforcer {
   readonly #constraints: HierarchicalConstraints;

@@ -10,8 +10,8 @@ import { createToken } from "../../../contracts/token.js";
 import { canonicalRole } from "../../../contracts/agent.js";
 
 /**
- * Returns why a constraint forbids a delegation, regardless of the policies. Callers check this
- * before the policies.
+ * A function that returns why a constraint forbids a delegation, regardless of the policies.
+ * Callers check it before the policies.
  */
 export const DelegationConstraint = createToken<(call: DelegationCall) => string | undefined>(
   "DelegationConstraint",

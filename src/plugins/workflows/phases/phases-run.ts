@@ -46,8 +46,8 @@ export class PhasesRun {
   }
 
   /**
-   * Runs before any task, so that a missing workflow, or one that rejects its phase, is found
-   * before work is paid for.
+   * Runs before any task. A missing workflow, or one that rejects its phase, must be found before
+   * any work is paid for.
    */
   #checkWorkflows(): void {
     const known = this.run.all(Tokens.WorkflowExecutor);
@@ -125,7 +125,7 @@ export class PhasesRun {
   }
 
   /**
-   * Whether this phase is the only one left, and marks it as done. The review's verdict is not
+   * Whether this phase is the only one left. Marks it as done, although the review's verdict is not
    * known yet.
    */
   #endsWith(phase: Phase): boolean {
