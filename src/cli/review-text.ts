@@ -6,7 +6,7 @@ import { shellWord } from "./shell-word.js";
 const SHOWN = 2_000;
 
 /** How a review is answered. */
-export function answerCommand(
+function answerCommand(
   { reviewId }: Pick<StoredReview, "reviewId">,
   { option }: Pick<Store, "option">,
 ): string {
@@ -14,7 +14,7 @@ export function answerCommand(
 }
 
 /** What a review asks, in one line. */
-export function questionLine({ taskId, prompt, taskDescription, timing }: StoredReview): string {
+function questionLine({ taskId, prompt, taskDescription, timing }: StoredReview): string {
   const when = timing.toLowerCase().replaceAll("_", " ");
   return `${printableLine(taskId, 60)} (${when}): ${printableLine(prompt ?? taskDescription, 200)}`;
 }

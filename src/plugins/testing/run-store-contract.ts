@@ -117,7 +117,7 @@ function listSuite(use: WithRuns): void {
   it("writes a summary over the one before, and knows no run that was never put", () =>
     use(async (store) => {
       await store.put(summary("a", { state: "running" }));
-      const last = summary("a", { error: { code: "AE_X", message: "no", taskId: "t" } });
+      const last = summary("a", { error: { code: "AE_VALIDATION", message: "no", taskId: "t" } });
       await store.put(last);
       assert.deepEqual(await store.get("a"), last);
       assert.equal(await store.get("b"), undefined);
@@ -150,7 +150,7 @@ function filterSuite(use: WithRuns): void {
   it("filters by state, ensemble, tags, start and text, all at once", () =>
     use(async (store) => {
       await store.put(
-        summary("a", { state: "failed", error: { code: "AE_X", message: "Heat Pump" } }),
+        summary("a", { state: "failed", error: { code: "AE_VALIDATION", message: "Heat Pump" } }),
       );
       await store.put(
         summary("b", { ensemble: "other", tags: { customer: "acme", region: "eu" } }),

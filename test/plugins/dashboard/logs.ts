@@ -3,7 +3,7 @@ import type { LogEntry } from "../../../src/contracts/run-store.js";
 import { eventsOf } from "../observability/trace/teams.js";
 
 /** The time of the first entry of the logs that are made here. */
-export const START = Date.parse("2026-01-02T03:04:05.000Z");
+const START = Date.parse("2026-01-02T03:04:05.000Z");
 
 /** An entry, `ms` after the start. */
 export function entry(n: number, type: string, fields: object = {}, ms = n * 10): LogEntry {

@@ -8,7 +8,7 @@ const UNBROKEN = /[\x21-\x7e]*$/;
  * How many characters of a growing text may be the beginning of a secret: its last unbroken word, and as much as the longest secret of several words that
  * the environment has.
  */
-export function heldBack(text: string, longestPhrase: number): number {
+function heldBack(text: string, longestPhrase: number): number {
   const word = UNBROKEN.exec(text.slice(-LONGEST_WORD))?.[0].length ?? 0;
   return Math.max(word, longestPhrase);
 }

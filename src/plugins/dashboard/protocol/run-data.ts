@@ -201,7 +201,7 @@ export function newTaskRecord(id: string, type: string, role: string): BoardTask
 }
 
 /** Whether it is a task, and no sign for a loop or for the end of a graph. */
-export function isCounted({ type }: Pick<TaskState, "type">): boolean {
+function isCounted({ type }: Pick<TaskState, "type">): boolean {
   return type !== "loop" && type !== "graph-end";
 }
 

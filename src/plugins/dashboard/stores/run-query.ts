@@ -6,7 +6,7 @@ import { preview } from "../../../contracts/validation.js";
 const PAGE = 50;
 
 /** Whether a summary fits all that a query says. */
-export function fitsQuery(run: RunSummary, query: RunQuery): boolean {
+function fitsQuery(run: RunSummary, query: RunQuery): boolean {
   const { state, ensemble, text, from, to, tags = {} } = query;
   return (
     (state === undefined || run.state === state) &&
