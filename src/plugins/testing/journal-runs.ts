@@ -224,6 +224,40 @@ function deletionSuite(use: UseJournal): void {
     }));
 }
 
+async function openReviewsIn(journal: Journal): Promise<readonly string[]> {
+  return (await journal.reviews.pending()).map(({ reviewId }) => reviewId).sort();
+}
+
+function endedReviewsSuite(use: UseJournal): void {
+  it("has no open reviews of a run that is completed or cancelled, until the run goes on", () =>
+    use(async ({ journal, other }) => {
+      const statuses = ["completed", "cancelled", "failed", "waiting", "interrupted"] as const;
+      for (const status of statuses) {
+        const claim = await claimRun(journal, status);
+        await journal.reviews.ask(reviewNamed(status, "a"));
+        await journal.release(claim, { status, result: RESULT });
+      }
+      const left = ["failed-a", "interrupted-a", "waiting-a"];
+      assert.deepEqual(await openReviewsIn(other), left);
+      for (const id of ["completed-a", "cancelled-a"]) {
+        const { outcome, review } = await other.reviews.resolve(id, ReviewDecision.continue());
+        assert.deepEqual([outcome, review?.reviewId, review?.decision], ["over", id, undefined]);
+      }
+      await claimRun(other, "cancelled");
+      assert.deepEqual(await openReviewsIn(journal), ["cancelled-a", ...left]);
+    }));
+  it("ends the reviews of a run that nobody executes with its cancellation", () =>
+    use(async ({ journal, other }) => {
+      for (const status of ["failed", "waiting", "interrupted"] as const) {
+        const claim = await claimRun(journal, status);
+        await journal.reviews.ask(reviewNamed(status, "a"));
+        await journal.release(claim, { status });
+        assert.equal(await other.cancel(status, "too late"), true, status);
+        assert.deepEqual(await openReviewsIn(journal), [], status);
+      }
+    }));
+}
+
 export function reviewNamed(runId: string, name: string): StoredReview {
   return {
     reviewId: `${runId}-${name}`,
@@ -245,4 +279,5 @@ export function journalRunsSuite(use: UseJournal): void {
   listSuite(use);
   creationSuite(use);
   deletionSuite(use);
+  endedReviewsSuite(use);
 }

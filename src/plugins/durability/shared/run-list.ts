@@ -1,4 +1,4 @@
-import type { KeptRun, RunFilter, RunPage } from "../../../contracts/journal.js";
+import type { KeptRun, RunFilter, RunPage, RunStatus } from "../../../contracts/journal.js";
 import { checkOptions, requireInteger } from "../../../contracts/validation.js";
 import { ValidationError } from "../../../contracts/errors.js";
 
@@ -55,4 +55,9 @@ function placeOf(after: string): Place {
     // reported below
   }
   throw new ValidationError("after must be the `next` of a page of runs");
+}
+
+/** Whether a run with this status needs nothing more: its reviews are over, and it cannot be cancelled. */
+export function isEnded(status: RunStatus | undefined): boolean {
+  return status === "completed" || status === "cancelled";
 }

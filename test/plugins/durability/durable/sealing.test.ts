@@ -1,5 +1,5 @@
 import type { EnsembleOptions } from "agentensemble";
-import { Tokens, definePlugin } from "agentensemble";
+import { Ensemble, Review, ReviewDecision, Tokens, definePlugin } from "agentensemble";
 import { Journal, durable } from "agentensemble/durability";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
@@ -74,5 +74,34 @@ describe("a run that is kept with a key", () => {
 
   it("has a key of 32 bytes", () => {
     expect(() => durable({ encryptionKey: "short" })).to.throw().with.property("code", "AE_VALIDATION"); // prettier-ignore
+  });
+
+  it("is resumed although a review of another key waits in the same journal", async () => {
+    const journal = Journal.inMemory();
+    const left = async (runId: string, encryptionKey: string): Promise<void> => {
+      const model = new ScriptedModel(() => "done");
+      const tasks = [task("one", { review: Review.of({ timeoutMs: 0 }) })];
+      await using ensemble = keptEnsemble({ name: "t", model, tasks }, { journal, encryptionKey, suspendAfterMs: 0 }); // prettier-ignore
+      await ensemble.run({}, { runId, throwOnError: false });
+    };
+    await left("theirs", OTHER);
+    await left("mine", KEY);
+    const plugin = durable({ journal, encryptionKey: KEY, suspendAfterMs: 0 });
+    await using _ensemble = new Ensemble({
+      name: "t",
+      model: new ScriptedModel(() => "again"),
+      tasks: [task("one", { review: Review.of({ timeoutMs: 0 }) })],
+      plugins: [plugin],
+    });
+    const [review, ...others] = await plugin.runs.reviews.pending();
+    expect([review?.runId, others]).to.deep.equal(["mine", []]);
+    await plugin.runs.reviews.resolve(review?.reviewId ?? "", ReviewDecision.continue());
+    const resumed = await plugin.runs.resumeAll();
+    const ends = resumed.map(({ runId, output, error }) => [runId, output?.raw, (error as { code?: string } | undefined)?.code]); // prettier-ignore
+    expect(ends.sort()).to.deep.equal([
+      ["mine", "done", undefined],
+      ["theirs", undefined, "AE_JOURNAL"],
+    ]);
+    expect((await journal.get("theirs"))?.status).to.equal("waiting");
   });
 });

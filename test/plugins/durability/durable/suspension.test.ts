@@ -1,4 +1,4 @@
-import type { EnsembleOptions } from "agentensemble";
+import type { EnsembleEvent, EnsembleOptions } from "agentensemble";
 import { AgentSynthesizer, Ensemble, Review, ReviewDecision, Task } from "agentensemble";
 import { Journal, connectRuns, durable } from "agentensemble/durability";
 import { ScriptedModel } from "agentensemble/testing";
@@ -93,5 +93,28 @@ describe("a run that waits for a person", () => {
     expect(types).not.to.include("run_suspended");
     open();
     expect((await running).exitReason).to.equal("SUSPENDED");
+  });
+
+  it("leaves no open review when it is cancelled while it waits, or by its signal", async () => {
+    const journal = Journal.inMemory();
+    const { model } = modelOf();
+    const tasks = [reviewed("one")];
+    const { runs } = durable({ journal });
+    await using left = keptEnsemble({ model, tasks }, { journal, suspendAfterMs: 0 });
+    await left.run({}, { runId: "left", throwOnError: false });
+    expect((await runs.reviews.pending()).length).to.equal(1);
+    expect(await runs.cancel("left", "no need")).to.equal(true);
+    expect(await runs.reviews.pending()).to.deep.equal([]);
+    const stop = new AbortController();
+    const on = ({ type }: EnsembleEvent): void => {
+      if (type === "review_requested") setImmediate(() => stop.abort());
+    };
+    await using stopped = keptEnsemble({ model, tasks, on }, { journal });
+    const o = { runId: "stopped", signal: stop.signal, throwOnError: false };
+    expect((await stopped.run({}, o)).exitReason).to.equal("CANCELLED");
+    expect(await runs.reviews.pending()).to.deep.equal([]);
+    const again = await left.run({}, { runId: "stopped", throwOnError: false });
+    expect(again.exitReason).to.equal("SUSPENDED");
+    expect((await runs.reviews.pending()).map(({ runId }) => runId)).to.deep.equal(["stopped"]);
   });
 });

@@ -47,6 +47,20 @@ function slowCodec(): JournalCodec {
   };
 }
 
+/** The process warnings that come while `work` is done. */
+async function warningsOf(work: () => Promise<void>): Promise<readonly string[]> {
+  const warnings: string[] = [];
+  const onWarning = ({ message }: Error): void => void warnings.push(message);
+  process.on("warning", onWarning);
+  try {
+    await work();
+    await new Promise((resolve) => setImmediate(resolve)); // warnings come a turn later
+    return warnings;
+  } finally {
+    process.off("warning", onWarning);
+  }
+}
+
 /** All that lies in a folder, as one text. */
 async function textOf(folder: string): Promise<string> {
   let text = "";
@@ -218,7 +232,30 @@ describe("a sealed journal", () => {
       );
       const text = (of = ""): string => /"taskDescription":"([^"]+)"/.exec(of)?.[1] ?? "";
       await writeFile(other, (others ?? "").replace(text(others), text(mine)));
-      await rejectionOf(JournalError, Promise.resolve(journal.reviews.pending()));
+      expect(await journal.reviews.pending()).to.deep.equal([]);
+      const answering = Promise.resolve(journal.reviews.resolve("r-b", ReviewDecision.continue()));
+      await rejectionOf(JournalError, answering);
+    }));
+
+  it("leaves reviews of another key out of the inbox, and names that key in one warning", () =>
+    withFolder(async (folder) => {
+      const theirs = sealedJournal(folder.open(), aesJournalCodec({ current: newKey() }));
+      for (const name of ["a", "b"]) await theirs.reviews.ask(reviewOf("s", name));
+      const mine = sealedJournal(folder.open(), aesJournalCodec({ current: KEY }));
+      await mine.reviews.ask(reviewOf("r", "a"));
+      const idsIn = async ({ reviews }: Journal): Promise<readonly string[]> =>
+        (await reviews.pending()).map(({ reviewId }) => reviewId).sort();
+      const warnings = await warningsOf(async () => {
+        expect(await idsIn(mine)).to.deep.equal(["r-a"]);
+        expect(await idsIn(mine)).to.deep.equal(["r-a"]);
+      });
+      expect(warnings.length).to.equal(1);
+      expect(warnings[0]).to.match(/2 sealed reviews .*'s-[ab]'.* key '[0-9a-f]{8}'/);
+      const answer = ReviewDecision.continue();
+      await rejectionOf(JournalError, Promise.resolve(mine.reviews.resolve("s-a", answer)));
+      expect(await idsIn(theirs)).to.include("s-a");
+      expect((await mine.reviews.resolve("r-a", answer)).outcome).to.equal("resolved");
+      expect((await theirs.reviews.resolve("s-a", answer)).outcome).to.equal("resolved");
     }));
 
   it("refuses what is no key, without showing it", () => {

@@ -22,7 +22,7 @@ import {
 import { makeFolder } from "../../../../util/files/make-folder.js";
 import { syncFolder } from "../../../../util/files/sync-folder.js";
 import { systemClock } from "../../../../util/runtime.js";
-import { checkRunFilter, listOf } from "../run-list.js";
+import { checkRunFilter, isEnded, listOf } from "../run-list.js";
 import { readCancelReason, requestCancel, withdrawCancel } from "./cancel-request.js";
 import { withJournalErrors } from "./file-errors.js";
 import { FileReviews } from "./file-reviews.js";
@@ -67,7 +67,7 @@ class FileJournal implements Journal {
     this.reviews = new FileReviews({
       folder: join(folder, "reviews"),
       url: this.name,
-      isOver: async (runId) => (await this.#folder.stateOf(runId))?.end?.status === "completed",
+      isOver: async (runId) => isEnded((await this.#folder.stateOf(runId))?.end?.status),
     });
   }
 
@@ -198,7 +198,7 @@ class FileJournal implements Journal {
       for (;;) {
         const state = await this.#folder.stateOf(runId);
         const status = state === undefined ? "completed" : (state.end?.status ?? "running");
-        if (status === "completed" || status === "cancelled") return false;
+        if (isEnded(status)) return false;
         try {
           await this.#cancelIdle(runId);
           return true;

@@ -39,7 +39,7 @@ interface FileReviewsOptions {
   readonly folder: string;
   /** Shown in what to type to answer. */
   readonly url: string;
-  /** Whether the run has come to its end, so that nobody waits any more. */
+  /** Whether the run is completed or cancelled, so that nobody waits any more. */
   readonly isOver: (runId: string) => Promise<boolean>;
 }
 

@@ -22,7 +22,7 @@ import { checkOptions } from "../../../../contracts/validation.js";
 import { startTimer } from "../../../../util/abort/timer.js";
 import { deepFreeze } from "../../../../util/objects.js";
 import { systemClock } from "../../../../util/runtime.js";
-import { listOf } from "../run-list.js";
+import { isEnded, listOf } from "../run-list.js";
 import { InMemoryReviews } from "./in-memory-reviews.js";
 
 /** Options of {@link InMemoryJournal}. */
@@ -59,7 +59,9 @@ export class InMemoryJournal implements Journal {
   constructor(o: InMemoryJournalOptions = {}) {
     checkOptions("InMemoryJournal", o, ["clock"]);
     this.#clock = o.clock ?? systemClock;
-    this.reviews = new InMemoryReviews(this.#clock);
+    this.reviews = new InMemoryReviews(this.#clock, (runId) =>
+      isEnded(this.#runs.get(runId)?.record.status),
+    );
   }
 
   async claim(request: ClaimRequest): Promise<Claim> {
@@ -155,8 +157,7 @@ export class InMemoryJournal implements Journal {
   async cancel(runId: string, reason: string): Promise<boolean> {
     this.#requireOpen();
     const run = this.#runs.get(runId);
-    if (run === undefined || run.record.status === "completed" || run.record.status === "cancelled")
-      return false;
+    if (run === undefined || isEnded(run.record.status)) return false;
     if (this.#isHeld(run)) run.record = { ...run.record, cancelReason: reason };
     else this.#setStatus(run, { status: "cancelled" });
     return true;
@@ -224,7 +225,6 @@ export class InMemoryJournal implements Journal {
       ...(waitsFor !== undefined && { waitsFor }),
       ...(result !== undefined && { result: copied(result) }),
     };
-    if (status === "completed") this.reviews.end(record.runId);
   }
 
   #held(claim: Claim): StoredRun {

@@ -16,18 +16,20 @@ interface Waiting {
   review: StoredReview;
   /** Ends the waits of the run that asked. */
   readonly waits: Set<(decision: ReviewDecision | Error) => void>;
-  over: boolean;
 }
 
 /** The inbox of a journal in memory. A review stays when the run that asked leaves, and can be answered until its deadline. */
 export class InMemoryReviews implements ReviewStore {
   readonly #clock: Pick<Clock, "now">;
+  readonly #isOver: (runId: string) => boolean;
   readonly #kept = new Map<string, Waiting>();
   #closed: JournalError | undefined;
   readonly #listeners = new Set<{ readonly fn: (review: StoredReview) => unknown }>();
 
-  constructor(clock: Pick<Clock, "now">) {
+  /** `isOver`: whether a run is completed or cancelled. */
+  constructor(clock: Pick<Clock, "now">, isOver: (runId: string) => boolean) {
     this.#clock = clock;
+    this.#isOver = isOver;
   }
 
   async ask(request: StoredReview): Promise<StoredReview> {
@@ -40,7 +42,7 @@ export class InMemoryReviews implements ReviewStore {
       });
     if (known !== undefined) return known.review;
     const review = Object.freeze(structuredClone(request));
-    this.#kept.set(reviewId, { review, waits: new Set(), over: false });
+    this.#kept.set(reviewId, { review, waits: new Set() });
     for (const { fn } of this.#listeners) void this.#report(fn, review);
     return review;
   }
@@ -103,11 +105,6 @@ export class InMemoryReviews implements ReviewStore {
     return `journal.reviews.resolve("${reviewId}", ReviewDecision.continue())`;
   }
 
-  /** The run has ended: nobody waits for its reviews any more. */
-  end(runId: string): void {
-    for (const kept of this.#kept.values()) if (kept.review.runId === runId) kept.over = true;
-  }
-
   /** Removes the reviews of a run. */
   forget(runId: string): void {
     for (const [id, { review }] of this.#kept) if (review.runId === runId) this.#kept.delete(id);
@@ -124,10 +121,9 @@ export class InMemoryReviews implements ReviewStore {
     if (this.#closed !== undefined) throw this.#closed;
   }
 
-  #isOpen({ review, over }: Waiting): boolean {
-    const { decision, deadline } = review;
+  #isOpen({ review: { decision, deadline, runId } }: Waiting): boolean {
     const isPast = deadline !== undefined && Date.parse(deadline) <= this.#clock.now().getTime();
-    return decision === undefined && !over && !isPast;
+    return decision === undefined && !isPast && !this.#isOver(runId);
   }
 
   /** An observer: what it throws changes nothing for the run. */

@@ -10,12 +10,15 @@ import { asReviewDecision } from "../../../../contracts/review.js";
 import { requireFunction } from "../../../../contracts/validation.js";
 import { parseJson } from "../../../../util/json/parse-json.js";
 import { asFields, asText } from "../../../../util/objects.js";
+import { emitProcessWarning } from "../../../../util/process-warning.js";
 import type { RunSealer } from "./sealed-data.js";
 
 /** An inbox whose store sees no text: neither what is asked nor what is answered. */
 export class SealedReviews implements ReviewStore {
   readonly #store: ReviewStore;
   readonly #sealer: RunSealer;
+  /** Ids of reviews that were reported as left out. */
+  readonly #reported = new Set<string>();
   readonly howToAnswer?: (reviewId: string) => string;
 
   constructor(store: ReviewStore, sealer: RunSealer) {
@@ -38,15 +41,26 @@ export class SealedReviews implements ReviewStore {
     return this.#open(asked);
   }
 
+  /** Reviews that cannot be opened are left out; one process warning reports those that are new. */
   async pending(): Promise<readonly StoredReview[]> {
     const reviews: StoredReview[] = [];
-    for (const review of await this.#store.pending()) reviews.push(await this.#open(review));
+    const unopened: { readonly reviewId: string; readonly error: JournalError }[] = [];
+    for (const review of await this.#store.pending()) {
+      try {
+        reviews.push(await this.#open(review));
+      } catch (error) {
+        if (!JournalError.isInstance(error)) throw error;
+        unopened.push({ reviewId: review.reviewId, error });
+      }
+    }
+    this.#report(unopened.filter(({ reviewId }) => !this.#reported.has(reviewId)));
     return reviews;
   }
 
   async resolve(reviewId: string, decision: ReviewDecision): Promise<ReviewResolution> {
     const checked = asReviewDecision(decision);
     const waiting = (await this.#store.pending()).find((review) => review.reviewId === reviewId);
+    if (waiting !== undefined) await this.#open(waiting); // a review of another key is not answered with this one
     const sealed = await this.#sealDecision(reviewId, waiting?.runId ?? "", checked); // one that does not wait is not decided
     const { outcome, review } = await this.#store.resolve(reviewId, sealed);
     return review === undefined ? { outcome } : { outcome, review: await this.#open(review) };
@@ -63,6 +77,16 @@ export class SealedReviews implements ReviewStore {
 
   isWatched(): boolean {
     return this.#store.isWatched();
+  }
+
+  #report(unopened: readonly { readonly reviewId: string; readonly error: JournalError }[]): void {
+    const [first] = unopened;
+    if (first === undefined) return;
+    for (const { reviewId } of unopened) this.#reported.add(reviewId);
+    const { reviewId, error } = first;
+    emitProcessWarning(
+      `${unopened.length} sealed reviews are left out of the inbox, such as '${reviewId}': ${error.message}`,
+    );
   }
 
   /** The store keeps the type alone, and all that was said as a comment. */

@@ -206,7 +206,7 @@ function runStatements(parts: Parts) {
     cancel: `
       with free as (${parts.fence()}), ended as (
         update ${s}.runs as run set status = 'cancelled', cancel_reason = null, waits_for = null, updated_at = clock_timestamp()
-        from free where run.run_id = free.run_id and run.status in ('running', 'waiting') returning run.run_id
+        from free where run.run_id = free.run_id and run.status not in ('completed', 'cancelled') returning run.run_id
       ), asked as (
         update ${s}.runs set cancel_reason = coalesce(cancel_reason, $2)
         where run_id = $1 and status = 'running' and not exists (select from free) returning run_id

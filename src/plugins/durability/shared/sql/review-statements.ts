@@ -8,12 +8,12 @@ export interface ReviewStatements {
   readonly resolve: string;
 }
 
-/** The statements of an inbox. `name` was checked. A review is over when its deadline is past, or its run has ended; the database's clock counts. */
+/** The statements of an inbox. `name` was checked. A review is over when its deadline is past, or its run is completed or cancelled; the database's clock counts. */
 export function reviewStatements(name: string): ReviewStatements {
   const s = `"${name}"`;
   const columns = `review_id, request, decision, ${isoText("decided_at")} as decided_at`;
   const isOpen = `decision is null and (deadline is null or deadline > clock_timestamp()) and not exists (
-    select from ${s}.runs as run where run.run_id = review.run_id and run.status in ('completed', 'failed', 'cancelled')
+    select from ${s}.runs as run where run.run_id = review.run_id and run.status in ('completed', 'cancelled')
   )`;
   const notified = `select review_id, pg_notify('${name}_reviews', '')::text from changed`;
   return {

@@ -19,7 +19,7 @@ import { sleep } from "../../../../util/abort/timeouts.js";
 import { systemClock, uuidGenerator } from "../../../../util/runtime.js";
 import { checkSchemaName, DEFAULT_SCHEMA } from "../../../shared/sql/migrations.js";
 import { databaseAt, sqlPlace } from "../../../shared/sql/sql-place.js";
-import { checkRunFilter } from "../run-list.js";
+import { checkRunFilter, isEnded } from "../run-list.js";
 import { EntryBatcher, entryLists } from "./entry-batcher.js";
 import { journalStatements, type JournalStatements } from "./journal-statements.js";
 import { entryColumns, entryFrom, jsonColumn, runFrom, startColumns } from "./rows.js";
@@ -201,8 +201,7 @@ export class SqlJournal implements Journal {
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
       if ((await this.#query(this.#statements.cancel, values)).length > 0) return true;
       const run = await this.get(runId);
-      if (run === undefined || !["running", "waiting", "interrupted"].includes(run.status))
-        return false;
+      if (run === undefined || isEnded(run.status)) return false;
     }
     throw this.#unsettled(runId);
   }
