@@ -39,7 +39,8 @@ function runState({ status, owner }: KeptRun, paint: Paint): string {
 }
 
 function statusReason({ status, waitsFor, owner, cancelReason, result }: KeptRun): string {
-  if (cancelReason !== undefined) return `cancellation asked for: ${cancelReason}`;
+  if (cancelReason !== undefined)
+    return status === "cancelled" ? cancelReason : `cancellation asked for: ${cancelReason}`;
   if (status === "waiting") return waitsFor ?? "";
   if (status === "running") return owner ?? "";
   return result?.error?.message ?? "";
@@ -91,7 +92,7 @@ function runFacts(run: KeptRun): readonly (readonly [string, string])[] {
     ["finished", counted(run.finishedTasks, "task")],
     ["process", run.owner ?? ""],
     ["waits for", run.waitsFor ?? ""],
-    ["cancelling", run.cancelReason ?? ""],
+    [run.status === "cancelled" ? "cancelled" : "cancelling", run.cancelReason ?? ""],
     ["used", result === undefined ? "" : usedText(result.metrics)],
     ["saved", result?.saved === undefined ? "" : savedText(result.saved)],
     ["error", result?.error === undefined ? "" : `${result.error.code}: ${result.error.message}`],

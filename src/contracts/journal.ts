@@ -107,7 +107,7 @@ export interface KeptRun extends RunStart {
   readonly waitsFor?: string | undefined;
   /** The process that executes it now, for a person; absent where none shows life. */
   readonly owner?: string | undefined;
-  /** The reason of a cancellation that was asked for and has not been carried out. */
+  /** The reason given to `cancel`: of a run that is `cancelled`, and where the cancellation has not been carried out. */
   readonly cancelReason?: string | undefined;
   /** Of a run that has ended, and of one that failed or was cancelled. */
   readonly result?: RunResult | undefined;
@@ -149,7 +149,7 @@ export interface Claim {
   readonly runId: string;
   /** Grows with each claim of the run. */
   readonly epoch: number;
-  /** The run as it was kept before this claim, with `executions` counting this one. */
+  /** The run as it was kept before this claim, with `executions` counting this one, and without the reason of an earlier cancellation that was carried out. */
   readonly record: KeptRun;
   /** In the order in which they were written; empty for a new run. See {@link JournalEntry.covers}. */
   readonly entries: readonly KeptEntry[];

@@ -230,8 +230,12 @@ function cancelSuite(use: UseJournal): void {
       assert.equal((await keptRun(other, "r")).cancelReason, "too dear");
       await journal.release(claim, { status: "cancelled" });
       const { status, cancelReason } = await keptRun(other, "r");
-      assert.deepEqual([status, cancelReason], ["cancelled", undefined]);
-      assert.deepEqual(asJson(await other.renew(await claimRun(other, "r"))), { state: "held" });
+      assert.deepEqual([status, cancelReason], ["cancelled", "too dear"]);
+      const again = await claimRun(other, "r");
+      assert.deepEqual(asJson(await other.renew(again)), { state: "held" });
+      assert.equal((await keptRun(journal, "r")).cancelReason, undefined);
+      await other.release(again, { status: "cancelled" });
+      assert.equal((await keptRun(journal, "r")).cancelReason, undefined);
     }));
   it("ends a run that nobody executes at once", () =>
     use(async (scenario) => {
@@ -242,7 +246,7 @@ function cancelSuite(use: UseJournal): void {
       for (const id of ["r", "s"]) {
         assert.equal(await other.cancel(id, "too late"), true);
         const { status, waitsFor, cancelReason } = await keptRun(journal, id);
-        assert.deepEqual([status, waitsFor, cancelReason], ["cancelled", undefined, undefined]);
+        assert.deepEqual([status, waitsFor, cancelReason], ["cancelled", undefined, "too late"]);
       }
     }));
   it("has nothing to cancel of a run that is unknown or has ended", () =>

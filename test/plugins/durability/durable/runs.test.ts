@@ -26,7 +26,7 @@ describe("the runs of durable()", () => {
     expect((await failure(runs.deleteAll({}))).message).to.include("filter");
     await runs.fork("a", { runId: "d" });
     expect(await runs.cancel("d", "no need")).to.equal(true);
-    expect(await runs.get("d")).to.include({ status: "cancelled" });
+    expect(await runs.get("d")).to.include({ status: "cancelled", cancelReason: "no need" });
     expect(await runs.deleteAll({ ensemble: "team" })).to.equal(3);
     expect((await runs.list()).runs).to.deep.equal([]);
   });

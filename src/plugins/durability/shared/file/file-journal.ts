@@ -87,7 +87,10 @@ class FileJournal implements Journal {
         const { claim, end, grew, executions, table, entries } = contents;
         const died = claim !== undefined && end === undefined;
         const fruitless = died && !grew ? claim.fruitless + 1 : 0;
-        const before = recordOf({ ...contents, finishedTasks: table.finished });
+        const { cancelReason: _, ...before } = recordOf({
+          ...contents,
+          finishedTasks: table.finished,
+        });
         const cancelReason = await readCancelReason(file.path);
         await file.begin({ owner, leaseMs, fruitless, space, at });
         const epoch = executions + 1;
@@ -130,7 +133,9 @@ class FileJournal implements Journal {
       const file = this.#heldBy(claim);
       if (file === undefined) return;
       try {
-        await file.end({ ...end, at: now() });
+        const isCancelled = end.status === "cancelled";
+        const cancelReason = isCancelled ? await readCancelReason(file.path) : undefined;
+        await file.end({ ...end, cancelReason, at: now() });
         await withdrawCancel(file.path);
       } catch (error) {
         if (!RunFencedError.isInstance(error)) throw error; // the claim stays, to be given up when there is room
@@ -200,7 +205,7 @@ class FileJournal implements Journal {
         const status = state === undefined ? "completed" : (state.end?.status ?? "running");
         if (isEnded(status)) return false;
         try {
-          await this.#cancelIdle(runId);
+          await this.#cancelIdle(runId, reason);
           return true;
         } catch (error) {
           if (!RunInUseError.isInstance(error)) throw error;
@@ -240,11 +245,12 @@ class FileJournal implements Journal {
     });
   }
 
-  async #cancelIdle(runId: string): Promise<void> {
+  async #cancelIdle(runId: string, cancelReason: string): Promise<void> {
     const { file, contents } = await this.#opened(runId, undefined, () => unknown(runId));
     try {
       const { status, result } = contents.end ?? { status: "running", result: undefined };
-      if (status !== "completed") await file.end({ status: "cancelled", result, at: now() });
+      if (!isEnded(status))
+        await file.end({ status: "cancelled", result, cancelReason, at: now() });
       await withdrawCancel(file.path);
     } finally {
       await file.close();

@@ -1,6 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { ClaimEnd, JournalEntry, RunStart } from "../../../../contracts/journal.js";
+import type { JournalEntry, RunStart } from "../../../../contracts/journal.js";
 import { JournalError, RunFencedError } from "../../../../contracts/journal-errors.js";
 import { DraftFile, writeFileAtomically } from "../../../../util/files/atomic-write.js";
 import type { FileLock } from "../../../../util/files/file-lock.js";
@@ -9,7 +9,8 @@ import { writeFully } from "../../../../util/files/write-fully.js";
 import { toError } from "../../../../util/errors.js";
 import { systemClock } from "../../../../util/runtime.js";
 import { EntryTable } from "./entry-table.js";
-import { entryPart, entryLine, headLine, statusLine, type RunPosition } from "./run-lines.js";
+import { entryPart, entryLine, headLine, statusLine } from "./run-lines.js";
+import type { EndLine, RunPosition } from "./run-lines.js";
 import { openRunFile } from "./run-record.js";
 import { readRun, type RunContents } from "./run-reader.js";
 
@@ -165,12 +166,13 @@ export class RunFile {
   }
 
   /** Ends the execution, or changes the status. */
-  async end(end: ClaimEnd & { readonly at: string }): Promise<void> {
-    const { status, waitsFor, result, at } = end;
+  async end(end: Omit<EndLine, "line" | keyof RunPosition>): Promise<void> {
+    const { status, waitsFor, result, cancelReason, at } = end;
     await this.#write(200, () => {
       const claim = this.#claim;
       this.#claim = undefined;
-      const text = statusLine({ line: "end", ...this.#place(), status, at, waitsFor, result });
+      const facts = { status, at, waitsFor, result, cancelReason };
+      const text = statusLine({ line: "end", ...this.#place(), ...facts });
       return { text, undo: () => void (this.#claim = claim) };
     });
   }

@@ -37,6 +37,8 @@ export interface EndLine extends RunPosition, ClaimEnd {
   /** The file has no calls that finished tasks cover. */
   readonly isCompact?: true;
   readonly line: "end";
+  /** Of a run that is cancelled. */
+  readonly cancelReason?: string | undefined;
   readonly at: string;
 }
 

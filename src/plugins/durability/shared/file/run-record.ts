@@ -31,6 +31,7 @@ export function recordOf({ head, claim, end, executions, finishedTasks }: RunSta
     finishedTasks,
     ...(end?.waitsFor !== undefined && { waitsFor: end.waitsFor }),
     ...(end?.result !== undefined && { result: end.result }),
+    ...(end?.cancelReason !== undefined && { cancelReason: end.cancelReason }),
   };
 }
 

@@ -77,13 +77,15 @@ export class InMemoryJournal implements Journal {
       await waited(leftMs, signal);
     }
     const run = this.#runs.get(start.runId) ?? this.#added(start, "running");
-    const { record } = run;
+    const { cancelReason: reason, ...record } = run.record;
+    const cancelReason = record.status === "cancelled" ? undefined : reason;
     const died = record.status === "running" && record.executions > 0;
     const grew = run.entries.size > run.before;
     const claimed: KeptRun = {
       ...record,
       executions: record.executions + 1,
       fruitlessExecutions: died && !grew ? record.fruitlessExecutions + 1 : 0,
+      ...(cancelReason !== undefined && { cancelReason }),
     };
     run.epoch++;
     run.before = run.entries.size;
@@ -158,8 +160,8 @@ export class InMemoryJournal implements Journal {
     this.#requireOpen();
     const run = this.#runs.get(runId);
     if (run === undefined || isEnded(run.record.status)) return false;
-    if (this.#isHeld(run)) run.record = { ...run.record, cancelReason: reason };
-    else this.#setStatus(run, { status: "cancelled" });
+    run.record = { ...run.record, cancelReason: reason };
+    if (!this.#isHeld(run)) this.#setStatus(run, { status: "cancelled" });
     return true;
   }
 
@@ -216,7 +218,7 @@ export class InMemoryJournal implements Journal {
   }
 
   #setStatus(run: StoredRun, { status, waitsFor, result }: ClaimEnd): void {
-    const { cancelReason: _, waitsFor: __, ...record } = run.record;
+    const { cancelReason, waitsFor: _, ...record } = run.record;
     run.record = {
       ...record,
       status,
@@ -224,6 +226,7 @@ export class InMemoryJournal implements Journal {
       fruitlessExecutions: 0,
       ...(waitsFor !== undefined && { waitsFor }),
       ...(result !== undefined && { result: copied(result) }),
+      ...(status === "cancelled" && cancelReason !== undefined && { cancelReason }),
     };
   }
 

@@ -72,6 +72,7 @@ function claimStatement({ schema: s, epoch, isFree, until }: Parts): string {
         status_before = run.status, updated_before = run.updated_at, status = 'running', updated_at = clock_timestamp(),
         executions = run.executions + 1,
         started_at = case when run.executions = 0 then clock_timestamp() else run.started_at end,
+        cancel_reason = case when run.status <> 'cancelled' then run.cancel_reason end,
         waits_for = case when run.status <> 'running' then run.waits_for end,
         result = case when run.status <> 'running' then run.result end,
         fruitless = case
@@ -113,7 +114,7 @@ function leaseStatements(parts: Parts) {
       )
       update ${s}.runs as run set
         status = case when $3 in ('waiting', 'interrupted') and cancel_reason is not null then 'cancelled' else $3 end,
-        waits_for = nullif($4, ''), result = nullif($5, ''), cancel_reason = null, fruitless = 0, updated_at = clock_timestamp()
+        waits_for = nullif($4, ''), result = nullif($5, ''), cancel_reason = case when $3 in ('waiting', 'interrupted', 'cancelled') then cancel_reason end, fruitless = 0, updated_at = clock_timestamp()
       from held where run.run_id = held.run_id`,
     fence: `with free as (${parts.fence()}) select epoch::text from free`,
   };
@@ -205,7 +206,7 @@ function runStatements(parts: Parts) {
       select run_id from written`,
     cancel: `
       with free as (${parts.fence()}), ended as (
-        update ${s}.runs as run set status = 'cancelled', cancel_reason = null, waits_for = null, updated_at = clock_timestamp()
+        update ${s}.runs as run set status = 'cancelled', cancel_reason = $2, waits_for = null, updated_at = clock_timestamp()
         from free where run.run_id = free.run_id and run.status not in ('completed', 'cancelled') returning run.run_id
       ), asked as (
         update ${s}.runs set cancel_reason = coalesce(cancel_reason, $2)
