@@ -268,7 +268,9 @@ export class RunFile {
   async #requireOurs(): Promise<void> {
     if (this.#isClosed) throw new RunFencedError(this.runId);
     const [isHeld, { nlink }] = await Promise.all([this.#lock.isHeld(), this.#file.stat()]);
-    if (!isHeld) throw new RunFencedError(this.runId);
+    // A process that takes over has the lock before it replaces the file, and both looks above were at one time.
+    if (!isHeld || (nlink === 0 && !(await this.#lock.isHeld())))
+      throw new RunFencedError(this.runId);
     if (nlink === 0)
       throw new JournalError(`${this.path} was removed while its run was executed`, {
         hint: "Nothing more can be kept of this execution. Let no other program change the folder.",
