@@ -11,8 +11,10 @@ const entryFiles = `^(${Object.values(entryPoints)
 const builtIn = ["core"];
 const onlyTypes = ["type-only"];
 /** Rooms built on the ensemble. Not all of them are there yet. */
-const aboveEnsemble = "map-reduce|service|conversation|evals";
-const face = `ensemble|explain|diagram|${aboveEnsemble}`;
+const aboveEnsemble = "map-reduce|conversation|evals";
+/** What the page of the dashboard may import in addition to its own files. */
+const sharedWithPage = "^src/(contracts|plugins/dashboard/protocol)/";
+const face = `ensemble|explain|diagram|service|${aboveEnsemble}`;
 
 /** Only the files under `from` may import the package. */
 const vendorOnlyIn = (vendor, from) => ({
@@ -152,11 +154,46 @@ module.exports = {
       },
     },
     {
-      name: "explain-and-diagram-stand-below-the-ensemble",
+      name: "the-page-knows-the-protocol-only",
+      comment:
+        "The page imports its own modules, the protocol of the dashboard and types of contracts.",
+      severity: "error",
+      from: { path: "^page/" },
+      to: { path: "^(src|test|examples|bench|scripts|dist)/", pathNot: sharedWithPage },
+    },
+    {
+      name: "the-page-takes-types-of-contracts",
+      comment: "Contracts check options and make errors: the page needs none of that.",
+      severity: "error",
+      from: { path: "^page/" },
+      to: { path: "^src/contracts/", dependencyTypesNot: onlyTypes },
+    },
+    {
+      name: "the-page-has-few-packages",
+      comment: "What the page imports is sent to every browser.",
+      severity: "error",
+      from: { path: "^page/" },
+      to: {
+        path: "(^|/)node_modules/",
+        pathNot: "(^|/)node_modules/(preact|@preact|marked|diff)/",
+      },
+    },
+    {
+      name: "explain-diagram-and-service-stand-below-the-ensemble",
       comment: "They import the engine and plugins, not each other and nothing above them.",
       severity: "error",
-      from: { path: "^src/(explain|diagram)/" },
+      from: { path: "^src/(explain|diagram|service)/" },
       to: { path: `^src/(${face})/`, pathNot: "^src/$1/" },
+    },
+    {
+      name: "services-are-loaded-when-they-start",
+      comment: "The ensemble loads its service with import() at the first start.",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/service/" },
+      to: {
+        path: "^src/service/",
+        dependencyTypesNot: [...onlyTypes, "dynamic-import"],
+      },
     },
     {
       name: "ensemble-stands-below-its-users",
@@ -215,6 +252,7 @@ module.exports = {
     vendorOnlyIn("@anthropic-ai/", "src/plugins/providers/anthropic"),
     vendorOnlyIn("@ai-sdk/", "src/plugins/providers/ai-sdk"),
     vendorOnlyIn("wink-", "src/plugins/providers/offline"),
+    vendorOnlyIn("@a2a-js/", "src/plugins/network"),
     vendorOnlyIn("@modelcontextprotocol/", "src/plugins/mcp"),
     vendorOnlyIn("@electric-sql/", "src/plugins/shared/sql"),
     vendorOnlyIn("pg/", "src/plugins/shared/sql"),
@@ -228,11 +266,12 @@ module.exports = {
     vendorOnlyIn("diff/", "src/plugins/tools"),
     vendorOnlyIn("eventsource-parser/", "src/plugins/providers/shared"),
     vendorOnlyIn("commander/", "src/cli"),
+    vendorOnlyIn("croner/", "src/service/schedules"),
     {
       name: "no-cycles",
       comment: "No cycles at run time.",
       severity: "error",
-      from: { path: "^(src|test|examples|bench)/" },
+      from: { path: "^(src|page|test|examples|bench)/" },
       to: { circular: true, viaOnly: { dependencyTypesNot: onlyTypes } },
     },
     {
@@ -240,7 +279,7 @@ module.exports = {
       comment: "What ships imports nothing from tests, examples, benchmarks, scripts or the build.",
       severity: "error",
       from: { path: "^src/" },
-      to: { path: "^(test|examples|bench|scripts|dist)/" },
+      to: { path: "^(page|test|examples|bench|scripts|dist)/" },
     },
     {
       name: "examples-are-users",
@@ -282,7 +321,7 @@ module.exports = {
     enhancedResolveOptions: {
       exportsFields: ["exports"],
       conditionNames: ["import", "node", "default", "types"],
-      extensions: [".ts", ".js", ".mjs", ".cjs", ".json", ".d.ts"],
+      extensions: [".ts", ".tsx", ".js", ".mjs", ".cjs", ".json", ".d.ts"],
     },
     skipAnalysisNotInRules: true,
   },

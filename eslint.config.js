@@ -35,13 +35,21 @@ const beyondExports = {
   selector: "Program > :not(ExportNamedDeclaration[source], ExportAllDeclaration)",
   message: "A door only exports: put what acts into a folder.",
 };
+/** What ships. */
+const LIMITED = ["src/**/*.ts", "page/**/*.ts", "page/**/*.tsx"];
+/** Texts of models reach the page: they become text nodes, never HTML. */
+const html = {
+  selector:
+    ":matches(JSXAttribute, JSXIdentifier)[name=/^(?:dangerouslySetInnerHTML|innerHTML)$/], JSXAttribute[name.name='dangerouslySetInnerHTML'], MemberExpression[property.name=/^(?:innerHTML|outerHTML|insertAdjacentHTML)$/]",
+  message: "Make elements: HTML from texts would run scripts of models.",
+};
 const exportAll = { selector: "ExportAllDeclaration", message: "List the exported names." };
 
 export default tseslint.config(
   { ignores: ["dist/", "coverage/", "out/", "traces/"] },
   { linterOptions: { reportUnusedDisableDirectives: "error" } },
   {
-    files: ["**/*.ts"],
+    files: ["**/*.ts", "**/*.tsx"],
     extends: [tseslint.configs.recommendedTypeChecked],
     languageOptions: {
       parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
@@ -87,7 +95,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ["src/**/*.ts"],
+    files: LIMITED,
     rules: {
       "max-lines": ["error", { max: 400 }],
       "max-lines-per-function": ["error", { max: 60, skipBlankLines: true, skipComments: true }],
@@ -96,6 +104,15 @@ export default tseslint.config(
       "no-console": "error",
       "no-restricted-syntax": ["error", exportAll, getter, ...impure],
     },
+  },
+  {
+    files: ["page/**/*.ts", "page/**/*.tsx"],
+    rules: { "no-restricted-syntax": ["error", exportAll, getter, html, ...impure] },
+  },
+  // Where the time and chance of the browser come in.
+  {
+    files: ["page/src/main.tsx"],
+    rules: { "no-restricted-syntax": ["error", exportAll, getter, html] },
   },
   {
     files: ["src/*.ts"],

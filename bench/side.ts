@@ -14,4 +14,5 @@ const round = await scenario.prepare(side);
 process.on("message", () => {
   void round().then((values) => send({ values })); // a failure ends this process, and the harness says so
 });
+process.once("disconnect", () => process.exit()); // open connections would keep the process alive
 send({ values: [] });

@@ -35,7 +35,7 @@ await using team = new Ensemble({
   plugins: [review({ store: inbox })],
 });
 
-// Real services look a token up; nobody is admitted without one.
+// Real services look a token up; a request without one is refused.
 const users: Readonly<Record<string, Principal>> = {
   "token-of-shop": { name: "shop", role: "caller", may: ["refunds"] },
   "token-of-ana": { name: "ana", role: "reviewer" },
@@ -54,7 +54,7 @@ await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 const address = server.address();
 const port = typeof address === "object" && address !== null ? address.port : 0;
 
-/** Asks the service as somebody. */
+/** Sends a request to the service with a token. */
 function ask(token: string, path: string, body?: object, accept = "*/*"): Promise<Response> {
   return fetch(`http://127.0.0.1:${port}${path}`, {
     ...(body !== undefined && { method: "POST", body: JSON.stringify(body) }),
@@ -81,7 +81,7 @@ for await (const bytes of stream.body ?? []) {
 }
 const wrong = await ask("token-of-shop", "/api/run", { complaint: 7 });
 console.log("Wrong input:", wrong.status, (await wrong.text()).slice(0, 60));
-console.log("A stranger:", (await ask("token-of-nobody", "/api/run", {})).status);
+console.log("A stranger:", (await ask("unknown-token", "/api/run", {})).status);
 reviews.close();
 server.close();
 

@@ -1,4 +1,4 @@
-// A review that waits in no process at all: the first process ends while somebody is asked, the second one is where the answer is given, the third goes on.
+// A review that waits while no process runs: the first process ends while the question is open, the second one answers it, the third one continues the run.
 // Run it: npm run example -- 54
 import { Agent, Ensemble, Review, ReviewDecision, RunSuspendedError, Task } from "agentensemble";
 import { connectRuns, durable } from "agentensemble/durability";

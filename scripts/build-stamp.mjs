@@ -3,14 +3,14 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-const FOLDERS = ["src", "test", "examples", "bench", "scripts", "dist"];
+const FOLDERS = ["src", "page", "test", "examples", "bench", "scripts", "dist"];
 const FILES = ["package.json", "tsconfig.json", "node_modules/.package-lock.json"];
 const STAMP = "dist/.stamp";
 
 function fingerprint(root) {
   const found = FOLDERS.filter((folder) => existsSync(join(root, folder))).flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
-      .filter((file) => /\.(ts|js|mjs|map)$/.test(file))
+      .filter((file) => /\.(tsx?|js|mjs|map|css|html|svg)$/.test(file))
       .map((file) => join(folder, file)),
   );
   const hash = createHash("sha256").update(process.version);

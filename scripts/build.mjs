@@ -1,13 +1,16 @@
 // Compiles everything into dist/ and bundles the packages of vendor files: for the container and the hooks this makes a cold start several times faster.
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { isBuiltin } from "node:module";
 import { dirname, isAbsolute, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { buildPage } from "./build-page.mjs";
 import { isBuilt, stampBuild } from "./build-stamp.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 if (isBuilt(root)) process.exit();
-const { build } = await import("esbuild");
+const esbuild = await import("esbuild");
+const { build } = esbuild;
 const { rollup } = await import("@rollup/wasm-node");
 
 // What was compiled from a file that is gone would go on being tested and shipped.
@@ -24,28 +27,38 @@ const compiler = fileURLToPath(import.meta.resolve("@typescript/native/package.j
   /package\.json$/,
   "bin/tsc",
 );
-const compiled = spawnSync(process.execPath, [compiler, "-p", "tsconfig.json"], {
-  cwd: root,
-  stdio: "inherit",
-});
-if (compiled.status !== 0) process.exit(compiled.status ?? 1);
+// The page of the dashboard is compiled for browsers; here only its types are checked.
+for (const project of ["tsconfig.json", "page/tsconfig.json"]) {
+  const compiled = spawnSync(process.execPath, [compiler, "-p", project], {
+    cwd: root,
+    stdio: "inherit",
+  });
+  if (compiled.status !== 0) process.exit(compiled.status ?? 1);
+}
 
 // Files that are nothing but exports of packages. They become these packages, which are therefore no dependencies of the published package.
 const vendored = [
   "kernel/vendor",
   "plugins/providers/shared/event-source-vendor",
   "plugins/tools/shared/diff-vendor",
+  "plugins/dashboard/server/ws-vendor",
 ];
 // A bundle of ES modules has no `require`: what tapable requires of Node.js becomes an import, by name, because bundlers of users give modules no names that
-// nobody imports.
+// nobody imports. Other packages get the modules of Node.js at run time.
 const builtins = {
   name: "builtins",
   setup(bundler) {
-    bundler.onResolve({ filter: /^(?:node:)?util$/ }, ({ kind }) =>
-      kind === "require-call" ? { path: "util", namespace: "builtins" } : undefined,
-    );
-    bundler.onLoad({ filter: /^/, namespace: "builtins" }, () => ({
+    bundler.onResolve({ filter: /^(?:node:)?\w+$/ }, ({ kind, path, importer }) => {
+      const name = path.replace("node:", "");
+      if (kind !== "require-call" || !isBuiltin(name)) return undefined;
+      const isTapable = /[\\/]tapable[\\/]/.test(importer);
+      return { path: name, namespace: isTapable ? "tapable-builtins" : "builtins" };
+    });
+    bundler.onLoad({ filter: /^util$/, namespace: "tapable-builtins" }, () => ({
       contents: 'export { deprecate } from "node:util";',
+    }));
+    bundler.onLoad({ filter: /^/, namespace: "builtins" }, ({ path }) => ({
+      contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)});`,
     }));
   },
 };
@@ -63,6 +76,7 @@ for (const file of vendored)
     minifyWhitespace: true, // a third of what a process has to read before it starts
     legalComments: "eof",
     plugins: [builtins],
+    external: ["bufferutil", "utf-8-validate"], // which ws would take where they are installed
     logLevel: "warning",
   });
 
@@ -134,5 +148,6 @@ await bundle.write({
   manualChunks: chunkOf,
 });
 await bundle.close();
+await buildPage(root, esbuild);
 for (const command of Object.values(bin)) chmodSync(root + command, 0o755);
 stampBuild(root);

@@ -15,10 +15,10 @@ const seed = process.env.FUZZ_SEED ?? String(randomInt(2 ** 31));
 /** Examples that are left out, with the reason. Those that use durable() by themselves kill their own processes. */
 const EXCLUDED = {
   "14-retry-and-fallback.js":
-    "its models fail by the number of the call, which a new process begins anew",
+    "its models fail by the number of the call, which starts again in a new process",
   "23-memory-across-runs.js": "its store is in memory, and empty in a new process",
   "25-human-review.js":
-    "its person types the same keys in each process, whatever was answered before",
+    "its person types the same keys in each process, independently of earlier answers",
   "34-record-and-replay.js": "it compares the random ids of its runs",
   "43-web-tools.js": "the addresses in its requests have another port in each process",
 };

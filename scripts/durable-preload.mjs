@@ -1,6 +1,6 @@
 // Loaded before an example with `--import`: keeps every run of it with durable(), under ids that are the same in each process, and writes the end of each
 // run to DURABLE_EXAMPLE_ENDS. DURABLE_EXAMPLE is the folder of the journal; without it runs are not kept. DURABLE_EXAMPLE_KILL is the number of the entry
-// after which the process ends. Scripted models answer by the number of the call, which a new process begins anew: a process that keeps no runs writes its
+// after which the process ends. Scripted models answer by the number of the call, which starts again in a new process: a process that keeps no runs writes its
 // answers to DURABLE_EXAMPLE_ANSWERS, and one with DURABLE_EXAMPLE_RESUMES answers the same requests from there.
 import { appendFileSync, readFileSync } from "node:fs";
 import { Ensemble, Kernel, MapReduceEnsemble, definePlugin, replace } from "agentensemble";

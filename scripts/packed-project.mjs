@@ -1,4 +1,4 @@
-// Makes projects of users: a temporary folder in which the package is installed as npm would publish it, with other packages beside it.
+// Makes projects of users: a temporary folder in which the package is installed as npm would publish it, together with other packages.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

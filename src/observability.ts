@@ -9,7 +9,7 @@ export type {
   JsonTraceExporter,
   JsonTraceExporterOptions,
 } from "./plugins/observability/shared/json-trace-exporter.js";
-export { dagOf } from "./plugins/observability/shared/trace-dag.js";
+export { dagOf } from "./plugins/shared/trace-dag.js";
 export { redacted } from "./plugins/shared/redact-event.js";
 export type { RedactedEvent } from "./plugins/shared/redact-event.js";
 export { formatCost, usageReport } from "./plugins/observability/usage/index.js";

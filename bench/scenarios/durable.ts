@@ -12,7 +12,7 @@ const LINES: readonly Line[] = [
   { title: "one entry in PostgreSQL", unit: "x bare insert", goal: 2 },
   { title: "CPU of an entry in PostgreSQL", unit: "x bare insert", goal: 2 },
   { title: "16 entries at once in PostgreSQL", unit: "x one by one", goal: 0.25 },
-  { title: "an entry beside its text, in a file", unit: "byte", goal: 300 },
+  { title: "an entry without its text, in a file", unit: "byte", goal: 300 },
   { title: "journal of a task of a handler", unit: "us CPU/task" },
   { title: "journal of a model call", unit: "us CPU/call" },
   { title: "resume of 1,000 finished tasks", unit: "ms" },

@@ -1,4 +1,4 @@
-// Runs that are kept in a folder, beside the same runs without a journal.
+// Runs that are kept in a folder, compared with the same runs without a journal.
 import type { ChatModel, Plugin } from "agentensemble";
 import { Ensemble, Task } from "agentensemble";
 import { Journal, durable } from "agentensemble/durability";

@@ -1,4 +1,4 @@
-// Single entries of a journal, beside bare writes of the same bytes.
+// Single entries of a journal, compared with plain writes of the same bytes.
 import { mkdtempSync, rmSync } from "node:fs";
 import { open, readdir, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";

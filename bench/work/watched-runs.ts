@@ -1,4 +1,4 @@
-// Runs whose events the feed of a dashboard takes in, beside the same runs without it.
+// Runs whose events the feed of a dashboard records, compared with the same runs without it.
 import type { ChatModel, Plugin } from "agentensemble";
 import { Agent, Ensemble, Task, tool } from "agentensemble";
 import { RunFeed } from "../../src/plugins/dashboard/feed/run-feed.js";
@@ -37,7 +37,7 @@ function added(tasks: readonly Task[], model: ChatModel, units: number): () => P
     for (let i = 0; i < 9; i++)
       for (const [side, ensemble] of [bare, fed].entries())
         micros[side]?.push((await spentBy(() => ensemble.run())).cpuMs * 1_000);
-    if (feed.logs.some(({ encoded }) => encoded > 0)) throw new Error("Somebody has read");
+    if (feed.logs.some(({ encoded }) => encoded > 0)) throw new Error("A viewer read entries");
     const [without = 0, withFeed = 0] = micros.map((all) => all.sort((a, b) => a - b)[4] ?? 0);
     return (withFeed - without) / units;
   };

@@ -60,7 +60,7 @@ async function writeBriefing({ input, out }: CommandLine, signal: AbortSignal): 
   );
   console.log(
     printable(
-      `${text}\n\n${checked}\nBriefing: ${briefingFile}\nTrace:    ${traceFile}\nRead it:  ${READ} ${traceFile}`,
+      `${text}\n\n${checked}\nBriefing: ${briefingFile}\nTrace:    ${traceFile}\nRead it:  ${READ} ${traceFile}\nWatch it: npx agentensemble dashboard ${traceFile}`,
     ),
   );
 }

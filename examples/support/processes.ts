@@ -1,4 +1,5 @@
-import { spawnSync } from "node:child_process";
+import { fork, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,4 +24,29 @@ export function inProcesses(program: string, words: readonly string[]): void {
 /** Ends this process as a crash does: nothing is cleaned up. */
 export function crash(): void {
   process.kill(process.pid, "SIGKILL");
+}
+
+/** A process with the same program that serves others until it is disposed. */
+export interface ServerProcess extends AsyncDisposable {
+  /** What it has sent when it was ready. */
+  readonly message: string;
+}
+
+/** Starts a process with the same program and a word, and waits for its first message. */
+export async function serverProcess(program: string, word: string): Promise<ServerProcess> {
+  const child = fork(fileURLToPath(program), [word]);
+  const [message] = (await once(child, "message")) as [string]; // the programs send texts
+  const end = async (): Promise<void> => {
+    const exited = once(child, "exit");
+    child.disconnect();
+    await exited;
+  };
+  return { message, [Symbol.asyncDispose]: end };
+}
+
+/** Runs a process with the same program and these words to its end. */
+export function inProcess(program: string, ...words: readonly string[]): void {
+  const args = [...process.execArgv, fileURLToPath(program), ...words];
+  const { status } = spawnSync(process.execPath, args, { stdio: "inherit" });
+  if (status !== 0) throw new Error(`process '${words.join(" ")}' failed`);
 }

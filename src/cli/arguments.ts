@@ -46,7 +46,7 @@ export function tagsOf(given: readonly string[]): Readonly<Record<string, string
   return Object.fromEntries(pairs);
 }
 
-/** @throws ValidationError where no file can come to be at `path`, as far as that can be told without making one. */
+/** @throws ValidationError where no file can be created at `path`, as far as this can be checked without creating one. */
 export function checkTraceFile(path: string): void {
   const problem = placeProblem(resolve(path));
   if (problem === undefined) return;
@@ -140,7 +140,7 @@ export async function inputsOf(o: {
   return Object.fromEntries(pairs);
 }
 
-/** @throws ValidationError for the first `--input` that nothing in the team reads. `known` is undefined where nobody knows what is read. */
+/** @throws ValidationError for the first `--input` that nothing in the team reads. `known` is undefined where the read inputs are unknown. */
 export function checkInputNames(
   given: readonly string[] | undefined,
   known: readonly string[] | undefined,

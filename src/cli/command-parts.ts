@@ -48,7 +48,7 @@ export function withExecution(command: Command): Command {
     .option("--trace <file.json>", "write the trace, also of a run that fails")
     .option(
       "--review <where>",
-      'who answers reviews: "console" (default at a terminal) asks here, "none" nobody',
+      'who answers reviews: "console" (default at a terminal) asks here, "none" asks no one',
     )
     .option("-q, --quiet", "no progress; warnings and errors are printed all the same");
 }

@@ -25,6 +25,7 @@ const VARIABLES: Readonly<Record<string, string>> = {
 
 /** What each optional package is for. */
 export const OPTIONAL_PACKAGES: Readonly<Record<string, string>> = {
+  "@a2a-js/sdk": "agents of other systems over A2A",
   "@ai-sdk/provider": "models of the Vercel AI SDK",
   "@electric-sql/pglite": "memory and kept runs in an embedded PostgreSQL",
   "@electric-sql/pglite-pgvector": "memory in an embedded PostgreSQL",
@@ -35,6 +36,7 @@ export const OPTIONAL_PACKAGES: Readonly<Record<string, string>> = {
   "@modelcontextprotocol/server": "serving tools and tasks over MCP",
   "@opentelemetry/api": "OpenTelemetry",
   "@toon-format/toon": 'contextFormat "TOON"',
+  croner: "schedules of services with cron expressions",
   "html-to-text": "reading web pages as text",
   pg: "memory and kept runs in PostgreSQL",
   "prom-client": "Prometheus metrics",

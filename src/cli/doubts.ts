@@ -10,7 +10,7 @@ export interface Doubt {
   readonly task: string;
 }
 
-/** The calls of a run that nobody executes whose end is unknown, and which no person has settled. */
+/** The calls in doubt, without a settled result, of a run that no process executes. */
 export function doubtsIn(entries: readonly KeptEntry[]): readonly Doubt[] {
   return entries.flatMap(({ kind, task, value }) => {
     const fields = asFields(value);

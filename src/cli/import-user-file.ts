@@ -42,7 +42,7 @@ async function prepareTypeScript(path: string, given: string): Promise<void> {
   try {
     tsx = createRequire(path)
       .resolve("tsx/esm/api")
-      .replace(/\.cjs$/, ".mjs"); // the form for import() lies beside the one for require()
+      .replace(/\.cjs$/, ".mjs"); // the form for import() is next to the one for require()
   } catch {
     if (nodeLoadsTypeScript()) return;
     throw new ValidationError(

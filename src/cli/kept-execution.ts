@@ -125,7 +125,7 @@ export class KeptExecution {
     if (!this.#isQuiet) void this.#say(resumedText(event));
   }
 
-  /** Says where the run is kept, and how it goes on after the end of this process. */
+  /** Prints where the run is kept, and how to continue it after the end of this process. */
   #announce(): void {
     if (this.#isQuiet) return;
     const place = printableLine(this.#store.shown);

@@ -107,7 +107,7 @@ export function formedFor(
   return formedInputs(form, inputs, namesGiven(input)); // names of run options among them are reported by the run
 }
 
-/** Ends what an ensemble runs on, whoever made it: the process is about to end. */
+/** Disposes the kernel of an ensemble, also one that the file created, since the process is about to end. */
 export async function endEnsemble(ensemble: LoadedEnsemble | undefined): Promise<void> {
   if (ensemble !== undefined && COMMAND_LINE in ensemble) await accessOf(ensemble).end();
 }

@@ -2,6 +2,7 @@ import { Command } from "commander";
 import type { Done } from "./command-parts.js";
 import type { OutputTerminal } from "./terminal.js";
 import {
+  collect,
   common,
   example,
   EXIT_CODES,
@@ -11,6 +12,7 @@ import {
   withKeeping,
 } from "./command-parts.js";
 import { dagCommand } from "./dag-command.js";
+import { dashboardCommand, type ServedRunsArguments } from "./dashboard-command.js";
 import { doctorCommand } from "./doctor-command.js";
 import { explainCommand } from "./explain-command.js";
 import { ownPackage } from "./own-package.js";
@@ -19,6 +21,7 @@ import type { ReplayCommandOptions } from "./replay-command.js";
 import { replayCommand } from "./replay-command.js";
 import { runCommand } from "./run-command.js";
 import { addReviews, addRuns } from "./runs-program.js";
+import { addServices } from "./service-program.js";
 import { traceDiffCommand } from "./trace-diff-command.js";
 import { traceShowCommand } from "./trace-show-command.js";
 
@@ -31,6 +34,8 @@ function addRun(program: Command, terminal: OutputTerminal, done: Done): void {
     .option("--run-id <id>", "the id of the run; with --durable the same line again resumes it")
     .option("--model <provider:model>", "for every task of this run, whatever the file says")
     .option("--record <file.jsonl>", "record the run, for replay")
+    .option("--dashboard [port]", "show the run on a web page of this machine (default port 7329)")
+    .option("--stay", "with --dashboard: go on after the run until the page is closed")
     .argument("<file>", FILE)
     .addHelpText(
       "after",
@@ -127,6 +132,38 @@ function addTrace(program: Command, terminal: OutputTerminal, done: Done): void 
     );
 }
 
+function addDashboard(program: Command, terminal: OutputTerminal, done: Done): void {
+  common(
+    program
+      .command("dashboard")
+      .description("serve a web page with runs that were kept or saved, until Ctrl-C"),
+  )
+    .argument(
+      "[paths...]",
+      "folders of runs or traces, *.trace.json and *.dag.json files (default: ./traces and the store)",
+    )
+    .option("--port <number>", "0 takes a free one (default: 7329)")
+    .option("--host <host>", "another than 127.0.0.1 needs --token")
+    .option("--token [token]", "what people sign in with; without a value a random one")
+    .option(
+      "--allowed-host <name>",
+      "a name under which browsers reach the host 0.0.0.0, as often as needed",
+      collect,
+    )
+    .option(
+      "--store <url>",
+      "also the runs in file:<folder>, pglite:<folder> or postgres://... (default: AGENTENSEMBLE_STORE, else file:./.agentensemble)",
+    )
+    .addHelpText(
+      "after",
+      example("agentensemble dashboard", "agentensemble dashboard traces run.trace.json --port 0") +
+        EXIT_CODES,
+    )
+    .action(async (paths: readonly string[], o: ServedRunsArguments) =>
+      done(await dashboardCommand(paths, o, terminal)),
+    );
+}
+
 function addDoctor(program: Command, terminal: OutputTerminal, done: Done): void {
   common(
     program
@@ -159,6 +196,8 @@ export function commandLine(terminal: OutputTerminal, done: Done): Command {
   addTrace(program, terminal, done);
   addRuns(program, terminal, done);
   addReviews(program, terminal, done);
+  addServices(program, terminal, done);
+  addDashboard(program, terminal, done);
   addDoctor(program, terminal, done);
   return program;
 }

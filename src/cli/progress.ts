@@ -54,7 +54,7 @@ export async function showWarnings(
   for await (const event of events) if (event.type === "run_warning") printer.handle(event);
 }
 
-/** What is written, but nothing between the question and the answer of a review: somebody types on the same terminal. */
+/** Writes the output, but nothing between the question and the answer of a review, since the person types at the same terminal. */
 class HeldTarget {
   readonly #held: string[] = [];
   #asked = 0;
@@ -77,7 +77,7 @@ class HeldTarget {
   }
 }
 
-/** Shows the events of a run: lines, and on a terminal below them a line that says what goes on. Ends when the events do, and leaves nothing behind. With `holdsWhileAsked` nothing is written while a review waits. */
+/** Shows the events of a run as lines and, on a terminal, a status line below them, which is removed at the end. Ends with the events. With `holdsWhileAsked` nothing is written while a review waits. */
 export async function showProgress(
   events: AsyncIterable<EnsembleEvent>,
   target: ProgressTarget,

@@ -1,7 +1,9 @@
 import type { EnsembleOutput, ExitReason } from "../contracts/output.js";
 import type { BindApi, Plugin } from "../contracts/plugin.js";
 import type { RunHandle, RunOptions } from "../contracts/run.js";
+import type { Dashboard } from "../dashboard.js";
 import type { KeepArguments } from "./keep-arguments.js";
+import type { DashboardArguments } from "./run-dashboard.js";
 import type { KeptExecution } from "./kept-execution.js";
 import type { LoadedEnsemble } from "./load-ensemble.js";
 import type { OutputTerminal } from "./terminal.js";
@@ -15,6 +17,7 @@ import { checkKeepArguments } from "./keep-arguments.js";
 import { accessOf, endEnsemble, formedFor, loadEnsemble } from "./load-ensemble.js";
 import { showProgress, showWarnings } from "./progress.js";
 import { errorText } from "./report-error.js";
+import { checkDashboardArguments, dashboardOf, untilLeft } from "./run-dashboard.js";
 import { runJson } from "./run-result.js";
 
 /** Options of `agentensemble run`. */
@@ -24,7 +27,7 @@ export interface RunArguments extends ExecutionArguments {
 }
 
 /** Options of all commands that execute a run. */
-export interface ExecutionArguments extends KeepArguments {
+export interface ExecutionArguments extends KeepArguments, DashboardArguments {
   readonly capture?: string | undefined;
   readonly model?: string | undefined;
   readonly timeout?: string | undefined;
@@ -106,14 +109,14 @@ async function recordersOf({ record }: ExecutionArguments): Promise<readonly Plu
   return record === undefined ? [] : [(await import("../replay.js")).recordTo(record)];
 }
 
-/** Whether reviews are answered at the terminal; by default where somebody is there. @throws ValidationError */
+/** Whether reviews are answered at the terminal; by default where standard input and output are terminals. @throws ValidationError */
 function asksHere({ review }: ExecutionArguments): boolean {
   if (review === undefined) return process.stdin.isTTY && process.stdout.isTTY;
   if (review === "console" || review === "none") return review === "console";
   throw new ValidationError(`--review must be console or none, got: ${preview(review)}`);
 }
 
-/** Lets somebody answer at the terminal. Returns whether that is so. */
+/** Enables answers at the terminal. Returns whether they are enabled. */
 async function addTerminal(ensemble: LoadedEnsemble, o: ExecutionArguments): Promise<boolean> {
   if (!asksHere(o)) return false;
   const { terminalReviews } = await import("./terminal-reviews.js");
@@ -121,7 +124,7 @@ async function addTerminal(ensemble: LoadedEnsemble, o: ExecutionArguments): Pro
     addPlugin(ensemble, terminalReviews({ input: process.stdin, output: process.stderr }));
     return true;
   } catch (error) {
-    if (o.review === undefined && ValidationError.isInstance(error)) return false; // it has begun already, and nobody asked for this
+    if (o.review === undefined && ValidationError.isInstance(error)) return false; // the ensemble was used already, and the option was not given
     throw error;
   }
 }
@@ -137,6 +140,16 @@ function addPlugin(ensemble: LoadedEnsemble, plugin: Plugin): void {
       hint: `An ensemble that brings '${plugin.name}' itself can be run as it is, or without it by this command.`,
     });
   }
+}
+
+/** Shows the runs of the ensemble on a dashboard from now on, and prints the link. */
+async function addDashboard(
+  ensemble: LoadedEnsemble,
+  board: Dashboard,
+  terminal: OutputTerminal,
+): Promise<void> {
+  addPlugin(ensemble, board);
+  await terminal.message(`Dashboard: ${await board.listen()}`);
 }
 
 /** Lets the command keep the run. Returns how, or `undefined` where it does not. */
@@ -187,18 +200,26 @@ export async function executeFile(
   if (o.timeout !== undefined) durationOf(o.timeout); // before anything is loaded
   asksHere(o);
   checkKeepArguments(o);
+  checkDashboardArguments(o);
   if (o.trace !== undefined) checkTraceFile(o.trace);
   terminal.keepOutputForResults();
   const ensemble = await loadEnsemble(file);
+  const board = await dashboardOf(o);
   try {
+    if (board !== undefined) await addDashboard(ensemble, board, terminal);
     for (const plugin of [...plugins, ...(await recordersOf(o))]) addPlugin(ensemble, plugin);
     const isAsked = await addTerminal(ensemble, o);
-    const kept = await addKeeping(ensemble, file, { ...o, isAsked, mayKeepItself }, terminal);
+    const mayWait = isAsked || board !== undefined; // people answer while the run goes on
+    const keeping = { ...o, isAsked: mayWait, mayKeepItself };
+    const kept = await addKeeping(ensemble, file, keeping, terminal);
     const options = await runOptionsOf(ensemble, o);
     const begun = begin(ensemble, { ...options, ...kept?.options() });
     const output = await runUntilInterrupted(begun, terminal, { ...o, isAsked });
-    return await finish(output, terminal, o, kept);
+    const code = await finish(output, terminal, o, kept);
+    if (board !== undefined && o.stay === true) await untilLeft(board, terminal);
+    return code;
   } finally {
+    await board?.close();
     await endEnsemble(ensemble);
   }
 }

@@ -32,7 +32,7 @@ class Spending {
   }
 }
 
-/** Answers the reviews of an ensemble without a review handler at the terminal, those of its own runs alone: lets somebody decide, and tells what was spent so far. */
+/** Asks the person at the terminal for the reviews of an ensemble without a review handler, only for its own runs, and shows the tokens and cost so far. */
 export function terminalReviews({ input, output }: Streams): Plugin {
   const spending = new Spending();
   const runs = new Set<string>();

@@ -198,7 +198,7 @@ export function traceTree(
   ].join("\n");
 }
 
-/** The texts of a task in full: what it was told and what it answered. */
+/** The complete texts of a task: its prompts and its answers. */
 export function taskTexts(task: TaskView, paint: Paint): string {
   const parts: readonly (readonly [string, string | undefined])[] = [
     ["Description", task.description],

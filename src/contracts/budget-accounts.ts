@@ -51,7 +51,7 @@ export interface BudgetAccount {
   /** Present on an account that others than this process use. */
   readonly shared?: SharedBudget | undefined;
   /**
-   * Reserves the amount if it fits under the limits beside what is used and reserved, in one step. Returns `undefined` if it does not; then `state` shows
+   * Reserves the amount in one step if it fits under the limits together with what is used and reserved. Returns `undefined` if it does not; then `state` shows
    * why. A promise only where the account is kept elsewhere.
    */
   reserve(amount: BudgetAmount): Awaitable<BudgetReservation | undefined>;

@@ -1,11 +1,13 @@
 import type { EnsembleOptions } from "./ensemble-options.js";
+import { SERVICE_OPTIONS } from "./service-options.js";
 
-/** Options that determine the tasks of an ensemble and their order. */
+/** Options that determine the tasks of an ensemble, their order, and what it shares. */
 export const SHAPE_OPTIONS = [
   ...(["tasks", "phases", "loops", "graph", "workflow"] as const),
   ...(["parallelErrorStrategy", "maxConcurrency"] as const),
   ...(["managerModel", "managerModelOptions", "managerMaxIterations"] as const),
   ...(["managerPromptStrategy", "hierarchicalConstraints"] as const),
+  ...SERVICE_OPTIONS,
 ] as const;
 
 /** The key under which derived options keep the options they were made from. */
@@ -21,7 +23,7 @@ type Derived = EnsembleOptions & { readonly [ORIGIN]?: EnsembleOptions };
  */
 export function derivedOptions(
   options: EnsembleOptions,
-  changes: Pick<EnsembleOptions, "tasks" | "kernel">,
+  changes: Pick<EnsembleOptions, "name" | "tasks" | "kernel">,
 ): EnsembleOptions {
   const left: readonly string[] = [...SHAPE_OPTIONS, "plugins"];
   const kept: EnsembleOptions = Object.fromEntries(

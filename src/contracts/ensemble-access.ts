@@ -8,6 +8,8 @@ import type { Inputs } from "./types.js";
 export interface EnsembleAccess {
   /** `EnsembleOptions.name`. */
   readonly name: string | undefined;
+  /** Whether the ensemble has `shareTasks`, `shareTools`, `shareRun` or `schedules`, so that `start()` has work to serve. */
+  readonly isShared: boolean;
   /** Starts the kernel unless it has started. @throws as the kernel's `boot()`. */
   ready(): Promise<void>;
   run(inputs?: Inputs, options?: RunOptions): Promise<EnsembleOutput>;

@@ -15,6 +15,7 @@ import type { AgentSynthesizer } from "./executors.js";
 import type { KernelApi, Plugin } from "./plugin.js";
 import type { RateLimit } from "./rate-limit.js";
 import type { AnyTask } from "./task.js";
+import type { AnyTool } from "./tool.js";
 import type { TraceExporter } from "./trace.js";
 import type { Inputs, InputSchema, JsonSchema } from "./types.js";
 
@@ -36,8 +37,62 @@ export type PromptTemplate = string | ((values: Readonly<Record<string, unknown>
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type AnyGraph = Graph<any>;
 
+/** Settings of something that an ensemble shares. */
+export interface ShareSettings {
+  /** Default: that of the task or tool. */
+  readonly description?: string | undefined;
+  /** Distinguishes incompatible forms of one name while services are updated. */
+  readonly version?: string | undefined;
+  /** Groups for `NetworkTools.tagged`. */
+  readonly tags?: readonly string[] | undefined;
+  /** Limit of one execution in milliseconds. Default: none. */
+  readonly timeoutMs?: number | undefined;
+  /** Milliseconds for which results are kept. Default: `resultTtlMs` of the service. */
+  readonly resultTtlMs?: number | undefined;
+}
+export type SharedTask = AnyTask | (ShareSettings & { readonly task: AnyTask });
+export type SharedTool = AnyTool | (ShareSettings & { readonly tool: AnyTool });
+
+/** When a schedule fires. Made by `Schedule.cron` or `Schedule.every`. */
+export type ScheduleTimes =
+  { readonly cron: string; readonly timezone?: string | undefined } | { readonly everyMs: number };
+
+/** A shared task that is requested at certain times. */
+export interface ScheduleOptions {
+  /** Unique in the ensemble: at most 64 letters, digits, `-` and `_`. */
+  readonly name: string;
+  readonly schedule: ScheduleTimes;
+  /** The name of a shared task. */
+  readonly task: string;
+  readonly inputs?: Inputs | undefined;
+  /** The topic that gets the result as `{ schedule, at, text, parsed }`. Default: none. */
+  readonly broadcastTo?: string | undefined;
+  /** `last`: the latest missed time is requested when the service starts. Default `none`. */
+  readonly catchUp?: "none" | "last" | undefined;
+  /** `skip` (default): a time is left out while the request of the one before has no result. */
+  readonly overlap?: "skip" | "allow" | undefined;
+}
+
+/** The options of an ensemble that make it a service. */
+export interface ServiceOptions {
+  /** Tasks that others may request, by name. */
+  readonly shareTasks?: Readonly<Record<string, SharedTask>> | undefined;
+  /** Tools that others may call, by name. Names are unique over tasks and tools. */
+  readonly shareTools?: Readonly<Record<string, SharedTool>> | undefined;
+  /** Whether others may request a run of the ensemble's own tasks, as `run`. Default false. */
+  readonly shareRun?: boolean | undefined;
+  /** Shared tasks that the service requests itself at certain times. Names are unique. */
+  readonly schedules?: readonly ScheduleOptions[] | undefined;
+  /** Milliseconds that requests have to end when the service stops. Default 300,000. */
+  readonly drainTimeoutMs?: number | undefined;
+  /** Requests in execution at once in this process. Default 10. */
+  readonly maxConcurrentRequests?: number | undefined;
+  /** Requests that wait; more are rejected with AT_CAPACITY. Default 1,000. */
+  readonly maxQueuedRequests?: number | undefined;
+}
+
 /** Options of an ensemble. */
-export interface EnsembleOptions extends EnsembleCallbacks {
+export interface EnsembleOptions extends EnsembleCallbacks, ServiceOptions {
   /** Identifies the ensemble to observers: at most 64 letters, digits, `-` and `_`. Default: none. */
   readonly name?: string | undefined;
   /** States for observers what the ensemble does. Default: none. */

@@ -36,8 +36,9 @@ export type Authenticate = (request: Request) => Awaitable<Principal | undefined
 export interface HttpRoute {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /**
-   * Begins with `/`. A path that ends with `/*` matches every path below it. The longest match is
-   * taken.
+   * Begins with `/`. A path that ends with `/*` matches every path below it. A segment `{name}`
+   * matches any one segment of at most 1,000 characters, which `handle` receives decoded. The most
+   * exact match is taken: the path itself, then parameters, then the longest with a star.
    */
   readonly path: string;
   /**
@@ -47,9 +48,14 @@ export interface HttpRoute {
   readonly role: PrincipalRole | "any" | "public";
   /**
    * Answers a request. Its signal aborts when the client disconnects. An error becomes a 500
-   * without its text. `principal` is absent on public routes only.
+   * without its text. `principal` is absent on public routes only. `parameters`: the segments of
+   * the path that match `{name}`, by name.
    */
-  handle(request: Request, principal: Principal | undefined): Awaitable<Response>;
+  handle(
+    request: Request,
+    principal: Principal | undefined,
+    parameters: Readonly<Record<string, string>>,
+  ): Awaitable<Response>;
   /**
    * Upgrades the connection of a request (WebSocket), after the same checks. Default: refuses
    * upgrades.

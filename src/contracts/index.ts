@@ -38,6 +38,12 @@ export type {
   ExplainedTask,
   Explanation,
   PromptTemplate,
+  ScheduleOptions,
+  ScheduleTimes,
+  ServiceOptions,
+  ShareSettings,
+  SharedTask,
+  SharedTool,
 } from "./ensemble-options.js";
 export {
   AgentEnsembleError,
@@ -94,12 +100,44 @@ export type {
   RunStart,
   RunStatus,
 } from "./journal.js";
+export { NetworkError, RequestConflictError, ServiceStateError } from "./network-errors.js";
+export { NetworkTokens, WORK_VERSION } from "./network.js";
+export type {
+  Catalogue,
+  CatalogueEntry,
+  DeadLetter,
+  EnqueueReceipt,
+  Lease,
+  NetworkBackend,
+  QueueDepth,
+  QueueState,
+  Remote,
+  RequestQueue,
+  ResultStore,
+  SharedCapability,
+  Topics,
+  Transport,
+  WorkReason,
+  WorkRequest,
+  WorkResponse,
+} from "./network.js";
+export type { DeliveryOptions, WorkBudget, WorkCache, WorkPriority } from "./network-options.js";
+export { Schedule } from "./schedule.js";
+export type {
+  ActiveRequest,
+  CallerOptions,
+  Service,
+  ServiceEvent,
+  ServiceState,
+  StartOptions,
+} from "./service.js";
 export type { EnsembleAccess } from "./ensemble-access.js";
 export type { FetchFailure } from "./state-errors.js";
 export {
   AccessDeniedError,
   BudgetExceededError,
   CommandError,
+  DashboardError,
   FetchError,
   FileAccessError,
   FileFormatError,
@@ -112,6 +150,7 @@ export {
   ReviewError,
   ReviewUnavailableError,
   ReviewTimeoutError,
+  RunStoreError,
   noMemoryStore,
   storeFailure,
 } from "./state-errors.js";
@@ -265,7 +304,7 @@ export type {
   WindowLimit,
 } from "./rate-window.js";
 export type { CallingTask, RunInfo, RunValue, ScopeName } from "./run-info.js";
-export type { LogEntry, RunQuery, RunStore, RunSummary, WorkState } from "./run-store.js";
+export type { LogEntry, RunQuery, RunStore, RunSummary, RunSums, WorkState } from "./run-store.js";
 export type { Clock, IdGenerator, IdUse } from "./runtime.js";
 export { prompt, PromptText } from "./prompt-text.js";
 export type { Text } from "./prompt-text.js";
@@ -326,6 +365,7 @@ export type { Awaitable, Inputs, InputSchema, JsonSchema, Outcome, OutputSchema 
 export { askOutside } from "./outside.js";
 export type { OutsideAccess, OutsideCall } from "./outside.js";
 export type { ForeignUsage, SavedUsage, SpentUsage, UsageRecord } from "./usage.js";
+export type { HttpMount, MountAddress, MountedHttp } from "./http-mount.js";
 export type { Authenticate, HttpRoute, Principal, PrincipalRole } from "./http-route.js";
 export type { RunPlace, TraceContext, TracePropagation } from "./propagation.js";
 export type {

@@ -162,7 +162,7 @@ export interface ClaimEnd {
   readonly result?: RunResult | undefined;
 }
 
-/** Whether a claim still holds. `cancelReason`: somebody asked for the end of the run. */
+/** Whether a claim still holds. `cancelReason`: the cancellation of the run was requested. */
 export type Renewal =
   | { readonly state: "held"; readonly cancelReason?: string | undefined }
   | { readonly state: "lost" };
@@ -174,6 +174,8 @@ export type Renewal =
 export interface Journal {
   /** Shown in messages; contains no secret. */
   readonly name: string;
+  /** Whether the runs are lost when the process ends. Default false. */
+  readonly isVolatile?: boolean | undefined;
   /**
    * Takes the right to execute a run, new or kept, and hands out what is kept of it. Waits for the end of the present claim of the run, at most for the
    * `leaseMs` of the request; the claim of a process that has died ends after its own `leaseMs` at most.
@@ -197,16 +199,19 @@ export interface Journal {
   /** All entries of a run, in the order in which they were written; empty for an unknown run. */
   entries(runId: string): Promise<readonly KeptEntry[]>;
   /**
-   * Keeps a run that nobody has executed yet, with entries of another. Its status is `waiting`.
+   * Keeps a run that has not been executed yet, with entries of another run. Its status is `waiting`.
    * @throws ValidationError for an id that is taken.
    */
   create(start: RunStart, entries: readonly JournalEntry[], waitsFor: string): Promise<void>;
   /**
-   * Adds an entry to a run that nobody executes; one with a known key is replaced.
+   * Adds an entry to a run that no process executes. An entry with a known key is replaced.
    * @throws RunInUseError while a process executes it; ValidationError for an unknown run.
    */
   amend(runId: string, entry: JournalEntry): Promise<void>;
-  /** Asks for the end of a run. Its process sees that at its next renewal; a run that nobody executes is `cancelled` at once. `false` for a run that is unknown or has ended. */
+  /**
+   * Requests the cancellation of a run. The process that executes it sees the request at its next renewal; a run that no process executes is `cancelled` at
+   * once. Where the execution ends `waiting` or `interrupted` instead, the run is `cancelled` as well. `false` for a run that is unknown or has ended.
+   */
   cancel(runId: string, reason: string): Promise<boolean>;
   /**
    * Deletes a run with its entries and reviews. `false` for an unknown one.
@@ -234,7 +239,7 @@ export interface KeptRuns {
   entries(runId: string): Promise<readonly KeptEntry[]>;
   cancel(runId: string, reason?: string): Promise<boolean>;
   /**
-   * Ends the doubt about a tool call of a run that nobody executes: `result` is what the tool returned, `"again"` lets it be called again.
+   * Settles a tool call in doubt of a run that no process executes: `result` is what the tool returned, `"again"` repeats the call.
    * @throws ValidationError for an unknown run or a call that is not in doubt; RunInUseError.
    */
   settle(runId: string, key: string, how: { readonly result: string } | "again"): Promise<void>;
@@ -249,7 +254,7 @@ export interface KeptRuns {
   ): Promise<string>;
   /** `false` for an unknown run. @throws RunInUseError */
   delete(runId: string): Promise<boolean>;
-  /** Deletes all runs that fit and that nobody executes; returns their number. @throws ValidationError for an empty filter. */
+  /** Deletes all runs that match the filter and that no process executes; returns their number. @throws ValidationError for an empty filter. */
   deleteAll(filter: Omit<RunFilter, "after" | "limit">): Promise<number>;
   readonly reviews: Pick<ReviewStore, "pending" | "resolve">;
 }

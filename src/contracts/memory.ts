@@ -52,6 +52,10 @@ export interface MemoryStore {
   evict(scope: string, policy: EvictionPolicy): Promise<void>;
   clear(scope: string): Promise<void>;
   /**
+   * Whether the entries are lost when the process ends. `durable()` then warns. Default false.
+   */
+  readonly isVolatile?: boolean | undefined;
+  /**
    * Checks that the store can read and write its storage. Changes nothing. The command `doctor`
    * calls it. @throws MemoryStoreError if it can't.
    */

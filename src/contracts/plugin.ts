@@ -45,7 +45,8 @@ export interface Plugin {
    * `start`.
    */
   attach?(ensemble: EnsembleAccess): void;
-  dispose?(): Awaitable<void>;
+  /** `events`: the stream of the kernel that ends, for a plugin that several kernels share. */
+  dispose?(ctx: { readonly events: EventStream }): Awaitable<void>;
 }
 
 /** The bindings and taps of a kernel's plugins. `tokens` and `hooks` are empty before booting. */

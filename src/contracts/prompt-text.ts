@@ -81,5 +81,8 @@ function dataText(value: unknown, index: number, before: string): string {
 /** @throws ValidationError with `message` unless `value` is a text that is not blank. */
 export function requirePrompt(value: unknown, message: string): void {
   const text = value instanceof PromptText ? value.toString() : value;
-  if (typeof text !== "string" || text.trim() === "") throw new ValidationError(message);
+  if (typeof text === "string" && text.trim() !== "") return;
+  throw new ValidationError(
+    typeof text === "string" ? message : `${message}, got: ${preview(text)}`,
+  );
 }

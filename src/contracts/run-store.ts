@@ -67,6 +67,22 @@ export type RunQuery = {
   readonly limit?: number | undefined;
 };
 
+/** Sums of all runs that fit a query, on all pages. */
+export interface RunSums {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Model calls without reported usage. */
+  readonly unknownCalls: number;
+  /** Model calls. */
+  readonly calls: number;
+  /** Tool calls. */
+  readonly tools: number;
+  /** Cost by currency. A currency without cost is absent. */
+  readonly cost: Readonly<Record<string, number>>;
+  /** Number of runs by state. A state without runs is absent. */
+  readonly states: Readonly<Partial<Record<RunSummary["state"], number>>>;
+}
+
 /** Where the logs and summaries of runs are kept. All texts it is given are redacted. */
 export interface RunStore {
   /** Adds entries to the end of a log, in order. */
@@ -78,6 +94,8 @@ export interface RunStore {
     readonly runs: readonly RunSummary[];
     readonly total: number;
     readonly next?: string | undefined;
+    /** Absent in a store that does not add up. */
+    readonly sums?: RunSums | undefined;
   }>;
   /** `undefined` for a run that is not known. */
   get(runId: string): Awaitable<RunSummary | undefined>;

@@ -57,6 +57,13 @@ export class MemoryConflictError extends AgentEnsembleError {
   }
 }
 
+/** A store of the dashboard's runs could not be read or written. `cause` is the reason. */
+export class RunStoreError extends AgentEnsembleError {
+  constructor(message: string, details: ErrorDetails = {}) {
+    super("AE_RUN_STORE", message, details);
+  }
+}
+
 /**
  * The budget of a run is used up, or a call would have exceeded it. `limit` names the option:
  * `maxTokens`, `maxCost` or `maxDurationMs`.
@@ -166,6 +173,13 @@ export class McpError extends AgentEnsembleError {
   constructor(message: string, server: string, details: ErrorDetails = {}) {
     super("AE_MCP", message, details);
     this.server = server;
+  }
+}
+
+/** The dashboard could not listen: its port is taken, or it has been closed. */
+export class DashboardError extends AgentEnsembleError {
+  constructor(message: string, details: ErrorDetails = {}) {
+    super("AE_DASHBOARD", message, details);
   }
 }
 

@@ -13,6 +13,7 @@ import type { BudgetAccounts } from "./budget-accounts.js";
 import type { CaptureMode, CaptureModeDefinition } from "./capture.js";
 import type { ContextFormatDefinition } from "./context-format.js";
 import type { CostConfiguration } from "./cost.js";
+import type { HttpMount } from "./http-mount.js";
 import type { HttpRoute } from "./http-route.js";
 import type { Journal, JournalCodec } from "./journal.js";
 import type { MemoryStore } from "./memory.js";
@@ -69,6 +70,7 @@ export const Tokens = Object.freeze({
   BudgetAccounts: createToken<BudgetAccounts>("BudgetAccounts"),
   RateWindow: createToken<RateWindow>("RateWindow"),
   HttpRoute: createToken<HttpRoute>("HttpRoute", "many"),
+  HttpMount: createToken<HttpMount>("HttpMount", "many"),
   Journal: createToken<Journal>("Journal"),
   JournalCodec: createToken<JournalCodec>("JournalCodec"),
   Clock: createToken<Clock>("Clock"),
@@ -91,4 +93,5 @@ export const MANY_TOKENS: readonly Token<unknown, "many">[] = Object.freeze([
   Tokens.ContextFormat,
   Tokens.SecretFilter,
   Tokens.HttpRoute,
+  Tokens.HttpMount,
 ]);

@@ -6,6 +6,7 @@ import type { EnsembleOptions, Explanation } from "../contracts/ensemble-options
 import type { EnsembleEvent } from "../contracts/events.js";
 import type { EnsembleOutput } from "../contracts/output.js";
 import type { RunHandle, RunOptions } from "../contracts/run.js";
+import type { Service, ServiceState, StartOptions } from "../contracts/service.js";
 import type { AnyTask } from "../contracts/task.js";
 import type { Inputs, InputSchema } from "../contracts/types.js";
 import type { EnsembleShape, RunRequest } from "../engine/run/prepare-run.js";
@@ -35,6 +36,9 @@ import { executeRun } from "../engine/run/execute-run.js";
 import { Kernel, internalsOf } from "../kernel/kernel.js";
 import { sharingOrigin } from "../contracts/derived-options.js";
 import { Settings } from "../engine/plan/settings.js";
+import { isShared } from "./service-options.js";
+import { servicePorts } from "./service-ports.js";
+import { ServiceSlot, type StopOptions } from "./service-slot.js";
 import { setUpProblems } from "./set-up-problems.js";
 import { standardPlugins } from "./standard-plugins.js";
 import { taskEntries } from "./task-entries.js";
@@ -60,6 +64,15 @@ export class Ensemble<In = Inputs> {
   readonly #kernel: Kernel;
   readonly #internals: KernelInternals;
   readonly #owned: boolean;
+  readonly #service = new ServiceSlot(() =>
+    servicePorts({
+      options: this.#options,
+      kernel: this.#kernel,
+      internals: this.#internals,
+      run: (inputs, options) => this.#run(inputs, options),
+      make: (options) => new Ensemble(options),
+    }),
+  );
 
   constructor(options: EnsembleOptions & { readonly inputType: InputSchema<In> });
   constructor(options: EnsembleOptions);
@@ -147,7 +160,7 @@ export class Ensemble<In = Inputs> {
       queue.end();
       if (!hasBegun) this.#giveBack(id);
     });
-    output.catch(() => undefined); // whoever reads only the events has not left a rejection unhandled
+    output.catch(() => undefined); // a caller that reads only the events causes no unhandled rejection
     return {
       id,
       events: queue,
@@ -196,8 +209,27 @@ export class Ensemble<In = Inputs> {
     return mermaidOf(describePlan(this.#options, this.#shape));
   }
 
-  /** Ends the kernel that this ensemble made; a kernel that was given stays. */
+  /** Where the service of this ensemble stands: `NEW` before the first `start()`. */
+  get state(): ServiceState {
+    return this.#service.state;
+  }
+
+  /**
+   * Starts the ensemble as a service: it executes requests for what it shares until `stop()` or SIGTERM. A number is a port. A started one is returned again.
+   * @throws ValidationError before a port or a connection is opened; NetworkError for a backend that does not answer for 30 s; ServiceStateError while it stops.
+   */
+  start(options: number | StartOptions = {}): Promise<Service> {
+    return this.#service.start(options);
+  }
+
+  /** Stops the service: ends what runs within `drainTimeoutMs`, and returns the rest to the queue. Does nothing without a service. */
+  stop(options: StopOptions = {}): Promise<void> {
+    return this.#service.stop(options);
+  }
+
+  /** Stops a service at once, and ends the kernel that this ensemble made; a kernel that was given stays. */
   async dispose(): Promise<void> {
+    await this.#service.stop({ drainTimeoutMs: 0 });
     if (this.#owned) await this.#kernel.dispose();
   }
 
@@ -205,7 +237,7 @@ export class Ensemble<In = Inputs> {
     return this.dispose();
   }
 
-  /** For the command `agentensemble`, which is given an ensemble that somebody else made. @internal */
+  /** For the command `agentensemble`, which receives the ensemble of a user's file. @internal */
   [COMMAND_LINE](): CommandLineAccess {
     return {
       use: (plugin) => {
@@ -231,6 +263,7 @@ export class Ensemble<In = Inputs> {
   #access(): EnsembleAccess {
     return {
       name: this.#options.name,
+      isShared: isShared(this.#options),
       ready: () => this.#internals.ready(),
       run: (inputs, options = {}) => this.#run(checkInputs(inputs), options),
       runAgain: (inputs, options = {}) => this.#run(checkInputs(inputs), options, executeRun),
@@ -255,7 +288,7 @@ export class Ensemble<In = Inputs> {
       : this.#typedInTime(request).then(executeRun);
   }
 
-  /** A schema may wait for something else, and for ever. @throws ValidationError, RunCancelledError, RunTimeoutError */
+  /** A schema may validate asynchronously, and may never finish. @throws ValidationError, RunCancelledError, RunTimeoutError */
   async #typedInTime(request: RunRequest): Promise<RunRequest> {
     const end = new Cancellation<AgentEnsembleError>();
     follow(end, request);
@@ -274,7 +307,7 @@ export class Ensemble<In = Inputs> {
   }
 
   #request(inputs: Inputs, runOptions: RunOptions): Omit<RunRequest, "streaming" | "handle"> {
-    const merged: Inputs = Object.freeze({ ...this.#options.inputs, ...inputs }); // a copy: the caller may go on using the object
+    const merged: Inputs = Object.freeze({ ...this.#options.inputs, ...inputs }); // a copy: the caller may change the object later
     return {
       kernel: this.#internals,
       options: this.#options,
@@ -293,7 +326,7 @@ export class Ensemble<In = Inputs> {
   }
 }
 
-/** The options as they are now: lists that the caller goes on using are copied, and notes (under a symbol) stay. */
+/** A copy of the options, since the caller may change its lists later. Notes (under a symbol) stay. */
 function snapshotOf(options: EnsembleOptions): EnsembleOptions {
   const copies = Object.entries(options).map(([name, value]: [string, unknown]) => [
     name,

@@ -26,7 +26,7 @@ import type { ConsoleReviewOptions } from "../plugins/review/handlers/console-ha
 import { autoApprove, autoApproveWithDelay } from "../plugins/review/handlers/auto-approve.js";
 import { consoleHandler } from "../plugins/review/handlers/console-handler.js";
 
-// Factories that stand beside a type's name: `AgentSynthesizer` is the contract and the place to get one.
+// Factories with the name of a type: `AgentSynthesizer` is the contract and the object with its factories.
 
 /** Keeps what is learnt from tasks; see the contract. */
 export type ReflectionStore = Reflections;
@@ -85,9 +85,9 @@ export const MemoryStore = Object.freeze({
    */
   file: (path: string, options?: FileStoreOptions): SharedMemoryStore => fileStore(path, options),
   /**
-   * Finds by meaning, best first; a blank question gives the latest entries, oldest first. Without a vector store it lasts as long as the object; one of a
-   * database of your own makes it last. `minScore` leaves out what is too unlike the question. See docs/semantic-memory.md.
-   * @throws ValidationError for what is no model or no vector store.
+   * Searches by meaning, the best match first; a blank query returns the latest entries, the oldest first. Without a vector store it lasts as long as the
+   * object; your own database makes it persistent. `minScore` leaves out entries that are too dissimilar to the query. See docs/semantic-memory.md.
+   * @throws ValidationError for a value that is not a model or a vector store.
    */
   embeddings,
 });
@@ -137,7 +137,7 @@ export type ReviewHandler = Handler;
 export const ReviewHandler = Object.freeze({
   /** Asks at the terminal, one question at a time. @throws ValidationError for what is no stream. */
   console: (options?: ConsoleReviewOptions): ReviewHandler => consoleHandler(options),
-  /** Approves every request: for tests, and for runs that nobody watches. */
+  /** Approves every request: for tests and unattended runs. */
   autoApprove: (): ReviewHandler => autoApprove(),
   /** Approves every request after `delayMs` milliseconds. @throws ValidationError for what is no time to wait. */
   autoApproveWithDelay: (delayMs: number): ReviewHandler => autoApproveWithDelay(delayMs),

@@ -5,13 +5,12 @@ import type { McpServer, McpServingSettings, ServerPorts } from "../plugins/mcp/
 import type { TaskRunner } from "../plugins/shared/offers/ports.js";
 import { ValidationError } from "../contracts/errors.js";
 import { checkOptions, requireArray } from "../contracts/validation.js";
-import { Task } from "../contracts/task.js";
-import { variablesIn } from "../contracts/template.js";
 import { ENSEMBLE_OPTIONS } from "./validation.js";
 import { SHAPE_OPTIONS, derivedOptions } from "../contracts/derived-options.js";
 import { Ensemble } from "./ensemble.js";
 import { Kernel, internalsOf } from "../kernel/kernel.js";
 import { createMcpServer, MCP_SERVING_SETTINGS } from "../plugins/mcp/server/index.js";
+import { variablesOf } from "./service-ports.js";
 import { standardPlugins } from "./standard-plugins.js";
 import { inputFormOf } from "./typed-inputs.js";
 
@@ -74,14 +73,6 @@ function portsOf(options: EnsembleOptions, kernel: KernelOf, owned: boolean): Se
       if (owned) await kernel.dispose();
     },
   };
-}
-
-function variablesOf(task: AnyTask): readonly string[] {
-  if (!task.template) return [];
-  const { description, expectedOutput } = Task.promptsOf(task);
-  return [description ?? task.description, expectedOutput ?? task.expectedOutput].flatMap((text) =>
-    typeof text === "string" ? variablesIn(text) : text.variables,
-  );
 }
 
 function runnerOf(

@@ -62,7 +62,7 @@ export async function setUpProblems(
     for (const error of modelProblems(plan, settings, workflow))
       problems.add("docs/providers.md", error);
   } catch {
-    // The name of a model that nobody provides: validate() has told it.
+    // The name of a model without a provider: validate() has reported it.
   }
   const run = ActiveHookRun.idle({ id: "doctor", inputs: {}, tags: {} }, settings);
   if (run.find(Tokens.ReviewGate)?.canAsk(run) !== true)

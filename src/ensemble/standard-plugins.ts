@@ -27,7 +27,7 @@ import { parallel } from "../plugins/workflows/parallel/index.js";
 import { phases } from "../plugins/workflows/phases/index.js";
 import { sequential } from "../plugins/workflows/sequential/index.js";
 
-/** What an ensemble without a kernel of its own is made of, in this order. Importing them is free: the work is loaded when it is first needed. */
+/** The plugins of an ensemble without its own kernel, in this order. Importing them loads no other modules: these are loaded at their first use. */
 export function standardPlugins(): readonly Plugin[] {
   return [
     sequential(),

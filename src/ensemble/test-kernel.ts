@@ -13,7 +13,7 @@ function steppingClock(): Clock {
   return { now: () => new Date(START_MS + readings++), monotonicMs: () => readings++ };
 }
 
-/** Ids of requests and instances have a count of their own, so that they do not change the ids of runs. */
+/** Ids of requests and instances have separate counters, so that they do not change the ids of runs. */
 function countingIds(): IdGenerator {
   const counts = { run: 0, request: 0, instance: 0 };
   return {
@@ -26,7 +26,7 @@ function countingIds(): IdGenerator {
 
 /**
  * A kernel whose runs repeat themselves to the letter: the standard plugins (less those that `plugins` replaces by name) and the given ones,
- * a clock that starts at 2026-01-01T00:00:00Z and goes on by 1 ms with every reading, and the run ids `run-1`, `run-2`, ...
+ * a clock that starts at 2026-01-01T00:00:00Z and advances by 1 ms with every reading, and the run ids `run-1`, `run-2`, ...
  * Ids of requests are `request-1` and so on, those of instances `instance-1`.
  *
  * Clock and ids override other bindings, so a plugin that overrides them as well is a boot error. Dispose the kernel after the test.

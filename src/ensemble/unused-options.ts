@@ -39,7 +39,7 @@ function ofTasks(plan: Plan): readonly string[] {
   });
 }
 
-/** Agents that do no task and that nobody can delegate to. A workflow without `reads` may use them in its own way. */
+/** Agents without a task to which no agent can delegate. A workflow without `reads` may use them in its own way. */
 function ofAgents(plan: Plan, workflow: WorkflowExecutor): readonly string[] {
   const { agents = [], agentSynthesizer } = plan.options;
   if (agents.length === 0 || workflow.reads === undefined) return [];

@@ -9,6 +9,8 @@ import { CALLBACK_EVENTS } from "../contracts/events.js";
 import { HierarchicalConstraints } from "../contracts/constraints.js";
 import { checkInputType } from "./typed-inputs.js";
 import { checkRunValues } from "../contracts/run-value.js";
+import { SERVICE_OPTIONS, SHARED_NAME } from "../contracts/service-options.js";
+import { checkServiceOptions } from "./service-options.js";
 import { checkShape } from "./shape.js";
 import { checkRateLimit } from "../contracts/rate-limit.js";
 import { Task } from "../contracts/task.js";
@@ -26,7 +28,6 @@ import {
 } from "../contracts/validation.js";
 import { isObject } from "../util/objects.js";
 
-const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const CALLBACKS = Object.keys(CALLBACK_EVENTS);
 /** Every option of an ensemble. */
 export const ENSEMBLE_OPTIONS: readonly string[] = [
@@ -75,6 +76,7 @@ export const ENSEMBLE_OPTIONS: readonly string[] = [
     "on",
     "plugins",
     "kernel",
+    ...SERVICE_OPTIONS,
     ...CALLBACKS,
   ],
 ];
@@ -121,7 +123,7 @@ function checkMembers(
 /** Refuses what stands in an ensemble's own options. @throws ValidationError */
 export function checkEnsembleOptions(o: EnsembleOptions): void {
   checkOptions("Ensemble", o, ENSEMBLE_OPTIONS);
-  if (o.name !== undefined && !(typeof o.name === "string" && NAME.test(o.name)))
+  if (o.name !== undefined && !(typeof o.name === "string" && SHARED_NAME.test(o.name)))
     throw new ValidationError(
       `Ensemble name must be 1 to 64 letters, digits, - or _, got: ${preview(o.name)}`,
     );
@@ -171,6 +173,7 @@ export function checkEnsembleOptions(o: EnsembleOptions): void {
   checkCallbacks("Ensemble", o);
   requireArray("Ensemble plugins", o.plugins);
   checkExporters(o.traceExporter);
+  checkServiceOptions(o);
 }
 
 function checkMethods(

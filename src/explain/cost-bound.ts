@@ -6,9 +6,9 @@ import type { TaskDetails, Team } from "./model.js";
 import { priceOf, roundedCost } from "../contracts/cost.js";
 import { messageOf } from "../util/errors.js";
 
-/** Turns of a tool loop beside those in which a tool runs: two over the limit, and the last. */
+/** The turns of a tool loop without a tool call: two above the limit, and the last one. */
 const OTHER_TURNS = 3;
-/** Tokens of a message beside its text: role, ids, the note that something was cut. */
+/** The tokens of a message in addition to its text: role, ids, the note on shortened text. */
 const FRAME = 60;
 /** Tokens of what a guardrail, or a schema that an answer does not fit, has to say (texts of 2,000 characters). */
 const FEEDBACK = 500;
@@ -58,7 +58,7 @@ export function costBoundOf(
     const texts = [team.manager, ...team.assignments].map(
       (task) => task.modelOptions.maxOutputTokens ?? 0,
     ); // without that limit there is no bound anyway
-    const told = (texts[0] ?? 0) + Math.max(...texts) + FRAME; // what the manager writes and, of a task that is done again, the output before
+    const told = (texts[0] ?? 0) + Math.max(...texts) + FRAME; // the manager's text and, for a repeated task, its previous output
     costs.push(
       times(
         team.delegations,
@@ -70,7 +70,7 @@ export function costBoundOf(
   return unbounded.length > 0 ? { unbounded } : { unbounded, costBound: sumOf(costs) };
 }
 
-/** What all calls of a task cost at most; `told` are tokens that another model adds to its prompt. */
+/** The maximum cost of all calls of a task. `told`: tokens that another model adds to its prompt. */
 function costOf(task: TaskDetails, reckoning: Reckoning, told = 0): CostEstimate | undefined {
   const { explained, planned, model } = task;
   const usage = model === undefined ? undefined : longestCall(task, reckoning, told);
@@ -139,7 +139,7 @@ function longestOf(tasks: readonly TaskDetails[]): TaskDetails | undefined {
   return [...tasks].sort((a, b) => lengthOf(b) - lengthOf(a))[0];
 }
 
-/** Tasks whose outputs stand in the prompt of this one, beside what the estimate has of it. */
+/** The tasks whose outputs are in the prompt of this one, in addition to what the estimate includes. */
 function sourcesOf(
   { explained, step }: TaskDetails,
   all: readonly TaskDetails[],

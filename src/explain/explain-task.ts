@@ -36,7 +36,7 @@ function placeholder({ id, task }: PlannedTask, agentRole: string): TaskOutput {
     toolCallCount: 0,
     metrics: NO_METRICS,
   };
-  return { ...output, getParsedOutput: () => raw as never }; // nobody parses a placeholder
+  return { ...output, getParsedOutput: () => raw as never }; // a placeholder is never parsed
 }
 
 /** What plugins would add to the prompt, by the slots that task and ensemble declare. */

@@ -15,7 +15,7 @@ export function delegationsOf(manager: TaskDetails, { settings }: TaskExplainer)
   );
 }
 
-/** What can be assigned; `listed` are the plan's tasks. Those whose agents a model makes stand for themselves: nobody knows yet who does them. */
+/** What can be assigned; `listed` are the plan's tasks. A task whose agent a model creates is listed itself, since its agent is not known yet. */
 export async function assignmentsOf(
   plan: Plan,
   listed: readonly TaskDetails[],

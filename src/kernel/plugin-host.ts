@@ -80,8 +80,11 @@ export class PluginHost {
     this.#sorted = sortPlugins(plugins);
     for (const plugin of this.#sorted) {
       this.bindings.load(plugin);
-      const dispose = plugin.dispose?.bind(plugin);
-      if (dispose !== undefined) this.#disposals.push({ plugin: plugin.name, dispose });
+      if (plugin.dispose !== undefined)
+        this.#disposals.push({
+          plugin: plugin.name,
+          dispose: () => plugin.dispose?.({ events: this.hub }),
+        });
     }
     for (const plugin of this.#sorted) {
       this.#step(plugin, "apply", () =>

@@ -210,7 +210,7 @@ function chunks<T>(items: readonly T[], size: number): readonly (readonly T[])[]
   );
 }
 
-/** The output with the final value beside it. It is the run's own object: a copy would lose what is made when it is read. */
+/** The output with the final value. It is the run's own object, since a copy would lose values that are created on access. */
 function withParsed<R>(
   output: EnsembleOutput,
   final: TaskOf<R>,

@@ -3,9 +3,10 @@ import type { EnsembleOptions } from "../contracts/ensemble-options.js";
 import type { AnyTask, Task } from "../contracts/task.js";
 import { ValidationError } from "../contracts/errors.js";
 import { checkOptions, preview, requireFunction, requireInteger } from "../contracts/validation.js";
+import { SERVICE_OPTIONS } from "../contracts/service-options.js";
 import { ENSEMBLE_OPTIONS } from "../ensemble/validation.js";
 
-/** Options that decide what an ensemble does; here they follow from the items. */
+/** Options that decide what an ensemble does; here they follow from the items. It is no service. */
 const DECIDED = [
   "agents",
   "tasks",
@@ -20,6 +21,7 @@ const DECIDED = [
   "managerModelOptions",
   "managerMaxIterations",
   "managerPromptStrategy",
+  ...SERVICE_OPTIONS,
 ] as const;
 const OWN = [
   ...[

@@ -10,3 +10,8 @@ export const systemClock: Readonly<{ now(): Date; monotonicMs(): number }> = Obj
 export const uuidGenerator: Readonly<{ next(): string }> = Object.freeze({
   next: () => randomUUID(),
 });
+
+/** Returns a random number from 0 (included) to 1 (excluded), for instance to spread delays. */
+export function randomShare(): number {
+  return Math.random();
+}

@@ -41,7 +41,7 @@ describe("the sources", () => {
       expect(
         configs.filter(({ rules }) => limit in (rules ?? {})).map(({ files }) => files),
         limit,
-      ).to.deep.equal([["src/**/*.ts"]]);
+      ).to.deep.equal([["src/**/*.ts", "page/**/*.ts", "page/**/*.tsx"]]);
     const excused = /eslint-disable\S* .*\b(?:complexity|max-(?:lines|params))\b/;
     expect(sources.filter(({ text }) => excused.test(text))).to.deep.equal([]);
     expect("// eslint-disable-next-line eqeqeq, max-lines-per-function").to.match(excused);

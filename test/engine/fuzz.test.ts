@@ -88,7 +88,7 @@ describe("teams made at random", () => {
       (seed) => seed % shapes.length === index,
     );
 
-    it(`fire each after hook exactly once for its before hook, whatever taps do: ${shape}`, async () => {
+    it(`fire each after hook exactly once for its before hook, with any behaviour of the taps: ${shape}`, async () => {
       for (const seed of seeds) {
         const open = new Map<string, number>();
         const faults: string[] = [];

@@ -120,7 +120,7 @@ describe("the names of tasks and calls within a run", () => {
     expect(hooked).to.deep.equal(keys.slice(0, 2));
   });
 
-  it("gives no key twice, whatever ids a model chooses", async () => {
+  it("assigns unique keys, with any ids that a model chooses", async () => {
     const keys: string[] = [];
     const pay = tool({
       name: "pay",

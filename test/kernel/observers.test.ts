@@ -126,7 +126,7 @@ describe("an observer of a kernel", () => {
     await ensemble.dispose();
   });
 
-  it("can't change the output of a task that it is told of", async () => {
+  it("can't change the output of a task in an event that it receives", async () => {
     const { output, events } = await runToEnd({
       tasks: [echo("a")],
       onTaskComplete: ({ taskOutput }) => void Object.assign(taskOutput, { raw: "changed" }),

@@ -190,7 +190,7 @@ describe("a journal from outside", () => {
     expect(told("run_suspended")).to.include({ waitsFor });
   });
 
-  it("boots beside MCP servers and budgets", async () => {
+  it("boots together with MCP servers and budgets", async () => {
     const server = fileURLToPath(new URL("../support/mcp-fault-server.js", import.meta.url));
     await using ensemble = new Ensemble({
       model: modelOf(newWorld()),

@@ -34,7 +34,7 @@ export function emptyJournal(): Kept {
 
 const name = "acme-journal";
 
-/** Ends the run until somebody has found out what became of a call. @throws RunSuspendedError */
+/** Ends the run until a person has found out whether a call was made. @throws RunSuspendedError */
 function suspend({ run, taskId, agentRole, tool, idempotencyKey: key }: ToolCallContext): never {
   const waitsFor = `Whether ${key} was done is in doubt`;
   run.emit({ type: "call_in_doubt", taskId, agentRole, key, toolName: tool.name });

@@ -3,7 +3,7 @@ import { definePlugin } from "../../contracts/plugin.js";
 import { Tokens } from "../../contracts/tokens.js";
 import { startToon } from "./toon-formatter.js";
 
-/** Brings the format TOON for structured data in prompts; its package is loaded when a run asks for it. */
+/** Provides the format TOON for structured data in prompts. Its package is loaded when a run uses the format. */
 export function contextFormat(): Plugin {
   return definePlugin({
     name: "context-format",

@@ -3,7 +3,7 @@ import type { ContextFormatSavings, ContextFormatter } from "../../contracts/con
 import { importOptional } from "../../util/import-optional.js";
 import { ValidationError } from "../../contracts/errors.js";
 
-/** What is needed of the package, and of the token estimate. */
+/** The used functions of the package and of the token estimate. */
 interface Parts {
   encode(value: unknown): string;
   decode(text: string): unknown;
@@ -32,7 +32,7 @@ export async function startToon(): Promise<ContextFormatter> {
   }
 }
 
-/** Writes values as TOON where that takes fewer tokens and loses nothing. */
+/** Formats values as TOON where this takes fewer tokens and is lossless. */
 class ToonFormatter implements ContextFormatter {
   #payloads = 0;
   #converted = 0;
@@ -63,14 +63,14 @@ class ToonFormatter implements ContextFormatter {
     return toon;
   }
 
-  /** The value as TOON, or nothing where it would not come back the same. */
+  /** The value as TOON; `undefined` where decoding does not return an equal value. */
   #encoded(value: unknown): string | undefined {
     try {
       const json: unknown = JSON.parse(JSON.stringify(value));
       const toon = this.parts.encode(json);
       return isDeepStrictEqual(this.parts.decode(toon), json) ? toon : undefined;
     } catch {
-      return undefined; // no JSON, or more than the format takes: the text stands as it is
+      return undefined; // not JSON, or beyond the limits of the format: the text is not changed
     }
   }
 }

@@ -11,13 +11,13 @@ import { judge } from "./verdict.js";
 
 /** Options of {@link guardrails}. */
 export interface GuardrailsOptions {
-  /** Time for each guardrail in milliseconds; beyond it the task counts as refused. Default 30,000. */
+  /** The time limit of each guardrail, in milliseconds. A guardrail that exceeds it refuses the task. Default 30,000. */
   readonly timeoutMs?: number | undefined;
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 
-/** Runs the guardrails of tasks, one after the other; the first refusal ends it. */
+/** Runs the guardrails of a task in order. The first refusal ends the sequence. */
 export class GuardrailRunner {
   readonly #timeoutMs: number;
 
@@ -27,14 +27,14 @@ export class GuardrailRunner {
     this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   }
 
-  /** Judges a task before it is done. */
+  /** Applies the input guardrails before the task is executed. */
   judgeInput(call: TaskCall): Awaitable<void | Reject> {
     return call.task.inputGuardrails.length === 0
       ? undefined
       : this.#runInput(call, call.task.inputGuardrails);
   }
 
-  /** Judges what a task brought, whether it was done or answered from elsewhere. */
+  /** Applies the output guardrails to the output of a task that was executed or answered by a plugin. */
   judgeOutput(call: After<TaskCall, "output", TaskOutput>): Awaitable<void | Reject> {
     if (call.task.outputGuardrails.length === 0) return undefined;
     return call.outcome === "ok" || call.outcome === "answered"
@@ -68,7 +68,7 @@ export class GuardrailRunner {
     guardrails: readonly OutputGuardrail<never>[],
   ): Promise<void | Reject> {
     for (const guardrail of guardrails as readonly OutputGuardrail[]) {
-      // the task was typed by its value, which `parsed` is
+      // the type of the task is that of `parsed`
       const { raw, parsed } = output;
       const { contextOutputs } = call;
       const verdict = await judge(this.#timeoutMs, call.signal, (signal) =>

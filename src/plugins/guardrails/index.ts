@@ -6,9 +6,9 @@ import { GuardrailRunner } from "./guardrail-runner.js";
 export type { GuardrailsOptions } from "./guardrail-runner.js";
 
 /**
- * Lets a task's input guardrails judge it before anything is spent, and its output guardrails what came out. One of the standard plugins; add your own
- * to change the time limit.
- * @throws ValidationError for an unknown option or a time limit that is no positive number.
+ * Applies a task's input guardrails before anything is spent, and its output guardrails to the output. One of the standard plugins; add it yourself to
+ * change the time limit.
+ * @throws ValidationError for an unknown option or a time limit that is not a positive number.
  */
 export function guardrails(options: GuardrailsOptions = {}): Plugin {
   const runner = new GuardrailRunner(options);

@@ -2,11 +2,11 @@ import { ValidationError } from "../../contracts/errors.js";
 import { preview } from "../../contracts/validation.js";
 import { LinearPattern } from "../../util/regex/linear-pattern.js";
 
-/** A regular expression that is matched in linear time, whatever the text. */
+/** A regular expression that is matched in linear time for every text. */
 export interface LinearRegex {
   /**
-   * Returns whether some part of the text matches.
-   * @throws ValidationError for a text that is too long for the pattern; a guardrail that throws it refuses.
+   * Returns whether a part of the text matches.
+   * @throws ValidationError for a text that is too long for the pattern. A guardrail that throws this error refuses.
    */
   test(text: string): boolean;
 }
@@ -14,10 +14,10 @@ export interface LinearRegex {
 const FLAGS = /^[dgimsu]*$/;
 
 /**
- * Compiles a regular expression for guardrails and other checks of foreign text: no text can make it
- * run without end. The dialect is JavaScript's without looking around and back references; `\s`,
- * `\w`, `\d` and `\b` know ASCII only. The flags `i`, `m`, `s` and `u` are kept.
- * @throws ValidationError for a pattern that is none or that has no linear-time match.
+ * Compiles a regular expression for guardrails and other checks of untrusted text: the time of a
+ * match is linear in the length of the text. The dialect is JavaScript's without lookaround and back
+ * references; `\s`, `\w`, `\d` and `\b` match ASCII only. The flags `i`, `m`, `s` and `u` are kept.
+ * @throws ValidationError for an invalid pattern and for one that cannot be matched in linear time.
  *
  * @example
  * const cardNumber = await linearRegex(/\b\d{4}([ -]?\d{4}){3}\b/);

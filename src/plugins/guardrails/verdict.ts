@@ -3,16 +3,16 @@ import { preview } from "../../contracts/validation.js";
 import { withTimeout } from "../../util/abort/timeouts.js";
 import { messageOf } from "../../util/errors.js";
 
-/** Why a guardrail refuses. */
+/** The reason why a guardrail refuses. */
 export interface GuardrailVerdict {
   readonly reason: string;
-  /** What it threw, when that was the reason. */
+  /** The error that the guardrail threw, where that was the reason. */
   readonly cause?: unknown;
 }
 
 /**
- * Asks one guardrail. Only `true` and `{ ok: true }` pass: one that throws, takes too long or answers anything else has refused.
- * The guardrail's signal is aborted at the time limit and with `ended`, and neither waits for it.
+ * Calls one guardrail. Only `true` and `{ ok: true }` pass. A guardrail that throws, exceeds the time limit or returns anything else refuses.
+ * The guardrail's signal is aborted at the time limit and with `ended`; neither waits for the guardrail to finish.
  * @throws the reason of `ended` when the task or the run ends first.
  */
 export function judge(
@@ -44,7 +44,7 @@ function verdictOf(answer: unknown): GuardrailVerdict | undefined {
   const { ok, reason } =
     typeof answer === "object" && answer !== null
       ? (answer as { readonly ok?: unknown; readonly reason?: unknown })
-      : {}; // looked at, not trusted
+      : {}; // inspected, not trusted
   if (ok === true) return undefined;
   if (ok === false)
     return {

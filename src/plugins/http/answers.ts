@@ -1,27 +1,7 @@
 import { AgentEnsembleError } from "../../contracts/errors.js";
 import { toError } from "../../util/errors.js";
 import { emitProcessWarning } from "../../util/process-warning.js";
-
-/** Why a request is refused. Everything in it is sent to the client. */
-export class HttpRefusal extends Error {
-  constructor(
-    readonly status: number,
-    readonly code: string,
-    message: string,
-    readonly extra: {
-      readonly headers?: Readonly<Record<string, string>>;
-      /** Stand beside `error` in the body. */
-      readonly fields?: Readonly<Record<string, unknown>>;
-    } = {},
-  ) {
-    super(message);
-  }
-}
-
-/** The answer to everything that this principal must not know of. */
-export function notFoundRefusal(code = "NOT_FOUND", message = "Not found"): HttpRefusal {
-  return new HttpRefusal(404, code, message);
-}
+import { HttpRefusal } from "../shared/http/http-refusal.js";
 
 /** Answers are for one principal, and are JSON and nothing else. */
 export const PRIVATE_HEADERS: Readonly<Record<string, string>> = Object.freeze({

@@ -1,7 +1,7 @@
 import type { Fields } from "../../util/objects.js";
 import { ReviewDecision } from "../../contracts/review.js";
 import { asFields, asList } from "../../util/objects.js";
-import { badRequest } from "./json-body.js";
+import { badRequest } from "../shared/http/http-refusal.js";
 
 /** An answer to the question whether a tool call may be made. */
 export interface ApprovalAnswer {

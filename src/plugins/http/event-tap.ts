@@ -1,12 +1,12 @@
 import type { EnsembleEvent } from "../../contracts/events.js";
 
-type NextEvent = IteratorResult<EnsembleEvent, unknown>;
+type TappedEvent = IteratorResult<EnsembleEvent, unknown>;
 
 /** The events of a run for one reader, with a look at the first one, and with the tool calls that people are asked about. */
 export class EventTap implements AsyncIterableIterator<EnsembleEvent> {
   readonly #events: AsyncIterator<EnsembleEvent, unknown>;
-  #first: Promise<NextEvent> | undefined;
-  #latest: Promise<NextEvent> | undefined;
+  #first: Promise<TappedEvent> | undefined;
+  #latest: Promise<TappedEvent> | undefined;
   /** Ids of the reviews of tool calls so far, and whether each is answered. */
   readonly #approvals = new Map<string, boolean>();
 
@@ -51,7 +51,7 @@ export class EventTap implements AsyncIterableIterator<EnsembleEvent> {
     return this;
   }
 
-  #noted(result: NextEvent): IteratorResult<EnsembleEvent, undefined> {
+  #noted(result: TappedEvent): IteratorResult<EnsembleEvent, undefined> {
     if (result.done === true) return { done: true, value: undefined };
     const { value: event } = result;
     if (event.type === "review_requested" && event.callId !== undefined)

@@ -1,12 +1,7 @@
-import type { ReviewResolution, StoredReview } from "../../contracts/review.js";
+import type { ReviewResolution } from "../../contracts/review.js";
 import type { Fields } from "../../util/objects.js";
 import { ReviewDecision } from "../../contracts/review.js";
-import { parseJson } from "../../util/json/parse-json.js";
-import { isObject } from "../../util/objects.js";
-import { checkingSchemaOf } from "../../util/schema/json-schema.js";
-import { checkValue } from "../../util/schema/standard-schema.js";
-import { HttpRefusal, notFoundRefusal } from "./answers.js";
-import { badRequest } from "./json-body.js";
+import { badRequest, HttpRefusal, notFoundRefusal } from "../shared/http/http-refusal.js";
 
 const FIELDS = ["decision", "text", "revisedOutput", "comment"];
 
@@ -29,20 +24,6 @@ export function decisionIn(body: Fields, by: string): ReviewDecision {
   if (word === "CONTINUE") return ReviewDecision.continue({ by, comment });
   if (word === "EXIT_EARLY") return ReviewDecision.exitEarly({ by, comment });
   throw badRequest("decision must be continue, edit or exit_early");
-}
-
-/** Checks an edit before it reaches the run, where the review says what an edit has to be. @throws HttpRefusal 422 */
-export async function requireFittingEdit(
-  { editSchema, toolName }: StoredReview,
-  { type, revisedOutput = "" }: ReviewDecision,
-): Promise<void> {
-  if (type !== "EDIT" || editSchema === undefined) return;
-  const value = parseJson(revisedOutput);
-  if (toolName !== undefined && !isObject(value)) return; // a plain text replaces the main argument of a call
-  const schema = await checkingSchemaOf("The schema of the edit", editSchema);
-  const asIs = await checkValue(schema, value ?? revisedOutput);
-  if (asIs.ok || (await checkValue(schema, revisedOutput)).ok) return;
-  throw new HttpRefusal(422, "EDIT_INVALID", `The edit does not fit: ${asIs.problem}`);
 }
 
 /** What became of an answer, for the client. @throws HttpRefusal 404, 409, 410 */

@@ -8,11 +8,13 @@ import { ValidationError } from "../../contracts/errors.js";
 import { checkOptions, preview, requireArray } from "../../contracts/validation.js";
 import { isObject } from "../../util/objects.js";
 import { isAdmitted } from "../shared/http/routes.js";
-import { HttpRefusal, jsonAnswer } from "./answers.js";
+import { jsonAnswer } from "./answers.js";
+import { HttpRefusal } from "../shared/http/http-refusal.js";
 import { HTTP_OPTIONS, httpSettingsOf } from "./http-options.js";
-import { readJsonObject } from "./json-body.js";
+import { readJsonObject } from "../shared/http/json-body.js";
 import { ReviewAccess } from "./review-access.js";
-import { decisionIn, noSuchReview, answeredReview, requireFittingEdit } from "./review-answer.js";
+import { requireFittingEdit } from "../shared/http/fitting-edit.js";
+import { decisionIn, noSuchReview, answeredReview } from "./review-answer.js";
 import { serveEndpoints } from "./serve-endpoints.js";
 
 /** Options of `reviewsHandler`. */

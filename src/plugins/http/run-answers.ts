@@ -1,5 +1,5 @@
 import { PromptTemplateError, RunCancelledError, ValidationError } from "../../contracts/errors.js";
-import { HttpRefusal, notFoundRefusal } from "./answers.js";
+import { HttpRefusal, notFoundRefusal } from "../shared/http/http-refusal.js";
 
 /** The error as a client may see it: mistakes in its inputs with what is wrong, everything else as it came. */
 export function runFailure(error: unknown): unknown {

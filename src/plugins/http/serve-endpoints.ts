@@ -3,7 +3,8 @@ import type { Awaitable } from "../../contracts/types.js";
 import type { HttpSettings } from "./http-options.js";
 import { toError } from "../../util/errors.js";
 import { isAdmitted } from "../shared/http/routes.js";
-import { failureAnswer, HttpRefusal, notFoundRefusal, reportFailure } from "./answers.js";
+import { failureAnswer, reportFailure } from "./answers.js";
+import { HttpRefusal, notFoundRefusal } from "../shared/http/http-refusal.js";
 
 /** Answers requests, as servers of the web platform have it. */
 export type FetchHandler = (request: Request) => Promise<Response>;

@@ -5,7 +5,7 @@ import type { RunState } from "./run-state.js";
 
 import { printableLine, printableText } from "../../util/printable.js";
 
-/** A line, written only where its level is. */
+/** A line, which is written only if its level is enabled. */
 export interface LogLine {
   readonly level: LogLevel;
   readonly text: () => string;
@@ -25,7 +25,7 @@ const duration = (ms: number): string => `${Math.round(ms)}ms`;
 const described = (text: string): string => printableLine(text, DESCRIPTION_LENGTH);
 const reason = (text: string): string => printableLine(text, REASON_LENGTH);
 
-/** `Task 1/3`; a task that was added during the run has no place and goes by its id. */
+/** `Task 1/3`; or the id of a task that was added during the run and so has no number. */
 function place({
   taskId,
   taskIndex,
@@ -38,7 +38,7 @@ function place({
   return `Task ${taskIndex > 0 ? `${taskIndex}/${totalTasks}` : printableLine(taskId)}`;
 }
 
-/** Lines for each event that is logged. */
+/** The lines of each logged event. */
 const LINES: {
   readonly [K in EnsembleEvent["type"]]?: (
     e: Ev<K>,
@@ -192,7 +192,7 @@ function answerLines(text: string, verbose: boolean): readonly LogLine[] {
   ];
 }
 
-/** With a `limit` of -1 arguments and result are shown in full, with 0 not at all. */
+/** With a `limit` of -1 arguments and result are shown completely, with 0 they are omitted. */
 function toolText(e: Ev<"tool_called">, limit: number): string {
   const cut = limit < 0 ? undefined : limit;
   const shown = (text: string): string => (limit === 0 ? "" : printableLine(text, cut));
@@ -202,13 +202,13 @@ function toolText(e: Ev<"tool_called">, limit: number): string {
     : `[${printableLine(e.agentRole)}] Tool error: ${call}`;
 }
 
-/** What is to be logged about an event. */
+/** The log lines of an event. */
 export function logLinesOf(
   e: EnsembleEvent,
   run: RunState,
   redactor: Redactor,
 ): readonly LogLine[] {
   const lines = LINES[e.type] as
-    ((event: EnsembleEvent, state: RunState, of: Redactor) => readonly LogLine[]) | undefined; // each takes the event it is named after
+    ((event: EnsembleEvent, state: RunState, of: Redactor) => readonly LogLine[]) | undefined; // each function takes the event of its name
   return lines?.(e, run, redactor) ?? [];
 }

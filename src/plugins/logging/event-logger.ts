@@ -5,7 +5,7 @@ import { redactEvent } from "../shared/redact-event.js";
 import { logLinesOf } from "./event-lines.js";
 import { RunState } from "./run-state.js";
 
-/** Turns the events of any number of runs into lines. Keeps nothing of a run that has ended. */
+/** Converts the events of any number of runs into lines. Keeps no state of ended runs. */
 export class EventLogger {
   readonly #runs = new Map<string, RunState>();
 
@@ -17,7 +17,7 @@ export class EventLogger {
     if (e.type === "ensemble_completed") this.#runs.delete(e.runId);
     run.follow(e);
     if (!logLinesOf(e, run, redactor).some(({ level }) => this.sink.enabled(level))) return;
-    // Secrets are taken out before texts are cut: half a secret has no shape any more.
+    // Secrets are removed before texts are shortened, since a part of a secret can't be recognised.
     for (const { level, text } of logLinesOf(redactEvent(e, redactor), run, redactor)) {
       if (this.sink.enabled(level)) this.sink.write(level, text(), run.contextOf(e), e.at);
     }

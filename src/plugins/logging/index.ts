@@ -12,9 +12,9 @@ export type { WinstonLoggingOptions } from "./logging-options.js";
 export type { WinstonLike } from "./user-logger.js";
 
 /**
- * Logs how runs get on, through winston: tasks, tool calls, delegations, retries and failures, prompts and answers at level `debug` or, for a verbose
- * ensemble or agent, `info`. Every line bears the run, the task and the agent it belongs to. Without this plugin nothing is logged. winston is loaded when
- * the kernel starts, and not at all with a logger of your own.
+ * Logs the progress of runs through winston: tasks, tool calls, delegations, retries and failures; prompts and answers at level `debug` or, for a verbose
+ * ensemble or agent, `info`. Every line has its run, task and agent. Without this plugin nothing is logged. winston is loaded when the kernel starts, and not
+ * at all with your own logger.
  * @throws ValidationError for an unknown option or level, `level` together with `logger`, or a logger without `log` and `info`.
  */
 export function winstonLogging(options: WinstonLoggingOptions = {}): Plugin {

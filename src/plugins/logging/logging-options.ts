@@ -4,9 +4,9 @@ import { checkOptions, knownNames, preview } from "../../contracts/validation.js
 
 /** Options of `winstonLogging`. */
 export interface WinstonLoggingOptions {
-  /** The least important lines that are written. Default `info`; `debug` adds prompts, `silly` whole answers. Not together with `logger`, which has its own. */
+  /** The lowest level that is written. Default `info`; `debug` adds prompts, `silly` complete answers. Not together with `logger`, which has its own level. */
   readonly level?: "error" | "warn" | "info" | "http" | "verbose" | "debug" | "silly" | undefined;
-  /** Default: one that writes to standard error. It is not closed by the plugin. */
+  /** Default: a logger that writes to standard error. The plugin does not close a given logger. */
   readonly logger?: WinstonLike | undefined;
 }
 
@@ -22,14 +22,14 @@ const LEVELS: readonly string[] = Object.freeze([
 
 function isLogger(logger: unknown): boolean {
   if (typeof logger !== "object" || logger === null) return false;
-  const methods = logger as Readonly<Record<string, unknown>>; // looked at, not trusted
+  const methods = logger as Readonly<Record<string, unknown>>; // inspected, not trusted
   return (
     typeof methods["log"] === "function" ||
     ["error", "warn", "info", "debug"].every((level) => typeof methods[level] === "function")
   );
 }
 
-/** Applies the defaults. @throws ValidationError for what does not fit. */
+/** Applies the defaults. @throws ValidationError for an unknown option or a value out of range. */
 export function resolveWinstonLoggingOptions(options: WinstonLoggingOptions): {
   readonly level: string;
   readonly logger: WinstonLike | undefined;

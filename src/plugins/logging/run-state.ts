@@ -6,21 +6,21 @@ interface LoggedTask {
   readonly context: LogContext;
 }
 
-/** What the lines of one run depend on. */
+/** The state of one run that its lines depend on. */
 export class RunState {
   #verbose = false;
   #toolLogTruncateLength = 200;
   readonly #toolless = new Set<string>();
   readonly #tasks = new Map<string, LoggedTask>();
-  /** The delegations that go on, by the task of the worker. */
+  /** The delegations in progress, by the worker's task. */
   readonly #delegations = new Map<string | undefined, Ev<"delegation_started">>();
 
-  /** Characters of a tool's input and output that are shown; -1 for all. */
+  /** The maximum number of shown characters of a tool's input and output; -1: no limit. */
   get toolLogTruncateLength(): number {
     return this.#toolLogTruncateLength;
   }
 
-  /** Whether the prompts and answers of a task are shown at level info. */
+  /** Whether the prompts and answers of a task are logged at level info. */
   isVerbose(taskId: string): boolean {
     return this.#tasks.get(taskId)?.verbose ?? this.#verbose;
   }
@@ -30,7 +30,7 @@ export class RunState {
     return this.#toolless.has(taskId);
   }
 
-  /** Takes note of an event before it is logged. */
+  /** Updates the state with an event before it is logged. */
   follow(e: EnsembleEvent): void {
     switch (e.type) {
       case "ensemble_started":
@@ -55,7 +55,7 @@ export class RunState {
     }
   }
 
-  /** What a line about this event bears. */
+  /** The fields of a line about this event. */
   contextOf(e: EnsembleEvent): LogContext {
     if (!("taskId" in e)) return { runId: e.runId };
     const known = this.#tasks.get(e.taskId)?.context ?? { runId: e.runId, taskId: e.taskId };

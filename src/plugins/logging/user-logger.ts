@@ -1,6 +1,6 @@
 import type { LogContext, LogLevel, LogSink } from "./log-sink.js";
 
-/** A logger of winston's kind: `log`, or methods for the levels, at least `error`, `warn`, `info` and `debug`. Levels without a method go to `log`. */
+/** A logger with the interface of winston: `log`, or a method for each level, at least `error`, `warn`, `info` and `debug`. Levels without a method use `log`. */
 export interface WinstonLike {
   log?(level: string, message: string, context: LogContext): unknown;
   error?(message: string, context: LogContext): unknown;
@@ -8,19 +8,19 @@ export interface WinstonLike {
   info?(message: string, context: LogContext): unknown;
   debug?(message: string, context: LogContext): unknown;
   silly?(message: string, context: LogContext): unknown;
-  /** Saves building lines that would not be written. */
+  /** Whether a level is written, so that no unused lines are built. */
   isLevelEnabled?(level: string): boolean;
 }
 
-/** What else a level may be called, in other sets of levels. */
+/** Other names of levels, in other sets of levels. */
 const OTHER_NAMES: Readonly<Partial<Record<LogLevel, readonly string[]>>> = Object.freeze({
   warn: ["warning"],
   silly: ["debug"],
 });
 
-/** Writes to a logger of the user's, which stays the user's to close. */
+/** Writes to the user's logger, which the user closes. */
 export function userLogger(logger: WinstonLike): LogSink {
-  const methods = logger as Readonly<Record<string, unknown>>; // looked at, not trusted
+  const methods = logger as Readonly<Record<string, unknown>>; // inspected, not trusted
   const nameOf = (level: LogLevel): string | undefined =>
     [level, ...(OTHER_NAMES[level] ?? [])].find((name) => typeof methods[name] === "function");
   return {
@@ -28,7 +28,7 @@ export function userLogger(logger: WinstonLike): LogSink {
     write(level, message, context) {
       const name = nameOf(level);
       if (name === undefined) logger.log?.(level, message, context);
-      else (methods[name] as NonNullable<WinstonLike["info"]>).call(logger, message, context); // found to be a function
+      else (methods[name] as NonNullable<WinstonLike["info"]>).call(logger, message, context); // checked to be a function
     },
     close: () => Promise.resolve(),
   };

@@ -6,7 +6,7 @@ export async function winstonConsole(level: string): Promise<LogSink> {
   const { default: winston } = await import("winston");
   const logger = winston.createLogger({
     level,
-    // Further lines are indented, so that no text can pass for a line of its own.
+    // Further lines are indented, so that no text can imitate a separate line.
     format: winston.format.printf(
       ({ at, level: name, message, context }) =>
         `${String(at)} ${name} ${String(message).replaceAll("\n", "\n    ")} ${printableJson(JSON.stringify(context))}`,

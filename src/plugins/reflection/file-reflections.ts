@@ -16,12 +16,12 @@ const FORMAT = "agentensemble-reflections";
 type Stored = Omit<TaskReflection, "reflectedAt"> & { readonly reflectedAt: string };
 type Kept = Record<string, Stored>;
 
-/** How long the file of another writer may stay as it is before it counts as left behind by a crash. */
+/** The time, in milliseconds, after which an unchanged draft of another writer counts as abandoned. */
 const LOOKS = 250;
 const LOOK_EVERY_MS = 20;
 
 /**
- * Keeps reflections in one JSON file, which is written whole or not at all. Writers take turns, also those of several stores and processes.
+ * Keeps reflections in one JSON file, which is written completely or not at all. Writers of all stores and processes write one after the other.
  * @throws ValidationError for a blank path; its methods reject with FileFormatError for a file of another kind, MemoryStoreError where it can't be read or written.
  */
 export function fileReflections(path: string): ReflectionStore {
@@ -50,11 +50,11 @@ class FileReflections implements ReflectionStore {
 
   store(identity: string, reflection: TaskReflection): Promise<void> {
     const turn = this.#turn.then(() => this.#keep(identity, reflection));
-    this.#turn = turn.catch(() => undefined); // whoever stored it is told
+    this.#turn = turn.catch(() => undefined); // the caller receives the error
     return turn;
   }
 
-  /** Until the draft takes the place of the file, its being there keeps other writers out. */
+  /** While the draft exists, it excludes other writers; then it replaces the file. */
   async #keep(identity: string, reflection: TaskReflection): Promise<void> {
     const draft = await this.#attempt(() => this.#begin());
     try {
@@ -123,7 +123,7 @@ function reflectionText(reflections: Kept): string {
   return `${JSON.stringify({ format: FORMAT, version: 1, reflections }, undefined, 2)}\n`;
 }
 
-/** Tells one writer's file from the next one's, and from itself after a write. */
+/** Distinguishes the drafts of different writers, and a draft from itself after a write. */
 async function fileVersion(path: string): Promise<string> {
   try {
     const { ino, mtimeMs, size } = await stat(path);
@@ -134,12 +134,12 @@ async function fileVersion(path: string): Promise<string> {
   }
 }
 
-/** @throws FileFormatError for what this store has not written. */
+/** @throws FileFormatError for content that this store did not write. */
 function reflectionsIn(text: string, path: string): Kept {
   const hint = "Move the file away, or choose another path.";
   let value: { readonly format?: unknown; readonly reflections?: unknown } | null;
   try {
-    value = JSON.parse(text) as typeof value; // its fields are looked at next
+    value = JSON.parse(text) as typeof value; // its fields are checked next
   } catch (cause) {
     const line = lineOf(text);
     throw new FileFormatError(

@@ -1,6 +1,6 @@
 import type { ReflectionStore, TaskReflection } from "../../contracts/reflection.js";
 
-/** Keeps reflections for as long as the object lives. */
+/** Keeps reflections for the lifetime of the object. */
 export function inMemoryReflections(): ReflectionStore {
   const kept = new Map<string, TaskReflection>();
   return Object.freeze<ReflectionStore>({

@@ -6,7 +6,7 @@ import { inMemoryReflections } from "./in-memory-reflections.js";
 import { Reflector } from "./reflector.js";
 import { REFLECTION_TEMPLATES } from "./reflection-prompts.js";
 
-/** Draws a lesson from each finished task with `reflect`, and shows it to the task when it is done again. Failures are warnings: the task itself is done. */
+/** Derives a lesson from each finished task with `reflect`, and adds it to the prompt of later executions. Failures are warnings, since the task itself is finished. */
 export function reflection(): Plugin {
   const ephemeral = inMemoryReflections();
   const reflector = new Reflector(ephemeral);

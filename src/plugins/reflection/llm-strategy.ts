@@ -7,7 +7,7 @@ import type { PromptTexts } from "../shared/prompts/prompt-library.js";
 import type { ReflectionTemplateName } from "./reflection-prompts.js";
 import { notesText } from "./notes.js";
 
-/** The longest text and the most items that are kept: notes go into every later prompt. */
+/** The maximum length and number of kept items, since notes are part of every later prompt. */
 const MAX_TEXT = 4_000;
 const MAX_ITEM = 500;
 const MAX_ITEMS = 10;
@@ -19,7 +19,7 @@ const SECTIONS = [
   "SUGGESTIONS",
 ] as const;
 
-/** Asks a model how the task should be put, as it was written: the inputs of one run are not for the prompts of others. Where an answer lacks a section the task's own words stand. */
+/** Asks a model to improve the task's template, not its filled text, since inputs of one run must not reach the prompts of others. Where the answer lacks a section, the task's own text is kept. */
 export function llmStrategy(texts: PromptTexts<ReflectionTemplateName>): ReflectionStrategy {
   return {
     async reflect(input) {
@@ -45,7 +45,7 @@ function promptOf(
   });
 }
 
-/** @throws Error for an answer with none of the sections: there is nothing to learn from it. */
+/** @throws Error for an answer with none of the sections. */
 function lessonOf(answer: string, { source }: ReflectionInput): TaskLesson {
   const found = sectionsOf(answer);
   if (found.size === 0)
@@ -59,7 +59,7 @@ function lessonOf(answer: string, { source }: ReflectionInput): TaskLesson {
   };
 }
 
-/** The text under each heading; models like to dress headings up as Markdown. */
+/** The text under each heading. A heading may have Markdown marks. */
 function sectionsOf(answer: string): Map<string, string> {
   const heading = new RegExp(`^[\\s#*>]{0,8}(${SECTIONS.join("|")})[*]{0,3}:[*]{0,3}`, "gim");
   const found = [...answer.matchAll(heading)];

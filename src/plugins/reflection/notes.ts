@@ -5,7 +5,7 @@ import { escapePart, listItem } from "../../util/text.js";
 
 type ReflectionTexts = PromptTexts<ReflectionTemplateName>;
 
-/** A reflection as a section of the prompt. What a model wrote can't begin a section of its own. */
+/** A reflection as a section of the prompt. Text from a model can't start another section. */
 export function notesText(reflection: TaskReflection, texts: ReflectionTexts): string {
   const { observations, suggestions } = reflection;
   return texts.render("reflection.notes", {

@@ -26,10 +26,10 @@ export class Reflector {
   readonly #library = new PromptLibrary(REFLECTION_TEMPLATES);
   readonly #warned = new WeakSet<HookRun>();
 
-  /** `ephemeral` is the store that is there when nobody brings one. */
+  /** `ephemeral`: the store that is used where no other store is bound. */
   constructor(readonly ephemeral: ReflectionStore) {}
 
-  /** What was learnt from the task before, for its prompt. */
+  /** The lesson of earlier executions, for the prompt. */
   async notes(call: TaskCall): Promise<PromptSection | undefined> {
     return this.#tried(call, "could not be read", async () => {
       const known = await this.#known(call);
@@ -39,7 +39,7 @@ export class Reflector {
     });
   }
 
-  /** Draws the lesson and keeps it. */
+  /** Derives the lesson and stores it. */
   async reflect(call: TaskCall, output: TaskOutput): Promise<void> {
     await this.#tried(call, "could not be completed", async () => {
       const store = this.#store(call);
@@ -74,21 +74,21 @@ export class Reflector {
     });
   }
 
-  /** @throws Error for what is no reflection: stores are other people's code. Those of a database give null where they have none. */
+  /** @throws Error for a value that is not a reflection, since a store can be user code. A database store may return null for a missing one. */
   async #known(call: TaskCall): Promise<TaskReflection | undefined> {
     const found: unknown = await askOutside<unknown>(
       { ...outside(call), kind: "read", name: "lesson", codec: LESSON },
       () => this.#store(call).retrieve(identityOf(call)),
     );
     if (found === undefined || found === null) return undefined;
-    const { runCount, untrusted } = found as Partial<Record<keyof TaskReflection, unknown>>; // looked at, not trusted
-    const isMarked = untrusted !== undefined && untrusted !== null; // a store of a database gives null
+    const { runCount, untrusted } = found as Partial<Record<keyof TaskReflection, unknown>>; // inspected, not trusted
+    const isMarked = untrusted !== undefined && untrusted !== null; // a database store may return null
     if (!isLesson(found) || !Number.isFinite(runCount) || (isMarked && !hasText(untrusted)))
       throw new Error(
         `retrieve() of the reflectionStore must give a reflection or undefined, got ${preview(found)}`,
       );
     if (hasText(untrusted)) noteKeptSource(call.run, "lesson drawn", untrusted);
-    return found as TaskReflection; // checked, but for the date, which nothing here reads
+    return found as TaskReflection; // checked, except the date, which is not read here
   }
 
   #store({ run }: TaskCall): ReflectionStore {
@@ -101,7 +101,7 @@ export class Reflector {
     return this.#library.textsOf(run.all(Tokens.PromptTemplates));
   }
 
-  /** A lesson is a help, not a part of the work: what goes wrong with it is told and forgotten. */
+  /** Emits a failure as a warning: a lesson is not part of the task's result. */
   async #tried<T>(call: TaskCall, what: string, work: () => Promise<T>): Promise<T | undefined> {
     try {
       return await work();
@@ -137,7 +137,7 @@ function outside({
   return { run, taskId, signal };
 }
 
-/** The name of the task, else its description as it was written: the same task with other inputs is still the same task. */
+/** The name of the task, else the template of its description, so that executions with other inputs share the lesson. */
 function identityOf(call: TaskCall): string {
   return call.task.name ?? call.source.description;
 }
@@ -156,7 +156,7 @@ async function askForNotes(
   return response.message.content;
 }
 
-/** @throws Error for a lesson that is none: strategies are other people's code. */
+/** @throws Error for an invalid lesson, since a strategy can be user code. */
 function complete(
   lesson: unknown,
   previous: TaskReflection | undefined,
@@ -180,7 +180,7 @@ function complete(
 
 function isLesson(value: unknown): value is TaskLesson {
   const { refinedDescription, refinedExpectedOutput, observations, suggestions } = (value ??
-    {}) as Partial<Record<keyof TaskReflection, unknown>>; // each is checked
+    {}) as Partial<Record<keyof TaskReflection, unknown>>; // each field is checked
   return (
     typeof refinedDescription === "string" &&
     typeof refinedExpectedOutput === "string" &&

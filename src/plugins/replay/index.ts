@@ -44,7 +44,7 @@ export function recordTo(file: string): Plugin {
 
 /**
  * Runs a team from a recording instead of from its models and tools: the same output and trace, without a network. `source` is a file of `recordTo`, or a
- * trace of captureMode FULL: its file or the object. Time is virtual: nobody waits for what took long. One for each kernel.
+ * trace of captureMode FULL: its file or the object. Time is virtual: recorded durations cause no waits. A kernel has at most one.
  * @throws ValidationError for what is no source or option; when the kernel starts, for a file that can't be read; FileFormatError, with the line, for what is in it.
  */
 export function replayFrom(source: string | ExecutionTrace, options: ReplayOptions = {}): Plugin {

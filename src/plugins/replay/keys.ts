@@ -37,7 +37,7 @@ export function toolKey(tool: string, argumentsText: string, salt: string): stri
   return salted(hash, salt);
 }
 
-/** Without the salt of a recording nobody can tell by a hash what was asked. Recordings of the first version have none. */
+/** The salt of a recording prevents that a request is guessed from its hash. Recordings of the first version have none. */
 function salted(hash: string, salt: string): string {
   return salt === "" ? hash : createHash("sha256").update(`${salt}:${hash}`).digest("hex");
 }

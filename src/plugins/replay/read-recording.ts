@@ -132,7 +132,7 @@ export class RecordingReader {
   }
 
   #message(n: unknown): ChatMessage {
-    const message = this.#messages[n as number]; // undefined for whatever is no number of a message
+    const message = this.#messages[n as number]; // undefined for a value that is not the number of a message
     if (message === undefined) throw new Misshapen(`there is no message ${preview(n)} before it`);
     return message;
   }

@@ -26,7 +26,7 @@ import {
 import { toolKey } from "./keys.js";
 import { Recording } from "./recording.js";
 
-/** Where a call stands: what a trace knows of a request. The task's attempts come one after the other, so their order tells them apart. */
+/** The position of a call: what a trace has of a request. The attempts of a task are sequential, so their order distinguishes them. */
 export function positionKey({
   task,
   iteration,
@@ -113,7 +113,7 @@ class TaskReader {
       iteration: numberField(call, "iterationIndex"),
       attempt: numberField(call, "attempt"),
     };
-    // A trace tells of a failure only what it said; that it was tried again says that it could be, unless that was with a fallback.
+    // Of a failure, a trace has only the message. A retry shows that the failure was retryable, unless it used a fallback.
     const tried =
       next !== undefined &&
       next["iterationIndex"] === place.iteration &&
@@ -170,7 +170,7 @@ function conversationOf(call: Fields): readonly ChatMessage[] | undefined {
     : read;
 }
 
-/** Codes of what ends a call from outside: a time limit, a cancelled run, a task beside it that failed. */
+/** Codes of errors that end a call from outside: a time limit, a cancelled run, a failed concurrent task. */
 const CALLED_OFF: readonly string[] = ["AE_TASK_TIMEOUT", "AE_RUN_TIMEOUT", "AE_RUN_CANCELLED"];
 
 function callResult(call: Fields, retried: boolean): CallResult {
@@ -180,7 +180,7 @@ function callResult(call: Fields, retried: boolean): CallResult {
     const message = optionalText(call, "error") ?? "the model call failed";
     const code = optionalText(call, "errorCode");
     if (code !== undefined && CALLED_OFF.includes(code)) return { aborted: true };
-    // An empty field says that the error was none of ours, and nobody tries those again; another program's trace does not have the field.
+    // An empty field: the error was not one of the framework, and is not retried. Traces of other programs lack the field.
     if (code === undefined && Object.hasOwn(call, "errorCode") && !retried)
       return { error: { kind: "other", name: "Error", message } };
     const coded = code !== undefined && /^AE_MODEL_/.test(code) ? { code } : {}; // what else ends a call is no failure of the model

@@ -86,7 +86,7 @@ export class Recorder implements OutsideAccess {
     if (name !== undefined) this.#log.started(call.run.id, name);
   }
 
-  /** A task that did not come to an output of its own. */
+  /** A task without an output from its own execution. */
   taskEnds({ run, taskId, outcome }: After<TaskCall, "output", TaskOutput>): void {
     const key = outcome === "ok" ? undefined : this.#log.names(run.id)?.task(taskId);
     this.#step(run, this.#log.ended(run.id, key));
@@ -97,7 +97,7 @@ export class Recorder implements OutsideAccess {
     if (key !== undefined) this.#accepted.add(key);
   }
 
-  /** From here on everybody sees the output. */
+  /** From here on the output is visible to all taps and tasks. */
   taskCompleted({
     runId,
     taskId,

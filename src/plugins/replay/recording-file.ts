@@ -12,7 +12,7 @@ function partPath(target: string, n: number): string {
 }
 
 /**
- * Writes the lines of a recording, in the background and in order. They go into a file of their own beside the target until the first run has ended;
+ * Writes the lines of a recording, in the background and in order. They are written to a separate file next to the target until the first run has ended;
  * only then does it take the target's place, so that a program that breaks off leaves the last good recording alone.
  */
 export class RecordingFile {
@@ -57,7 +57,7 @@ export class RecordingFile {
     this.#schedule();
   }
 
-  /** One line at a time, so that nobody waits long. */
+  /** Prepares one line in each turn of the event loop, so that other work is not delayed. */
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
@@ -76,7 +76,7 @@ export class RecordingFile {
     try {
       this.#texts.push(line());
     } catch (error) {
-      this.#failure ??= error; // told by flush()
+      this.#failure ??= error; // reported by flush()
     } finally {
       this.#making = false;
     }
@@ -115,7 +115,7 @@ export class RecordingFile {
       try {
         await this.#draft?.handle.appendFile(`${texts.join("\n")}\n`, "utf8");
       } catch (error) {
-        this.#failure = error; // told by flush()
+        this.#failure = error; // reported by flush()
       }
     });
     return this.#writing;

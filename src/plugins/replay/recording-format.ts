@@ -42,7 +42,7 @@ export interface StepTimes {
   readonly endedMs?: number | undefined;
 }
 
-/** A step that no other line tells of: a task, a delegation, a write, a decision of a person, a read of a store. */
+/** A step without another kind of line: a task, a delegation, a write, a decision of a person, a read of a store. */
 export interface StepLine extends StepTimes {
   readonly type: "step";
   readonly run: string;

@@ -8,7 +8,7 @@ import type {
 import type { CallResult, StoredChunk } from "./recording-format.js";
 import { storeError } from "../shared/stored-error.js";
 
-/** Takes note of how a call ended. `messageCount`: how long the conversation was when it was sent, since it goes on growing. */
+/** Records the end of a call. `messageCount`: the length of the conversation when it was sent, since it grows afterwards. */
 export type Note = (
   request: ChatRequest,
   messageCount: number,
@@ -18,19 +18,19 @@ export type Note = (
 
 const RECORDED = Symbol("recorded");
 
-/** What a recording model has besides. */
+/** The additional fields of a recording model. */
 interface Recorded {
   readonly inner: ChatModel;
   /** The same listener before another model. */
   around(inner: ChatModel): ChatModel;
 }
 
-/** What a model with a listener has besides; `undefined` for any other model. */
+/** The additional fields of a model with a listener; `undefined` for any other model. */
 export function recordedOf(model: ChatModel): Recorded | undefined {
   return (model as { readonly [RECORDED]?: Recorded })[RECORDED]; // set below only
 }
 
-/** The model of one call, with somebody who listens: what comes back from it, in whatever form, is noted before the caller gets it. */
+/** The model of one call, with a listener: each response, in any form, is recorded before the caller receives it. */
 export function recordingModel(model: ChatModel, note: Note): ChatModel {
   const { provider, modelId, capabilities, rateLimit } = model;
   const wraps = model.wraps ?? model;
@@ -94,7 +94,7 @@ function recordedStream(
       end(failedCall(error, options?.signal));
       throw error;
     } finally {
-      end({ aborted: true }); // nobody wanted the rest
+      end({ aborted: true }); // the caller did not read the rest
     }
   };
 }

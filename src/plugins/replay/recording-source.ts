@@ -35,7 +35,7 @@ export class RecordingSource {
     }
   }
 
-  /** Reads at one go, where somebody can't wait: the id of a streamed run is needed before the kernel has booted. */
+  /** Reads synchronously, since the id of a streamed run is needed before the kernel has booted. */
   now(): Recording {
     return (this.#recording ??= this.#read());
   }

@@ -8,7 +8,7 @@ export interface RecordedCall extends CallPlace, CallResult {
   /** The key of the step; recordings of the first version and traces have none. */
   readonly step?: string | undefined;
   readonly keys: readonly string[];
-  /** What was asked, as far as the recording tells. */
+  /** The request, as far as the recording has it. */
   readonly request: Omit<ChatRequest, "messages"> | undefined;
   readonly messages: readonly ChatMessage[] | undefined;
   /** Milliseconds from the start of the run. */
@@ -46,7 +46,7 @@ export interface RecordedRun {
   readonly parent?: string | undefined;
 }
 
-/** What came from outside in a step without a line of its own kind. */
+/** Data from outside in a step without a separate kind of line. */
 export interface RecordedValue {
   readonly value?: unknown;
   readonly error?: StoredError | undefined;
@@ -159,7 +159,7 @@ export class Recording {
     readonly salt = "",
   ) {}
 
-  /** Whether it tells the order of steps, and what came from outside. */
+  /** Whether it has the order of steps and the data from outside. */
   get isOrdered(): boolean {
     return this.#events.size > 0;
   }

@@ -45,7 +45,7 @@ export function checkSource(source: unknown): void {
     checkFile("replayFrom source", source);
     return;
   }
-  const trace = source as Partial<ExecutionTrace> | null | undefined; // looked at, whatever it is
+  const trace = source as Partial<ExecutionTrace> | null | undefined; // inspected, not trusted
   if (typeof trace === "object" && trace !== null && Array.isArray(trace.taskTraces)) return;
   throw new ValidationError(
     `replayFrom source must be the path of a recording or of a trace, or a trace, got: ${preview(source)}`,

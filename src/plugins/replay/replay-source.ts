@@ -122,7 +122,7 @@ export class ReplaySource {
   tool(call: ToolCallContext): undefined | Promise<Answer<ToolResult> | undefined> {
     if (this.#live.has(call.run)) return undefined;
     if (call.tool.replay !== "run") return this.#tool(call);
-    if (this.recording.kind === "trace") this.#taken(call); // a trace does not tell such tools from others
+    if (this.recording.kind === "trace") this.#taken(call); // a trace does not distinguish such tools from others
     return undefined;
   }
 
@@ -237,7 +237,7 @@ export class ReplaySource {
     return [key, callKey({ ...request, messages }, asked, salt)];
   }
 
-  /** @throws RecordingMismatchError, which also ends the run whatever is made of it here; not where the run may go on live. */
+  /** Returns `"live"` where the run may continue live. @throws RecordingMismatchError, which also ends the run where the caller catches it. */
   #missed(run: HookRun, error: () => AgentEnsembleError): "live" {
     if (this.settings.onMiss === "fail") this.#fail(run, error());
     this.#live.add(run);
@@ -278,7 +278,7 @@ export class ReplaySource {
     return this.recording.begin(runId)?.startedAt;
   }
 
-  /** Not where it can't be read: booting will say why. */
+  /** `undefined` where the recording can't be read: booting reports the reason. */
   #recordingNow(): Recording | undefined {
     try {
       return this.recording;

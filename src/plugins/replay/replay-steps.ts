@@ -26,13 +26,13 @@ type Gate = void | Promise<void>;
 export interface ReplayContext {
   recording(): Recording;
   readonly exporters: boolean;
-  /** Time goes on to a moment of the recorded run that this one repeats. */
+  /** Advances the time to an instant of the recorded run. */
   advance(runId: string, ms: number): void;
-  /** Ends a run with the error, unless it may go on live. */
+  /** Ends a run with the error, unless it may continue live. */
   missed(run: HookRun, error: () => AgentEnsembleError): "live";
 }
 
-/** A run that goes on. */
+/** A run in progress. */
 interface PlayedRun {
   readonly run: HookRun;
   readonly names: StepNames;
@@ -80,7 +80,7 @@ export class ReplaySteps implements OutsideAccess {
     return name && order?.start(name.key, name.owner, call.signal);
   }
 
-  /** A task that comes to no output of its own, or whose output was refused in the recording. */
+  /** A task without its own output, or whose output was refused in the recording. */
   taskEnds(call: After<TaskCall, "output", TaskOutput>): Gate {
     const { run, taskId, outcome, signal } = call;
     if (outcome !== "ok") return this.#taskEnds(run, taskId, signal, false);
@@ -95,7 +95,7 @@ export class ReplaySteps implements OutsideAccess {
     return this.#taskEnds(run, taskId, signal, true);
   }
 
-  /** A task is over, in whatever way. */
+  /** A task has ended in any way. */
   taskLeft(runId: string, taskId: string): void {
     const { names, order } = this.#runs.get(runId) ?? {};
     const key = names?.task(taskId);
@@ -155,7 +155,7 @@ export class ReplaySteps implements OutsideAccess {
   }
 
   async access<T>(call: OutsideCall<T>, work: () => Promise<T>): Promise<T> {
-    if (call.kind === "export") return this.context.exporters ? work() : (undefined as T); // nobody reads what an export gives
+    if (call.kind === "export") return this.context.exporters ? work() : (undefined as T); // the result of an export is not used
     const played = this.#played(call.run.id);
     if (played === undefined) return work();
     const { names, order, run } = played;
@@ -178,7 +178,7 @@ export class ReplaySteps implements OutsideAccess {
     return this.ends(run.id, key, signal);
   }
 
-  /** A run whose recording tells what came from outside. */
+  /** A run whose recording has the data from outside. */
   #played(runId: string): PlayedRun | undefined {
     return this.context.recording().isOrdered ? this.#runs.get(runId) : undefined;
   }

@@ -14,7 +14,7 @@ export type Answerer = (
   signal: AbortSignal | undefined,
 ) => Promise<CallResult | "live">;
 
-/** The model of one call, which gives back what was recorded. To everybody else it is the model that it stands for. */
+/** The model of one call, which returns the recorded response. Otherwise it behaves like the model that it replaces. */
 export function replayingModel(model: ChatModel, answer: Answerer): ChatModel {
   const { provider, modelId } = model;
   const base: ChatModel = {

@@ -13,7 +13,7 @@ interface RunOrder {
   readonly open: Map<string, StepTimes>;
 }
 
-/** A run that goes on. */
+/** A run in progress. */
 interface LoggedRun {
   readonly names: StepNames;
   readonly order: RunOrder;

@@ -28,9 +28,9 @@ interface Waiter {
 
 /** What an order needs of the replay. */
 export interface OrderListener {
-  /** The time of the recording goes on to here. */
+  /** Advances the time of the recording. */
   advance(ms: number): void;
-  /** A recorded step never comes. Returns the error for the steps that wait; none lets them go on. */
+  /** Called where a recorded step never comes. Returns the error for the waiting steps; `undefined` lets them continue. */
   missing(event: StepEvent): Error | undefined;
 }
 
@@ -76,7 +76,7 @@ export class StepOrder {
   }
 
   /**
-   * Waits until all that came before the start of `next` has come, but for what the step `key` does itself: while that goes on, nothing else does.
+   * Waits until all recorded steps before the start of `next` have come, except those within the step `key`: while that step is in progress, no other is.
    * Keeps the order of attempts whose outputs are refused, since no tap runs after a refusal.
    */
   before(next: string, key: string, signal: AbortSignal): void | Promise<void> {
@@ -85,7 +85,7 @@ export class StepOrder {
     return this.#waitIn(this.#early, event, key, signal);
   }
 
-  /** A step is over, in whatever way. */
+  /** A step has ended in any way. */
   leave(key: string): void {
     const step = this.#active.get(key);
     if (step === undefined) return;
@@ -227,7 +227,7 @@ export class StepOrder {
     }, PATIENCE_MS);
   }
 
-  /** Whether a step is under way that waits neither for its turn nor for steps of its own. */
+  /** Whether a step is in progress that waits neither for its turn nor for its own inner steps. */
   #isWorking(): boolean {
     for (const { children, waiting } of this.#active.values())
       if (children === 0 && waiting === 0) return true;

@@ -11,7 +11,7 @@ interface WaitingSleep {
 
 /**
  * The time in which a replay takes place. It stands still while the program works, and when nothing happens any more it jumps to the next thing that was
- * recorded: answers come in the recorded order and take as long as they took, and nobody waits for them.
+ * recorded: answers come in the recorded order and with the recorded durations, without real waits.
  */
 export class VirtualTime implements Clock {
   #ms = 0;
@@ -25,11 +25,11 @@ export class VirtualTime implements Clock {
     /** The instant at which the run of this id was started in the recording. */
     readonly recordedStart: (runId: string) => Date | undefined,
     readonly system: Clock,
-    /** Whether the recording tells what comes next, so that time does not have to. */
+    /** Whether the recording determines the next step, so that the time need not. */
     readonly isDriven: () => boolean,
   ) {}
 
-  /** From here on at the pace of the machine: something goes on that was not recorded. */
+  /** Continues in real time, since a step was not recorded. */
   goLive(): void {
     this.#live ??= this.system.monotonicMs();
   }
@@ -69,7 +69,7 @@ export class VirtualTime implements Clock {
   until(atMs: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) {
-        reject(signal.reason as Error); // whatever the reason is, it is passed on
+        reject(signal.reason as Error); // any reason is passed on
         return;
       }
       const { done, onAbort } = this.#settlers(resolve, reject, signal);

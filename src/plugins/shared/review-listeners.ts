@@ -21,7 +21,7 @@ export class ReviewListeners {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Calls all functions. One that fails is reported as a warning of the process, and changes nothing for the run. */
+  /** Calls all functions. A function that fails causes a process warning and does not affect the run. */
   notify(review: StoredReview): void {
     for (const { fn } of this.#listeners) void callListener(fn, review);
   }
@@ -34,8 +34,6 @@ async function callListener(
   try {
     await fn(review);
   } catch (error) {
-    emitProcessWarning(
-      `A function that was told of review '${review.reviewId}' failed: ${messageOf(error)}`,
-    );
+    emitProcessWarning(`A listener of review '${review.reviewId}' failed: ${messageOf(error)}`);
   }
 }

@@ -183,7 +183,7 @@ function sharedSuite(use: UseAccounts): void {
       const given = (await Promise.all(asks)).filter((answer) => answer !== undefined);
       assert.equal(given.length, 1);
     }));
-  it("counts earlier executions once: of what it has and what is told, the greater", () =>
+  it("counts earlier executions once: the greater of the stored and the reported usage", () =>
     use(async ({ accounts, other }) => {
       if (other === undefined) return assert.fail("accounts that are shared need `other`");
       const here = await openIn(accounts, { earlier: amountOf(30, 0.5) });

@@ -88,7 +88,7 @@ function finalResponse(chunks: readonly ChatChunk[]): ChatResponse {
   return last.response;
 }
 
-/** The tool calls as somebody who only sees the chunks would assemble them. */
+/** The tool calls, assembled from the chunks only. */
 function assembleCalls(chunks: readonly ChatChunk[]): readonly ToolCall[] {
   const calls: { id: string; name: string; arguments: string }[] = [];
   for (const chunk of chunks) {

@@ -36,3 +36,17 @@ export type {
 } from "./trace-exporter-contract.js";
 export { workflowContract } from "./workflow-contract.js";
 export type { WorkflowContractOptions } from "./workflow-contract.js";
+export { catalogueContract } from "./catalogue-contract.js";
+export type { CatalogueContractOptions, CatalogueUnderTest } from "./catalogue-contract.js";
+export { requestQueueContract } from "./request-queue-contract.js";
+export type {
+  RequestQueueCapabilities,
+  RequestQueueContractOptions,
+  RequestQueueUnderTest,
+} from "./request-queue-scenario.js";
+export { resultStoreContract } from "./result-store-contract.js";
+export type { ResultStoreContractOptions, ResultStoreUnderTest } from "./result-store-contract.js";
+export { topicsContract } from "./topics-contract.js";
+export type { TopicsContractOptions, TopicsUnderTest } from "./topics-contract.js";
+export { transportContract } from "./transport-contract.js";
+export type { TransportContractOptions, TransportUnderTest } from "./transport-contract.js";

@@ -237,7 +237,19 @@ function cancelSuite(use: UseJournal): void {
       await other.release(again, { status: "cancelled" });
       assert.equal((await keptRun(journal, "r")).cancelReason, undefined);
     }));
-  it("ends a run that nobody executes at once", () =>
+  it("cancels a run whose execution ends without carrying out the cancellation", () =>
+    use(async ({ journal, other }) => {
+      for (const status of ["waiting", "interrupted"] as const) {
+        const claim = await claimRun(journal, status);
+        assert.equal(await other.cancel(status, "too dear"), true);
+        await journal.release(claim, { status, waitsFor: "Ana" });
+        const { cancelReason, waitsFor, ...kept } = await keptRun(other, status);
+        const expected = ["cancelled", "too dear", undefined];
+        assert.deepEqual([kept.status, cancelReason, waitsFor], expected, status);
+        assert.equal(await other.cancel(status, "again"), false);
+      }
+    }));
+  it("cancels a run that no process executes at once", () =>
     use(async (scenario) => {
       const { journal, other } = scenario;
       await journal.release(await claimRun(journal, "r"), { status: "waiting", waitsFor: "Ana" });

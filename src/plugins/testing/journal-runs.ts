@@ -19,7 +19,7 @@ import {
   writeEntries,
 } from "./journal-scenario.js";
 
-/** Ids that would leave a folder, name a device, or be one name where capital letters don't count. */
+/** Ids that leave a folder, name a device, or are equal where case is ignored. */
 const ODD_IDS = [
   "../../x",
   "..",
@@ -43,7 +43,7 @@ const ODD_IDS = [
   "\u{1f980}".repeat(100),
 ];
 
-/** Keeps runs that have ended, the first one first, with different instants. */
+/** Keeps ended runs in the given order, with different instants. */
 async function keepRuns(journal: Journal, starts: readonly RunStart[]): Promise<void> {
   for (const start of starts) {
     const status = start.runId.startsWith("w") ? "waiting" : "completed";
@@ -62,7 +62,7 @@ function lookingSuite(use: UseJournal): void {
       assert.equal(await journal.get("r"), undefined);
       assert.deepEqual(asJson(await journal.list()), { runs: [] });
     }));
-  it("keeps runs apart, whatever their ids", () =>
+  it("keeps runs with any ids apart", () =>
     use(async ({ journal, other }) => {
       for (const id of ODD_IDS) {
         const claim = await claimRun(journal, id);
@@ -133,7 +133,7 @@ function listSuite(use: UseJournal): void {
 }
 
 function creationSuite(use: UseJournal): void {
-  it("keeps a run that nobody has executed, with entries of another", () =>
+  it("keeps a run that has not been executed, with entries of another", () =>
     use(async ({ journal, other }) => {
       const start = plannedStart("r", { tags: { of: "r0" } });
       const entries = [entryNamed("T", { kind: "task", hash: "h" }), entryNamed("a")];
@@ -158,7 +158,7 @@ function creationSuite(use: UseJournal): void {
       const { status } = await keptRun(other, "r");
       assert.deepEqual([status, keysIn(await other.entries("r"))], ["failed", ["a"]]);
     }));
-  it("adds to a run that nobody executes, and replaces what has the same key", () =>
+  it("adds entries to a run that no process executes, and replaces an entry with the same key", () =>
     use(async (scenario) => {
       const { journal, other } = scenario;
       await claimOfTheDead(scenario, "r", (claim) =>
@@ -246,7 +246,7 @@ function endedReviewsSuite(use: UseJournal): void {
       await claimRun(other, "cancelled");
       assert.deepEqual(await openReviewsIn(journal), ["cancelled-a", ...left]);
     }));
-  it("ends the reviews of a run that nobody executes with its cancellation", () =>
+  it("ends the reviews of a run that no process executes with its cancellation", () =>
     use(async ({ journal, other }) => {
       for (const status of ["failed", "waiting", "interrupted"] as const) {
         const claim = await claimRun(journal, status);
@@ -273,7 +273,7 @@ export function reviewNamed(runId: string, name: string): StoredReview {
   };
 }
 
-/** Tests of what can be done with runs that nobody executes. */
+/** Tests of runs that no process executes. */
 export function journalRunsSuite(use: UseJournal): void {
   lookingSuite(use);
   listSuite(use);

@@ -24,8 +24,11 @@ export interface RateWindowContractOptions {
 
 type Use = (body: (subject: RateWindowUnderTest) => Promise<void>) => Promise<void>;
 /** Asks for the turn of a call. */
-type Ask = (limits: readonly (readonly [string, RateLimit])[], tokens?: number) => Promise<Answer>;
-type Answer = RateTurn | RateWait;
+type Ask = (
+  limits: readonly (readonly [string, RateLimit])[],
+  tokens?: number,
+) => Promise<TurnAnswer>;
+type TurnAnswer = RateTurn | RateWait;
 
 /** Longer than any test takes, so that nothing opens by itself. */
 const LONG = 3_600_000;
@@ -42,12 +45,12 @@ function asking(window: RateWindow, owners = new Map<string, object>()): Ask {
   };
 }
 
-function turnOf(answer: Answer): RateTurn {
+function turnOf(answer: TurnAnswer): RateTurn {
   if ("waits" in answer) return assert.fail("the call should have had its turn");
   return answer;
 }
 
-function waitsOf(answer: Answer): RateWait["waits"] {
+function waitsOf(answer: TurnAnswer): RateWait["waits"] {
   return "waits" in answer ? answer.waits : assert.fail("the call should have had to wait");
 }
 
@@ -57,7 +60,10 @@ function countingSuite(use: Use): void {
       const ask = asking(window);
       for (let n = 0; n < 2; n++) turnOf(await ask([["agent:a", TWO]])).begin();
       const [wait] = waitsOf(await ask([["agent:a", TWO]]));
-      assert.ok(wait !== undefined && wait.openMs > 0 && wait.atLeastMs > 0, "no wait was told");
+      assert.ok(
+        wait !== undefined && wait.openMs > 0 && wait.atLeastMs > 0,
+        "no wait was returned",
+      );
       assert.ok(wait.atLeastMs <= wait.openMs, "atLeastMs is above openMs");
     }));
   it("counts a place from when it is taken, before the call has begun", () =>
@@ -73,6 +79,9 @@ function countingSuite(use: Use): void {
       turns[0]?.end(0);
       turnOf(await ask([["agent:a", TWO]]));
     }));
+}
+
+function periodSuite(use: Use): void {
   it("takes a place in all windows or in none, and keeps windows apart", () =>
     use(async ({ window }) => {
       const ask = asking(window);
@@ -150,6 +159,7 @@ export function rateWindowContract(name: string, options: RateWindowContractOpti
   };
   describe(`rate window contract: ${name}`, () => {
     countingSuite(use);
+    periodSuite(use);
     if (options.shares === true) sharingSuite(use);
   });
 }

@@ -1,6 +1,6 @@
 import type { EnsembleEvent, EnsembleListener, Ev } from "../../contracts/events.js";
 
-/** A listener that keeps what it hears; pass it in `listeners` as it is. */
+/** A listener that records its events; pass it in `listeners`. */
 export interface RecordingListener extends EnsembleListener {
   /** Every event, in the order of arrival; tokens only where the run streams. */
   readonly events: readonly EnsembleEvent[];

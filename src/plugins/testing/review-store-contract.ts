@@ -7,7 +7,7 @@ import { checkOptions } from "../../contracts/validation.js";
 
 /** A store as a test of `reviewStoreContract` gets it. */
 export interface ReviewStoreUnderTest {
-  /** Empty, and watched by nobody else. */
+  /** Empty, and without other listeners. */
   readonly store: ReviewStore;
   /** With `reopens`: opens what the store has left, as another process would. */
   readonly reopen?: (() => Awaitable<ReviewStore>) | undefined;

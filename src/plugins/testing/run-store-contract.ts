@@ -82,7 +82,7 @@ function logSuite(use: WithRuns, largest: number): void {
       assert.deepEqual(await numbersIn(store, 5), []);
       assert.deepEqual(await store.read("unknown", -1, 10), []);
     }));
-  it("keeps an entry as it was given, whatever is done to it afterwards", () =>
+  it("keeps an entry unchanged when the caller changes it afterwards", () =>
     use(async (store) => {
       const given = logEntry(0, {
         text: "\u2028 \u{1F980} \\ \" '",
@@ -165,9 +165,10 @@ function filterSuite(use: WithRuns): void {
       assert.deepEqual(await listed(store, { text: "heat pump", state: "done" }), []);
       assert.equal((await store.list({ state: "done", limit: 1 })).total, 2);
     }));
-  it("refuses a cursor that no page gave", () =>
+  it("refuses a cursor that no page gave, times that are no instants, and limits beyond 1,000", () =>
     use(async (store) => {
-      await assert.rejects(async () => store.list({ before: "nonsense" }));
+      for (const odd of [{ before: "nonsense" }, { from: "never" }, { limit: 0 }, { limit: 1_001 }])
+        await assert.rejects(async () => store.list(odd));
     }));
   it("removes a run with its entries, and no other", () =>
     use(async (store) => {
@@ -180,6 +181,36 @@ function filterSuite(use: WithRuns): void {
       assert.deepEqual([await store.get("a"), await numbersIn(store)], [undefined, []]);
       assert.deepEqual(await listed(store), ["b"]);
       assert.equal((await store.read("b", -1, 10)).length, 2);
+    }));
+}
+
+function sumsOfRunsSuite(use: WithRuns): void {
+  it("adds up all runs that fit, on whichever page they are", () =>
+    use(async (store) => {
+      const totals = { ...TOTALS, cost: 0.1, currency: "USD", tools: 3 };
+      await store.put(summary("a", { totals }));
+      await store.put(summary("b", { totals: { ...totals, cost: 0.2, unknownCalls: 1 } }));
+      await store.put(summary("c", { totals: { ...totals, currency: "EUR" }, state: "failed" }));
+      await store.put(summary("d", { ensemble: "other", totals }));
+      const { sums } = await store.list({ ensemble: "team", limit: 1 });
+      assert.deepEqual(sums, {
+        inputTokens: 3,
+        outputTokens: 6,
+        unknownCalls: 1,
+        calls: 3,
+        tools: 9,
+        cost: { USD: 0.3, EUR: 0.1 },
+        states: { done: 2, failed: 1 },
+      });
+      assert.deepEqual((await store.list({ text: "no run has this" })).sums?.states, {});
+    }));
+  it("finds texts with quotes, escapes and other scripts", () =>
+    use(async (store) => {
+      await store.put(summary("a", { inputs: { topic: "100% _under_ Ärger \u{1F980}" } }));
+      await store.put(summary("b", { inputs: { topic: "plain" } }));
+      for (const text of ["100%", "_UNDER_", "ärger", "\u{1F980}"])
+        assert.deepEqual(await listed(store, { text }), ["a"], text);
+      assert.deepEqual(await listed(store, { text: "100_" }), []);
     }));
 }
 
@@ -218,6 +249,7 @@ export function runStoreContract(name: string, options: RunStoreContractOptions)
     logSuite(use, options.entries ?? 10_000);
     listSuite(use);
     filterSuite(use);
+    sumsOfRunsSuite(use);
     if (options.reopens === true) reopenRunsSuite(use);
   });
 }

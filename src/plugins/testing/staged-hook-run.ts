@@ -54,10 +54,10 @@ export class StagedHookRun implements HookRun {
     // no listener
   }
   stop(): void {
-    // nothing goes on
+    // no step is in progress
   }
   cancel(): void {
-    // nothing goes on
+    // no step is in progress
   }
   spent(): void {
     // no totals
@@ -65,7 +65,7 @@ export class StagedHookRun implements HookRun {
   readonly earlierUsage = NOTHING;
   readonly untrustedSource = undefined;
   noteUntrusted(): void {
-    // nothing goes on
+    // no step is in progress
   }
   outputs(): readonly TaskOutput[] {
     return NOTHING;

@@ -136,11 +136,11 @@ export class StagedRun implements Run {
   }
 
   reportWorkflow(_part: WorkflowReport): void {
-    // nobody reads it
+    // not read
   }
 
   emit(_event: NewEvent): void {
-    // nobody listens
+    // no listener
   }
 
   listens(): boolean {

@@ -21,7 +21,7 @@ import { messageOf } from "../../util/errors.js";
 
 const NOTHING: readonly never[] = Object.freeze([]);
 
-/** What a tool gets beside its input, of a scope without a run; a person says yes to everything. */
+/** The context of a tool call, of a scope without a run. Every approval is granted. */
 export function stagedContext(scope: StagedScope, toolCallId = "call_1"): ToolContext {
   const { signal, run, taskId } = scope;
   return {
@@ -105,7 +105,7 @@ export class StagedScope implements TaskScope {
   }
 
   recordMetrics(_measures: TaskMetricsUpdate): void {
-    // measured for nobody
+    // not measured
   }
 
   skipTool(_call: ToolCall, _text: string): void {
@@ -113,14 +113,14 @@ export class StagedScope implements TaskScope {
   }
 
   emit(_event: NewEvent): void {
-    // nobody listens
+    // no listener
   }
 
   listens(): boolean {
     return false;
   }
 
-  /** The clock is the one binding there is: tools that tell the time need it. */
+  /** The clock is the only binding: tools that use the time need it. */
   get<T>(token: Token<T>): T {
     return this.run.get(token);
   }

@@ -214,7 +214,7 @@ function endSuite(options: ToolContractOptions): void {
 /**
  * Registers tests with the global `describe` and `it` of any runner that every tool should pass: name, description and schema as the vendors take them,
  * every parameter described, results with a JSON form, inputs left alone, calls that do not mix, absurd input answered in order, an end soon after the
- * signal, nothing left open, no secret told.
+ * signal, no open handles, no revealed secret.
  *
  * @example
  * toolContract("calculator", { create: calculator, valid: [{ expression: "1 + 1" }], invalid: [{}], failing: [{ expression: "1 / 0" }] });

@@ -16,7 +16,7 @@ function hasJson(value: unknown): boolean {
   }
 }
 
-/** Whether a call has told of a failure in one of the ways in which tools do. */
+/** Whether a call has reported a failure in one of the forms that tools use. */
 export function isFailure(ending: TrialEnding): boolean {
   if (ending.kind === "threw") return ending.error instanceof Error;
   return (

@@ -97,7 +97,7 @@ export function schemaProblems(schema: Fields): readonly string[] {
   ];
 }
 
-/** The parameters, nested ones too, that a model is told nothing about. */
+/** The parameters without a description, including nested ones. */
 export function undescribed(schema: Fields): readonly string[] {
   const tells = (found: Fields | undefined): boolean =>
     typeof found?.["description"] === "string" && found["description"].trim() !== "";

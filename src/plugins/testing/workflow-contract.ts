@@ -34,7 +34,7 @@ function defaultTasks(): readonly AnyTask[] {
   ];
 }
 
-/** Runs the workflow to whatever end; one that never ends fails the test. */
+/** Runs the workflow to any end. A workflow that never ends fails the test. */
 function attempt(workflow: WorkflowExecutor, run: StagedRun): Promise<WorkflowAttempt> {
   const work = workflow.execute(run.plan, run).then(
     (result): WorkflowAttempt => ({ result }),

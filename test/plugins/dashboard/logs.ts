@@ -1,3 +1,4 @@
+import type { EnsembleEvent } from "agentensemble";
 import fc from "fast-check";
 import type { LogEntry } from "../../../src/contracts/run-store.js";
 import { eventsOf } from "../observability/trace/teams.js";
@@ -17,10 +18,15 @@ export function logOf(...entries: readonly (readonly [string, object?])[]): read
 
 /** The log of a run of one of the teams, as JSON has it. Its entries follow each other by 10 ms. */
 export async function recordedLog(team: string): Promise<readonly LogEntry[]> {
-  const events = await eventsOf(team);
+  const log = asLog(await eventsOf(team));
+  return log.map((line, n) => ({ ...line, ...entry(n, line.type) }));
+}
+
+/** Events as entries of a log, as JSON has them. */
+export function asLog(events: readonly EnsembleEvent[]): readonly LogEntry[] {
   return events.map((event, n) => {
     const fields = JSON.parse(JSON.stringify(event, plainError)) as object;
-    return { ...fields, ...entry(n, event.type) };
+    return { ...fields, n, at: event.at, type: event.type };
   });
 }
 

@@ -47,7 +47,7 @@ describe("the transport of useChat", () => {
     const { approve = false, ...rest } = options;
     const tide = tool({
       name: "tide",
-      description: "Tells the tide",
+      description: "Returns the tide",
       requireApproval: approve,
       execute: () => ({ at: "14:40" }),
     });

@@ -18,7 +18,7 @@ export const authenticate: Authenticate = (request) => PEOPLE[request.headers.ge
 
 /** How a test asks. */
 export interface Ask {
-  /** Default `ada`; `null` for nobody. */
+  /** Default `ada`; `null` for no principal. */
   readonly by?: string | null;
   readonly method?: string;
   /** Sent as JSON; a text as it is. */

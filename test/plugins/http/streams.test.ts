@@ -91,7 +91,7 @@ describe("streams of a handler of runs", () => {
     const ends: string[] = [];
     const tide = tool({
       name: "tide",
-      description: "Tells the tide",
+      description: "Returns the tide",
       input: z.object({ harbour: z.string() }),
       requireApproval: options.approve === true,
       execute: ({ harbour }, { signal }) =>
@@ -451,7 +451,7 @@ describe("streams of a handler of runs", () => {
       });
     }
 
-    it("do not make the call after a no, and the model is told the reason", async () => {
+    it("do not make the call after a refusal, and the model receives the reason", async () => {
       const { service, calls } = await desk();
       const asked = await allParts(await start(service));
       const answers = approvalsOf(asked).map((id) => ({ id, approved: false, reason: "not now" }));

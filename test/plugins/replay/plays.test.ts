@@ -234,7 +234,7 @@ describe("what is replayed", () => {
       { model: deadModel(new ScriptedModel([])), tasks: [new Task({ description: "Slow" })] },
       [replayFrom(file)],
     );
-    expect(patient.error?.code).to.equal("AE_RECORDING_MISMATCH"); // it does not wait for ever
+    expect(patient.error?.code).to.equal("AE_RECORDING_MISMATCH"); // it does not wait indefinitely
   });
 
   it("ends at once when it is cancelled", async () => {

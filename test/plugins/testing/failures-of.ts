@@ -1,6 +1,11 @@
-/** The titles of the tests that fail when `register` registers them. `only`: of one of them alone, which must be there. */
-export async function failuresOf(register: () => void, only?: string): Promise<readonly string[]> {
-  const tests: { readonly title: string; readonly fn: () => unknown }[] = [];
+interface Collected {
+  readonly title: string;
+  readonly fn: () => unknown;
+}
+
+/** The tests that `register` registers, in order. */
+export function testsOf(register: () => void): readonly Collected[] {
+  const tests: Collected[] = [];
   const outer = { describe: globalThis.describe, it: globalThis.it };
   const collecting = {
     describe: (_title: string, fn: () => void): void => fn(),
@@ -12,7 +17,12 @@ export async function failuresOf(register: () => void, only?: string): Promise<r
   } finally {
     Object.assign(globalThis, outer);
   }
-  const chosen = tests.filter(({ title }) => only === undefined || title === only);
+  return tests;
+}
+
+/** The titles of the tests that fail when `register` registers them. `only`: of one of them alone, which must be there. */
+export async function failuresOf(register: () => void, only?: string): Promise<readonly string[]> {
+  const chosen = testsOf(register).filter(({ title }) => only === undefined || title === only);
   if (chosen.length === 0) throw new Error(`There is no test '${only ?? ""}'`);
   const failed: string[] = [];
   for (const { title, fn } of chosen) {

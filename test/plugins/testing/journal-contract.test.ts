@@ -120,7 +120,7 @@ const BREACHES: Readonly<Record<string, readonly [string, Break]>> = {
   ],
   "owners without a name": [
     "refuses a run that another process executes, and names that process",
-    (sound) => ({ claim: (o) => sound.claim({ ...o, owner: "somebody" }) }),
+    (sound) => ({ claim: (o) => sound.claim({ ...o, owner: "another" }) }),
   ],
   "claims that ignore their signal": [
     "ends the wait for a run with the signal, and leaves the run to its holder",
@@ -133,7 +133,7 @@ const BREACHES: Readonly<Record<string, readonly [string, Break]>> = {
         sound.append(claim, entry).catch(() => sound.create({ ...claim.record, runId: "x" }, [], "x")), // prettier-ignore
     }),
   ],
-  "claims that look held for ever": [
+  "claims that always look held": [
     "gives up the claim with the end of the execution",
     () => ({ renew: async () => ({ state: "held" }) }),
   ],
@@ -154,13 +154,26 @@ const BREACHES: Readonly<Record<string, readonly [string, Break]>> = {
     "keeps how an execution ended, and no owner",
     (sound) => ({ release: (claim, { status }) => sound.release(claim, { status }) }),
   ],
-  "cancellations that nobody hears of": [
+  "cancellations that the holder does not see": [
     "shows the cancellation of a run to its holder at the next renewal, until it is carried out",
     (sound) => ({ cancel: async (runId) => (await sound.get(runId)) !== undefined }),
   ],
   "cancellations of what has ended": [
     "has nothing to cancel of a run that is unknown or has ended",
     () => ({ cancel: async () => true }),
+  ],
+  "cancellations that end with their execution": [
+    "cancels a run whose execution ends without carrying out the cancellation",
+    () => {
+      const requested = new Map<string, string>();
+      return {
+        cancel: async (runId, reason) => {
+          requested.set(runId, reason);
+          return true;
+        },
+        renew: async (claim) => ({ state: "held", cancelReason: requested.get(claim.runId) }),
+      };
+    },
   ],
   "pages that repeat a run": [
     "lists runs page by page, each once",
@@ -184,7 +197,7 @@ const BREACHES: Readonly<Record<string, readonly [string, Break]>> = {
     (sound) => ({ create: (start, entries, why) => sound.create(start, entries, why).catch(() => undefined) }), // prettier-ignore
   ],
   "changes that are not made": [
-    "adds to a run that nobody executes, and replaces what has the same key",
+    "adds entries to a run that no process executes, and replaces an entry with the same key",
     () => ({ amend: () => Promise.resolve() }),
   ],
   "changes of what is executed": [

@@ -32,7 +32,7 @@ function agentThat(model: ScriptedModel, used: AnyTool = removing()): Agent {
 
 function inbox() {
   const store = reviewInbox();
-  store.onRequest(() => undefined); // somebody answers in this process
+  store.onRequest(() => undefined); // this process answers
   return { store, plugins: [review({ store })] };
 }
 

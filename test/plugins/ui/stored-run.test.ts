@@ -106,7 +106,7 @@ describe("a stream that is made of the log of a run", () => {
             new Task({ description: "d", handler: () => new Promise<string>(() => undefined) }),
           ],
         },
-        { timeoutMs: 20, cancelGraceMs: 1 },
+        { timeoutMs: 500, cancelGraceMs: 1 },
       ),
     "that a person ended": () =>
       recorded({

@@ -91,7 +91,7 @@ describe("StreamStore.inMemory()", () => {
     expect(await store.read("third", 0, never)).to.not.equal(undefined);
   });
 
-  it("drops one stream for one that is too many, whatever follows of it", async () => {
+  it("drops one stream when there are too many, and ignores its later parts", async () => {
     const store = StreamStore.inMemory({ maxStreams: 3 });
     const ids = ["a", "b", "c", "d"];
     for (const id of ids) await store.append(id, 0, [part(0)]);

@@ -11,7 +11,7 @@ import {
   Workflow,
 } from "agentensemble";
 import { budget } from "agentensemble/resilience";
-import { ScriptedModel } from "agentensemble/testing";
+import { ScriptedModel, type Step } from "agentensemble/testing";
 import { toUIMessageStream } from "agentensemble/ui";
 import { expect } from "chai";
 import { z } from "zod";
@@ -44,6 +44,11 @@ const chunked = (...chunks: readonly string[]): { text: string; chunks: readonly
 
 const dataOf = (parts: readonly UIChunk[], type: string): readonly unknown[] =>
   ofType(parts, type).map(({ data }) => data);
+
+/** A turn that delegates a task to the agent `Worker`. */
+const delegating = (name: string, taskDescription: string): Step => ({
+  toolCalls: [{ id: "d", name, arguments: { agentRole: "Worker", taskDescription } }],
+});
 
 describe("toUIMessageStream()", () => {
   it("streams the answer of a task, from start to finish", async () => {
@@ -401,15 +406,7 @@ describe("toUIMessageStream()", () => {
 
   it("shows delegation as data, without the other agent's task, text and call", async () => {
     const model = new ScriptedModel([
-      {
-        toolCalls: [
-          {
-            id: "d",
-            name: "delegate",
-            arguments: { agentRole: "Worker", taskDescription: "find the hidden treasure" },
-          },
-        ],
-      },
+      delegating("delegate", "find the hidden treasure"),
       "all done",
     ]);
     const worker = new ScriptedModel(["warm-up", "under the oak"]);
@@ -434,18 +431,7 @@ describe("toUIMessageStream()", () => {
   });
 
   it("shows the manager's answer of a hierarchical team", async () => {
-    const manager = new ScriptedModel([
-      {
-        toolCalls: [
-          {
-            id: "m",
-            name: "delegateTask",
-            arguments: { agentRole: "Worker", taskDescription: "dig" },
-          },
-        ],
-      },
-      "The team is done.",
-    ]);
+    const manager = new ScriptedModel([delegating("delegateTask", "dig"), "The team is done."]);
     const agent = new Agent({ role: "Worker", goal: "w", model: new ScriptedModel(["dug deep"]) });
     const parts = await uiParts({
       workflow: Workflow.HIERARCHICAL,

@@ -1,16 +1,26 @@
 import { isSecretVariable } from "../../../util/redaction/secret-shapes.js";
 
-/** No secret is longer than what is held back of one unbroken word. */
-const LONGEST_WORD = 400;
-const UNBROKEN = /[\x21-\x7e]*$/;
+/** What is held back of one unbroken word at most. Tokens and keys are shorter; pictures in an answer are not. */
+const LONGEST_WORD = 16_384;
+
+/** The length of the last word of printable ASCII characters. */
+function lastWordLength(text: string): number {
+  const least = Math.max(0, text.length - LONGEST_WORD);
+  let start = text.length;
+  while (start > least && isInWord(text.charCodeAt(start - 1))) start--;
+  return text.length - start;
+}
+
+function isInWord(code: number): boolean {
+  return code > 0x20 && code < 0x7f;
+}
 
 /**
  * How many characters of a growing text may be the beginning of a secret: its last unbroken word, and as much as the longest secret of several words that
  * the environment has.
  */
 function heldBack(text: string, longestPhrase: number): number {
-  const word = UNBROKEN.exec(text.slice(-LONGEST_WORD))?.[0].length ?? 0;
-  return Math.max(word, longestPhrase);
+  return Math.max(lastWordLength(text), longestPhrase);
 }
 
 /** The length of the longest secret in the environment that is more than one unbroken word, as it may be spelled in JSON. */

@@ -2,10 +2,10 @@ import type { EnsembleEvent } from "../../../contracts/events.js";
 import type { Redactor } from "../../../contracts/redaction.js";
 import type { LogEntry } from "../../../contracts/run-store.js";
 import { shortened, shortValue } from "../protocol/run-data.js";
-import { isPlainField, slimEntry } from "../protocol/slim.js";
+import { isPlainField, slimEntry, slimNumbered } from "../protocol/slim.js";
 import type { ShownTexts } from "../protocol/snapshot.js";
 
-/** How deep chains of causes are told. */
+/** The maximum length of a chain of causes. */
 const MAX_CAUSES = 8;
 /** Fields that an entry has no use for: the log knows the run, and entries have numbers. */
 const LEFT_OUT = new Set(["v", "seq", "runId", "type", "at"]);
@@ -30,7 +30,10 @@ export function entryEncoder(redactor: Redactor, contents: boolean): EntryEncode
         value: (value) => shortValue(redactor.redactValue(value)),
       }
     : { name, text: () => "", value: () => ({}) };
-  const slim = (n: number, event: EnsembleEvent): LogEntry => slimEntry(numbered(n, event), shown);
+  const slim = (n: number, event: EnsembleEvent): LogEntry =>
+    boardFields(event) === undefined
+      ? slimNumbered(n, event as EnsembleEvent & Readonly<Record<string, unknown>>, shown) // read by names
+      : slimEntry(numbered(n, event), shown);
   return {
     shown,
     slim,
@@ -39,16 +42,21 @@ export function entryEncoder(redactor: Redactor, contents: boolean): EntryEncode
   };
 }
 
-/** The event with its number, and the names that the protocol has beside those of the kernel. */
+/** The names that the protocol has in addition to those of the kernel. */
+function boardFields({ type, at, runId }: EnsembleEvent): object | undefined {
+  switch (type) {
+    case "ensemble_started":
+    case "ensemble_completed":
+      return { ensembleId: runId };
+    case "file_changed":
+      return { timestamp: at };
+    default:
+      return undefined;
+  }
+}
+
 function numbered(n: number, event: EnsembleEvent): LogEntry {
-  const { type, at, runId } = event;
-  const more =
-    type === "ensemble_started" || type === "ensemble_completed"
-      ? { ensembleId: runId }
-      : type === "file_changed"
-        ? { timestamp: at }
-        : {};
-  return { ...more, ...event, n };
+  return { ...boardFields(event), ...event, n };
 }
 
 function fullEntry(entry: LogEntry, redactor: Redactor): LogEntry {
@@ -62,7 +70,7 @@ function fullEntry(entry: LogEntry, redactor: Redactor): LogEntry {
   return { n, at, type, ...Object.fromEntries(kept) };
 }
 
-/** A text is redacted by what it says, also where its field is named like a secret: `token` is one. */
+/** Redacts a text by its content, also where its field has the name of a secret, such as `token`. */
 function redactedField(value: unknown, redactor: Redactor): unknown {
   if (typeof value === "string") return redactor.redactText(value);
   return value instanceof Error ? errorData(value, redactor) : redactor.redactValue(value);

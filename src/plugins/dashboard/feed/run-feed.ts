@@ -6,29 +6,29 @@ import { longestSecretPhrase } from "./answer-text.js";
 import { RunLog } from "./run-log.js";
 
 export interface RunFeedOptions {
-  /** Runs in memory; those that ended first go first. Default 100. */
+  /** The maximum number of runs in memory. The oldest run that has ended is removed first. Default 100. */
   readonly maxRuns?: number | undefined;
-  /** Entries of a run with their texts. Default 200,000. */
+  /** The maximum number of entries of a run that are kept with their texts. Default 200,000. */
   readonly maxEntries?: number | undefined;
-  /** `false`: only structure, times, tokens and cost leave the run. Default true. */
+  /** `false`: the feed has only structure, times, token counts and cost. Default true. */
   readonly contents?: boolean | undefined;
-  /** Whether models are streamed: while a task is watched (default), always, or never. */
+  /** When models are streamed: while a task is watched (default), always (`true`) or never (`false`). */
   readonly tokens?: "watched" | boolean | undefined;
 }
 
-/** What is told to those who listen to a feed. */
+/** Callbacks of a listener to a feed. */
 export interface FeedListener {
-  /** A log has one entry more. */
+  /** An entry was appended to a log. */
   readonly onEntry?: ((log: RunLog) => void) | undefined;
-  /** The model of a task has written more; see `RunLog.answerAfter`. */
+  /** The model of a task has produced more text; see `RunLog.answerAfter`. */
   readonly onToken?: ((log: RunLog, taskId: string) => void) | undefined;
-  /** A model is about to be called. Asked for by few, because each event has the whole conversation; it is no entry. */
+  /** A model is about to be called. Subscribed to only while a listener has this callback, because each event holds the whole conversation. Not an entry. */
   readonly onMessages?: ((log: RunLog, event: Ev<"llm_iteration_started">) => void) | undefined;
-  /** A run is no longer in memory. */
+  /** A run was removed from memory. */
   readonly onRemoved?: ((log: RunLog) => void) | undefined;
 }
 
-/** All events but those that repeat conversations and grow with each token. */
+/** All events except those that repeat conversations or grow with each token. */
 const ENTRIES: readonly EventType[] = [
   "ensemble_started",
   "ensemble_completed",
@@ -70,13 +70,13 @@ const ENTRIES: readonly EventType[] = [
   "run_warning",
 ];
 
-/** The runs of any number of kernels, as they go on. Takes references to events, and makes nothing of them until somebody reads. */
+/** The logs of the runs of any number of kernels. Keeps references to events, and encodes an event only when it is read. */
 export class RunFeed {
   readonly #o: RunFeedOptions;
   readonly #logs = new Map<string, RunLog>();
-  /** What ends the subscriptions of each kernel. */
+  /** The functions that end the subscriptions of each kernel. */
   readonly #kernels = new Map<EventStream, readonly (() => void)[]>();
-  /** What ends those to the events with conversations. */
+  /** The functions that end the subscriptions to events with conversations. */
   readonly #messages = new Map<EventStream, () => void>();
   readonly #listeners = new Set<FeedListener>();
   #watchers = 0;
@@ -88,7 +88,7 @@ export class RunFeed {
     this.#o = o;
   }
 
-  /** The runs in memory, those that began last first. */
+  /** The runs in memory, the most recently started first. */
   get logs(): readonly RunLog[] {
     return [...this.#logs.values()].reverse();
   }
@@ -97,7 +97,7 @@ export class RunFeed {
     return this.#logs.get(runId);
   }
 
-  /** Takes in the runs of a kernel. Call what it returns to stop. */
+  /** Records the runs of a kernel. Returns a function that stops this. */
   attach(events: EventStream): () => void {
     const { tokens = "watched" } = this.#o;
     const stops = [events.on((event, redactor) => this.#take(event, redactor), { only: ENTRIES })];
@@ -118,7 +118,7 @@ export class RunFeed {
     };
   }
 
-  /** Calls the methods of a listener. What they throw becomes one warning of the process. Call what it returns to stop. */
+  /** Adds a listener. The first error that a callback throws becomes a process warning. Returns a function that removes the listener. */
   listen(listener: FeedListener): () => void {
     this.#listeners.add(listener);
     const reads = listener.onMessages !== undefined;
@@ -131,7 +131,7 @@ export class RunFeed {
     };
   }
 
-  /** Says that somebody looks at a task, so that models are streamed. Call what it returns once nobody does. */
+  /** Registers a viewer of a task, so that models are streamed. Returns a function that removes the viewer. */
   watch(): () => void {
     this.#watchers++;
     let isOver = false;
@@ -141,7 +141,7 @@ export class RunFeed {
     };
   }
 
-  /** Adds a warning to a run's log, as the kernel does. `at`: an ISO instant. */
+  /** Appends a `run_warning` to the log of a run. `at`: an ISO instant. */
   warn(runId: string, message: string, at: string): void {
     const log = this.#logs.get(runId);
     if (log === undefined) return;
@@ -150,7 +150,7 @@ export class RunFeed {
     );
   }
 
-  /** Drops a run that has ended. Returns false for one that goes on or is not known. */
+  /** Removes a run that has ended. Returns false for a run that is unknown or has not ended. */
   remove(runId: string): boolean {
     const log = this.#logs.get(runId);
     if (log?.ended !== true) return false;
@@ -174,7 +174,7 @@ export class RunFeed {
     if (this.#listeners.size > 0) this.#tell((listener) => listener.onEntry?.(log));
   }
 
-  /** The log of a run that begins, or goes on; it is the newest from now on. */
+  /** The log of a run that starts or is resumed. It becomes the newest one. */
   #begun(runId: string, redactor: Redactor, known: RunLog | undefined): RunLog {
     const { contents = true, maxEntries = 200_000, maxRuns = 100 } = this.#o;
     this.#longestPhrase ??= longestSecretPhrase();
@@ -213,7 +213,7 @@ export class RunFeed {
     for (const listener of this.#listeners) this.#guarded(() => tell(listener));
   }
 
-  /** A run never notices what goes wrong here. */
+  /** An error in the feed does not affect the run. */
   #guarded(work: () => void): void {
     try {
       work();

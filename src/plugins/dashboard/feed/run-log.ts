@@ -121,17 +121,24 @@ export class RunLog {
     );
   }
 
-  /** Numbers of the entries of a task, in order. */
-  numbersOf(taskId: string): readonly number[] {
-    return this.#events.flatMap((event, n) =>
-      (event as { readonly taskId?: string }).taskId === taskId ? [n] : [],
-    );
+  /** The task of an entry; `undefined` for one that belongs to no task. */
+  taskOf(n: number): string | undefined {
+    return (this.#events[n] as { readonly taskId?: string } | undefined)?.taskId; // of most types
   }
 
-  /** The bars of the tasks from one place up to another, in the order of the snapshot's tasks. */
-  bars(from: number, to: number): readonly (readonly Bar[])[] {
+  /** Numbers of the entries of a task, in order. */
+  numbersOf(taskId: string): readonly number[] {
+    return this.#events.flatMap((_, n) => (this.taskOf(n) === taskId ? [n] : []));
+  }
+
+  /** The tasks from one place up to another with their bars, in the order of the snapshot's tasks. */
+  bars(
+    from: number,
+    to: number,
+  ): readonly { readonly taskId: string; readonly bars: readonly Bar[] }[] {
     const tasks: TaskState[] = [...this.#state.view.tasks.values()];
-    return tasks.slice(from, to).map(({ bars }) => bars);
+    const { shown } = this.#encoder;
+    return tasks.slice(from, to).map(({ id, bars }) => ({ taskId: shown.name(id), bars }));
   }
 
   /**

@@ -1,6 +1,8 @@
 import type { RunStore } from "../../../contracts/run-store.js";
 import type { Clock } from "../../../contracts/runtime.js";
+import { firstEnding } from "../../../util/abort/timeouts.js";
 import { messageOf } from "../../../util/errors.js";
+import { emitProcessWarning } from "../../../util/process-warning.js";
 import type { RunFeed } from "./run-feed.js";
 import type { RunLog } from "./run-log.js";
 
@@ -14,11 +16,23 @@ export interface StoreWriterOptions {
   readonly retryMs?: number | undefined;
   /** Entries that wait before texts are dropped. Default 20,000. */
   readonly maxWaiting?: number | undefined;
+  /** How long `flush` waits for the store, in milliseconds. Default 2,000. */
+  readonly flushMs?: number | undefined;
+  /** How long `close` waits for the store, in milliseconds. Default 10,000. */
+  readonly closeMs?: number | undefined;
+}
+
+/** A run that the store did not take. */
+interface FailedWrite {
+  readonly log: RunLog;
+  readonly error: unknown;
 }
 
 /** Entries that are written at once. */
 const BATCH = 200;
 const WARN_EVERY_MS = 60_000;
+/** A store that fails for as many runs in a row is left alone for a while. */
+const MAX_FAILED_RUNS = 3;
 
 /**
  * Writes the runs of a feed to a store, in batches. A run never waits for it. Where the store fails, its run is warned, once a minute, and what waits is
@@ -51,14 +65,34 @@ export class StoreWriter {
     return this.#waiting;
   }
 
-  /** Writes what waits, once more where the store failed before, and ends. What cannot be written is lost. */
+  /** Writes what waits now, and waits for that no longer than `flushMs`. Does nothing while a store that failed is left alone. */
+  async flush(): Promise<void> {
+    if (this.#failures === 0 && this.#open.size > 0) this.#begin();
+    if (this.#work !== undefined)
+      await firstEnding(this.#work, { timeoutMs: this.#o.flushMs ?? 2_000 });
+  }
+
+  /**
+   * Writes what waits, once more where the store failed before, and ends. What cannot be written within `closeMs` is lost; a store that does not answer
+   * causes a process warning.
+   */
   async close(): Promise<void> {
+    const { closeMs = 10_000 } = this.#o;
     this.#stop();
     clearTimeout(this.#timer);
-    await this.#work;
-    await this.#writeAll().catch((e: unknown) => this.#warn(e));
+    if ((await firstEnding(this.#writeRest(), { timeoutMs: closeMs })) === "late")
+      emitProcessWarning(
+        `dashboard: the store has not taken ${this.#waiting} entries of runs within ${closeMs} ms`,
+      );
+    clearTimeout(this.#timer);
     this.#open.clear();
     this.#waiting = 0;
+  }
+
+  async #writeRest(): Promise<void> {
+    await this.#work;
+    const failed = await this.#writeAll();
+    if (failed !== undefined) this.#warn(failed);
   }
 
   #add(log: RunLog): void {
@@ -89,10 +123,10 @@ export class StoreWriter {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#work ??= this.#writeAll()
-      .then(() => {
-        this.#failures = 0;
+      .then((failed) => {
+        if (failed === undefined) this.#failures = 0;
+        else this.#failed(failed);
       })
-      .catch((e: unknown) => this.#failed(e))
       .finally(() => {
         this.#work = undefined;
         if (this.#open.size > 0 && this.#failures === 0)
@@ -100,8 +134,20 @@ export class StoreWriter {
       });
   }
 
-  async #writeAll(): Promise<void> {
-    for (const [log] of this.#open) await this.#write(log);
+  /** Returns the first failure. A run that the store refuses goes behind the others and does not hold them up. */
+  async #writeAll(): Promise<FailedWrite | undefined> {
+    const failed: FailedWrite[] = [];
+    for (const log of [...this.#open.keys()]) {
+      try {
+        await this.#write(log);
+      } catch (error) {
+        const written = this.#open.get(log);
+        this.#open.delete(log);
+        if (written !== undefined) this.#open.set(log, written);
+        if (failed.push({ log, error }) >= MAX_FAILED_RUNS) break;
+      }
+    }
+    return failed[0];
   }
 
   async #write(log: RunLog): Promise<void> {
@@ -111,11 +157,11 @@ export class StoreWriter {
       const form = this.#waiting > this.#maxWaiting ? "slim" : "full";
       const entries = Array.from({ length: to - from + 1 }, (_, i) => log.entry(from + i, form));
       await store.append(log.runId, entries);
+      await store.put(log.summary); // entries without their summary count as not written
       if (!this.#open.has(log)) return; // dropped meanwhile
       this.#open.set(log, to);
       this.#written.set(log, to);
       this.#waiting -= entries.length;
-      await store.put(log.summary);
     }
     this.#open.delete(log);
   }
@@ -126,7 +172,7 @@ export class StoreWriter {
     return written === undefined || written >= log.n ? undefined : written + 1;
   }
 
-  #failed(e: unknown): void {
+  #failed(failed: FailedWrite): void {
     const { retryMs = 1_000 } = this.#o;
     const wait = retryMs * Math.min(30, 2 ** this.#failures++);
     this.#timer = setTimeout(() => {
@@ -134,16 +180,14 @@ export class StoreWriter {
       this.#begin();
     }, wait);
     this.#timer.unref(); // a store that is gone keeps no program alive
-    this.#warn(e);
+    this.#warn(failed);
   }
 
-  #warn(e: unknown): void {
+  #warn({ log, error }: FailedWrite): void {
     const now = this.#o.clock.now();
     if (now.getTime() - this.#warnedAt < WARN_EVERY_MS) return;
     this.#warnedAt = now.getTime();
-    const [log] = this.#open.keys();
-    if (log === undefined) return;
-    const message = `The store of the dashboard's runs failed: ${messageOf(e)}`;
+    const message = `The store of the dashboard's runs failed: ${messageOf(error)}`;
     this.#o.feed.warn(log.runId, message, now.toISOString());
   }
 }

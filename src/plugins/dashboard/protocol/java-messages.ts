@@ -3,7 +3,7 @@ import type { LogEntry } from "../../../contracts/run-store.js";
 /** A message as the viewer of the Java version reads it. */
 export type JavaMessage = Readonly<Record<string, unknown>> & { readonly type: string };
 
-/** The fields of each message beside `type`, with the names that entries have for them. */
+/** The fields of each message except `type`, with their names in entries. */
 const MESSAGES: Readonly<Record<string, string>> = {
   ensemble_started: "ensembleId startedAt totalTasks workflow",
   ensemble_completed: "ensembleId completedAt durationMs exitReason totalTokens totalToolCalls",
@@ -37,8 +37,8 @@ const MAX_CONTEXT = 8_000;
 const MAX_MESSAGES = 20;
 
 /**
- * The message for a full entry of a run; `undefined` where the viewer has none. Delegated tasks have none: the viewer draws them from the delegations. Each
- * answer to a review, also one of another reader, is told as its time-out, which is what closes the viewer's dialog.
+ * The message for a full entry of a run; `undefined` for an entry that the viewer has no message for. Delegated tasks have no message: the viewer draws them
+ * from the delegations. Each answer to a review, also one from another reader, is sent as a time-out, since that closes the viewer's dialog.
  */
 export function javaMessage(entry: LogEntry): JavaMessage | undefined {
   const { type } = entry;
@@ -121,7 +121,7 @@ export function javaToken(
 }
 
 /**
- * The first message to a viewer: what the run, the newest one, has told so far. Reviews that wait are sent behind it, each as `javaMessage` makes it.
+ * The first message to a viewer: the messages of the newest run so far. Waiting reviews follow it, each as `javaMessage` returns it.
  * `undefined` for `entries`: no run has begun.
  */
 export function javaHello(
@@ -155,7 +155,7 @@ export class JavaIterations {
     return [...this.#byTask.values()].flat();
   }
 
-  /** Takes in a message that was sent; a new run begins anew. */
+  /** Records a message that was sent. A new run clears the record. */
   add(message: JavaMessage): void {
     if (message.type === "ensemble_started") this.#byTask.clear();
     const key = JSON.stringify([message["agentRole"], message["taskDescription"]]);

@@ -30,7 +30,7 @@ export interface BoardTask extends Mutable<Omit<TaskState, "bars">> {
   open: readonly LastingBar[];
 }
 
-/** What the plan says beside its tasks. */
+/** The facts of a plan except its tasks. */
 export interface PlanFacts {
   readonly agents: readonly AgentSummary[];
   readonly criticalPath: readonly string[];

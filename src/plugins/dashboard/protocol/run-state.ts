@@ -27,7 +27,7 @@ export interface RunStateOptions {
   readonly onTask?: ((taskId: string) => void) | undefined;
 }
 
-/** An entry whose number stands beside it. */
+/** An entry whose number is passed separately. */
 type UnnumberedEntry = Pick<LogEntry, "type" | "at">;
 
 /** A reducer that takes the events of a kernel as they are. */

@@ -26,7 +26,7 @@ const DELEGATION = fields({
   text: "reason",
 });
 
-/** The fields of each type beside those of all. What is not here leaves with the full entry only. */
+/** The fields of each type in addition to those of all types. Other fields are sent with the full entry only. */
 const SLIM: { readonly [K in EnsembleEvent["type"]]: SlimFields } = {
   ensemble_started: fields({ name: "runId workflow ensembleId", plain: "totalTasks" }),
   ensemble_completed: fields({
@@ -109,17 +109,28 @@ export function isPlainField(type: string, field: string): boolean {
   return BY_TYPE.get(type)?.some(([name, kind]) => name === field && kind === "plain") === true;
 }
 
+const TASK_FIELDS = Object.entries(OF_TASKS);
+
 /** An entry without prompts, answers, arguments and results. Of types that are not known only the fields of all entries stay. */
 export function slimEntry(entry: LogEntry, shown: ShownTexts): LogEntry {
-  const { n, at, type } = entry;
-  const kept: Record<string, unknown> = {};
+  return slimNumbered(entry.n, entry, shown);
+}
+
+/** The same for an event whose number stands apart from it. Makes no copy of the event. */
+export function slimNumbered(
+  n: number,
+  event: Readonly<Record<string, unknown>> & Pick<LogEntry, "at" | "type">,
+  shown: ShownTexts,
+): LogEntry {
+  const { at, type } = event;
+  const kept: { n: number; at: string; type: string; [field: string]: unknown } = { n, at, type };
   const take = ([name, kind]: readonly [string, FieldKind]): void => {
-    const value = entry[name];
+    const value = event[name];
     if (value !== undefined) kept[name] = shownField(value, kind, shown);
   };
-  Object.entries(OF_TASKS).forEach(take);
+  TASK_FIELDS.forEach(take);
   BY_TYPE.get(type)?.forEach(take);
-  return { n, at, type, ...kept };
+  return kept;
 }
 
 function shownField(value: unknown, kind: FieldKind, shown: ShownTexts): unknown {

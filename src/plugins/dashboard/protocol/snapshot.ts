@@ -243,7 +243,7 @@ function planData(
 
 /** Fills an empty state with what a snapshot has. */
 export function restoreSnapshot(d: RunData, snapshot: RunSnapshot): void {
-  const s = snapshot as SnapshotData; // `v` tells what its fields are
+  const s = snapshot as SnapshotData; // `v` determines its fields
   const { summary } = s;
   const { counts: _counts, totals, n, ...head } = summary;
   d.n = n;

@@ -1,6 +1,9 @@
-import type { RunQuery, RunStore, RunSummary } from "../../../contracts/run-store.js";
+import type { RunQuery, RunStore, RunSummary, RunSums } from "../../../contracts/run-store.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { preview } from "../../../contracts/validation.js";
+import { addedCost } from "../protocol/run-data.js";
+
+export type ListedRuns = Awaited<ReturnType<RunStore["list"]>>;
 
 /** Which page of a list is asked for where nothing is said. */
 const PAGE = 50;
@@ -18,7 +21,16 @@ function fitsQuery(run: RunSummary, query: RunQuery): boolean {
   );
 }
 
-function shownTexts({ runId, ensemble, workflow, state, inputs, tags, error }: RunSummary): string {
+/** The texts that a query searches, in lower case. */
+export function shownTexts({
+  runId,
+  ensemble,
+  workflow,
+  state,
+  inputs,
+  tags,
+  error,
+}: RunSummary): string {
   return JSON.stringify([runId, ensemble, workflow, state, inputs, tags, error]).toLowerCase();
 }
 
@@ -28,28 +40,89 @@ function isBehind(run: RunSummary, startedAt: string, runId: string): boolean {
   return mine < other || (mine === other && run.runId < runId);
 }
 
-/** One page of a list. @throws ValidationError for a cursor that no page gave, and for a limit that is no whole number from 1 to 1,000. */
-export function pageOfRuns(
-  runs: Iterable<RunSummary>,
-  query: RunQuery,
-): Awaited<ReturnType<RunStore["list"]>> {
+/** Compares the places of two runs in a list, for sorting. */
+export function comparePlaces(a: RunSummary, b: RunSummary): number {
+  return isBehind(b, a.startedAt, a.runId) ? -1 : 1;
+}
+
+/** What a list is asked for, checked. */
+export interface CheckedQuery extends RunQuery {
+  readonly limit: number;
+  /** Where the page before ended. */
+  readonly cursor: readonly [startedAt: string, runId: string] | undefined;
+}
+
+/** @throws ValidationError for a cursor that no page gave, for a limit that is no whole number from 1 to 1,000, and for times that are no instants. */
+export function checkRunQuery(query: RunQuery): CheckedQuery {
   const { limit = PAGE, before } = query;
   if (!Number.isInteger(limit) || limit < 1 || limit > 1_000)
     throw new ValidationError(
       `The limit of a list of runs must be 1 to 1,000, got: ${preview(limit)}`,
     );
-  const cursor = before === undefined ? undefined : readCursor(before);
-  const fitting = [...runs]
-    .filter((run) => fitsQuery(run, query))
-    .sort((a, b) => (isBehind(b, a.startedAt, a.runId) ? -1 : 1));
+  for (const name of ["from", "to"] as const) {
+    const time = query[name];
+    if (time !== undefined && Number.isNaN(Date.parse(time)))
+      throw new ValidationError(
+        `'${name}' of a list of runs must be an ISO instant, got: ${preview(time)}`,
+      );
+  }
+  return { ...query, limit, cursor: before === undefined ? undefined : readCursor(before) };
+}
+
+/** One page of a list, with the sums of all runs that fit. @throws ValidationError as {@link checkRunQuery}. */
+export function pageOfRuns(runs: Iterable<RunSummary>, query: RunQuery): ListedRuns {
+  const { limit, cursor } = checkRunQuery(query);
+  const fitting = [...runs].filter((run) => fitsQuery(run, query)).sort(comparePlaces);
   const rest = cursor === undefined ? fitting : fitting.filter((run) => isBehind(run, ...cursor));
+  return {
+    ...cutPage(rest, limit),
+    total: fitting.length,
+    sums: sumsOf(
+      fitting.map(({ state, totals: { currency = "", ...totals } }) => ({
+        ...totals,
+        state,
+        currency,
+        runs: 1,
+      })),
+    ),
+  };
+}
+
+/** The first `limit` runs, and where the next page begins. */
+export function cutPage(
+  rest: readonly RunSummary[],
+  limit: number,
+): Pick<ListedRuns, "runs" | "next"> {
   const page = rest.slice(0, limit);
   const last = page.at(-1);
-  return {
-    runs: page,
-    total: fitting.length,
-    ...(last !== undefined && rest.length > limit && { next: `${last.startedAt}/${last.runId}` }),
-  };
+  const isCut = last !== undefined && rest.length > limit;
+  return { runs: page, ...(isCut && { next: `${last.startedAt}/${last.runId}` }) };
+}
+
+/** Totals of runs with one state and one currency. */
+export interface RunTotals extends Omit<RunSummary["totals"], "currency"> {
+  readonly state: RunSummary["state"];
+  /** Empty where there is none. */
+  readonly currency: string;
+  readonly runs: number;
+}
+
+/** Adds totals up. */
+export function sumsOf(groups: readonly RunTotals[]): RunSums {
+  const states: Partial<Record<RunSummary["state"], number>> = {};
+  const cost: Record<string, number> = {};
+  const sums = { inputTokens: 0, outputTokens: 0, unknownCalls: 0, calls: 0, tools: 0 };
+  for (const group of groups) {
+    states[group.state] = (states[group.state] ?? 0) + group.runs;
+    const sum = addedCost(cost[group.currency] ?? 0, group.cost);
+    if (sum > 0) cost[group.currency] = sum;
+    sums.inputTokens += group.inputTokens;
+    sums.outputTokens += group.outputTokens;
+    sums.unknownCalls += group.unknownCalls;
+    sums.calls += group.calls;
+    sums.tools += group.tools;
+  }
+  return { ...sums, cost, states };
 }
 
 function readCursor(before: string): readonly [startedAt: string, runId: string] {

@@ -1,24 +1,24 @@
 import type { JsonSchema, OutputSchema } from "../../../contracts/types.js";
 import { asText } from "../../../util/objects.js";
 
-/** The arguments of the tool as the model wrote them. */
+/** The arguments of the tool from the model. */
 export interface DelegateInput {
   readonly agentRole: string;
   readonly taskDescription: string;
 }
 
-/** Takes any object: what is missing counts as blank, and the tool has its own words for that. */
+/** Accepts any object. A missing argument counts as blank; the tool has its own text for that. */
 function read(
   value: unknown,
 ):
   { readonly value: DelegateInput } | { readonly issues: readonly { readonly message: string }[] } {
   if (typeof value !== "object" || value === null)
     return { issues: [{ message: "expected a JSON object" }] };
-  const { agentRole, taskDescription } = value as Readonly<Record<string, unknown>>; // looked at, not trusted
+  const { agentRole, taskDescription } = value as Readonly<Record<string, unknown>>; // inspected, not trusted
   return { value: { agentRole: asText(agentRole), taskDescription: asText(taskDescription) } };
 }
 
-/** What the model is told about the arguments; the roles are offered as a closed list where there are any. */
+/** The schema of the arguments for the model. Where roles exist, they are an enumeration. */
 export function delegateInput(
   roles: readonly string[],
   descriptions: { readonly agentRole: string; readonly taskDescription: string },

@@ -4,7 +4,7 @@ import { Tokens } from "../../../contracts/tokens.js";
 import { PeerDelegation } from "./peer-delegation.js";
 import { DELEGATION_TEMPLATES } from "./peer-prompts.js";
 
-/** Gives every agent with `allowDelegation` the tool `delegate`, with which its model hands subtasks to the other agents of the run. */
+/** Gives every agent with `allowDelegation` the tool `delegate`, with which its model delegates subtasks to the other agents of the run. */
 export function delegationPeer(): Plugin {
   return definePlugin({
     name: "delegation-peer",

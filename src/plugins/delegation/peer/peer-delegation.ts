@@ -21,7 +21,7 @@ type DelegationTexts = PromptTexts<DelegationTemplateName>;
 
 const NONE: readonly AnyTool[] = Object.freeze([]);
 
-/** Brings the tool `delegate` to agents that may delegate. */
+/** Adds the tool `delegate` to agents that may delegate. */
 export class PeerDelegation implements AgentToolSource {
   readonly #library = new PromptLibrary(DELEGATION_TEMPLATES);
 
@@ -70,7 +70,7 @@ async function delegate(
   );
 }
 
-/** The worker's own text; why it failed; or, where nobody was asked, the words of the guard. */
+/** The worker's output; the reason of its failure; or, where no worker was called, the text of the refusal. */
 function peerAnswer(response: DelegationResponse): ToolResult {
   if (response.status !== "FAILURE") return ToolResult.success(response.rawOutput ?? "");
   const reason = response.errors.join("; ");

@@ -6,9 +6,9 @@ import { PolicyJudge } from "./policy-judge.js";
 export type { DelegationPoliciesOptions } from "./policy-judge.js";
 
 /**
- * Asks the `DelegationPolicy` contributions (the ensemble's `delegationPolicies` among them) before every delegation.
- * They come after all other changes to the request, so that they see what will be sent.
- * @throws ValidationError for an unknown option or a time limit that is no positive number.
+ * Calls the `DelegationPolicy` contributions, including the ensemble's `delegationPolicies`, before every delegation, after all other changes to the
+ * request, so that they judge the request that is sent.
+ * @throws ValidationError for an unknown option or a time limit that is not a positive number.
  */
 export function delegationPolicies(options: DelegationPoliciesOptions = {}): Plugin {
   const judge = new PolicyJudge(options);

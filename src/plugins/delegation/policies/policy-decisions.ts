@@ -11,16 +11,16 @@ import { isObject } from "../../../util/objects.js";
 import { hasText } from "../../../util/text.js";
 import { messageOf } from "../../../util/errors.js";
 
-/** What a policy has decided, in one of three sound forms. */
+/** The checked decision of a policy, in one of three forms. */
 export type PolicyDecision =
   | { readonly type: "ALLOW" }
   | { readonly type: "REJECT"; readonly reason: string }
   | { readonly type: "MODIFY"; readonly request: DelegationRequest };
 
-/** Asks policies within a time limit. One that throws, hangs or answers nothing sensible has refused. */
+/** Calls policies within a time limit. A policy that throws, exceeds the limit or returns an invalid decision refuses. */
 export class PolicyDecisions {
   readonly #timeoutMs: number;
-  /** Ends the waiting for policies that have not decided yet. */
+  /** Ends the wait for policies that have not decided yet. */
   #waiting = new Cancellation();
 
   constructor(timeoutMs: number) {
@@ -46,7 +46,7 @@ export class PolicyDecisions {
     }
   }
 
-  /** Lets go of the timers of policies that hang. */
+  /** Stops the timers of policies that have not decided. */
   dispose(): void {
     const waiting = this.#waiting;
     this.#waiting = new Cancellation(); // for the next kernel
@@ -75,7 +75,7 @@ async function decideByPolicy(
   );
 }
 
-/** `undefined` for what is no decision. */
+/** `undefined` for a value that is not a decision. */
 function decisionOf(answer: unknown): PolicyDecision | undefined {
   const { type, reason, request } =
     typeof answer === "object" && answer !== null
@@ -84,7 +84,7 @@ function decisionOf(answer: unknown): PolicyDecision | undefined {
           readonly reason?: unknown;
           readonly request?: unknown;
         })
-      : {}; // looked at, not trusted
+      : {}; // inspected, not trusted
   if (type === "ALLOW") return { type };
   if (type === "REJECT")
     return {
@@ -105,7 +105,7 @@ function isRequest(value: unknown): value is DelegationRequest {
     priority,
     maxOutputRetries,
     expectedOutputSchema,
-  } = value as Partial<Record<keyof DelegationRequest, unknown>>; // looked at, not trusted
+  } = value as Partial<Record<keyof DelegationRequest, unknown>>; // inspected, not trusted
   return (
     hasText(agentRole) &&
     hasText(taskDescription) &&

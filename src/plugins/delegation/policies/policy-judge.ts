@@ -13,13 +13,13 @@ import { PolicyDecisions } from "./policy-decisions.js";
 
 /** Options of {@link delegationPolicies}. */
 export interface DelegationPoliciesOptions {
-  /** Time for each policy in milliseconds; beyond it the delegation is refused. Default 30,000. */
+  /** The time limit of each policy, in milliseconds. A policy that exceeds it refuses the delegation. Default 30,000. */
   readonly timeoutMs?: number | undefined;
 }
 
 type Decision = { readonly refusal: string | undefined };
 
-/** Why a delegation is out of the question whatever the policies say; a workflow with limits of its own contributes one. Asked first; nothing is counted. */
+/** Returns the reason why a delegation is refused independently of the policies. Contributed by a workflow with its own limits. Called first; counts nothing. */
 const DelegationConstraint = createToken<(call: DelegationCall) => string | undefined>(
   "DelegationConstraint",
   "many",
@@ -28,10 +28,10 @@ const DelegationConstraint = createToken<(call: DelegationCall) => string | unde
 const DEFAULT_TIMEOUT_MS = 30_000;
 const REJECTED = "Delegation rejected by policy: ";
 
-/** Asks the policies in the lane that may change the request, and delivers their refusal in the one that may refuse. */
+/** Calls the policies in the lane that may change the request, and refuses in the lane that may refuse. */
 export class PolicyJudge {
   readonly #policies: PolicyDecisions;
-  /** By the very request that was judged: nobody can put another one in its place. */
+  /** Decisions by the judged request object, so that no other request can take its place. */
   readonly #decisions = new WeakMap<DelegationRequest, Decision>();
 
   constructor(options: DelegationPoliciesOptions) {
@@ -81,7 +81,7 @@ export class PolicyJudge {
     return this.#decided(request, undefined);
   }
 
-  /** A copy, so that the decision is on this delegation alone. */
+  /** A copy, so that the decision applies to this delegation only. */
   #decided(
     request: DelegationRequest,
     refusal: string | undefined,
@@ -101,7 +101,7 @@ function policyContext({
   return { delegatingAgentRole, currentDepth, maxDepth, availableWorkerRoles };
 }
 
-/** The request with the role as its worker spells it. */
+/** The request with the role in the worker's spelling. */
 function corrected(
   request: DelegationRequest,
   { availableWorkerRoles }: DelegationCall,
@@ -112,7 +112,7 @@ function corrected(
   return agentRole === undefined ? request : { ...request, agentRole };
 }
 
-/** What is wrong with the worker that a policy chose. */
+/** The reason why the worker that a policy chose is invalid. */
 function misdirected(
   { agentRole }: DelegationRequest,
   { availableWorkerRoles, delegatorRole }: DelegationCall,

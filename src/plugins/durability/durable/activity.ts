@@ -1,7 +1,7 @@
 import type { EnsembleEvent } from "../../../contracts/events.js";
 
 /** What a task is doing. */
-interface Doing {
+interface ActivityWork {
   parentTaskId: string | undefined;
   /** Tool calls in progress. */
   tools: number;
@@ -22,7 +22,7 @@ export const ACTIVITY_EVENTS = [
 
 /** Knows whether a run waits for nothing but people: no task works, calls a model or a tool, or waits for a retry or a rate limit. */
 export class Activity {
-  readonly #tasks = new Map<string, Doing>();
+  readonly #tasks = new Map<string, ActivityWork>();
   readonly #questions = new Map<string, number>();
   /** Model calls that make an agent: its task has not started. */
   #calls = 0;
@@ -32,12 +32,12 @@ export class Activity {
     readonly onChange: () => void,
   ) {}
 
-  /** What people are asked; empty where nobody is. */
+  /** The open questions to people; empty where there is none. */
   get questions(): readonly string[] {
     return [...this.#questions.keys()];
   }
 
-  /** Whether somebody is asked and nothing else is in progress. */
+  /** Whether a question is open and nothing else is in progress. */
   get waitsForPeople(): boolean {
     if (this.#questions.size === 0 || this.#calls > 0) return false;
     for (const { tools, children, questions } of this.#tasks.values())

@@ -8,43 +8,36 @@ import { knownNames } from "../../../contracts/validation.js";
 import { toError } from "../../../util/errors.js";
 import { JournalRuns } from "../shared/kept-runs.js";
 import { resumeKept } from "../shared/resume-run.js";
+import { decidedOf, type Resumable, type ResumedRun } from "./decided-runs.js";
 
-/** Executions in a row that ended with their process, after which a run is not resumed by itself. */
+/** The number of executions in a row that ended with their process, after which `resumeAll` leaves a run out. */
 const MOST_FRUITLESS = 5;
-/** Runs that are resumed at once. */
+/** The number of runs that are resumed at the same time. */
 const AT_ONCE = 4;
 const PAGE = 500;
-
-/** What became of a run that `resumeAll` found. */
-export interface ResumedRun {
-  readonly runId: string;
-  readonly output?: EnsembleOutput | undefined;
-  /** Why it failed, or was left out. */
-  readonly error?: Error | undefined;
-}
 
 /** The runs that a `durable()` keeps. */
 export interface Runs extends KeptRuns {
   /**
-   * Goes on with a run: with the ensemble of its name, the newest one where there are several, with its inputs and tags.
+   * Continues a run with its inputs and tags, with the ensemble of its name: the newest one where there are several.
    * @throws ValidationError for an unknown run or ensemble, and for inputs that JSON can't hold; what the run throws.
    */
   resume(runId: string, options?: ResumeOptions): Promise<EnsembleOutput>;
   /**
-   * Goes on with all runs of the attached ensembles whose process has died or has disposed its kernel, and with those that wait for a person who has decided. Never rejects for a
-   * single run: its error is in the result. Runs that have ended their process five times in a row are left out.
+   * Continues all runs of the attached ensembles whose process has died or has disposed its kernel, and those whose reviews are decided. Never rejects for a
+   * single run: its error is in the result. Runs that have ended their process five times in a row, and runs whose reviews cannot be read, are left out.
    */
   resumeAll(): Promise<readonly ResumedRun[]>;
 }
 
-/** What the runs of a plugin stand on. */
+/** The journal and the ensembles of a plugin. */
 export interface RunsSource {
   readonly journal: Journal;
   /** The ensembles of the plugin's kernel, by the name under which their runs are kept. */
   readonly ensembles: ReadonlyMap<string, EnsembleAccess>;
 }
 
-/** The runs of a journal, and the ensembles that go on with them. */
+/** The runs of a journal, with the ensembles that can continue them. */
 export class DurableRuns extends JournalRuns implements Runs {
   readonly #source: RunsSource;
 
@@ -68,8 +61,12 @@ export class DurableRuns extends JournalRuns implements Runs {
   /** As `resumeAll`, for the runs of these ensembles. */
   async resumeAllOf(names: readonly string[]): Promise<readonly ResumedRun[]> {
     const found: KeptRun[] = [];
-    for (const ensemble of names) found.push(...(await this.#resumable(ensemble)));
     const results: ResumedRun[] = [];
+    for (const ensemble of names) {
+      const { runs, unreadable } = await this.#resumable(ensemble);
+      found.push(...runs);
+      results.push(...unreadable);
+    }
     const next = async (): Promise<void> => {
       for (let run = found.shift(); run !== undefined; run = found.shift())
         results.push(await this.#resumed(run));
@@ -78,17 +75,17 @@ export class DurableRuns extends JournalRuns implements Runs {
     return results;
   }
 
-  /** Runs that nobody executes and that can go on, the oldest first. */
-  async #resumable(ensemble: string): Promise<readonly KeptRun[]> {
+  /** Runs that no process executes and that can be continued, the oldest first; and those whose reviews cannot be read. */
+  async #resumable(ensemble: string): Promise<Resumable> {
     const died = (await this.#all({ ensemble, status: "running" })).filter(
       ({ owner }) => owner === undefined,
     );
     const left = [...died, ...(await this.#all({ ensemble, status: "interrupted" }))];
-    const waiting = await this.#all({ ensemble, status: "waiting" });
-    if (waiting.length === 0) return oldestFirst(left);
-    const open = new Set((await this.reviews.pending()).map(({ runId }) => runId));
-    const decided = waiting.filter(({ runId, executions }) => executions > 0 && !open.has(runId));
-    return oldestFirst([...decided, ...left]);
+    const waiting = (await this.#all({ ensemble, status: "waiting" })).filter(
+      ({ executions }) => executions > 0,
+    );
+    const { runs, unreadable } = await decidedOf(waiting, this.#source.journal.reviews);
+    return { runs: oldestFirst([...runs, ...left]), unreadable };
   }
 
   async #all(filter: {
@@ -120,7 +117,7 @@ export class DurableRuns extends JournalRuns implements Runs {
     }
   }
 
-  /** Executions in a row that have left nothing, with that of the process which has died. */
+  /** The number of executions in a row that wrote no entry, including that of the process that died. */
   async #fruitless({ runId, executions, fruitlessExecutions, status }: KeptRun): Promise<number> {
     if (status !== "running" || fruitlessExecutions < MOST_FRUITLESS - 1)
       return fruitlessExecutions;
@@ -128,7 +125,7 @@ export class DurableRuns extends JournalRuns implements Runs {
     return entries.some(({ execution }) => execution === executions) ? 0 : fruitlessExecutions + 1;
   }
 
-  /** @throws ValidationError where there is no ensemble of this name. */
+  /** @throws ValidationError where no ensemble has this name. */
   #ensembleOf(name: string): EnsembleAccess {
     const { ensembles } = this.#source;
     const named = ensembles.get(name);

@@ -22,7 +22,7 @@ export class EntryIndex {
     }
   }
 
-  /** Those that nobody has asked for. */
+  /** The entries that were not requested. */
   get unasked(): readonly KeptEntry[] {
     return [...this.#byKey.values()].filter(({ key }) => !this.#asked.has(key));
   }
@@ -48,7 +48,7 @@ export class EntryIndex {
     this.#asked.add(key);
   }
 
-  /** An entry of a task that fits and that nobody has asked for. */
+  /** An entry of a task that `fits` accepts and that was not requested. */
   unaskedOf(task: string, fits: (entry: KeptEntry) => boolean): KeptEntry | undefined {
     const entry = this.ofTask(task).find((known) => !this.#asked.has(known.key) && fits(known));
     if (entry !== undefined) this.#asked.add(entry.key);

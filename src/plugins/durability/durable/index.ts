@@ -15,17 +15,18 @@ import { tapJournal } from "./taps.js";
 import { WatchedReviews } from "./watched-reviews.js";
 
 export type { DurableOptions } from "./durable-options.js";
-export type { ResumedRun, Runs } from "./durable-runs.js";
+export type { ResumedRun } from "./decided-runs.js";
+export type { Runs } from "./durable-runs.js";
 export { once } from "./once.js";
 
 /** What `durable()` gives: a plugin, and the runs that it keeps. */
 export interface DurablePlugin extends Plugin {
-  /** Until the plugin is disposed. */
+  /** Usable until the plugin is disposed. */
   readonly runs: Runs;
 }
 
 /**
- * Keeps all runs of a kernel; one that is run again under its `runId` goes on where it stopped. One for each kernel.
+ * Keeps all runs of a kernel. A run that is started again with the same `runId` continues where it stopped. A kernel has at most one `durable()`.
  * @throws ValidationError for an unknown option or a value out of range.
  */
 export function durable(options: DurableOptions = {}): DurablePlugin {
@@ -68,7 +69,7 @@ export function durable(options: DurableOptions = {}): DurablePlugin {
   });
 }
 
-/** Goes on with the runs that a process which died has left. What fails becomes a warning of the process. */
+/** Resumes the runs of processes that have died. Each failure becomes a process warning. */
 async function resumeLost(runs: DurableRuns, ensemble: string): Promise<void> {
   try {
     for (const { runId, error } of await runs.resumeAllOf([ensemble]))

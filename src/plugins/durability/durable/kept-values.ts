@@ -67,7 +67,7 @@ export type KeptTool =
 export interface KeptIntent {
   readonly idempotencyKey: string;
   readonly tool: string;
-  /** Somebody has found out that the call may be made again. */
+  /** A person decided that the call may be repeated. */
   readonly settled?: "again" | undefined;
 }
 

@@ -16,6 +16,7 @@ export class MemorySteps {
   readonly #counts = new Map<string, number>();
   /** Writes in progress, by the entry that is written. */
   readonly #keys = new WeakMap<MemoryEntry, string>();
+  #checked = false;
 
   constructor(
     readonly journal: RunJournal,
@@ -24,6 +25,7 @@ export class MemorySteps {
 
   /** A write that was made already. */
   async answer(call: MemoryWrite): Promise<void | Answer<MemoryEntry>> {
+    this.#checkStore(call);
     const { key, count } = this.#nextKey(call);
     this.#keys.set(call.entry, key);
     const isKnown = this.journal.index.get(key) !== undefined;
@@ -36,6 +38,16 @@ export class MemorySteps {
     if (key === undefined || this.journal.index.get(key) !== undefined) return;
     const task = this.#place(call);
     await this.journal.writeStep({ key, kind: "memory", task, value: {} });
+  }
+
+  /** Warns once if the journal outlives the process and the memory store does not. */
+  #checkStore({ run, scope }: MemoryWrite): void {
+    if (this.#checked) return;
+    this.#checked = true;
+    if (this.journal.isVolatile || run.find(Tokens.MemoryStore)?.isVolatile !== true) return;
+    run.warn(
+      `Memory scope '${scope}' is in a store that is empty in a new process: a run that is resumed there does not find its entries. Use a MemoryStore on files or a database.`,
+    );
   }
 
   /** Whether an earlier execution wrote the entry and ended before it could write that down: then the store has it. */

@@ -7,7 +7,7 @@ import { requireUnsealed } from "../shared/sealed/sealed-data.js";
 import { inputsAsJson, inputsHash } from "../shared/kept-inputs.js";
 import type { KeptState } from "./run-journal.js";
 
-/** Ids that nobody chose: they are other ones in each execution. */
+/** Ids that were generated: they differ in each execution. */
 const RANDOM_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const LONGEST_ID = 200;
 
@@ -46,7 +46,7 @@ export async function openJournalOf(
   return { claim, entries: claim.entries, execution: claim.record.executions };
 }
 
-/** The claim of a run that can't go on here. */
+/** Releases the claim of a run that cannot be continued here. */
 async function giveBack(claim: Claim, journal: RunKeeping["journal"]): Promise<void> {
   const { status, waitsFor, result } = claim.record;
   await journal.release(claim, {

@@ -55,6 +55,11 @@ export class RunJournal {
     this.#redacted = entries.some(isRedacted);
   }
 
+  /** Whether the journal is lost when the process ends. */
+  get isVolatile(): boolean {
+    return this.#keeping.journal.isVolatile === true;
+  }
+
   /** Whether secrets were taken out of an entry of the run, so that texts of this execution may lack them. */
   get hasRedacted(): boolean {
     return this.#redacted;

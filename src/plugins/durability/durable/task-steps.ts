@@ -49,7 +49,7 @@ export class TaskSteps {
     this.#finished = journal.entries.filter(({ kind }) => kind === "task").length;
   }
 
-  /** An attempt begins: what plugins told it in an earlier execution stands in its prompt again. */
+  /** Starts an attempt: restores the prompt sections that plugins added in an earlier execution. */
   begin(call: TaskCall): void | Replace<Pick<TaskCall, "promptSections">> {
     const state = this.tasks.begin(call);
     const sections = this.#sectionsOf(state.place);
@@ -91,7 +91,7 @@ export class TaskSteps {
     if (state !== undefined) state.phase = "accepting";
   }
 
-  /** Nobody has ended the run in a review. */
+  /** No review has ended the run. */
   reviewed({ taskId }: TaskCall): void {
     const state = this.tasks.of(taskId);
     if (state !== undefined) state.reviewed = true;
@@ -223,7 +223,7 @@ export class TaskSteps {
   }
 }
 
-/** Whether the task has another schema now, which reads the text anew. */
+/** Whether the task now has another schema, so that the text must be parsed again. */
 function hasOtherType({ definition }: KeptTask, state: TaskState): boolean {
   const now = state.definition?.["output type"];
   return now !== undefined && now[0] !== definition["output type"]?.[0];

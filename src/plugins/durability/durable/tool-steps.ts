@@ -32,7 +32,7 @@ export class ToolSteps {
     const found = this.journal.index.find(toolEntryKey(call), (entry) => entry.hash === hash);
     if (found?.isSame !== true) {
       this.journal.requireOpen(`tool call ${call.idempotencyKey} (${call.tool.name})`);
-      return undefined; // a model that says something else under an old id calls anew
+      return undefined; // the model makes another call with an old id
     }
     const { entry } = found;
     if (entry.kind === "tool") return answer(this.#resultOf(call, entry));
@@ -100,7 +100,7 @@ export class ToolSteps {
     );
   }
 
-  /** A call whose end is unknown: its result where somebody knows it; nothing where it is made again. */
+  /** Resolves a call in doubt: returns its result where a person knows it, or `undefined` where the call is repeated. */
   async #doubtful(call: ToolCallContext, entry: KeptEntry): Promise<ToolResult | undefined> {
     this.journal.requireOpen(`the result of tool call ${call.idempotencyKey}`);
     const resume = this.#resume(call);

@@ -16,7 +16,7 @@ import { requireUnsealed } from "./sealed/sealed-data.js";
 
 /** Runs that are deleted at once are listed in pages of this size. */
 const PAGE = 500;
-const ASKED_FOR = "somebody asked for it";
+const ASKED_FOR = "cancelled on request";
 
 /** The runs of a journal, and what can be done with them from any process. */
 export class JournalRuns implements KeptRuns {
@@ -108,7 +108,7 @@ export class JournalRuns implements KeptRuns {
     return count;
   }
 
-  /** Deletes a run that nobody executes. */
+  /** Deletes a run that no process executes. */
   async #deleted(runId: string): Promise<boolean> {
     try {
       return await this.#journal().delete(runId);

@@ -1,5 +1,4 @@
 import type { McpHttpOptions, McpServingSettings } from "./types.js";
-import { isIP } from "node:net";
 import { ValidationError } from "../../../contracts/errors.js";
 import { Task } from "../../../contracts/task.js";
 import { checkTools, isTool } from "../../../contracts/tool.js";
@@ -12,6 +11,15 @@ import {
   requireInteger,
   requireText,
 } from "../../../contracts/validation.js";
+import {
+  bareHost,
+  hostNamesOf,
+  isLoopbackHost,
+  isWildcardHost,
+  LOOPBACK_NAMES,
+  originsOf,
+  urlHostOf,
+} from "../../shared/http/listening-names.js";
 
 /** All options of `McpServingSettings`. */
 export const MCP_SERVING_SETTINGS = [
@@ -84,8 +92,6 @@ const HTTP_OPTIONS = [
   "maxSessions",
   "sessionIdleMs",
 ];
-const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"];
-const WILDCARDS = new Set(["0.0.0.0", "::", "[::]"]);
 
 /** Options of an endpoint with defaults. */
 export interface ResolvedHttpOptions {
@@ -115,14 +121,14 @@ export function resolveHttpOptions(o: McpHttpOptions): ResolvedHttpOptions {
   if (token !== undefined) requireText(token, "http() token must not be blank when set");
   requireInteger("http() maxSessions", o.maxSessions, 1);
   requireDuration("http() sessionIdleMs", o.sessionIdleMs);
-  const host = given.replace(/^\[(.*)\]$/, "$1");
-  if (token === undefined && !isLoopback(host)) {
+  const host = bareHost(given);
+  if (token === undefined && !isLoopbackHost(host)) {
     throw new ValidationError(
       `http() needs a token to listen on ${host}: other machines can reach it`,
       { hint: "Set `token`, or leave `host` out." },
     );
   }
-  const urlHost = isIP(host) === 6 ? `[${host}]` : host;
+  const urlHost = urlHostOf(host);
   const allowedHosts = hostsOf(o.allowedHosts, host, urlHost);
   const { maxSessions = 100, sessionIdleMs = 1_800_000 } = o;
   return {
@@ -131,15 +137,11 @@ export function resolveHttpOptions(o: McpHttpOptions): ResolvedHttpOptions {
     urlHost,
     path,
     token,
-    allowedOrigins: originsOf(o.allowedOrigins),
+    allowedOrigins: originsOf("http()", o.allowedOrigins),
     allowedHosts,
     maxSessions,
     sessionIdleMs,
   };
-}
-
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 }
 
 function hostsOf(
@@ -147,36 +149,12 @@ function hostsOf(
   host: string,
   urlHost: string,
 ): readonly string[] {
-  requireArray("http() allowedHosts", given);
-  given?.forEach((name: unknown, i) =>
-    requireText(
-      name,
-      `http() allowedHosts[${i}] must be a name without port, got: ${preview(name)}`,
-    ),
-  );
-  if (given !== undefined) return given.map((name) => name.toLowerCase());
-  if (WILDCARDS.has(host)) {
+  const names = hostNamesOf("http()", given);
+  if (names !== undefined) return names;
+  if (isWildcardHost(host)) {
     throw new ValidationError(
       `http() needs allowedHosts to listen on ${host}: the names under which clients ask for the server`,
     );
   }
   return [...LOOPBACK_NAMES, urlHost.toLowerCase()];
-}
-
-function originsOf(given: readonly string[] | undefined): ReadonlySet<string> {
-  requireArray("http() allowedOrigins", given);
-  return new Set(
-    given?.map((origin: unknown, i) => {
-      const url = typeof origin === "string" && URL.canParse(origin) ? new URL(origin) : undefined;
-      if (
-        url === undefined ||
-        (url.origin !== origin && `${url.origin}/` !== origin) ||
-        url.origin === "null"
-      )
-        throw new ValidationError(
-          `http() allowedOrigins[${i}] must be an origin like http://localhost:6274, got: ${preview(origin)}`,
-        );
-      return url.origin;
-    }),
-  );
 }

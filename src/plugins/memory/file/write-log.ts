@@ -5,6 +5,7 @@ import type { ScopeTable } from "./scope-table.js";
 import { MemoryStoreError } from "../../../contracts/state-errors.js";
 import { DraftFile, writeFileAtomically } from "../../../util/files/atomic-write.js";
 import type { FileLock } from "../../../util/files/file-lock.js";
+import { lineParts } from "../../../util/files/line-parts.js";
 import { makeFolder } from "../../../util/files/make-folder.js";
 import { isAt } from "../../../util/files/same-file.js";
 import { syncFolder } from "../../../util/files/sync-folder.js";
@@ -14,7 +15,6 @@ import { acquireLock } from "../../shared/files/acquire-lock.js";
 import { readWriteLog, type ReadWriteLog } from "./write-log-reader.js";
 import { HEADER_LINE, linesOfTable } from "./record.js";
 
-const WRITE_BYTES = 1 << 20;
 /** Files below this size are never compacted. */
 const MIN_COMPACTION_BYTES = 64 << 10;
 
@@ -160,7 +160,7 @@ export class WriteLog {
     let size = 0;
     try {
       await draft.handle.chmod(mode & 0o777);
-      for (const part of parts(linesOfTable(this.table))) {
+      for (const part of lineParts(linesOfTable(this.table))) {
         await writeFully(draft.handle, part, size);
         size += part.length;
       }
@@ -228,16 +228,4 @@ async function openFile(path: string): Promise<FileHandle> {
       { hint: "Give the store the path of a file" },
     );
   return open(path, there === undefined ? "wx+" : "r+", 0o600);
-}
-
-/** Joins lines into chunks of about one megabyte. */
-function* parts(lines: Iterable<string>): Generator<Buffer> {
-  let text = "";
-  for (const line of lines) {
-    text += line;
-    if (text.length < WRITE_BYTES) continue;
-    yield Buffer.from(text);
-    text = "";
-  }
-  yield Buffer.from(text);
 }

@@ -30,6 +30,11 @@ class InMemoryStore implements SharedMemoryStore {
   readonly #scopes = new Map<string, Scope>();
   readonly #locks = new ScopeLocks();
 
+  /** An accessor, not a field: checks of options list own fields, and would name this one where the store is given as `memory`. */
+  get isVolatile(): boolean {
+    return true;
+  }
+
   async store(scope: string, entry: MemoryEntry): Promise<void> {
     checkScope(scope);
     this.#append(scope, frozenEntry(entry));

@@ -9,7 +9,7 @@ export const NONE: CaptureModeDefinition = Object.freeze({
   parsesToolInput: false,
 });
 
-/** Whole conversations, and what memory was asked and told. */
+/** Complete conversations, and the reads and writes of memory. */
 export const STANDARD: CaptureModeDefinition = Object.freeze({
   name: "STANDARD",
   capturesMessages: true,

@@ -9,7 +9,7 @@ export type { ConsoleProgressOptions, ProgressStream } from "./console-options.j
 
 /**
  * Shows on the console how runs get on: a line when a task starts, ends or fails, for every tool call, retry and warning, and a table at the end of
- * each run. Colours only on a terminal. Answers themselves are not printed. Several runs may go on at once; their lines then bear the run's id.
+ * each run. Colours only on a terminal. Answers themselves are not printed. Where several runs are in progress, their lines have the run's id.
  * @throws ValidationError for an unknown option or a stream without `write`.
  */
 export function consoleProgress(options: ConsoleProgressOptions = {}): Plugin {

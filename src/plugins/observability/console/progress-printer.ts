@@ -128,7 +128,7 @@ export class ProgressPrinter {
     this.#line(e, this.#paint("red", `Run failed: ${text}`));
   }
 
-  /** Prints the reasons of a run's failures that are still to be told and not in `message`: the run went on, or failed for another one. */
+  /** Prints the reasons of a run's failures that were not printed and are not in `message`: the run continued, or failed for another reason. */
   #explain(runId: string, message: string): void {
     const failures = this.#unexplained.get(runId) ?? [];
     this.#unexplained.delete(runId);

@@ -20,7 +20,7 @@ function addTokens(a: number, b: number): number {
   return a < 0 || b < 0 ? -1 : a + b;
 }
 
-/** Whether a task ended because its run was cancelled or suspended, ran out of time or lost a sibling, and not by a fault of its own. */
+/** Whether a task ended because its run was cancelled or suspended, exceeded its time limit or lost a sibling, and not because of its own failure. */
 export function isStopped({ cause }: Ev<"task_failed">): boolean {
   return (
     cause.code === "AE_RUN_CANCELLED" ||
@@ -83,7 +83,7 @@ export class RunProgress {
       readableCount(row.tokens),
       String(row.tools),
     ]);
-    const tokens = e.totalTokens === 0 && tasks.some((row) => row.tokens < 0) ? -1 : e.totalTokens; // a sum of what nobody reported
+    const tokens = e.totalTokens === 0 && tasks.some((row) => row.tokens < 0) ? -1 : e.totalTokens; // a sum of unreported counts
     const totals = [
       "Total",
       "",

@@ -7,7 +7,7 @@ export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
 /** Colours a text, or leaves it as it is. */
 export type Paint = (style: Style, text: string) => string;
 
-// `validateStream` would make newer versions of Node judge process.stdout again, whatever stream the lines go to.
+// `validateStream` would make newer versions of Node check process.stdout again, for any output stream.
 const coloured: Paint = (style, text) => styleText(style, text, { validateStream: false });
 
 /** Paints when asked to. */

@@ -25,7 +25,7 @@ function partsOf(message: ChatMessage, redact: Redact): readonly MessagePart[] {
     return [...(message.content === "" ? [] : [text(message.content, redact)]), ...calls];
   }
   if (typeof message.content === "string") return [text(message.content, redact)];
-  // Pictures are named, not copied: they are large, and nobody reads them in a trace.
+  // Images are named, not copied: they are large and not useful in a trace.
   return message.content.map((part) =>
     part.type === "text"
       ? text(part.text, redact)

@@ -21,7 +21,7 @@ export type {
 export type { TracedPlace } from "./propagation.js";
 export type { SemconvVersion } from "./semantic-names.js";
 
-/** The plugin, with what tools and handlers need to go on with the trace. */
+/** The plugin, with the functions for tools and handlers to continue the trace. */
 export interface OtelPlugin extends Plugin {
   /**
    * Calls `fn` with the span of the tool call, else of the task, else of the run as the active one, so that spans which `fn` begins, and those of

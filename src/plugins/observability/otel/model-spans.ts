@@ -10,7 +10,7 @@ import { requestContent, responseContent } from "./content.js";
 import { ATTRIBUTES, OPERATIONS, SPAN_EVENTS } from "./semantic-names.js";
 import { begin, errorAttribute, noteError } from "./tracing.js";
 
-/** A model call that has ended, as its hook tells it. */
+/** A model call that has ended, from its hook. */
 export type EndedLlmCall = After<
   LlmCall & { readonly durationMs: number },
   "response",
@@ -68,7 +68,7 @@ export class ModelSpans {
     if (call.outcome !== "ok") span.setAttribute(ATTRIBUTES.outcome, call.outcome);
     if (call.error !== undefined) noteError(run, span, call.error, at);
     span.end(at);
-    if (call.outcome === "answered") return; // nobody was called
+    if (call.outcome === "answered") return; // no model was called
     const { instruments } = this.tracing;
     const attributes = this.#metricAttributes(call);
     const firstMs = firstChunkMs === undefined ? undefined : firstChunkMs - startedMs;

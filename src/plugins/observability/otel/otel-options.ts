@@ -43,7 +43,7 @@ export interface OtelOptions {
   readonly workflowName?: string | ((run: RunInfo) => string | undefined) | undefined;
   /** Puts prompts, answers, tool arguments and results on the spans, keys and tokens taken out. Default false. */
   readonly captureContent?: boolean | undefined;
-  /** Sees every text that goes on a span as content or as the message of an error, and returns what goes there instead. */
+  /** Receives every text that is set on a span as content or as the message of an error, and returns its replacement. */
   readonly redact?: ((text: string) => string) | undefined;
 }
 

@@ -20,7 +20,7 @@ interface FoundContext {
   readonly context: Context;
 }
 
-/** The context of a place, of whatever kernel its run is. */
+/** The context of a place, in any of the active kernels. */
 function contextIn(active: Iterable<Telemetry>, place: Place): FoundContext | undefined {
   for (const telemetry of active) {
     const context = telemetry.contextAt(place);

@@ -140,7 +140,7 @@ export class RunTrace {
     this.#endTask(task, e.cause);
   }
 
-  /** The task as it goes on. */
+  /** The task in progress. */
   task(taskId: string): OpenTask | undefined {
     return this.#tasks.last(taskId);
   }
@@ -178,7 +178,7 @@ export class RunTrace {
     span.end(this.clock.instant(endedMs));
   }
 
-  /** A write that succeeded, told with its task; or one that failed, known by its hook only. */
+  /** A successful write, with its task; or a failed one, known from its hook only. */
   memoryWrite(scope: string, parent: Context, error: Error | undefined): void {
     const endedMs = this.clock.ms();
     const { span } = begin(this, {

@@ -86,7 +86,7 @@ export interface VersionedNames {
   readonly provider: string;
   readonly operationDuration: string;
   readonly timeToFirstChunk: string;
-  /** One histogram with the attribute `gen_ai.token.type`; absent where `inputTokens` and `outputTokens` are metrics of their own. */
+  /** One histogram with the attribute `gen_ai.token.type`; absent where `inputTokens` and `outputTokens` are separate metrics. */
   readonly tokenUsage?: string;
   readonly inputTokens?: string;
   readonly outputTokens?: string;

@@ -9,7 +9,7 @@ import { chosenVersion, namesOfVersion } from "./semantic-names.js";
 
 const SCOPE = "agentensemble";
 
-/** Loads OpenTelemetry and gets tracer and meter. `noted` hears of a `redact` function that throws. */
+/** Loads OpenTelemetry and gets tracer and meter. `noted` is called for a `redact` function that throws. */
 export async function startTelemetry(
   options: OtelOptions,
   clock: Clock,

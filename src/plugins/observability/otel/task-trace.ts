@@ -9,7 +9,7 @@ export interface OpenModelCall extends OpenSpan {
   firstChunkMs: number | undefined;
 }
 
-/** A tool call that is going on, or whose end is still to be told by its event. */
+/** A tool call in progress, or one whose final event has not arrived. */
 export interface OpenToolCall extends OpenSpan {
   readonly call: ToolCall;
   /** Tasks that were begun below it. */
@@ -24,7 +24,7 @@ export interface OpenToolCall extends OpenSpan {
     | undefined;
 }
 
-/** A task that is going on: one way through `runTask`, whatever attempts it takes. */
+/** A task in progress: one call of `runTask` with all its attempts. */
 export interface OpenTask extends OpenSpan {
   readonly taskId: string;
   readonly agentRole: string | undefined;

@@ -39,7 +39,7 @@ export const TRACED: readonly EventType[] = [
   "memory_written",
 ];
 
-/** Turns what hooks and events tell of any number of runs of a kernel into spans and metrics. Keeps nothing of a run that has ended. */
+/** Converts the hooks and events of any number of runs of a kernel into spans and metrics. Keeps no state of ended runs. */
 export class Telemetry {
   readonly #runs = new Map<string, RunTrace>();
   readonly #models: ModelSpans;
@@ -118,7 +118,7 @@ export class Telemetry {
     this.#runs.get(write.run.id)?.beginMemoryWrite(write);
   }
 
-  /** Writes that succeed are told by their event, which knows the task. */
+  /** Successful writes come from their event, which has the task. */
   endMemoryWrite({ run, scope, error }: EndedWrite): void {
     const trace = this.#runs.get(run.id);
     if (trace !== undefined && error !== undefined)
@@ -154,6 +154,6 @@ function modelOf({ run, task, agent }: TaskCall): ChatModel | undefined {
   try {
     return run.modelFor(task, agent);
   } catch {
-    return undefined; // a name that nobody knows: the task itself will fail with that
+    return undefined; // an unknown name, with which the task itself fails
   }
 }

@@ -8,14 +8,14 @@ import type { Tracing } from "./tracing.js";
 import { ATTRIBUTES, OPERATIONS } from "./semantic-names.js";
 import { begin, errorAttribute, noteError } from "./tracing.js";
 
-/** A tool call that has ended, as its hook tells it. */
+/** A tool call that has ended, from its hook. */
 export type EndedToolCall = After<ToolCallContext, "result", ToolResult>;
 
 /** The value of `error.type` for a tool that gave a failed result, or was not let at it. */
 const TOOL_ERROR = "tool_error";
 
 /**
- * The spans and metrics of tool calls. A span begins when the tool does and is ended by the call's event, which tells what became of the result;
+ * The spans and metrics of tool calls. A span begins when the tool does and is ended by the call's event, which has the outcome of the result;
  * calls that never got to the tool (an unknown name, unfit input, a refusal) are known by their event alone.
  */
 export class ToolSpans {

@@ -30,7 +30,7 @@ export interface OpenSpan {
   readonly startedMs: number;
 }
 
-/** Instants of one run: the monotonic clock on the calendar, so that durations are true whatever the wall clock does. */
+/** Instants of one run from the monotonic clock, so that changes of the wall clock do not affect durations. */
 export class RunClock {
   readonly #wallMs: number;
   readonly #monotonicMs: number;

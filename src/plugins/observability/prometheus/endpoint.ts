@@ -11,7 +11,7 @@ export interface Exposition {
 
 const HOSTS = /^(?:127\.0\.0\.1|\[::1\]|localhost)(?::\d+)?$/i;
 
-/** Answers a request with the metrics. What goes wrong is a warning of the process, and said to nobody outside. */
+/** Answers a request with the metrics. A failure is a process warning, and is not shown to the client. */
 export async function answerScrape(
   request: IncomingMessage,
   response: ServerResponse,

@@ -15,13 +15,13 @@ export type {
   PrometheusRegistry,
 } from "./prometheus-options.js";
 
-/** The plugin, with what an endpoint of your own needs. */
+/** The plugin, with what your own endpoint needs. */
 export interface PrometheusPlugin extends Plugin {
   /** All metrics in the text format of Prometheus; also after the kernel is gone. @throws ValidationError where prom-client is not installed. */
   metrics(): Promise<string>;
   /** The media type of that text. */
   readonly contentType: string;
-  /** Answers a request of `node:http` with the metrics, whatever its path. Never rejects. */
+  /** Answers a request of `node:http` with the metrics, at any path. Never rejects. */
   readonly handler: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   /** Where `listen` serves them, for instance `http://127.0.0.1:9464/metrics`; `undefined` while nothing listens. */
   readonly url: string | undefined;

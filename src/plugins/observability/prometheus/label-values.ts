@@ -1,7 +1,7 @@
 const OTHER = "other";
 const LENGTH = 100;
 
-/** Keeps the number of series bounded: of each label only so many values are told apart, first come, first served. */
+/** Limits the number of series: of each label only the first values are distinguished. */
 export class LabelValues {
   readonly #known = new Map<string, Set<string>>();
 

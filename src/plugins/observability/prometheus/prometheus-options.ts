@@ -22,7 +22,7 @@ export interface PrometheusOptions {
   readonly registry?: PrometheusRegistry | undefined;
   /** What the names of all metrics begin with. Default `agentensemble_`. */
   readonly prefix?: string | undefined;
-  /** How many different roles, tools, models and so on are told apart, each; further ones are counted as `other`. Default 100. */
+  /** The maximum number of different values of each label, such as roles, tools and models. Further ones are counted as `other`. Default 100. */
   readonly maxLabelValues?: number | undefined;
   /** Serves `/metrics` over HTTP while the kernel lives. Default: nothing listens. */
   readonly listen?: PrometheusListenOptions | undefined;

@@ -25,7 +25,7 @@ interface GoingRun {
   /** When each call began; only calls that were really made. */
   readonly modelCalls: KeyedQueue<string, number>;
   readonly toolCalls: KeyedQueue<ToolCall, number>;
-  /** Calls whose hook has told of them, until their event does. */
+  /** Calls that their hook has counted, until their event arrives. */
   readonly told: KeyedQueue<string, true>;
 }
 
@@ -41,7 +41,7 @@ export const COUNTED: readonly EventType[] = [
   "tool_called",
 ];
 
-/** Turns what hooks and events tell of runs into numbers. */
+/** Converts the hooks and events of runs into metrics. */
 export class RunMetrics {
   readonly #runs = new Map<string, GoingRun>();
 

@@ -24,7 +24,7 @@ export function errorTypeOf(error: Error): string {
   return AgentEnsembleError.isInstance(root) ? root.code : root.name;
 }
 
-/** Whether an error is a failure, and not somebody's wish to stop. */
+/** Whether an error is a failure, and not a requested stop. */
 export function isFault(error: Error): boolean {
   const reason = TaskExecutionError.isInstance(error) ? (error.cause ?? error) : error; // a handler whose own inner run was cancelled has failed
   return !ExitEarlySignal.isInstance(reason) && !RunCancelledError.isInstance(reason);

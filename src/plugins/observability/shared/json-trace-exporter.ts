@@ -15,7 +15,7 @@ import { traceFileName, writeTraceFile } from "./trace-files.js";
 
 /** Where traces go: a folder that gets one file per run, or one file that the next run overwrites. */
 export type JsonTraceExporterOptions = {
-  /** Gives the diagram of the ensemble (`() => ensemble.toDag()`), which is then written beside each trace as `{runId}.dag.json`, with the transitions that were made. Default: none. */
+  /** Gives the diagram of the ensemble (`() => ensemble.toDag()`), which is then written next to each trace as `{runId}.dag.json`, with the transitions that were made. Default: none. */
   readonly dag?: (() => Dag) | undefined;
 } & (
   | { readonly dir: string; readonly file?: undefined }

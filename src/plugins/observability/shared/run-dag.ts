@@ -1,7 +1,7 @@
 import type { Dag, DagEdge, DagTask, RunDag } from "../../../contracts/dag.js";
 import type { Redactor } from "../../../contracts/redaction.js";
 import type { ExecutionTrace, GraphTrace } from "../../../contracts/trace.js";
-import { tasksOf } from "./trace-dag.js";
+import { tasksOf } from "../../shared/trace-dag.js";
 import { Graph } from "../../../contracts/graph.js";
 
 function edgesAfter(

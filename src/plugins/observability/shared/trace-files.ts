@@ -11,7 +11,7 @@ export function traceFileName(ensembleId: string, extension: ".trace.json" | ".d
 }
 
 /**
- * Writes a text, given in pieces, into a file of its own or replaces an older one: a reader sees the old text or the new one.
+ * Writes a text, given in pieces, to a new file or replaces an older one: a reader sees either the old or the new text.
  * @throws ValidationError that names the path when it cannot be written.
  */
 export async function writeTraceFile(path: string, pieces: Iterable<string>): Promise<void> {

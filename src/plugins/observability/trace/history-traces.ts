@@ -5,7 +5,7 @@ import type { WorkflowReport } from "../../../contracts/run.js";
 import type { GraphTrace, LoopTrace, PhaseTrace } from "../../../contracts/trace.js";
 import type { TraceKeeper } from "./keeper.js";
 
-/** What workflows reported beside the outputs of tasks. */
+/** The reports of workflows other than the outputs of tasks. */
 export interface HistoryTraces {
   readonly loopTraces: readonly LoopTrace[];
   readonly graphTrace: GraphTrace | undefined;

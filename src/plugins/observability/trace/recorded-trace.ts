@@ -97,7 +97,7 @@ class RecordedTrace implements ExecutionTrace {
     return (this.#made.inputs ??= capturedInputs(this.#keeper.value(this.#record.run.inputs)));
   }
 
-  /** Made anew each time: an exporter reads it, and may then be a warning itself. */
+  /** Created at each call: an exporter reads it, and may then cause a warning itself. */
   get metadata(): Fields {
     const { run, warnings } = this.#record;
     return Object.freeze({

@@ -18,12 +18,12 @@ import { CallTraces, tracedText } from "./call-traces.js";
 import { spanOf } from "./wall-clock.js";
 import { messageOf } from "../../../util/errors.js";
 
-/** Whether a task is that of a manager: the tasks that it hands out are tasks of the run, with lanes of their own. */
+/** Whether a task is that of a manager: its delegated tasks are tasks of the run, with separate lanes. */
 function isManager({ calls }: TaskRecord): boolean {
   return calls[0]?.usage.purpose === "manager";
 }
 
-/** Makes the traces of a run's tasks; those of delegates stand inside the delegations that led to them, those of a manager's workers beside it. */
+/** Makes the traces of a run's tasks; those of delegates are inside their delegations, those of a manager's workers are next to the manager's. */
 export class TaskTraces {
   readonly #run: RunRecord;
   readonly #clock: WallClock;
@@ -141,7 +141,7 @@ export class TaskTraces {
     };
   }
 
-  /** Every role that worked, once, as the first agent of that role has it. `allowDelegation` tells whether it delegated in this run. */
+  /** Every role that worked, once, as the first agent of that role has it. `allowDelegation`: whether it delegated in this run. */
   agents(): readonly AgentSummary[] {
     const workers = new Map<string, { readonly agent: Agent; readonly delegated: boolean }>();
     for (const { agent, delegations } of this.#run.tasks) {

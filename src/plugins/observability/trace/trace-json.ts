@@ -169,7 +169,7 @@ function head(trace: ExecutionTrace): Json {
   };
 }
 
-/** A trace as plain JSON data: the names of schema 1.3, with ours beside them. Whatever a run holds is JSON already when it stands in a trace. */
+/** A trace as JSON data: the names of schema 1.3, with additional names. All values in a trace are JSON data already. */
 export function traceJson(trace: ExecutionTrace): unknown {
   return { ...head(trace), taskTraces: trace.taskTraces.map(taskTrace) };
 }

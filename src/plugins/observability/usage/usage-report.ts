@@ -6,7 +6,7 @@ import { checkOptions, knownNames, preview } from "../../../contracts/validation
 import { sumCost } from "../../../contracts/metrics.js";
 
 /**
- * What the rows of a report stand for. `task`: each task of each run with its own calls; `task-tree`: each task that nobody delegated, with the calls of
+ * What the rows of a report stand for. `task`: each task of each run with its own calls; `task-tree`: each task that was not delegated, with the calls of
  * everything it delegated or ran, runs that it started with its context as `parent` included; `tag:customer`: the values of the run's tag `customer`.
  */
 export type UsageGrouping =
@@ -104,7 +104,7 @@ type Group = Pick<UsageRow, "key" | "runId">;
 
 const nameOf = ({ runId, key }: Group): string => JSON.stringify([runId, key]);
 
-/** The task that a task goes back to, as far as the calls tell: a task without calls of its own is not among them. */
+/** The root task of a task, as far as the calls show it: a task without its own calls is not among them. */
 function rootsOf(ledger: readonly UsageRecord[]): (record: UsageRecord) => Group {
   const parents = new Map<string, Group>();
   const callers = new Map<string | undefined, Group>();

@@ -54,7 +54,7 @@ export class Account implements CallQueue {
   readonly waiting = new Set<QueuedCall>();
   /** The limit that stopped its runs. */
   closedBy: LimitName | undefined;
-  /** Tells the owner of changes, once it has begun. */
+  /** Reports changes to the owner, once its run has begun. */
   meter: AccountMeter | undefined;
   readonly #startedMs: number;
   #watching: AbortController | undefined;

@@ -95,7 +95,7 @@ export class BudgetKeeper implements SpendingGuard {
       : Promise.resolve(tokens).then((n) => this.#reserve(call, limited, n));
   }
 
-  /** The first of all policies: nobody needs to judge, and no rate limit to wait for, what is refused anyway. */
+  /** The first of all policies: a refused call needs no other judgement, and waits for no rate limit. */
   judge(call: LlmCall): Reject | undefined {
     return call.allowance instanceof Refusal ? reject(call.allowance.error) : this.#checkOver(call);
   }
@@ -107,7 +107,7 @@ export class BudgetKeeper implements SpendingGuard {
     return verdict;
   }
 
-  /** After a call, whatever its outcome. */
+  /** After a call with any outcome. */
   settle(call: After<LlmCall, "response", ChatResponse>): Awaitable<void> {
     const { allowance: reservation } = call;
     if (!(reservation instanceof Reservation)) return undefined;
@@ -173,7 +173,7 @@ export class BudgetKeeper implements SpendingGuard {
 
   #patch(call: LlmCall, charge: Charge): RequestPatch {
     if (charge instanceof Reservation) {
-      // A tap that hangs would keep the reservation for ever; a call that has begun ends by itself.
+      // A tap that never returns would keep the reservation indefinitely; a call that has begun ends by itself.
       charge.unwatch = this.#onAbort(call, () => {
         if (!charge.begun) void passOn(charge.release(), () => advance(charge.accounts));
       });
@@ -211,7 +211,7 @@ function accountsOf(run: HookRun): readonly Awaitable<Account>[] {
   return all;
 }
 
-/** Tells from now on how the budget of a run stands. */
+/** Starts to emit the state of a run's budget. */
 function measure(account: Account): void {
   const meter = new Meter(account, account.owner.get(Tokens.Clock));
   account.meter = meter;

@@ -10,26 +10,26 @@ import {
 
 /** Options of `budget`. At least one of the three limits is needed. */
 export interface BudgetOptions {
-  /** Input and output tokens of all model calls of a run together. */
+  /** The maximum input and output tokens of all model calls of a run together. */
   readonly maxTokens?: number | undefined;
-  /** What they may cost together, in the currency of the ensemble's `costConfiguration`, which is then needed. */
+  /** The maximum cost of all model calls together, in the currency of the ensemble's `costConfiguration`, which is then required. */
   readonly maxCost?: number | undefined;
-  /** From this many milliseconds after the beginning of the run on no further call starts. Calls in flight may finish; `timeoutMs` of the run ends them. */
+  /** The time after the start of the run, in milliseconds, from which no further call starts. Calls in flight may finish; `timeoutMs` of the run ends them. */
   readonly maxDurationMs?: number | undefined;
   /**
-   * What a call may put out where neither its agent nor its task sets `maxOutputTokens`, with `maxTokens` or `maxCost`. That much is reserved for it and
-   * sent as its limit. Default 4,096, which all common models allow.
+   * The output limit of a call where neither its agent nor its task sets `maxOutputTokens`, with `maxTokens` or `maxCost`. It is reserved for the call and
+   * sent to the model. Default 4,096, which all common models accept.
    */
   readonly maxOutputTokensPerCall?: number | undefined;
   /**
-   * What happens to a call that would exceed the budget. `stop` (default): nothing more starts, the run fails with BudgetExceededError and keeps what was
-   * finished. `reject`: this call fails, and the run goes on. `downgradeTo`: it goes to this model, as long as that is within `maxCost`; then as `stop`.
-   * Needs `maxCost` and a price function, since only that knows that the model is cheaper.
+   * What happens to a call that would exceed the budget. `stop` (default): nothing more starts; the run fails with BudgetExceededError, which has the finished
+   * outputs. `reject`: this call fails, and the run continues. `downgradeTo`: the call uses this model while its cost fits into `maxCost`; then as `stop`. It
+   * requires `maxCost` and a price function, which determines that the model is cheaper.
    */
   readonly onExceeded?: "stop" | "reject" | { readonly downgradeTo: ModelRef } | undefined;
 }
 
-/** A budget's options, checked and with defaults. */
+/** The checked options of a budget, with defaults. */
 export interface BudgetSettings {
   readonly maxTokens: number | undefined;
   readonly maxCost: number | undefined;
@@ -48,7 +48,7 @@ const OPTION_NAMES = [
 ];
 const DEFAULT_OUTPUT_TOKENS = 4_096;
 
-/** Applies the defaults. @throws ValidationError for what does not fit, and for options that would have no effect. */
+/** Applies the defaults. @throws ValidationError for an unknown option, a value out of range and an option without effect. */
 export function resolveBudgetOptions(options: BudgetOptions): BudgetSettings {
   checkOptions("budget", options, OPTION_NAMES);
   const { maxTokens, maxCost, maxDurationMs, maxOutputTokensPerCall } = options;
@@ -97,7 +97,7 @@ function downgradeOf({ onExceeded, maxCost }: BudgetOptions): ModelRef | undefin
   return downgradeTo;
 }
 
-/** NaN and Infinity have no JSON. */
+/** Refuses NaN and Infinity, which JSON can't represent. */
 function shownLimit(value: unknown): string {
   return typeof value === "number" ? String(value) : preview(value);
 }

@@ -13,7 +13,7 @@ const UNITS: Readonly<Record<LimitName, string>> = {
   maxDurationMs: "ms",
 };
 
-/** Why a call was not made, or a run was stopped; a new one for each, since errors carry the output of their run. */
+/** The error of a refused call or a stopped run. Each gets a new one, since errors contain the output of their run. */
 export function excess(account: Account, limit: LimitName, demand?: Demand): BudgetExceededError {
   const used = `Budget ${limit} exceeded: ${number(account.used(limit))} of ${number(account.allowed(limit))} ${UNITS[limit]} used`;
   if (limit === "maxDurationMs")
@@ -32,7 +32,7 @@ export function excess(account: Account, limit: LimitName, demand?: Demand): Bud
   });
 }
 
-/** Tells the run of the call, and the run that has the budget, where that is another. */
+/** Emits to the run of the call and, where it is another one, to the run that has the budget. */
 export function announce(
   call: LlmCall,
   account: Account,
@@ -54,7 +54,7 @@ export function announce(
   if (account.owner !== run) account.owner.emit(event);
 }
 
-/** Tells of a call that is not made, and stops the runs where the budget says so; gives the error for the call. */
+/** Reports a call that is not made, and stops the runs where the budget requires it. Returns the error for the call. */
 export function exceed(
   call: LlmCall,
   account: Account,
@@ -72,7 +72,7 @@ export function exceed(
   return error;
 }
 
-/** Six digits after the point at most, without noise. */
+/** A cost with at most six decimal places. */
 function number(value: number): string {
   return String(Math.round(value * 1e6) / 1e6);
 }

@@ -12,10 +12,9 @@ import { LocalBudgetAccounts } from "./local-accounts.js";
 export type { BudgetOptions } from "./budget-options.js";
 
 /**
- * Limits what a run may use: tokens, cost, time. Every run has the whole budget for itself; its delegates and the runs that join it (`parent`) share it.
- * Before each model call its input, by estimate, and its answer, by its output limit, are reserved; afterwards what was reported counts, so that calls in
- * parallel can't exceed a limit together. A call for which only reservations leave no room waits for them. `budget_exceeded` tells of every call that
- * was refused or downgraded.
+ * Limits the tokens, cost and time of a run. Every run has a separate budget, shared with its delegates and the runs that join it (`parent`). Before each
+ * model call, its estimated input and its maximum output are reserved; after it, the reported usage counts. So concurrent calls can't exceed a limit
+ * together. A call that would fit without the reservations of other calls waits for them. Every refused or downgraded call emits `budget_exceeded`.
  * @throws ValidationError for an unknown option, a value out of range or one without effect; when the kernel starts, for an unknown provider; when a run
  * begins, for `maxCost` without prices.
  */
@@ -39,7 +38,7 @@ export function budget(options: BudgetOptions): Plugin {
   });
 }
 
-/** The standard plugin that keeps the budgets of all runs, also of those that a run joins without having a budget itself. */
+/** The standard plugin that enforces the budgets of all runs, and of the runs that they join. */
 export function standardBudgets(): Plugin {
   const keeper = new BudgetKeeper();
   return definePlugin({
@@ -52,7 +51,7 @@ export function standardBudgets(): Plugin {
       bind.single(Tokens.SpendingGuard, { default: true }).toConstantValue(keeper);
     },
     apply({ hooks }) {
-      // After those that say what earlier executions of the run have used.
+      // After the taps that report the usage of earlier executions.
       hooks.beforeRun.tap({ name: "budget", lane: "policy", order: "post" }, (call) =>
         keeper.open(call),
       );
@@ -66,7 +65,7 @@ export function standardBudgets(): Plugin {
       hooks.beforeLlmCall.tap({ name: "budget-start", lane: "policy", order: "post" }, (call) =>
         keeper.begin(call),
       );
-      // First of all, so that a reservation is settled whatever later taps do.
+      // The first tap, so that a reservation is settled even where a later tap fails.
       hooks.afterLlmCall.tap({ name: "budget", lane: "transform", order: "pre" }, (call) =>
         keeper.settle(call),
       );
@@ -74,7 +73,7 @@ export function standardBudgets(): Plugin {
   });
 }
 
-/** @throws ValidationError on a kernel without the standard plugin, where the budget would be ignored. */
+/** @throws ValidationError on a kernel without the standard plugin, which would ignore the budget. */
 function requireKeeper(find: () => BudgetKeeper): void {
   try {
     find();

@@ -3,15 +3,15 @@ import type { Clock } from "../../../contracts/runtime.js";
 import type { Account } from "./account.js";
 import { startTimer } from "../../../util/abort/timer.js";
 
-/** Between two `budget_changed` events of one budget. */
+/** The minimum time between two `budget_changed` events of one budget. */
 const PAUSE_MS = 250;
 
 type State = Pick<Ev<"budget_changed">, "limits" | "used" | "reserved">;
 
-/** Tells the run that has a budget how it stands: at most four times a second, the last state always. */
+/** Emits the state of a budget to the run that has it: at most four times a second, and always the last state. */
 export class Meter {
   #lastMs = Number.NEGATIVE_INFINITY;
-  /** Stops the timer of a change that is still to be told. */
+  /** Stops the timer of a change that was not emitted yet. */
   #stopTimer: (() => void) | undefined;
   #isClosed = false;
 
@@ -40,7 +40,7 @@ export class Meter {
     else this.#stopTimer = startTimer(waitMs, () => this.#tell());
   }
 
-  /** The run has ended: what is still to be told is told now. */
+  /** The run has ended: emits a pending change at once. */
   close(): void {
     this.#isClosed = true;
     if (this.#stopTimer === undefined) return;

@@ -4,10 +4,10 @@ import { ValidationError } from "../../../contracts/errors.js";
 import { priceOf } from "../../../contracts/cost.js";
 import { messageOf } from "../../../util/errors.js";
 
-/** Costs are rounded sums of fractions; less than this is no difference. */
+/** Costs are rounded sums of fractions; smaller differences are ignored. */
 const TOLERANCE = 1e-9;
 
-/** What a call costs. @throws ValidationError where nobody knows: a limit on cost can't be kept for such a call. */
+/** The cost of a call. @throws ValidationError for an unknown price, since a limit on cost can't be enforced for such a call. */
 export function pricedCost(prices: CostConfiguration, usage: UsageRecord): number {
   const hint =
     "With budget maxCost the price function must give a number >= 0 for every model that is called.";
@@ -32,7 +32,7 @@ export function pricedCost(prices: CostConfiguration, usage: UsageRecord): numbe
   return cost;
 }
 
-/** The greatest number of tokens, up to `wanted`, that costs no more than `left`; -1 where not even none does. Prices rise with the tokens. */
+/** The largest number of tokens, up to `wanted`, that costs at most `left`; -1 where even zero tokens cost more. Prices increase with the tokens. */
 export function greatestWithin(
   left: number,
   wanted: number,

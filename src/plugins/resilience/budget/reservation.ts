@@ -13,9 +13,9 @@ import { allOf, passOn } from "../../../util/awaitable.js";
 import { pricedCost } from "./pricing.js";
 import { reserveAll } from "./reserve-all.js";
 
-/** What is set aside for one call in flight, from when it is taken; it travels with the call as its allowance. */
+/** The reservation of one call in flight. The call carries it as its allowance. */
 export class Reservation implements OutputAllowance {
-  /** Whether all policies have let the call go. */
+  /** Whether all policies have accepted the call. */
   begun = false;
   /** Stops watching the call's signal. */
   unwatch: () => unknown = () => undefined;
@@ -28,7 +28,7 @@ export class Reservation implements OutputAllowance {
     readonly accounts: readonly Account[],
   ) {}
 
-  /** Sets it aside in all accounts, or in none; returns which. @throws ValidationError without a price; LimitStoreError; the reason of the call's signal. */
+  /** Reserves the amount in all accounts or in none. Returns whether it did. @throws ValidationError without a price; LimitStoreError; the reason of the call's signal. */
   take(): Awaitable<boolean> {
     const { demand, model, maxOutputTokens } = this;
     const usage = demand.usageOf(model, maxOutputTokens);
@@ -49,12 +49,12 @@ export class Reservation implements OutputAllowance {
     return false;
   }
 
-  /** Gives everything back: the call was not made. */
+  /** Releases the reservation of a call that was not made. */
   release(): Awaitable<void> {
     return this.#settle(() => NOTHING);
   }
 
-  /** Counts what was used. Where its price is unknown, what was reserved counts. `more` is what the vendor reported besides. */
+  /** Counts the usage. Where its price is unknown, the reserved cost counts. `more`: further usage that the vendor reported. */
   settle(
     inputTokens: number,
     outputTokens: number,
@@ -80,7 +80,7 @@ export class Reservation implements OutputAllowance {
     return passOn(settled, () => undefined);
   }
 
-  /** By the name that the vendor gave the model, as the ledger has it, else by the name it was called by. */
+  /** Prices the usage by the vendor's name of the model, as in the ledger, else by the name in the request. */
   #cost(
     prices: CostConfiguration,
     outputTokens: number,
@@ -91,14 +91,14 @@ export class Reservation implements OutputAllowance {
       try {
         return pricedCost(prices, this.demand.usageOf(this.model, outputTokens, named));
       } catch {
-        // A call is refused beforehand where nobody knows its price; a name that only the answer bears is tried without.
+        // A call without a known price was refused before; a name that only the response has may lack a price.
       }
     }
     return undefined;
   }
 }
 
-/** Stands for a reservation that was refused, until the policies are asked. */
+/** A refused reservation, kept until the policies run. */
 export class Refusal implements OutputAllowance {
   readonly maxOutputTokens = 0;
   constructor(readonly error: AgentEnsembleError) {}

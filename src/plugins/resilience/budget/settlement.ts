@@ -8,7 +8,7 @@ import { isRefused } from "../../../contracts/cost.js";
 import { countOf, textOfMessage } from "../shared/request-tokens.js";
 import { asCount } from "../../../util/objects.js";
 
-/** Counts what a call has used: as reported, else by estimate. A promise only where the text of the answer can't be counted at once, or an account answers later. */
+/** Counts the usage of a call: as reported, else as estimated. Returns a promise only where the counter or an account does. */
 export function settleCall(
   call: After<LlmCall, "response", ChatResponse>,
   reservation: Reservation,
@@ -46,7 +46,7 @@ function settleResponse(
   return settle(outputTokens);
 }
 
-/** A count that fails leaves the call at all that was reserved for it. */
+/** Where the count fails, the whole reservation counts as used. */
 function withCount(
   call: LlmCall,
   text: string,

@@ -13,15 +13,15 @@ import { MemoryResponseStore } from "./memory-response-store.js";
 
 /** Options of `cache`. */
 export interface CacheOptions {
-  /** Where answers are kept. Default: in memory, for as long as the plugin lives. */
+  /** The store of responses. Default: in memory, for the lifetime of the plugin. */
   readonly store?: ResponseStore | undefined;
-  /** How long an answer counts, in milliseconds. Default: for ever. */
+  /** How long a response is valid, in milliseconds. Default: no limit. */
   readonly ttlMs?: number | undefined;
-  /** How many answers the store in memory keeps; the one used longest ago goes first. Default 1,000. Not together with `store`. */
+  /** The maximum number of responses in memory; the least recently used one is removed first. Default 1,000. Not together with `store`. */
   readonly maxEntries?: number | undefined;
-  /** Calls for these purposes are always made, for instance `["correction"]`. Default: none. */
+  /** The purposes of calls that are always made, such as `["correction"]`. Default: none. */
   readonly excludePurposes?: readonly Purpose[] | undefined;
-  /** How long a store may take to answer, in milliseconds. Default 2,000. */
+  /** The time limit of a store's answer, in milliseconds. Default 2,000. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -50,7 +50,7 @@ const PURPOSES: readonly Purpose[] = [
 const DEFAULT_MAX_ENTRIES = 1_000;
 const DEFAULT_TIMEOUT_MS = 2_000;
 
-/** Applies the defaults. @throws ValidationError for what does not fit. */
+/** Applies the defaults. @throws ValidationError for an unknown option or a value out of range. */
 export function resolveCacheOptions(options: CacheOptions): CacheSettings {
   checkOptions("cache", options, OPTION_NAMES);
   const { store, ttlMs, maxEntries, excludePurposes = [], timeoutMs } = options;
@@ -84,7 +84,7 @@ function checkCacheStore(store: unknown): void {
   const { get, set } = (typeof store === "object" && store !== null ? store : {}) as {
     readonly get?: unknown;
     readonly set?: unknown;
-  }; // looked at, not trusted
+  }; // inspected, not trusted
   if (typeof get !== "function" || typeof set !== "function")
     throw new ValidationError(
       `cache store must have get(key) and set(key, entry), got: ${preview(store)}`,

@@ -3,7 +3,7 @@ import type { CachedResponse } from "./response-store.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { preview } from "../../../contracts/validation.js";
 
-/** The answer as it is kept and given: a frozen copy, since many runs get the same one. */
+/** A frozen copy of a response, since many runs receive the same object. */
 export function withoutUsage(response: ChatResponse): ChatResponse {
   const { message, finishReason, responseId, modelId, reasoning } = response;
   const toolCalls = message.toolCalls?.map((call) => Object.freeze({ ...call }));
@@ -19,7 +19,7 @@ export function withoutUsage(response: ChatResponse): ChatResponse {
   });
 }
 
-/** An answer from another conversation may bear ids that this one has used: within one conversation they must differ. */
+/** Replaces ids of tool calls that this conversation already uses, since ids must be unique within a conversation. */
 export function withFreshIds(response: ChatResponse, { messages }: ChatRequest): ChatResponse {
   const { toolCalls } = response.message;
   if (toolCalls === undefined || toolCalls.length === 0) return response;
@@ -38,7 +38,7 @@ export function withFreshIds(response: ChatResponse, { messages }: ChatRequest):
   return { ...response, message: { ...response.message, toolCalls: fresh } };
 }
 
-/** @throws ValidationError for what a store has not got from the cache. */
+/** @throws ValidationError for an entry that the cache did not write. */
 export function checkedEntry(found: unknown): CachedResponse {
   const { response, storedAt } = found as {
     readonly response?: unknown;

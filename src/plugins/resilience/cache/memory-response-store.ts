@@ -1,8 +1,8 @@
 import type { CachedResponse, ResponseStore } from "./response-store.js";
 
-/** The last `maxEntries` answers that were stored or asked for, in this process. */
+/** Keeps the `maxEntries` most recently used responses in this process. */
 export class MemoryResponseStore implements ResponseStore {
-  /** The one that was used longest ago first. */
+  /** The least recently used entry first. */
   readonly #entries = new Map<string, CachedResponse>();
 
   constructor(readonly maxEntries: number) {}

@@ -9,17 +9,17 @@ import { requestKey } from "../../shared/request-key.js";
 import { checkedEntry, withFreshIds, withoutUsage } from "./cached-response.js";
 import { isThenable } from "../../../util/objects.js";
 
-/** Answers calls that were made before. */
+/** Answers calls from stored responses. */
 export class ResponseCache {
-  /** Between the two hooks of a call: a long conversation is hashed once. */
+  /** The keys of calls between their two hooks, so that a long conversation is hashed once. */
   readonly #keys = new WeakMap<ChatRequest, string>();
 
   constructor(readonly settings: CacheSettings) {}
 
-  /** @throws what the store throws, and ValidationError for an entry that is none; the kernel warns and calls the model. */
+  /** @throws what the store throws, and ValidationError for an invalid entry. The kernel then warns and calls the model. */
   lookUp(call: LlmCall): Awaitable<Answer<ChatResponse> | undefined> {
     if (this.settings.excludePurposes.has(call.purpose)) return undefined;
-    if (call.model.capabilities?.recorded === true) return undefined; // in a replay no store is asked or changed
+    if (call.model.capabilities?.recorded === true) return undefined; // a replay neither reads nor changes the store
     const { model } = call;
     const key = requestKey(call.request, model, (model.wraps ?? model).identity?.());
     this.#keys.set(call.request, key);
@@ -29,7 +29,7 @@ export class ResponseCache {
       : this.#answer(call, found);
   }
 
-  /** Keeps what was really answered, and complete. */
+  /** Stores complete responses of the model. */
   keep(call: After<LlmCall, "response", ChatResponse>): Awaitable<void> {
     const { request, response } = call;
     const key = this.#keys.get(request);

@@ -1,20 +1,20 @@
 import type { ChatResponse } from "../../../contracts/chat-model.js";
 import type { Awaitable } from "../../../contracts/types.js";
 
-/** An answer as a store keeps it: plain JSON. */
+/** A response as stores keep it: JSON data. */
 export interface CachedResponse {
-  /** Without `usage`: an answer out of a cache uses nothing. */
+  /** Without `usage`, since a cached response uses no tokens. */
   readonly response: ChatResponse;
   /** Milliseconds since 1970. */
   readonly storedAt: number;
 }
 
 /**
- * Where `cache` keeps answers: a database, a file, another process. Keys are SHA-256 as hexadecimal digits and tell nothing of the request.
- * A method that throws or takes longer than the cache's `timeoutMs` is a `run_warning`, and the model is called.
+ * The store of a `cache`: a database, a file or another process. Keys are SHA-256 digests in hexadecimal digits and do not reveal the request.
+ * Where a method throws or takes longer than the cache's `timeoutMs`, a `run_warning` is emitted and the model is called.
  */
 export interface ResponseStore {
-  /** `undefined` where nothing is kept under this key. */
+  /** `undefined` where no response has this key. */
   get(key: string): Awaitable<CachedResponse | undefined>;
   set(key: string, entry: CachedResponse): Awaitable<void>;
 }

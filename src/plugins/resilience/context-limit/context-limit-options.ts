@@ -1,17 +1,17 @@
 import { ValidationError } from "../../../contracts/errors.js";
 import { checkOptions, preview, requireInteger } from "../../../contracts/validation.js";
 
-/** How a conversation that is too long is shortened. */
+/** How a too long conversation is shortened. */
 export interface CompactOptions {
-  /** Turns at the end whose tool results stay whole; a turn is one answer of the model with the results it asked for. Default 2. */
+  /** The number of last turns whose tool results are not shortened. A turn is one response of the model with the results that it requested. Default 2. */
   readonly keepTurns?: number | undefined;
-  /** How much of the beginning of a shortened result stays, in characters. Default 200. */
+  /** The kept start of a shortened result, in characters. Default 200. */
   readonly keepCharacters?: number | undefined;
 }
 
 /** Options of `contextLimit`. */
 export interface ContextLimitOptions {
-  /** Input tokens that a request may have, tools and schema included: the model's context window less the room for its answer. */
+  /** The maximum input tokens of a request, including tools and schema: the model's context window minus the space for its answer. */
   readonly maxInputTokens: number;
   /** Whether old tool results are shortened before a call is refused. Default false. */
   readonly compact?: boolean | CompactOptions | undefined;
@@ -24,7 +24,7 @@ export interface ContextLimitSettings {
 
 const COMPACT_DEFAULTS = Object.freeze({ keepTurns: 2, keepCharacters: 200 });
 
-/** Applies the defaults. @throws ValidationError for what does not fit. */
+/** Applies the defaults. @throws ValidationError for an unknown option or a value out of range. */
 export function resolveContextLimitOptions(options: ContextLimitOptions): ContextLimitSettings {
   checkOptions("contextLimit", options, ["maxInputTokens", "compact"]);
   const { maxInputTokens, compact } = options;

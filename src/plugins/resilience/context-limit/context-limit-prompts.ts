@@ -1,4 +1,4 @@
-/** What takes the place of a tool's result that was shortened, by name. `{name}` stands for a value; `docs/prompts.md` lists the values. */
+/** The texts that replace shortened tool results, by name. `{name}` is replaced by a value; `docs/prompts.md` lists the values. */
 export const CONTEXT_LIMIT_TEMPLATES = Object.freeze({
   "context.shortened":
     "{beginning}\n[The rest of this result was removed to save space: {removed} of {length} characters. Call {toolName} again if you need it.]",

@@ -14,21 +14,21 @@ import { CONTEXT_LIMIT_TEMPLATES } from "./context-limit-prompts.js";
 
 type ToolMessage = Extract<ChatMessage, { readonly role: "tool" }>;
 
-/** Keeps requests below a number of input tokens. */
+/** Limits the input tokens of requests. */
 export class ContextLimiter {
   readonly #tokens = new RequestTokens();
   readonly #library = new PromptLibrary(CONTEXT_LIMIT_TEMPLATES);
-  /** So that a result is shortened, and counted, once. By the texts it was shortened with. */
+  /** Shortened results, by the texts for shortening, so that a result is shortened and counted once. */
   readonly #shortened = new WeakMap<
     PromptTexts<ContextLimitTemplateName>,
     WeakMap<ToolMessage, ToolMessage>
   >();
-  /** Conversations that were told of. */
+  /** Conversations that were already reported. */
   readonly #announced = new WeakSet<readonly ChatMessage[]>();
 
   constructor(readonly settings: ContextLimitSettings) {}
 
-  /** Shortens the oldest tool results until the request fits. The conversation itself stays as it is. */
+  /** Shortens the oldest tool results until the request fits. Does not change the conversation itself. */
   compact(call: LlmCall): Awaitable<Replace<{ readonly request: ChatRequest }> | undefined> {
     const { compact, maxInputTokens } = this.settings;
     if (compact === undefined) return undefined;
@@ -40,7 +40,7 @@ export class ContextLimiter {
     return typeof tokens === "number" ? fitting(tokens) : Promise.resolve(tokens).then(fitting);
   }
 
-  /** Refuses what is still too long. */
+  /** Refuses a request that is still too long. */
   judge(call: LlmCall): Awaitable<Reject | undefined> {
     const tokens = this.#tokens.of(call.request, counterOf(call));
     return typeof tokens === "number"
@@ -113,7 +113,7 @@ export class ContextLimiter {
     return shorter;
   }
 
-  /** Once for a conversation. */
+  /** Reports a conversation once. */
   #announce({ run, taskId, request }: LlmCall, count: number): void {
     if (this.#announced.has(request.messages)) return;
     this.#announced.add(request.messages);
@@ -123,7 +123,7 @@ export class ContextLimiter {
   }
 }
 
-/** Where the last turns begin: with the answer of the model that opens them. */
+/** The index at which the last turns begin, each with a response of the model. */
 function endOfOldTurns(messages: readonly ChatMessage[], keepTurns: number): number {
   let turns = 0;
   for (let index = messages.length - 1; index >= 0 && turns < keepTurns; index--)
@@ -138,7 +138,7 @@ function shortened(
 ): ToolMessage {
   const { length } = message.content;
   if (length <= keepCharacters) return message;
-  const beginning = message.content.slice(0, keepCharacters).replace(/[\uD800-\uDBFF]$/, ""); // no half of a character
+  const beginning = message.content.slice(0, keepCharacters).replace(/[\uD800-\uDBFF]$/, ""); // no unpaired surrogate
   const content = texts.render("context.shortened", {
     beginning,
     removed: length - beginning.length,

@@ -5,7 +5,7 @@ import { ValidationError } from "../../../contracts/errors.js";
 import { preview } from "../../../contracts/validation.js";
 import { AttemptPolicy } from "../shared/attempt-policy.js";
 
-/** @throws ValidationError unless these are models or names of models, at least one, and each only once. */
+/** @throws ValidationError unless the list has at least one model or name of a model, and each only once. */
 export function checkFallbackModels(models: readonly ModelRef[]): readonly ModelRef[] {
   const given: unknown = models;
   if (!Array.isArray(given) || given.length === 0)
@@ -25,7 +25,7 @@ export function checkFallbackModels(models: readonly ModelRef[]): readonly Model
   return Object.freeze([...models]);
 }
 
-/** @throws ValidationError for a policy that knows nothing of fallback models. */
+/** @throws ValidationError for a policy that does not support fallback models. */
 export function requireAttemptPolicy(policy: RetryPolicy): void {
   if (policy instanceof AttemptPolicy) return;
   throw new ValidationError(

@@ -3,7 +3,7 @@ import type { FallbackChain } from "../shared/fallback-chain.js";
 import { replace } from "../../../contracts/hooks.js";
 import { withoutResponseFormat } from "../shared/without-response-format.js";
 
-/** Makes a request that was made for the first model one for the model that took over. */
+/** Adapts a request for the first model to the fallback model. */
 export function fittingRequest(
   { model, request }: LlmCall,
   chain: FallbackChain,

@@ -8,11 +8,11 @@ import { checkFallbackModels, requireAttemptPolicy } from "./checks.js";
 import { fittingRequest } from "./fitting-request.js";
 
 /**
- * Turns to other models when one fails for good: its attempts are used up, its key is refused, its quota is gone, it does not exist, or the conversation
- * is too long for it. The models are tried in this order, at once, each with its own attempts; a call of one of them goes on from there. A bad request
- * is not sent to another model. Works together with `retry` and without it; names are resolved when the kernel starts.
- * @throws ValidationError for an empty list, something that is no model, or a model listed twice; when the kernel starts, for an unknown provider or a
- * retry policy of your own, which would have to do this itself.
+ * Uses other models after a permanent failure of a model: its attempts are exhausted, its key is rejected, its quota is exhausted, it does not exist, or the
+ * conversation is too long for it. The models are tried in the given order without a delay, each with its own attempts. A call whose own model is in the
+ * list continues with the next one. A bad request is not sent to another model. Works with and without `retry`. Names are resolved when the kernel starts.
+ * @throws ValidationError for an empty list, a value that is not a model, or a model listed twice; when the kernel starts, for an unknown provider, or for
+ * your own retry policy, which would have to implement the fallback itself.
  */
 export function fallback(models: readonly ModelRef[]): Plugin {
   const chain = new FallbackChain(checkFallbackModels(models));

@@ -6,7 +6,7 @@ import { RateLimiter } from "./rate-limiter.js";
 
 export { rateLimited } from "./rate-limited.js";
 
-/** Keeps the rate limits of ensembles, agents, tasks and models: the last of all policies, so that nobody waits for a call that is then refused. */
+/** Enforces the rate limits of ensembles, agents, tasks and models: the last of all policies, so that a refused call never waits. */
 export function rateLimits(): Plugin {
   const limiter = new RateLimiter();
   return definePlugin({
@@ -21,7 +21,7 @@ export function rateLimits(): Plugin {
       hooks.beforeLlmCall.tap({ name: "rate-limit-start", lane: "answer", order: "post" }, (call) =>
         limiter.begin(call),
       );
-      // First of all, so that a place is given back whatever later taps do.
+      // The first tap, so that a place is released even where a later tap fails.
       hooks.afterLlmCall.tap({ name: "rate-limit", lane: "transform", order: "pre" }, (call) =>
         limiter.settle(call),
       );

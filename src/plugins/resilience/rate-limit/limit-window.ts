@@ -1,6 +1,6 @@
 import type { RateLimit } from "../../../contracts/rate-limit.js";
 
-/** A place is kept this much longer than the period: who counts the calls may do so by another clock. */
+/** The additional time, in milliseconds, for which a place is kept, since the vendor counts with another clock. */
 const MARGIN_MS = 2;
 
 interface Spending {
@@ -9,8 +9,8 @@ interface Spending {
 }
 
 /**
- * What the calls under one rate limit have used within the last period: the instants at which they began, and the tokens of those that have ended.
- * Calls that have their turn but are not known to have begun hold a place, and calls in flight reserve the tokens they are estimated to use.
+ * The usage of one rate limit within the last period: the start times of its calls, and the tokens of the ended calls. A call that has its turn but has not
+ * begun holds a place, and a call in flight reserves its estimated tokens.
  * All times are those of one monotonic clock.
  */
 export class LimitWindow {
@@ -20,16 +20,16 @@ export class LimitWindow {
   #held = 0;
   #reserved = 0;
 
-  /** `limit` may be exchanged for another; what was used counts on. */
+  /** `limit` may be replaced; the usage is kept. */
   constructor(public limit: RateLimit) {}
 
-  /** From when on a call may start, if nothing further happens; not before `now`. Infinity: not before a call with a turn has begun or ended. */
+  /** The earliest start of a call without further changes; not before `now`. Infinity: not before a call with a turn has begun or ended. */
   openAt(now: number): number {
     this.#forget(now);
     return Math.max(now, this.#startsOpenAt(this.#held), this.#tokensOpenAt(this.#reserved));
   }
 
-  /** From when on a call may start at the best: when those that have not begun never do, and those in flight turn out to have used nothing. */
+  /** The earliest possible start of a call: if calls that have not begun never begin, and calls in flight use no tokens. */
   openAtBest(now: number): number {
     this.#forget(now);
     return Math.max(now, this.#startsOpenAt(0), this.#tokensOpenAt(0));
@@ -53,7 +53,7 @@ export class LimitWindow {
     this.#reserved -= tokens;
   }
 
-  /** A call that had begun has ended: what it really used takes the place of what was reserved. */
+  /** A call in flight has ended: its usage replaces its reservation. */
   settle(now: number, reserved: number, used: number): void {
     this.#reserved -= reserved;
     if (this.limit.tokens === undefined || used === 0) return;
@@ -91,7 +91,7 @@ export class LimitWindow {
   }
 }
 
-/** Takes what stands before the first item that is kept out of the list, at once: one by one would be slow for long lists. */
+/** Removes all items before the first kept one in one step, since single removals are slow for long lists. */
 function dropUntil<T>(list: T[], isKept: (item: T) => boolean): readonly T[] {
   const kept = list.findIndex(isKept);
   return kept === 0 ? NOTHING : list.splice(0, kept < 0 ? list.length : kept);

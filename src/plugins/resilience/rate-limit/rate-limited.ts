@@ -15,7 +15,7 @@ import { preview } from "../../../contracts/validation.js";
 
 type Stream = (request: ChatRequest, options?: ChatCallOptions) => AsyncIterable<ChatChunk>;
 
-/** A model with a rate limit around another one, whose own limit holds too. */
+/** Wraps a model with a rate limit. The model's own limit also applies. */
 class RateLimitedModel implements ChatModel {
   readonly provider: string;
   readonly modelId: string;
@@ -52,9 +52,9 @@ class RateLimitedModel implements ChatModel {
 }
 
 /**
- * The same model with a rate limit: at most so many of its calls start in any period, whoever makes them. A limit that the model already has holds besides.
- * The window belongs to the object returned here: share it to share the limit, within one kernel.
- * @throws ValidationError for what is no model object or no RateLimit.
+ * Returns the model with a rate limit for all its calls. A limit that the model already has also applies. The window belongs to the returned object: share
+ * the object to share the limit within one kernel.
+ * @throws ValidationError for a value that is not a model object or a RateLimit.
  */
 export function rateLimited(model: ChatModel, limit: RateLimit): ChatModel {
   if (typeof model === "string") {
@@ -74,7 +74,7 @@ export function withInnerLimits(owned: readonly OwnedRateLimit[]): readonly Owne
   const all = [...owned];
   for (const { owner } of all) {
     const inner = RateLimitedModel.innerOf(owner);
-    if (inner?.rateLimit !== undefined) all.push({ owner: inner, limit: inner.rateLimit }); // looked at in its turn: it may be one of ours again
+    if (inner?.rateLimit !== undefined) all.push({ owner: inner, limit: inner.rateLimit }); // inspected in turn: it may be wrapped itself
   }
   return all;
 }

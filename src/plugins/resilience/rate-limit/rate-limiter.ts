@@ -10,12 +10,12 @@ import { WaitList } from "./wait-list.js";
 import { WaitingCall, waitRejection } from "./waiting-call.js";
 import { windowKey } from "./window-key.js";
 
-/** How long a model rests after a 429 that does not say how long. */
+/** How long calls of a model wait after a 429 without a `Retry-After`. */
 const DEFAULT_PAUSE_MS = 1_000;
-/** The longest that a timer can wait. */
+/** The maximum delay of a timer, in milliseconds. */
 const LONGEST_MS = 2_147_483_647;
 
-/** A call that has had its turn. */
+/** A call whose turn has come. */
 interface Admitted {
   readonly turn: Turn;
   readonly unwatch: () => void;
@@ -23,45 +23,45 @@ interface Admitted {
 
 /**
  * Lets model calls start when all their rate limits allow it, those of higher priority first, else in the order of their arrival; a call that waits
- * for one limit does not hold up calls that need only others. `Tokens.RateWindow` counts. One timer serves all that wait, and there is none when nobody
- * does.
+ * for one limit does not hold up calls that need only others. `Tokens.RateWindow` counts. One timer serves all waiting calls; without waiting calls there
+ * is none.
  */
 export class RateLimiter {
   readonly #pauses = new WeakMap<ChatModel, number>();
-  /** By the list of limits that the kernel makes for each attempt. */
+  /** Calls whose turn has come, by the list of limits that the kernel creates for each attempt. */
   readonly #admitted = new WeakMap<readonly OwnedRateLimit[], Admitted>();
   readonly #waiting = new WaitList();
   readonly #aborts = new AbortWatch();
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
-  /** The limits for which calls waited when they were last asked. */
+  /** The limits that calls waited for at the last check. */
   #closed = new Map<object, Opening>();
-  /** While those who wait are asked, and a window answers later. */
+  /** A check of the waiting calls that waits for a window. */
   #pass: Promise<void> | undefined;
-  /** When to look again after that. */
+  /** The time of the next check after that. */
   #missedLook = Number.POSITIVE_INFINITY;
 
-  /** Before a call: at once where nothing limits it, else when its turn has come or its patience ends. @throws the signal's reason when that ends the wait; LimitStoreError if the window fails or is late. */
+  /** Before a call. Resolves at once for a call without limits, else when its turn has come or its time limit has passed. @throws the signal's reason when that ends the wait; LimitStoreError if the window fails or is late. */
   admit(call: LlmCall): undefined | Reject | Promise<Reject | undefined> {
     if (call.rateLimits.length === 0) return undefined;
     call.signal.throwIfAborted();
     const turn = this.#turnOf(call);
-    const ahead = this.#waiting.size > 0 ? this.#advance() : undefined; // those who wait come first, should the timer be late
+    const ahead = this.#waiting.size > 0 ? this.#advance() : undefined; // waiting calls come first where the timer is late
     const looked = ahead === undefined ? this.#ask(turn) : ahead.then(() => this.#ask(turn));
     return looked === undefined ? this.#decide(call, turn) : this.#decideLater(call, turn, looked);
   }
 
-  /** Right before the model is called: what comes after `admit` may take its time, or answer in the model's place. */
+  /** Directly before the model is called: later taps may take time, or answer instead of the model. */
   begin(call: LlmCall): void {
     if (call.rateLimits.length === 0) return;
     const turn = this.#admitted.get(call.rateLimits)?.turn;
     if (turn === undefined) return;
     turn.begin();
-    // By then the model has been called. Counted from any moment before that, a busy process could let the next call come too early.
+    // The model has been called by now. With an earlier start time, a busy process could start the next call too early.
     setImmediate(() => this.#count(turn));
   }
 
-  /** After a call, whatever its outcome. */
+  /** After a call with any outcome. */
   settle(call: After<LlmCall, "response", ChatResponse>): void {
     const { rateLimits, model, error, response } = call;
     if (rateLimits.length === 0) return;
@@ -94,13 +94,13 @@ export class RateLimiter {
     );
   }
 
-  /** Asks for a turn, unless a call that came before waits for one of the same limits. */
+  /** Requests a turn, unless an earlier call waits for one of the same limits. */
   #ask(turn: Turn): Promise<void> | undefined {
     if (this.#waiting.size > 0 && turn.isBehind(this.#closed)) return undefined;
     return turn.look(performance.now());
   }
 
-  /** What becomes of a call that has asked for its turn. */
+  /** The outcome of a request for a turn. */
   #decide(call: LlmCall, turn: Turn): undefined | Reject | Promise<Reject | undefined> {
     if (turn.taken) return void this.#admit(call, turn);
     const now = performance.now();
@@ -129,7 +129,7 @@ export class RateLimiter {
   }
 
   #admit(call: LlmCall, turn: Turn): void {
-    // A tap that hangs would keep the place for ever; a call that has begun ends by itself.
+    // A tap that never returns would keep the place indefinitely; a call that has begun ends by itself.
     const unwatch = this.#aborts.on(call.signal, () => {
       if (!turn.begun) this.#end(call, performance.now(), undefined);
     });
@@ -139,13 +139,13 @@ export class RateLimiter {
   #count(turn: Turn): void {
     turn.count();
     const now = performance.now();
-    if (this.#waiting.size > 0) this.#lookAgain(now, now); // only now it is known when the place will be free again
+    if (this.#waiting.size > 0) this.#lookAgain(now, now); // the time at which the place becomes free is known only now
   }
 
-  /** `used`: the tokens it used, as far as they are known. */
+  /** `used`: the tokens of the call, if they are known. */
   #end({ rateLimits }: Pick<LlmCall, "rateLimits">, now: number, used: number | undefined): void {
     const admitted = this.#admitted.get(rateLimits);
-    if (admitted === undefined) return; // it never had its turn, or has been let go
+    if (admitted === undefined) return; // it never had its turn, or was released
     this.#admitted.delete(rateLimits);
     const { turn, unwatch } = admitted;
     unwatch();
@@ -163,14 +163,14 @@ export class RateLimiter {
       waiting.giveUp();
     });
     this.#waiting.add(waiting, unwatch);
-    // Where it depends on calls that have had their turn just now, more is known in a moment.
+    // A result that depends on calls whose turn has just come is known shortly afterwards.
     const known = turn.obstacle(now).waitMs > 0;
     this.#lookAgain(known ? turn.nextLook(now) : now, now);
     if (known) waiting.announce(now);
     return waiting.verdict;
   }
 
-  /** Lets everybody start whose turn has come, in order, and refuses those who have waited too long. A promise only where a window answers later. */
+  /** Starts the calls whose turn has come, in order, and refuses those that have waited too long. Returns a promise only where a window does. */
   #advance(): Promise<void> | undefined {
     if (this.#pass !== undefined) return this.#pass;
     this.#disarm();
@@ -185,7 +185,7 @@ export class RateLimiter {
     return this.#pass;
   }
 
-  /** Takes those who wait one after the other. */
+  /** Checks the waiting calls one after the other. */
   #lookAt(queue: Iterator<WaitingCall>): Promise<void> | undefined {
     for (let next = queue.next(); next.done !== true; next = queue.next()) {
       const { value: waiting } = next;
@@ -242,7 +242,7 @@ export class RateLimiter {
 
   #lookAgain(at: number, now: number): void {
     if (this.#pass !== undefined) {
-      this.#missedLook = Math.min(this.#missedLook, at); // those who wait are being asked now
+      this.#missedLook = Math.min(this.#missedLook, at); // the waiting calls are being checked now
       return;
     }
     if (at >= this.#timerAt) return;

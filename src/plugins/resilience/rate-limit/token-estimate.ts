@@ -1,9 +1,9 @@
 import type { ChatRequest, ChatResponse } from "../../../contracts/chat-model.js";
 
-/** Roughly what a token is long in European languages. */
+/** The approximate length of a token in European languages, in characters. */
 const CHARACTERS_PER_TOKEN = 4;
 
-/** Tokens that a request will use as input, by the length of its texts; pictures and the descriptions of tools are not counted. */
+/** The estimated input tokens of a request, by the length of its texts, without images and tool descriptions. */
 export function estimateInput({ messages }: ChatRequest): number {
   let characters = 0;
   for (const { content } of messages) {
@@ -13,7 +13,7 @@ export function estimateInput({ messages }: ChatRequest): number {
   return Math.ceil(characters / CHARACTERS_PER_TOKEN);
 }
 
-/** Tokens that a call has used: as reported, else by estimate. */
+/** The tokens of a call: as reported, else estimated. */
 export function usedTokens({ usage, message }: ChatResponse, estimatedInput: number): number {
   const input = usage?.inputTokens ?? estimatedInput;
   const output = usage?.outputTokens ?? Math.ceil(message.content.length / CHARACTERS_PER_TOKEN);

@@ -8,18 +8,18 @@ import type {
 import { isLater } from "../../../util/awaitable.js";
 import { storeAnswer } from "../shared/store-answer.js";
 
-/** How soon a call asks again whose turn depends on calls in flight: they may be those of another process. */
+/** The delay, in milliseconds, before a call whose turn depends on calls in flight asks again, since these may be of another process. */
 const RECHECK_MS = 250;
 
-/** From when on a limit lets the call start. */
+/** When a limit allows the call to start. */
 export interface Opening {
   readonly limit: RateLimit;
   readonly openAt: number;
-  /** At the best. */
+  /** The earliest possible time. */
   readonly earliest: number;
 }
 
-/** One model call on its way through the windows of all its limits. */
+/** The turn of one model call in the windows of all its limits. */
 export class Turn {
   #place: RateTurn | undefined;
   #openings: readonly Opening[] = [];
@@ -31,7 +31,7 @@ export class Turn {
     readonly window: RateWindow,
     readonly request: RateRequest,
     readonly arrivedAt: number,
-    /** Until when the vendor wants no further call of this model. */
+    /** The time until which the vendor accepts no call of this model. */
     readonly pausedUntil: () => number,
   ) {}
 
@@ -42,16 +42,16 @@ export class Turn {
   get begun(): boolean {
     return this.#begun;
   }
-  /** Whether its turn has come. */
+  /** Whether the turn has come. */
   get taken(): boolean {
     return this.#place !== undefined;
   }
-  /** Whether it was given up before its turn came. */
+  /** Whether the call left before its turn. */
   get left(): boolean {
     return this.#left;
   }
 
-  /** Asks for its turn. A promise only where the window answers later. @throws LimitStoreError if the window fails or is late. */
+  /** Requests the turn. Returns a promise only where the window does. @throws LimitStoreError if the window fails or is late. */
   look(now: number): Promise<void> | undefined {
     const pausedUntil = this.pausedUntil();
     if (pausedUntil > now) {
@@ -71,7 +71,7 @@ export class Turn {
     return undefined;
   }
 
-  /** Whether one of its limits is among those that hold up a call before it; then it needs not ask. */
+  /** Whether one of its limits delays an earlier call, so that it need not ask. */
   isBehind(closed: ReadonlyMap<object, Opening>): boolean {
     const { limits } = this.request;
     if (!limits.some(({ owner }) => closed.has(owner))) return false;
@@ -81,7 +81,7 @@ export class Turn {
     return true;
   }
 
-  /** Adds the limits that hold it up. */
+  /** Adds the limits that delay the call. */
   addClosed(closed: Map<object, Opening>, now: number): void {
     this.request.limits.forEach(({ owner }, index) => {
       const opening = this.#openings[index];
@@ -89,7 +89,7 @@ export class Turn {
     });
   }
 
-  /** Nobody waits for it any more: a place that comes now is given back. */
+  /** The call no longer waits: a place that becomes free later is given back. */
   leave(): void {
     this.#left = true;
   }
@@ -106,14 +106,14 @@ export class Turn {
     this.#place?.begin();
   }
 
-  /** It is over: the call has used so many tokens, or has never begun. */
+  /** The call has ended with this usage, or never began. */
   end(used: number): void {
     if (this.#begun) this.count();
     this.#counted = true;
     this.#place?.end(used);
   }
 
-  /** The limit that holds it up longest, and how long it does at least. */
+  /** The limit that delays the call longest, and the minimum delay. */
   obstacle(now: number): { readonly limit: RateLimit; readonly waitMs: number } {
     const waits = this.#openings.map((opening) => ({
       limit: opening.limit,
@@ -122,7 +122,7 @@ export class Turn {
     return waits.reduce((longest, wait) => (wait.waitMs > longest.waitMs ? wait : longest));
   }
 
-  /** The limit for which it has waited too long, or certainly will. */
+  /** The limit whose maximum wait the call has exceeded or will certainly exceed. */
   missed(now: number): RateLimit | undefined {
     return this.#openings.find((opening) => {
       const deadline = this.#deadline(opening);
@@ -130,7 +130,7 @@ export class Turn {
     })?.limit;
   }
 
-  /** When to look at it again: when it may be open, or when its patience ends. */
+  /** The time of the next check: when the limit may be open, or when the maximum wait ends. */
   nextLook(now: number): number {
     const openAt = this.#openings.reduce(
       (latest, opening) => Math.max(latest, opening.openAt),

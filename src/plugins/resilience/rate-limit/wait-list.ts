@@ -3,7 +3,7 @@ import type { WaitingCall } from "./waiting-call.js";
 
 type Queue = Map<WaitingCall, () => void>;
 
-/** Calls that wait, each with what is to be done when it leaves: those of higher priority first, within one priority in the order of their arrival. */
+/** Waiting calls, each with a callback for its removal: in the order of their priority, and within one priority in the order of their arrival. */
 export class WaitList implements Iterable<WaitingCall> {
   /** The highest priority first. */
   readonly #queues: Readonly<Record<NonNullable<LlmCall["priority"]>, Queue>> = {
@@ -23,7 +23,7 @@ export class WaitList implements Iterable<WaitingCall> {
     this.#size++;
   }
 
-  /** Gives what is to be done now; `undefined` for a call that does not wait. */
+  /** Removes a call and returns its callback; `undefined` for a call that does not wait. */
   delete(waiting: WaitingCall): (() => void) | undefined {
     const queue = this.#queueOf(waiting);
     const onLeave = queue.get(waiting);
@@ -31,7 +31,7 @@ export class WaitList implements Iterable<WaitingCall> {
     return onLeave;
   }
 
-  /** Calls may leave while it goes on. */
+  /** Calls may be removed during the iteration. */
   *[Symbol.iterator](): Iterator<WaitingCall> {
     for (const queue of Object.values(this.#queues)) yield* queue.keys();
   }

@@ -4,12 +4,12 @@ import type { Turn } from "./turn.js";
 import { RateLimitTimeoutError } from "../../../contracts/errors.js";
 import { reject } from "../../../contracts/hooks.js";
 
-/** The verdict on a call that waits too long. */
+/** The refusal of a call that waits too long. */
 export function waitRejection(limit: RateLimit): Reject {
   return reject(new RateLimitTimeoutError(limit, limit.waitTimeoutMs));
 }
 
-/** A call that waits for its turn, and the promise by which it does. */
+/** A call that waits for its turn, with its promise. */
 export class WaitingCall {
   readonly verdict: Promise<Reject | undefined>;
   #resolve: (verdict: Reject | undefined) => void = () => undefined;
@@ -26,7 +26,7 @@ export class WaitingCall {
     });
   }
 
-  /** Tells, once, that it waits. */
+  /** Emits once that the call waits. */
   announce(now: number): void {
     if (this.#announced) return;
     this.#announced = true;
@@ -51,12 +51,12 @@ export class WaitingCall {
     this.#resolve(waitRejection(limit));
   }
 
-  /** Its signal has been aborted. */
+  /** The call's signal was aborted. */
   giveUp(): void {
     this.#reject(this.call.signal.reason);
   }
 
-  /** Its window can't be asked. */
+  /** The window of the call failed. */
   fail(error: unknown): void {
     this.#reject(error);
   }

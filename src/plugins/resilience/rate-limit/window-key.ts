@@ -1,7 +1,7 @@
 import type { LlmCall } from "../../../contracts/hooks.js";
 import { originOf } from "../../../contracts/derived-options.js";
 
-/** The name of a window, the same in every process: the kind of its owner and the owner's name. */
+/** The key of a window, equal in every process: the kind of its owner and the owner's name. */
 export function windowKey({ run, taskId }: LlmCall, owner: object, limit: object): string {
   const ensemble = originOf(run.options).name ?? "";
   if (owner === limit) return `ensemble:${ensemble}`;

@@ -9,16 +9,16 @@ import { resolveRetryOptions } from "./retry-options.js";
 export type { RetryOptions } from "./retry-options.js";
 
 /**
- * Repeats failed model calls of every model, with growing waits, and as long as a vendor asks for. Only failures that may pass are repeated: never a used-up
- * quota, a bad request, a refused key. Takes the place of the standard plugin of the same name, which repeats only calls of models that declare
- * `capabilities.retry`. Waits end with the task's signal; every repetition is a `retry_scheduled` event.
+ * Retries failed calls of every model, with increasing delays or the delay that the vendor requests. Retries only temporary failures: never an exhausted
+ * quota, a bad request or a rejected key. Replaces the standard plugin of the same name, which retries only calls of models that declare
+ * `capabilities.retry`. The task's signal ends a delay. Every retry emits a `retry_scheduled` event.
  * @throws ValidationError for an unknown option or a value out of range.
  */
 export function retry(options: RetryOptions = {}): Plugin {
   return retryPlugin(options, false);
 }
 
-/** The standard plugin: models decide themselves how often they are tried, and any other retry policy comes first. */
+/** The standard plugin: models declare the number of attempts themselves, and any other retry policy takes precedence. */
 export function standardRetry(): Plugin {
   return retryPlugin(undefined, true);
 }

@@ -1,15 +1,15 @@
 import type { RetrySettings } from "../shared/attempt-policy.js";
 import { checkOptions, requireDelay, requireInteger } from "../../../contracts/validation.js";
 
-/** Options of `retry`. Times are milliseconds. */
+/** Options of `retry`. Times are in milliseconds. */
 export interface RetryOptions {
-  /** How often a call is tried in all, with each model. Default 3; 1 turns retries off. */
+  /** The maximum number of attempts of a call with each model. Default 3; 1 disables retries. */
   readonly maxAttempts?: number | undefined;
-  /** The wait before the second attempt; it doubles with each further one, and is shortened by up to half so that calls do not come back together. Default 500. */
+  /** The delay before the second attempt. It doubles with each further one, and is shortened at random by up to half, so that calls are not repeated together. Default 500. */
   readonly baseDelayMs?: number | undefined;
-  /** The longest of these waits. Default 20,000. */
+  /** The maximum of these delays. Default 20,000. */
   readonly maxDelayMs?: number | undefined;
-  /** The longest wait that a vendor may ask for (`Retry-After`); who asks for more is not waited for. Default 60,000. */
+  /** The maximum delay that a vendor may request (`Retry-After`). A call with a longer one is not retried. Default 60,000. */
   readonly maxRetryAfterMs?: number | undefined;
 }
 
@@ -20,7 +20,7 @@ const DEFAULTS = Object.freeze({
   maxRetryAfterMs: 60_000,
 });
 
-/** Applies the defaults; without options the number of attempts is each model's own. @throws ValidationError for what does not fit. */
+/** Applies the defaults. Without options each model declares its number of attempts. @throws ValidationError for an unknown option or a value out of range. */
 export function resolveRetryOptions(options: RetryOptions | undefined): RetrySettings {
   if (options === undefined) return Object.freeze({ ...DEFAULTS, maxAttempts: undefined });
   checkOptions("retry", options, Object.keys(DEFAULTS));

@@ -8,7 +8,7 @@ import { anotherModelMayHelp, mayPass } from "./failure-kinds.js";
 
 /** How failed calls are repeated. */
 export interface RetrySettings {
-  /** Attempts with each model. `undefined`: what the model itself declares. */
+  /** Attempts with each model. `undefined`: the number that the model declares. */
   readonly maxAttempts: number | undefined;
   readonly baseDelayMs: number;
   readonly maxDelayMs: number;
@@ -16,12 +16,12 @@ export interface RetrySettings {
 }
 
 /**
- * The one retry policy: repeats a call with the same model while that may help, then turns to the next model of a fallback chain.
- * Between two attempts of one call it remembers only where the present model began, and only with a fallback chain; nothing outlives the request.
+ * The retry policy: repeats a call with the same model while a retry can succeed, then uses the next model of a fallback chain.
+ * With a fallback chain it keeps, between two attempts, the attempt at which the current model began. It keeps nothing longer than the request.
  */
 export class AttemptPolicy implements RetryPolicy {
   #chains: readonly FallbackChain[] = [];
-  /** Attempts spent on earlier models. By the request and the call's place: one request may serve several calls at once. */
+  /** Attempts with earlier models, by request and conversation, since several concurrent calls may have the same request. */
   readonly #spent = new WeakMap<ChatRequest, Map<string, number>>();
 
   constructor(readonly settings: RetrySettings) {}
@@ -44,7 +44,7 @@ export class AttemptPolicy implements RetryPolicy {
     return { delayMs: 0, model };
   }
 
-  /** The wait before the next try with the same model; `undefined` when there should be none. `tries` counts those already made with it. */
+  /** The delay before the next attempt with the same model; `undefined` where there is none. `tries`: the attempts already made with it. */
   #delayMs(failure: ModelCallError, tries: number, call: LlmCall): number | undefined {
     const { maxAttempts = call.model.capabilities?.retry?.maxAttempts ?? 1, maxRetryAfterMs } =
       this.settings;
@@ -54,7 +54,7 @@ export class AttemptPolicy implements RetryPolicy {
     return retryAfterMs <= maxRetryAfterMs ? retryAfterMs : undefined;
   }
 
-  /** Doubles with every try; between half of that and all of it, so that calls that failed together do not come back together. */
+  /** Doubles with each attempt, with a jitter of up to half, so that calls that failed together are not repeated together. */
   #backOffMs(tries: number, call: LlmCall): number {
     const { baseDelayMs, maxDelayMs } = this.settings;
     const ceiling = Math.min(maxDelayMs, baseDelayMs * 2 ** Math.min(tries - 1, 31));
@@ -68,7 +68,7 @@ export class AttemptPolicy implements RetryPolicy {
 
   #spentBefore(attempt: number, call: LlmCall): number {
     const spent = this.#spent.get(call.request);
-    if (attempt === 1) spent?.delete(conversationKey(call)); // the request serves another call
+    if (attempt === 1) spent?.delete(conversationKey(call)); // the request belongs to another call
     return spent?.get(conversationKey(call)) ?? 0;
   }
 
@@ -82,7 +82,7 @@ function conversationKey({ run, taskId, iteration }: LlmCall): string {
   return `${run.id}/${taskId}/${iteration}`;
 }
 
-/** A number from 0 to 1 that looks like chance and is the same for the same place: with the same ids, tests and replays wait equally long. */
+/** A pseudo-random number from 0 to 1 that is equal for equal ids, so that tests and replays have equal delays. */
 function spread(place: string): number {
   return createHash("sha256").update(place).digest().readUInt32BE() / 0xffff_ffff;
 }

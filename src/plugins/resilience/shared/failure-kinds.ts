@@ -1,6 +1,6 @@
 import type { ModelCallError } from "../../../contracts/errors.js";
 
-/** Statuses that stay what they are however often one asks. */
+/** HTTP statuses that a retry does not change. */
 const FINAL_STATUSES: readonly number[] = Object.freeze([400, 401, 402, 403, 404, 413]);
 const FINAL_CODES: readonly string[] = Object.freeze([
   "AE_MODEL_AUTH",
@@ -9,7 +9,7 @@ const FINAL_CODES: readonly string[] = Object.freeze([
   "AE_MODEL_CONTEXT_LENGTH",
 ]);
 
-/** Whether the same call to the same model may succeed. The kind of failure counts for more than what the provider says about it. */
+/** Whether the same call to the same model may succeed later. The kind of the failure takes precedence over the provider's statement. */
 export function mayPass(failure: ModelCallError): boolean {
   if (
     FINAL_CODES.includes(failure.code) ||
@@ -19,7 +19,7 @@ export function mayPass(failure: ModelCallError): boolean {
   return failure.retryable || failure.code === "AE_MODEL_TIMEOUT";
 }
 
-/** Whether another model may do better: always, unless the request itself is wrong. A model that does not exist is reported as a bad request with status 404. */
+/** Whether another model may succeed: always, unless the request itself is invalid. A missing model is reported as a bad request with status 404. */
 export function anotherModelMayHelp(failure: ModelCallError): boolean {
   return failure.code !== "AE_MODEL_BAD_REQUEST" || failure.status === 404;
 }

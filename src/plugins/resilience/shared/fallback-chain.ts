@@ -2,15 +2,15 @@ import type { ChatModel, ChatModelProvider, ModelRef } from "../../../contracts/
 import { createToken } from "../../../contracts/token.js";
 import { modelNamed } from "./model-named.js";
 
-/** Models to turn to, one after the other. Names become models when the kernel starts. */
+/** Fallback models in their order. Names are resolved when the kernel starts. */
 export class FallbackChain {
   #models: readonly ChatModel[] = [];
 
   constructor(readonly refs: readonly ModelRef[]) {}
 
-  /** @throws ValidationError naming the providers there are. */
+  /** @throws ValidationError that names the available providers. */
   resolve(providers: readonly ChatModelProvider[]): void {
-    // Two names may give the same model; a repeated one would send a call in circles.
+    // Two names may resolve to the same model; a repeated model would cause a cycle.
     this.#models = [
       ...new Set(this.refs.map((ref) => modelNamed("fallback model", ref, providers))),
     ];
@@ -24,11 +24,11 @@ export class FallbackChain {
     return this.#models.includes(model.wraps ?? model);
   }
 
-  /** The one after `model`; the first, where `model` is none of them. */
+  /** The model after `model`; the first one, where `model` is not in the chain. */
   after(model: ChatModel): ChatModel | undefined {
     return this.#models[this.#models.indexOf(model) + 1];
   }
 }
 
-/** How the fallback plugin reaches the retry policy; private to this group. */
+/** Connects the fallback plugin and the retry policy. Private to this group. */
 export const FallbackChains = createToken<FallbackChain>("resilience/FallbackChains", "many");

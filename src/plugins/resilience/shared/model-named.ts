@@ -2,7 +2,7 @@ import type { ChatModel, ChatModelProvider, ModelRef } from "../../../contracts/
 import { ValidationError } from "../../../contracts/errors.js";
 import { knownNames, preview } from "../../../contracts/validation.js";
 
-/** The model of a reference that was checked before; `what` names it in errors. @throws ValidationError naming the providers there are. */
+/** The model of a checked reference. `what` names it in errors. @throws ValidationError that names the available providers. */
 export function modelNamed(
   what: string,
   ref: ModelRef,

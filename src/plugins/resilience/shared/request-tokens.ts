@@ -4,21 +4,21 @@ import type { Awaitable } from "../../../contracts/types.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { preview } from "../../../contracts/validation.js";
 
-/** What vendors add to each message and tool: role, separators, ids. */
+/** The tokens that vendors add to each message and tool: role, separators, ids. */
 const FRAME_TOKENS = 4;
-/** About what vendors bill for one picture; nothing in a request says how large it is. */
+/** The approximate tokens of one image, since a request does not contain the image's size. */
 const IMAGE_TOKENS = 1_500;
 
 type RequestPart = ChatMessage | ToolSpec | NonNullable<ChatRequest["responseFormat"]>;
 
 /**
- * How many input tokens requests have, by a counter. Each message and each tool is counted once, however often it is sent: a conversation that grows
- * costs the same for every turn.
+ * Counts the input tokens of requests with a counter. Each message and each tool is counted once, even where it is sent repeatedly, so the count of a growing
+ * conversation costs the same in every turn.
  */
 export class RequestTokens {
   readonly #known = new WeakMap<TokenCounter, WeakMap<RequestPart, number>>();
 
-  /** At once where the counter answers at once. @throws ValidationError for a counter that gives no count; what the counter throws. */
+  /** Returns a promise only if the counter does. @throws ValidationError where the counter returns no count; what the counter throws. */
   of(
     { messages, tools = [], responseFormat }: ChatRequest,
     counter: TokenCounter,
@@ -61,7 +61,7 @@ function countPart(
   return typeof tokens === "number" ? keep(tokens) : Promise.resolve(tokens).then(keep);
 }
 
-/** The tokens of a text. @throws ValidationError where the counter gives no count. */
+/** The tokens of a text. @throws ValidationError where the counter returns no count. */
 export function countOf(text: string, counter: TokenCounter): Awaitable<number> {
   const tokens = counter.count(text);
   return typeof tokens === "number"
@@ -75,7 +75,7 @@ function checkedCount(tokens: unknown): number {
   throw new ValidationError(`The TokenCounter must return a number >= 0, got: ${preview(tokens)}`);
 }
 
-/** Everything of a message that a model reads as text. */
+/** The parts of a message that a model reads as text. */
 export function textOfMessage(message: ChatMessage): string {
   if (message.role === "assistant")
     return [

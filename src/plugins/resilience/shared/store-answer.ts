@@ -4,22 +4,22 @@ import { firstEnding } from "../../../util/abort/timeouts.js";
 import { isLater } from "../../../util/awaitable.js";
 import { messageOf } from "../../../util/errors.js";
 
-/** How long an answer may take where the store states nothing. */
+/** The default time limit of an answer, in milliseconds. */
 const ANSWER_MS = 10_000;
 
-/** How a store is asked. */
+/** How a store is called. */
 interface StoreQuestion<T> {
   /** Names the question in errors: subject and verb. */
   readonly what: string;
   /** How long the answer may take, in milliseconds. Default 10,000. */
   readonly timeoutMs?: number | undefined;
-  /** Ends the wait, not the question. */
+  /** Ends the wait, but not the call. */
   readonly signal?: AbortSignal | undefined;
-  /** Undoes an answer that comes when no caller waits for it. */
+  /** Undoes an answer that arrives after the end of the wait. */
   readonly undo?: ((answer: T) => unknown) | undefined;
 }
 
-/** Asks a store that counts for several processes. Returns a promise only if the store does. @throws LimitStoreError if the store fails or is late; the reason of `signal`. */
+/** Calls a store that counts for several processes. Returns a promise only if the store does. @throws LimitStoreError if the store fails or is late; the reason of `signal`. */
 export function storeAnswer<T>(ask: () => Awaitable<T>, question: StoreQuestion<T>): Awaitable<T> {
   let answer: Awaitable<T>;
   try {
@@ -34,7 +34,7 @@ async function laterAnswer<T>(answer: Promise<T>, question: StoreQuestion<T>): P
   const { what, timeoutMs = ANSWER_MS, signal, undo } = question;
   const ending = await firstEnding(answer, { timeoutMs, signal });
   if (ending !== "done") {
-    // An undoing that fails leaves the rest to the lease.
+    // Where this fails, the lease ends by itself.
     answer.then(undo).catch(() => undefined);
     signal?.throwIfAborted();
     throw new LimitStoreError(`${what} did not answer within ${timeoutMs} ms`);

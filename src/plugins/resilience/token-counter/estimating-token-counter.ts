@@ -3,12 +3,12 @@ import type { Awaitable } from "../../../contracts/types.js";
 
 type Estimate = (text: string) => number;
 
-/** Longer texts are estimated by samples: a megabyte would hold up everything else for a quarter of a second. */
+/** Longer texts are estimated by samples: one megabyte would block the process for a quarter of a second. */
 const SAMPLED_ABOVE = 32_768;
 const SAMPLES = 8;
 const SAMPLE_LENGTH = SAMPLED_ABOVE / SAMPLES;
 
-/** Guesses by the length and the kind of words; within a few per cent for prose, worse for code. The estimator is loaded when it is first asked. */
+/** Estimates by the length and kind of words: within a few per cent for prose, less exact for code. The estimator is loaded at its first use. */
 export class EstimatingTokenCounter implements TokenCounter {
   #estimate: Estimate | undefined;
 
@@ -23,7 +23,7 @@ export class EstimatingTokenCounter implements TokenCounter {
   }
 }
 
-/** Pieces from all over the text stand for the whole. */
+/** Estimates a text from samples at regular distances. */
 function sampled(text: string, estimate: Estimate): number {
   if (text.length <= SAMPLED_ABOVE) return estimate(text);
   const stride = (text.length - SAMPLE_LENGTH) / (SAMPLES - 1);

@@ -3,7 +3,7 @@ import { asReviewDecision, ReviewDecision } from "../../../contracts/review.js";
 import { ReviewError, ReviewTimeoutError } from "../../../contracts/state-errors.js";
 import { messageOf } from "../../../util/errors.js";
 
-/** The decision that a handler's answer is. @throws ReviewError for anything else: the gate stays closed. */
+/** Reads a handler's answer as a decision. @throws ReviewError for anything else, so that nothing is approved by mistake. */
 export function decisionOf(answer: unknown): ReviewDecision {
   try {
     return asReviewDecision(answer);
@@ -14,7 +14,7 @@ export function decisionOf(answer: unknown): ReviewDecision {
   }
 }
 
-/** What a handler's failure comes to: an early exit is a decision too. @throws ReviewError, ReviewTimeoutError */
+/** The decision of a handler that threw: an early exit is a decision. @throws ReviewError, ReviewTimeoutError */
 export function decisionOfError(error: unknown): ReviewDecision {
   if (ExitEarlySignal.isInstance(error))
     return ReviewDecision.exitEarly({ timedOut: error.timedOut });

@@ -27,18 +27,18 @@ import { isObject } from "../../../util/objects.js";
 import { endOfWait } from "../shared/end-of-wait.js";
 import { decisionOf, decisionOfError } from "./decision.js";
 
-/** A request before it has a signal. */
+/** A request without its signal. */
 type OpenRequest = Omit<ReviewRequest, "signal">;
 
-/** The last instant that a Date can be. */
+/** The latest instant of a `Date`, in milliseconds. */
 const LAST_INSTANT_MS = 8.64e15;
 
-/** Gives questions to the run's handler, else to its store, and keeps the time itself: the gate does not depend on what these do. */
+/** Passes requests to the run's handler, else to its store, and enforces the time limit itself, independently of both. */
 export class HandlerGate implements ReviewGate {
   readonly #defaults: ReviewDefaults;
-  /** How often a run has asked each question. */
+  /** The number of requests of a run for each question. */
   readonly #asked = new WeakMap<HookRun, Map<string, number>>();
-  /** Runs that were told that nobody answers in this process. */
+  /** Runs that were warned that no one answers in this process. */
   readonly #warned = new WeakSet<HookRun>();
 
   constructor(defaults: ReviewDefaults) {
@@ -102,7 +102,7 @@ export class HandlerGate implements ReviewGate {
     }
   }
 
-  /** The one place where a decision comes from: the run's handler, else its store. */
+  /** Requests a decision from the run's handler, else from its store. */
   async #decide(request: OpenRequest, { run, signal }: ReviewAsker): Promise<SettledReview> {
     const handler = run.find(Tokens.ReviewHandler);
     if (handler !== undefined) {
@@ -112,7 +112,7 @@ export class HandlerGate implements ReviewGate {
     return this.#ofStore(run.get(Tokens.ReviewStore), request, { run, signal });
   }
 
-  /** The decision of a store, which may hang. A run that leaves before it waits tells the store, or the review would wait without it. */
+  /** Waits for the decision of a store, which may never answer. A run that ends before it waits notifies the store; otherwise the review would stay open. */
   async #ofStore(
     store: ReviewStore,
     request: OpenRequest,
@@ -147,7 +147,7 @@ export class HandlerGate implements ReviewGate {
     }
   }
 
-  /** Says once in a run how somebody outside the process can answer, where nobody does inside. */
+  /** Warns once in a run how to answer from outside the process, where no one answers inside. */
   #warnUnwatched(run: HookRun, store: ReviewStore, reviewId: string): void {
     if (store.isWatched() || this.#warned.has(run)) return;
     this.#warned.add(run);
@@ -182,13 +182,13 @@ export class HandlerGate implements ReviewGate {
     };
   }
 
-  /** What a tool wants to do is never approved by silence alone, unless the tool says so itself. */
+  /** The time-out of a tool approval: a missing answer never approves a call, unless the tool's own options allow it. */
   #onTimeout({ timing }: ReviewQuestion): ReviewDefaults["onTimeout"] {
     const { onTimeout } = this.#defaults;
     return timing === "DURING_EXECUTION" && onTimeout === "CONTINUE" ? "EXIT_EARLY" : onTimeout;
   }
 
-  /** The same for the same question of a run, so that an answer may come later and by another way. Models may give two tool calls one id: then the order counts. */
+  /** Equal for the same question of a run, so that an answer can arrive later and through another channel. Where a model gives two tool calls one id, the order distinguishes them. */
   #idOf({ timing, key }: ReviewQuestion, { run, taskId, attempt }: ReviewAsker): string {
     const facts = JSON.stringify([run.id, taskId, attempt, timing, key]);
     const id = `review-${createHash("sha256").update(facts).digest("hex").slice(0, 16)}`;
@@ -200,7 +200,7 @@ export class HandlerGate implements ReviewGate {
   }
 }
 
-/** What a question is about beside its texts. */
+/** The subject of a question without its texts. */
 function contentsOf({
   toolName,
   callId,
@@ -222,7 +222,7 @@ interface SettledReview {
   readonly timedOut: boolean;
 }
 
-/** What `ask` gives within the time; silence becomes what `onTimeout` says. */
+/** The result of `ask` within the time limit; after it, the result that `onTimeout` determines. */
 function decideWithin(
   ask: (signal: AbortSignal) => Promise<unknown>,
   request: OpenRequest,
@@ -236,7 +236,7 @@ function decideWithin(
   });
 }
 
-/** Calls the handler; what it throws rejects. */
+/** Calls the handler. Rejects with what it throws. */
 async function handed(
   handler: ReviewHandler,
   request: OpenRequest,
@@ -245,11 +245,11 @@ async function handed(
   return handler(Object.freeze({ ...request, signal }));
 }
 
-/** @throws ReviewError for what the store throws, and for what is no review. */
+/** @throws ReviewError for what the store throws, and for a result that is no review. */
 async function askStore(store: ReviewStore, request: OpenRequest): Promise<StoredReview> {
   try {
     const kept: unknown = await store.ask(request);
-    if (isObject(kept)) return kept as unknown as StoredReview; // its decision is checked by whoever takes it
+    if (isObject(kept)) return kept as unknown as StoredReview; // the caller checks its decision
     throw new ReviewError(`The review store kept no review, but gave: ${preview(kept)}`);
   } catch (error) {
     throw ReviewError.isInstance(error)
@@ -258,7 +258,7 @@ async function askStore(store: ReviewStore, request: OpenRequest): Promise<Store
   }
 }
 
-/** How long a review that was kept is still waited for; where its store has lost that, as long as the request says. */
+/** The remaining time limit of a stored review; where its store has lost the deadline, that of the request. */
 function msLeft(
   { deadline = "" }: StoredReview,
   { timeoutMs }: OpenRequest,
@@ -282,7 +282,7 @@ function settled(decision: Decision): SettledReview {
   return { decision, timedOut: decision.timedOut === true };
 }
 
-/** @throws ReviewTimeoutError where silence fails the task. */
+/** @throws ReviewTimeoutError where a missing answer fails the task. */
 function decisionOfSilence({ onTimeout, timeoutMs }: OpenRequest): SettledReview {
   if (onTimeout === "FAIL") throw new ReviewTimeoutError(timeoutMs);
   const decision =

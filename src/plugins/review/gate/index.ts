@@ -11,8 +11,8 @@ import { TaskReviews } from "./task-reviews.js";
 export type { ReviewPluginOptions } from "./review-gate-options.js";
 
 /**
- * Lets people look at tasks: before (`Task.beforeReview`), and after (`Task.review`, `reviewPolicy`). One of the standard plugins; add your own to change
- * where reviews wait, and how long people are waited for where a review does not say.
+ * Lets people review tasks before (`Task.beforeReview`) and after their execution (`Task.review`, `reviewPolicy`). One of the standard plugins; add it
+ * yourself to set the store of reviews, and the defaults of reviews without their own time limit.
  * @throws ValidationError for an unknown option or a value out of range.
  */
 export function review(options: ReviewPluginOptions = {}): Plugin {
@@ -29,7 +29,7 @@ export function review(options: ReviewPluginOptions = {}): Plugin {
       bind.many(Tokens.PromptTemplates).toConstantValue(REVIEW_TEMPLATES);
     },
     apply({ hooks }) {
-      // Behind the guardrails: nobody is asked about what is refused anyway.
+      // After the guardrails: a refused output is not reviewed.
       hooks.beforeTask.tap({ name: "review", lane: "policy", order: "post" }, (call) =>
         reviews.before(call),
       );

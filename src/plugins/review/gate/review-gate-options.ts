@@ -3,17 +3,17 @@ import { checkReviewOptions } from "../../../contracts/review.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { checkOptions, preview } from "../../../contracts/validation.js";
 
-/** Options of `review`: what holds for a review that says nothing else. */
+/** Options of `review`: the defaults of reviews. */
 export interface ReviewPluginOptions {
-  /** How long an answer is waited for, in milliseconds; 0 waits for ever. Default 300,000. */
+  /** The time limit of an answer, in milliseconds. 0: no limit. Default 300,000. */
   readonly timeoutMs?: number | undefined;
-  /** Default EXIT_EARLY. With CONTINUE the approval of a tool call still ends as EXIT_EARLY: nobody has approved it. */
+  /** Default EXIT_EARLY. With CONTINUE the approval of a tool call still ends as EXIT_EARLY, since no one has approved the call. */
   readonly onTimeout?: OnReviewTimeout | undefined;
-  /** Where reviews wait, for ensembles without a `reviewHandler`. Default: in memory, under `Tokens.ReviewStore`. */
+  /** The store of reviews of ensembles without a `reviewHandler`. Default: in memory, bound to `Tokens.ReviewStore`. */
   readonly store?: ReviewStore | undefined;
 }
 
-/** What holds for every review that says nothing else. */
+/** The defaults of every review. */
 export interface ReviewDefaults {
   readonly timeoutMs: number;
   readonly onTimeout: OnReviewTimeout;
@@ -25,7 +25,7 @@ function isFunction(store: ReviewStore | null, name: (typeof STORE_METHODS)[numb
   return typeof store?.[name] === "function";
 }
 
-/** @throws ValidationError for what does not fit. */
+/** @throws ValidationError for an unknown option or a value out of range. */
 export function resolveReviewOptions(
   options: ReviewPluginOptions,
 ): ReviewDefaults & Pick<ReviewPluginOptions, "store"> {

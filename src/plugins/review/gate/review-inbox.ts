@@ -9,22 +9,22 @@ import { ReviewError } from "../../../contracts/state-errors.js";
 import { systemClock } from "../../../util/runtime.js";
 import { ReviewListeners } from "../../shared/review-listeners.js";
 
-/** So many reviews that are answered or over are known, so that a late answer is told what became of them. */
+/** The number of decided or expired reviews that are kept, so that a late answer gets their outcome. */
 const KEPT_ENDED = 1_000;
 
-/** A review store in memory, which answers at once. */
+/** A review store in memory. Its methods return at once. */
 export interface ReviewInbox extends ReviewStore {
   ask(request: StoredReview): StoredReview;
   pending(): readonly StoredReview[];
   resolve(reviewId: string, decision: ReviewDecision): ReviewResolution;
 }
 
-/** Makes a review store in memory, for `review({ store })`. Nothing in it outlives the process. It counts as watched: whoever makes one answers. */
+/** Creates a review store in memory, for `review({ store })`. It does not outlive the process. It counts as watched, since the program that creates it answers. */
 export function reviewInbox(): ReviewInbox {
   return new MemoryReviews(true);
 }
 
-/** The store of kernels without another one: nobody answers there until somebody listens. */
+/** The store of kernels without another one. It counts as watched only while it has a listener. */
 export function unwatchedReviews(): ReviewStore {
   return new MemoryReviews(false);
 }
@@ -32,7 +32,7 @@ export function unwatchedReviews(): ReviewStore {
 interface Entry {
   review: StoredReview;
   state: "waiting" | "decided" | "over";
-  /** Ends the wait of the run that asked. */
+  /** Ends the wait of the run. */
   settle?: (decision: ReviewDecision) => void;
 }
 

@@ -14,13 +14,13 @@ import { askUntilFits } from "../shared/ask-until-fits.js";
 type AfterTask = After<TaskCall, "output", TaskOutput>;
 type Edit = Partial<Pick<TaskOutput, "raw" | "parsed">>;
 
-/** The gates in front of and behind tasks. */
+/** The reviews before and after tasks. */
 export class TaskReviews {
   readonly #schemas = new Schemas();
 
   /**
-   * Asks before a task is done, where it wants that. There is no text yet, so an edit lets it pass.
-   * @throws ExitEarlySignal; ReviewUnavailableError where anybody has to be asked about this task, before or after, and nobody can answer.
+   * Requests the review before a task, where the task has one. There is no output yet, so an edit counts as an approval.
+   * @throws ExitEarlySignal; ReviewUnavailableError where a review of this task, before or after it, is needed and no one can answer.
    */
   before(call: TaskCall): Awaitable<void> {
     const { beforeReview } = call.task;
@@ -30,7 +30,7 @@ export class TaskReviews {
     return isAsked ? askBefore(gate, call, beforeReview) : undefined;
   }
 
-  /** Asks about an output: where the task wants that, else where the ensemble's policy does. @throws ExitEarlySignal */
+  /** Requests the review of an output, where the task or the ensemble's policy has one. @throws ExitEarlySignal */
   after(call: AfterTask): Awaitable<void | Replace<Edit>> {
     if (call.outcome !== "ok" || !mayBeReviewed(call)) return undefined;
     const { review } = call.task;
@@ -41,7 +41,7 @@ export class TaskReviews {
   }
 }
 
-/** Whether somebody has to be asked about the task's output, as far as that is known before there is one. */
+/** Whether the task's output needs a review, as far as this is known before the execution. */
 function mayBeReviewed({ task: { review }, run, isLast }: TaskCall): boolean {
   if (review !== undefined) return review.mode === "REQUIRED";
   const { reviewPolicy = "NEVER" } = run.options;
@@ -56,7 +56,7 @@ function isReviewedByPolicy({
   return run.options.reviewPolicy !== "AFTER_LAST_TASK" || isLast?.(output) === true;
 }
 
-/** @throws ReviewUnavailableError where nobody can answer. */
+/** @throws ReviewUnavailableError where no one can answer. */
 function gateFor({ run, task }: TaskCall): ReviewGate {
   const gate = run.find(Tokens.ReviewGate);
   if (gate?.canAsk(run) === true) return gate;
@@ -102,7 +102,7 @@ async function askAfter(
     : undefined;
 }
 
-/** A text and, with a schema, the value it stands for: read as JSON, or as it is where the schema wants a text. */
+/** A text and, with a schema, its value: parsed as JSON, or the text itself where the schema accepts a string. */
 async function readEdit(
   schema: OutputSchema<unknown> | undefined,
   raw: string,

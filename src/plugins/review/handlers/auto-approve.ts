@@ -4,7 +4,7 @@ import { ReviewDecision } from "../../../contracts/review.js";
 import { preview } from "../../../contracts/validation.js";
 import { sleep } from "../../../util/abort/timeouts.js";
 
-/** The longest that a timer can wait. */
+/** The maximum delay of a timer, in milliseconds. */
 const LONGEST_MS = 2_147_483_647;
 
 /** Approves every request. */
@@ -12,7 +12,7 @@ export function autoApprove(): ReviewHandler {
   return () => ReviewDecision.continue();
 }
 
-/** Approves every request after `delayMs` milliseconds. @throws ValidationError for what is no time to wait. */
+/** Approves every request after `delayMs` milliseconds. @throws ValidationError for an invalid delay. */
 export function autoApproveWithDelay(delayMs: number): ReviewHandler {
   checkDelay(delayMs);
   return async ({ signal }) => {

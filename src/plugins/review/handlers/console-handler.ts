@@ -14,17 +14,16 @@ import { Terminal } from "./terminal.js";
 
 /** Options of `ReviewHandler.console`. */
 export interface ConsoleReviewOptions {
-  /** Where answers come from. Default `process.stdin`. */
+  /** The stream that answers are read from. Default `process.stdin`. */
   readonly input?: LineSource | undefined;
-  /** Where questions go. Default `process.stdout`. */
+  /** The stream that questions are written to. Default `process.stdout`. */
   readonly output?: TextSink | undefined;
 }
 
 /**
- * Asks at the terminal, one question at a time: an empty line or `c` goes on, `e` asks for a new text, `x` ends the run, `m` takes a comment on
- * what is decided then; anything else is asked again.
- * Where the input has ended nobody is there, and what `onTimeout` says happens at once.
- * @throws ValidationError for an unknown option or what is no stream.
+ * Asks at the terminal, one question at a time. An empty line or `c` continues, `e` asks for a new text, `x` ends the run, `m` adds a comment to the
+ * decision that follows. The question is repeated after any other answer. Where the input has ended, `onTimeout` applies at once.
+ * @throws ValidationError for an unknown option or a value that is not a stream.
  */
 export function consoleHandler(options: ConsoleReviewOptions = {}): ReviewHandler {
   checkOptions("ReviewHandler.console", options, ["input", "output"]);
@@ -46,7 +45,7 @@ export function consoleHandler(options: ConsoleReviewOptions = {}): ReviewHandle
   };
 }
 
-/** One question and what is said until it is decided. */
+/** One question, until its decision. */
 class ConsoleConversation {
   #sawAll = false;
   #comment: string | undefined;
@@ -74,7 +73,7 @@ class ConsoleConversation {
     }
   }
 
-  /** An empty line approves nothing that was not shown. */
+  /** An empty line approves only what was shown in full. */
   get #isShown(): boolean {
     return this.#sawAll || !isPartial(this.request);
   }
@@ -102,12 +101,12 @@ class ConsoleConversation {
     return isYes ? ReviewDecision.continue() : undefined;
   }
 
-  /** What has to be said or shown before there is a decision. */
+  /** Handles input that is not a decision yet. */
   async #goOn(choice: string): Promise<Decision | undefined> {
     if (choice === "e" || choice === "edit") return this.#edit();
     if (choice === "m" || choice === "comment") await this.#readComment();
     else if (choice === "v" && isPartial(this.request)) this.#showAll();
-    else await this.terminal.forgetTypedAhead(this.request.signal); // the rest of a paste that was meant for something else
+    else await this.terminal.forgetTypedAhead(this.request.signal); // the rest of a paste that was not an answer
     return undefined;
   }
 
@@ -117,7 +116,7 @@ class ConsoleConversation {
     this.#comment = text === undefined || text.trim() === "" ? undefined : text;
   }
 
-  /** `undefined` for an empty text: somebody has thought better of it. */
+  /** `undefined` for an empty text, which cancels the edit. */
   async #edit(): Promise<Decision | undefined> {
     this.output.write("New text > ");
     const text = await this.terminal.readPaste(this.request.signal);
@@ -125,7 +124,7 @@ class ConsoleConversation {
     return text.trim() === "" ? undefined : ReviewDecision.edit(text);
   }
 
-  /** @throws ReviewError where nobody's silence has been given a meaning. */
+  /** @throws ReviewError where `onTimeout` gives no decision for a missing answer. */
   #nobody(): Decision {
     const { timeoutMs, onTimeout } = this.request;
     this.output.write("(the input has ended: nobody can answer)\n");

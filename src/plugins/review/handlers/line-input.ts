@@ -1,12 +1,12 @@
 import { StringDecoder } from "node:string_decoder";
 
-/** What lines are read from: `process.stdin`, a socket, any readable stream of Node's. */
+/** The source of lines: `process.stdin`, a socket or another readable stream of Node.js. */
 export interface LineSource {
   on(event: string, listener: (chunk: Uint8Array | string) => void): unknown;
   off(event: string, listener: (chunk: Uint8Array | string) => void): unknown;
   pause(): unknown;
   resume(): unknown;
-  /** Somebody types: what was typed before a question counts for nothing. */
+  /** The stream is a terminal: text typed before a question is discarded. */
   readonly isTTY?: boolean | undefined;
   readonly readableEnded?: boolean | undefined;
   readonly destroyed?: boolean | undefined;
@@ -15,8 +15,8 @@ export interface LineSource {
 const ENDS = ["end", "close", "error"];
 
 /**
- * The lines of a stream, one at a time. It listens to the stream only while a line is waited for, so a process can end; and what came with a line but was
- * not asked for stays for the next question. (An interface of node:readline loses that when it is closed, and listens as long as it is open.)
+ * Reads the lines of a stream, one at a time. It listens to the stream only while a line is awaited, so that the process can end. Further text that arrives
+ * with a line is kept for the next question. (An interface of node:readline loses this text when it is closed, and listens as long as it is open.)
  */
 export class LineInput {
   readonly #source: LineSource;
@@ -24,14 +24,14 @@ export class LineInput {
   #text = "";
   #ended = false;
   #listening = false;
-  /** Of whoever waits for a line. */
+  /** The callbacks of the caller that waits for a line. */
   #onChange: (() => void) | undefined;
 
   constructor(source: LineSource) {
     this.#source = source;
   }
 
-  /** The next line without its end; `undefined` when there is none and never will be. One at a time. @throws the signal's reason. */
+  /** The next line without its line ending; `undefined` at the end of the input. One call at a time. @throws the signal's reason. */
   readLine(signal: AbortSignal): Promise<string | undefined> {
     return new Promise((resolve, reject) => {
       const settle = (end: () => void): void => {
@@ -59,7 +59,7 @@ export class LineInput {
     this.#onChange?.();
   };
 
-  /** The rest counts as a line. */
+  /** Returns the remaining text as a line. */
   readonly #onEnd = (): void => {
     if (!this.#ended) this.#text += this.#decoder.end();
     if (!this.#ended && this.#text !== "" && !this.#text.endsWith("\n")) this.#text += "\n";
@@ -75,7 +75,7 @@ export class LineInput {
     this.#source.resume();
   }
 
-  /** Not from within an event of the stream: standard input would begin to read again, and keep the process. */
+  /** Not called within an event of the stream: standard input would start to read again and keep the process alive. */
   #rest(): void {
     if (this.#onChange !== undefined || !this.#listening) return;
     this.#listening = false;
@@ -84,7 +84,7 @@ export class LineInput {
     for (const event of ENDS) this.#source.off(event, this.#onEnd);
   }
 
-  /** The lines that come without a pause of `ms` milliseconds: of a paste, or typed before anybody had asked. */
+  /** The lines that arrive without a pause of `ms` milliseconds: of a paste, or typed before the question. */
   async burst(ms: number, signal: AbortSignal): Promise<readonly string[]> {
     const lines: string[] = [];
     for (;;) {
@@ -95,7 +95,7 @@ export class LineInput {
         lines.push(line);
       } catch (error) {
         if (signal.aborted) throw error;
-        this.#text = ""; // a line without its end, which nobody has sent off
+        this.#text = ""; // an incomplete line
         return lines;
       }
     }

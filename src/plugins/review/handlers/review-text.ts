@@ -3,7 +3,7 @@ import { isObject } from "../../../util/objects.js";
 import { printableLine, printableText } from "../../../util/printable.js";
 import { excerpt, textOf } from "../../../util/text.js";
 
-/** Characters of a field that are shown at once. */
+/** The maximum length of a shown field, in characters. */
 const FIELD_LIMIT = 1_000;
 const LINE = "-".repeat(60);
 const TIMINGS = {
@@ -13,7 +13,7 @@ const TIMINGS = {
 } as const;
 const AUTOMATIC = { EXIT_EARLY: "auto-x", CONTINUE: "auto-c", FAIL: "auto-fail" } as const;
 
-/** Everything there is to know before deciding. Text from models stands behind a bar, so that it can't pass for a question of ours. */
+/** The information for a decision. Each line of text from models starts with a bar, so that such text cannot imitate the question. */
 export function headerOf(request: ReviewRequest): string {
   const { timing, taskId, agentRole, taskDescription, taskOutput, input, prompt, requiredRole } =
     request;
@@ -34,17 +34,17 @@ export function headerOf(request: ReviewRequest): string {
   return `\n${facts.join("\n")}\n`;
 }
 
-/** Whether the header leaves out a part of the input, or the request itself does. */
+/** Whether the header or the request itself leaves out a part of the input. */
 export function isPartial({ input, truncated }: ReviewRequest): boolean {
   return truncated === true || fieldsOf(input, FIELD_LIMIT) !== fieldsOf(input, Infinity);
 }
 
-/** The input without anything left out. */
+/** The complete input. */
 export function wholeInputOf({ input }: ReviewRequest): string {
   return `Input:\n${barred(fieldsOf(input, Infinity))}\n`;
 }
 
-/** Each field on a line of its own, its further lines indented; of one that is longer than `limit` characters the start and the end. */
+/** Each field on a separate line, with its further lines indented. Of a field longer than `limit` characters, only the start and the end. */
 function fieldsOf(input: unknown, limit: number): string {
   if (!isObject(input)) return excerpt(textOf(input), limit);
   return Object.entries(input)
@@ -55,7 +55,7 @@ function fieldsOf(input: unknown, limit: number): string {
     .join("\n");
 }
 
-/** The line in front of the cursor. */
+/** The prompt before the cursor. */
 export function choicesOf(request: ReviewRequest, waitedMs: number): string {
   const { timeoutMs, onTimeout } = request;
   const automatic =
@@ -64,7 +64,7 @@ export function choicesOf(request: ReviewRequest, waitedMs: number): string {
   return `[c] Continue  [e] Edit  [x] Exit early${view}${automatic}  > `;
 }
 
-/** `4:59`. */
+/** The remaining time, such as `4:59`. */
 function minutes(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1000));
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;

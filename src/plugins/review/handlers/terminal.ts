@@ -1,18 +1,18 @@
 import type { LineSource } from "./line-input.js";
 import { LineInput } from "./line-input.js";
 
-/** What is written to. */
+/** The output of a terminal. */
 export interface TextSink {
   write(text: string): unknown;
 }
 
-/** Under this key a stream bears its terminal: whoever asks through one stream stands in one queue, however many handlers there are. */
+/** The property of a stream that holds its terminal, so that all handlers of one stream share one queue. */
 const TERMINAL = Symbol.for("agentensemble/review-terminal");
 
-/** So long a terminal has to be silent for what was pasted or typed ahead to be over. */
+/** The pause, in milliseconds, that ends pasted or prematurely typed text. */
 const QUIET_MS = 50;
 
-/** Somebody at a keyboard, who is asked one thing at a time. */
+/** A person at a keyboard, who is asked one question at a time. */
 export class Terminal {
   readonly #lines: LineInput;
   readonly #isTyped: boolean;
@@ -29,27 +29,27 @@ export class Terminal {
     return (bearer[TERMINAL] ??= new Terminal(source));
   }
 
-  /** Does `work` when those who came before have been answered. @throws the signal's reason where nobody wants it any more by then. */
+  /** Executes `work` after all earlier questions. @throws the signal's reason where it is aborted before. */
   turn<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const mine = this.#tail.then(() => {
       signal.throwIfAborted();
       return work();
     });
-    this.#tail = mine.catch(() => undefined); // whoever asked is told
+    this.#tail = mine.catch(() => undefined); // the caller receives the error
     return mine;
   }
 
-  /** Forgets what was typed before the question was there to be read; what comes from a file or a pipe was meant for it. */
+  /** Discards text that was typed before the question. Text from a file or a pipe is kept. */
   async forgetTypedAhead(signal: AbortSignal): Promise<void> {
     if (this.#isTyped) await this.#lines.burst(QUIET_MS, signal);
   }
 
-  /** `undefined` where the input has ended. */
+  /** `undefined` at the end of the input. */
   readLine(signal: AbortSignal): Promise<string | undefined> {
     return this.#lines.readLine(signal);
   }
 
-  /** A line, and those that were pasted with it. */
+  /** A line, with the lines that were pasted together with it. */
   async readPaste(signal: AbortSignal): Promise<string | undefined> {
     const first = await this.#lines.readLine(signal);
     if (first === undefined || !this.#isTyped) return first;

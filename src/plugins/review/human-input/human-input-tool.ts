@@ -12,23 +12,23 @@ import { REVIEW_TEMPLATES } from "../shared/review-prompts.js";
 
 /** Options of {@link humanInputTool}. */
 export interface HumanInputOptions {
-  /** For the model: when to ask. Default: when a decision or a fact is missing that only a person can give. */
+  /** The description for the model: when to ask. Default: when a decision or a fact is missing that only a person can give. */
   readonly description?: string | undefined;
-  /** How long an answer is waited for, in milliseconds; 0 waits for ever. Default 300,000. */
+  /** The time limit of an answer, in milliseconds. 0: no limit. Default 300,000. */
   readonly timeoutMs?: number | undefined;
-  /** Default CONTINUE: the model is told to go on. */
+  /** Default CONTINUE: the model is instructed to continue. */
   readonly onTimeout?: OnReviewTimeout | undefined;
-  /** The role that whoever answers must have; passed on to the handler. */
+  /** The role that the person must have; passed to the handler. */
   readonly requiredRole?: string | undefined;
 }
 
-/** What the model asks. */
+/** The arguments of the model. */
 export type HumanInput = Readonly<Record<string, unknown>>;
 
 const DESCRIPTION =
   'Asks a person a question and waits for the answer. Use it when a decision or a fact is missing that only a person can give. Example: {"question": "Which of the two dates suits you?"}';
 
-/** The gate keeps the time of the question, so a time limit for tools in general does not hold for it. */
+/** The review has its own time limit, so the general time limit of tools does not apply. */
 const LONGEST_MS = 2_147_483_647;
 
 const INPUT = Object.freeze({
@@ -45,8 +45,8 @@ const INPUT = Object.freeze({
 });
 
 /**
- * The tool `human_input`: lets an agent ask a person a question. The answer is an edit of the review; continue tells the model to go on, exit early ends the
- * run. Where nobody can answer the model is told so.
+ * The tool `human_input`: lets an agent ask a person a question. The answer is an edit of the review; continue instructs the model to continue, exit early
+ * ends the run. Where no one can answer, the model receives a text that states this.
  * @throws ValidationError for an unknown option or a value out of range.
  */
 export function humanInputTool(options: HumanInputOptions = {}): Tool<HumanInput> {
@@ -92,7 +92,7 @@ export function humanInputTool(options: HumanInputOptions = {}): Tool<HumanInput
   });
 }
 
-/** The model makes do without a person; whoever forgot the handler should know. */
+/** Warns of the missing handler, since the model continues without an answer. */
 function warnOnce(warned: WeakSet<RunInfo>, { scope }: ToolContext): void {
   if (warned.has(scope.run)) return;
   warned.add(scope.run);
@@ -103,7 +103,7 @@ function warnOnce(warned: WeakSet<RunInfo>, { scope }: ToolContext): void {
   });
 }
 
-/** `undefined` where nobody can be asked. */
+/** `undefined` where no one can answer. */
 async function askPerson(
   ctx: ToolContext,
   question: Parameters<ToolContext["requestApproval"]>[0],

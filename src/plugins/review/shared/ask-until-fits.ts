@@ -8,14 +8,14 @@ import { ReviewError } from "../../../contracts/state-errors.js";
 import { prompt } from "../../../contracts/prompt-text.js";
 import { preview } from "../../../contracts/validation.js";
 
-/** So often somebody may edit before the gate is closed for good: a handler that is a program would go on for ever. */
+/** The maximum number of edits: a handler that is a program could repeat an invalid edit indefinitely. */
 const MAX_EDITS = 3;
 
-/** What an edit stands for, or what is wrong with it. */
+/** The value of an edit, or the reason why the edit is invalid. */
 export type ReadEdit<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
 
-/** A decision, with what its edit stands for. */
+/** A decision, with the value of its edit. */
 export type FittingDecision<T> =
   | { readonly type: "CONTINUE" }
   | { readonly type: "EDIT"; readonly value: T }
@@ -26,8 +26,8 @@ export type FittingDecision<T> =
     };
 
 /**
- * Asks; an edit that does not fit is asked for again, and the question then says what was wrong: nobody should lose finished work by a missing bracket.
- * @throws ReviewError when the third edit does not fit either; what the gate throws.
+ * Asks for a decision. An invalid edit is asked for again, with the reason in the question, so that a missing bracket does not lose finished work.
+ * @throws ReviewError where the third edit is invalid, too; what the gate throws.
  */
 export async function askUntilFits<T>(
   gate: ReviewGate,

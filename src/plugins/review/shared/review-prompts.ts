@@ -1,4 +1,4 @@
-/** What models are told of reviews. `{name}` stands for a value; `docs/prompts.md` lists the values of each. */
+/** The texts about reviews that models receive. `{name}` is replaced by a value; `docs/prompts.md` lists the values of each text. */
 export const REVIEW_TEMPLATES = Object.freeze({
   "review.rejected": "Tool call rejected by reviewer: {tool}",
   "review.commented": "{rejection}\nThe reviewer's comment: {comment}",

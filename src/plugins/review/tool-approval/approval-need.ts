@@ -6,17 +6,17 @@ import { withTimeout } from "../../../util/abort/timeouts.js";
 import { endOfWait } from "../shared/end-of-wait.js";
 import { messageOf } from "../../../util/errors.js";
 
-/** Time for one policy. */
+/** The time limit of one policy, in milliseconds. */
 const POLICY_LIMIT_MS = 30_000;
 const UNDECIDED = Symbol("undecided");
 
-/** Whether the tool itself wants approval. Anything but `false` does: a gate in doubt is closed. @throws ReviewError where the tool can't say. */
+/** Whether the tool itself requires an approval. Any value except `false` does, so that a doubtful result approves nothing. @throws ReviewError where the tool's function throws. */
 export function toolWantsApproval({ tool, input }: ToolCallContext): boolean {
   if (tool.needsApproval === undefined) return tool.requireApproval === true;
   return ofTool(tool.name, "needsApproval", () => tool.needsApproval?.(input)) !== false;
 }
 
-/** What a tool's own function says. @throws ReviewError where it throws. */
+/** The result of a tool's own function. @throws ReviewError where it throws. */
 export function ofTool<T>(toolName: string, field: string, say: () => T): T {
   try {
     return say();
@@ -28,7 +28,7 @@ export function ofTool<T>(toolName: string, field: string, say: () => T): T {
   }
 }
 
-/** The first policy's wish: `false` where none wants approval, else `true` or its reason. @throws ReviewError where a policy can't say. */
+/** The result of the first policy that requires an approval: `true` or its reason; `false` where none does. @throws ReviewError where a policy throws. */
 export async function policiesWantApproval(
   policies: readonly ApprovalPolicy[],
   call: ToolCallContext,

@@ -4,10 +4,10 @@ import type { Fields } from "../../../util/objects.js";
 import { checkToolInput } from "../../../contracts/tool-input.js";
 import { isObject } from "../../../util/objects.js";
 
-/** Which of several text arguments is the main one: the first of these that is there. */
+/** The names of the main text argument, in the order of preference. */
 const MAIN_NAMES = ["content", "body", "text", "input", "message", "query", "question", "command"];
 
-/** The name of the argument that an edit by a plain text replaces: of the known names, else the only text there is. */
+/** The name of the argument that a plain-text edit replaces: a known name, else the only text argument. */
 function mainTextOf(input: unknown): string | undefined {
   if (!isObject(input)) return undefined;
   const texts = Object.keys(input).filter((name) => typeof input[name] === "string");
@@ -16,7 +16,7 @@ function mainTextOf(input: unknown): string | undefined {
   );
 }
 
-/** What somebody is told about editing a call. */
+/** The instruction for editing a call. */
 export function editHint(tool: AnyTool, input: unknown): string {
   if (tool.input === undefined) return "An edit replaces the input.";
   const main = mainTextOf(input);
@@ -25,7 +25,7 @@ export function editHint(tool: AnyTool, input: unknown): string {
     : `An edit that is a JSON object replaces the arguments, any other text '${main}'.`;
 }
 
-/** The input that an edit stands for: a JSON object replaces the arguments, any other text the main one; of a tool without a schema the text is the input. */
+/** The input of an edited call: a JSON object replaces the arguments, any other text the main argument. For a tool without a schema, the text is the input. */
 export async function editedInput(
   tool: AnyTool,
   input: unknown,
@@ -43,7 +43,7 @@ export async function editedInput(
 
 function withMainText(input: unknown, text: string): unknown {
   const main = mainTextOf(input);
-  return main === undefined ? undefined : { ...(input as Fields), [main]: text }; // it has a main text, so it is an object
+  return main === undefined ? undefined : { ...(input as Fields), [main]: text }; // an input with a main text is an object
 }
 
 function objectIn(text: string): Fields | undefined {

@@ -4,12 +4,12 @@ import { excerptJson } from "../../../util/json/excerpt.js";
 import { toJsonValue } from "../../../util/json/to-json-value.js";
 import { asList, isObject } from "../../../util/objects.js";
 
-/** An input as people see it: the whole as data, and a text that says all it can. */
+/** An input as people see it: the complete input as data, and a text that may be shortened. */
 export interface ShownInput extends Required<Pick<ReviewQuestion, "input" | "truncated">> {
   readonly text: string;
 }
 
-/** Shows an input with its keys in the order of the schema: the order in which a model writes them may hide what counts. */
+/** Shows an input with its keys in the order of the schema, since a model could choose an order that hides important fields. */
 export function shownInput(value: unknown, schema: JsonSchema | undefined): ShownInput {
   const data = toJsonValue(value);
   const input = inOrder(data, schema);
@@ -17,7 +17,7 @@ export function shownInput(value: unknown, schema: JsonSchema | undefined): Show
   return { input, text, truncated: !isWhole || !isFaithful(value, data) };
 }
 
-/** Keys that the schema knows come first, in its order; the others follow by name. */
+/** Keys of the schema first, in its order; then the others by name. */
 function inOrder(value: unknown, schema: unknown): unknown {
   const { properties, items } = isObject(schema) ? schema : {};
   if (Array.isArray(value)) return (value as unknown[]).map((item) => inOrder(item, items));
@@ -33,7 +33,7 @@ function inOrder(value: unknown, schema: unknown): unknown {
   );
 }
 
-/** Whether JSON holds all of a value: no Map, no function, nothing beyond the bounds. */
+/** Whether JSON represents a value completely: no Map, no function, nothing beyond the limits. */
 function isFaithful(value: unknown, data: unknown): boolean {
   try {
     return JSON.stringify(value) === JSON.stringify(data) && !hasLost(value);

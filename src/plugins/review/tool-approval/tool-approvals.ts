@@ -16,16 +16,16 @@ import { ofTool, policiesWantApproval, toolWantsApproval } from "./approval-need
 import { editedInput, editHint } from "./edited-input.js";
 import { shownInput } from "./shown-input.js";
 
-/** What became of a question: the input that was approved, or what the model is told. */
+/** The outcome of an approval: the approved input, or the text for the model. */
 type Approval = { readonly input: unknown } | { readonly rejection: string };
 
-/** Asks about tool calls while they may still be changed, and sees to it that what was approved is what is called. */
+/** Requests approvals of tool calls after the taps that may change them, and ensures that only the approved input is used. */
 export class ToolApprovals {
   readonly #approvals = new WeakMap<ToolCall, Approval>();
   readonly #schemas = new Schemas();
   readonly #library = new PromptLibrary(REVIEW_TEMPLATES);
 
-  /** Asks where the tool or a policy wants it; an edit changes the arguments. @throws ReviewUnavailableError where nobody can answer. */
+  /** Requests an approval where the tool or a policy requires it. An edit changes the arguments. @throws ReviewUnavailableError where no one can answer. */
   ask(call: ToolCallContext): Awaitable<void | Replace<Pick<ToolCallContext, "input">>> {
     if (toolWantsApproval(call)) return this.#approve(call, true);
     const policies = call.run.all(Tokens.ApprovalPolicy);
@@ -36,7 +36,7 @@ export class ToolApprovals {
         );
   }
 
-  /** Refuses a call that was not approved, and one that has been changed since. */
+  /** Refuses a call that was not approved, or was changed after its approval. */
   async judge(call: ToolCallContext): Promise<void | Reject> {
     const approval = this.#approvals.get(call.call);
     if (approval === undefined) return undefined;
@@ -48,7 +48,7 @@ export class ToolApprovals {
     );
   }
 
-  /** Whether there is anything to judge; most calls need no approval. */
+  /** Whether a call may need an approval; most calls do not. */
   isAsked({ call }: ToolCallContext): boolean {
     return this.#approvals.has(call);
   }
@@ -71,7 +71,7 @@ export class ToolApprovals {
     return decision.type === "EDIT" ? replace({ input: decision.value }) : undefined;
   }
 
-  /** What the model is told instead of a result. */
+  /** The text that the model receives instead of a result. */
   #rejection(
     { run, tool, input }: ToolCallContext,
     {
@@ -89,7 +89,7 @@ export class ToolApprovals {
   }
 }
 
-/** Refuses a task with a tool that needs approval at every call, where nobody can answer: nothing is spent on it. @throws ReviewUnavailableError */
+/** Refuses a task with a tool that needs approval for every call, where no one can answer, before anything is spent. @throws ReviewUnavailableError */
 export function checkApprovable({ run, task, agent }: TaskCall): void {
   const own = task.handler === undefined ? (agent?.tools ?? task.tools) : [task.handler];
   const tool =
@@ -130,7 +130,7 @@ function questionOf(
   };
 }
 
-/** Whether a call has the input that was approved: the very same, or what the tool's schema makes of it. */
+/** Whether a call has the approved input: the same value, or its value after the tool's schema. */
 async function isSame({ tool, input }: ToolCallContext, approved: unknown): Promise<boolean> {
   if (input === approved || canonicalJson(input) === canonicalJson(approved)) return true;
   const checked = await checkToolInput(tool, approved);

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-/** Says that a body is larger than allowed. */
+/** A body is larger than allowed. */
 export class BodyTooLargeError extends Error {}
 
 /** The property of a request under which the address of its client is found. */
@@ -11,7 +11,7 @@ export function peerOf(request: Request): string | undefined {
   return (request as { readonly [PEER]?: string })[PEER];
 }
 
-/** A request as fetch handlers take it, with a body where one is given. Its signal tells that the client is gone. @throws TypeError for an address that is none. */
+/** A request as fetch handlers take it, with a body where one is given. Its signal aborts when the client disconnects. @throws TypeError for an address that is none. */
 export function webRequest(
   request: IncomingMessage,
   response?: ServerResponse,
@@ -89,7 +89,7 @@ export async function sendResponse(
     return;
   }
   response.flushHeaders(); // a client waits for them before it reads the stream
-  const cancel = (): void => void reader.cancel().catch(() => undefined); // nobody reads it any more
+  const cancel = (): void => void reader.cancel().catch(() => undefined); // it has no reader any more
   response.once("close", cancel);
   try {
     for (

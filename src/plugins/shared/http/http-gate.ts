@@ -6,9 +6,11 @@ export interface RequestRefusal {
   readonly status: number;
   readonly message: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** A stable word in capitals, for listeners that answer in JSON. Default: by the status. */
+  readonly error?: string;
 }
 
-/** Who may come through a gate, and what browsers are told of it. */
+/** Which requests a gate admits, and what browsers learn of that. */
 export interface HttpGateOptions {
   /** Names in small letters, without port; IPv6 addresses in brackets. */
   readonly allowedHosts: readonly string[];
@@ -20,14 +22,49 @@ export interface HttpGateOptions {
   readonly requestHeaders: string;
   /** Headers of answers that they may read. */
   readonly responseHeaders: string;
+  /**
+   * The listener serves pages. Their requests are admitted: their Origin is that of the Host
+   * header. Requests without an Origin that browsers mark as those of another site are refused,
+   * except navigation to this path. Requests that change something need `application/json`, and an
+   * Origin or a bearer token. Default: the listener serves no pages.
+   */
+  readonly pagePath?: string | undefined;
 }
 
-const digestOf = (text: string): Buffer => createHash("sha256").update(text).digest();
+/** A digest of a secret, for comparing in constant time: digests have one length. */
+export function secretDigest(secret: string): Buffer {
+  return createHash("sha256").update(secret).digest();
+}
 
 /** The name in a Host header; empty for what is none. */
 function hostName(host: string | undefined): string {
   if (host === undefined || /[\s/?#@\\]/.test(host) || !URL.canParse(`http://${host}`)) return "";
   return new URL(`http://${host}`).hostname;
+}
+
+/** Whether a page comes from the address that it asks: scheme, name and port are equal. Proxies with TLS are allowed origins. */
+function isOwnOrigin(origin: string, host = ""): boolean {
+  return URL.canParse(`http://${host}`) && new URL(`http://${host}`).origin === origin;
+}
+
+const CHANGES: ReadonlySet<string> = new Set(["POST", "PUT", "DELETE"]);
+
+/** Why a request must not change anything. A page of another site can send a form without asking, but no JSON and no bearer token. */
+function changeRefusal({ headers, method = "" }: IncomingMessage): RequestRefusal | undefined {
+  if (!CHANGES.has(method)) return undefined;
+  if (headers.origin === undefined && !/^Bearer +./i.test(headers.authorization ?? ""))
+    return {
+      status: 403,
+      error: "FORBIDDEN_ORIGIN",
+      message: "Forbidden: a request that changes something needs an Origin or a bearer token",
+    };
+  if (method !== "DELETE" && !/^application\/json\s*(;|$)/i.test(headers["content-type"] ?? ""))
+    return {
+      status: 415,
+      error: "NOT_JSON",
+      message: "Unsupported media type: Content-Type must be application/json",
+    };
+  return undefined;
 }
 
 /** Judges requests by their headers alone, before a byte of the body is read. */
@@ -37,19 +74,24 @@ export class HttpGate {
 
   constructor({ token, ...options }: HttpGateOptions) {
     this.#options = options;
-    this.#token = token === undefined ? undefined : digestOf(token);
+    this.#token = token === undefined ? undefined : secretDigest(token);
   }
 
   /** The first thing that is wrong with a request, if anything is. Names and origins come first: they stop web pages, which might know a path. */
-  refusal(
-    { headers, method = "", url = "" }: IncomingMessage,
-    isPath: (path: string) => boolean,
-  ): RequestRefusal | undefined {
+  refusal(request: IncomingMessage, isPath: (path: string) => boolean): RequestRefusal | undefined {
+    const { headers, method = "", url = "" } = request;
     if (!this.#options.allowedHosts.includes(hostName(headers.host)))
-      return { status: 403, message: "Forbidden: this Host is not allowed" };
-    const { origin } = headers;
-    if (origin !== undefined && !this.#options.allowedOrigins.has(origin))
-      return { status: 403, message: "Forbidden: this Origin is not allowed" };
+      return {
+        status: 403,
+        error: "FORBIDDEN_HOST",
+        message: "Forbidden: this Host is not allowed",
+      };
+    if (!this.#isOriginAllowed(request))
+      return {
+        status: 403,
+        error: "FORBIDDEN_ORIGIN",
+        message: "Forbidden: this Origin is not allowed",
+      };
     if (!URL.canParse(url, "http://host") || !isPath(new URL(url, "http://host").pathname))
       return { status: 404, message: "Not found" };
     if (method === "OPTIONS") return undefined; // a browser's question, which carries no token
@@ -61,11 +103,12 @@ export class HttpGate {
       };
     }
     const { methods } = this.#options;
-    if (methods.includes(method)) return undefined;
-    return { status: 405, message: "Method not allowed", headers: { Allow: methods.join(", ") } };
+    if (!methods.includes(method))
+      return { status: 405, message: "Method not allowed", headers: { Allow: methods.join(", ") } };
+    return this.#options.pagePath === undefined ? undefined : changeRefusal(request);
   }
 
-  /** What a browser needs to be told so that it lets a page of this origin read the answer. */
+  /** The headers with which a browser lets a page of this origin read the answer. */
   corsHeaders(origin: string | undefined): Readonly<Record<string, string>> {
     if (origin === undefined || !this.#options.allowedOrigins.has(origin)) return {};
     return {
@@ -77,12 +120,27 @@ export class HttpGate {
     };
   }
 
-  /** In the same time whatever is sent: digests have one length. */
+  #isOriginAllowed({ headers, method, url }: IncomingMessage): boolean {
+    const { origin } = headers;
+    const { allowedOrigins, pagePath } = this.#options;
+    if (origin !== undefined && allowedOrigins.has(origin)) return true;
+    if (pagePath === undefined) return origin === undefined;
+    if (origin !== undefined) return isOwnOrigin(origin, headers.host);
+    const site = headers["sec-fetch-site"];
+    if (site === undefined || site === "same-origin" || site === "none") return true;
+    return (
+      method === "GET" &&
+      headers["sec-fetch-mode"] === "navigate" &&
+      url?.replace(/[?#].*$/, "") === pagePath
+    );
+  }
+
+  /** Takes the same time for every value. */
   #knows(authorization: string | undefined): boolean {
     const sent = /^Bearer +(.+)$/i.exec(authorization ?? "")?.[1];
     return (
       this.#token !== undefined &&
-      timingSafeEqual(digestOf(sent ?? ""), this.#token) &&
+      timingSafeEqual(secretDigest(sent ?? ""), this.#token) &&
       sent !== undefined
     );
   }

@@ -9,14 +9,65 @@ export function isAdmitted({ role }: Principal, needed: HttpRoute["role"]): bool
   return RANKS[role] >= RANKS[needed];
 }
 
-/** Whether a route serves a path: its own, or for one that ends with a star everything below it. */
-function serves({ path }: HttpRoute, asked: string): boolean {
-  return path.endsWith("/*") ? asked.startsWith(path.slice(0, -1)) : path === asked;
+/** A route that serves a path, with what stands in the places of its parameters. */
+export interface FoundRoute {
+  readonly route: HttpRoute;
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+const NO_PARAMETERS: Readonly<Record<string, string>> = Object.freeze({});
+
+/** How a route matches: the path itself before parameters, parameters before a star; the longer before the shorter. */
+function rankOf({ path }: HttpRoute): number {
+  if (path.endsWith("/*")) return path.length;
+  return path.includes("/{") ? 10_000 + literalLength(path) : Number.POSITIVE_INFINITY;
+}
+
+function literalLength(path: string): number {
+  return path.replace(/\{[^}]*\}/g, "").length;
+}
+
+/** What a route matches in a path, `undefined` for another path. */
+function parametersOf(
+  { path }: HttpRoute,
+  asked: string,
+): Readonly<Record<string, string>> | undefined {
+  if (path === asked) return NO_PARAMETERS;
+  if (path.endsWith("/*")) return asked.startsWith(path.slice(0, -1)) ? NO_PARAMETERS : undefined;
+  if (!path.includes("/{")) return undefined;
+  const [names, steps] = [path.split("/"), asked.split("/")];
+  if (names.length !== steps.length) return undefined;
+  const found: Record<string, string> = {};
+  for (const [i, name] of names.entries()) {
+    const step = steps[i] ?? "";
+    const parameter = /^\{(\w+)\}$/.exec(name)?.[1];
+    if (parameter === undefined) {
+      if (name !== step) return undefined;
+    } else {
+      const value = decodedSegment(step);
+      if (value === undefined) return undefined;
+      found[parameter] = value;
+    }
+  }
+  return found;
+}
+
+/** A part of a path; `undefined` for what is empty, not encoded well, longer than 1,000 characters, or has control characters. */
+function decodedSegment(step: string): string | undefined {
+  try {
+    const text = decodeURIComponent(step);
+    return /^[^\u0000-\u001f\u007f-\u009f]{1,1000}$/.test(text) ? text : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The routes of a path, the most exact ones. */
-export function routesOf(routes: readonly HttpRoute[], path: string): readonly HttpRoute[] {
-  const found = routes.filter((route) => serves(route, path));
-  const longest = Math.max(...found.map((route) => route.path.length));
-  return found.filter((route) => route.path.length === longest);
+export function routesOf(routes: readonly HttpRoute[], path: string): readonly FoundRoute[] {
+  const found = routes.flatMap((route) => {
+    const parameters = parametersOf(route, path);
+    return parameters === undefined ? [] : [{ route, parameters, rank: rankOf(route) }];
+  });
+  const best = Math.max(...found.map(({ rank }) => rank));
+  return found.filter(({ rank }) => rank === best);
 }

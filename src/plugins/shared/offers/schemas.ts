@@ -21,9 +21,9 @@ export function inputSchemaOf(
   if (schema["type"] === undefined) return { ...schema, type: "object" };
   if (schema["type"] !== "object") {
     throw new ValidationError(
-      `Tool '${toolName}' can't be offered through MCP: its input is of type ${preview(schema["type"])}`,
+      `Tool '${toolName}' can't be offered to other programs: its input is of type ${preview(schema["type"])}`,
       {
-        hint: "Arguments of MCP tools are always an object: wrap the input in one.",
+        hint: "Arguments from other programs are always an object: wrap the input in one.",
       },
     );
   }

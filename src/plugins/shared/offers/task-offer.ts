@@ -14,9 +14,7 @@ export function taskOffer(task: AnyTask, ports: OfferPorts, defaultExpectation: 
   const run = ports.prepare(tasks);
   return {
     name: offeredName(task),
-    description: [task.description, task.expectedOutput]
-      .filter((text) => text !== defaultExpectation)
-      .join("\n\n"),
+    description: offeredDescription(task, defaultExpectation),
     inputSchema: ports.inputSchema ?? {
       type: "object",
       properties: Object.fromEntries(variables.map((name) => [name, { type: "string" }])),
@@ -40,8 +38,15 @@ export function taskOffer(task: AnyTask, ports: OfferPorts, defaultExpectation: 
   };
 }
 
+/** Describes a task to other programs. `defaultExpectation` is left out. */
+export function offeredDescription(task: AnyTask, defaultExpectation: string): string {
+  return [task.description, task.expectedOutput]
+    .filter((text) => text !== defaultExpectation)
+    .join("\n\n");
+}
+
 /** The task and all that its context rests on, each after what it rests on. */
-function withContext(task: AnyTask, found: Set<AnyTask> = new Set()): readonly AnyTask[] {
+export function withContext(task: AnyTask, found: Set<AnyTask> = new Set()): readonly AnyTask[] {
   for (const needed of task.context) if (!found.has(needed)) withContext(needed, found);
   found.add(task);
   return [...found];

@@ -3,6 +3,7 @@ import type { TaskCall } from "../../../contracts/hooks.js";
 import type { PlannedTask } from "../../../contracts/plan.js";
 import type { TaskScope } from "../../../contracts/run.js";
 import type { AnyTool } from "../../../contracts/tool.js";
+import type { JsonSchema } from "../../../contracts/types.js";
 import type { Arguments, Offer } from "./offer.js";
 import type { TaskRunner } from "./ports.js";
 import { ToolExecutionError } from "../../../contracts/errors.js";
@@ -22,16 +23,12 @@ const TEXT_INPUT = Object.freeze({
 /** Offers a tool. Each call is a run of one task, so that hooks, approval, limits, trace and events are those of any tool call. */
 export function toolOffer(tool: AnyTool, prepare: (task: Task<unknown>) => TaskRunner): Offer {
   const { name, description, input } = tool;
-  const task = new Task<unknown>({
-    name,
-    description: `Call of the tool '${name}' by an MCP client`,
-    handler: () => unreachable(name),
-  });
+  const task = toolCallTask(name, "an MCP client");
   const run = prepare(task);
   return {
     name,
     description,
-    inputSchema: input === undefined ? TEXT_INPUT : inputSchemaOf(name, input),
+    inputSchema: toolInputSchema(tool),
     checksInput: input === undefined || isPlainSchema(input), // by the validator of the protocol, for all clients alike
     async call(args, { id, signal, timeoutMs, listener }) {
       const executor = new ToolCallExecutor(task, tool, id, args);
@@ -48,6 +45,20 @@ export function toolOffer(tool: AnyTool, prepare: (task: Task<unknown>) => TaskR
   };
 }
 
+/** The schema of a tool's arguments. @throws ValidationError as {@link inputSchemaOf}. */
+export function toolInputSchema({ name, input }: AnyTool): JsonSchema {
+  return input === undefined ? TEXT_INPUT : inputSchemaOf(name, input);
+}
+
+/** The task of a run that calls one tool. Its run needs a {@link ToolCallExecutor}. */
+export function toolCallTask(name: string, caller: string): Task<unknown> {
+  return new Task<unknown>({
+    name,
+    description: `Call of the tool '${name}' by ${caller}`,
+    handler: () => unreachable(name),
+  });
+}
+
 function unreachable(name: string): never {
   throw new ToolExecutionError(`Tool '${name}' was called without its executor`, {
     toolName: name,
@@ -56,7 +67,7 @@ function unreachable(name: string): never {
 }
 
 /** Does the one task of such a run: calls the tool with the client's arguments. Bound for one run only. */
-class ToolCallExecutor implements TaskExecutor {
+export class ToolCallExecutor implements TaskExecutor {
   readonly name = "mcp-tool-call";
   readonly #task: Task<unknown>;
   readonly #tool: AnyTool;

@@ -10,7 +10,7 @@ const NO_PRIVILEGE = "42501";
 /** A change of the schema. Its place in the list is its version, from 1. It is never edited once it was published: a later one follows it. */
 type Migration = (schema: string) => string;
 
-/** `schema` is quoted already. Names are compared byte by byte, whatever the database's language. */
+/** `schema` is quoted already. Names are compared byte by byte, independently of the database's collation. */
 const journal: Migration = (schema) => `
   create sequence ${schema}.epochs;
   create table ${schema}.runs (
@@ -72,8 +72,45 @@ const journal: Migration = (schema) => `
   create index reviews_run on ${schema}.reviews (run_id);
   create index reviews_open on ${schema}.reviews (n) where decision is null;`;
 
+/**
+ * The runs of the dashboard. They are no rows of `runs`: that table has the runs that can be resumed, and these are kept and removed
+ * independently of them. `search` is the lower-case text of what a list shows; `at_work`: its process has to be alive.
+ */
+const dashboardRuns: Migration = (schema) => `
+  create table ${schema}.summaries (
+    run_id text collate "C" primary key,
+    ensemble text not null,
+    state text not null,
+    at_work boolean not null,
+    writer text not null,
+    started_at timestamptz not null,
+    tags text[] not null,
+    input_tokens float8 not null,
+    output_tokens float8 not null,
+    unknown_calls float8 not null,
+    calls float8 not null,
+    tools float8 not null,
+    cost float8 not null,
+    currency text not null,
+    search text not null,
+    summary text not null
+  );
+  create index summaries_order on ${schema}.summaries (started_at desc, run_id desc);
+  create index summaries_ensemble on ${schema}.summaries (ensemble, started_at desc);
+  create index summaries_tags on ${schema}.summaries using gin (tags);
+  create table ${schema}.events (
+    run_id text collate "C" not null,
+    n bigint not null,
+    entry text not null,
+    primary key (run_id, n)
+  );
+  create table ${schema}.boards (
+    writer text primary key,
+    seen_at timestamptz not null
+  );`;
+
 /** All changes of the one schema that all parts of the framework share. */
-const MIGRATIONS: readonly Migration[] = [journal];
+const MIGRATIONS: readonly Migration[] = [journal, dashboardRuns];
 
 /** The version of the schema that this version of the framework reads and writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
@@ -138,7 +175,7 @@ async function schemaVersion(database: SqlDatabase, schema: string): Promise<num
   }
 }
 
-/** The statements that bring a schema to this version. Each change is made once, whoever else makes it at the same time. */
+/** The statements that bring a schema to this version. Each change is made once, also where several processes run the script at the same time. */
 function migrationScript(schema: string): string {
   const name = `"${schema}"`;
   const change = (migration: Migration, index: number): string => `

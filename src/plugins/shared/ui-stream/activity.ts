@@ -38,7 +38,7 @@ export class Activity {
     this.#reviews.delete(reviewId);
   }
 
-  /** Whether a task asks somebody. */
+  /** Whether a task waits for a decision. */
   isAsking(taskId: string): boolean {
     return (this.#tasks.get(taskId)?.reviews.size ?? 0) > 0;
   }

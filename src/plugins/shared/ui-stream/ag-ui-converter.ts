@@ -155,7 +155,7 @@ export class AgUiConverter implements PageStream {
     };
   }
 
-  /** A delegation that was refused fails without a start of its own. */
+  /** A refused delegation fails without a preceding start. */
   #delegation({ id, data }: UIChunk): readonly UIChunk[] {
     const { state, to } = asFields(data) ?? {};
     const subagentRunId = asText(id);

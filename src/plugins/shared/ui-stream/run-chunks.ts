@@ -116,7 +116,7 @@ export class RunChunks {
   /** Reads no more events. */
   #letGo(reason: string): void {
     this.#state = "over";
-    void Promise.resolve(this.#events.return?.()).catch(() => undefined); // nobody waits for it
+    void Promise.resolve(this.#events.return?.()).catch(() => undefined); // not awaited
     if (this.#o.onDisconnect !== "finish") this.#handle.cancel(reason);
   }
 
@@ -130,7 +130,7 @@ export class RunChunks {
     });
   }
 
-  /** Wakes whoever waits: the reader for parts, or the reading for room. */
+  /** Resumes a waiting side: the reader, which waits for parts, or the reading, which waits for room. */
   #roused(): void {
     const wake = this.#wake;
     this.#wake = undefined;

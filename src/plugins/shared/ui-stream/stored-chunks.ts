@@ -50,7 +50,7 @@ class RecordedEnd {
       this.#failure = undefined;
       this.end = undefined;
     } else if (event.type === "task_failed") {
-      // A run that took too long has no event of its own for that.
+      // No event reports that a run exceeded its time limit.
       if (codeOf(event.cause) === TIMEOUT)
         this.#failure = new AgentEnsembleError(TIMEOUT, "The run did not finish in time");
     } else if (event.type === "run_failed") {

@@ -1,7 +1,7 @@
 import type { Ev } from "../../../contracts/events.js";
 import type { UIChunk, UIStreamOptions } from "../../../contracts/ui-stream.js";
 
-/** What a page is told of a call that brought no result. */
+/** The text that a page receives for a call without a result. */
 const FAILED = "The tool failed.";
 
 interface OpenCall {
@@ -17,7 +17,7 @@ export interface ToolPartsOptions {
   readonly value: (value: unknown) => unknown;
 }
 
-/** The tool calls of the shown tasks. Models may use an id again; on a page each call has one of its own. */
+/** The tool calls of the shown tasks. A model may reuse an id; on a page each call has a unique one. */
 export class ToolParts {
   readonly #o: ToolPartsOptions;
   readonly #open = new Map<string, OpenCall[]>();

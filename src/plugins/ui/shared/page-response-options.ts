@@ -5,7 +5,7 @@ import { preview } from "../../../contracts/validation.js";
 export interface PageResponseOptions {
   /** Default 200. */
   readonly status?: number | undefined;
-  /** Headers beside those of the protocol; one of the same name replaces it. */
+  /** Headers in addition to those of the protocol. A header with the same name replaces that of the protocol. */
   readonly headers?: ConstructorParameters<typeof Headers>[0];
 }
 

@@ -24,7 +24,7 @@ function team(feed: RunFeed, more: Partial<EnsembleOptions> = {}): Ensemble {
 }
 
 describe("feed of runs", () => {
-  it("has the runs of several kernels, the newest first, and encodes nothing while nobody reads", async () => {
+  it("has the runs of several kernels, the newest first, and encodes nothing without a reader", async () => {
     const feed = new RunFeed();
     await team(feed, { name: "one" }).run();
     await team(feed, { name: "two" }).run();
@@ -106,7 +106,7 @@ describe("feed of runs", () => {
     expect(counts).to.deep.equal([true, false]);
   });
 
-  it("passes conversations on while somebody asks for them, and keeps them out of the log", async () => {
+  it("passes on conversations while a listener requests them, and keeps them out of the log", async () => {
     const feed = new RunFeed();
     const ensemble = team(feed);
     let calls = 0;

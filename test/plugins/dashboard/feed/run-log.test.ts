@@ -206,6 +206,13 @@ describe("log of a run", () => {
       expect(seen).to.equal("The key is [redacted] and it is good. ");
     });
 
+    it("shows no part of a secret that is as long as a signed token with many claims", () => {
+      const key = "Ab3/".repeat(500);
+      const log = newLog({ redactor: createRedactor({ environment: { LONG_SECRET: key } }) });
+      const pieces = ["The key is ", ...(key.match(/.{1,7}/g) ?? []), " and it", " is good. "];
+      expect(readAll(log, pieces)).to.equal("The key is [redacted] and it is good. ");
+    });
+
     it("holds back as much as a secret of several words may have", () => {
       const phrase = "three blind mice sing";
       const log = newLog({

@@ -6,6 +6,7 @@ import { RunFeed } from "../../../../src/plugins/dashboard/feed/run-feed.js";
 import { StoreWriter } from "../../../../src/plugins/dashboard/feed/store-writer.js";
 import { RunStore as Stores } from "../../../../src/plugins/dashboard/stores/run-store.js";
 import { createRedactor } from "../../../../src/util/redaction/redactor.js";
+import { warningsOf } from "../../../support/warnings.js";
 import { entry } from "../logs.js";
 
 const redactor = createRedactor({ environment: { NEST_PASSWORD: "wren-4711-egg" } });
@@ -15,19 +16,27 @@ class NotingStore {
   readonly inner = Stores.inMemory();
   readonly batches: number[] = [];
   fails = false;
+  putFails = false;
+  hangs = false;
+  /** The id of a run that the store refuses. */
+  refused: string | undefined;
   attempts = 0;
 
   get store(): RunStore {
     const append = async (id: string, entries: readonly LogEntry[]): Promise<void> => {
       this.attempts++;
       await Promise.resolve();
-      if (this.fails) throw new Error("disk full");
+      if (this.hangs) await new Promise(() => undefined);
+      if (this.fails || id === this.refused) throw new Error("disk full");
       this.batches.push(entries.length);
       await this.inner.append(id, entries);
     };
     return {
       append,
-      put: (run) => this.inner.put(run),
+      put: (run) => {
+        if (this.putFails) throw new Error("index full");
+        return this.inner.put(run);
+      },
       list: (query) => this.inner.list(query),
       get: (id) => this.inner.get(id),
       read: (id, after, limit) => this.inner.read(id, after, limit),
@@ -37,7 +46,15 @@ class NotingStore {
 }
 
 /** A feed with a writer, and what runs tell. */
-function written(o: { readonly maxWaiting?: number; readonly maxRuns?: number } = {}) {
+function written(
+  o: {
+    readonly maxWaiting?: number;
+    readonly maxRuns?: number;
+    readonly delayMs?: number;
+    readonly flushMs?: number;
+    readonly closeMs?: number;
+  } = {},
+) {
   const feed = new RunFeed({ maxRuns: o.maxRuns });
   const hub = new EventHub();
   feed.attach(hub);
@@ -99,6 +116,23 @@ describe("writer of runs to a store", () => {
     expect(writer.waiting).to.equal(0);
   });
 
+  it("writes at once what waits when it is asked to, and waits for no store that fails", async () => {
+    const { noting, writer, tell } = written({ delayMs: 60_000 });
+    tell("ensemble_started");
+    tell("ensemble_completed", { exitReason: "COMPLETED" });
+    await writer.flush();
+    expect(noting.batches).to.deep.equal([2]);
+    expect((await noting.inner.get("r"))?.state).to.equal("done");
+    noting.fails = true;
+    tell("ensemble_started");
+    await writer.flush();
+    await writer.flush();
+    expect(writer.waiting).to.equal(2); // with the warning about the store
+    noting.fails = false;
+    await writer.close();
+    expect(noting.batches).to.deep.equal([2, 2]);
+  });
+
   it("warns the run once a minute while the store fails, and writes all of it later", async () => {
     const { feed, noting, writer, tell, pass } = written();
     noting.fails = true;
@@ -134,6 +168,43 @@ describe("writer of runs to a store", () => {
     const entries = await noting.inner.read("r", -1, 100);
     expect(entries.length).to.be.above(60);
     expect(JSON.stringify(entries)).to.not.include("birds");
+  });
+
+  it("writes the summary of a run whose entries were taken and whose summary was not", async () => {
+    const { noting, writer, tell } = written();
+    noting.putFails = true;
+    tell("ensemble_started");
+    tell("ensemble_completed", { exitReason: "COMPLETED" });
+    await until(() => noting.attempts > 4); // also after the warning was written
+    noting.putFails = false;
+    await until(() => writer.waiting === 0);
+    expect((await noting.inner.get("r"))?.state).to.equal("done");
+    expect((await noting.inner.read("r", -1, 9)).map(({ n }) => n)).to.deep.equal([0, 1, 2]);
+    await writer.close();
+  });
+
+  it("writes other runs while the store refuses one, and warns the refused run", async () => {
+    const { feed, noting, writer, tell } = written();
+    noting.refused = "r";
+    tell("ensemble_started");
+    tell("ensemble_started", {}, "other");
+    tell("ensemble_completed", { exitReason: "COMPLETED" }, "other");
+    await until(() => noting.attempts > 4);
+    expect((await noting.inner.get("other"))?.state).to.equal("done");
+    expect(warningsIn(feed)).to.have.lengthOf(1);
+    tell("ensemble_started", {}, "late");
+    await writer.close();
+    expect((await noting.inner.get("late"))?.state).to.equal("running");
+  });
+
+  it("flushes and closes in a limited time where the store does not answer", async () => {
+    const { noting, writer, tell } = written({ flushMs: 1, closeMs: 1 });
+    noting.hangs = true;
+    tell("ensemble_started");
+    await writer.flush();
+    const warnings = await warningsOf(() => writer.close());
+    expect(warnings.join()).to.match(/the store has not taken 1 entries of runs within 1 ms/);
+    expect(writer.waiting).to.equal(0);
   });
 
   it("loses what cannot be written when it is closed, without an error", async () => {

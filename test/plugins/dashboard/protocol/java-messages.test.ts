@@ -12,7 +12,7 @@ import { createRedactor } from "../../../../src/util/redaction/redactor.js";
 import { eventsOf } from "../../observability/trace/teams.js";
 import { entry } from "../logs.js";
 
-/** What a viewer is told of a run that it saw from the start: also the calls of models, which are no entries. */
+/** The messages to a viewer that receives a run from its start: also those of model calls, which are not entries. */
 async function toldOf(team: string): Promise<readonly JavaMessage[]> {
   const log = newLog();
   const messages = (await eventsOf(team)).map((event: EnsembleEvent) => {

@@ -104,7 +104,7 @@ describe("state of a run", () => {
     expect(view.summary.totals).to.include({ cost: 0, calls: 1, inputTokens: 1 });
   });
 
-  it("counts nothing twice for a log that is told twice", () => {
+  it("counts nothing twice for a log that is applied twice", () => {
     const state = createRunState();
     const log = logOf(["ensemble_started"], ["task_started", a], ["usage_recorded", usage]);
     for (const line of [...log, ...log]) state.apply(line);

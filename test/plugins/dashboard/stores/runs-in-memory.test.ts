@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { ValidationError } from "agentensemble";
 import { runStoreContract } from "../../../../src/plugins/testing/run-store-contract.js";
-import type { RunStore as Store, RunSummary } from "../../../../src/contracts/run-store.js";
+import type { RunStore as Store } from "../../../../src/contracts/run-store.js";
 import { RunFeed } from "../../../../src/plugins/dashboard/feed/run-feed.js";
 import { feedRuns } from "../../../../src/plugins/dashboard/stores/feed-runs.js";
 import { RunStore } from "../../../../src/plugins/dashboard/stores/run-store.js";
@@ -10,23 +10,9 @@ import { createRedactor } from "../../../../src/util/redaction/redactor.js";
 import { eventsOf } from "../../observability/trace/teams.js";
 import { failuresOf } from "../../testing/failures-of.js";
 import { entry } from "../logs.js";
+import { summaryOf } from "./summaries.js";
 
 runStoreContract("in memory", { create: () => ({ store: RunStore.inMemory() }) });
-
-function summary(runId: string, state: RunSummary["state"] = "done"): RunSummary {
-  return {
-    runId,
-    ensemble: "",
-    workflow: "SEQUENTIAL",
-    state,
-    startedAt: "2026-01-01T00:00:00.000Z",
-    n: 0,
-    inputs: {},
-    tags: {},
-    counts: { idle: 0, running: 0, waiting: 0, done: 0, failed: 0, stopped: 0 },
-    totals: { inputTokens: 0, outputTokens: 0, unknownCalls: 0, cost: 0, calls: 0, tools: 0 },
-  };
-}
 
 async function idsIn(store: Store): Promise<readonly string[]> {
   return (await store.list({})).runs.map(({ runId }) => runId);
@@ -35,9 +21,10 @@ async function idsIn(store: Store): Promise<readonly string[]> {
 describe("RunStore.inMemory", () => {
   it("drops the runs that were put first and have ended, and none that goes on", async () => {
     const store = RunStore.inMemory({ maxRuns: 2 });
-    for (const run of [summary("a", "running"), summary("b"), summary("c")]) await store.put(run);
+    for (const run of [summaryOf("a", { state: "running" }), summaryOf("b"), summaryOf("c")])
+      await store.put(run);
     await store.append("d", []);
-    await store.put(summary("d"));
+    await store.put(summaryOf("d"));
     expect(await idsIn(store)).to.deep.equal(["d", "a"]);
   });
 
@@ -104,6 +91,14 @@ describe("runStoreContract", () => {
       list: async (query) => {
         const page = await sound.list(query);
         return { ...page, total: page.runs.length };
+      },
+    }),
+    "adds up a page instead of all": (sound) => ({
+      list: async (query) => {
+        const page = await sound.list(query);
+        const sums = (await sound.list({ ...query, limit: 1_000, before: undefined })).sums;
+        const calls = page.runs.reduce((sum, { totals }) => sum + totals.calls, 0);
+        return { ...page, sums: sums && { ...sums, calls } };
       },
     }),
     "does not look at tags": (sound) => ({

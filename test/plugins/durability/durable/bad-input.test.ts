@@ -10,7 +10,7 @@ import { temporaryFolder } from "../../../support/temporary-folder.js";
 import { agent, keptEnsemble, modelOf, task } from "./kept-team.js";
 
 describe("a run in a folder", () => {
-  it("stays in that folder, whatever its id", async () => {
+  it("stays in that folder, with any id", async () => {
     const parent = temporaryFolder();
     const ids = ["../up", "a/../../up", "/etc/up", "..", ".", "__proto__", "a\\b", "CON", "r.lock"];
     for (const runId of ids) {
@@ -127,7 +127,7 @@ describe("a finished task whose output does not fit its schema any more", () => 
   const changed = z.object({ count: z.string() });
   const answer = '{"count":"two"}';
 
-  it("ends the run by default, and nobody is asked", async () => {
+  it("ends the run by default, and asks no one", async () => {
     const { output, asked } = await play(await begun(), changed, { answer });
     expect(output.error?.code).to.equal("AE_JOURNAL_MISMATCH");
     expect(output.error?.message).to.include("T:typed@1");
@@ -142,7 +142,7 @@ describe("a finished task whose output does not fit its schema any more", () => 
     expect(asked).to.equal(1);
   });
 
-  it("fails its task where entries are kept, and nobody is asked", async () => {
+  it("fails its task where entries are kept, and asks no one", async () => {
     const durable = { onChange: "keep" } as const;
     const { output, asked } = await play(await begun(), changed, { answer, durable });
     expect(output.error?.cause).to.include({ code: "AE_OUTPUT_PARSING" });

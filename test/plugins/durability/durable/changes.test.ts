@@ -119,7 +119,7 @@ describe("a run whose program has changed", () => {
     expect(keys).not.to.include("C:one@1/task/1");
   });
 
-  it("asks nobody about a run that is completed", async () => {
+  it("asks no one about a run that is completed", async () => {
     const journal = Journal.inMemory();
     await play(journal, [task("one")]);
     const { output, calls } = await play(journal, [task("one"), task("two")]);

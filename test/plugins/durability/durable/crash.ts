@@ -29,7 +29,7 @@ export class World {
   readonly effects: string[] = [];
   /** Reviews that people were asked. */
   readonly asked: string[] = [];
-  /** Whatever a team keeps outside: a store, a counter. */
+  /** The state of a team outside its runs: a store, a counter. */
   readonly kept = new Map<string, unknown>();
 
   /** The same object for all processes. */

@@ -47,7 +47,7 @@ describe("a tool call whose end is unknown", () => {
     return { journal, sent, make };
   };
 
-  it("ends the run where nobody may call it again, until somebody settles it", async () => {
+  it("ends the run where the call must not be repeated, until it is settled", async () => {
     const { journal, sent, make } = await begun("fail");
     await using ensemble = make();
     const { error } = await ensemble.run({}, { runId: "r", throwOnError: false });
@@ -59,7 +59,7 @@ describe("a tool call whose end is unknown", () => {
     expect(sent).to.deep.equal(["r/t@1/m/1"]);
   });
 
-  it("is made again with the same key after somebody said so, or where the tool or the option say so", async () => {
+  it("is repeated with the same key where a person, the tool or the option allows it", async () => {
     for (const [resume, inDoubt] of [
       ["fail", "ask"],
       ["again", "ask"],

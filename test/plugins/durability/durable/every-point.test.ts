@@ -45,7 +45,7 @@ async function check(team: Team, death: Death, whole: World, expected: unknown):
 
 describe("a run that is resumed after the end of its process", () => {
   for (const [title, team] of Object.entries(SCENARIOS))
-    it(`comes to the same end, whatever write was the last: ${title}`, async () => {
+    it(`comes to the same end, with any write as the last one: ${title}`, async () => {
       const whole = new World();
       const life = new Life(whole);
       const output = await play(team, life);
@@ -60,7 +60,7 @@ describe("a run that is resumed after the end of its process", () => {
           if (await check(team, { write, isWritten }, whole, expected)) died++;
       expect(died).to.equal(life.writes * 2);
       const paid = whole.paidCalls;
-      const again = await play(team, new Life(whole)); // it is done: nobody is asked
+      const again = await play(team, new Life(whole)); // it is completed: no one is asked
       expect(summaryOf(again)).to.deep.equal(expected);
       expect(whole.paidCalls).to.equal(paid);
     });

@@ -30,7 +30,7 @@ export function modelOf(fails: () => string | undefined = () => undefined): Coun
   return { model, calls };
 }
 
-/** An ensemble whose runs are kept, and whose warnings somebody hears. */
+/** An ensemble whose runs are kept, with a listener for its warnings. */
 export function keptEnsemble(options: EnsembleOptions, o: DurableOptions): Ensemble {
   return new Ensemble({
     on: () => undefined,

@@ -55,7 +55,7 @@ describe("a run that is kept", () => {
     expect((await ensemble.run({ day }, { runId: "r" })).raw).to.equal("done one");
   });
 
-  it("is answered once it is completed, whatever its id, and does no more then", async () => {
+  it("is answered once it is completed, with any id, and then executes nothing", async () => {
     const id = "7d1e6a52-1f0c-4b1e-9a57-3c2b8f0d4e61";
     const journal = Journal.inMemory();
     const { model, calls } = modelOf();

@@ -106,7 +106,7 @@ describe("the runs of durable()", () => {
     expect(calls).to.deep.equal(["one"]);
   });
 
-  it("are resumed by themselves with resumeOnStart, but for forks that nobody has begun", async () => {
+  it("are resumed automatically with resumeOnStart, except forks that were never started", async () => {
     const journal = Journal.inMemory();
     const tasks = [task("one")];
     await using made = keptEnsemble({ name: "w", model: modelOf().model, tasks }, { journal });

@@ -3,7 +3,6 @@ import type { ChatRequest, EnsembleOptions } from "agentensemble";
 import {
   Agent,
   AgentSynthesizer,
-  Graph,
   GuardrailResult,
   Loop,
   MapReduceEnsemble,
@@ -26,6 +25,7 @@ import { ScriptedModel } from "agentensemble/testing";
 import { z } from "zod";
 import type { Life, Team } from "./crash.js";
 import { teamOf } from "./crash.js";
+import { roundGraph } from "../round-graph.js";
 
 const agent = (role: string, more: object = {}): Agent =>
   new Agent({ role, goal: "Do it", ...more });
@@ -162,16 +162,7 @@ export const SCENARIOS: Readonly<Record<string, Team>> = {
     loops: [new Loop({ name: "twice", tasks: [task("draft"), task("critic")], maxIterations: 2 })],
   })),
   "a graph": simple(() => ({
-    graph: new Graph({
-      name: "round",
-      start: "one",
-      states: { one: task("one"), two: task("two") },
-      edges: [
-        { from: "one", to: "two" },
-        { from: "two", to: "one", when: (step) => step.stepNumber < 3 },
-        { from: "two", to: Graph.END },
-      ],
-    }),
+    graph: roundGraph(task, 3),
   })),
   "a manager": simple(() => ({ workflow: "HIERARCHICAL", tasks: [task("A"), task("B")] })),
   "peers that delegate side by side, one behind an approval": simple((life) => ({

@@ -40,7 +40,7 @@ describe("a run that waits for a person", () => {
     expect(await runs.delete(runId)).to.equal(true);
   };
 
-  it("is suspended when nothing else is in progress, and goes on when somebody has decided elsewhere", () =>
+  it("is suspended when nothing else is in progress, and continues after a decision in another process", () =>
     suspendAndResume(`file:${temporaryFolder()}`));
 
   it("is suspended and goes on in PostgreSQL, too", async function () {

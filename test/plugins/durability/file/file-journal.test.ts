@@ -173,7 +173,7 @@ describe("openFileJournal", () => {
       expect((await journal.renew(claim)).state).to.equal("lost");
     }));
 
-  it("asks the system whether the holder lives, whatever the time of its lock", () =>
+  it("asks the system whether the holder is alive, and ignores the time of its lock", () =>
     withFolder(async (folder) => {
       const journal = folder.open();
       const claim = await journal.claim(claimOf("r", { leaseMs: 1 }));
@@ -192,7 +192,7 @@ describe("openFileJournal", () => {
       expect(message).to.include(folder.path);
     }));
 
-  it("writes completed runs anew without the calls that tasks cover once the folder is large", () =>
+  it("rewrites completed runs without the calls that tasks cover once the folder is large", () =>
     withFolder(async (folder) => {
       const keep = async (
         runId: string,
@@ -275,7 +275,7 @@ describe("openFileJournal", () => {
       expect((await rejectionOf(JournalError, pending)).message).to.include(path);
     }));
 
-  it("asks nobody any more for a run that is completed", () =>
+  it("asks no one any more for a run that is completed", () =>
     withFolder(async (folder) => {
       const journal = folder.open();
       const claim = await journal.claim(claimOf("r"));

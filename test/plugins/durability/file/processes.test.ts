@@ -1,8 +1,8 @@
-import { spawn, spawnSync, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
+import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { RunInUseError } from "agentensemble";
 import { expect } from "chai";
+import { OtherProcess } from "../../../support/other-process.js";
 import { rejectionOf } from "../../../support/rejection.js";
 import { temporaryFolder } from "../../../support/temporary-folder.js";
 import { pause } from "../../../support/time.js";
@@ -11,48 +11,14 @@ import { claimOf, entryOf, reviewOf } from "./runs.js";
 
 const HOLDER = fileURLToPath(new URL("./holder.js", import.meta.url));
 
-/** Another process, and what it has said so far. */
-class Holder {
-  static readonly running = new Set<ChildProcess>();
-  readonly child: ChildProcess;
-  said = "";
+const holderOf = (mode: string, folder: string, leaseMs = 10_000): OtherProcess =>
+  OtherProcess.of(HOLDER, mode, folder, String(leaseMs));
 
-  constructor(command: string, args: readonly string[]) {
-    this.child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
-    Holder.running.add(this.child);
-    this.child.once("close", () => Holder.running.delete(this.child));
-    this.child.stdout?.setEncoding("utf8").on("data", (text: string) => (this.said += text));
-  }
-
-  static of(mode: string, folder: string, leaseMs = 10_000): Holder {
-    return new Holder(process.execPath, [HOLDER, mode, folder, String(leaseMs)]);
-  }
-
-  /** Whole lines: the last one may be cut. */
-  get lines(): readonly string[] {
-    return this.said.split("\n").slice(0, -1);
-  }
-
-  async saying(count: number): Promise<void> {
-    while (this.lines.length < count) {
-      if (this.child.exitCode !== null) throw new Error(`the process has ended: ${this.said}`);
-      await pause(2);
-    }
-  }
-
-  async ended(signal?: NodeJS.Signals): Promise<readonly string[]> {
-    const closed = once(this.child, "close");
-    if (signal !== undefined) this.child.kill(signal);
-    await closed;
-    return this.lines;
-  }
-}
-
-/** Runs a mode on a small disk of its own. `after`: what is done to it before. */
-function onSmallDisk(mode: string, folder: string, after = "true"): Holder {
+/** Runs a mode on a separate small disk. `after`: what is done to the disk before. */
+function onSmallDisk(mode: string, folder: string, after = "true"): OtherProcess {
   const script = `mount -t tmpfs -o size=1m tmpfs "$1" && mkdir "$1/runs" && ${after} && exec "$2" "$3" ${mode} "$1/runs"`;
   const args = ["-rm", "sh", "-c", script, "sh", folder, process.execPath, HOLDER];
-  return new Holder("unshare", args);
+  return new OtherProcess("unshare", args);
 }
 
 const hasSmallDisks = (): boolean =>
@@ -62,15 +28,15 @@ const hasSmallDisks = (): boolean =>
 describe("runs in a folder and other processes", function () {
   this.timeout(60_000);
 
-  afterEach("no process stays, whatever failed", () => {
-    for (const child of Holder.running) child.kill("SIGKILL");
+  afterEach("no process stays after any failure", () => {
+    for (const child of OtherProcess.running) child.kill("SIGKILL");
   });
 
-  it("have every acknowledged entry after their process was killed, at whatever moment", () =>
+  it("have every acknowledged entry after their process was killed at any moment", () =>
     withFolder(async (folder) => {
       const acknowledged = new Set<string>();
       for (let round = 1; round <= 5; round++) {
-        const holder = Holder.of("write", folder.path);
+        const holder = holderOf("write", folder.path);
         await holder.saying(2 + round * 7);
         await pause((round * 37) % 60);
         const [claimed, ...keys] = await holder.ended("SIGKILL");
@@ -88,7 +54,7 @@ describe("runs in a folder and other processes", function () {
 
   it("are refused to others while their process lives, and taken over at once when it was killed", () =>
     withFolder(async (folder) => {
-      const holder = Holder.of("write", folder.path, 60_000);
+      const holder = holderOf("write", folder.path, 60_000);
       await holder.saying(2);
       const journal = folder.open();
       const error = await rejectionOf(RunInUseError, journal.claim(claimOf("r")));
@@ -101,7 +67,7 @@ describe("runs in a folder and other processes", function () {
 
   it("are taken over from a host that shows no life for a lease, and its process writes nothing when it goes on", () =>
     withFolder(async (folder) => {
-      const holder = Holder.of("write", folder.path, 400);
+      const holder = holderOf("write", folder.path, 400);
       await holder.saying(10);
       await folder.abandon({ runId: "r" }, "elsewhere");
       const journal = folder.open();
@@ -138,7 +104,7 @@ describe("runs in a folder and other processes", function () {
 
   it("do not keep their process alive", () =>
     withFolder(async (folder) => {
-      expect(await Holder.of("leave", folder.path).ended()).to.deep.equal(["left"]);
+      expect(await holderOf("leave", folder.path).ended()).to.deep.equal(["left"]);
       expect((await folder.open().get("r"))?.status).to.equal("running");
     }));
 
@@ -147,7 +113,7 @@ describe("runs in a folder and other processes", function () {
       const { reviews } = folder.open();
       await reviews.ask(reviewOf("r", "a"));
       const waiting = reviews.waitFor("r-a", new AbortController().signal);
-      expect(await Holder.of("answer", folder.path).ended()).to.deep.equal(["resolved"]);
+      expect(await holderOf("answer", folder.path).ended()).to.deep.equal(["resolved"]);
       expect((await waiting).by).to.equal("child");
     }));
 });

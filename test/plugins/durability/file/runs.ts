@@ -1,4 +1,4 @@
-import type { ClaimRequest, JournalEntry, RunResult, RunStart, StoredReview } from "agentensemble";
+import type { ClaimRequest, JournalEntry, RunResult, RunStart } from "agentensemble";
 
 export function startOf(runId: string, o: Partial<RunStart> = {}): RunStart {
   return { runId, ensemble: "press", inputs: {}, inputsHash: "h", tags: {}, ...o };
@@ -18,17 +18,4 @@ export function resultOf(runId: string, o: Partial<RunResult> = {}): RunResult {
   return { runId, exitReason: "COMPLETED", raw: "done", taskOutputs: [], metrics, ...o };
 }
 
-export function reviewOf(runId: string, name: string): StoredReview {
-  return {
-    reviewId: `${runId}-${name}`,
-    runId,
-    taskId: "task-1",
-    agentRole: "Writer",
-    taskDescription: "Write a line",
-    taskOutput: "a line",
-    timing: "AFTER_EXECUTION",
-    requestedAt: "2026-01-01T00:00:00.000Z",
-    timeoutMs: 0,
-    onTimeout: "EXIT_EARLY",
-  };
-}
+export { reviewNamed as reviewOf } from "../../../../src/plugins/testing/journal-runs.js";

@@ -3,7 +3,6 @@ import type { EnsembleOptions, EnsembleOutput, Plugin, Tool } from "agentensembl
 import {
   Agent,
   Ensemble,
-  Graph,
   GuardrailResult,
   Loop,
   MapReduceEnsemble,
@@ -16,6 +15,7 @@ import {
 import { once } from "agentensemble/durability";
 import { openai } from "agentensemble/providers/openai";
 import { budget } from "agentensemble/resilience";
+import { roundGraph } from "../round-graph.js";
 
 /** Where a team finds what lies outside of its process. */
 export interface Outside {
@@ -108,12 +108,14 @@ function diamond(outside: Outside): NonNullable<EnsembleOptions["tasks"]> {
   const first = task("remember-0", { context: [lead], ...facts });
   const second = task("remember-1", { context: [first], ...facts });
   const third = task("remember-2", { context: [second], ...facts });
+  const fourth = task("remember-3", { context: [third], ...facts });
+  const remembered = [first, second, third, fourth];
   const decide = task("decide", {
-    context: [third, code, ...mails],
+    context: [fourth, code, ...mails],
     review: Review.of({ prompt: "Is this right?", timeoutMs: 0 }),
   });
   const end = task("end", { context: [decide] });
-  return [open, ...looks, ...weighs, lead, code, ...mails, first, second, third, decide, end];
+  return [open, ...looks, ...weighs, lead, code, ...mails, ...remembered, decide, end];
 }
 
 function team(outside: Outside, plugins: readonly Plugin[]): Ensemble {
@@ -135,16 +137,7 @@ function graph({ vendor }: Outside, plugins: readonly Plugin[]): Ensemble {
   return new Ensemble({
     name: "graph",
     model: openai("loopback", { baseURL: vendor, apiKey: "key" }),
-    graph: new Graph({
-      name: "round",
-      start: "one",
-      states: { one: task("one"), two: task("two") },
-      edges: [
-        { from: "one", to: "two" },
-        { from: "two", to: "one", when: (step) => step.stepNumber < 4 },
-        { from: "two", to: Graph.END },
-      ],
-    }),
+    graph: roundGraph(task, 4),
     plugins: [...plugins],
   });
 }

@@ -55,7 +55,7 @@ describe("a program that is killed again and again", function () {
     whole = await runKilled({ folder: join(temporaryFolder(), "runs") }, killsOf(0, 0));
   });
 
-  it("makes each call once when nobody kills it, and its totals are those of the vendor", () => {
+  it("makes each call once when it is not killed, and its totals are those of the vendor", () => {
     const { runs } = whole;
     expect(runs.map((run) => [run.exitReason, run.error])).to.deep.equal(
       runs.map(() => ["COMPLETED", undefined]),

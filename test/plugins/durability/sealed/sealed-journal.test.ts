@@ -8,6 +8,7 @@ import { expect } from "chai";
 import { aesJournalCodec } from "../../../../src/plugins/durability/shared/sealed/aes-journal-codec.js";
 import { sealedJournal } from "../../../../src/plugins/durability/shared/sealed/sealed-journal.js";
 import { rejection, rejectionOf } from "../../../support/rejection.js";
+import { warningsOf } from "../../../support/warnings.js";
 import { JournalFolder, withFolder } from "../file/journal-folder.js";
 import { claimOf, entryOf, resultOf, reviewOf, startOf } from "../file/runs.js";
 
@@ -47,20 +48,6 @@ function slowCodec(): JournalCodec {
   };
 }
 
-/** The process warnings that come while `work` is done. */
-async function warningsOf(work: () => Promise<void>): Promise<readonly string[]> {
-  const warnings: string[] = [];
-  const onWarning = ({ message }: Error): void => void warnings.push(message);
-  process.on("warning", onWarning);
-  try {
-    await work();
-    await new Promise((resolve) => setImmediate(resolve)); // warnings come a turn later
-    return warnings;
-  } finally {
-    process.off("warning", onWarning);
-  }
-}
-
 /** All that lies in a folder, as one text. */
 async function textOf(folder: string): Promise<string> {
   let text = "";
@@ -96,14 +83,15 @@ describe("a sealed journal", () => {
       const decision = ReviewDecision.edit("SECRET6", { by: "SECRET6", comment: "SECRET6" });
       await journal.reviews.resolve("r-a", decision);
       expect(await waiting).to.deep.equal(decision);
-      await journal.cancel("r", "SECRET7");
+      await journal.claim(claimOf("c"));
+      await journal.cancel("c", "SECRET7");
       const cancelling = await textOf(folder.path);
       const result = resultOf("r", { raw: "SECRET8", error: { code: "AE_X", message: "SECRET8" } });
       await journal.release(claim, { status: "waiting", waitsFor: "SECRET9", result });
       await journal.create(startOf("s", { inputs: "SECRET1" }), [entryOf("x", { value: "SECRET3" })], "SECRET9"); // prettier-ignore
       await journal.amend("s", entryOf("y", { value: "SECRET3" }));
       const text = cancelling + (await textOf(folder.path));
-      expect(text).to.include('"inputs":{"sealed":"').and.include("r.jsonl.cancel");
+      expect(text).to.include('"inputs":{"sealed":"').and.include("c.jsonl.cancel");
       expect(/SECRET\d/.exec(text)?.[0]).to.equal(undefined);
       const kept = await journal.get("r");
       expect([kept?.inputs, kept?.inputsHash, kept?.waitsFor, kept?.result]).to.deep.equal([

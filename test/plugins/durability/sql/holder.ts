@@ -20,7 +20,7 @@ try {
     console.log(`e${n}`);
   }
 } catch (error) {
-  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown }; // whatever it is, it is shown
+  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown }; // shown in any form
   console.log(`failed ${String(code)} ${String(message)}`);
   await journal.close();
 }

@@ -5,6 +5,7 @@ import {
   openSqlJournal,
 } from "../../../../src/plugins/durability/shared/sql/sql-journal.js";
 import { onServer, POSTGRES_URL } from "../../../support/postgres.js";
+import { sharedPglite } from "../../../support/shared-pglite.js";
 
 /** Journals that the tests of a file open, each test in a schema that no other uses meanwhile. */
 export interface OpenJournals {
@@ -66,13 +67,7 @@ export function journalsOnPostgres(url = POSTGRES_URL): OpenJournals {
 /** In one PGlite in memory, since starting takes seconds. */
 export function journalsOnPglite(): OpenJournals {
   const database = new PgliteDatabase(undefined, false);
-  const shared = Object.assign(Object.create(database) as PgliteDatabase, {
-    name: "PGlite",
-    query: database.query.bind(database),
-    transaction: database.transaction.bind(database),
-    locked: database.locked.bind(database),
-    close: () => Promise.resolve(),
-  });
+  const shared = sharedPglite(database);
   const settings = { patienceMs: 30_000, store: "pglite:memory" };
   const journals = openJournals(
     (schema) => new SqlJournal(shared, schema, settings),

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { createServer, type Server, type Socket } from "node:net";
 import { JournalError } from "../../../../src/contracts/journal-errors.js";
 import { openSqlJournal } from "../../../../src/plugins/durability/shared/sql/sql-journal.js";
+import { reviewNamed } from "../../../../src/plugins/testing/journal-runs.js";
 import { needPostgres, onServer, POSTGRES_URL } from "../../../support/postgres.js";
 import { rejection } from "../../../support/rejection.js";
 import { pause } from "../../../support/time.js";
@@ -58,22 +59,11 @@ describe("a SQL journal whose server fails", function () {
     it("goes on to wait for a decision when its connections are cut", async () => {
       const schema = journals.schema();
       const [asking, answering] = [journals.open(schema).reviews, journals.open(schema).reviews];
-      await asking.ask({
-        reviewId: "q",
-        runId: "r",
-        taskId: "t",
-        agentRole: "Writer",
-        taskDescription: "Write",
-        taskOutput: "",
-        timing: "BEFORE_EXECUTION",
-        requestedAt: "2026-01-01T00:00:00.000Z",
-        timeoutMs: 0,
-        onTimeout: "FAIL",
-      });
-      const waiting = asking.waitFor("q", new AbortController().signal);
+      await asking.ask(reviewNamed("r", "q"));
+      const waiting = asking.waitFor("r-q", new AbortController().signal);
       await asking.pending();
       await cut();
-      await answering.resolve("q", { type: "CONTINUE", by: "ana" });
+      await answering.resolve("r-q", { type: "CONTINUE", by: "ana" });
       expect((await waiting).by).to.equal("ana");
     });
 

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { Client } from "pg";
 import { RunFencedError, RunInUseError } from "../../../../src/contracts/journal-errors.js";
+import { reviewNamed } from "../../../../src/plugins/testing/journal-runs.js";
 import { needPostgres, onServer, POSTGRES_URL } from "../../../support/postgres.js";
 import { rejection } from "../../../support/rejection.js";
 import { pause, until } from "../../../support/time.js";
@@ -147,7 +148,7 @@ describe("processes that want the same run of a SQL journal", function () {
     expect([record.executions, record.fruitlessExecutions]).to.deep.equal([2, 0]);
   });
 
-  it("lets two processes begin a new run: one gets it, the other is told who has it", async () => {
+  it("gives a new run that two processes begin to one of them; the error of the other names the holder", async () => {
     const schema = journals.schema();
     const two = [1, 2].map(() => new HolderProcess(POSTGRES_URL, schema, "r", 3_000));
     holders.push(...two);
@@ -163,18 +164,8 @@ describe("processes that want the same run of a SQL journal", function () {
     const heard: string[] = [];
     const stop = answering.onRequest(({ reviewId }) => void heard.push(reviewId));
     await answering.pending();
-    const question = {
-      reviewId: "review-\u0000-\ud800",
-      runId: "r",
-      taskId: "t",
-      agentRole: "Writer",
-      taskDescription: "Write",
-      taskOutput: "NUL \u0000, unpaired \udfff",
-      timing: "AFTER_EXECUTION" as const,
-      requestedAt: "2026-01-01T00:00:00.000Z",
-      timeoutMs: 0,
-      onTimeout: "FAIL" as const,
-    };
+    const taskOutput = "NUL \u0000, unpaired \udfff";
+    const question = { ...reviewNamed("r", "\u0000-\ud800"), taskOutput };
     expect(await asking.ask(question)).to.deep.equal(question);
     const waiting = asking.waitFor(question.reviewId, new AbortController().signal);
     await until(() => heard.length > 0);
@@ -192,19 +183,8 @@ describe("processes that want the same run of a SQL journal", function () {
     const journal = journals.open(journals.schema());
     await journal.release(await claimRun(journal, "r"), { status: "waiting" });
     const { reviews } = journal;
-    await reviews.ask({
-      reviewId: "q",
-      runId: "r",
-      taskId: "t",
-      agentRole: "Writer",
-      taskDescription: "Write",
-      taskOutput: "",
-      timing: "BEFORE_EXECUTION",
-      requestedAt: "2026-01-01T00:00:00.000Z",
-      timeoutMs: 0,
-      onTimeout: "FAIL",
-    });
-    const waiting = rejection(reviews.waitFor("q", new AbortController().signal));
+    await reviews.ask(reviewNamed("r", "q"));
+    const waiting = rejection(reviews.waitFor("r-q", new AbortController().signal));
     await journal.delete("r");
     expect(await waiting).to.have.property("code", "AE_REVIEW");
   });

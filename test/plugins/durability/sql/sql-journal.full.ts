@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Journal } from "../../../../src/contracts/journal.js";
 import { openSqlJournal } from "../../../../src/plugins/durability/shared/sql/sql-journal.js";
 import { JournalError } from "../../../../src/contracts/journal-errors.js";
+import { reviewNamed } from "../../../../src/plugins/testing/journal-runs.js";
 import { rejection } from "../../../support/rejection.js";
 import { temporaryFolder } from "../../../support/temporary-folder.js";
 import { pause } from "../../../support/time.js";
@@ -36,18 +37,7 @@ describe("a SQL journal whose server is restarted", function () {
       };
       const writing = Promise.all([0, 1, 2, 3].map(writer));
       const { reviews } = journal;
-      await reviews.ask({
-        reviewId: signal,
-        runId: signal,
-        taskId: "t",
-        agentRole: "Writer",
-        taskDescription: "Write",
-        taskOutput: "",
-        timing: "BEFORE_EXECUTION",
-        requestedAt: "2026-01-01T00:00:00.000Z",
-        timeoutMs: 0,
-        onTimeout: "FAIL",
-      });
+      await reviews.ask({ ...reviewNamed(signal, "q"), reviewId: signal });
       const deciding = reviews.waitFor(signal, new AbortController().signal);
       await pause(300);
       await server.stop(signal);

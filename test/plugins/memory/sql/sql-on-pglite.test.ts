@@ -14,6 +14,7 @@ import { SqlMemoryStore } from "../../../../src/plugins/memory/sql/sql-memory-st
 import { memoryStoreContract } from "../../../../src/testing.js";
 import { projectRoot } from "../../../support/project.js";
 import { rejectionOf } from "../../../support/rejection.js";
+import { sharedPglite } from "../../../support/shared-pglite.js";
 import { temporaryFolder } from "../../../support/temporary-folder.js";
 
 const entry = (content: string, more: Partial<MemoryEntry> = {}): MemoryEntry => ({
@@ -33,13 +34,7 @@ describe("sqlMemoryStore on PGlite", function () {
   // Starting takes seconds, so the tests of this part share one database, in a table each.
   describe("with pgvector", () => {
     const database = new PgliteDatabase(undefined, true);
-    const shared = Object.assign(Object.create(database) as PgliteDatabase, {
-      name: "PGlite",
-      query: database.query.bind(database),
-      transaction: database.transaction.bind(database),
-      locked: database.locked.bind(database),
-      close: () => Promise.resolve(),
-    });
+    const shared = sharedPglite(database);
     let tables = 0;
     const open = (
       model: EmbeddingModel | undefined,

@@ -263,13 +263,13 @@ function waiting(name: string): Task {
 /** All that has a trace of its own: the teams, and a map-reduce run. */
 export const TRACED: readonly string[] = [...Object.keys(TEAMS), "map-reduce"];
 
-function runOptionsOf(name: string): RunOptions {
+function runOptionsOf(name: string, clock: Clock): RunOptions {
   let ids = 0;
   const options: RunOptions = {
     tags: { customer: "acme" },
     throwOnError: false,
     bindings: (bind) => {
-      bind.single(Tokens.Clock).toConstantValue(stopped);
+      bind.single(Tokens.Clock).toConstantValue(clock);
       bind.single(Tokens.IdGenerator).toConstantValue({ next: () => `${name}-${++ids}` });
     },
   };
@@ -280,6 +280,7 @@ function runOptionsOf(name: string): RunOptions {
 async function outputOf(
   name: string,
   on?: (event: EnsembleEvent) => void,
+  clock = stopped,
 ): Promise<EnsembleOutput> {
   const common = { captureMode: "STANDARD", costConfiguration: rates, on } as const;
   if (name === "map-reduce") {
@@ -296,7 +297,7 @@ async function outputOf(
       reduceTask,
       chunkSize: 2,
     });
-    return await tree.run({ topic: "swifts" }, runOptionsOf(name));
+    return await tree.run({ topic: "swifts" }, runOptionsOf(name, clock));
   }
   const options = TEAMS[name];
   if (options === undefined) throw new Error(`no team ${name}`);
@@ -307,12 +308,27 @@ async function outputOf(
   await using ensemble = new Ensemble({ ...common, ...options(), onTaskStart });
   return await ensemble.run(
     { topic: "swifts" },
-    { ...runOptionsOf(name), signal: controller.signal },
+    { ...runOptionsOf(name, clock), signal: controller.signal },
   );
 }
 
 export async function traceOf(name: string): Promise<ExecutionTrace> {
   return (await outputOf(name)).trace;
+}
+
+/** The trace of a run and its events, by a clock of the caller. */
+export async function runOf(
+  name: string,
+  clock: Clock,
+  on: (event: EnsembleEvent) => void = () => undefined,
+): Promise<{ readonly trace: ExecutionTrace; readonly events: readonly EnsembleEvent[] }> {
+  const events: EnsembleEvent[] = [];
+  const take = (event: EnsembleEvent): void => {
+    events.push(event);
+    on(event);
+  };
+  const { trace } = await outputOf(name, take, clock);
+  return { trace, events };
 }
 
 /** The events of the same run. */

@@ -316,7 +316,7 @@ describe("anthropic()", () => {
     });
   });
 
-  it("may be tried again where the server says so, whatever its status", async () => {
+  it("may be retried where the server allows it, with any status", async () => {
     for (const [status, header, expected] of [
       [500, "false", false],
       [529, "false", false],

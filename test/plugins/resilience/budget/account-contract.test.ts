@@ -17,7 +17,7 @@ budgetAccountContract("elsewhere", {
 /** What the suite finds, by what the accounts do wrong. */
 const FOUND: Readonly<Record<BudgetFault, string>> = {
   "adds what was used earlier":
-    "counts earlier executions once: of what it has and what is told, the greater",
+    "counts earlier executions once: the greater of the stored and the reported usage",
   "counts settlements twice": "counts a reservation once, however often it is settled",
   "drops renewed reservations":
     "gives back what a process that has died reserved, and keeps what is renewed",

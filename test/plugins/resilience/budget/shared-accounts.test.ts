@@ -97,6 +97,16 @@ async function reservedBy(store: SharedBudgets, tokens: number, key = KEY) {
   return reservation ?? expect.fail("there is room");
 }
 
+/** A run whose first call waits, since another process has reserved 900 of the 1,000 tokens. */
+async function waitingRun(store = new SharedBudgets()) {
+  const clock = new SleepingClock();
+  const model = spending();
+  const other = await reservedBy(store, 900);
+  const ended = run(store.client(), { model, clock });
+  await until(() => clock.sleeps.length === 1);
+  return { store, clock, model, other, ended };
+}
+
 const all = {
   workflow: "PARALLEL",
   parallelErrorStrategy: "CONTINUE_ON_ERROR",
@@ -167,12 +177,7 @@ describe("a budget that several processes share", () => {
   });
 
   it("lets a call go on when another process has settled, seen four times a second", async () => {
-    const store = new SharedBudgets();
-    const clock = new SleepingClock();
-    const model = spending();
-    const other = await reservedBy(store, 900);
-    const ended = run(store.client(), { model, clock });
-    await until(() => clock.sleeps.length === 1);
+    const { store, clock, model, other, ended } = await waitingRun();
     clock.sleeps[0]?.wake();
     await until(() => clock.sleeps.length === 2);
     expect(model.requests).to.deep.equal([]);
@@ -185,23 +190,14 @@ describe("a budget that several processes share", () => {
 
   it("does not wait for a process that has died for longer than its lease", async () => {
     let nowMs = 0;
-    const store = new SharedBudgets(5_000, [], () => nowMs);
-    const clock = new SleepingClock();
-    await reservedBy(store, 900);
-    const ended = run(store.client(), { model: spending(), clock });
-    await until(() => clock.sleeps.length === 1);
+    const { clock, ended } = await waitingRun(new SharedBudgets(5_000, [], () => nowMs));
     nowMs = 5_000;
     clock.sleeps[0]?.wake();
     expect((await ended).error).to.equal(undefined);
   });
 
   it("refuses a call that waits when other processes have used the budget up", async () => {
-    const store = new SharedBudgets();
-    const clock = new SleepingClock();
-    const model = spending();
-    const other = await reservedBy(store, 900);
-    const ended = run(store.client(), { model, clock });
-    await until(() => clock.sleeps.length === 1);
+    const { clock, model, other, ended } = await waitingRun();
     await other.settle({ tokens: 900, cost: 0 });
     clock.sleeps[0]?.wake();
     // 1,000 - 900 - 20 leave less than an answer is worth.
@@ -375,7 +371,7 @@ describe("a budget whose account is broken", () => {
     expect(warnings).to.have.length(2); // when it happened, and at the end of the run
   });
 
-  it("renews nothing after the end of the run, whatever is not settled", async () => {
+  it("renews nothing after the end of the run, also where something is not settled", async () => {
     let renewals = 0;
     const accounts = accountsWith((account) => ({
       reserve: (amount) => account.reserve(amount) && { settle: goneLater },

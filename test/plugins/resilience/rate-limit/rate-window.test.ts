@@ -80,7 +80,7 @@ describe("Tokens.RateWindow", () => {
         kernel: kernelWith(window),
         name: "fleet",
         model,
-        rateLimit: RateLimit.of(2, 80), // an object of its own for each
+        rateLimit: RateLimit.of(2, 80), // a separate object for each
         workflow: "PARALLEL",
         tasks: tasks(4),
       });

@@ -3,14 +3,14 @@ import { writeFileAtomically } from "../../../../util/files/atomic-write.js";
 import { codeOf } from "../../../../util/objects.js";
 import { parseJson } from "../../../../util/json/parse-json.js";
 
-/** A request to end a run lies beside its file, so that any process can make it. */
+/** A cancellation request is a file next to that of the run, so that any process can write it. */
 const requestPath = (path: string): string => `${path}.cancel`;
 
 export async function requestCancel(path: string, reason: string): Promise<void> {
   await writeFileAtomically(requestPath(path), [JSON.stringify(reason)]);
 }
 
-/** The reason that was given, or `undefined` where nobody asked. */
+/** The reason of the request, or `undefined` where there is no request. */
 export async function readCancelReason(path: string): Promise<string | undefined> {
   try {
     const reason = parseJson(await readFile(requestPath(path), "utf8"));

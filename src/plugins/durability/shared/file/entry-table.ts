@@ -17,8 +17,8 @@ export class EntryTable {
   }
 
   /**
-   * Takes an entry in; `replaces`: whatever has its key. Returns the keys of the entries that have to go, and how to undo all; `undefined` where the entry
-   * changes nothing since its key is known.
+   * Adds an entry. `replaces`: also where its key is known. Returns the keys of the entries to remove and a function that undoes the change; `undefined` where
+   * the entry changes nothing because its key is known.
    */
   take(
     { key, kind, task }: Pick<JournalEntry, "key" | "kind" | "task">,

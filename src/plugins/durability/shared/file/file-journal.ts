@@ -12,6 +12,7 @@ import type {
   RunFilter,
   RunPage,
   RunStart,
+  RunStatus,
 } from "../../../../contracts/journal.js";
 import { ValidationError } from "../../../../contracts/errors.js";
 import {
@@ -20,8 +21,10 @@ import {
   RunInUseError,
 } from "../../../../contracts/journal-errors.js";
 import { makeFolder } from "../../../../util/files/make-folder.js";
+import { openFileAt } from "../../../../util/files/open-file.js";
 import { syncFolder } from "../../../../util/files/sync-folder.js";
 import { systemClock } from "../../../../util/runtime.js";
+import { canBeCancelled, requestedEnd } from "../requested-end.js";
 import { checkRunFilter, isEnded, listOf } from "../run-list.js";
 import { readCancelReason, requestCancel, withdrawCancel } from "./cancel-request.js";
 import { withJournalErrors } from "./file-errors.js";
@@ -29,15 +32,15 @@ import { FileReviews } from "./file-reviews.js";
 import { RunCompaction } from "./run-compaction.js";
 import { RunFile } from "./run-file.js";
 import { RunFolder } from "./run-folder.js";
-import { openRunFile, recordOf } from "./run-record.js";
+import { recordOf } from "./run-record.js";
 import { readRun } from "./run-reader.js";
 
-/** Bytes of all runs of a folder from which on those that are completed are written anew. */
+/** The size of all runs of a folder, in bytes, from which completed runs are rewritten. */
 const ROOMY_BYTES = 64 << 20;
 
 /**
  * Keeps runs in a folder, a file for each. Several processes may use the folder at once; one of them at a time executes a run. Nothing is opened or made
- * before it is needed. Default folder: `.agentensemble/runs`. `roomyBytes`: from this size on completed runs are written anew without calls.
+ * before it is needed. Default folder: `.agentensemble/runs`. `roomyBytes`: from this size of the folder completed runs are rewritten without calls.
  */
 export function openFileJournal(
   folder = join(".agentensemble", "runs"),
@@ -129,20 +132,23 @@ class FileJournal implements Journal {
   }
 
   release(claim: Claim, end: ClaimEnd): Promise<void> {
-    return this.#act("Ending", claim.runId, async () => {
+    const { runId } = claim;
+    return this.#act("Ending", runId, async () => {
       const file = this.#heldBy(claim);
       if (file === undefined) return;
+      let status: RunStatus | undefined;
       try {
-        const isCancelled = end.status === "cancelled";
-        const cancelReason = isCancelled ? await readCancelReason(file.path) : undefined;
-        await file.end({ ...end, cancelReason, at: now() });
-        await withdrawCancel(file.path);
+        const requested = requestedEnd(end, await readCancelReason(file.path));
+        await file.end({ ...requested, at: now() });
+        ({ status } = requested);
+        if (!canBeCancelled(status)) await withdrawCancel(file.path);
       } catch (error) {
         if (!RunFencedError.isInstance(error)) throw error; // the claim stays, to be given up when there is room
       }
-      this.#held.delete(claim.runId);
+      this.#held.delete(runId);
       await file.close();
-      if (end.status === "completed") await this.#compaction.afterCompletion(file.path);
+      if (status === "completed") await this.#compaction.afterCompletion(file.path);
+      if (status !== undefined && canBeCancelled(status)) await this.#cancelRequested(runId);
     });
   }
 
@@ -161,7 +167,7 @@ class FileJournal implements Journal {
     return this.#act("Reading", runId, async () => {
       if ((await this.#folder.stateOf(runId)) === undefined) return [];
       const path = this.#folder.pathOf(runId);
-      const file = await openRunFile(path, "read");
+      const file = await openFileAt(path, "read");
       if (file === undefined) return [];
       try {
         return [...(await readRun(file, path, false)).entries.values()];
@@ -200,10 +206,10 @@ class FileJournal implements Journal {
 
   cancel(runId: string, reason: string): Promise<boolean> {
     return this.#act("Cancelling", runId, async () => {
-      for (;;) {
+      for (let isRequested = false; ; isRequested = true) {
         const state = await this.#folder.stateOf(runId);
         const status = state === undefined ? "completed" : (state.end?.status ?? "running");
-        if (isEnded(status)) return false;
+        if (isEnded(status)) return isRequested && status === "cancelled"; // its process carried out the request
         try {
           await this.#cancelIdle(runId, reason);
           return true;
@@ -257,7 +263,7 @@ class FileJournal implements Journal {
     }
   }
 
-  /** Opens a run that nobody executes, to change it. `create`: where there is none. @throws RunInUseError; the error of `missing` where there is none. */
+  /** Opens a run that no process executes, to change it. `create`: the run to make where there is none. @throws RunInUseError; the error of `missing` where there is no run. */
   async #opened(
     runId: string,
     create: Parameters<typeof RunFile.opened>[2]["create"],
@@ -271,6 +277,18 @@ class FileJournal implements Journal {
       create,
       missing,
     });
+  }
+
+  /** Carries out a request that was made after the end of the execution was written and before its lock was released. */
+  async #cancelRequested(runId: string): Promise<void> {
+    const reason = await readCancelReason(this.#folder.pathOf(runId));
+    if (reason === undefined) return;
+    try {
+      await this.#cancelIdle(runId, reason);
+    } catch (error) {
+      const isDeleted = ValidationError.isInstance(error);
+      if (!isDeleted && !RunInUseError.isInstance(error)) throw error; // the next execution finds the request
+    }
   }
 
   #heldBy({ runId, epoch }: Claim): RunFile | undefined {

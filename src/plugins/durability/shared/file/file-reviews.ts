@@ -6,22 +6,20 @@ import type {
   ReviewDecision,
   ReviewRequest,
   ReviewResolution,
-  ReviewStore,
   StoredReview,
 } from "../../../../contracts/review.js";
 import { JournalError } from "../../../../contracts/journal-errors.js";
 import { asReviewDecision } from "../../../../contracts/review.js";
 import { ReviewError } from "../../../../contracts/state-errors.js";
-import { requireFunction } from "../../../../contracts/validation.js";
-import { messageOf } from "../../../../util/errors.js";
 import { fileNameOfId } from "../../../../util/files/id-file-name.js";
 import { writeFileOnce } from "../../../../util/files/write-once.js";
 import { asFields, codeOf } from "../../../../util/objects.js";
-import { emitProcessWarning } from "../../../../util/process-warning.js";
 import { systemClock } from "../../../../util/runtime.js";
+import { ReviewListeners } from "../../../shared/review-listeners.js";
+import type { ReviewsOfRun } from "../reviews-of-run.js";
 import { withJournalErrors } from "./file-errors.js";
 
-/** A decision that the file system reports to no one is seen after this time. */
+/** A decision that the file system does not report is found within this time. */
 const POLL_MS = 1_000;
 const ASKED = ".review.json";
 const DECIDED = ".decision.json";
@@ -39,15 +37,15 @@ interface FileReviewsOptions {
   readonly folder: string;
   /** Shown in what to type to answer. */
   readonly url: string;
-  /** Whether the run is completed or cancelled, so that nobody waits any more. */
+  /** Whether the run is completed or cancelled, so that its reviews are over. */
   readonly isOver: (runId: string) => Promise<boolean>;
 }
 
 /** The inbox of the runs of a folder. Any process may answer; the file of a decision appears in one step, and the first one holds. */
-export class FileReviews implements ReviewStore {
+export class FileReviews implements ReviewsOfRun {
   readonly #o: FileReviewsOptions;
   readonly #waits = new Set<ReviewWait>();
-  readonly #listeners = new Set<{ readonly fn: (review: StoredReview) => unknown }>();
+  readonly #listeners = new ReviewListeners();
   #watcher: FSWatcher | undefined;
   #poll: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -68,15 +66,25 @@ export class FileReviews implements ReviewStore {
       const isNew = await writeFileOnce(join(this.#o.folder, `${base}${ASKED}`), text);
       const review = await this.#read(base);
       if (review === undefined) throw new ReviewError(`Review '${reviewId}' was removed`);
-      if (isNew) for (const { fn } of this.#listeners) void reportReview(fn, review);
+      if (isNew) this.#listeners.notify(review);
       return review;
     });
   }
 
+  /** @throws JournalError where one review cannot be read. */
   pending(): Promise<readonly StoredReview[]> {
+    return this.#openReviews("");
+  }
+
+  pendingOf(runId: string): Promise<readonly StoredReview[]> {
+    return this.#openReviews(prefixOf(runId));
+  }
+
+  #openReviews(prefix: string): Promise<readonly StoredReview[]> {
     return this.#act(`Reading ${this.#o.folder}`, async () => {
       const waiting: StoredReview[] = [];
       for (const base of await this.#undecided()) {
+        if (!base.startsWith(prefix)) continue;
         const review = await this.#read(base);
         if (review !== undefined && (await this.#isOpen(review))) waiting.push(review);
       }
@@ -110,7 +118,7 @@ export class FileReviews implements ReviewStore {
     signal.throwIfAborted();
     this.#requireOpen();
     return new Promise((resolve, reject) => {
-      const onAbort = (): void => wait.fail(signal.reason as Error); // whatever the caller ended it with
+      const onAbort = (): void => wait.fail(signal.reason as Error); // the caller's reason
       const leave = (): void => {
         signal.removeEventListener("abort", onAbort);
         this.#waits.delete(wait);
@@ -135,10 +143,7 @@ export class FileReviews implements ReviewStore {
   }
 
   onRequest(fn: (review: StoredReview) => unknown): () => void {
-    requireFunction("onRequest's argument", fn);
-    const listener = { fn };
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+    return this.#listeners.add(fn);
   }
 
   isWatched(): boolean {
@@ -274,16 +279,4 @@ async function readFields(path: string): Promise<Readonly<Record<string, unknown
       throw error instanceof SyntaxError ? new Error("it is no JSON") : error;
     }
   });
-}
-
-/** An observer: what it throws changes nothing for the run. */
-async function reportReview(
-  fn: (review: StoredReview) => unknown,
-  review: StoredReview,
-): Promise<void> {
-  try {
-    await fn(review);
-  } catch (error) {
-    emitProcessWarning(`A listener of review '${review.reviewId}' failed: ${messageOf(error)}`);
-  }
 }

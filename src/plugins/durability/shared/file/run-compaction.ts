@@ -2,10 +2,11 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "../../../../util/errors.js";
 import { writeFileAtomically } from "../../../../util/files/atomic-write.js";
+import { openFileAt } from "../../../../util/files/open-file.js";
 import { emitProcessWarning } from "../../../../util/process-warning.js";
 import { entryPart, entryLine, headLine, statusLine } from "./run-lines.js";
 import type { RunLocks } from "./run-locks.js";
-import { openRunFile, readRunState } from "./run-record.js";
+import { readRunState } from "./run-record.js";
 import { readRun, type RunContents } from "./run-reader.js";
 
 /** The names of the runs' files in a folder, which may be missing. */
@@ -17,7 +18,7 @@ export async function runFilesIn(folder: string): Promise<readonly string[]> {
   return names.filter((name) => name.endsWith(".jsonl") && !name.startsWith("."));
 }
 
-/** Writes completed runs anew without the calls that their finished tasks cover, once a folder has become large. */
+/** Rewrites completed runs without the calls that their finished tasks cover, once a folder has become large. */
 export class RunCompaction {
   readonly #folder: string;
   readonly #locks: RunLocks;
@@ -75,7 +76,7 @@ async function sizeOf(path: string): Promise<number> {
 }
 
 async function rewrite(path: string): Promise<void> {
-  const file = await openRunFile(path, "read");
+  const file = await openFileAt(path, "read");
   if (file === undefined) return;
   try {
     const contents = await readRun(file, path, true);

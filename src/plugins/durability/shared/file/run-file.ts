@@ -4,6 +4,7 @@ import type { JournalEntry, RunStart } from "../../../../contracts/journal.js";
 import { JournalError, RunFencedError } from "../../../../contracts/journal-errors.js";
 import { DraftFile, writeFileAtomically } from "../../../../util/files/atomic-write.js";
 import type { FileLock } from "../../../../util/files/file-lock.js";
+import { openFileAt } from "../../../../util/files/open-file.js";
 import { syncFolder } from "../../../../util/files/sync-folder.js";
 import { writeFully } from "../../../../util/files/write-fully.js";
 import { toError } from "../../../../util/errors.js";
@@ -11,7 +12,6 @@ import { systemClock } from "../../../../util/runtime.js";
 import { EntryTable } from "./entry-table.js";
 import { entryPart, entryLine, headLine, statusLine } from "./run-lines.js";
 import type { EndLine, RunPosition } from "./run-lines.js";
-import { openRunFile } from "./run-record.js";
 import { readRun, type RunContents } from "./run-reader.js";
 
 /** One batch is put together without a pause, so it is bounded; the next one begins at once. */
@@ -90,12 +90,12 @@ export class RunFile {
    */
   static async opened(lock: FileLock, path: string, o: OpenOptions): Promise<OpenedRunFile> {
     try {
-      const there = await openRunFile(path, "write");
+      const there = await openFileAt(path, "write");
       if (there !== undefined)
         return { ...(await RunFile.#read(lock, path, there, o)), isNew: false };
       if (o.create === undefined) throw o.missing?.() ?? new JournalError(`There is no ${path}`);
       await createRunFile(path, o.create);
-      const made = await openRunFile(path, "write");
+      const made = await openFileAt(path, "write");
       if (made === undefined) throw new JournalError(`${path} was removed while it was made`);
       return { ...(await RunFile.#read(lock, path, made, o)), isNew: true };
     } catch (error) {
@@ -252,7 +252,7 @@ export class RunFile {
     this.#isTorn = true;
     try {
       await writeFully(this.#file, bytes, this.#size);
-      // Whoever takes over on another host copies the file after it has the lock: while the lock is ours, these bytes are in the copy.
+      // A process on another host that takes over copies the file after it has the lock: while the lock is ours, these bytes are in the copy.
       await Promise.all([this.#file.datasync(), this.#requireOurs()]);
     } catch (error) {
       await this.#file.truncate(this.#size).then(

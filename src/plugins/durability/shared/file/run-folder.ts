@@ -14,7 +14,7 @@ import { readRunState, recordOf, type RunState } from "./run-record.js";
 
 /** So many files are looked at together when runs are listed. */
 const LISTED_AT_ONCE = 16;
-/** How long a process is waited for that changes a run which nobody executes. */
+/** How long to wait for a process that changes a run which no process executes. */
 const CHANGE_MS = 2_000;
 const CHANGE_POLL_MS = 10;
 

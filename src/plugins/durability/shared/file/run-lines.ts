@@ -10,7 +10,7 @@ export interface RunPosition {
   readonly execution: number;
   /** Tasks that are finished. */
   readonly tasks: number;
-  /** Where in the file the line of the present claim begins; missing while nobody executes the run. */
+  /** The position in the file where the line of the present claim begins; missing while no process executes the run. */
   readonly claim?: number | undefined;
 }
 

@@ -1,13 +1,6 @@
-import { readFile } from "node:fs/promises";
 import { FileInUseError, FileLock } from "../../../../util/files/file-lock.js";
-import {
-  isAlive,
-  readHolder,
-  seesSameProcesses,
-  thisProcess,
-  type LockHolder,
-} from "../../../../util/files/lock-holder.js";
-import { codeOf } from "../../../../util/objects.js";
+import { thisProcess, type LockHolder } from "../../../../util/files/lock-holder.js";
+import { isLockHeld } from "../../../../util/files/lock-state.js";
 import { settleWithin } from "../../../../util/abort/timeouts.js";
 
 /** How often a holder shows others that it lives: several times within each lease, and at least this often. */
@@ -49,7 +42,7 @@ export class RunLocks {
       return await settleWithin(taking, signal);
     } catch (error) {
       if (signal?.aborted === true) {
-        void taking.then((lock) => lock.release()).catch(() => undefined); // nobody waits for it any more
+        void taking.then((lock) => lock.release()).catch(() => undefined); // the caller no longer waits for it
         throw signal.reason;
       }
       if (error instanceof FileInUseError) return undefined;
@@ -59,16 +52,7 @@ export class RunLocks {
 
   /** Whether a process has the lock, as far as that can be known at once: a holder on another host counts as alive. */
   async isHeld(path: string): Promise<boolean> {
-    let text: string;
-    try {
-      text = await readFile(lockPathOf(path), "utf8");
-    } catch (error) {
-      if (codeOf(error) === "ENOENT") return false;
-      throw error;
-    }
-    const holder = readHolder(text);
-    if (holder === undefined || !seesSameProcesses(holder, await this.#thisProcess())) return true;
-    return isAlive(holder);
+    return isLockHeld(lockPathOf(path), { me: await this.#thisProcess() });
   }
 
   #thisProcess(): Promise<LockHolder> {

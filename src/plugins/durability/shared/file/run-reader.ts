@@ -2,12 +2,10 @@ import type { FileHandle } from "node:fs/promises";
 import type { JournalEntryKind, KeptEntry } from "../../../../contracts/journal.js";
 import { JournalError } from "../../../../contracts/journal-errors.js";
 import { messageOf } from "../../../../util/errors.js";
+import { eachLine } from "../../../../util/files/lines.js";
 import { EntryTable } from "./entry-table.js";
 import type { ClaimLine, EndLine, HeadLine, KeptLine } from "./run-lines.js";
 import { readHeadLine, readRunLine } from "./run-lines.js";
-
-const CHUNK_BYTES = 1 << 20;
-const LINE_FEED = 10;
 
 /** The kinds that the entry of a finished task may cover. */
 const COVERED: ReadonlySet<JournalEntryKind> = new Set(["call", "tool", "intent", "memory"]);
@@ -102,7 +100,7 @@ export async function readRun(
 ): Promise<RunContents> {
   const taker = new LineTaker(leavesOut);
   let line = 0;
-  const size = await eachLine(file, (text) => {
+  const size = await eachLine(file, ({ text }) => {
     line++;
     try {
       taker.take(text);
@@ -113,27 +111,4 @@ export async function readRun(
   const { head, ...contents } = taker;
   if (head === undefined) throw lineError(path, 1, new Error("is cut off"));
   return { ...contents, head, size };
-}
-
-/** Calls `take` with each whole line. Returns the bytes up to the end of the last one. */
-async function eachLine(file: FileHandle, take: (text: string) => void): Promise<number> {
-  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-  let parts: Buffer[] = [];
-  let size = 0;
-  for (let position = 0; ;) {
-    const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, position);
-    if (bytesRead === 0) return size;
-    position += bytesRead;
-    const read = chunk.subarray(0, bytesRead);
-    let start = 0;
-    for (let end = read.indexOf(LINE_FEED); end !== -1; end = read.indexOf(LINE_FEED, start)) {
-      const last = read.subarray(start, end);
-      const text = parts.length === 0 ? last : Buffer.concat([...parts, last]);
-      take(text.toString("utf8"));
-      size += text.length + 1;
-      parts = [];
-      start = end + 1;
-    }
-    if (start < bytesRead) parts.push(Buffer.from(read.subarray(start)));
-  }
 }

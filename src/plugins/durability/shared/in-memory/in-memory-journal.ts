@@ -22,6 +22,7 @@ import { checkOptions } from "../../../../contracts/validation.js";
 import { startTimer } from "../../../../util/abort/timer.js";
 import { deepFreeze } from "../../../../util/objects.js";
 import { systemClock } from "../../../../util/runtime.js";
+import { requestedEnd, type RequestedEnd } from "../requested-end.js";
 import { isEnded, listOf } from "../run-list.js";
 import { InMemoryReviews } from "./in-memory-reviews.js";
 
@@ -50,6 +51,7 @@ interface StoredRun {
 /** A journal for as long as the object lives: for tests, and as the model of other journals. */
 export class InMemoryJournal implements Journal {
   readonly name = "memory";
+  readonly isVolatile = true;
   readonly reviews: InMemoryReviews;
   readonly #clock: Pick<Clock, "now">;
   readonly #runs = new Map<string, StoredRun>();
@@ -117,7 +119,7 @@ export class InMemoryJournal implements Journal {
     const run = this.#runs.get(claim.runId);
     if (run === undefined || run.holder?.epoch !== claim.epoch) return;
     run.holder = undefined;
-    this.#setStatus(run, end);
+    this.#setStatus(run, requestedEnd(end, run.record.cancelReason));
   }
 
   async get(runId: string): Promise<KeptRun | undefined> {
@@ -161,7 +163,7 @@ export class InMemoryJournal implements Journal {
     const run = this.#runs.get(runId);
     if (run === undefined || isEnded(run.record.status)) return false;
     run.record = { ...run.record, cancelReason: reason };
-    if (!this.#isHeld(run)) this.#setStatus(run, { status: "cancelled" });
+    if (!this.#isHeld(run)) this.#setStatus(run, { status: "cancelled", cancelReason: reason });
     return true;
   }
 
@@ -217,8 +219,8 @@ export class InMemoryJournal implements Journal {
     }
   }
 
-  #setStatus(run: StoredRun, { status, waitsFor, result }: ClaimEnd): void {
-    const { cancelReason, waitsFor: _, ...record } = run.record;
+  #setStatus(run: StoredRun, { status, waitsFor, result, cancelReason }: RequestedEnd): void {
+    const { cancelReason: _, waitsFor: __, ...record } = run.record;
     run.record = {
       ...record,
       status,
@@ -226,7 +228,7 @@ export class InMemoryJournal implements Journal {
       fruitlessExecutions: 0,
       ...(waitsFor !== undefined && { waitsFor }),
       ...(result !== undefined && { result: copied(result) }),
-      ...(status === "cancelled" && cancelReason !== undefined && { cancelReason }),
+      ...(cancelReason !== undefined && { cancelReason }),
     };
   }
 
@@ -284,7 +286,7 @@ function waited(ms: number, signal: AbortSignal): Promise<void> {
     });
     const onAbort = (): void => {
       stop();
-      reject(signal.reason as Error); // whatever the caller ended it with
+      reject(signal.reason as Error); // the caller's reason
     };
     signal.addEventListener("abort", onAbort, { once: true });
   });

@@ -8,11 +8,9 @@ import type { Clock } from "../../../../contracts/runtime.js";
 import { JournalError } from "../../../../contracts/journal-errors.js";
 import { asReviewDecision } from "../../../../contracts/review.js";
 import { ReviewError } from "../../../../contracts/state-errors.js";
-import { requireFunction } from "../../../../contracts/validation.js";
-import { messageOf } from "../../../../util/errors.js";
-import { emitProcessWarning } from "../../../../util/process-warning.js";
+import { ReviewListeners } from "../../../shared/review-listeners.js";
 
-interface Waiting {
+interface WaitingReview {
   review: StoredReview;
   /** Ends the waits of the run that asked. */
   readonly waits: Set<(decision: ReviewDecision | Error) => void>;
@@ -22,9 +20,9 @@ interface Waiting {
 export class InMemoryReviews implements ReviewStore {
   readonly #clock: Pick<Clock, "now">;
   readonly #isOver: (runId: string) => boolean;
-  readonly #kept = new Map<string, Waiting>();
+  readonly #kept = new Map<string, WaitingReview>();
   #closed: JournalError | undefined;
-  readonly #listeners = new Set<{ readonly fn: (review: StoredReview) => unknown }>();
+  readonly #listeners = new ReviewListeners();
 
   /** `isOver`: whether a run is completed or cancelled. */
   constructor(clock: Pick<Clock, "now">, isOver: (runId: string) => boolean) {
@@ -43,7 +41,7 @@ export class InMemoryReviews implements ReviewStore {
     if (known !== undefined) return known.review;
     const review = Object.freeze(structuredClone(request));
     this.#kept.set(reviewId, { review, waits: new Set() });
-    for (const { fn } of this.#listeners) void this.#report(fn, review);
+    this.#listeners.notify(review);
     return review;
   }
 
@@ -77,7 +75,7 @@ export class InMemoryReviews implements ReviewStore {
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
         kept.waits.delete(settle);
-        reject(signal.reason as Error); // whatever the caller ended it with
+        reject(signal.reason as Error); // the caller's reason
       };
       const settle = (decision: ReviewDecision | Error): void => {
         kept.waits.delete(settle);
@@ -91,10 +89,7 @@ export class InMemoryReviews implements ReviewStore {
   }
 
   onRequest(fn: (review: StoredReview) => unknown): () => void {
-    requireFunction("onRequest's argument", fn);
-    const listener = { fn };
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+    return this.#listeners.add(fn);
   }
 
   isWatched(): boolean {
@@ -121,17 +116,8 @@ export class InMemoryReviews implements ReviewStore {
     if (this.#closed !== undefined) throw this.#closed;
   }
 
-  #isOpen({ review: { decision, deadline, runId } }: Waiting): boolean {
+  #isOpen({ review: { decision, deadline, runId } }: WaitingReview): boolean {
     const isPast = deadline !== undefined && Date.parse(deadline) <= this.#clock.now().getTime();
     return decision === undefined && !isPast && !this.#isOver(runId);
-  }
-
-  /** An observer: what it throws changes nothing for the run. */
-  async #report(fn: (review: StoredReview) => unknown, review: StoredReview): Promise<void> {
-    try {
-      await fn(review);
-    } catch (error) {
-      emitProcessWarning(`A listener of reviews failed: ${messageOf(error)}`);
-    }
   }
 }

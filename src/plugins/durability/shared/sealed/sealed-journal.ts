@@ -30,6 +30,7 @@ export function sealedJournal(journal: Journal, codec: JournalCodec): Journal {
 
 class SealedJournal implements Journal {
   readonly name: string;
+  readonly isVolatile: boolean | undefined;
   readonly reviews: ReviewStore;
   readonly #journal: Journal;
   readonly #codec: JournalCodec;
@@ -42,6 +43,7 @@ class SealedJournal implements Journal {
 
   constructor(journal: Journal, codec: JournalCodec) {
     this.name = `${journal.name}, sealed`;
+    this.isVolatile = journal.isVolatile;
     this.#journal = journal;
     this.#codec = codec;
     this.#sealer = new RunSealer(codec);

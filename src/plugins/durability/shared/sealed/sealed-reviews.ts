@@ -11,6 +11,7 @@ import { requireFunction } from "../../../../contracts/validation.js";
 import { parseJson } from "../../../../util/json/parse-json.js";
 import { asFields, asText } from "../../../../util/objects.js";
 import { emitProcessWarning } from "../../../../util/process-warning.js";
+import { readsReviewsOfRun, type ReviewsOfRun } from "../reviews-of-run.js";
 import type { RunSealer } from "./sealed-data.js";
 
 /** An inbox whose store sees no text: neither what is asked nor what is answered. */
@@ -20,11 +21,14 @@ export class SealedReviews implements ReviewStore {
   /** Ids of reviews that were reported as left out. */
   readonly #reported = new Set<string>();
   readonly howToAnswer?: (reviewId: string) => string;
+  readonly pendingOf?: ReviewsOfRun["pendingOf"];
 
   constructor(store: ReviewStore, sealer: RunSealer) {
     this.#store = store;
     this.#sealer = sealer;
     if (store.howToAnswer !== undefined) this.howToAnswer = (id) => store.howToAnswer?.(id) ?? "";
+    if (readsReviewsOfRun(store))
+      this.pendingOf = async (runId) => this.#opened(await store.pendingOf(runId));
   }
 
   async ask(request: Omit<ReviewRequest, "signal">): Promise<StoredReview> {
@@ -43,9 +47,13 @@ export class SealedReviews implements ReviewStore {
 
   /** Reviews that cannot be opened are left out; one process warning reports those that are new. */
   async pending(): Promise<readonly StoredReview[]> {
+    return this.#opened(await this.#store.pending());
+  }
+
+  async #opened(sealed: readonly StoredReview[]): Promise<readonly StoredReview[]> {
     const reviews: StoredReview[] = [];
     const unopened: { readonly reviewId: string; readonly error: JournalError }[] = [];
-    for (const review of await this.#store.pending()) {
+    for (const review of sealed) {
       try {
         reviews.push(await this.#open(review));
       } catch (error) {

@@ -3,7 +3,7 @@ import type { JournalStatements } from "./journal-statements.js";
 import type { SqlSession } from "./sql-session.js";
 import { RunFencedError } from "../../../../contracts/journal-errors.js";
 import { entryColumns, type EntryColumns } from "./rows.js";
-import { toColumn } from "./sql-text.js";
+import { toColumn } from "../../../shared/sql/sql-text.js";
 
 /** What one statement writes at most. */
 const MOST_ENTRIES = 500;

@@ -4,7 +4,7 @@ export const isoText = (column: string): string =>
 
 const ENTRY_COLUMNS = "key, full_key, kind, task, hash, covers, value, execution, at";
 
-/** Bytes of entries, as they are stored, that are read at once, beside the first. */
+/** The stored bytes of entries that are read at once. The first entry of a page is read at any size. */
 const PAGE_BYTES = 4_194_304;
 const PAGE_ROWS = 1_000;
 
@@ -34,7 +34,7 @@ class Parts {
     return `clock_timestamp() + ${ms}::float8 * interval '1 ms'`;
   }
 
-  /** Locks the lease of a run that nobody executes. A process that died, or paused for longer than its lease, can write nothing afterwards. */
+  /** Locks the lease of a run that no process executes. A process that died, or paused for longer than its lease, can write nothing afterwards. */
   fence(): string {
     return `update ${this.schema}.leases as lease set epoch = ${this.epoch}, owner = null, claimant = null, lease_until = '-infinity'
       where run_id = $1 and ${this.isFree} returning run_id, epoch`;
@@ -91,6 +91,7 @@ function claimStatement({ schema: s, epoch, isFree, until }: Parts): string {
 /** Claims and leases. */
 function leaseStatements(parts: Parts) {
   const { schema: s, epoch } = parts;
+  const isRequested = "$3 in ('waiting', 'interrupted') and cancel_reason is not null";
   return {
     claim: claimStatement(parts),
     /** A run as it was before it was claimed. */
@@ -113,8 +114,9 @@ function leaseStatements(parts: Parts) {
         where run_id = $1 and epoch = $2::bigint and owner is not null returning run_id
       )
       update ${s}.runs as run set
-        status = case when $3 in ('waiting', 'interrupted') and cancel_reason is not null then 'cancelled' else $3 end,
-        waits_for = nullif($4, ''), result = nullif($5, ''), cancel_reason = case when $3 in ('waiting', 'interrupted', 'cancelled') then cancel_reason end, fruitless = 0, updated_at = clock_timestamp()
+        status = case when ${isRequested} then 'cancelled' else $3 end,
+        waits_for = case when not (${isRequested}) then nullif($4, '') end, result = nullif($5, ''),
+        cancel_reason = case when $3 = 'cancelled' or ${isRequested} then cancel_reason end, fruitless = 0, updated_at = clock_timestamp()
       from held where run.run_id = held.run_id`,
     fence: `with free as (${parts.fence()}) select epoch::text from free`,
   };
@@ -166,7 +168,7 @@ function entryStatements({ schema: s }: Parts) {
   };
 }
 
-/** Runs that nobody executes, and lists of runs. */
+/** Runs that no process executes, and lists of runs. */
 function runStatements(parts: Parts) {
   const { schema: s, epoch } = parts;
   const owner = "case when lease.lease_until > clock_timestamp() then lease.owner end";
@@ -227,8 +229,8 @@ export type JournalStatements = ReturnType<typeof journalStatements>;
 /**
  * The statements of a journal. `name` was checked. Each is one transaction, so that no lock outlives a lost connection. All columns are read as texts.
  *
- * An entry is written only while the row of its lease, locked `for share`, has the epoch of its claim: that lock reads the newest row whatever the snapshot
- * of the statement. So an old epoch writes nothing once a takeover was committed, and a takeover waits for the writes that are under way. Epochs come
+ * An entry is written only while the row of its lease, locked `for share`, has the epoch of its claim: that lock reads the newest row, not that of the
+ * statement's snapshot. So an old epoch writes nothing once a takeover was committed, and a takeover waits for the writes that are under way. Epochs come
  * from one sequence, since a run that was deleted and kept again must not give out an epoch a second time. Leases are measured by the database's clock.
  */
 // eslint-disable-next-line @typescript-eslint/explicit-module-boundary-types -- the names of the statements are its type

@@ -6,7 +6,7 @@ import { ReviewError } from "../../../../contracts/state-errors.js";
 import { messageOf } from "../../../../util/errors.js";
 import { emitProcessWarning } from "../../../../util/process-warning.js";
 import { reviewFrom } from "./rows.js";
-import { fromColumn, toColumn } from "./sql-text.js";
+import { fromColumn, toColumn } from "../../../shared/sql/sql-text.js";
 
 /** How often the database is asked where no notification comes. */
 const POLL_MS = 1_000;
@@ -189,7 +189,7 @@ export class ReviewWatch {
     if (this.#waiting.size === 0) this.#timer.unref();
   }
 
-  /** Listens to the database with a connection of its own. One that breaks is made again by a later look. */
+  /** Listens to the database on a separate connection. A later look replaces a connection that breaks. */
   #connect(): void {
     if (this.#stopListening !== undefined) return;
     const ended = (): void => {

@@ -9,11 +9,11 @@ import type {
 } from "../../../../contracts/journal.js";
 import type { StoredReview } from "../../../../contracts/review.js";
 import type { SqlRow, SqlValue } from "../../../shared/sql/sql-database.js";
-import { ValidationError } from "../../../../contracts/errors.js";
 import { JournalError } from "../../../../contracts/journal-errors.js";
 import { asReviewDecision } from "../../../../contracts/review.js";
 import { messageOf } from "../../../../util/errors.js";
-import { fromColumn, indexedKey, tagColumn, toColumn } from "./sql-text.js";
+import { jsonOf } from "../../../shared/json-data.js";
+import { fromColumn, indexedKey, tagColumn, toColumn } from "../../../shared/sql/sql-text.js";
 
 /** An entry as the columns of a row. */
 export interface EntryColumns {
@@ -28,15 +28,6 @@ export interface EntryColumns {
   readonly value: string;
 }
 
-/** @throws ValidationError for what has no JSON form. */
-export function jsonColumn(what: string, value: unknown): string {
-  try {
-    return JSON.stringify(value) ?? "null";
-  } catch (cause) {
-    throw new ValidationError(`${what} must be JSON data: ${messageOf(cause)}`, { cause });
-  }
-}
-
 /** @throws ValidationError for a value that has no JSON form. */
 export function entryColumns({ key, kind, task, hash, covers, value }: JournalEntry): EntryColumns {
   const indexed = indexedKey(key);
@@ -48,7 +39,7 @@ export function entryColumns({ key, kind, task, hash, covers, value }: JournalEn
     task: toColumn(task),
     hash: toColumn(hash ?? ""),
     covers: String(covers === true),
-    value: jsonColumn(`The value of entry '${key}'`, value),
+    value: jsonOf(`The value of entry '${key}'`, value),
   };
 }
 
@@ -56,7 +47,7 @@ export function entryColumns({ key, kind, task, hash, covers, value }: JournalEn
 export function startColumns(start: RunStart): readonly SqlValue[] {
   return [
     toColumn(start.ensemble),
-    jsonColumn("The inputs of a run", start.inputs),
+    jsonOf("The inputs of a run", start.inputs),
     toColumn(start.inputsHash),
     Object.entries(start.tags).map(([name, value]) => tagColumn(name, value)),
     toColumn(start.parentRunId ?? ""),

@@ -17,15 +17,16 @@ import { JournalError, RunInUseError } from "../../../../contracts/journal-error
 import { checkOptions, preview, requireDuration } from "../../../../contracts/validation.js";
 import { sleep } from "../../../../util/abort/timeouts.js";
 import { systemClock, uuidGenerator } from "../../../../util/runtime.js";
+import { jsonOf } from "../../../shared/json-data.js";
 import { checkSchemaName, DEFAULT_SCHEMA } from "../../../shared/sql/migrations.js";
 import { databaseAt, sqlPlace } from "../../../shared/sql/sql-place.js";
 import { checkRunFilter, isEnded } from "../run-list.js";
 import { EntryBatcher, entryLists } from "./entry-batcher.js";
 import { journalStatements, type JournalStatements } from "./journal-statements.js";
-import { entryColumns, entryFrom, jsonColumn, runFrom, startColumns } from "./rows.js";
+import { entryColumns, entryFrom, runFrom, startColumns } from "./rows.js";
 import { SqlReviews } from "./sql-reviews.js";
 import { SqlSession } from "./sql-session.js";
-import { fromColumn, tagColumn, toColumn } from "./sql-text.js";
+import { fromColumn, tagColumn, toColumn } from "../../../shared/sql/sql-text.js";
 
 /** Where runs are kept. */
 export interface SqlJournalOptions {
@@ -146,7 +147,7 @@ export class SqlJournal implements Journal {
       String(epoch),
       status,
       toColumn(waitsFor ?? ""),
-      result === undefined ? "" : jsonColumn("The result of a run", result),
+      result === undefined ? "" : jsonOf("The result of a run", result),
     ]);
   }
 
@@ -258,7 +259,7 @@ export class SqlJournal implements Journal {
   }
 
   /**
-   * Changes a run that nobody executes. Its lease gets a new epoch first, so that nothing of the process that had it is written afterwards; `work` does nothing
+   * Changes a run that no process executes. Its lease gets a new epoch first, so that nothing of the process that had it is written afterwards; `work` does nothing
    * where another process claims the run meanwhile. `gone`: the run was there, and was deleted meanwhile.
    */
   async #onFree(

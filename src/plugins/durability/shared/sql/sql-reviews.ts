@@ -9,11 +9,12 @@ import type { SqlRow, SqlValue } from "../../../shared/sql/sql-database.js";
 import type { SqlSession } from "./sql-session.js";
 import { asReviewDecision } from "../../../../contracts/review.js";
 import { ReviewError } from "../../../../contracts/state-errors.js";
+import { jsonOf } from "../../../shared/json-data.js";
 import { ReviewListeners } from "../../../shared/review-listeners.js";
 import { ReviewWatch } from "./review-watch.js";
 import { reviewStatements, type ReviewStatements } from "./review-statements.js";
-import { jsonColumn, reviewFrom } from "./rows.js";
-import { toColumn } from "./sql-text.js";
+import { reviewFrom } from "./rows.js";
+import { toColumn } from "../../../shared/sql/sql-text.js";
 
 /** The inbox of a journal in PostgreSQL, for all processes that use the database. */
 export class SqlReviews implements ReviewStore {
@@ -39,7 +40,7 @@ export class SqlReviews implements ReviewStore {
   async ask(request: Omit<ReviewRequest, "signal">): Promise<StoredReview> {
     const { reviewId, runId, deadline } = request;
     const { signal: _, ...data } = request as ReviewRequest; // a caller may pass the whole request
-    const values = [toColumn(reviewId), toColumn(runId), jsonColumn("A review", data)];
+    const values = [toColumn(reviewId), toColumn(runId), jsonOf("A review", data)];
     if (this.#asked.has(reviewId))
       throw new ReviewError(`Review '${reviewId}' is waiting already`, {
         hint: "Two runs at once can't have the same runId where people are asked.",

@@ -2,7 +2,7 @@ import type OpenAI from "openai";
 import type { ChatMessage, ContentPart } from "../../../../contracts/chat-model.js";
 import { imageURL } from "../../shared/image-source.js";
 
-type WireMessage = OpenAI.Chat.Completions.ChatCompletionMessageParam;
+type ChatWireMessage = OpenAI.Chat.Completions.ChatCompletionMessageParam;
 type WirePart = OpenAI.Chat.Completions.ChatCompletionContentPart;
 
 function toWirePart(part: ContentPart): WirePart {
@@ -11,7 +11,7 @@ function toWirePart(part: ContentPart): WirePart {
     : { type: "image_url", image_url: { url: imageURL(part) } };
 }
 
-function toWireMessage(message: ChatMessage): WireMessage {
+function toWireMessage(message: ChatMessage): ChatWireMessage {
   switch (message.role) {
     case "system":
       return { role: "system", content: message.content };
@@ -40,6 +40,6 @@ function toWireMessage(message: ChatMessage): WireMessage {
 }
 
 /** Converts the conversation into the vendor's form. */
-export function toWireMessages(messages: readonly ChatMessage[]): WireMessage[] {
+export function toWireMessages(messages: readonly ChatMessage[]): ChatWireMessage[] {
   return messages.map(toWireMessage);
 }

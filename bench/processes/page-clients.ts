@@ -1,0 +1,54 @@
+// Pages of a dashboard in a process outside of the measured one: they read all that they are sent, and nothing more.
+import { WebSocket } from "ws";
+
+/** What the measured process sends: how many pages to open where, or the run to look at and its last entry. */
+type Order =
+  | { readonly url: string; readonly pages: number }
+  | { readonly runId: string }
+  | { readonly last: number };
+
+const sockets: WebSocket[] = [];
+let reached: number[] = [];
+let last = Number.POSITIVE_INFINITY;
+
+function report(): void {
+  if (sockets.length === 0 || reached.some((to) => to < last)) return;
+  last = Number.POSITIVE_INFINITY; // once
+  process.send?.("reached");
+}
+
+function open(url: string, index: number): Promise<void> {
+  const origin = new URL(url).origin;
+  const socket = new WebSocket(`${url.replace("http", "ws")}ws`, ["agentensemble.v1"], { origin });
+  sockets.push(socket);
+  return new Promise((resolve, reject) => {
+    socket.on("error", reject);
+    socket.on("message", (data: Buffer) => {
+      const head = data.toString("utf8", 0, 200);
+      if (head.startsWith('{"type":"hello"')) resolve();
+      const to = /^\{"type":"events","runId":"[^"]*","to":(\d+)/.exec(head)?.[1];
+      if (to === undefined) return;
+      reached[index] = Number(to);
+      if (Number(to) >= last) report();
+    });
+  });
+}
+
+async function obey(order: Order): Promise<void> {
+  if ("url" in order) {
+    for (const socket of sockets.splice(0)) socket.terminate();
+    await Promise.all(Array.from({ length: order.pages }, (_, i) => open(order.url, i)));
+    process.send?.("open");
+  } else if ("runId" in order) {
+    reached = sockets.map(() => -1);
+    last = Number.POSITIVE_INFINITY;
+    for (const socket of sockets)
+      socket.send(JSON.stringify({ type: "subscribe", runId: order.runId }));
+    process.send?.("subscribed");
+  } else {
+    last = order.last;
+    report();
+  }
+}
+
+process.on("message", (order: Order) => void obey(order));

@@ -1,0 +1,22 @@
+// A queue and a result store of one's own: two maps in support/map-backend.ts, two tables of a database elsewhere. The suites of agentensemble/testing check
+// them; here they carry the requests of a service. Run it: npm run example -- 61
+import { Ensemble, Task } from "agentensemble";
+import { network, NetworkBackend } from "agentensemble/network";
+import { MapQueue, MapResults } from "./support/map-backend.js";
+
+const backend = NetworkBackend.of({ name: "maps", queue: new MapQueue(), results: new MapResults() }); // prettier-ignore
+const upper = new Task({
+  description: "Write {context} in capitals",
+  handler: ({ inputs }) => String(inputs["context"]).toUpperCase(),
+});
+const office = new Ensemble({ name: "office", shareTasks: { upper } });
+await using service = await office.start({ backend, signals: false });
+const { network: calls } = network({ name: "shop", backend });
+const texts = ["one", "two", "three"];
+const responses = await Promise.all(
+  texts.map((context) => calls.request("office", "upper", { context, requestId: context })),
+);
+console.log(responses.map(({ result }) => result).join(", "));
+console.log(`done: ${await backend.queue.status("office", "two")}`);
+await service.stop();
+await office.dispose();

@@ -1,0 +1,73 @@
+import type { ErrorBody } from "../../src/plugins/dashboard/protocol/http-bodies.js";
+
+/** A request that the server refused, or that did not reach it (`status` 0). */
+export class ApiError extends Error {
+  readonly status: number;
+  /** The stable word of the answer; `UNREACHABLE` without an answer. */
+  readonly code: string;
+  readonly hint: string | undefined;
+  /** The whole answer. */
+  readonly body: Readonly<Record<string, unknown>>;
+
+  constructor(status: number, body: Partial<ErrorBody>) {
+    super(body.message ?? `The server answered ${status}`);
+    this.name = "ApiError";
+    this.status = status;
+    this.code = body.error ?? `HTTP_${status}`;
+    this.hint = body.hint;
+    this.body = body;
+  }
+}
+
+export interface Api {
+  /** @throws ApiError */
+  get<T>(path: string): Promise<T>;
+  /** Sends JSON. `undefined` where the answer is empty. @throws ApiError */
+  send<T>(method: "POST" | "PUT" | "DELETE", path: string, body?: unknown): Promise<T>;
+}
+
+export interface ApiOptions {
+  readonly fetch: (path: string, init: RequestInit) => Promise<Response>;
+  readonly token: () => string | undefined;
+  /** Called when the server refuses the token, or asks for one. */
+  readonly onUnauthorized: () => void;
+}
+
+export function createApi({ fetch, token, onUnauthorized }: ApiOptions): Api {
+  const request = async <T>(path: string, init: RequestInit): Promise<T> => {
+    const headers = new Headers(init.headers);
+    const secret = token();
+    if (secret !== undefined) headers.set("authorization", `Bearer ${secret}`);
+    let response: Response;
+    try {
+      response = await fetch(path, { ...init, headers, cache: "no-store" });
+    } catch {
+      throw new ApiError(0, { error: "UNREACHABLE", message: "The program does not answer" });
+    }
+    const body = await jsonOf(response);
+    if (response.ok) return body as T; // the server and the page share the types of answers
+    if (response.status === 401) onUnauthorized();
+    throw new ApiError(response.status, isRecord(body) ? body : {});
+  };
+  return {
+    get: (path) => request(path, { method: "GET" }),
+    send: (method, path, body) =>
+      request(path, {
+        method,
+        headers: { "content-type": "application/json" },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      }),
+  };
+}
+
+async function jsonOf(response: Response): Promise<unknown> {
+  try {
+    return await response.json();
+  } catch {
+    return undefined; // an answer without a body, or of a proxy
+  }
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}

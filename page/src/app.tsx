@@ -1,0 +1,67 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { useSignalEffect } from "@preact/signals";
+import { faviconOf } from "./lib/favicon.js";
+import { hrefOf } from "./lib/route.js";
+import { useKeys } from "./hooks/use-keys.js";
+import { Header } from "./components/header.js";
+import { Empty } from "./components/empty.js";
+import { useBoard } from "./stores/board.js";
+import { KeyHelp } from "./views/key-help.js";
+import { ReviewsView } from "./views/reviews.js";
+import { RunPage } from "./views/run.js";
+import { RunsView } from "./views/runs.js";
+import { ConnectionNotice, SignIn } from "./views/states.js";
+
+/** The page: the bar on top, what is wrong with the connection, and the view of the address. */
+export function App(): JSX.Element {
+  const { route, theme, connection, reviews } = useBoard();
+  const [isHelp, setHelp] = useState(false);
+  useSignalEffect(() => {
+    document.documentElement.dataset["theme"] = theme.theme.value;
+  });
+  useSignalEffect(() => {
+    const count = reviews.pending.value.length;
+    document.title = count > 0 ? `(${count}) AgentEnsemble` : "AgentEnsemble";
+    document.querySelector("link[rel=icon]")?.setAttribute("href", faviconOf(count));
+  });
+  useKeys({
+    "?": () => setHelp(!isHelp),
+    "g r": () => route.go(hrefOf(["runs"])),
+    "g v": () => route.go(hrefOf(["reviews"])),
+    t: () => theme.toggle(),
+    Escape: isHelp ? () => setHelp(false) : undefined,
+  });
+  const isRefused = connection.state.value.kind === "refused";
+  return (
+    <>
+      <Header onHelp={() => setHelp(true)} />
+      <ConnectionNotice />
+      {isRefused ? (
+        <main class="page">
+          <SignIn />
+        </main>
+      ) : (
+        <View />
+      )}
+      {isHelp && <KeyHelp onClose={() => setHelp(false)} />}
+    </>
+  );
+}
+
+function View(): JSX.Element {
+  const { path, query } = useBoard().route.current.value;
+  const [page, id] = path;
+  if (page === "runs" && id === undefined) return <RunsView />;
+  if (page === "runs" && id !== undefined) return <RunPage key={id} runId={id} />;
+  if (page === "reviews") return <ReviewsView reviewId={id ?? query["review"]} />;
+  return (
+    <main class="page">
+      <Empty icon="search" title="There is no such page">
+        <a class="link" href={hrefOf(["runs"])}>
+          All runs
+        </a>
+      </Empty>
+    </main>
+  );
+}

@@ -1,0 +1,101 @@
+import type { JSX } from "preact";
+import { hrefOf } from "../lib/route.js";
+import { useBoard } from "../stores/board.js";
+import type { LinkState } from "../stores/connection-store.js";
+import { Chip } from "./chip.js";
+import { Icon, type IconName } from "./icon.js";
+import { visibleText } from "../lib/visible-text.js";
+
+/** The bar on top. */
+export function Header({ onHelp }: { readonly onHelp: () => void }): JSX.Element {
+  const { route, reviews, session, theme } = useBoard();
+  const page = route.current.value.path[0];
+  const waiting = reviews.pending.value.length;
+  const user = session.user.value;
+  const isDark = theme.theme.value === "dark";
+  return (
+    <header class="top">
+      <a class="brand" href={hrefOf(["runs"])} aria-label="AgentEnsemble">
+        <Icon name="logo" />
+        <span class="hide-s">AgentEnsemble</span>
+      </a>
+      <nav aria-label="Main">
+        <Entry page="runs" icon="clock" title="Runs" isHere={page === "runs"} />
+        <Entry
+          page="reviews"
+          icon="user"
+          title="Reviews"
+          count={waiting}
+          isHere={page === "reviews"}
+        />
+      </nav>
+      <span class="grow" />
+      <Link />
+      {user !== undefined && (
+        <span class="hide-s">
+          <Chip kind="line" icon="shield" title="Who you are here, and what you may do">
+            {user.role} · {visibleText(user.name)}
+          </Chip>
+        </span>
+      )}
+      <button
+        type="button"
+        class="btn bare icon"
+        aria-label="Keys"
+        title="Keys (?)"
+        onClick={onHelp}
+      >
+        <Icon name="help" />
+      </button>
+      <button
+        type="button"
+        class="btn bare icon"
+        aria-label={isDark ? "Light colours" : "Dark colours"}
+        title="Colours (t)"
+        onClick={() => theme.toggle()}
+      >
+        <Icon name={isDark ? "sun" : "moon"} />
+      </button>
+    </header>
+  );
+}
+
+interface EntryProps {
+  readonly page: string;
+  readonly icon: IconName;
+  readonly title: string;
+  readonly isHere: boolean;
+  /** How many wait. Default 0. */
+  readonly count?: number | undefined;
+}
+
+function Entry({ page, icon, title, isHere, count = 0 }: EntryProps): JSX.Element {
+  return (
+    <a href={hrefOf([page])} {...(isHere && { "aria-current": "page" as const })}>
+      <Icon name={icon} />
+      <span>{title}</span>
+      {count > 0 && <b class="count hot">{count}</b>}
+    </a>
+  );
+}
+
+const LINKS: Readonly<Record<LinkState["kind"], readonly [string, string, string]>> = {
+  live: ["", "Live", "Events arrive as they happen"],
+  connecting: ["slow", "Connecting", "The page asks the program for its state"],
+  lost: ["off", "Not connected", "The page shows what it had"],
+  ended: ["off", "Program ended", "The page shows what it had"],
+  refused: ["off", "Not signed in", "This dashboard needs a token"],
+  outdated: ["off", "Reload needed", "The program has another version than this page"],
+};
+
+/** Whether events arrive. */
+function Link(): JSX.Element {
+  const { connection } = useBoard();
+  const [look, word, title] = LINKS[connection.state.value.kind];
+  return (
+    <span class={`live ${look}`} title={title} role="status">
+      <i />
+      {word}
+    </span>
+  );
+}

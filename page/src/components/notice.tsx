@@ -1,0 +1,25 @@
+import type { ComponentChildren, JSX } from "preact";
+import { Icon, type IconName } from "./icon.js";
+
+export interface NoticeProps {
+  readonly kind: "info" | "waiting" | "failed";
+  readonly icon?: IconName | undefined;
+  /** Whether screen readers read it at once. */
+  readonly isUrgent?: boolean | undefined;
+  /** What a person can do, behind the text. */
+  readonly action?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+const ICONS = { info: "doc", waiting: "waiting", failed: "failed" } as const;
+
+/** A remark in a coloured box. */
+export function Notice({ kind, icon, isUrgent, action, children }: NoticeProps): JSX.Element {
+  return (
+    <div class={`note ${kind}`} role={isUrgent === true ? "alert" : "status"}>
+      <Icon name={icon ?? ICONS[kind]} />
+      <span class="grow">{children}</span>
+      {action}
+    </div>
+  );
+}

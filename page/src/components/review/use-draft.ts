@@ -1,0 +1,40 @@
+import { useState } from "preact/hooks";
+import { useBoard } from "../../stores/board.js";
+
+/** What a person has written to a review and not sent. */
+export interface Draft {
+  readonly text: string;
+  readonly comment: string;
+}
+
+export interface DraftControls extends Draft {
+  /** Keeps a change until the tab is closed: also behind other reviews, other pages and a reload. */
+  readonly change: (part: Partial<Draft>) => void;
+  /** Forgets it, behind an answer that was used. What is shown stays. */
+  readonly forget: () => void;
+}
+
+/** The draft of a review. `text` begins as the text that is judged. */
+export function useDraft(reviewId: string, original: string): DraftControls {
+  const { session } = useBoard().env;
+  const name = `agentensemble.draft.${reviewId}`;
+  const [draft, setDraft] = useState<Draft>(
+    () => readDraft(session.read(name)) ?? { text: original, comment: "" },
+  );
+  return {
+    ...draft,
+    change: (part) => {
+      const next = { ...draft, ...part };
+      setDraft(next);
+      const isEmpty = next.text === original && next.comment === "";
+      session.write(name, isEmpty ? undefined : JSON.stringify([next.text, next.comment]));
+    },
+    forget: () => session.write(name, undefined),
+  };
+}
+
+function readDraft(kept: string | undefined): Draft | undefined {
+  if (kept === undefined) return undefined;
+  const [text, comment] = JSON.parse(kept) as readonly [string, string]; // written above
+  return { text, comment };
+}

@@ -1,0 +1,65 @@
+import type { ComponentChildren, JSX } from "preact";
+import { useRef, useState } from "preact/hooks";
+import { useBoard } from "../stores/board.js";
+
+export interface SplitProps {
+  /** What is separated, in words. */
+  readonly label: string;
+  /** Where the width is kept for the next visit. */
+  readonly name: string;
+  readonly left: ComponentChildren;
+  /** Absent: the left side takes everything. */
+  readonly right?: ComponentChildren;
+}
+
+const NARROWEST = 25;
+const WIDEST = 80;
+const inRange = (percent: number): number => Math.min(WIDEST, Math.max(NARROWEST, percent));
+
+/** Two panes side by side, with a grip for mouse and arrow keys. On narrow windows the right one covers the left one. */
+export function Split({ label, name, left, right }: SplitProps): JSX.Element {
+  const { env } = useBoard();
+  const key = `agentensemble.split.${name}`;
+  const box = useRef<HTMLDivElement>(null);
+  const [percent, setPercent] = useState(() => inRange(Number(env.local.read(key) ?? 66) || 66));
+  const move = (to: number): void => {
+    const next = Math.round(inRange(to));
+    setPercent(next);
+    env.local.write(key, String(next));
+  };
+  const onPointerMove = (event: PointerEvent): void => {
+    const rect = box.current?.getBoundingClientRect();
+    if (rect !== undefined && event.buttons === 1)
+      move(((event.clientX - rect.left) / rect.width) * 100);
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const step = { ArrowLeft: -2, ArrowRight: 2 }[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    move(percent + step);
+  };
+  if (right === undefined) return <div class="split one">{left}</div>;
+  return (
+    <div
+      ref={box}
+      class="split two"
+      style={{ gridTemplateColumns: `minmax(0, ${percent}fr) 1px minmax(0, ${100 - percent}fr)` }}
+    >
+      {left}
+      <div
+        class="grip"
+        role="separator"
+        aria-orientation="vertical"
+        aria-label={label}
+        aria-valuenow={percent}
+        aria-valuemin={NARROWEST}
+        aria-valuemax={WIDEST}
+        tabIndex={0}
+        onKeyDown={onKeyDown}
+        onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
+        onPointerMove={onPointerMove}
+      />
+      {right}
+    </div>
+  );
+}

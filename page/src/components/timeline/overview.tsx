@@ -1,0 +1,73 @@
+import type { JSX } from "preact";
+import { useRef } from "preact/hooks";
+import { chosen, isWhole, type Span } from "../../lib/timeline/axis.js";
+import { placeOf } from "./axis.js";
+
+export interface OverviewProps {
+  /** What the heights are, in words. */
+  readonly title: string;
+  readonly detail: string;
+  /** Heights from the left, in equal parts of the whole time. */
+  readonly heights: readonly number[];
+  readonly whole: Span;
+  readonly span: Span;
+  readonly onSpan: (span: Span) => void;
+}
+
+/** The whole time of the run; a part that is drawn over with the pointer becomes the span of the lanes. */
+export function Overview(props: OverviewProps): JSX.Element {
+  const { title, detail, heights, whole, span, onSpan } = props;
+  const from = useRef<number | undefined>(undefined);
+  const most = heights.reduce((max, height) => Math.max(max, height), 0);
+  const timeAt = (event: PointerEvent): number => {
+    const { left, width } = (event.currentTarget as HTMLElement).getBoundingClientRect(); // the strip
+    return whole.from + ((event.clientX - left) / Math.max(1, width)) * (whole.to - whole.from);
+  };
+  return (
+    <div class="tl-row overview">
+      <div class="name">
+        <span class="clip">
+          <b>{title}</b>
+          <br />
+          <span class="faint">{detail}</span>
+        </span>
+      </div>
+      <div
+        class="lane brush"
+        onPointerDown={(event) => {
+          (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId); // the strip
+          from.current = timeAt(event);
+        }}
+        onPointerMove={(event) => {
+          if (from.current !== undefined && event.buttons === 1)
+            onSpan(chosen(from.current, timeAt(event), whole));
+        }}
+        onPointerUp={() => {
+          from.current = undefined;
+        }}
+        onDblClick={() => onSpan(whole)}
+      >
+        {heights.map((height, i) => (
+          <i
+            key={i}
+            class="h"
+            style={{
+              left: `${(i / heights.length) * 100}%`,
+              width: `${100 / heights.length}%`,
+              height: `${most === 0 ? 0 : (height / most) * 100}%`,
+            }}
+          />
+        ))}
+        {!isWhole(span, whole) && (
+          <i
+            class="window"
+            style={{
+              left: placeOf(span.from, whole),
+              right: `calc(100% - ${placeOf(span.to, whole)})`,
+            }}
+          />
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,32 @@
+import { useEffect, useRef } from "preact/hooks";
+import { isTyping, keyOf } from "../lib/keys.js";
+
+/** What keys do. A name is the key as `event.key`, with `Ctrl+` for Ctrl or the command key; two keys in a row are `g r`. */
+export type KeyActions = Readonly<Record<string, (() => void) | undefined>>;
+
+/** How long the first key of two counts. */
+const CHORD_MS = 1_000;
+
+/** Handles keys of the whole page while the component is there. Never while a person types, apart from `Ctrl+` keys. */
+export function useKeys(actions: KeyActions): void {
+  const latest = useRef(actions);
+  latest.current = actions;
+  useEffect(() => {
+    let first = "";
+    let firstAt = 0;
+    const onKeyDown = (event: KeyboardEvent): void => {
+      const key = keyOf(event);
+      if (event.defaultPrevented || (isTyping(event.target) && !key.startsWith("Ctrl+"))) return;
+      const isSecond = first !== "" && event.timeStamp - firstAt < CHORD_MS;
+      const action =
+        (isSecond ? latest.current[`${first} ${key}`] : undefined) ?? latest.current[key];
+      first = key;
+      firstAt = event.timeStamp;
+      if (action === undefined) return;
+      event.preventDefault();
+      action();
+    };
+    window.addEventListener("keydown", onKeyDown);
+    return () => window.removeEventListener("keydown", onKeyDown);
+  }, []);
+}

@@ -1,0 +1,105 @@
+import type { PromptSection } from "./prompt-sections.js";
+
+interface TurnBase {
+  /** The number of the entry with which it began. */
+  readonly n: number;
+  /** An ISO instant. */
+  readonly at: string;
+}
+
+/** The prompt of an attempt. */
+export interface PromptTurn extends TurnBase {
+  readonly kind: "prompt";
+  readonly system: string;
+  readonly sections: readonly PromptSection[];
+  readonly tools: readonly string[];
+  /** The whole user prompt. */
+  readonly text: string;
+}
+
+/** An answer of the model, or a call that failed. Tokens are -1 where the model did not report them. */
+export interface ModelTurn extends TurnBase {
+  readonly kind: "model";
+  /** Counts the calls of the task from 1. */
+  readonly call: number;
+  /** `provider:model`; empty where it is not known. */
+  readonly model: string;
+  /** Empty where the model only called tools. */
+  readonly text: string;
+  readonly reasoning: string;
+  readonly toolCalls: number;
+  readonly durationMs: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cachedTokens: number;
+  readonly cost: number | undefined;
+  readonly currency: string | undefined;
+  /** What the call was for, where it was not the task itself: `judge`, `summary`. */
+  readonly purpose: string;
+  /** Of a call that failed. */
+  readonly error: { readonly code: string; readonly message: string } | undefined;
+  /** Whether the answer came from a recording, and cost nothing. */
+  readonly isRecorded: boolean;
+  /** Whether it is the same answer as the one before, word for word. */
+  readonly isRepeated: boolean;
+}
+
+export interface ToolTurn extends TurnBase {
+  readonly kind: "tool";
+  readonly callId: string;
+  readonly name: string;
+  readonly title: string | undefined;
+  readonly args: string;
+  /** `undefined` while it works. */
+  readonly result: string | undefined;
+  /** One of the outcomes of tool calls; `undefined` while it works. */
+  readonly outcome: string | undefined;
+  readonly durationMs: number | undefined;
+}
+
+export interface DelegationTurn extends TurnBase {
+  readonly kind: "delegation";
+  readonly role: string;
+  readonly text: string;
+  /** The task of the other agent, where there was one. */
+  readonly workerTaskId: string | undefined;
+  readonly state: "running" | "done" | "failed";
+  readonly result: string;
+  readonly durationMs: number | undefined;
+}
+
+export interface ReviewTurn extends TurnBase {
+  readonly kind: "review";
+  readonly reviewId: string;
+  readonly question: string;
+  readonly toolName: string | undefined;
+  readonly requiredRole: string | undefined;
+  readonly deadline: string | undefined;
+  /** `undefined` while it waits. */
+  readonly decision: string | undefined;
+  readonly by: string | undefined;
+  readonly comment: string | undefined;
+  readonly isTimedOut: boolean;
+  readonly durationMs: number | undefined;
+}
+
+/** Something that happened to the task, in a line and perhaps a text. */
+export interface NoteTurn extends TurnBase {
+  readonly kind: "note";
+  readonly look: "info" | "waiting" | "failed" | "done";
+  readonly title: string;
+  /** Stands at the end of the line. */
+  readonly end: string;
+  readonly text: string;
+}
+
+export type Turn = PromptTurn | ModelTurn | ToolTurn | DelegationTurn | ReviewTurn | NoteTurn;
+
+/** The prompts and answers of a task, in order. */
+export interface Conversation {
+  readonly turns: readonly Turn[];
+  /** The output that was accepted; `undefined` before. */
+  readonly output: { readonly text: string; readonly value: unknown } | undefined;
+  /** Whether texts were given up, because the log is long. */
+  readonly isTrimmed: boolean;
+}

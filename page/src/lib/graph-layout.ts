@@ -1,0 +1,212 @@
+import type { GraphEdge, GraphModel } from "./graph-model.js";
+import {
+  layoutInLevels,
+  type Direction,
+  type Layout,
+  type LayoutEdge,
+  type LayoutNode,
+} from "./layered-layout.js";
+import type { Point } from "./layered-order.js";
+
+export interface Rect extends Point {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** An edge with the points that it passes; none for an edge that leads back or within a level. */
+export interface Wire {
+  readonly edge: GraphEdge;
+  readonly points: readonly Point[] | undefined;
+}
+
+export interface GraphLayout {
+  readonly direction: Direction;
+  readonly nodes: ReadonlyMap<string, Rect>;
+  readonly boxes: ReadonlyMap<string, Rect>;
+  readonly wires: readonly Wire[];
+  readonly width: number;
+  readonly height: number;
+}
+
+const NODE_WIDTH = 212;
+const NODE_HEIGHT = 76;
+
+const GAPS = {
+  down: { levelGap: 34, nodeGap: 26 },
+  right: { levelGap: 52, nodeGap: 20 },
+} as const;
+/** Room in a box: its title on top, and edges that lead back at its side. */
+const PAD = { top: 34, side: 14, bottom: 14, back: 26 } as const;
+/** Room for edges of a state machine that lead back. */
+const BACK_ROOM = 90;
+/** Labels of transitions need longer edges. */
+const LABEL_GAP = 34;
+
+/** Places nodes and boxes. A box is laid out by itself and takes part in the whole as one node. */
+export function layoutGraph(model: GraphModel, direction: Direction): GraphLayout {
+  const hasLabels = model.edges.some(({ kind }) => kind === "transition");
+  const { levelGap, nodeGap } = GAPS[direction];
+  const gaps = {
+    direction,
+    nodeGap,
+    levelGap: hasLabels ? levelGap + LABEL_GAP * (direction === "right" ? 3 : 1) : levelGap,
+  };
+  const holder = new Map(model.nodes.map(({ id, box }) => [id, box ?? id]));
+  for (const { id } of model.boxes) holder.set(id, id);
+  const inner = new Map<string, Layout>();
+  const outerNodes: LayoutNode[] = [];
+  for (const { id } of model.boxes) {
+    const nodes = model.nodes.filter(({ box }) => box === id).map(sized);
+    const ids = new Set(nodes.map((node) => node.id));
+    const edges = model.edges.filter(({ from, to }) => ids.has(from) && ids.has(to));
+    const layout = layoutInLevels(nodes, edges.filter(isForward), gaps);
+    inner.set(id, layout);
+    const back = edges.some(({ kind }) => kind === "repeat") ? PAD.back : 0;
+    const [right, bottom] = direction === "down" ? [back, 0] : [0, back];
+    outerNodes.push({
+      id,
+      width: Math.max(layout.width + 2 * PAD.side + right, NODE_WIDTH),
+      height: layout.height + PAD.top + PAD.bottom + bottom,
+    });
+  }
+  outerNodes.push(...model.nodes.filter(({ box }) => box === undefined).map(sized));
+  const outerEdges = linksOfHolders(model.edges, holder);
+  const outer = layoutInLevels(outerNodes, [...outerEdges.values()], {
+    ...gaps,
+    levels: model.start === undefined ? undefined : levelsFrom(model.start, outerNodes, outerEdges),
+  });
+  return assemble({ model, direction, inner, outer, outerNodes, outerEdges, holder });
+}
+
+const sized = ({ id }: { readonly id: string }): LayoutNode => ({
+  id,
+  width: NODE_WIDTH,
+  height: NODE_HEIGHT,
+});
+
+const isForward = ({ kind }: GraphEdge): boolean => kind !== "repeat";
+
+const pairKey = (from: string, to: string): string => `${from}\0${to}`;
+
+/** The edges between what is placed together, once for each pair. */
+function linksOfHolders(
+  edges: readonly GraphEdge[],
+  holder: ReadonlyMap<string, string>,
+): ReadonlyMap<string, LayoutEdge> {
+  const links = new Map<string, LayoutEdge>();
+  for (const edge of edges) {
+    const [from, to] = [holder.get(edge.from), holder.get(edge.to)];
+    if (from !== undefined && to !== undefined && from !== to && isForward(edge))
+      links.set(pairKey(from, to), { from, to });
+  }
+  return links;
+}
+
+/** How many transitions each state is away from the first one; states that are never reached come last. */
+function levelsFrom(
+  start: string,
+  nodes: readonly LayoutNode[],
+  edges: ReadonlyMap<string, LayoutEdge>,
+): ReadonlyMap<string, number> {
+  const levels = new Map([[start, 0]]);
+  for (const [id, level] of levels)
+    // grows while it is read
+    for (const { from, to } of edges.values())
+      if (from === id && !levels.has(to)) levels.set(to, level + 1);
+  const last = Math.max(...levels.values());
+  for (const { id } of nodes) if (!levels.has(id)) levels.set(id, last + 1);
+  return levels;
+}
+
+interface Parts {
+  readonly model: GraphModel;
+  readonly direction: Direction;
+  readonly inner: ReadonlyMap<string, Layout>;
+  readonly outer: Layout;
+  readonly outerNodes: readonly LayoutNode[];
+  readonly outerEdges: ReadonlyMap<string, LayoutEdge>;
+  readonly holder: ReadonlyMap<string, string>;
+}
+
+function assemble(parts: Parts): GraphLayout {
+  const { model, direction, inner, outer, outerNodes, outerEdges, holder } = parts;
+  const nodes = new Map<string, Rect>();
+  const boxes = new Map<string, Rect>();
+  const offsets = new Map<string, Point>();
+  for (const { id, width, height } of outerNodes) {
+    const place = outer.places.get(id) ?? { x: 0, y: 0 };
+    const layout = inner.get(id);
+    if (layout === undefined) {
+      nodes.set(id, { ...place, width, height });
+      continue;
+    }
+    boxes.set(id, { ...place, width, height });
+    const offset = { x: place.x + PAD.side, y: place.y + PAD.top };
+    offsets.set(id, offset);
+    for (const [part, { x, y }] of layout.places)
+      nodes.set(part, { x: x + offset.x, y: y + offset.y, width: NODE_WIDTH, height: NODE_HEIGHT });
+  }
+  const outerRoutes = new Map([...outerEdges.keys()].map((key, i) => [key, outer.routes[i]]));
+  const innerRoutes = routesInBoxes(model, inner, offsets);
+  const wires = model.edges.flatMap((edge): readonly Wire[] => {
+    const [from, to] = [holder.get(edge.from), holder.get(edge.to)];
+    if (from === undefined || to === undefined) return [];
+    if (from === to) return [{ edge, points: innerRoutes.get(pairKey(edge.from, edge.to)) }];
+    return [{ edge, points: isForward(edge) ? outerRoutes.get(pairKey(from, to)) : undefined }];
+  });
+  const hasBack = wires.some(
+    ({ edge, points }) => points === undefined && edge.kind === "transition",
+  );
+  const [right, bottom] = direction === "down" ? [BACK_ROOM, 0] : [0, BACK_ROOM];
+  return {
+    direction,
+    nodes,
+    boxes,
+    wires,
+    width: outer.width + (hasBack ? right : 0),
+    height: outer.height + (hasBack ? bottom : 0),
+  };
+}
+
+/** The points of edges within boxes, by the ids of their nodes. */
+function routesInBoxes(
+  model: GraphModel,
+  inner: ReadonlyMap<string, Layout>,
+  offsets: ReadonlyMap<string, Point>,
+): ReadonlyMap<string, readonly Point[] | undefined> {
+  const routes = new Map<string, readonly Point[] | undefined>();
+  for (const [box, layout] of inner) {
+    const { x: dx, y: dy } = offsets.get(box) ?? { x: 0, y: 0 };
+    // As in `layoutGraph`: the order gives the route its edge.
+    model.edges
+      .filter(
+        (edge) => isForward(edge) && layout.places.has(edge.from) && layout.places.has(edge.to),
+      )
+      .forEach(({ from, to }, i) => {
+        const points = layout.routes[i]?.map(({ x, y }) => ({ x: x + dx, y: y + dy }));
+        routes.set(pairKey(from, to), points);
+      });
+  }
+  return routes;
+}
+
+/** Lays a graph out both ways, and returns the way that can be shown larger in a window of this size. */
+export function fittingLayout(
+  model: GraphModel,
+  window: { readonly width: number; readonly height: number },
+): GraphLayout {
+  const [down, right] = [layoutGraph(model, "down"), layoutGraph(model, "right")];
+  return scaleToFit(right, window) > scaleToFit(down, window) * 1.1 ? right : down;
+}
+
+/** The scale at which a drawing fits into a window; never larger than it is. */
+export function scaleToFit(
+  drawing: { readonly width: number; readonly height: number },
+  window: { readonly width: number; readonly height: number },
+): number {
+  return Math.min(
+    1,
+    window.width / Math.max(1, drawing.width),
+    window.height / Math.max(1, drawing.height),
+  );
+}

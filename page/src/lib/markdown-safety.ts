@@ -1,0 +1,26 @@
+/** Deeper quotes and lists are cut to this depth: a parser goes one call deeper for each. */
+export const MAX_DEPTH = 20;
+
+/** Takes nesting beyond a limit out of the beginnings of lines, and runs of brackets and stars that make parsers slow. */
+export function tamed(markdown: string): string {
+  return markdown
+    .replace(/^(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])[ \t])){21,}/gm, firstMarkers)
+    .replace(/^ {80,}(?=\S)/gm, " ".repeat(2 * MAX_DEPTH))
+    .replace(/([[\]*_~`!<(])\1{99,}/g, (run: string) => run.slice(0, 99));
+}
+
+/** The first markers of quotes and lists at the beginning of a line. */
+function firstMarkers(markers: string): string {
+  const each = markers.match(/[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])[ \t])/g) ?? [];
+  return each.slice(0, MAX_DEPTH).join("");
+}
+
+/** The address of a link, where a browser may open it: http, https or mail; else `undefined`. */
+export function safeAddress(href: string): string | undefined {
+  try {
+    const { protocol, href: address } = new URL(href);
+    return ["http:", "https:", "mailto:"].includes(protocol) ? address : undefined;
+  } catch {
+    return undefined; // relative: it would lead into the page itself
+  }
+}

@@ -1,0 +1,45 @@
+import { Lexer, type Token } from "marked";
+import { MAX_DEPTH, tamed } from "./markdown-safety.js";
+
+/** Longer texts are shown as they are. */
+const MAX_LENGTH = 100_000;
+/** So are texts of more lines: the lexer reads the rest of a list again for each of its lines. */
+const MAX_LINES = 3_000;
+
+/** The Markdown of a model in pieces; `undefined` where it is too large or nested too deep to be read. */
+export function markdownTokens(text: string): readonly Token[] | undefined {
+  if (text.length > MAX_LENGTH || hasMoreLines(text, MAX_LINES)) return undefined;
+  try {
+    return new BoundedLexer({ gfm: true }).lex(tamed(text));
+  } catch (error) {
+    if (error instanceof RangeError) return undefined; // the stack is full
+    throw error;
+  }
+}
+
+/** Leaves emphasis and links as text where they are nested beyond a limit. */
+class BoundedLexer extends Lexer {
+  #depth = 0;
+
+  override inlineTokens(text: string, tokens: Token[] = []): Token[] {
+    if (this.#depth >= MAX_DEPTH) {
+      tokens.push({ type: "text", raw: text, text });
+      return tokens;
+    }
+    this.#depth++;
+    try {
+      return super.inlineTokens(text, tokens);
+    } finally {
+      this.#depth--;
+    }
+  }
+}
+
+function hasMoreLines(text: string, most: number): boolean {
+  let place = -1;
+  for (let lines = 1; lines <= most; lines++) {
+    place = text.indexOf("\n", place + 1);
+    if (place < 0) return false;
+  }
+  return true;
+}

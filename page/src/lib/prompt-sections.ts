@@ -1,0 +1,57 @@
+/** A part of a prompt with the name of the template that wrote it. */
+export interface PromptSection {
+  readonly title: string;
+  /** As in `prompts` of an ensemble; `undefined` for text that no known template begins. */
+  readonly template: string | undefined;
+  readonly text: string;
+}
+
+/** What stands in the heading of a section, and its template. The slots come in this order. */
+const HEADINGS: readonly (readonly [start: string, title: string, template: string])[] = [
+  ["## Memory: ", "memory", "memory.scope"],
+  ["## Short-Term Memory", "short-term memory", "memory.shortTerm"],
+  ["## Context from Previous Tasks", "context", "task.context"],
+  ["## Long-Term Memory", "long-term memory", "memory.longTerm"],
+  ["## Entity Knowledge", "entities", "memory.entities"],
+  ["## Task Improvement Notes", "improvement", "reflection.notes"],
+  ["## Revision Instructions", "revision", "task.revision"],
+  ["## Task", "task", "task.description"],
+  ["## Expected Output", "expected output", "task.description"],
+  ["## Output Format", "output format", "task.outputFormat"],
+];
+
+/** Outputs of other tasks stand between such lines; headings in them are theirs. */
+const FENCE = "---";
+
+/** Splits the prompt for a task where the framework's templates begin. A prompt of other templates is one section. */
+export function promptSections(prompt: string): readonly PromptSection[] {
+  const sections: { title: string; template: string | undefined; lines: string[] }[] = [];
+  let isQuoted = false;
+  for (const line of prompt.split("\n")) {
+    const isFence = line === FENCE;
+    if (isFence) isQuoted = !isQuoted;
+    const known = isQuoted ? undefined : headingOf(line);
+    if (known !== undefined) {
+      const [start, title, template] = known;
+      const rest = line.slice(start.length).trim();
+      sections.push({ title: rest === "" ? title : `${title} · ${rest}`, template, lines: [] });
+    } else {
+      if (sections.length === 0) sections.push({ title: "prompt", template: undefined, lines: [] });
+      // Right under a text the line would make a heading of it.
+      sections.at(-1)?.lines.push(...(isFence ? ["", line] : [line]));
+    }
+  }
+  return sections
+    .map(({ title, template, lines }) => ({ title, template, text: lines.join("\n").trim() }))
+    .filter(({ text, template }) => text !== "" || template !== undefined);
+}
+
+function headingOf(line: string): (typeof HEADINGS)[number] | undefined {
+  if (!line.startsWith("## ")) return undefined;
+  return HEADINGS.find(
+    ([start]) =>
+      line === start ||
+      (line.startsWith(start) && /^(?: \(|$)/.test(line.slice(start.length))) ||
+      (start.endsWith(": ") && line.startsWith(start)),
+  );
+}

@@ -1,0 +1,90 @@
+import { diffLines, diffWordsWithSpace, type ChangeObject } from "diff";
+
+/** A piece of a line: `same`, or changed against the other text. */
+export interface DiffPart {
+  readonly kind: "same" | "added" | "removed";
+  readonly text: string;
+}
+
+/** A line of a difference. A line that was changed stands there twice: as it was, and as it is. */
+export interface DiffLine {
+  readonly kind: DiffPart["kind"];
+  readonly parts: readonly DiffPart[];
+}
+
+/** Texts with more words are compared line by line, without the words in the lines. */
+export const MOST_WORDS = 20_000;
+/** Texts with more changes are shown one after the other. */
+const MOST_EDITS = 5_000;
+
+/** The difference of two texts, line by line, with the words that changed. */
+export function differenceOf(before: string, after: string): readonly DiffLine[] {
+  const byWords = countWords(before) + countWords(after) <= MOST_WORDS;
+  const blocks: readonly ChangeObject<string>[] = diffLines(before, after, {
+    maxEditLength: MOST_EDITS,
+  }) ?? [
+    { value: before, removed: true, added: false, count: 1 },
+    { value: after, removed: false, added: true, count: 1 },
+  ];
+  const lines: DiffLine[] = [];
+  for (let i = 0; i < blocks.length; i++) {
+    const block = blocks[i];
+    const next = blocks[i + 1];
+    if (block === undefined) break;
+    if (byWords && block.removed && next?.added === true) {
+      lines.push(...changedLines(block.value, next.value));
+      i++;
+    } else lines.push(...linesOf([{ kind: kindOf(block), text: block.value }], kindOf(block)));
+  }
+  return lines;
+}
+
+/** Whether anything in it changed. */
+export function isChanged(lines: readonly DiffLine[]): boolean {
+  return lines.some(({ kind }) => kind !== "same");
+}
+
+function kindOf({ added, removed }: ChangeObject<string>): DiffPart["kind"] {
+  return added ? "added" : removed ? "removed" : "same";
+}
+
+function changedLines(before: string, after: string): readonly DiffLine[] {
+  const changes = diffWordsWithSpace(before, after, { maxEditLength: MOST_EDITS });
+  const parts = changes?.map((part) => ({ kind: kindOf(part), text: part.value })) ?? [
+    { kind: "removed" as const, text: before },
+    { kind: "added" as const, text: after },
+  ];
+  return [
+    ...linesOf(
+      parts.filter(({ kind }) => kind !== "added"),
+      "removed",
+    ),
+    ...linesOf(
+      parts.filter(({ kind }) => kind !== "removed"),
+      "added",
+    ),
+  ];
+}
+
+/** Breaks pieces of text into lines. */
+function linesOf(parts: readonly DiffPart[], kind: DiffPart["kind"]): readonly DiffLine[] {
+  const lines: DiffPart[][] = [[]];
+  for (const part of parts)
+    for (const [i, text] of part.text.split("\n").entries()) {
+      if (i > 0) lines.push([]);
+      if (text !== "") lines.at(-1)?.push({ kind: part.kind, text });
+    }
+  if (lines.at(-1)?.length === 0) lines.pop(); // behind the last line break
+  return lines.map((line) => ({ kind, parts: line }));
+}
+
+function countWords(text: string): number {
+  let count = 0;
+  let inWord = false;
+  for (let i = 0; i < text.length; i++) {
+    const isSpace = text.charCodeAt(i) <= 32;
+    if (!isSpace && !inWord) count++;
+    inWord = !isSpace;
+  }
+  return count;
+}

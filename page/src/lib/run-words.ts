@@ -1,0 +1,35 @@
+import type { RunSummary } from "../../../src/contracts/run-store.js";
+import { visibleText } from "./visible-text.js";
+
+/** Milliseconds from the start of a run to its end, or until now where it goes on. */
+export function runMs({ startedAt, endedAt }: RunSummary, nowMs: number): number {
+  const start = Date.parse(startedAt);
+  const end = endedAt === undefined ? nowMs : Date.parse(endedAt);
+  return Number.isNaN(start) ? 0 : Math.max(0, end - start);
+}
+
+const ENDINGS: Readonly<Record<string, string>> = {
+  CANCELLED: "cancelled",
+  TIMEOUT: "out of time",
+  USER_EXIT_EARLY: "ended early",
+  EXIT_EARLY: "ended early",
+  SUSPENDED: "waits to go on",
+};
+
+/** The state of a run in words; `undefined` where the state's usual word fits. */
+export function runWord({ state, exitReason }: RunSummary): string | undefined {
+  return state === "failed" || state === "running" ? undefined : ENDINGS[exitReason ?? ""];
+}
+
+/** `topic: heat pumps · day: 2026-11-21`, in one line. */
+export function inputsText(inputs: RunSummary["inputs"]): string {
+  return Object.entries(inputs)
+    .map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .map((text) => visibleText(text.replace(/\s+/g, " ")))
+    .join(" · ");
+}
+
+/** The name of a run's ensemble. */
+export function runName({ ensemble }: Pick<RunSummary, "ensemble">): string {
+  return ensemble === "" ? "unnamed ensemble" : visibleText(ensemble);
+}

@@ -1,0 +1,107 @@
+import type { CostRow, TaskState } from "../../../../src/plugins/dashboard/protocol/state-types.js";
+
+/** A row of a table of costs. */
+export interface CostLine extends CostRow {
+  /** What is shown in the place of the name. */
+  readonly title?: string | undefined;
+  /** Where the name leads to: the id of a task. */
+  readonly taskId?: string | undefined;
+  /** Tokens and cost of attempts that failed; a part of the sums. */
+  readonly wastedTokens?: number | undefined;
+  readonly wastedCost?: number | undefined;
+  /** The part of the largest row's cost, or of its tokens where nothing has a price; from 0 to 1. */
+  readonly share: number;
+}
+
+type Sums = Omit<CostLine, "share">;
+
+/** Rows by what they cost, the dearest first; those without calls are left out. */
+function sorted(rows: readonly Sums[]): readonly CostLine[] {
+  const used = rows.filter(({ calls }) => calls > 0);
+  const priced = used.some(({ cost }) => cost > 0);
+  const weight = ({ cost, inputTokens, outputTokens }: Sums): number =>
+    priced ? cost : inputTokens + outputTokens;
+  const most = used.reduce((max, row) => Math.max(max, weight(row)), 0);
+  return used
+    .toSorted((a, b) => weight(b) - weight(a) || b.calls - a.calls)
+    .map((row) => ({ ...row, share: most === 0 ? 0 : weight(row) / most }));
+}
+
+/** Rows of agents, models or purposes. */
+export function costLines(rows: readonly CostRow[]): readonly CostLine[] {
+  return sorted(rows);
+}
+
+type CostTask = Pick<
+  TaskState,
+  | "id"
+  | "inputTokens"
+  | "outputTokens"
+  | "unknownCalls"
+  | "cost"
+  | "calls"
+  | "wastedTokens"
+  | "wastedCost"
+>;
+
+/** Rows of tasks, at most `most` of them; the last one then stands for all others. */
+export function taskCostLines(tasks: Iterable<CostTask>, most: number): readonly CostLine[] {
+  const lines = sorted(
+    Array.from(tasks, (task) => ({
+      name: task.id,
+      taskId: task.id,
+      inputTokens: task.inputTokens,
+      outputTokens: task.outputTokens,
+      unknownCalls: task.unknownCalls,
+      cost: task.cost,
+      calls: task.calls,
+      wastedTokens: task.wastedTokens,
+      wastedCost: task.wastedCost,
+    })),
+  );
+  if (lines.length <= most) return lines;
+  const rest = lines.slice(most - 1);
+  const sum = (of: (line: CostLine) => number): number =>
+    rest.reduce((total, line) => total + of(line), 0);
+  const others: CostLine = {
+    name: `${rest.length} other tasks`,
+    inputTokens: sum(({ inputTokens }) => inputTokens),
+    outputTokens: sum(({ outputTokens }) => outputTokens),
+    unknownCalls: sum(({ unknownCalls }) => unknownCalls),
+    cost: sum(({ cost }) => cost),
+    calls: sum(({ calls }) => calls),
+    wastedTokens: sum(({ wastedTokens = 0 }) => wastedTokens),
+    wastedCost: sum(({ wastedCost = 0 }) => wastedCost),
+    share: 0,
+  };
+  return [...lines.slice(0, most - 1), others];
+}
+
+/** What attempts that failed have used. */
+export function wastedOf(tasks: Iterable<Pick<CostTask, "wastedTokens" | "wastedCost">>): {
+  readonly tokens: number;
+  readonly cost: number;
+} {
+  let [tokens, cost] = [0, 0];
+  for (const { wastedTokens, wastedCost } of tasks) {
+    tokens += wastedTokens;
+    cost += wastedCost;
+  }
+  return { tokens, cost };
+}
+
+/** The parts of a budget's limit, from 0 to 1 each; together at most 1. */
+export function budgetParts({
+  allowed,
+  used,
+  reserved,
+}: {
+  readonly allowed: number;
+  readonly used: number;
+  readonly reserved: number;
+}): { readonly used: number; readonly reserved: number; readonly left: number } {
+  if (allowed <= 0) return { used: 1, reserved: 0, left: 0 };
+  const usedPart = Math.min(1, used / allowed);
+  const reservedPart = Math.min(1 - usedPart, reserved / allowed);
+  return { used: usedPart, reserved: reservedPart, left: 1 - usedPart - reservedPart };
+}

@@ -1,0 +1,22 @@
+/** Entries of a log that are fetched together: those behind number `after`, at most `limit`. */
+export interface NumberRange {
+  readonly after: number;
+  readonly limit: number;
+}
+
+/** Numbers that are so close are fetched together with those between them. */
+const CLOSE = 40;
+const LONGEST = 500;
+
+/** The fewest fetches for some numbers of entries, in ascending order; at most `most`, the last ones. */
+export function rangesOf(numbers: readonly number[], most: number): readonly NumberRange[] {
+  const ranges: { first: number; last: number }[] = [];
+  for (const n of numbers) {
+    const open = ranges.at(-1);
+    if (open !== undefined && n - open.last <= CLOSE && n - open.first < LONGEST) open.last = n;
+    else ranges.push({ first: n, last: n });
+  }
+  return ranges
+    .slice(-most)
+    .map(({ first, last }) => ({ after: first - 1, limit: last - first + 1 }));
+}

@@ -1,0 +1,87 @@
+import type { TaskState } from "../../../src/plugins/dashboard/protocol/state-types.js";
+import { byId } from "./layered-layout.js";
+
+/** The columns that rows can be sorted by. `plan`: as they stand in the plan, parts under what caused them. */
+export type TaskOrder = "plan" | "state" | "time" | "tokens" | "cost";
+
+/** Which tasks are shown; all of the given must fit. */
+export interface TaskFilter {
+  readonly state?: string | undefined;
+  readonly level?: number | undefined;
+  readonly kind?: string | undefined;
+  /** Anywhere in id, role, model or description; case does not matter. */
+  readonly text?: string | undefined;
+}
+
+export interface TaskRow {
+  readonly task: TaskState;
+  /** How deep it stands under what caused it. */
+  readonly depth: number;
+}
+
+/** Waiting and failed tasks concern people first. */
+const STATES = ["waiting", "failed", "running", "stopped", "done", "idle"];
+
+/** The rows of the table. */
+export function taskRows(
+  tasks: Iterable<TaskState>,
+  filter: TaskFilter,
+  order: TaskOrder,
+  nowMs: number,
+): readonly TaskRow[] {
+  const rows = order === "plan" ? inTree(tasks) : [...tasks].map((task) => ({ task, depth: 0 }));
+  const shown = rows.filter(({ task }) => fits(task, filter));
+  if (order === "plan") return shown;
+  const figure = figureOf(order, nowMs);
+  return shown.sort((a, b) => figure(b.task) - figure(a.task) || byId(a.task.id, b.task.id));
+}
+
+function fits(task: TaskState, { state, level, kind, text }: TaskFilter): boolean {
+  if (state !== undefined && task.state !== state) return false;
+  if (level !== undefined && task.level !== level) return false;
+  if (kind !== undefined && task.type !== kind) return false;
+  if (text === undefined || text === "") return true;
+  const wanted = text.toLowerCase();
+  return [task.id, task.role, task.model ?? "", task.description].some((part) =>
+    part.toLowerCase().includes(wanted),
+  );
+}
+
+/** Tasks in the order of the run, each followed by those that it caused. */
+function inTree(tasks: Iterable<TaskState>): TaskRow[] {
+  const all = [...tasks];
+  const ids = new Set(all.map(({ id }) => id));
+  const children = new Map<string, TaskState[]>();
+  const roots: TaskState[] = [];
+  for (const task of all) {
+    const { parent } = task;
+    if (parent === undefined || !ids.has(parent) || parent === task.id) roots.push(task);
+    else {
+      const list = children.get(parent);
+      if (list === undefined) children.set(parent, [task]);
+      else list.push(task);
+    }
+  }
+  const rows: TaskRow[] = [];
+  const stack = roots.map((task) => ({ task, depth: 0 })).reverse();
+  for (let row = stack.pop(); row !== undefined; row = stack.pop()) {
+    rows.push(row);
+    const { depth } = row;
+    const own = children.get(row.task.id) ?? [];
+    for (const task of own.toReversed()) stack.push({ task, depth: depth + 1 });
+  }
+  return rows;
+}
+
+function figureOf(order: Exclude<TaskOrder, "plan">, nowMs: number): (task: TaskState) => number {
+  switch (order) {
+    case "state":
+      return ({ state }) => -STATES.indexOf(state);
+    case "time":
+      return ({ startMs, endMs }) => (startMs === undefined ? -1 : (endMs ?? nowMs) - startMs);
+    case "tokens":
+      return ({ inputTokens, outputTokens }) => inputTokens + outputTokens;
+    case "cost":
+      return ({ cost }) => cost;
+  }
+}

@@ -1,0 +1,88 @@
+import { render } from "preact";
+import "./board.css";
+import { App } from "./app.js";
+import { BoardContext, createBoard } from "./stores/board.js";
+import type { Environment, Keep } from "./stores/environment.js";
+import { tokenInAddress } from "./stores/session-store.js";
+
+/** A storage that may be forbidden: then what is kept lasts as long as the page. */
+function keepIn(storageOf: () => Storage): Keep {
+  const texts = new Map<string, string>();
+  const attempt = <T,>(use: (storage: Storage) => T): T | undefined => {
+    try {
+      return use(storageOf());
+    } catch {
+      return undefined;
+    }
+  };
+  return {
+    read: (name) => texts.get(name) ?? attempt((storage) => storage.getItem(name)) ?? undefined,
+    write: (name, text) => {
+      if (text === undefined) texts.delete(name);
+      else texts.set(name, text);
+      attempt((storage) =>
+        text === undefined ? storage.removeItem(name) : storage.setItem(name, text),
+      );
+    },
+  };
+}
+
+/** Pictures are not drawn in tabs out of sight; what came in is shown there now and then. */
+function nextFrame(fn: () => void): void {
+  if (document.visibilityState === "visible") requestAnimationFrame(fn);
+  else setTimeout(fn, 250);
+}
+
+const environment: Environment = {
+  now: () => Date.now(),
+  random: () => Math.random(),
+  later: (fn, ms) => {
+    const timer = setTimeout(fn, ms);
+    return () => clearTimeout(timer);
+  },
+  nextFrame,
+  fetch: (path, init) => fetch(serverPath(path), init),
+  openSocket: (path, protocol) => {
+    const url = new URL(serverPath(path), window.location.href);
+    url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
+    return new WebSocket(url, protocol);
+  },
+  session: keepIn(() => window.sessionStorage),
+  local: keepIn(() => window.localStorage),
+};
+
+/** A proxy may serve the page below a path: everything else is served below the same one. */
+function serverPath(path: string): string {
+  return new URL(`.${path}`, window.location.href.split("#")[0]).href;
+}
+
+/** Takes the token of the address out of it. */
+function takeToken(): string | undefined {
+  const signIn = tokenInAddress(window.location.hash);
+  if (signIn !== undefined) window.history.replaceState(null, "", signIn.rest);
+  return signIn?.token;
+}
+
+const token = takeToken();
+// A link that signs in may be opened in a tab that has the page already. This listener is added
+// before that of the route, which then reads the address without the token.
+window.addEventListener("hashchange", () => {
+  const other = takeToken();
+  if (other === undefined) return;
+  board.session.setToken(other);
+  board.connection.connect();
+});
+const board = createBoard(environment, window);
+if (token !== undefined) board.session.setToken(token);
+document.addEventListener("visibilitychange", () => {
+  const isHere = document.visibilityState === "visible";
+  if (isHere && ["lost", "ended"].includes(board.connection.state.value.kind))
+    board.connection.connect();
+});
+board.connection.connect();
+render(
+  <BoardContext.Provider value={board}>
+    <App />
+  </BoardContext.Provider>,
+  document.body,
+);

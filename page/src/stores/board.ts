@@ -1,0 +1,68 @@
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
+import { createApi, type Api } from "../api.js";
+import { createClockStore, type ClockStore } from "./clock-store.js";
+import { createConnectionStore, type ConnectionStore } from "./connection-store.js";
+import type { Environment } from "./environment.js";
+import { createOpenRunStore, type OpenRunStore } from "./open-run-store.js";
+import { createReviewsStore, type ReviewsStore } from "./reviews-store.js";
+import { createRouteStore, type RouteStore } from "./route-store.js";
+import { createRunLogStore, type RunLogStore } from "./run-log-store.js";
+import { createRunsStore, type RunsStore } from "./runs-store.js";
+import { createSessionStore, type SessionStore } from "./session-store.js";
+import { createTaskDetailStore, type TaskDetailStore } from "./task-detail-store.js";
+import { createThemeStore, type ThemeStore } from "./theme-store.js";
+
+/** All that the page knows. */
+export interface Board {
+  readonly env: Environment;
+  readonly api: Api;
+  readonly clock: ClockStore;
+  readonly connection: ConnectionStore;
+  readonly session: SessionStore;
+  readonly runs: RunsStore;
+  readonly reviews: ReviewsStore;
+  readonly openRun: OpenRunStore;
+  readonly runLog: RunLogStore;
+  readonly taskDetail: TaskDetailStore;
+  readonly route: RouteStore;
+  readonly theme: ThemeStore;
+}
+
+export function createBoard(env: Environment, window: Window): Board {
+  const clock = createClockStore(env);
+  const session = createSessionStore(env);
+  const api = createApi({
+    fetch: env.fetch,
+    token: () => session.token.value,
+    onUnauthorized: () => {
+      // A token that was taken away while the page was open.
+      if (connection.state.value.kind === "live") connection.connect();
+    },
+  });
+  const connection = createConnectionStore({ env, api, session, clock });
+  const openRun = createOpenRunStore({ connection, api, env });
+  return {
+    env,
+    api,
+    clock,
+    connection,
+    session,
+    runs: createRunsStore(connection, api),
+    reviews: createReviewsStore(connection, api),
+    openRun,
+    runLog: createRunLogStore({ api, env, openRun }),
+    taskDetail: createTaskDetailStore({ connection, openRun, api, env }),
+    route: createRouteStore(window),
+    theme: createThemeStore(env, window),
+  };
+}
+
+export const BoardContext = createContext<Board | undefined>(undefined);
+
+/** The stores. @throws Error outside of the page. */
+export function useBoard(): Board {
+  const board = useContext(BoardContext);
+  if (board === undefined) throw new Error("Components are drawn inside BoardContext.Provider");
+  return board;
+}

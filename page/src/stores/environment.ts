@@ -1,0 +1,33 @@
+/** What the page takes from the browser. Tests pass others. */
+export interface Environment {
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** From 0 to below 1. */
+  random(): number;
+  /** Calls `fn` once after `ms`; the result cancels it. */
+  later(fn: () => void, ms: number): () => void;
+  /** Calls `fn` before the next picture is drawn; soon where none is drawn. */
+  nextFrame(fn: () => void): void;
+  fetch(path: string, init: RequestInit): Promise<Response>;
+  openSocket(path: string, protocol: string): Socket;
+  /** Kept until the tab is closed. */
+  readonly session: Keep;
+  /** Kept for the next visit. */
+  readonly local: Keep;
+}
+
+/** The part of a WebSocket that the page uses. */
+export interface Socket {
+  onopen: ((event: Event) => void) | null;
+  onmessage: ((event: MessageEvent) => void) | null;
+  onclose: ((event: CloseEvent) => void) | null;
+  send(text: string): void;
+  close(): void;
+}
+
+/** Texts by name. */
+export interface Keep {
+  read(name: string): string | undefined;
+  /** `undefined` removes it. */
+  write(name: string, text: string | undefined): void;
+}

@@ -1,0 +1,154 @@
+import { signal, type ReadonlySignal } from "@preact/signals";
+import type { LogEntry } from "../../../src/contracts/run-store.js";
+import type { RunBody } from "../../../src/plugins/dashboard/protocol/http-bodies.js";
+import type { EventsFrame } from "../../../src/plugins/dashboard/protocol/messages.js";
+import {
+  createRunState,
+  type NumberedReducer,
+} from "../../../src/plugins/dashboard/protocol/run-state.js";
+import type { RunView } from "../../../src/plugins/dashboard/protocol/state-types.js";
+import { ApiError, type Api } from "../api.js";
+import type { ConnectionStore } from "./connection-store.js";
+import type { Environment } from "./environment.js";
+
+/**
+ * A run as the page draws it. `view` is the state of the reducer: it changes with the next entries, so
+ * components depend on `tick`, which counts the pictures.
+ */
+export interface OpenRun {
+  readonly runId: string;
+  readonly view: RunView;
+  readonly tick: number;
+  /** Number of the entry up to which the page caught up after it was too slow; else `undefined`. */
+  readonly caughtUpAt: number | undefined;
+}
+
+export type OpenRunState =
+  | { readonly kind: "none" }
+  | { readonly kind: "loading"; readonly runId: string }
+  | { readonly kind: "missing"; readonly runId: string }
+  | { readonly kind: "failed"; readonly runId: string; readonly error: ApiError }
+  | { readonly kind: "ready"; readonly runId: string; readonly run: OpenRun };
+
+export interface OpenRunStore {
+  readonly state: ReadonlySignal<OpenRunState>;
+  /** Follows a run, and no other one; `undefined` follows none. */
+  open(runId: string | undefined): void;
+  /** Fetches the open run again. */
+  reload(): void;
+  /** Calls `fn` with the entries of the open run as they arrive, before they are drawn; with none when its state was fetched instead of them. */
+  onEntries(fn: (entries: readonly LogEntry[], runId: string) => void): () => void;
+}
+
+interface Needs {
+  readonly connection: ConnectionStore;
+  readonly api: Api;
+  readonly env: Environment;
+}
+
+export function createOpenRunStore(needs: Needs): OpenRunStore {
+  return new FollowedRun(needs);
+}
+
+class FollowedRun implements OpenRunStore {
+  readonly state = signal<OpenRunState>({ kind: "none" });
+  readonly #needs: Needs;
+  readonly #listeners = new Set<(entries: readonly LogEntry[], runId: string) => void>();
+  #runId: string | undefined;
+  #reducer: NumberedReducer | undefined;
+  #epoch = "";
+  #tick = 0;
+  #isDrawing = false;
+  #caughtUpAt: number | undefined;
+  /** Counts fetches, so that the answer of an earlier one has no effect. */
+  #fetch = 0;
+
+  constructor(needs: Needs) {
+    this.#needs = needs;
+    needs.connection.onFrame((frame) => {
+      if (frame.type === "hello") this.#resume(frame.epoch);
+      else if (frame.type === "events" && frame.runId === this.#runId) this.#take(frame);
+      else if (frame.type === "resync" && frame.runId === this.#runId) this.#catchUp(frame.n);
+    });
+  }
+
+  open(runId: string | undefined): void {
+    if (runId === this.#runId) return;
+    if (this.#runId !== undefined)
+      this.#needs.connection.send({ type: "unsubscribe", runId: this.#runId });
+    this.#runId = runId;
+    this.#reducer = undefined;
+    this.#caughtUpAt = undefined;
+    this.state.value = runId === undefined ? { kind: "none" } : { kind: "loading", runId };
+    this.reload();
+  }
+
+  reload(): void {
+    if (this.#runId !== undefined) void this.#load(this.#runId, ++this.#fetch);
+  }
+
+  onEntries(fn: (entries: readonly LogEntry[], runId: string) => void): () => void {
+    this.#listeners.add(fn);
+    return () => this.#listeners.delete(fn);
+  }
+
+  async #load(runId: string, fetch: number): Promise<void> {
+    try {
+      const { snapshot, epoch } = await this.#needs.api.get<RunBody>(
+        `/api/runs/${encodeURIComponent(runId)}`,
+      );
+      if (fetch !== this.#fetch) return;
+      this.#reducer = createRunState({ snapshot });
+      this.#epoch = epoch;
+      this.#subscribe(runId);
+      for (const listener of [...this.#listeners]) listener([], runId);
+      this.#draw();
+    } catch (error) {
+      if (fetch !== this.#fetch) return;
+      if (!(error instanceof ApiError)) throw error;
+      // What is shown stays while the program can't be reached.
+      if (error.status === 0 && this.#reducer !== undefined) return;
+      this.state.value =
+        error.status === 404 ? { kind: "missing", runId } : { kind: "failed", runId, error };
+    }
+  }
+
+  #subscribe(runId: string): void {
+    const after = this.#reducer?.view.n ?? -1;
+    this.#needs.connection.send({ type: "subscribe", runId, after, epoch: this.#epoch });
+  }
+
+  /** Behind a new connection: goes on behind the last entry, or begins again with another start of the server. */
+  #resume(epoch: string): void {
+    if (this.#runId === undefined) return;
+    if (this.#reducer !== undefined && epoch === this.#epoch) this.#subscribe(this.#runId);
+    else this.reload();
+  }
+
+  #catchUp(n: number): void {
+    this.#caughtUpAt = n;
+    this.reload();
+  }
+
+  #take({ events, runId }: EventsFrame): void {
+    const reducer = this.#reducer;
+    if (reducer === undefined) return;
+    // Pieces of answers bear the number of the entry before them.
+    for (const entry of events) if (entry.type !== "token") reducer.apply(entry);
+    for (const listener of [...this.#listeners]) listener(events, runId);
+    this.#draw();
+  }
+
+  /** Shows what has come in, once per picture. */
+  #draw(): void {
+    if (this.#isDrawing) return;
+    this.#isDrawing = true;
+    this.#needs.env.nextFrame(() => {
+      this.#isDrawing = false;
+      const [runId, view] = [this.#runId, this.#reducer?.view];
+      if (runId === undefined || view === undefined) return;
+      const run = { runId, view, tick: ++this.#tick, caughtUpAt: this.#caughtUpAt };
+      this.state.value = { kind: "ready", runId, run };
+    });
+  }
+}

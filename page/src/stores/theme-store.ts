@@ -1,0 +1,33 @@
+import { signal, type ReadonlySignal } from "@preact/signals";
+import type { Environment } from "./environment.js";
+
+export type Theme = "light" | "dark";
+
+export interface ThemeStore {
+  readonly theme: ReadonlySignal<Theme>;
+  /** Changes to the other one, for the next visits too. */
+  toggle(): void;
+}
+
+const NAME = "agentensemble.theme";
+
+/** Follows the system until the person chooses. */
+export function createThemeStore(env: Pick<Environment, "local">, window: Window): ThemeStore {
+  const system = window.matchMedia("(prefers-color-scheme: dark)");
+  const chosen = (): Theme | undefined => {
+    const text = env.local.read(NAME);
+    return text === "light" || text === "dark" ? text : undefined;
+  };
+  const ofSystem = (): Theme => (system.matches ? "dark" : "light");
+  const theme = signal<Theme>(chosen() ?? ofSystem());
+  system.addEventListener("change", () => {
+    theme.value = chosen() ?? ofSystem();
+  });
+  return {
+    theme,
+    toggle: () => {
+      theme.value = theme.value === "dark" ? "light" : "dark";
+      env.local.write(NAME, theme.value);
+    },
+  };
+}

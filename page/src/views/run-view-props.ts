@@ -1,0 +1,10 @@
+import type { OpenRun } from "../stores/open-run-store.js";
+
+/** What each view of a run gets. The state in `run.view` changes in place; a new `run` comes with each picture. */
+export interface RunViewProps {
+  readonly run: OpenRun;
+  /** The task of the address, shown in the inspector. */
+  readonly taskId: string | undefined;
+  /** Opens a task in the inspector; `undefined` closes it. `call`: the model call to show, from 1. */
+  readonly onTask: (taskId: string | undefined, call?: number) => void;
+}

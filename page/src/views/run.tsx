@@ -1,0 +1,174 @@
+import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
+import { Empty } from "../components/empty.js";
+import { Split } from "../components/split.js";
+import { Tabs } from "../components/tabs.js";
+import { Notice } from "../components/notice.js";
+import { useKeys } from "../hooks/use-keys.js";
+import { hrefOf } from "../lib/route.js";
+import { useBoard } from "../stores/board.js";
+import type { OpenRun } from "../stores/open-run-store.js";
+import { CostView } from "./cost.js";
+import { ErrorsView } from "./errors.js";
+import { EventsView } from "./events.js";
+import { GraphView } from "./graph.js";
+import { Inspector } from "./inspector.js";
+import type { RunViewProps } from "./run-view-props.js";
+import { TasksView } from "./tasks.js";
+import { TimelineView } from "./timeline.js";
+import { RunHead } from "../components/run-head.js";
+import { taskCount, taskParts, Meter } from "../components/meter.js";
+
+const VIEWS = {
+  graph: GraphView,
+  timeline: TimelineView,
+  tasks: TasksView,
+  cost: CostView,
+  errors: ErrorsView,
+  events: EventsView,
+} as const satisfies Readonly<Record<string, (props: RunViewProps) => JSX.Element>>;
+
+type ViewName = keyof typeof VIEWS;
+
+const TITLES: Readonly<Record<ViewName, string>> = {
+  graph: "Graph",
+  timeline: "Timeline",
+  tasks: "Tasks",
+  cost: "Cost",
+  errors: "Errors",
+  events: "Events",
+};
+const NAMES = ["graph", "timeline", "tasks", "cost", "errors", "events"] as const;
+
+/** One run, by the address. */
+export function RunPage({ runId }: { readonly runId: string }): JSX.Element {
+  const { openRun } = useBoard();
+  useEffect(() => {
+    openRun.open(runId);
+    return () => openRun.open(undefined);
+  }, [runId]);
+  const state = openRun.state.value;
+  if (state.kind === "ready" && state.runId === runId) return <RunFrame run={state.run} />;
+  return (
+    <main class="page">
+      {state.kind === "missing" && (
+        <Empty icon="search" title={`There is no run ${runId}`}>
+          <p>The program was started again, or the run was removed.</p>
+          <a class="link" href={hrefOf(["runs"])}>
+            All runs
+          </a>
+        </Empty>
+      )}
+      {state.kind === "failed" && (
+        <Notice
+          kind="failed"
+          isUrgent
+          action={
+            <button type="button" class="btn" onClick={() => openRun.reload()}>
+              Try again
+            </button>
+          }
+        >
+          {state.error.message}
+        </Notice>
+      )}
+      {state.kind === "loading" && <p class="muted">Loading the run …</p>}
+    </main>
+  );
+}
+
+function RunFrame({ run }: { readonly run: OpenRun }): JSX.Element {
+  const { route } = useBoard();
+  const { query } = route.current.value;
+  const name = NAMES.find((view) => view === query["view"]) ?? "graph";
+  const named = query["task"];
+  const taskId = taskOf(run, named);
+  useEffect(() => {
+    if (taskId !== undefined && taskId !== named) route.patch({ task: taskId }, "replace");
+  }, [taskId, named]);
+  const show = (view: ViewName): void => route.patch({ view, at: undefined });
+  const onTask: RunViewProps["onTask"] = (task, call) =>
+    route.patch({ task, call: call === undefined ? undefined : String(call) });
+  useKeys({
+    ...Object.fromEntries(NAMES.map((view, i) => [String(i + 1), () => show(view)])),
+    "[": () => onTask(neighbour(run, taskId, -1)),
+    "]": () => onTask(neighbour(run, taskId, 1)),
+    Escape: taskId === undefined ? undefined : () => onTask(undefined),
+  });
+  const View = VIEWS[name];
+  const props = { run, taskId, onTask };
+  return (
+    <main class="fill">
+      <RunHead run={run} />
+      <Split
+        label="Width of the panes"
+        name="run"
+        left={
+          <div class="pane">
+            <ViewBar run={run} selected={name} onSelect={show} />
+            <div id={PANEL} class="pane grow" role="tabpanel" aria-label={TITLES[name]}>
+              <View {...props} />
+            </div>
+          </div>
+        }
+        right={taskId === undefined ? undefined : <Inspector {...props} taskId={taskId} />}
+      />
+    </main>
+  );
+}
+
+const PANEL = "run-view";
+
+interface ViewBarProps {
+  readonly run: OpenRun;
+  readonly selected: ViewName;
+  readonly onSelect: (view: ViewName) => void;
+}
+
+/** The views to choose from, and how far the run is. */
+function ViewBar({ run, selected, onSelect }: ViewBarProps): JSX.Element {
+  const { errors, summary } = run.view;
+  const { done, all } = taskCount(summary.counts);
+  return (
+    <div class="row pane-bar">
+      <Tabs
+        label="View"
+        look="box"
+        panel={PANEL}
+        selected={selected}
+        onSelect={onSelect}
+        tabs={NAMES.map((id) => ({
+          id,
+          title: TITLES[id],
+          extra: id === "errors" && errors.length > 0 && (
+            <span class="count failed">{errors.length}</span>
+          ),
+        }))}
+      />
+      <span class="grow" />
+      <span class="row hide-s">
+        <Meter
+          label={`${done} of ${all} tasks done`}
+          parts={taskParts(summary.counts)}
+          total={all}
+          width={140}
+        />
+        <span class="muted nowrap">{`${done} of ${all} done`}</span>
+      </span>
+    </div>
+  );
+}
+
+/** The id of a task by its id, or else by the beginning of its description. */
+function taskOf({ view }: OpenRun, task: string | undefined): string | undefined {
+  if (task === undefined || view.tasks.has(task)) return task;
+  for (const { id, description } of view.tasks.values())
+    if (description.startsWith(task)) return id;
+  return undefined;
+}
+
+function neighbour(run: OpenRun, taskId: string | undefined, step: 1 | -1): string | undefined {
+  const ids = [...run.view.tasks.keys()];
+  const place = taskId === undefined ? -1 : ids.indexOf(taskId);
+  return ids[(place + step + ids.length) % ids.length];
+}

@@ -1,0 +1,70 @@
+// Bundles the page of the dashboard into dist/bundle/dashboard/page/: index.html, one script, one style sheet, an icon, and manifest.json, which maps the
+// paths that the server answers to the files.
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+
+export const PAGE_FOLDER = "dist/bundle/dashboard/page";
+
+// The page uses the lexer of marked. The package is one file that makes a parser when it is loaded: without its last statements the parser, which writes HTML,
+// and everything else that nobody imports is left out.
+const lexerOnly = {
+  name: "lexer-only",
+  setup(bundler) {
+    bundler.onLoad({ filter: /[/\\]marked\.esm\.js$/ }, ({ path }) => {
+      const [, head, lexer] =
+        /^(.*?;)var \w+=new \w+;function .*export\{.*?(\w+) as Lexer,.*\};\s*$/s.exec(
+          readFileSync(path, "utf8").replace(/\/\/# sourceMappingURL.*\s*$/, ""),
+        ) ?? [];
+      if (lexer === undefined)
+        throw new Error("marked has another form: look how its lexer can be bundled alone");
+      return { contents: `${head}export{${lexer} as Lexer};` };
+    });
+  },
+};
+
+/** Options of esbuild for the page of the project in `root`. */
+export function pageOptions(root) {
+  return {
+    absWorkingDir: root,
+    entryPoints: { app: "page/src/main.tsx" },
+    outdir: PAGE_FOLDER,
+    entryNames: "[name]-[hash]",
+    bundle: true,
+    format: "esm",
+    platform: "browser",
+    target: "es2022",
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    minify: true,
+    sourcemap: false,
+    metafile: true,
+    legalComments: "none", // the licences stand in NOTICE
+    logLevel: "warning",
+    plugins: [lexerOnly],
+    tsconfigRaw: {}, // the options of the compiler concern the other sources
+  };
+}
+
+/** Writes what stands around the bundle, by the names that the bundle got. */
+export function writePageFiles(root, { outputs }) {
+  const names = Object.keys(outputs).map((file) => basename(file));
+  const named = (ending) => names.find((name) => name.endsWith(ending));
+  const folder = join(root, PAGE_FOLDER);
+  const html = readFileSync(join(root, "page/src/index.html"), "utf8")
+    .replace("app.css", named(".css"))
+    .replace("app.js", named(".js"));
+  writeFileSync(join(folder, "index.html"), html);
+  copyFileSync(join(root, "page/src/favicon.svg"), join(folder, "favicon.svg"));
+  const files = { "/": "index.html", "/favicon.svg": "favicon.svg" };
+  for (const name of names) files[`/${name}`] = name;
+  writeFileSync(join(folder, "manifest.json"), `${JSON.stringify({ files }, undefined, 2)}\n`);
+}
+
+/** Builds the page once. */
+export async function buildPage(root, { build }) {
+  const folder = join(root, PAGE_FOLDER);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const { metafile } = await build(pageOptions(root));
+  writePageFiles(root, metafile);
+}

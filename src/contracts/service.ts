@@ -1,0 +1,127 @@
+import type { Authenticate } from "./http-route.js";
+import type { CatalogueEntry, DeadLetter, NetworkBackend, QueueDepth } from "./network.js";
+
+/** A caller over HTTP. */
+export interface CallerOptions {
+  readonly token: string;
+  /** Names of shared tasks and tools. Default: all. */
+  readonly may?: readonly string[] | undefined;
+  /** Waiting requests of this caller. Default: no limit but that of the service. */
+  readonly maxQueued?: number | undefined;
+}
+
+/** Options of `Ensemble.start()`. */
+export interface StartOptions {
+  /** Default: the binding of `NetworkTokens.NetworkBackend`, else in memory. */
+  readonly backend?: NetworkBackend | undefined;
+  /** Default: no HTTP listener. 0 takes a free port. */
+  readonly port?: number | undefined;
+  /** Default `127.0.0.1`. An address that other machines reach requires `callers`. */
+  readonly host?: string | undefined;
+  /** Tokens by the name of the caller. Default: none is asked for. */
+  readonly callers?: Readonly<Record<string, string | CallerOptions>> | undefined;
+  /**
+   * Authenticates requests instead of `callers`. An operator may also drain the service, and read
+   * and redrive dead letters. Default: `callers`; without them every request of this machine is one
+   * of an operator.
+   */
+  readonly authenticate?: Authenticate | undefined;
+  /** Further names of this host. Required for `0.0.0.0` and `::`. */
+  readonly allowedHosts?: readonly string[] | undefined;
+  /** The address under which others reach the service, for instance behind a proxy. */
+  readonly publicUrl?: string | undefined;
+  /** Whether everybody may read the agent card, or callers only. Default `public`. */
+  readonly card?: "public" | "private" | undefined;
+  /** Milliseconds after which a request without renewal is delivered again. Default 30,000. */
+  readonly leaseMs?: number | undefined;
+  /** Deliveries of a request before it becomes a dead letter. Default 5. */
+  readonly maxAttempts?: number | undefined;
+  /** Milliseconds for which ids are known and results are kept. Default 86,400,000. */
+  readonly resultTtlMs?: number | undefined;
+  /** Largest request in bytes. Default 1 MiB. Results are cut at 16 MiB. */
+  readonly maxMessageBytes?: number | undefined;
+  /** Whether SIGTERM and SIGINT stop the service. Default true. */
+  readonly signals?: boolean | undefined;
+  /** The name of this instance. Default: generated. */
+  readonly instance?: string | undefined;
+  readonly listeners?: readonly ((event: ServiceEvent) => void)[] | undefined;
+}
+
+export type ServiceState = "NEW" | "STARTING" | "READY" | "DRAINING" | "STOPPED";
+
+interface ServiceEventBase {
+  readonly v: 1;
+  /** Counts the events of the service from 1. */
+  readonly seq: number;
+  /** An ISO instant. */
+  readonly at: string;
+  readonly ensemble: string;
+  readonly instance: string;
+}
+interface OfRequest {
+  readonly requestId: string;
+  /** The name of the shared task or tool. */
+  readonly task: string;
+  readonly from: string;
+  readonly attempt: number;
+}
+/** What happens in a service. The runs have their own events, with the request's id as `runId`. */
+export type ServiceEvent = ServiceEventBase &
+  (
+    | { readonly type: "service_state"; readonly state: ServiceState }
+    | (OfRequest & { readonly type: "request_started"; readonly waitedMs: number })
+    | (OfRequest & {
+        readonly type: "request_finished";
+        readonly status: "COMPLETED" | "FAILED" | "REJECTED" | "CANCELLED";
+        readonly reason?: string | undefined;
+        readonly durationMs: number;
+        /** False if another delivery had stored its result before. */
+        readonly recorded: boolean;
+      })
+    | (OfRequest & { readonly type: "request_released"; readonly reason: string })
+    | (OfRequest & { readonly type: "lease_lost" })
+    | (OfRequest & { readonly type: "dead_letter"; readonly reason: string })
+    | {
+        readonly type: "schedule_fired";
+        readonly schedule: string;
+        readonly requestId: string;
+        readonly planned: string;
+      }
+    | { readonly type: "service_warning"; readonly message: string }
+  );
+
+/** A request in execution. */
+export interface ActiveRequest {
+  readonly requestId: string;
+  readonly runId: string;
+  readonly task: string;
+  readonly from: string;
+  readonly attempt: number;
+  /** An ISO instant. */
+  readonly startedAt: string;
+}
+
+/** A started ensemble. */
+export interface Service {
+  readonly name: string;
+  readonly instance: string;
+  readonly state: ServiceState;
+  /** The HTTP address; `undefined` without a listener. */
+  readonly url: string | undefined;
+  readonly backend: NetworkBackend;
+  /** Resolves when the service has stopped. */
+  readonly closed: Promise<void>;
+  stats(): Promise<{ readonly running: number; readonly depth: QueueDepth }>;
+  requests(): readonly ActiveRequest[];
+  entry(): CatalogueEntry;
+  /** Requests cancellation. Returns false if the request has ended or is unknown. */
+  cancel(requestId: string, reason?: string): Promise<boolean>;
+  deadLetters(): Promise<readonly DeadLetter[]>;
+  /** Queues a dead letter again and forgets its result. Returns false if there is none. */
+  redrive(requestId: string): Promise<boolean>;
+  /** Calls `fn` with each event. Returns a function that ends this. */
+  on(fn: (event: ServiceEvent) => void): () => void;
+  /** Ends what runs within `drainTimeoutMs`, returns the rest to the queue, and stops. Idempotent. */
+  stop(options?: { readonly drainTimeoutMs?: number | undefined }): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}

@@ -1,0 +1,12 @@
+/** The live dashboard: a web page and an API of runs as they happen, served by the program itself. */
+export { dashboard } from "./plugins/dashboard/dashboard.js";
+export type { Dashboard } from "./plugins/dashboard/dashboard.js";
+export type {
+  DashboardOptions,
+  DashboardRole,
+  DashboardUser,
+} from "./plugins/dashboard/dashboard-options.js";
+export type { AuditEntry } from "./plugins/dashboard/audit.js";
+export { RunStore } from "./plugins/dashboard/stores/run-store.js";
+export type { RunFolderOptions, SqlRunsOptions } from "./plugins/dashboard/stores/run-store.js";
+export type { RunMemoryOptions } from "./plugins/dashboard/stores/run-store.js";

@@ -1,0 +1,37 @@
+/** Ensembles as services: the storage between them, and how others call what they share. */
+export {
+  NetworkBackend,
+  RequestQueue,
+  ResultStore,
+  Transport,
+} from "./plugins/network/shared/backends.js";
+export {
+  NetworkError,
+  RequestConflictError,
+  ServiceStateError,
+} from "./contracts/network-errors.js";
+export { NetworkTokens, WORK_VERSION } from "./contracts/network.js";
+export type { BackendParts } from "./plugins/network/shared/backend-of.js";
+export type { FileBackendOptions } from "./plugins/network/shared/file/file-backend.js";
+export type { QueueClock } from "./plugins/network/shared/clock-timer.js";
+export type { LocalBackendOptions } from "./plugins/network/shared/local-options.js";
+export type { TransportOptions } from "./plugins/network/shared/transport.js";
+export {
+  network,
+  NetworkTask,
+  NetworkTool,
+  NetworkTools,
+} from "./plugins/network/calling/index.js";
+export type {
+  AgentPlace,
+  EnsemblePlace,
+  NetworkCallCache,
+  NetworkCallInfo,
+  NetworkCallOptions,
+  NetworkOptions,
+  NetworkPlugin,
+  NetworkRequestOptions,
+  NetworkToolProvider,
+  RecordingTool,
+  RequestContent,
+} from "./plugins/network/calling/index.js";

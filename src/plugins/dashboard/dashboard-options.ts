@@ -1,0 +1,235 @@
+import type { Authenticate, PrincipalRole } from "../../contracts/http-route.js";
+import type { RunStore } from "../../contracts/run-store.js";
+import type { AuditEntry } from "./audit.js";
+import { ValidationError } from "../../contracts/errors.js";
+import {
+  checkOptions,
+  preview,
+  requireArray,
+  requireBoolean,
+  requireFunction,
+  requireOneOf,
+  requireText,
+} from "../../contracts/validation.js";
+import { isObject } from "../../util/objects.js";
+import {
+  bareHost,
+  hostNamesOf,
+  isLoopbackHost,
+  isWildcardHost,
+  LOOPBACK_NAMES,
+  originsOf,
+  requirePort,
+  urlHostOf,
+} from "../shared/http/listening-names.js";
+
+/** Permission of a person: to look; to look and answer reviews; to do both and cancel runs. */
+export type DashboardRole = Exclude<PrincipalRole, "caller">;
+
+/** A person who may use the dashboard. */
+export interface DashboardUser {
+  readonly name: string;
+  readonly role: DashboardRole;
+  /** Roles whose reviews (`requiredRole`) the person may answer; `"*"` stands for all. Default: none. */
+  readonly reviewRoles?: readonly string[] | undefined;
+  /** What the person signs in with. */
+  readonly token: string;
+}
+
+/** Options of `dashboard`. */
+export interface DashboardOptions {
+  /** Default 7329. 0 takes a free port. `false`: nothing listens; see `Dashboard.handler`. */
+  readonly port?: number | false | undefined;
+  /** The address to listen on. Default `127.0.0.1`. One that other machines reach needs `token`, `users` or `authenticate`. */
+  readonly host?: string | undefined;
+  /**
+   * The token of one operator. `true` makes one at each start and prints the link that opens the page to standard error. Default: none, so that everybody
+   * who can open connections on this machine is an operator.
+   */
+  readonly token?: string | true | undefined;
+  /** Several people, each with a token. Not together with `token`. */
+  readonly users?: readonly DashboardUser[] | undefined;
+  /** Returns who sends a request, by its headers; `undefined` and an error refuse it. Not together with `token` and `users`. */
+  readonly authenticate?: Authenticate | undefined;
+  /** The address under which people reach the dashboard behind a proxy. Its host and origin are allowed; its path precedes all others. */
+  readonly publicUrl?: string | undefined;
+  /** Further names in the Host header, without port. Required for the hosts `0.0.0.0` and `::`. */
+  readonly allowedHosts?: readonly string[] | undefined;
+  /** Origins of pages that may use the API and the socket, `http://localhost:7328` for instance. Default: only the dashboard's own. */
+  readonly allowedOrigins?: readonly string[] | undefined;
+  /** Where runs are kept besides the memory of the process. Default: nowhere; the last 100 runs are in memory. */
+  readonly store?: RunStore | undefined;
+  /** `false`: only names, structure, times, tokens and cost leave the process, no prompt, response, argument or result. Default true. */
+  readonly contents?: boolean | undefined;
+  /** Whether models are streamed for the page: while a task is watched (`"watched"`, default), always, or never. */
+  readonly tokens?: "watched" | boolean | undefined;
+  /** `true`: the listener keeps the process alive. Default false: only an open page does. */
+  readonly keepAlive?: boolean | undefined;
+  /** Called with each audit entry. An error becomes a process warning. */
+  readonly onAudit?: ((entry: AuditEntry) => unknown) | undefined;
+}
+
+/** Checked options with defaults. */
+export interface DashboardSettings extends Pick<
+  DashboardOptions,
+  "token" | "authenticate" | "store" | "onAudit"
+> {
+  readonly port: number | false;
+  /** Whether the options set the port. */
+  readonly hasPort: boolean;
+  readonly host: string;
+  /** Whether the options set the host. */
+  readonly hasHost: boolean;
+  readonly users: readonly DashboardUser[] | undefined;
+  /** Without a slash at its end. */
+  readonly publicUrl: string | undefined;
+  /** The path of `publicUrl`, without a slash at its end; empty without one. */
+  readonly basePath: string;
+  readonly allowedHosts: readonly string[];
+  readonly allowedOrigins: ReadonlySet<string>;
+  readonly contents: boolean;
+  readonly tokens: "watched" | boolean;
+  readonly keepAlive: boolean;
+}
+
+const OPTIONS: readonly (keyof DashboardOptions)[] = [
+  "port",
+  "host",
+  "token",
+  "users",
+  "authenticate",
+  "publicUrl",
+  "allowedHosts",
+  "allowedOrigins",
+  "store",
+  "contents",
+  "tokens",
+  "keepAlive",
+  "onAudit",
+];
+const ROLES: readonly DashboardRole[] = ["viewer", "reviewer", "operator"];
+const STORE_METHODS = ["append", "put", "list", "get", "read", "remove"] as const;
+const DEFAULT_PORT = 7329;
+
+/** @throws ValidationError for an invalid option, and for options that let strangers in. */
+export function resolveDashboardOptions(o: DashboardOptions): DashboardSettings {
+  checkOptions("dashboard", o, OPTIONS);
+  if (o.port !== false) requirePort("dashboard port", o.port);
+  const given = o.host ?? "127.0.0.1";
+  requireText(given, `dashboard host must not be blank, got: ${preview(given)}`);
+  requireBoolean("dashboard contents", o.contents);
+  requireBoolean("dashboard keepAlive", o.keepAlive);
+  if (typeof o.tokens !== "boolean") requireOneOf("dashboard tokens", o.tokens, ["watched"]);
+  requireFunction("dashboard onAudit", o.onAudit);
+  checkStore(o.store);
+  checkAccess(o);
+  const host = bareHost(given);
+  const publicUrl = publicUrlOf(o.publicUrl);
+  requireAccess(o, host, publicUrl);
+  return {
+    port: o.port ?? DEFAULT_PORT,
+    hasPort: o.port !== undefined,
+    host,
+    hasHost: o.host !== undefined,
+    token: o.token,
+    users: o.users?.map((user) => ({ ...user })),
+    authenticate: o.authenticate,
+    publicUrl: publicUrl?.href.replace(/\/$/, ""),
+    basePath: publicUrl?.pathname.replace(/\/$/, "") ?? "",
+    allowedHosts: allowedHostsOf(o, host, publicUrl),
+    allowedOrigins: new Set([
+      ...originsOf("dashboard", o.allowedOrigins),
+      ...(publicUrl === undefined ? [] : [publicUrl.origin]),
+    ]),
+    store: o.store,
+    contents: o.contents ?? true,
+    tokens: o.tokens ?? "watched",
+    keepAlive: o.keepAlive ?? false,
+    onAudit: o.onAudit,
+  };
+}
+
+function checkStore(store: unknown): void {
+  if (store === undefined) return;
+  const missing = STORE_METHODS.find(
+    (method) => !isObject(store) || typeof store[method] !== "function",
+  );
+  if (missing !== undefined)
+    throw new ValidationError(`dashboard store must be a run store, got: ${preview(store)}`, {
+      hint: `It has no ${missing}(). Make one with RunStore.inMemory().`,
+    });
+}
+
+function checkAccess(o: DashboardOptions): void {
+  const ways = (["token", "users", "authenticate"] as const).filter((way) => o[way] !== undefined);
+  if (ways.length > 1)
+    throw new ValidationError(`dashboard takes one of ${ways.join(" and ")}, not both`);
+  requireFunction("dashboard authenticate", o.authenticate);
+  if (o.token !== undefined && o.token !== true)
+    requireText(o.token, "dashboard token must be a text that is not blank, or true");
+  requireArray("dashboard users", o.users);
+  if (o.users?.length === 0) throw new ValidationError("dashboard users must not be empty");
+  o.users?.forEach((user, i) => checkUser(`dashboard users[${i}]`, user));
+  for (const field of ["name", "token"] as const) {
+    const values = o.users?.map((user) => user[field]) ?? [];
+    const twice = values.findIndex((value, i) => values.indexOf(value) !== i);
+    if (twice >= 0)
+      throw new ValidationError(`dashboard users[${twice}] has the ${field} of another user`);
+  }
+}
+
+function checkUser(what: string, user: DashboardUser): void {
+  checkOptions(what, user, ["name", "role", "reviewRoles", "token"]);
+  requireText(user.name, `${what} name must not be blank, got: ${preview(user.name)}`);
+  requireText(user.token, `${what} token must be a text that is not blank`);
+  if (!ROLES.includes(user.role)) requireOneOf(`${what} role`, user.role ?? null, ROLES);
+  requireArray(`${what} reviewRoles`, user.reviewRoles);
+  user.reviewRoles?.forEach((role: unknown, i) =>
+    requireText(role, `${what} reviewRoles[${i}] must not be blank, got: ${preview(role)}`),
+  );
+}
+
+function publicUrlOf(given: string | undefined): URL | undefined {
+  if (given === undefined) return undefined;
+  const url = typeof given === "string" && URL.canParse(given) ? new URL(given) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "")
+    throw new ValidationError(
+      `dashboard publicUrl must be an address like https://example.com/board, got: ${preview(given)}`,
+    );
+  return url;
+}
+
+/** @throws ValidationError where other machines would be let in without being asked who they are. */
+function requireAccess(o: DashboardOptions, host: string, publicUrl: URL | undefined): void {
+  if (o.token !== undefined || o.users !== undefined || o.authenticate !== undefined) return;
+  const hint = "Set `token`, `users` or `authenticate`.";
+  if (!isLoopbackHost(host))
+    throw new ValidationError(
+      `dashboard needs access control to listen on ${host}: other machines can reach it`,
+      { hint: `${hint} Or leave \`host\` out.` },
+    );
+  if (publicUrl !== undefined && !isLoopbackHost(bareHost(publicUrl.hostname)))
+    throw new ValidationError(
+      `dashboard needs access control with publicUrl ${publicUrl.href}: other machines can reach it`,
+      { hint },
+    );
+}
+
+function allowedHostsOf(
+  o: DashboardOptions,
+  host: string,
+  publicUrl: URL | undefined,
+): readonly string[] {
+  const names = hostNamesOf("dashboard", o.allowedHosts) ?? [];
+  if (isWildcardHost(host) && o.port !== false && names.length === 0 && publicUrl === undefined)
+    throw new ValidationError(
+      `dashboard needs allowedHosts to listen on ${host}: the names under which people ask for it`,
+    );
+  const own = isWildcardHost(host) ? [] : [urlHostOf(host).toLowerCase()];
+  return [
+    ...LOOPBACK_NAMES,
+    ...own,
+    ...(publicUrl === undefined ? [] : [publicUrl.hostname]),
+    ...names,
+  ];
+}

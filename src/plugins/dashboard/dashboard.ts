@@ -1,0 +1,287 @@
+import { randomBytes } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import type { EventStream } from "../../contracts/events.js";
+import type { EnsembleHooks } from "../../contracts/hooks.js";
+import type { EnsembleAccess } from "../../contracts/ensemble-access.js";
+import type { HttpMount } from "../../contracts/http-mount.js";
+import type { BindApi, Plugin, PluginContext } from "../../contracts/plugin.js";
+import type { StoredReview } from "../../contracts/review.js";
+import type { Clock, IdGenerator } from "../../contracts/runtime.js";
+import type { DashboardOptions, DashboardSettings } from "./dashboard-options.js";
+import type { BoardPlace, BoardServer } from "./server/board-server.js";
+import { ValidationError } from "../../contracts/errors.js";
+import { DashboardError } from "../../contracts/state-errors.js";
+import { Tokens } from "../../contracts/tokens.js";
+import { requireFunction } from "../../contracts/validation.js";
+import { messageOf } from "../../util/errors.js";
+import { emitProcessWarning } from "../../util/process-warning.js";
+import { systemClock, uuidGenerator } from "../../util/runtime.js";
+import { isWildcardHost, urlHostOf } from "../shared/http/listening-names.js";
+import { Board } from "./board.js";
+import { BoardMounts } from "./board-mounts.js";
+import { resolveDashboardOptions } from "./dashboard-options.js";
+import { LIMITS, type BoardLimits } from "./server/limits.js";
+
+/** A plugin for any number of kernels that has an HTTP server. */
+export interface Dashboard extends Plugin {
+  /**
+   * Where the page is: on the dashboard's own port, otherwise on that of a service; `undefined`
+   * while nothing listens. With `token: true` the link that signs in.
+   */
+  readonly url: string | undefined;
+  /** How many pages and other clients are connected over the socket. */
+  readonly pages: number;
+  /**
+   * Listens now, instead of at the start of the first kernel, unless a service serves the dashboard
+   * already. Returns `url`.
+   * @throws DashboardError for a port that is taken, and after `close()`; ValidationError with
+   * `port: false`
+   */
+  listen(): Promise<string>;
+  /** Informs the pages, ends all connections, writes what the store has not got yet and disposes the store. Kernels and waiting reviews go on. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+  /** Answers the requests of a server of yours: `http.on("request", board.handler)`. */
+  readonly handler: (request: IncomingMessage, response: ServerResponse) => void;
+  /** Takes the WebSocket connections of a server of yours: `http.on("upgrade", board.upgrade)`. */
+  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+  /**
+   * Calls `fn` with each review that begins to wait, and with the link that opens it. Returns a
+   * function that ends this. An error of `fn` becomes a process warning.
+   */
+  onReview(fn: (review: StoredReview, link: string) => unknown): () => void;
+}
+
+/** What tests replace. */
+export interface DashboardParts {
+  readonly clock?: Clock;
+  readonly ids?: IdGenerator;
+  readonly limits?: Partial<BoardLimits>;
+  /** The port without the option. */
+  readonly defaultPort?: number;
+}
+
+/**
+ * Serves a web page and an API of runs as they happen, and of the reviews that wait, from the
+ * program itself. The first kernel that starts makes it listen on `http://localhost:7329`. Without
+ * `port`, an ensemble with `shareTasks`, `shareTools`, `shareRun` or `schedules` does not: the
+ * service that its `start()` opens serves the dashboard on the service's port. Only this machine
+ * reaches it unless the options have a host and access control.
+ * @throws ValidationError for an invalid option, and for a host that strangers reach
+ */
+export function dashboard(options: DashboardOptions = {}): Dashboard {
+  return createDashboard(options);
+}
+
+/** The same, with other parts. */
+export function createDashboard(options: DashboardOptions, parts: DashboardParts = {}): Dashboard {
+  const settings = resolveDashboardOptions(options);
+  const { defaultPort } = parts;
+  const isReplaced = defaultPort !== undefined && !settings.hasPort;
+  return new LiveDashboard(isReplaced ? { ...settings, port: defaultPort } : settings, parts);
+}
+
+class LiveDashboard implements Dashboard {
+  readonly name = "dashboard";
+  readonly #settings: DashboardSettings;
+  readonly #board: Board;
+  readonly #limits: BoardLimits;
+  readonly #mounts: BoardMounts;
+  #token: string | undefined;
+  /** Whether `start()` of an ensemble is to serve the dashboard. */
+  #waits = false;
+  #server: Promise<BoardServer> | undefined;
+  #serving: BoardServer | undefined;
+  #listening: Promise<string> | undefined;
+  #url: string | undefined;
+  #closing: Promise<void> | undefined;
+
+  readonly handler = (request: IncomingMessage, response: ServerResponse): void => {
+    this.#whenServing().then(
+      ({ dispatcher }) => dispatcher.handle(request, response),
+      () => void response.writeHead(503, { Connection: "close" }).end(),
+    );
+  };
+
+  readonly upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    this.#whenServing().then(
+      ({ dispatcher }) => dispatcher.upgrade(request, socket, head),
+      () => void socket.destroy(),
+    );
+  };
+
+  constructor(settings: DashboardSettings, parts: DashboardParts) {
+    const { clock = systemClock, ids = uuidGenerator, limits } = parts;
+    this.#settings = settings;
+    this.#limits = { ...LIMITS, ...limits };
+    this.#board = new Board(settings, { clock, ids, limits: this.#limits });
+    this.#mounts = new BoardMounts({
+      settings,
+      isClosed: () => this.#closing !== undefined,
+      listen: () => this.listen(),
+      leave: (port) => this.#leave(port),
+      serve: (place) => this.#makeServer(place),
+      pageAt: (page) => this.#announced(page),
+    });
+  }
+
+  get url(): string | undefined {
+    return this.#url ?? this.#mounts.url;
+  }
+
+  get pages(): number {
+    return (this.#serving?.clients ?? 0) + this.#mounts.clients;
+  }
+
+  bind(bind: BindApi): void {
+    const mount: HttpMount = { mount: (address) => this.#mounts.mount(address) };
+    bind.many(Tokens.HttpMount).toConstantValue(mount);
+  }
+
+  apply(ctx: { readonly hooks: EnsembleHooks; readonly events: EventStream }): void {
+    this.#board.attach(ctx);
+  }
+
+  attach({ isShared }: EnsembleAccess): void {
+    this.#waits ||= isShared;
+  }
+
+  async start(ctx: PluginContext): Promise<void> {
+    const { port, hasPort } = this.#settings;
+    const waits = this.#waits && !hasPort;
+    if (this.#closing === undefined && port !== false && !waits) await this.listen();
+    this.#board.started(ctx);
+  }
+
+  dispose({ events }: { readonly events: EventStream }): void {
+    this.#board.detach(events);
+  }
+
+  listen(): Promise<string> {
+    if (this.#closing !== undefined)
+      return Promise.reject(new DashboardError("The dashboard has been closed"));
+    const { port, hasPort } = this.#settings;
+    if (port === false)
+      return Promise.reject(
+        new ValidationError("The dashboard does not listen: its port is false", {
+          hint: "Pass its handler and upgrade to a server of yours, or set a port.",
+        }),
+      );
+    const mounted = hasPort ? this.#mounts.urlAt(port) : this.#mounts.url;
+    if (mounted !== undefined) return Promise.resolve(mounted);
+    this.#listening ??= this.#listen(port).catch((error: unknown) => {
+      this.#listening = undefined;
+      throw error;
+    });
+    return this.#listening;
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  onReview(fn: (review: StoredReview, link: string) => unknown): () => void {
+    requireFunction("dashboard onReview's argument", fn ?? null);
+    return this.#board.desk.listen((review) => void this.#callWith(review, fn));
+  }
+
+  async #callWith(
+    review: StoredReview,
+    fn: (review: StoredReview, link: string) => unknown,
+  ): Promise<void> {
+    const page = this.#settings.publicUrl ?? this.url?.replace(/\/(?:#.*)?$/, "") ?? "";
+    try {
+      await fn(review, `${page}/#/reviews/${encodeURIComponent(review.reviewId)}`);
+    } catch (error) {
+      emitProcessWarning(`dashboard: a function of onReview failed: ${messageOf(error)}`);
+    }
+  }
+
+  async #listen(port: number): Promise<string> {
+    const server = await this.#whenServing();
+    const { host, publicUrl, keepAlive } = this.#settings;
+    let taken: number;
+    try {
+      taken = await server.listen(port, keepAlive);
+    } catch (cause) {
+      throw new DashboardError(
+        `The dashboard can't listen on ${host}, port ${port}: ${messageOf(cause)}`,
+        { cause, hint: await portAdvice(cause, host) },
+      );
+    }
+    const name = isWildcardHost(host) ? "localhost" : urlHostOf(host);
+    const page = publicUrl ?? `http://${name}:${taken}`;
+    this.#url = this.#announced(page);
+    return this.#url;
+  }
+
+  /** The link of a page. Prints it where it holds the token that was made. */
+  #announced(page: string): string {
+    if (this.#settings.token !== true) return `${page}/`;
+    const url = `${page}/#t=${this.#token ?? ""}`;
+    process.stderr.write(`Dashboard: ${url}\n`);
+    return url;
+  }
+
+  /** Closes the listener on this port, for a service that takes it over. */
+  async #leave(port: number): Promise<void> {
+    await this.#listening?.catch(() => undefined); // reported by listen()
+    const server = this.#serving;
+    if (server?.port !== port) return;
+    this.#listening = this.#server = this.#serving = this.#url = undefined;
+    await server.close("A service takes the port over");
+  }
+
+  #whenServing(): Promise<BoardServer> {
+    if (this.#closing !== undefined)
+      return Promise.reject(new DashboardError("The dashboard has been closed"));
+    this.#server ??= this.#serve();
+    return this.#server;
+  }
+
+  async #serve(): Promise<BoardServer> {
+    this.#serving = await this.#makeServer();
+    return this.#serving;
+  }
+
+  async #makeServer(place?: BoardPlace): Promise<BoardServer> {
+    const { token } = this.#settings;
+    this.#token ??= token === true ? randomBytes(32).toString("base64url") : token;
+    const { BoardServer: Server } = await import("./server/board-server.js");
+    return Server.create(this.#board, { token: this.#token, limits: this.#limits, place });
+  }
+
+  async #close(): Promise<void> {
+    await this.#listening?.catch(() => undefined); // reported by listen()
+    const server = await this.#server?.catch(() => undefined);
+    await server?.close("The dashboard was closed");
+    await this.#mounts.close();
+    this.#url = undefined;
+    await this.#board.close();
+  }
+}
+
+/** Advice for an address that can't be had: a port that is free. */
+async function portAdvice(cause: unknown, host: string): Promise<string> {
+  const { code } = cause as { readonly code?: unknown };
+  if (code !== "EADDRINUSE") return "Choose another host or port.";
+  const { createServer } = await import("node:net");
+  const probe = createServer();
+  const port = await new Promise<number>((resolve) => {
+    probe.once("error", () => resolve(0));
+    probe.listen({ host, port: 0 }, () => {
+      const address = probe.address();
+      resolve(typeof address === "object" && address !== null ? address.port : 0);
+    });
+  });
+  await new Promise((resolve) => probe.close(resolve));
+  return port === 0
+    ? "Choose another port, or 0 for one that is free."
+    : `Port ${port} is free: dashboard({ port: ${port} }). Port 0 takes any free one.`;
+}

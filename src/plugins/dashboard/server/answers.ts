@@ -1,0 +1,87 @@
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import type { HttpRoute, Principal } from "../../../contracts/http-route.js";
+import type { Awaitable } from "../../../contracts/types.js";
+import type { ErrorBody } from "../protocol/http-bodies.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { badRequest, HttpRefusal } from "../../shared/http/http-refusal.js";
+import { acceptsGzip } from "./page-files.js";
+
+/** Shorter answers are not compressed. */
+const SMALL = 1_024;
+
+/** A request that this person may make. */
+export interface BoardExchange {
+  readonly request: Request;
+  readonly principal: Principal;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+}
+
+/** A route whose refusals become `{ error, message, hint? }`. `role` is never `public`. */
+export function boardRoute(
+  method: HttpRoute["method"],
+  path: string,
+  role: Exclude<HttpRoute["role"], "public">,
+  answer: (exchange: BoardExchange) => Awaitable<Response>,
+): HttpRoute {
+  return {
+    method,
+    path,
+    role,
+    async handle(request, principal, parameters) {
+      if (principal === undefined)
+        return refusalAnswer(new HttpRefusal(401, "UNAUTHORIZED", "Unauthorized"));
+      const query = new URL(request.url).searchParams;
+      try {
+        return await answer({ request, principal, parameters, query });
+      } catch (error) {
+        if (error instanceof HttpRefusal) return refusalAnswer(error);
+        if (ValidationError.isInstance(error))
+          return refusalAnswer(badRequest(error.message), error.hint);
+        throw error;
+      }
+    },
+  };
+}
+
+function refusalAnswer(refusal: HttpRefusal, hint?: string): Response {
+  const { status, code, message, extra } = refusal;
+  const body: ErrorBody = {
+    ...extra.fields,
+    error: code,
+    message,
+    ...(hint !== undefined && { hint }),
+  };
+  return Response.json(body, { status, ...(extra.headers && { headers: extra.headers }) });
+}
+
+/** JSON text as an answer, compressed where it is large and the client reads that. */
+export async function boardJson(
+  text: string,
+  request: Request,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  const isPacked = text.length >= SMALL && acceptsGzip(request);
+  return new Response(isPacked ? Buffer.from(await promisify(gzip)(text)) : text, {
+    headers: {
+      "Content-Type": "application/json",
+      Vary: "Accept-Encoding",
+      ...(isPacked && { "Content-Encoding": "gzip" }),
+      ...headers,
+    },
+  });
+}
+
+/** A whole number of the query. @throws HttpRefusal 400 */
+export function countIn(
+  query: URLSearchParams,
+  name: string,
+  o: { readonly least: number; readonly most: number; readonly otherwise: number },
+): number {
+  const text = query.get(name);
+  if (text === null) return o.otherwise;
+  const value = /^-?\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= o.least && value <= o.most) return value;
+  throw badRequest(`${name} must be a whole number from ${o.least} to ${o.most}`);
+}

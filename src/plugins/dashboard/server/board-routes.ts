@@ -1,0 +1,67 @@
+import type { HttpRoute } from "../../../contracts/http-route.js";
+import type { Board } from "../board.js";
+import type { CountedStream } from "./entry-events.js";
+import type { BoardStatus, StatusBody } from "../protocol/http-bodies.js";
+import { PROTOCOL } from "../protocol/messages.js";
+import { boardRoute, countIn, type BoardExchange } from "./answers.js";
+import { userOf } from "./board-user.js";
+import { reviewRoutes } from "./review-routes.js";
+import { runRoutes } from "./run-routes.js";
+
+/** What the routes need to know of the server. */
+export interface ServerState {
+  /** Open sockets. */
+  readonly clients: number;
+  /** Whether the server is about to end. */
+  readonly isDraining: boolean;
+  readonly openStream: CountedStream;
+}
+
+/** The routes of the API, below the path of the public address. */
+export function boardRoutes(board: Board, state: ServerState): readonly HttpRoute[] {
+  const { basePath } = board.settings;
+  const routes = [
+    health("/api/health/live", () => true),
+    health("/api/health/ready", () => !state.isDraining),
+    boardRoute("GET", "/api/status", "viewer", (asked) => status(board, state, asked)),
+    boardRoute("GET", "/api/audit", "operator", (asked) => audit(board, asked)),
+    ...runRoutes(board, state.openStream),
+    ...reviewRoutes(board),
+  ];
+  return routes.map((route) => ({ ...route, path: `${basePath}${route.path}` }));
+}
+
+function health(path: string, isUp: () => boolean): HttpRoute {
+  return {
+    method: "GET",
+    path,
+    role: "public",
+    handle: () =>
+      isUp()
+        ? Response.json({ status: "UP" })
+        : Response.json({ status: "DRAINING" }, { status: 503 }),
+  };
+}
+
+/** What the status of a service has of the dashboard. */
+export function boardStatus(board: Board, { clients }: Pick<ServerState, "clients">): BoardStatus {
+  return { protocol: PROTOCOL, epoch: board.epoch, clients, runs: board.feed.logs.length };
+}
+
+function status(board: Board, state: ServerState, { principal }: BoardExchange): Response {
+  const part = boardStatus(board, state);
+  const body: StatusBody = {
+    status: state.isDraining ? "DRAINING" : "UP",
+    ...part,
+    user: userOf(principal),
+    board: part,
+  };
+  return Response.json(body);
+}
+
+function audit(board: Board, { query }: BoardExchange): Response {
+  const most = Number.MAX_SAFE_INTEGER;
+  return Response.json(
+    board.audit.page(countIn(query, "before", { least: 0, most, otherwise: most })),
+  );
+}

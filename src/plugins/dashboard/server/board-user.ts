@@ -1,0 +1,7 @@
+import type { Principal } from "../../../contracts/http-route.js";
+import type { BoardUser } from "../protocol/messages.js";
+
+/** What people may know of themselves. */
+export function userOf({ name, role, reviewRoles }: Principal): BoardUser {
+  return { name, role, ...(reviewRoles !== undefined && { reviewRoles }) };
+}

@@ -1,0 +1,128 @@
+import type { Clock } from "../../../contracts/runtime.js";
+import type { Fields } from "../../../util/objects.js";
+import type { BoardLimits } from "./limits.js";
+import type { WebSocket } from "./ws-vendor.js";
+import { parseWithoutRefusedKeys } from "../../../util/json/refused-keys.js";
+import { asFields } from "../../../util/objects.js";
+
+/** Close codes of the protocol. */
+export const CLOSE = Object.freeze({
+  goingAway: 1001,
+  notText: 1003,
+  notJson: 1007,
+  tooManyMessages: 1008,
+  unauthorized: 4401,
+});
+
+const MAX_UNANSWERED = 2;
+
+/** One socket with its limits: how many messages come in, whether pings are answered, how much waits to be sent. */
+export class Connection {
+  readonly address: string;
+  readonly #socket: WebSocket;
+  readonly #clock: Pick<Clock, "monotonicMs">;
+  readonly #limits: BoardLimits;
+  #unanswered = 0;
+  #second = 0;
+  #messages = 0;
+  #isClosing = false;
+  #onDrained: (() => void) | undefined;
+
+  constructor(
+    socket: WebSocket,
+    address: string,
+    o: { readonly clock: Pick<Clock, "monotonicMs">; readonly limits: BoardLimits },
+  ) {
+    this.#socket = socket;
+    this.address = address;
+    this.#clock = o.clock;
+    this.#limits = o.limits;
+    socket.on("pong", () => (this.#unanswered = 0));
+    socket.on("error", () => undefined); // it closes the socket
+  }
+
+  /** Whether so much waits to be sent that nothing more should be added. */
+  get isFull(): boolean {
+    return this.#socket.bufferedAmount > this.#limits.bufferedBytes;
+  }
+
+  /** Calls `fn` with each message that is a JSON object; others end the connection. */
+  onMessage(fn: (message: Fields) => void): void {
+    this.#socket.on("message", (data, isBinary) => {
+      if (this.#isClosing) return; // the other side may go on until it has read that
+      this.#unanswered = 0;
+      if (this.#isFlood()) return this.close(CLOSE.tooManyMessages, "Too many messages");
+      if (isBinary) return this.close(CLOSE.notText, "Messages are JSON texts");
+      const message = messageIn(receivedText(data));
+      if (message === undefined) return this.close(CLOSE.notJson, "A message is no JSON object");
+      fn(message);
+    });
+  }
+
+  onClose(fn: () => void): void {
+    this.#socket.once("close", fn);
+  }
+
+  /** Calls `fn` once, when a connection that was full has sent what waited. */
+  whenDrained(fn: () => void): void {
+    this.#onDrained = fn;
+  }
+
+  /** Sends a JSON text. Several connections may be given the same bytes. */
+  send(text: string | Uint8Array): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    this.#socket.send(text, { binary: false }, () => this.#sent());
+  }
+
+  sendFrame(frame: object): void {
+    this.send(JSON.stringify(frame));
+  }
+
+  /** Asks whether the other side is still there. One that has not answered twice is dropped. */
+  ping(): void {
+    if (this.#unanswered++ >= MAX_UNANSWERED) this.#socket.terminate();
+    else this.#socket.ping();
+  }
+
+  /** Takes no message from now on, and ends the socket when the other side has closed it or its time is up. */
+  close(code: number, reason: string): void {
+    if (this.#isClosing) return;
+    this.#isClosing = true;
+    this.#socket.close(code, reason);
+    const timer = setTimeout(() => this.#socket.terminate(), this.#limits.socketCloseMs).unref();
+    this.onClose(() => clearTimeout(timer));
+  }
+
+  terminate(): void {
+    this.#socket.terminate();
+  }
+
+  #sent(): void {
+    if (this.#onDrained === undefined || this.#socket.bufferedAmount > 0) return;
+    const fn = this.#onDrained;
+    this.#onDrained = undefined;
+    fn();
+  }
+
+  #isFlood(): boolean {
+    const second = Math.floor(this.#clock.monotonicMs() / 1_000);
+    if (second !== this.#second) {
+      this.#second = second;
+      this.#messages = 0;
+    }
+    return ++this.#messages > this.#limits.messagesPerSecond;
+  }
+}
+
+/** Messages come as one buffer, by the default of `binaryType`. */
+function receivedText(data: unknown): string {
+  return Buffer.isBuffer(data) ? data.toString() : "";
+}
+
+function messageIn(text: string): Fields | undefined {
+  try {
+    return asFields(parseWithoutRefusedKeys(text));
+  } catch {
+    return undefined;
+  }
+}

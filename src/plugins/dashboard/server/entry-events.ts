@@ -1,0 +1,69 @@
+import type { Board } from "../board.js";
+import type { ReadableRun } from "../stores/board-runs.js";
+import type { BoardExchange } from "./answers.js";
+
+/** Entries that are made text at once. */
+const BATCH = 100;
+
+/** Counts a stream of events, and calls `end` when the server ends; what it returns ends that. @throws HttpRefusal 503 where there are too many. */
+export type CountedStream = (end: () => void) => () => void;
+
+/** A stream of server-sent events: each entry of a run behind a number, until the run ends. */
+interface StreamOptions extends Pick<BoardExchange, "request"> {
+  readonly after: number;
+  readonly openStream: CountedStream;
+}
+
+/**
+ * Sends `id`, `event` and `data` of each full entry, at the pace of the client. Status 204 where nothing will follow, so that clients that connect again
+ * by themselves stop that.
+ */
+export function entryEvents(
+  { feed }: Pick<Board, "feed">,
+  run: ReadableRun,
+  { request, after, openStream }: StreamOptions,
+): Response {
+  if (run.ended && after >= run.n) return new Response(null, { status: 204 });
+  let next = after + 1;
+  let isOver = false;
+  let wake: () => void = () => undefined;
+  const close = openStream(() => end());
+  const stopListening = feed.listen({
+    onEntry: (log) => {
+      if (log === run) wake();
+    },
+  });
+  const end = (): void => {
+    if (isOver) return;
+    isOver = true;
+    stopListening();
+    close();
+    wake();
+  };
+  request.signal.addEventListener("abort", end, { once: true });
+  const encoder = new TextEncoder();
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        while (next > run.n && !run.ended && !isOver)
+          await new Promise<void>((resolve) => (wake = resolve));
+        if (next > run.n || isOver) {
+          end();
+          return request.signal.aborted ? undefined : controller.close();
+        }
+        let text = "";
+        for (const last = Math.min(run.n, next + BATCH - 1); next <= last; next++)
+          text += eventText(next, run.text(next, "full"));
+        controller.enqueue(encoder.encode(text));
+      },
+      cancel: end,
+    },
+    { highWaterMark: 0 },
+  );
+  return new Response(stream, { headers: { "Content-Type": "text/event-stream" } });
+}
+
+function eventText(n: number, entry: string): string {
+  const { type } = JSON.parse(entry) as { readonly type: string }; // an entry of ours
+  return `id: ${n}\nevent: ${type.replace(/[\r\n]/g, " ")}\ndata: ${entry}\n\n`;
+}

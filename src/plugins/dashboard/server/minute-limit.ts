@@ -1,0 +1,35 @@
+import type { Clock } from "../../../contracts/runtime.js";
+
+const MINUTE_MS = 60_000;
+/** Keys above this number are looked through for those that are over. */
+const MANY_KEYS = 10_000;
+
+/** Counts what happens per key in windows of a minute. */
+export class MinuteLimit {
+  readonly #clock: Pick<Clock, "monotonicMs">;
+  readonly #most: number;
+  readonly #windows = new Map<string, { readonly startMs: number; count: number }>();
+
+  constructor(clock: Pick<Clock, "monotonicMs">, most: number) {
+    this.#clock = clock;
+    this.#most = most;
+  }
+
+  /** Counts once. Returns whether that is more than allowed. */
+  exceeds(key: string): boolean {
+    const now = this.#clock.monotonicMs();
+    let window = this.#windows.get(key);
+    if (window === undefined || now - window.startMs >= MINUTE_MS) {
+      window = { startMs: now, count: 0 };
+      if (this.#windows.size >= MANY_KEYS) this.#forget(now);
+      this.#windows.set(key, window);
+    }
+    return ++window.count > this.#most;
+  }
+
+  #forget(now: number): void {
+    for (const [key, { startMs }] of this.#windows)
+      if (now - startMs >= MINUTE_MS) this.#windows.delete(key);
+    if (this.#windows.size >= MANY_KEYS) this.#windows.clear(); // a flood of addresses fills no memory
+  }
+}

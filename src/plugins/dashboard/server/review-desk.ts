@@ -1,0 +1,151 @@
+import type { Ev } from "../../../contracts/events.js";
+import type { Redactor } from "../../../contracts/redaction.js";
+import type { ReviewStore, StoredReview } from "../../../contracts/review.js";
+import type { AnsweredReview } from "../protocol/messages.js";
+import { createRedactor } from "../../../util/redaction/redactor.js";
+
+const KEPT_ANSWERED = 100;
+const KEPT_KNOWN = 1_000;
+
+/** A review and the store that has it. */
+interface KnownReview {
+  readonly review: StoredReview;
+  readonly store: ReviewStore;
+}
+
+/** Collects the reviews of all attached kernels. Their stores decide; the desk remembers what was asked and answered. */
+export class ReviewDesk {
+  readonly #contents: boolean;
+  readonly #stores = new Map<ReviewStore, { uses: number; readonly stop: () => void }>();
+  readonly #known = new Map<string, KnownReview>();
+  readonly #answered = new Map<string, AnsweredReview>();
+  readonly #redactors = new Map<string, Redactor>();
+  readonly #listeners = new Set<(review: StoredReview) => void>();
+  readonly #observers = new Set<() => void>();
+
+  constructor(contents: boolean) {
+    this.#contents = contents;
+  }
+
+  /** The last 100 reviews with an answer, newest first. */
+  get answered(): readonly AnsweredReview[] {
+    return [...this.#answered.values()].reverse();
+  }
+
+  /** Watches a store. Call what it returns to stop. */
+  watch(store: ReviewStore): () => void {
+    const watched = this.#stores.get(store) ?? {
+      uses: 0,
+      stop: store.onRequest((review) => this.#asked(review, store)),
+    };
+    watched.uses++;
+    this.#stores.set(store, watched);
+    return () => {
+      if (--watched.uses > 0) return;
+      watched.stop();
+      this.#stores.delete(store);
+      this.#changed();
+    };
+  }
+
+  /** Calls `fn` with each new review, as it is in its store. Returns a function that ends this. */
+  listen(fn: (review: StoredReview) => void): () => void {
+    const listener = (review: StoredReview): void => fn(review);
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Calls `fn` after each change. Returns a function that ends this. */
+  onChange(fn: () => void): () => void {
+    const observer = (): void => fn();
+    this.#observers.add(observer);
+    return () => void this.#observers.delete(observer);
+  }
+
+  /** Takes in an event of a run. */
+  observe(event: Ev<"review_requested"> | Ev<"review_resolved">, redactor: Redactor): void {
+    const { reviewId } = event;
+    if (event.type === "review_requested") {
+      this.#redactors.set(reviewId, redactor);
+      forgetOldest(this.#redactors, KEPT_KNOWN);
+    } else {
+      const { runId, taskId, decision, timedOut, by, comment, at } = event;
+      this.#redactors.delete(reviewId);
+      this.#answered.delete(reviewId);
+      this.#answered.set(reviewId, {
+        reviewId,
+        runId,
+        taskId,
+        decision,
+        timedOut,
+        at,
+        ...(by !== undefined && { by: redactor.redactText(by) }),
+        ...(comment !== undefined && this.#contents && { comment: redactor.redactText(comment) }),
+      });
+      forgetOldest(this.#answered, KEPT_ANSWERED);
+    }
+    this.#changed();
+  }
+
+  /** All reviews that wait, as they may be shown, oldest first. */
+  async pending(): Promise<readonly StoredReview[]> {
+    const all = await this.#pending();
+    return all.map(({ review }) => this.#shown(review));
+  }
+
+  /** A review that waits or has waited, with its store. */
+  async find(reviewId: string): Promise<KnownReview | undefined> {
+    const waiting = (await this.#pending()).find(({ review }) => review.reviewId === reviewId);
+    return waiting ?? this.#known.get(reviewId);
+  }
+
+  /** What became of a review, where a run has reported it. */
+  answerOf(reviewId: string): AnsweredReview | undefined {
+    return this.#answered.get(reviewId);
+  }
+
+  #changed(): void {
+    for (const observer of this.#observers) observer();
+  }
+
+  async #pending(): Promise<readonly KnownReview[]> {
+    const lists = await Promise.all(
+      [...this.#stores.keys()].map(async (store) =>
+        (await store.pending()).map((review) => ({ review, store })),
+      ),
+    );
+    return lists
+      .flat()
+      .sort((a, b) => Date.parse(a.review.requestedAt) - Date.parse(b.review.requestedAt));
+  }
+
+  #asked(review: StoredReview, store: ReviewStore): void {
+    this.#known.delete(review.reviewId);
+    this.#known.set(review.reviewId, { review, store });
+    forgetOldest(this.#known, KEPT_KNOWN);
+    for (const listener of this.#listeners) listener(review);
+    this.#changed();
+  }
+
+  /** Without secrets; without texts where no contents are shown. */
+  #shown(review: StoredReview): StoredReview {
+    const redactor = this.#redactors.get(review.reviewId) ?? createRedactor();
+    if (!this.#contents) {
+      const { prompt: _prompt, input: _input, editSchema: _schema, ...rest } = review;
+      return { ...rest, taskDescription: "", taskOutput: "", truncated: true };
+    }
+    const { taskDescription, taskOutput, prompt, input } = review;
+    return {
+      ...review,
+      taskDescription: redactor.redactText(taskDescription),
+      taskOutput: redactor.redactText(taskOutput),
+      ...(prompt !== undefined && { prompt: redactor.redactText(prompt) }),
+      ...(input !== undefined && { input: redactor.redactValue(input) }),
+    };
+  }
+}
+
+function forgetOldest(map: Map<string, unknown>, most: number): void {
+  if (map.size <= most) return;
+  for (const oldest of map.keys()) return void map.delete(oldest);
+}

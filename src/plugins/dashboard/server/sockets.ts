@@ -1,0 +1,220 @@
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { HttpRoute, Principal } from "../../../contracts/http-route.js";
+import type { Board } from "../board.js";
+import type { BoardAccess } from "./access.js";
+import type { BoardLimits } from "./limits.js";
+import type { WebSocket } from "./ws-vendor.js";
+import { asText } from "../../../util/objects.js";
+import { webRequest } from "../../shared/http/http-exchange.js";
+import { HttpRefusal } from "../../shared/http/http-refusal.js";
+import { isAdmitted } from "../../shared/http/routes.js";
+import { SUBPROTOCOL } from "../protocol/messages.js";
+import { Broadcast } from "./broadcast.js";
+import { CLOSE, Connection } from "./connection.js";
+import { JavaClients, type JavaClient } from "./java-clients.js";
+import { PageClient } from "./page-client.js";
+import { WebSocketServer } from "./ws-vendor.js";
+
+/** A connection of a known person. */
+type Client = PageClient | JavaClient;
+
+/** The WebSocket connections: who may open one, and who gets what. */
+export class BoardSockets {
+  readonly #board: Board;
+  readonly #access: BoardAccess;
+  readonly #limits: BoardLimits;
+  readonly #onError: (error: unknown) => void;
+  readonly #server: WebSocketServer;
+  readonly #broadcast: Broadcast;
+  readonly #java: JavaClients;
+  readonly #open = new Set<Connection>();
+  readonly #unknown = new Set<Connection>();
+  readonly #clients = new Set<Client>();
+  #heartbeat: NodeJS.Timeout | undefined;
+
+  constructor(
+    board: Board,
+    o: {
+      readonly access: BoardAccess;
+      readonly limits: BoardLimits;
+      readonly onError: (error: unknown) => void;
+    },
+  ) {
+    this.#board = board;
+    this.#access = o.access;
+    this.#limits = o.limits;
+    this.#onError = o.onError;
+    this.#server = new WebSocketServer({
+      noServer: true,
+      maxPayload: o.limits.messageBytes,
+      perMessageDeflate: false,
+      handleProtocols: () => SUBPROTOCOL,
+    });
+    this.#broadcast = new Broadcast(board, o);
+    this.#java = new JavaClients(board, o.onError);
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** The route of the socket. Its upgrade decides who is admitted. */
+  route(): HttpRoute {
+    return {
+      method: "GET",
+      path: `${this.#board.settings.basePath}/ws`,
+      role: "public",
+      handle: () =>
+        Response.json(
+          { error: "UPGRADE_REQUIRED", message: "This address takes WebSocket connections" },
+          { status: 426, headers: { Upgrade: "websocket" } },
+        ),
+      upgrade: (request, socket, head) => this.#upgrade(request, socket, head),
+    };
+  }
+
+  /** Ends all connections. */
+  close(reason: string): void {
+    for (const client of this.#clients) client.end(reason, CLOSE.goingAway);
+    for (const connection of this.#unknown) connection.close(CLOSE.goingAway, reason);
+    this.#broadcast.close();
+    clearInterval(this.#heartbeat);
+    const left = [...this.#open];
+    setTimeout(() => left.forEach((connection) => connection.terminate()), 500).unref();
+  }
+
+  /** @throws HttpRefusal for a connection that is not opened */
+  async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const protocols = (request.headers["sec-websocket-protocol"] ?? "")
+      .split(",")
+      .flatMap((name) => name.trim() || []);
+    const { origin, authorization } = request.headers;
+    const hasToken = /^Bearer +./i.test(authorization ?? "");
+    if (origin === undefined && !hasToken)
+      throw new HttpRefusal(403, "FORBIDDEN_ORIGIN", "Forbidden");
+    if (protocols.length > 0 && !protocols.includes(SUBPROTOCOL))
+      throw new HttpRefusal(400, "BAD_REQUEST", "Bad Request");
+    const asksLater = this.#access.takesTokens && !hasToken;
+    this.#requireRoom(asksLater);
+    const principal = asksLater ? undefined : await this.#principalOf(request);
+    this.#requireRoom(asksLater); // others may have come meanwhile
+    this.#server.handleUpgrade(request, socket, head, (opened) => {
+      (socket as Partial<Socket>).ref?.(); // an open page keeps the process alive; a stream of TLS has this method too
+      this.#opened(opened, request.socket.remoteAddress ?? "", {
+        principal,
+        isPage: protocols.length > 0,
+      });
+    });
+  }
+
+  /** @throws HttpRefusal 503 where too many sockets are open */
+  #requireRoom(asksLater: boolean): void {
+    const { sockets, unknownSockets } = this.#limits;
+    if (this.#open.size >= sockets || (asksLater && this.#unknown.size >= unknownSockets))
+      throw new HttpRefusal(503, "UNAVAILABLE", "Service Unavailable");
+  }
+
+  /** @throws HttpRefusal 401, 403, 429 */
+  async #principalOf(request: IncomingMessage): Promise<Principal> {
+    const asked = webRequest(request);
+    const principal = await this.#access.principalOf(asked);
+    if (principal === undefined) {
+      const { status } = this.#access.refusalOf(asked) ?? { status: 401 };
+      throw new HttpRefusal(status, "UNAUTHORIZED", "Unauthorized");
+    }
+    if (!isAdmitted(principal, "viewer")) throw new HttpRefusal(403, "FORBIDDEN", "Forbidden");
+    return principal;
+  }
+
+  #opened(
+    socket: WebSocket,
+    address: string,
+    o: { readonly principal: Principal | undefined; readonly isPage: boolean },
+  ): void {
+    const connection = new Connection(socket, address, {
+      clock: this.#board.clock,
+      limits: this.#limits,
+    });
+    this.#open.add(connection);
+    connection.onClose(() => this.#open.delete(connection));
+    if (o.principal === undefined) this.#awaitToken(connection, o.isPage);
+    else this.#begin(connection, o.principal, o.isPage);
+  }
+
+  /** Nothing is sent before the first message, which has to be the token. */
+  #awaitToken(connection: Connection, isPage: boolean): void {
+    this.#unknown.add(connection);
+    const refuse = (): void => connection.close(CLOSE.unauthorized, "Unauthorized");
+    const timer = setTimeout(refuse, this.#limits.authMs);
+    let take: (message: Parameters<Client["take"]>[0]) => void = ({ type, token }) => {
+      clearTimeout(timer);
+      take = () => undefined;
+      this.#unknown.delete(connection);
+      const principal =
+        type === "auth" ? this.#access.signIn(asText(token), connection.address) : undefined;
+      if (principal === undefined) refuse();
+      else take = this.#serve(connection, principal, isPage);
+    };
+    connection.onClose(() => {
+      clearTimeout(timer);
+      this.#unknown.delete(connection);
+    });
+    connection.onMessage((message) => take(message));
+  }
+
+  #begin(connection: Connection, principal: Principal, isPage: boolean): void {
+    const take = this.#serve(connection, principal, isPage);
+    connection.onMessage((message) => take(message));
+  }
+
+  /** Serves a person. Returns what takes the messages. */
+  #serve(
+    connection: Connection,
+    principal: Principal,
+    isPage: boolean,
+  ): (message: Parameters<Client["take"]>[0]) => void {
+    this.#heartbeat ??= this.#startHeartbeat();
+    if (isPage) {
+      const client = new PageClient(connection, principal, this.#broadcast);
+      this.#add(connection, client);
+      this.#broadcast.add(client);
+      connection.onClose(() => {
+        this.#broadcast.remove(client);
+        client.dispose();
+      });
+      client.greet().catch((error: unknown) => this.#failed(connection, error));
+      return (message) => client.take(message);
+    }
+    const client = this.#java.join(connection, principal);
+    this.#add(connection, client);
+    connection.onClose(() => this.#java.remove(client));
+    this.#java.greet(client).catch((error: unknown) => this.#failed(connection, error));
+    return (message) => client.take(message);
+  }
+
+  #add(connection: Connection, client: Client): void {
+    this.#clients.add(client);
+    connection.onClose(() => {
+      this.#clients.delete(client);
+      if (this.#clients.size > 0) return;
+      clearInterval(this.#heartbeat);
+      this.#heartbeat = undefined;
+    });
+  }
+
+  /** A store that fails must not leave a page without its first frame: it connects again later. */
+  #failed(connection: Connection, error: unknown): void {
+    this.#onError(error);
+    connection.close(1011, "The first message could not be made");
+  }
+
+  #startHeartbeat(): NodeJS.Timeout {
+    return setInterval(() => {
+      const now = this.#board.clock.now().getTime();
+      for (const client of this.#clients) client.beat(now);
+      this.#broadcast.beat();
+    }, this.#limits.heartbeatMs);
+  }
+}

@@ -1,0 +1,4 @@
+// The build bundles this file with its package, so that the published package does not depend on
+// it.
+export { WebSocketServer } from "ws";
+export type { WebSocket } from "ws";

@@ -1,0 +1,179 @@
+import type { LogEntry, RunQuery, RunStore, RunSummary } from "../../../contracts/run-store.js";
+import type { RunFeed } from "../feed/run-feed.js";
+import type { RunLog } from "../feed/run-log.js";
+import type { NumberedReducer } from "../protocol/run-state.js";
+import { withTimeout } from "../../../util/abort/timeouts.js";
+import { messageOf } from "../../../util/errors.js";
+import { emitProcessWarning } from "../../../util/process-warning.js";
+import { createRunState } from "../protocol/run-state.js";
+import { CUT, slimEntry } from "../protocol/slim.js";
+import type { ShownTexts } from "../protocol/snapshot.js";
+import { feedRuns } from "./feed-runs.js";
+
+/** A run that is read: from memory, or from a store. */
+export type ReadableRun = Pick<
+  RunLog,
+  "n" | "ended" | "summary" | "snapshotText" | "text" | "numbersOf" | "bars"
+>;
+
+const PAGE = 1_000;
+/** Runs in the first frame to a page. */
+const LATEST = 100;
+
+/** Runs of the store that stay in memory after they were read, so that their pages are quick. */
+const KEPT_STORED = 2;
+
+/** What a store's texts become where no contents leave the process. */
+const WITHOUT_CONTENTS: ShownTexts = Object.freeze({
+  name: (name: string) => name,
+  text: () => "",
+  value: () => ({}),
+});
+
+interface BoardRunsOptions {
+  readonly store: RunStore | undefined;
+  readonly contents: boolean;
+  /** Writes to the store what it has not got yet. */
+  readonly flush: () => Promise<void> | undefined;
+  /** How long `latest` waits for the store, in milliseconds. */
+  readonly storeMs: number;
+}
+
+/** The runs in memory, and those of a store where there is one. Memory comes first: it is ahead. */
+export class BoardRuns {
+  readonly #feed: RunFeed;
+  readonly #store: RunStore | undefined;
+  readonly #contents: boolean;
+  readonly #flush: () => Promise<void> | undefined;
+  readonly #storeMs: number;
+  readonly #read = new Map<string, StoredRun>();
+
+  constructor(feed: RunFeed, { store, contents, flush, storeMs }: BoardRunsOptions) {
+    this.#flush = flush;
+    this.#feed = feed;
+    this.#store = store;
+    this.#contents = contents;
+    this.#storeMs = storeMs;
+  }
+
+  /** @throws ValidationError for an invalid query */
+  async list(query: RunQuery): Promise<Awaited<ReturnType<RunStore["list"]>>> {
+    if (this.#store === undefined) return feedRuns(this.#feed).list(query);
+    await this.#flush(); // filters, totals and sums are those of the store
+    const page = await this.#store.list(query);
+    return {
+      ...page,
+      runs: page.runs.map((run) => this.#feed.get(run.runId)?.summary ?? this.#shown(run)),
+    };
+  }
+
+  /** The last 100, newest first. Only those in memory where the store fails or does not answer in time. */
+  async latest(): Promise<readonly RunSummary[]> {
+    const stored = await this.#latestStored();
+    const runs = new Map(this.#feed.logs.map(({ runId, summary }) => [runId, summary]));
+    for (const run of stored) if (!runs.has(run.runId)) runs.set(run.runId, this.#shown(run));
+    return [...runs.values()]
+      .sort((a, b) => Date.parse(b.startedAt) - Date.parse(a.startedAt))
+      .slice(0, LATEST);
+  }
+
+  /** The number of the last entry of a run; -1 for one that is not known. */
+  async lastOf(runId: string): Promise<number> {
+    const run = this.#feed.get(runId) ?? (await this.#store?.get(runId));
+    return run?.n ?? -1;
+  }
+
+  /** `undefined` for a run that is not known. */
+  async find(runId: string): Promise<ReadableRun | undefined> {
+    const log = this.#feed.get(runId);
+    if (log !== undefined || this.#store === undefined) return log;
+    const summary = await this.#store.get(runId);
+    if (summary === undefined) return undefined;
+    const known = this.#read.get(runId);
+    if (known?.n === summary.n) return known;
+    const run = new StoredRun(
+      this.#shown(summary),
+      await entriesIn(this.#store, runId),
+      this.#contents ? CUT : WITHOUT_CONTENTS,
+    );
+    this.#read.set(runId, run);
+    for (const oldest of this.#read.keys())
+      if (this.#read.size > KEPT_STORED) this.#read.delete(oldest);
+    return run;
+  }
+
+  /** Runs at work are shown without the store too, so its failure is a process warning only. */
+  async #latestStored(): Promise<readonly RunSummary[]> {
+    const [store, ms] = [this.#store, this.#storeMs];
+    if (store === undefined) return [];
+    try {
+      const late = (): never => {
+        throw new Error(`no answer within ${ms} ms`);
+      };
+      const { runs } = await withTimeout(() => store.list({ limit: LATEST }), { ms, late });
+      return runs;
+    } catch (error) {
+      emitProcessWarning(`dashboard: a page gets no runs of the store: ${messageOf(error)}`);
+      return [];
+    }
+  }
+
+  #shown(run: RunSummary): RunSummary {
+    if (this.#contents) return run;
+    const { error } = run;
+    return { ...run, inputs: {}, ...(error && { error: { ...error, message: "" } }) };
+  }
+}
+
+async function entriesIn(store: RunStore, runId: string): Promise<readonly LogEntry[]> {
+  const entries: LogEntry[] = [];
+  for (let after = -1; ; after = entries.at(-1)?.n ?? after) {
+    const page = await store.read(runId, after, PAGE);
+    entries.push(...page);
+    if (page.length < PAGE) return entries;
+  }
+}
+
+/** A run of a store: its texts are redacted already. */
+class StoredRun implements ReadableRun {
+  readonly ended = true;
+  readonly summary: RunSummary;
+  readonly #entries: readonly LogEntry[];
+  readonly #shown: ShownTexts;
+  readonly #state: NumberedReducer;
+
+  constructor(summary: RunSummary, entries: readonly LogEntry[], shown: ShownTexts) {
+    this.summary = summary;
+    this.#entries = entries;
+    this.#shown = shown;
+    this.#state = createRunState({
+      maxBarTasks: Number.POSITIVE_INFINITY,
+      ...(shown !== CUT && { shown }),
+    });
+    for (const entry of entries) this.#state.apply(entry);
+  }
+
+  get n(): number {
+    return this.#entries.length - 1;
+  }
+
+  snapshotText(): string {
+    return JSON.stringify(this.#state.snapshot());
+  }
+
+  text(n: number, form: "slim" | "full"): string {
+    const entry = this.#entries[n];
+    if (entry === undefined) throw new RangeError(`The run has no entry ${n}`);
+    const isWhole = form === "full" && this.#shown === CUT;
+    return JSON.stringify(isWhole ? entry : slimEntry(entry, this.#shown));
+  }
+
+  numbersOf(taskId: string): readonly number[] {
+    return this.#entries.flatMap((entry, n) => (entry.taskId === taskId ? [n] : []));
+  }
+
+  bars(from: number, to: number): ReturnType<RunLog["bars"]> {
+    const tasks = [...this.#state.view.tasks.values()];
+    return tasks.slice(from, to).map(({ id, bars }) => ({ taskId: id, bars }));
+  }
+}

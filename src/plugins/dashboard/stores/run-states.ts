@@ -1,0 +1,16 @@
+import type { RunSummary } from "../../../contracts/run-store.js";
+
+/** Returns whether a process has to be at work for the run. A suspended run waits without one. */
+export function needsProcess({ state, exitReason }: RunSummary): boolean {
+  return (state === "running" || state === "waiting") && exitReason !== "SUSPENDED";
+}
+
+/** Returns whether the run can be removed for lack of room: it has ended, and is no baseline. */
+export function isRemovable({ state, baseline }: RunSummary): boolean {
+  return state !== "running" && state !== "waiting" && baseline !== true;
+}
+
+/** Returns the summary as it is shown after the process of the run has ended. */
+export function asInterrupted(run: RunSummary): RunSummary {
+  return needsProcess(run) ? { ...run, state: "interrupted" } : run;
+}

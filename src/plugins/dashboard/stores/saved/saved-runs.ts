@@ -1,0 +1,26 @@
+import { resolve } from "node:path";
+import type { RunStore } from "../../../../contracts/run-store.js";
+import { RunStoreError } from "../../../../contracts/state-errors.js";
+import { pageOfRuns } from "../run-query.js";
+import { SavedFiles } from "./saved-files.js";
+
+/** The runs of trace files and diagrams, for reading. Every write throws a RunStoreError. */
+export function savedRuns(paths: readonly string[]): RunStore {
+  const files = SavedFiles.of(paths.map((path) => resolve(path)));
+  return {
+    append: refuseWrite,
+    put: refuseWrite,
+    remove: refuseWrite,
+    list: async (query) => structuredClone(pageOfRuns((await files.summaries()).values(), query)),
+    get: async (runId) => structuredClone((await files.summaries()).get(runId)),
+    read: (runId, after, limit) => files.read(runId, after, limit),
+  };
+}
+
+function refuseWrite(): Promise<never> {
+  return Promise.reject(
+    new RunStoreError("Runs of trace files are read-only", {
+      hint: "Write to a folder of its own by RunStore.file. Delete the files of a run to remove it.",
+    }),
+  );
+}

@@ -1,0 +1,71 @@
+import type { HttpRoute } from "../../../contracts/http-route.js";
+import type { CatalogueEntry, SharedCapability } from "../../../contracts/network.js";
+import type { ReviewStore } from "../../../contracts/review.js";
+import type { RequestDesk } from "./caller-requests.js";
+import type { EndpointSettings } from "./rpc-endpoint.js";
+import { CARD_PATH, RPC_PATH } from "../shared/a2a/protocol.js";
+import { agentCardOf } from "./agent-card.js";
+import { ReviewDesk } from "./review-desk.js";
+import { RpcEndpoint } from "./rpc-endpoint.js";
+
+/** Streams of one caller that are open at once. */
+const MOST_STREAMS = 20;
+
+/** What A2A needs of a service. */
+export interface A2aServing
+  extends
+    Pick<RequestDesk, "ensemble" | "backend" | "clock" | "resultTtlMs" | "enqueue">,
+    Pick<EndpointSettings, "isDraining" | "onError"> {
+  readonly entry: () => CatalogueEntry;
+  /** The inbox of the ensemble's reviews. Without it tasks never ask for input. */
+  readonly reviews: ReviewStore | undefined;
+  /** Who may read the card. */
+  readonly card: "public" | "private";
+  /** The address of the service behind a proxy. Default: the one that was asked. */
+  readonly publicUrl: string | undefined;
+  readonly needsToken: boolean;
+  /** Default 20. */
+  readonly maxStreams?: number | undefined;
+}
+
+/** The routes of A2A. */
+export interface A2aRoutes {
+  readonly routes: readonly HttpRoute[];
+  /** Ends the subscription to reviews. */
+  close(): void;
+}
+
+/** Serves an ensemble by A2A 1.0: its agent card, and JSON-RPC with streams of events. */
+export function a2aRoutes(serving: A2aServing): A2aRoutes {
+  const { ensemble, backend, clock, resultTtlMs, enqueue, isDraining, onError } = serving;
+  const { entry, needsToken, publicUrl, card, maxStreams = MOST_STREAMS } = serving;
+  const reviews = new ReviewDesk(serving.reviews);
+  const capabilities = (): readonly SharedCapability[] => entry().capabilities;
+  const desk = { ensemble, backend, clock, resultTtlMs, enqueue, reviews, capabilities };
+  const endpoint = new RpcEndpoint(desk, { isDraining, maxStreams, onError });
+  return {
+    close: () => reviews.close(),
+    routes: [
+      {
+        method: "GET",
+        path: CARD_PATH,
+        role: card === "public" ? "public" : "caller",
+        handle: (request) => {
+          const baseUrl = (publicUrl ?? new URL(request.url).origin).replace(/\/+$/, "");
+          return Response.json(agentCardOf(entry(), { baseUrl, needsToken }), {
+            headers: { "Cache-Control": "no-cache" },
+          });
+        },
+      },
+      {
+        method: "POST",
+        path: RPC_PATH,
+        role: "caller",
+        handle(request, principal) {
+          if (principal === undefined) throw new Error("The route requires a principal");
+          return endpoint.handle(request, principal);
+        },
+      },
+    ],
+  };
+}

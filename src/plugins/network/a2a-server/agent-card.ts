@@ -1,0 +1,55 @@
+import type { CatalogueEntry } from "../../../contracts/network.js";
+import { A2A_VERSION, RPC_PATH, WORK_EXTENSION } from "../shared/a2a/protocol.js";
+
+const MODES = Object.freeze(["text/plain", "application/json"]);
+
+/** What the card of a service contains besides its entry. */
+export interface CardSettings {
+  /** The address of the service, without a slash at the end. */
+  readonly baseUrl: string;
+  readonly needsToken: boolean;
+}
+
+/** The agent card of a service, in the JSON of the protocol. Skills are what the service shares. */
+export function agentCardOf(
+  { ensemble, description, capabilities }: CatalogueEntry,
+  { baseUrl, needsToken }: CardSettings,
+): unknown {
+  return {
+    name: ensemble,
+    description: description ?? `The ensemble ${ensemble}`,
+    version: "1",
+    supportedInterfaces: [
+      {
+        url: `${baseUrl}${RPC_PATH}`,
+        protocolBinding: "JSONRPC",
+        protocolVersion: A2A_VERSION,
+      },
+    ],
+    capabilities: {
+      streaming: true,
+      pushNotifications: false,
+      extendedAgentCard: false,
+      extensions: [
+        {
+          uri: WORK_EXTENSION,
+          description: "Names the shared task or tool, its limits, and what its execution used",
+          required: false,
+          params: { ensemble, capabilities },
+        },
+      ],
+    },
+    ...(needsToken && {
+      securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: "Bearer" } } },
+      securityRequirements: [{ schemes: { bearer: { list: [] } } }],
+    }),
+    defaultInputModes: MODES,
+    defaultOutputModes: MODES,
+    skills: capabilities.map(({ name, description: text, tags, type }) => ({
+      id: name,
+      name,
+      description: text,
+      tags: [...(tags ?? []), type.toLowerCase()],
+    })),
+  };
+}

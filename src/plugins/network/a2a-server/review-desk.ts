@@ -1,0 +1,58 @@
+import type { Principal } from "../../../contracts/http-route.js";
+import type { ReviewDecision, ReviewStore, StoredReview } from "../../../contracts/review.js";
+
+/** What became of an answer. */
+export type AnswerOutcome = "resolved" | "decided" | "over" | "unknown" | "denied";
+
+/** The reviews of the runs that requests have started. */
+export class ReviewDesk {
+  readonly #store: ReviewStore | undefined;
+  readonly #waiting = new Map<string, Set<(review: StoredReview) => void>>();
+  readonly #leave: (() => void) | undefined;
+
+  constructor(store: ReviewStore | undefined) {
+    this.#store = store;
+    this.#leave = store?.onRequest((review) => {
+      for (const fn of this.#waiting.get(review.runId) ?? []) fn(review);
+    });
+  }
+
+  close(): void {
+    this.#leave?.();
+  }
+
+  /** The oldest review of a run that waits. */
+  async pendingOf(runId: string): Promise<StoredReview | undefined> {
+    const reviews = (await this.#store?.pending()) ?? [];
+    return reviews.find((review) => review.runId === runId);
+  }
+
+  /** Calls `fn` with each new review of a run. Returns a function that ends this. */
+  on(runId: string, fn: (review: StoredReview) => void): () => void {
+    const known = this.#waiting.get(runId) ?? new Set();
+    this.#waiting.set(runId, known.add(fn));
+    return () => {
+      known.delete(fn);
+      if (known.size === 0 && this.#waiting.get(runId) === known) this.#waiting.delete(runId);
+    };
+  }
+
+  /** Answers a review of a run, if the principal has the role that the review requires. */
+  async answer(
+    { runId, reviewId }: Pick<StoredReview, "runId" | "reviewId">,
+    decision: ReviewDecision,
+    principal: Principal,
+  ): Promise<AnswerOutcome> {
+    const store = this.#store;
+    if (store === undefined) return "unknown";
+    const review = (await store.pending()).find((one) => one.reviewId === reviewId);
+    if (review !== undefined && review.runId !== runId) return "unknown";
+    if (review !== undefined && !mayAnswer(review, principal)) return "denied";
+    const { outcome, review: known } = await store.resolve(reviewId, decision);
+    return known !== undefined && known.runId !== runId ? "unknown" : outcome;
+  }
+}
+
+function mayAnswer({ requiredRole }: StoredReview, { role, reviewRoles = [] }: Principal): boolean {
+  return requiredRole === undefined || role === "operator" || reviewRoles.includes(requiredRole);
+}

@@ -1,0 +1,130 @@
+import type { NetworkBackend, WorkResponse } from "../../../contracts/network.js";
+import type { StoredReview } from "../../../contracts/review.js";
+import type { Clock } from "../../../contracts/runtime.js";
+import type { ReviewDesk } from "./review-desk.js";
+import { startClockTimer } from "../shared/clock-timer.js";
+import { progressTopic } from "../shared/topic-names.js";
+
+/** Time in ms after which a result is looked for, since notifications may be lost. */
+const LOOK_MS = 15_000;
+/** Progress that waits for a slow client; the oldest is dropped. */
+const MOST_WAITING = 100;
+
+/** What happens to a request. `gone`: the store does not know it any more. */
+export type WatchEvent =
+  | { readonly kind: "result"; readonly response: WorkResponse }
+  | { readonly kind: "review"; readonly review: StoredReview }
+  | { readonly kind: "progress"; readonly progress: unknown }
+  | { readonly kind: "gone" };
+
+/** Where requests of one ensemble are watched. */
+export interface WatchPlace {
+  readonly ensemble: string;
+  readonly backend: NetworkBackend;
+  readonly clock: Clock;
+  readonly reviews: ReviewDesk;
+}
+
+/** Follows one request until it has a result or the client leaves. */
+export class TaskWatch {
+  readonly #place: WatchPlace;
+  readonly #requestId: string;
+  readonly #signal: AbortSignal;
+  readonly #events: WatchEvent[] = [];
+  readonly #leave: (() => void)[] = [];
+  #wake: () => void = () => undefined;
+
+  private constructor(place: WatchPlace, requestId: string, signal: AbortSignal) {
+    this.#place = place;
+    this.#requestId = requestId;
+    this.#signal = signal;
+  }
+
+  /** @throws NetworkError if the backend can't be reached. */
+  static async open(
+    place: WatchPlace,
+    requestId: string,
+    { signal, hears }: { readonly signal: AbortSignal; readonly hears: "all" | "questions" },
+  ): Promise<TaskWatch> {
+    const watch = new TaskWatch(place, requestId, signal);
+    try {
+      await watch.#subscribe(hears === "all");
+      return watch;
+    } catch (error) {
+      watch.close();
+      throw error;
+    }
+  }
+
+  close(): void {
+    for (const leave of this.#leave.splice(0)) leave();
+  }
+
+  /** The next event; `undefined` when the client has left. */
+  async next(): Promise<WatchEvent | undefined> {
+    while (!this.#signal.aborted) {
+      const event = this.#events.shift();
+      if (event !== undefined) return event;
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+    return undefined;
+  }
+
+  async #subscribe(hearsProgress: boolean): Promise<void> {
+    const { backend, reviews } = this.#place;
+    const wake = (): void => this.#wake();
+    this.#signal.addEventListener("abort", wake, { once: true });
+    this.#leave.push(() => this.#signal.removeEventListener("abort", wake));
+    this.#leave.push(
+      reviews.on(this.#requestId, (review) => this.#add({ kind: "review", review })),
+    );
+    if (hearsProgress)
+      this.#leave.push(
+        await backend.topics.subscribe(progressTopic(this.#requestId), (progress) =>
+          this.#add({ kind: "progress", progress }),
+        ),
+      );
+    this.#leave.push(
+      await backend.results.subscribe(this.#requestId, (response) =>
+        this.#add({ kind: "result", response }),
+      ),
+    );
+    this.#lookLater();
+  }
+
+  #add(event: WatchEvent): void {
+    if (this.#events.length >= MOST_WAITING && event.kind === "progress") {
+      const oldest = this.#events.findIndex(({ kind }) => kind === "progress");
+      if (oldest !== -1) this.#events.splice(oldest, 1);
+    }
+    this.#events.push(event);
+    this.#wake();
+  }
+
+  #lookLater(): void {
+    let isOver = false;
+    let stop: () => void = () => undefined;
+    const look = async (): Promise<void> => {
+      const { backend, ensemble } = this.#place;
+      try {
+        const response = await backend.results.retrieve(this.#requestId);
+        if (isOver) return;
+        if (response !== undefined) return this.#add({ kind: "result", response });
+        const state = await backend.queue.status(ensemble, this.#requestId);
+        if (isOver) return;
+        if (state === undefined) return this.#add({ kind: "gone" });
+      } catch {
+        // The backend is away; the next look tries again.
+      }
+      if (!isOver) schedule();
+    };
+    const schedule = (): void => {
+      stop = startClockTimer(this.#place.clock, LOOK_MS, () => void look());
+    };
+    this.#leave.push(() => {
+      isOver = true;
+      stop();
+    });
+    schedule();
+  }
+}

@@ -1,0 +1,136 @@
+import type { WorkBudget, WorkPriority } from "../../../contracts/network-options.js";
+import type { WorkResponse } from "../../../contracts/network.js";
+import type { Awaitable } from "../../../contracts/types.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import {
+  checkOptions,
+  preview,
+  requireBoolean,
+  requireDuration,
+  requireFunction,
+  requireInteger,
+  requireOneOf,
+  requireText,
+} from "../../../contracts/validation.js";
+
+/** A request of a tool, as `onComplete` receives it. */
+export interface NetworkCallInfo {
+  readonly requestId: string;
+  readonly ensemble: string;
+  /** The name of the shared task or tool. */
+  readonly name: string;
+  /** The run and the task of the caller. Absent for requests by hand. */
+  readonly runId?: string | undefined;
+  readonly taskId?: string | undefined;
+}
+
+/** A result that may be that of an earlier request. */
+export interface NetworkCallCache {
+  /** Requests with the same key share a result, across callers. */
+  readonly key: string;
+  /** Age in milliseconds above which a kept result is not used. */
+  readonly maxAgeMs: number;
+  /** Executes the request and replaces the kept result. Default false. */
+  readonly forceFresh?: boolean | undefined;
+}
+
+/** Options of a request to another ensemble. */
+export interface NetworkRequestOptions {
+  /**
+   * Milliseconds for which the caller waits, with repetitions after failures of the connection.
+   * Then the request is cancelled. Default 1,800,000 for tasks, 30,000 for tools.
+   */
+  readonly timeoutMs?: number | undefined;
+  /** Milliseconds that the execution may take, with its wait in the queue. Default: `timeoutMs`. */
+  readonly deadlineMs?: number | undefined;
+  /** Default `NORMAL`. */
+  readonly priority?: WorkPriority | undefined;
+  /** Limits of what the execution may use. Default: what is left of the run's budget. */
+  readonly budget?: WorkBudget | undefined;
+  /** The version of the shared task or tool. Default: any. */
+  readonly version?: string | undefined;
+}
+
+/** Options of `NetworkTask.from()` and `NetworkTool.from()`. */
+export interface NetworkCallOptions extends NetworkRequestOptions {
+  /**
+   * `AWAIT` (default) waits for the result. `ASYNC` returns at once, and `onComplete` gets the
+   * result. `AWAIT_WITH_DEADLINE` waits for `deadlineMs`, then does what `onDeadline` states.
+   */
+  readonly mode?: "AWAIT" | "ASYNC" | "AWAIT_WITH_DEADLINE" | undefined;
+  /**
+   * `RETURN_TIMEOUT_ERROR` (default) cancels the request and fails. `RETURN_PARTIAL` cancels it and
+   * returns what is known of its progress. `CONTINUE_IN_BACKGROUND` lets it go on; `onComplete`
+   * gets the result.
+   */
+  readonly onDeadline?:
+    "RETURN_TIMEOUT_ERROR" | "RETURN_PARTIAL" | "CONTINUE_IN_BACKGROUND" | undefined;
+  /** Receives the result of a request in the background. An error becomes a `run_warning`. */
+  readonly onComplete?:
+    ((response: WorkResponse, call: NetworkCallInfo) => Awaitable<void>) | undefined;
+  /** For the model. Default: the description of what is shared. */
+  readonly description?: string | undefined;
+  /** Lets requests with equal keys share a result. Receives the input of the tool. */
+  readonly cache?: ((input: unknown) => NetworkCallCache) | undefined;
+  /** Whether results are instructions of your own. Default false: the model gets them as data. */
+  readonly trusted?: boolean | undefined;
+}
+
+const REQUEST_OPTIONS = ["timeoutMs", "deadlineMs", "priority", "budget", "version"];
+const CALL_OPTIONS = [
+  ...REQUEST_OPTIONS,
+  ...["mode", "onDeadline", "onComplete", "description", "cache", "trusted"],
+];
+
+/** @throws ValidationError for an unknown or invalid option. */
+export function checkRequestOptions(
+  what: string,
+  options: NetworkRequestOptions,
+  known: readonly string[] = REQUEST_OPTIONS,
+): void {
+  checkOptions(what, options, known);
+  const { timeoutMs, deadlineMs, priority, version } = options;
+  requireDuration(`${what} timeoutMs`, timeoutMs);
+  requireDuration(`${what} deadlineMs`, deadlineMs);
+  requireOneOf(`${what} priority`, priority, ["CRITICAL", "HIGH", "NORMAL", "LOW"]);
+  if (version !== undefined) requireText(version, `${what} version must not be blank`);
+  checkBudget(what, options.budget);
+}
+
+function checkBudget(what: string, budget: WorkBudget | undefined): void {
+  if (budget === undefined) return;
+  checkOptions(`${what} budget`, budget, ["maxTokens", "maxCost", "currency"]);
+  const { maxTokens, maxCost, currency } = budget;
+  requireInteger(`${what} budget.maxTokens`, maxTokens, 1);
+  if (maxCost !== undefined && !(Number.isFinite(maxCost) && maxCost > 0))
+    throw new ValidationError(
+      `${what} budget.maxCost must be a number > 0, got: ${preview(maxCost)}`,
+    );
+  if (currency !== undefined) requireText(currency, `${what} budget.currency must not be blank`);
+}
+
+/** @throws ValidationError for an unknown or invalid option, and for a mode without what it needs. */
+export function checkToolCallOptions(what: string, options: NetworkCallOptions): void {
+  checkRequestOptions(what, options, CALL_OPTIONS);
+  const { mode, onDeadline, onComplete, description, cache, trusted, deadlineMs } = options;
+  requireOneOf(`${what} mode`, mode, ["AWAIT", "ASYNC", "AWAIT_WITH_DEADLINE"]);
+  requireOneOf(`${what} onDeadline`, onDeadline, [
+    ...["RETURN_TIMEOUT_ERROR", "RETURN_PARTIAL", "CONTINUE_IN_BACKGROUND"],
+  ]);
+  requireFunction(`${what} onComplete`, onComplete);
+  requireFunction(`${what} cache`, cache);
+  requireBoolean(`${what} trusted`, trusted);
+  if (description !== undefined) requireText(description, `${what} description must not be blank`);
+  if (mode === "ASYNC" && onComplete === undefined)
+    throw new ValidationError(`${what} with mode ASYNC requires onComplete`, {
+      hint: "Without it nothing receives the result.",
+    });
+  if (mode === "AWAIT_WITH_DEADLINE" && deadlineMs === undefined)
+    throw new ValidationError(`${what} with mode AWAIT_WITH_DEADLINE requires deadlineMs`);
+  if (mode !== "AWAIT_WITH_DEADLINE" && onDeadline !== undefined)
+    throw new ValidationError(`${what} onDeadline requires mode AWAIT_WITH_DEADLINE`);
+  if (onComplete !== undefined && mode !== "ASYNC" && onDeadline !== "CONTINUE_IN_BACKGROUND")
+    throw new ValidationError(
+      `${what} onComplete requires mode ASYNC or onDeadline CONTINUE_IN_BACKGROUND`,
+    );
+}

@@ -1,0 +1,154 @@
+import type { NetworkBackend, Remote, SharedCapability } from "../../../contracts/network.js";
+import type { Clock } from "../../../contracts/runtime.js";
+import { ToolConfigurationError, ValidationError } from "../../../contracts/errors.js";
+import { createToken } from "../../../contracts/token.js";
+import { checkOptions, knownNames, preview } from "../../../contracts/validation.js";
+import { asFields } from "../../../util/objects.js";
+import type { A2aOptions } from "../shared/a2a-client/a2a-options.js";
+import { a2aSettings } from "../shared/a2a-client/a2a-options.js";
+import { a2a } from "../shared/a2a-client/a2a-remote.js";
+import { transportOf } from "../shared/transport.js";
+
+/** How the tools of a kernel find other ensembles. Bound by `network()`. */
+export const DIRECTORY = createToken<NetworkDirectory>("NetworkDirectory");
+
+/** Where an ensemble is: over a backend, by a separate connection, or at a URL. */
+export type EnsemblePlace = Remote | NetworkBackend | AgentPlace;
+
+/** A service, or another agent, that is called over A2A. Needs the package `@a2a-js/sdk`. */
+export interface AgentPlace extends Pick<A2aOptions, "token" | "retryForMs"> {
+  /** The address of the agent or of its card. */
+  readonly url: string | URL;
+}
+
+interface DirectoryParts {
+  /** The name under which requests are sent. */
+  readonly name: string;
+  readonly ensembles: Readonly<Record<string, EnsemblePlace>>;
+  /** The place of ensembles without an entry. */
+  readonly backend: NetworkBackend | undefined;
+  readonly clock: Clock;
+}
+
+/** An ensemble and what it shares. */
+export interface SharedWith {
+  readonly ensemble: string;
+  readonly remote: Remote;
+  readonly capability: SharedCapability;
+}
+
+/** The ensembles that a caller reaches. */
+export class NetworkDirectory {
+  readonly name: string;
+  readonly #parts: DirectoryParts;
+  readonly #remotes = new Map<string, Remote>();
+  /** The connections that were made here. */
+  readonly #opened: Remote[] = [];
+  /** Aborted when the plugin is disposed. */
+  readonly #closing = new AbortController();
+
+  constructor(parts: DirectoryParts) {
+    this.name = parts.name;
+    this.#parts = parts;
+  }
+
+  get clock(): Clock {
+    return this.#parts.clock;
+  }
+
+  /** Ends the waits in the background. */
+  get closing(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  /** @throws ToolConfigurationError for an ensemble that has no place. */
+  remoteOf(ensemble: string): Remote {
+    const known = this.#remotes.get(ensemble);
+    if (known !== undefined) return known;
+    const { ensembles, backend } = this.#parts;
+    const place = Object.hasOwn(ensembles, ensemble) ? ensembles[ensemble] : backend;
+    if (place === undefined)
+      throw new ToolConfigurationError(
+        `network() knows no ensemble '${ensemble}'. ${knownNames(ensemble, Object.keys(ensembles))}`,
+        { hint: "Add it to the option ensembles, or set the option backend." },
+      );
+    const remote = isRemote(place) ? place : this.#opening(ensemble, place);
+    this.#remotes.set(ensemble, remote);
+    return remote;
+  }
+
+  #opening(ensemble: string, place: NetworkBackend | AgentPlace): Remote {
+    const { clock } = this.#parts;
+    if (!isAgentPlace(place)) return transportOf(ensemble, place, { clock });
+    const { url, ...options } = place;
+    const remote = a2a(url, { ...options, clock });
+    this.#opened.push(remote);
+    return remote;
+  }
+
+  /** What other ensembles share now, by ensemble. @throws NetworkError if one can't be reached. */
+  async shared(): Promise<readonly SharedWith[]> {
+    const { ensembles, backend, name } = this.#parts;
+    const found = new Set(Object.keys(ensembles));
+    for (const { ensemble } of (await backend?.catalogue.entries()) ?? []) found.add(ensemble);
+    found.delete(name);
+    const lists = [...found].sort().map(async (ensemble) => {
+      const remote = this.remoteOf(ensemble);
+      const capabilities = await remote.capabilities();
+      return capabilities.map((capability) => ({ ensemble, remote, capability }));
+    });
+    return (await Promise.all(lists)).flat();
+  }
+
+  /** Closes the connections that were made here. */
+  async close(): Promise<void> {
+    this.#closing.abort(new Error("The plugin 'network' was disposed"));
+    this.#remotes.clear();
+    await Promise.all(this.#opened.splice(0).map((remote) => remote.close()));
+  }
+}
+
+/** Whether requests can be sent to the value. */
+export function isRemote(value: unknown): value is Remote {
+  const fields = asFields(value);
+  return ["send", "response", "cancel", "capabilities"].every(
+    (method) => typeof fields?.[method] === "function",
+  );
+}
+
+/** Whether the value is the address of an agent. */
+export function isAgentPlace(value: unknown): value is AgentPlace {
+  return !isRemote(value) && !isBackend(value) && asFields(value)?.["url"] !== undefined;
+}
+
+/** @throws ValidationError unless the value is a backend, a remote or the address of an agent. */
+export function requirePlace(what: string, value: unknown): void {
+  if (isRemote(value) || isBackend(value)) return;
+  if (isAgentPlace(value)) {
+    checkOptions(what, value, ["url", "token", "retryForMs"]);
+    const { url, ...options } = value;
+    a2aSettings(url, options, what);
+    return;
+  }
+  throw new ValidationError(
+    `${what} must be a backend, a Remote or { url }, got: ${preview(value)}`,
+    {
+      hint: "Give NetworkBackend.inMemory(), NetworkBackend.file(folder), Transport.of(name, backend), or { url, token }.",
+    },
+  );
+}
+
+/** @throws ValidationError unless the value is absent or a backend. */
+export function requireBackend(what: string, value: unknown): void {
+  if (value === undefined || isBackend(value)) return;
+  throw new ValidationError(`${what} must be a backend, got: ${preview(value)}`, {
+    hint: "Give NetworkBackend.inMemory(), NetworkBackend.file(folder), or one of an engine.",
+  });
+}
+
+function isBackend(value: unknown): boolean {
+  const fields = asFields(value);
+  return ["queue", "results", "topics", "catalogue"].every(
+    (part) => asFields(fields?.[part]) !== undefined,
+  );
+}

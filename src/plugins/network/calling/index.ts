@@ -1,0 +1,159 @@
+import type { NetworkBackend, Remote, WorkResponse } from "../../../contracts/network.js";
+import type { Plugin } from "../../../contracts/plugin.js";
+import type { Clock } from "../../../contracts/runtime.js";
+import type { AnyTool, DynamicToolProvider } from "../../../contracts/tool.js";
+import type { NetworkCallOptions, NetworkRequestOptions } from "./call-options.js";
+import type { EnsemblePlace } from "./directory.js";
+import type { RequestContent } from "./network-calls.js";
+import type { NetworkToolProvider, RecordingTool } from "./network-tools.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { definePlugin } from "../../../contracts/plugin.js";
+import { Tokens } from "../../../contracts/tokens.js";
+import { checkOptions, preview } from "../../../contracts/validation.js";
+import { isObject } from "../../../util/objects.js";
+import { secretReplacer } from "../../../util/redaction/secret-values.js";
+import { systemClock } from "../../../util/runtime.js";
+import {
+  DIRECTORY,
+  isAgentPlace,
+  NetworkDirectory,
+  requireBackend,
+  requirePlace,
+} from "./directory.js";
+import { NetworkCalls } from "./network-calls.js";
+import { discoveredTools, networkToolFrom, recordingTool } from "./network-tools.js";
+
+export type {
+  NetworkCallCache,
+  NetworkCallInfo,
+  NetworkCallOptions,
+  NetworkRequestOptions,
+} from "./call-options.js";
+export type { AgentPlace, EnsemblePlace } from "./directory.js";
+export type { RequestContent } from "./network-calls.js";
+export type { NetworkToolProvider, RecordingTool } from "./network-tools.js";
+
+/** Options of `network()`. */
+export interface NetworkOptions {
+  /** The name under which requests are sent: that of the ensemble, or of the program. */
+  readonly name: string;
+  /** Ensembles by name: a backend that they use, a connection of their own, or `{ url, token }`. */
+  readonly ensembles?: Readonly<Record<string, EnsemblePlace>> | undefined;
+  /** The backend of ensembles without an entry, and of those that are found by tags. */
+  readonly backend?: NetworkBackend | undefined;
+  /** For tests. Default: the clock of this machine. */
+  readonly clock?: Clock | undefined;
+}
+
+/** A plugin, and requests by hand. */
+export interface NetworkPlugin extends Plugin {
+  readonly network: {
+    /**
+     * Requests what an ensemble shares and waits for the result. A second request with the same
+     * `requestId` gets the result of the first.
+     * @throws NetworkError without a result after `timeoutMs`; RequestConflictError for a known id
+     * with other content; ValidationError for an invalid argument; the reason of `signal`.
+     */
+    request(
+      ensemble: string,
+      name: string,
+      content?: RequestContent,
+      options?: NetworkRequestOptions & { readonly signal?: AbortSignal | undefined },
+    ): Promise<WorkResponse>;
+  };
+}
+
+/** The tokens that no trace and no log may contain. */
+function agentTokens(ensembles: Readonly<Record<string, EnsemblePlace>>): readonly string[] {
+  const places = Object.values(ensembles).filter((place) => isAgentPlace(place));
+  return places.flatMap(({ token }) => (token === undefined ? [] : [token]));
+}
+
+const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+
+/**
+ * Lets the agents of an ensemble use what other ensembles share: with `NetworkTask`, `NetworkTool`
+ * and `NetworkTools` among their tools. Backends and connections that are given stay open.
+ * @throws ValidationError for an unknown or invalid option.
+ */
+export function network(options: NetworkOptions): NetworkPlugin {
+  checkOptions("network()", options, ["name", "ensembles", "backend", "clock"]);
+  const { name, ensembles = {}, backend, clock = systemClock } = options;
+  if (typeof name !== "string" || !NAME.test(name))
+    throw new ValidationError(
+      `network() name must be 1 to 64 letters, digits, '-' and '_', got: ${preview(name)}`,
+    );
+  if (!isObject(ensembles))
+    throw new ValidationError(`network() ensembles must be an object, got: ${preview(ensembles)}`);
+  for (const [ensemble, place] of Object.entries(ensembles))
+    requirePlace(`network() ensembles.${ensemble}`, place);
+  requireBackend("network() backend", backend);
+  const directory = new NetworkDirectory({ name, ensembles, backend, clock });
+  const calls = new NetworkCalls(directory);
+  return definePlugin({
+    name: "network",
+    network: Object.freeze({
+      request: (ensemble, task, content, o) => calls.request({ ensemble, task }, content, o),
+    } satisfies NetworkPlugin["network"]),
+    bind(bind) {
+      bind.single(DIRECTORY).toConstantValue(directory);
+      bind.many(Tokens.SecretFilter).toConstantValue(secretReplacer(agentTokens(ensembles)));
+    },
+    dispose: () => directory.close(),
+  });
+}
+
+/** Tasks that other ensembles share, as tools. */
+export const NetworkTask = Object.freeze({
+  /**
+   * The tool `{ensemble}__{name}`. `ensemble`: a name that `network()` knows, or a connection.
+   * @throws ValidationError for an invalid ensemble, name or option.
+   */
+  from: (
+    ensemble: string | Remote,
+    name: string,
+    options?: NetworkCallOptions,
+  ): NetworkToolProvider => networkToolFrom("TASK", ensemble, name, options),
+  /** For tests: returns `response` and requests nothing. */
+  stub: (ensemble: string, name: string, response: string): AnyTool =>
+    recordingTool("TASK", ensemble, name, response),
+  /** For tests: keeps the inputs of its calls in `calls`, and requests nothing. */
+  recording: (ensemble: string, name: string, response = "recorded"): RecordingTool =>
+    recordingTool("TASK", ensemble, name, response),
+});
+
+/** Tools that other ensembles share. */
+export const NetworkTool = Object.freeze({
+  /**
+   * The tool `{ensemble}__{name}`. `ensemble`: a name that `network()` knows, or a connection.
+   * @throws ValidationError for an invalid ensemble, name or option.
+   */
+  from: (
+    ensemble: string | Remote,
+    name: string,
+    options?: NetworkCallOptions,
+  ): NetworkToolProvider => networkToolFrom("TOOL", ensemble, name, options),
+  /** For tests: returns `response` and requests nothing. */
+  stub: (ensemble: string, name: string, response: string): AnyTool =>
+    recordingTool("TOOL", ensemble, name, response),
+  /** For tests: keeps the inputs of its calls in `calls`, and requests nothing. */
+  recording: (ensemble: string, name: string, response = "recorded"): RecordingTool =>
+    recordingTool("TOOL", ensemble, name, response),
+});
+
+/** Tools for what other ensembles share, found at the start of each task. */
+export const NetworkTools = Object.freeze({
+  /** Everything that the ensembles of `network()` share. */
+  all: (): DynamicToolProvider => discoveredTools(() => true),
+  /**
+   * What has all of these tags.
+   * @throws ValidationError without a tag, and for a blank one.
+   */
+  tagged: (...tags: readonly string[]): DynamicToolProvider => {
+    if (tags.length === 0 || tags.some((tag) => typeof tag !== "string" || tag.trim() === ""))
+      throw new ValidationError(
+        `NetworkTools.tagged() needs tags that are not blank, got: ${preview(tags)}`,
+      );
+    return discoveredTools((shared) => tags.every((tag) => shared.tags?.includes(tag) === true));
+  },
+});

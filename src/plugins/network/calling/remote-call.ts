@@ -1,0 +1,83 @@
+import type { Remote, WorkRequest, WorkResponse } from "../../../contracts/network.js";
+import type { QueueClock } from "../shared/clock-timer.js";
+import { NetworkError } from "../../../contracts/network-errors.js";
+import { startClockTimer } from "../shared/clock-timer.js";
+
+/** A request and how long its result is awaited. */
+export interface RemoteCall {
+  readonly remote: Remote;
+  readonly request: WorkRequest;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly clock: QueueClock;
+  readonly onProgress?: ((progress: unknown) => void) | undefined;
+}
+
+/** How the wait for a result ended. An abort rejects with the signal's reason. */
+export type CallEnd =
+  | { readonly kind: "response"; readonly response: WorkResponse }
+  | { readonly kind: "full" }
+  | { readonly kind: "late"; readonly lastError: NetworkError | undefined };
+
+/** How often a request is sent again while its result is awaited: its store may have forgotten it. */
+const RESEND_MS = 5_000;
+/** Pauses in ms after failures of the connection. */
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5_000;
+/** Timers may fire so many ms early. */
+const TIMER_MS = 1;
+
+/**
+ * Sends a request and waits for its result. Repeats both, under the same id, after failures of the
+ * connection.
+ * @throws RequestConflictError, ValidationError and other errors that a repetition can't mend; the
+ * reason of `signal`.
+ */
+export async function callRemote(call: RemoteCall): Promise<CallEnd> {
+  const { remote, request, clock, signal } = call;
+  const end = clock.monotonicMs() + call.timeoutMs;
+  const left = (): number => Math.max(0, end - clock.monotonicMs());
+  let lastError: NetworkError | undefined;
+  let wasSent = false;
+  for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted;) {
+    try {
+      const { status } = await remote.send(withTimeLeft(request, call.timeoutMs - left()));
+      if (status === "FULL" && !wasSent) return { kind: "full" };
+      wasSent = true;
+      pauseMs = FIRST_PAUSE_MS;
+      const waitMs = Math.min(left(), RESEND_MS);
+      const { onProgress } = call;
+      const response = await remote.response(request.requestId, {
+        ...{ timeoutMs: waitMs, signal },
+        ...(onProgress !== undefined && { onProgress }),
+      });
+      if (response !== undefined) return { kind: "response", response };
+    } catch (error) {
+      if (!NetworkError.isInstance(error) || error.isPermanent) throw error;
+      lastError = error;
+      await paused(Math.min(pauseMs, left()), clock, signal);
+      pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+    }
+    if (left() <= TIMER_MS && !signal.aborted) return { kind: "late", lastError };
+  }
+  throw signal.reason;
+}
+
+/** Deadlines travel as the time that is left. */
+function withTimeLeft(request: WorkRequest, passedMs: number): WorkRequest {
+  if (request.deadlineMs === undefined) return request;
+  return { ...request, deadlineMs: Math.max(1, request.deadlineMs - passedMs) };
+}
+
+function paused(ms: number, clock: QueueClock, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      stop();
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    const stop = startClockTimer(clock, ms, end);
+    signal.addEventListener("abort", end, { once: true });
+    if (signal.aborted) end();
+  });
+}

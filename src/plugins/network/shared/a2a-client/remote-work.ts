@@ -1,0 +1,322 @@
+import type { StreamResponse } from "@a2a-js/sdk";
+import type { EnqueueReceipt, WorkRequest, WorkResponse } from "../../../../contracts/network.js";
+import type { A2aSettings } from "./a2a-options.js";
+import type { Agent } from "./agent.js";
+import type { SeenEvent } from "./stream-reader.js";
+import { RequestConflictError, NetworkError } from "../../../../contracts/network-errors.js";
+import { WORK_VERSION } from "../../../../contracts/network.js";
+import { messageOfWork } from "../a2a/work-message.js";
+import { startClockTimer } from "../clock-timer.js";
+import { headersFor } from "./agent.js";
+import { awayErrorOf, networkErrorOf, agentRefusalOf } from "./agent-errors.js";
+import { randomShare } from "../../../../util/runtime.js";
+import { AgentAwayError } from "./agent-traffic.js";
+import { StreamReader } from "./stream-reader.js";
+
+/** Delays in ms between repetitions, and between looks at a task without a stream. */
+const FIRST_DELAY_MS = 100;
+const MOST_DELAY_MS = 5_000;
+/** Time in ms in which a service of this framework accepts a request. */
+const ACCEPT_MS = 30_000;
+
+/** Time in ms in which a stream ends after its result, so that its connection is used again. */
+const END_MS = 1_000;
+
+interface AgentCallOptions {
+  readonly signal: AbortSignal;
+  readonly serviceParameters: Record<string, string>;
+}
+
+/** What the work of one request needs. */
+export interface WorkLine {
+  readonly settings: A2aSettings;
+  /** The agent; its card is read once. */
+  readonly connect: () => Promise<Agent>;
+}
+
+/** One request to an agent: sends it and follows it until it has a result. */
+export class RemoteWork {
+  readonly requestId: string;
+  /** Resolves when the agent has accepted or refused the request. */
+  readonly receipt: Promise<EnqueueReceipt>;
+  readonly result: Promise<WorkResponse>;
+  readonly #line: WorkLine;
+  /** Absent for a request that another process has sent. */
+  readonly #request: WorkRequest | undefined;
+  readonly #end = new AbortController();
+  readonly #hearers = new Set<(progress: unknown) => void>();
+  readonly #sentMs: number;
+  #taskId: string | undefined;
+  #accept: (receipt: EnqueueReceipt) => void = () => undefined;
+  /** When the agent last answered. */
+  #heardMs: number;
+  #failures = 0;
+  #looks = 0;
+  #hasNoStream = false;
+  #hasEnded = false;
+  #reviewId: string | undefined;
+
+  constructor(line: WorkLine, requestId: string, request?: WorkRequest) {
+    this.#line = line;
+    this.requestId = requestId;
+    this.#request = request;
+    this.#sentMs = this.#heardMs = line.settings.clock.monotonicMs();
+    const accepted = new Promise<EnqueueReceipt>((resolve) => (this.#accept = resolve));
+    this.result = this.#follow();
+    this.receipt = Promise.race([accepted, this.result.then(() => accepted)]);
+    const ended = (): void => void (this.#hasEnded = true);
+    this.result.then(ended, ended); // who waits for it gets the error
+    this.receipt.catch(() => undefined);
+  }
+
+  /** The id of the task at the agent, once it is known. */
+  get taskId(): string | undefined {
+    return this.#taskId;
+  }
+
+  get request(): WorkRequest | undefined {
+    return this.#request;
+  }
+
+  /** Ends the connection. The request goes on at the agent. */
+  close(): void {
+    if (!this.#hasEnded)
+      this.#end.abort(new NetworkError("The connection to the agent was closed"));
+  }
+
+  onProgress(fn: (progress: unknown) => void): () => void {
+    this.#hearers.add(fn);
+    return () => void this.#hearers.delete(fn);
+  }
+
+  async #follow(): Promise<WorkResponse> {
+    const { origin } = this.#line.settings;
+    for (;;) {
+      try {
+        const agent = await this.#line.connect();
+        this.#end.signal.throwIfAborted();
+        const isNew = this.#taskId === undefined && this.#request !== undefined;
+        const response = isNew ? await this.#send(agent) : await this.#resume(agent);
+        if (response !== undefined) return response;
+        await this.#pause(this.#looks++);
+      } catch (error) {
+        if (this.#end.signal.aborted) throw networkErrorOf(this.#end.signal.reason, origin);
+        await this.#recover(error);
+      }
+    }
+  }
+
+  /** Prepares the next attempt. @throws NetworkError, RequestConflictError if there is none. */
+  async #recover(error: unknown): Promise<void> {
+    const { clock, retryForMs, origin } = this.#line.settings;
+    const refusal = agentRefusalOf(error);
+    if (refusal?.name === "TaskNotFoundError" && this.#taskId !== undefined) {
+      this.#forget();
+      return this.#pause(this.#looks++);
+    }
+    if (refusal?.details["conflict"] === "content") throw new RequestConflictError(this.requestId);
+    const away = awayErrorOf(error, origin);
+    if (away === undefined || clock.monotonicMs() - this.#heardMs >= retryForMs)
+      throw networkErrorOf(away ?? error, origin);
+    if (away.status === 429) this.#hasNoStream = true;
+    await this.#pause(this.#failures++, away.retryAfterMs);
+  }
+
+  /** The agent has forgotten the request. */
+  #forget(): void {
+    if (this.#request === undefined)
+      throw new NetworkError(`The agent does not know request '${this.requestId}'`);
+    this.#taskId = undefined;
+  }
+
+  async #send(agent: Agent): Promise<WorkResponse | undefined> {
+    const request = this.#request;
+    if (request === undefined) return undefined;
+    const { hasExtension, client } = agent;
+    const message = messageOfWork(this.#timely(request), hasExtension);
+    const mayStream = agent.streams && !this.#hasNoStream;
+    const configuration = {
+      acceptedOutputModes: ["text/plain", "application/json"],
+      taskPushNotificationConfig: undefined,
+      returnImmediately: !mayStream,
+    };
+    const params = { tenant: "", message, configuration, metadata: undefined };
+    try {
+      if (mayStream)
+        return await this.#read(
+          agent,
+          (options) => client.sendMessageStream(params, options),
+          hasExtension ? ACCEPT_MS : undefined,
+        );
+      const sent = await client.sendMessage(params, this.#options(agent));
+      const payload =
+        "messageId" in sent
+          ? { $case: "message" as const, value: sent }
+          : { $case: "task" as const, value: sent };
+      return this.#take(this.#reader().read({ payload }));
+    } catch (error) {
+      const { origin } = this.#line.settings;
+      const away = awayErrorOf(error, origin);
+      // Agents of others need not recognise a repeated message.
+      if (away?.isUnsent === false && !hasExtension && this.#taskId === undefined)
+        throw new NetworkError(`The agent at ${origin} may or may not have accepted the request`, {
+          cause: error,
+        });
+      throw error;
+    }
+  }
+
+  /** The request with the time that is left. */
+  #timely(request: WorkRequest): WorkRequest {
+    const { deadlineMs, traceContext: _, ...rest } = request;
+    if (deadlineMs === undefined) return rest;
+    const elapsed = this.#line.settings.clock.monotonicMs() - this.#sentMs;
+    return { ...rest, deadlineMs: Math.max(1, Math.round(deadlineMs - elapsed)) };
+  }
+
+  /** Looks at the task, then follows its stream. */
+  async #resume(agent: Agent): Promise<WorkResponse | undefined> {
+    const id = this.#taskId ?? (agent.hasExtension ? this.requestId : undefined);
+    if (id === undefined)
+      throw new NetworkError(`Request '${this.requestId}' was not sent by this process`);
+    this.#taskId = id;
+    const options = this.#options(agent);
+    const { client } = agent;
+    const task = await client.getTask({ tenant: "", id }, options);
+    const response = this.#take(this.#reader().seen(task));
+    if (response !== undefined || !agent.streams || this.#hasNoStream) return response;
+    return this.#read(agent, (o) => client.resubscribeTask({ tenant: "", id }, o));
+  }
+
+  /** Reads a stream to its end. `undefined` if it ends without the result. */
+  async #read(
+    agent: Agent,
+    open: (options: AgentCallOptions) => AsyncIterable<StreamResponse>,
+    limitMs?: number,
+  ): Promise<WorkResponse | undefined> {
+    const left = new AbortController();
+    const options = this.#options(agent);
+    const { signal } = left;
+    const close = (): void => left.abort(options.signal.reason);
+    options.signal.addEventListener("abort", close, { once: true });
+    if (options.signal.aborted) close();
+    const reader = this.#reader();
+    const { settings } = this.#line;
+    const events = open({ ...options, signal })[Symbol.asyncIterator]();
+    try {
+      let next = await acceptedWithin(events.next(), limitMs, settings);
+      for (; next.done !== true; next = await events.next()) {
+        const seen = reader.read(next.value);
+        if (seen.isIncomplete === true) return undefined;
+        const response = this.#take(seen);
+        if (response !== undefined) return response;
+      }
+      return undefined;
+    } finally {
+      void leave(events, left, settings).then(() =>
+        options.signal.removeEventListener("abort", close),
+      );
+    }
+  }
+
+  #reader(): StreamReader {
+    const { clock } = this.#line.settings;
+    return new StreamReader(this.requestId, () => Math.round(clock.monotonicMs() - this.#sentMs));
+  }
+
+  /** Notes what was seen. Returns the result, if it is there. */
+  #take(seen: SeenEvent): WorkResponse | undefined {
+    const { taskId, receipt, response, progress, review, question } = seen;
+    this.#heardMs = this.#line.settings.clock.monotonicMs();
+    this.#failures = 0;
+    this.#taskId ??= taskId;
+    if (progress !== undefined) this.#tell(progress);
+    if (review !== undefined && review.reviewId !== this.#reviewId) {
+      this.#reviewId = review.reviewId;
+      this.#tell({ type: "review_requested", ...review });
+    }
+    const isFull = response?.status === "REJECTED" && response.reason === "AT_CAPACITY";
+    this.#accept({
+      status: isFull ? "FULL" : receipt === "DUPLICATE" ? "DUPLICATE" : "ACCEPTED",
+    });
+    return response ?? (question === undefined ? undefined : this.#asks(question));
+  }
+
+  /** The result of an agent that asks a question that has no reviewer here. */
+  #asks(question: string): WorkResponse {
+    const { clock } = this.#line.settings;
+    return {
+      v: WORK_VERSION,
+      requestId: this.requestId,
+      status: "FAILED",
+      reason: "RUN_FAILED",
+      error: `The agent asks for input: ${question}`,
+      durationMs: Math.round(clock.monotonicMs() - this.#sentMs),
+    };
+  }
+
+  #tell(progress: unknown): void {
+    for (const hearer of this.#hearers) hearer(progress);
+  }
+
+  #options(agent: Agent): AgentCallOptions {
+    const { traceparent, tracestate } = this.#request?.traceContext ?? {};
+    const headers = {
+      ...headersFor(agent),
+      ...(traceparent !== undefined && { traceparent }),
+      ...(tracestate !== undefined && { tracestate }),
+    };
+    return { signal: this.#end.signal, serviceParameters: headers };
+  }
+
+  /** Waits before an attempt: doubled each time, spread, at least what the agent asked for. */
+  #pause(attempt: number, leastMs = 0): Promise<void> {
+    const full = Math.min(MOST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(attempt, 10));
+    const ms = Math.max(leastMs, full * (0.5 + randomShare() / 2)); // callers must not repeat together
+    return new Promise((resolve) => {
+      const { signal } = this.#end;
+      const end = (): void => {
+        stop();
+        signal.removeEventListener("abort", end);
+        resolve();
+      };
+      const stop = startClockTimer(this.#line.settings.clock, ms, end);
+      signal.addEventListener("abort", end, { once: true });
+    });
+  }
+}
+
+/** @throws AgentAwayError after the limit. */
+function acceptedWithin<T>(
+  work: Promise<T>,
+  limitMs: number | undefined,
+  { clock, origin }: A2aSettings,
+): Promise<T> {
+  if (limitMs === undefined) return work;
+  return new Promise((resolve, reject) => {
+    const late = (): void =>
+      reject(
+        new AgentAwayError(`The agent at ${origin} has not accepted within ${limitMs} ms`, {
+          isUnsent: false,
+        }),
+      );
+    const stop = startClockTimer(clock, limitMs, late);
+    work.then(resolve, reject).finally(stop);
+  });
+}
+
+/** Reads a stream that is not needed any more to its end, or closes it. Never rejects. */
+async function leave(
+  events: AsyncIterator<unknown>,
+  left: AbortController,
+  { clock }: A2aSettings,
+): Promise<void> {
+  const stop = startClockTimer(clock, END_MS, () => left.abort());
+  try {
+    if ((await events.next()).done !== true) left.abort();
+  } catch {
+    // It has failed before, or was closed.
+  } finally {
+    stop();
+  }
+}

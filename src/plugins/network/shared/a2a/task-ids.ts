@@ -1,0 +1,28 @@
+/** Begins the id of a task whose first message had a context. */
+const WITH_CONTEXT = "ctx~";
+
+/** What the id of a task contains. */
+export interface TaskName {
+  readonly messageId: string;
+  readonly contextId: string;
+}
+
+/**
+ * Returns the id of the task that a message starts: the id of the message, after the context if the
+ * message names one. No instance has to store which context a task belongs to.
+ */
+export function taskIdOf({ messageId, contextId }: TaskName): string {
+  const isNamed = contextId !== "" && contextId !== messageId;
+  if (!isNamed && !messageId.startsWith(WITH_CONTEXT)) return messageId;
+  return `${WITH_CONTEXT}${Buffer.from(contextId).toString("base64url")}~${messageId}`;
+}
+
+/** Reverses {@link taskIdOf}. Without a context, the context is the message's own. */
+export function taskNameOf(taskId: string): TaskName {
+  if (!taskId.startsWith(WITH_CONTEXT)) return { messageId: taskId, contextId: taskId };
+  const end = taskId.indexOf("~", WITH_CONTEXT.length);
+  if (end === -1) return { messageId: taskId, contextId: taskId };
+  const messageId = taskId.slice(end + 1);
+  const contextId = Buffer.from(taskId.slice(WITH_CONTEXT.length, end), "base64url").toString();
+  return { messageId, contextId: contextId === "" ? messageId : contextId };
+}

@@ -1,0 +1,73 @@
+import type {
+  Catalogue,
+  NetworkBackend,
+  RequestQueue,
+  ResultStore,
+  Topics,
+} from "../../../contracts/network.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { checkOptions, preview, requireText } from "../../../contracts/validation.js";
+import { asFields } from "../../../util/objects.js";
+import { systemClock } from "../../../util/runtime.js";
+import { LocalCatalogue } from "./local-catalogue.js";
+import { LocalTopics } from "./local-topics.js";
+
+/** The parts of a backend. */
+export interface BackendParts {
+  /** Names the engine. */
+  readonly name: string;
+  readonly queue: RequestQueue;
+  readonly results: ResultStore;
+  /**
+   * Default: within this process. Cancellation then reaches other processes at the renewal of the
+   * lease, and progress does not reach them.
+   */
+  readonly topics?: Topics | undefined;
+  /** Default: within this process. Other processes then find nothing by tags. */
+  readonly catalogue?: Catalogue | undefined;
+}
+
+/** The methods that each part must have; `close` is optional. */
+const METHODS = Object.freeze({
+  queue: [
+    ...["enqueue", "dequeue", "extend", "acknowledge", "release", "deadLetter"],
+    ...["deadLetters", "redrive", "status", "depth"],
+  ],
+  results: ["store", "retrieve", "forget", "subscribe"],
+  topics: ["publish", "subscribe"],
+  catalogue: ["announce", "withdraw", "entries"],
+});
+
+/**
+ * Joins the parts to a backend that closes them all.
+ * @throws ValidationError for an unknown part, and for one without a required method.
+ */
+export function backendOf(parts: BackendParts): NetworkBackend {
+  checkOptions("NetworkBackend.of()", parts, ["name", ...Object.keys(METHODS)]);
+  requireText(parts.name, `name of a backend must not be blank, got: ${preview(parts.name)}`);
+  const topics = parts.topics ?? new LocalTopics();
+  const catalogue = parts.catalogue ?? new LocalCatalogue(systemClock);
+  const { name, queue, results } = parts;
+  const whole = { queue, results, topics, catalogue };
+  for (const [part, methods] of Object.entries(METHODS))
+    requireMethods(part, whole[part as keyof typeof METHODS], methods); // the keys of METHODS
+  return Object.freeze({ name, ...whole, close: () => closeAll(Object.values(whole)) });
+}
+
+function requireMethods(part: string, value: unknown, methods: readonly string[]): void {
+  const missing = methods.find((method) => typeof asFields(value)?.[method] !== "function");
+  if (missing !== undefined)
+    throw new ValidationError(
+      `${part} of a backend must have the method ${missing}(), got: ${preview(value)}`,
+    );
+}
+
+interface Closeable {
+  close?(): Promise<void>;
+}
+
+/** Closes each part. @throws the first error, after all were closed. */
+async function closeAll(parts: readonly Closeable[]): Promise<void> {
+  const ends = await Promise.allSettled(parts.map(async (part) => part.close?.()));
+  for (const end of ends) if (end.status === "rejected") throw end.reason;
+}

@@ -1,0 +1,81 @@
+import type * as contracts from "../../../contracts/network.js";
+import type { BackendParts } from "./backend-of.js";
+import type { FileBackendOptions } from "./file/file-backend.js";
+import type { LocalBackendOptions } from "./local-options.js";
+import type { TransportOptions } from "./transport.js";
+import { backendOf } from "./backend-of.js";
+import { fileBackend } from "./file/file-backend.js";
+import { inMemoryBackend, inMemoryQueue, inMemoryResults } from "./in-memory/in-memory-backend.js";
+import { transportOf } from "./transport.js";
+
+// Factories with the name of a type: `RequestQueue` is the contract and the place to get one.
+
+/** Requests that wait for execution; see the contract. */
+export type RequestQueue = contracts.RequestQueue;
+
+/** The queues of this package. Other engines bring theirs in a backend. */
+export const RequestQueue = Object.freeze({
+  /**
+   * Within this process, for as long as the object lives.
+   * @throws ValidationError for an unknown or invalid option.
+   */
+  inMemory: (options?: LocalBackendOptions): RequestQueue => inMemoryQueue(options),
+});
+
+/** Results of requests; see the contract. */
+export type ResultStore = contracts.ResultStore;
+
+/** The result stores of this package. */
+export const ResultStore = Object.freeze({
+  /**
+   * Within this process, for as long as the object lives.
+   * @throws ValidationError for an unknown option.
+   */
+  inMemory: (options?: Pick<LocalBackendOptions, "clock">): ResultStore => inMemoryResults(options),
+});
+
+/** The storage that services and their callers share; see the contract. */
+export type NetworkBackend = contracts.NetworkBackend;
+
+/** The backends of this package. */
+export const NetworkBackend = Object.freeze({
+  /**
+   * Within this process, for as long as the object lives. Services and callers that shall reach
+   * each other must get the same object.
+   * @throws ValidationError for an unknown or invalid option.
+   */
+  inMemory: (options?: LocalBackendOptions): NetworkBackend => inMemoryBackend(options),
+  /**
+   * In a folder, for one process at a time. What was accepted survives the end of the process, also
+   * a sudden one: requests in execution are delivered again, with the next attempt. Results are held
+   * in memory too, until they expire. The folder is opened at the first call, and belongs to the
+   * object until `close()`; others are rejected with NetworkError. Default `.agentensemble/network`.
+   * @throws ValidationError for a blank folder, and for an unknown or invalid option.
+   */
+  file: (folder?: string, options?: FileBackendOptions): NetworkBackend =>
+    fileBackend(folder, options),
+  /**
+   * Joins a queue, a result store, and optionally topics and a catalogue. `close()` closes them.
+   * @throws ValidationError for an unknown part, and for one without a required method.
+   */
+  of: (parts: BackendParts): NetworkBackend => backendOf(parts),
+});
+
+/** Sends requests to one ensemble and receives its own; see the contract. */
+export type Transport = contracts.Transport;
+
+/** The transports of this package. */
+export const Transport = Object.freeze({
+  /**
+   * With a backend of its own in memory: for tests.
+   * @throws ValidationError for a blank name, and for an unknown or invalid option.
+   */
+  inMemory: (name = "default", options?: TransportOptions): Transport =>
+    transportOf(name, inMemoryBackend(), options),
+  /**
+   * Over a backend, which `close()` leaves open.
+   * @throws ValidationError for a blank name, and for an unknown or invalid option.
+   */
+  of: (name: string, backend: NetworkBackend, options?: TransportOptions): Transport =>
+    transportOf(name, backend, options),
+});

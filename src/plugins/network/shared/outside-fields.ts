@@ -1,0 +1,39 @@
+import type { Fields } from "../../../util/objects.js";
+import { preview } from "../../../contracts/validation.js";
+import { asFields } from "../../../util/objects.js";
+
+/**
+ * Describes what is wrong with the fields of a request that arrived over HTTP. Ensembles on one
+ * backend trust each other with these fields; callers over HTTP do not reach the backend's topics.
+ */
+export function outsideProblem({ path, delivery, cache, budget }: Fields): string | undefined {
+  if (path !== undefined && !(Array.isArray(path) && path.every((one) => typeof one === "string")))
+    return `path must be an array of names, got: ${preview(path)}`;
+  const method = asFields(delivery)?.["method"];
+  if (delivery !== undefined && method !== "STORE" && method !== "NONE")
+    return `delivery.method must be STORE or NONE over HTTP, got: ${preview(method)}`;
+  for (const [name, value] of Object.entries(asFields(budget) ?? {}))
+    if (name === "currency" ? typeof value !== "string" : !isPositiveAmount(value))
+      return `budget.${name} must be ${name === "currency" ? "a text" : "a number above 0"}, got: ${preview(value)}`;
+  return cache === undefined ? undefined : cacheProblem(asFields(cache));
+}
+
+function cacheProblem(cache: Fields | undefined): string | undefined {
+  const { policy, key, maxAgeMs } = cache ?? {};
+  const isRight =
+    (policy === "USE_CACHED" || policy === "FORCE_FRESH") &&
+    typeof key === "string" &&
+    isPositiveAmount(maxAgeMs);
+  return isRight ? undefined : `cache must have policy, key and maxAgeMs, got: ${preview(cache)}`;
+}
+
+function isPositiveAmount(value: unknown): boolean {
+  return typeof value === "number" && Number.isFinite(value) && value > 0;
+}
+
+/** Keeps the cached results of one caller apart from those of others. */
+export function callersCache(cache: unknown, caller: string): { readonly cache?: Fields } {
+  const fields = asFields(cache);
+  if (fields === undefined) return {};
+  return { cache: { ...fields, key: JSON.stringify([caller, fields["key"]]) } };
+}

@@ -1,0 +1,9 @@
+/** The topic for requests to cancel a request: `{ reason }`. */
+export function cancelTopic(requestId: string): string {
+  return `cancel.${requestId}`;
+}
+
+/** The topic for what happens during the execution of a request. */
+export function progressTopic(requestId: string): string {
+  return `progress.${requestId}`;
+}

@@ -1,0 +1,24 @@
+/** Why a request is refused. Everything in it is sent to the client. */
+export class HttpRefusal extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly extra: {
+      readonly headers?: Readonly<Record<string, string>>;
+      /** Stand in the body next to `error`. */
+      readonly fields?: Readonly<Record<string, unknown>>;
+    } = {},
+  ) {
+    super(message);
+  }
+}
+
+/** The answer to everything that this principal must not know of. */
+export function notFoundRefusal(code = "NOT_FOUND", message = "Not found"): HttpRefusal {
+  return new HttpRefusal(404, code, message);
+}
+
+export function badRequest(message: string): HttpRefusal {
+  return new HttpRefusal(400, "BAD_REQUEST", message);
+}

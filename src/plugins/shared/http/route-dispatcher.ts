@@ -1,0 +1,198 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import type { Authenticate, HttpRoute, Principal } from "../../../contracts/http-route.js";
+import type { RequestRefusal } from "./http-gate.js";
+import type { FoundRoute } from "./routes.js";
+import { toError } from "../../../util/errors.js";
+import { BodyTooLargeError, bodyText, sendResponse, webRequest } from "./http-exchange.js";
+import { HttpGate } from "./http-gate.js";
+import { HttpRefusal } from "./http-refusal.js";
+import { isAdmitted, routesOf } from "./routes.js";
+
+const METHODS = Object.freeze(["GET", "POST", "PUT", "DELETE", "HEAD"]);
+const UNAUTHORIZED: RequestRefusal = Object.freeze({
+  status: 401,
+  message: "Unauthorized",
+  headers: { "WWW-Authenticate": "Bearer" },
+});
+const FORBIDDEN: RequestRefusal = Object.freeze({ status: 403, message: "Forbidden" });
+const NOT_FOUND: RequestRefusal = Object.freeze({ status: 404, message: "Not found" });
+
+/** The `error` of a refusal in JSON, where the refusal has no code. */
+const CODES: Readonly<Record<number, string>> = Object.freeze({
+  401: "UNAUTHORIZED",
+  403: "FORBIDDEN",
+  404: "NOT_FOUND",
+  405: "METHOD_NOT_ALLOWED",
+  413: "BODY_TOO_LARGE",
+  414: "URL_TOO_LONG",
+  429: "TOO_MANY_REQUESTS",
+  503: "UNAVAILABLE",
+});
+
+/** How requests reach routes. */
+export interface RouteDispatcherOptions {
+  /** A function where routes come and go. Of routes with one path the first is taken. */
+  readonly routes: readonly HttpRoute[] | (() => readonly HttpRoute[]);
+  readonly authenticate: Authenticate;
+  /** Names in small letters, without port; IPv6 addresses in brackets. */
+  readonly allowedHosts: readonly string[];
+  readonly allowedOrigins: ReadonlySet<string>;
+  readonly maxBodyBytes: number;
+  readonly onError: (error: Error) => void;
+  /** See `HttpGateOptions`. */
+  readonly pagePath?: string | undefined;
+  /** Refusals are `{ error, message }` instead of plain text. */
+  readonly jsonErrors?: boolean | undefined;
+  /** Headers of every answer. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Characters of path and query. Default: what Node.js admits. */
+  readonly maxUrlLength?: number | undefined;
+  /** Called for each request without a principal. Its result replaces the 401. */
+  readonly onUnauthorized?: ((request: Request) => RequestRefusal | undefined) | undefined;
+  /** The last word on a request that has a principal with the role of its route. */
+  readonly limit?: ((principal: Principal) => RequestRefusal | undefined) | undefined;
+}
+
+/** A request that may be answered. */
+interface Admitted extends FoundRoute {
+  readonly asked: Request;
+  /** Absent on public routes. */
+  readonly principal: Principal | undefined;
+}
+
+/** Takes requests to their routes. */
+export class RouteDispatcher {
+  readonly #options: RouteDispatcherOptions;
+  readonly #gate: HttpGate;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  constructor(options: RouteDispatcherOptions) {
+    const { allowedHosts, allowedOrigins, pagePath, headers = {} } = options;
+    this.#options = options;
+    this.#headers = headers;
+    this.#gate = new HttpGate({
+      allowedHosts,
+      allowedOrigins,
+      pagePath,
+      methods: METHODS,
+      requestHeaders: "authorization, content-type, accept, last-event-id",
+      responseHeaders: "www-authenticate",
+    });
+  }
+
+  /** Never throws: a request that breaks is answered, or its connection is closed. */
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const headers = { ...this.#headers, ...this.#gate.corsHeaders(request.headers.origin) };
+    response.on("error", this.#options.onError);
+    try {
+      const found = await this.#admitted(request, response);
+      if ("status" in found) return this.#refuse(response, found, headers);
+      if (request.method === "OPTIONS") return void response.writeHead(204, headers).end();
+      const whole = await this.#withBody(request, found.asked);
+      const { route, principal, parameters } = found;
+      const answer = await route.handle(whole, principal, parameters);
+      await sendResponse(answer, response, withoutThose(answer, headers));
+    } catch (error) {
+      if (error instanceof BodyTooLargeError)
+        return this.#refuse(response, { status: 413, message: "The body is too large" }, headers);
+      if (!response.destroyed) this.#options.onError(toError(error)); // otherwise it broke because the client is gone
+      this.#refuse(response, { status: 500, message: "Internal server error" }, headers);
+      if (!response.writableEnded) response.destroy();
+    }
+  }
+
+  /** Never throws. */
+  async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const { onError } = this.#options;
+    socket.on("error", onError);
+    try {
+      const found = await this.#admitted(request);
+      if ("route" in found && found.route.upgrade !== undefined)
+        return await found.route.upgrade(request, socket, head, found.principal);
+      const { status, message } = "route" in found ? NOT_FOUND : found;
+      socket.end(`HTTP/1.1 ${status} ${message}\r\nConnection: close\r\n\r\n`);
+    } catch (error) {
+      if (error instanceof HttpRefusal)
+        return void socket.end(
+          `HTTP/1.1 ${error.status} ${error.message}\r\nConnection: close\r\n\r\n`,
+        );
+      onError(toError(error));
+      socket.destroy();
+    }
+  }
+
+  /** The route of a request and who asks; or why it goes no further. */
+  async #admitted(
+    request: IncomingMessage,
+    response?: ServerResponse,
+  ): Promise<Admitted | RequestRefusal> {
+    const { routes, maxUrlLength = Number.POSITIVE_INFINITY } = this.#options;
+    let candidates: readonly FoundRoute[] = [];
+    const refusal = this.#gate.refusal(request, (path) => {
+      candidates = routesOf(typeof routes === "function" ? routes() : routes, path);
+      return candidates.length > 0;
+    });
+    if (refusal !== undefined) return refusal;
+    if ((request.url?.length ?? 0) > maxUrlLength)
+      return { status: 414, message: `The URL is longer than ${maxUrlLength} characters` };
+    const asked = webRequest(request, response); // what the gate refuses may have no such form
+    const method = request.method === "HEAD" ? "GET" : request.method;
+    const isQuestion = request.method === "OPTIONS";
+    const found = candidates.find(({ route }) => isQuestion || route.method === method);
+    if (found === undefined) {
+      const headers = { Allow: candidates.map(({ route }) => route.method).join(", ") };
+      return { status: 405, message: "Method not allowed", headers };
+    }
+    if (found.route.role === "public" || isQuestion)
+      return { ...found, asked, principal: undefined }; // a browser's question carries no token
+    return this.#admittedAs(found, asked);
+  }
+
+  async #admittedAs(found: FoundRoute, asked: Request): Promise<Admitted | RequestRefusal> {
+    const { authenticate, onError, onUnauthorized, limit } = this.#options;
+    let principal: Principal | undefined;
+    try {
+      principal = await authenticate(asked);
+    } catch (error) {
+      onError(toError(error));
+    }
+    if (principal === undefined) return onUnauthorized?.(asked) ?? UNAUTHORIZED;
+    if (!isAdmitted(principal, found.route.role)) return FORBIDDEN;
+    return limit?.(principal) ?? { ...found, asked, principal };
+  }
+
+  async #withBody(request: IncomingMessage, asked: Request): Promise<Request> {
+    if (request.method !== "POST" && request.method !== "PUT") return asked;
+    return new Request(asked, { body: await bodyText(request, this.#options.maxBodyBytes) });
+  }
+
+  /** What is left of the request is not read, so the connection can't be used again. */
+  #refuse(
+    response: ServerResponse,
+    { status, message, error, headers }: RequestRefusal,
+    more: Readonly<Record<string, string>>,
+  ): void {
+    if (response.destroyed || response.headersSent) return;
+    const isJson = this.#options.jsonErrors === true;
+    const body = isJson
+      ? JSON.stringify({ error: error ?? CODES[status] ?? "INTERNAL", message })
+      : message;
+    response
+      .writeHead(status, {
+        "Content-Type": isJson ? "application/json" : "text/plain",
+        Connection: "close",
+        ...more,
+        ...headers,
+      })
+      .end(body);
+  }
+}
+
+/** The headers of all answers but those that this one has itself. */
+function withoutThose(
+  { headers: own }: Response,
+  headers: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !own.has(name)));
+}

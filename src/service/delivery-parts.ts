@@ -1,0 +1,20 @@
+import type { NetworkBackend } from "../contracts/network.js";
+import type { TracePropagation } from "../contracts/propagation.js";
+import type { ReviewStore } from "../contracts/review.js";
+import type { Clock } from "../contracts/runtime.js";
+import type { ServiceEvents } from "./service-events.js";
+import type { ServiceSettings } from "./service-settings.js";
+import type { SharedWork } from "./shared-work.js";
+
+/** The parts of a service that its deliveries use. */
+export interface DeliveryParts {
+  readonly backend: NetworkBackend;
+  readonly clock: Clock;
+  readonly events: ServiceEvents;
+  readonly settings: ServiceSettings;
+  readonly shared: ReadonlyMap<string, SharedWork>;
+  readonly trace: TracePropagation | undefined;
+  readonly reviews: ReviewStore | undefined;
+  /** The currency of the ensemble's prices; `undefined` without prices. */
+  readonly currency: string | undefined;
+}

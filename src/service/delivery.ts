@@ -1,0 +1,223 @@
+import type { Lease, WorkResponse } from "../contracts/network.js";
+import type { ActiveRequest } from "../contracts/service.js";
+import type { DeliveryParts } from "./delivery-parts.js";
+import type { SharedWork } from "./shared-work.js";
+import type { WorkFailure } from "./work-response.js";
+import {
+  type AgentEnsembleError,
+  RunCancelledError,
+  RunSuspendedError,
+} from "../contracts/errors.js";
+import { RunFencedError, RunInUseError } from "../contracts/journal-errors.js";
+import { Cancellation } from "../util/abort/cancellation.js";
+import { messageOf } from "../util/errors.js";
+import { CachedResults } from "./cached-results.js";
+import { DeliveryEnd } from "./delivery-end.js";
+import { judgeRequest } from "./judge-request.js";
+import { LeaseKeeper } from "./lease-keeper.js";
+import { RequestTopics } from "./request-topics.js";
+import { requestRunOptions } from "./run-options.js";
+import { completedResponse, failureOf, failureResponse } from "./work-response.js";
+
+/** Why a run was ended from outside. */
+type Stop = "drained" | "lost" | "cancelled" | "deadline";
+
+/** Time in ms before a request returns to the queue that this instance can't do. */
+const OTHERS_MS = 1_000;
+/** Time in ms before a request returns to the queue whose run waits for people, or is in use. */
+const WAITING_MS = 15_000;
+
+/** One delivery of a request: from its lease to its end. */
+export class Delivery {
+  readonly lease: Lease;
+  readonly startedAt: string;
+  readonly #parts: DeliveryParts;
+  readonly #startedMs: number;
+  readonly #end: DeliveryEnd;
+  readonly #run = new Cancellation<AgentEnsembleError>();
+  #stopped: Stop | undefined;
+  #hasBegun = false;
+
+  constructor(lease: Lease, parts: DeliveryParts) {
+    this.lease = lease;
+    this.#parts = parts;
+    this.startedAt = parts.clock.now().toISOString();
+    this.#startedMs = parts.clock.monotonicMs();
+    this.#end = new DeliveryEnd(lease, parts);
+  }
+
+  /** The request, if its run has begun. */
+  get active(): ActiveRequest | undefined {
+    if (!this.#hasBegun) return undefined;
+    const { request, attempt } = this.lease;
+    const { requestId, task, from } = request;
+    const { startedAt } = this;
+    return Object.freeze({ requestId, runId: requestId, task, from, attempt, startedAt });
+  }
+
+  /** Ends the run. The request returns to the queue, as if it had not been delivered. */
+  drain(): void {
+    this.#end.giveUp();
+    this.#stop("drained", new RunCancelledError("The service was stopped", { isShutdown: true }));
+  }
+
+  /** Ends the run: another instance has the request. */
+  lose(): void {
+    this.#stop("lost", new RunCancelledError("The lease was lost", { isShutdown: true }));
+  }
+
+  /** Ends the run. The result of the request is already kept. */
+  cancel(reason: string): void {
+    this.#stop("cancelled", new RunCancelledError(`The request was cancelled: ${reason}`));
+  }
+
+  /** Never rejects: a store that fails returns the request to the queue by the end of its lease. */
+  async perform(): Promise<void> {
+    const { backend, clock, events } = this.#parts;
+    const keeper = new LeaseKeeper({ queue: backend.queue, clock }, this.lease, (held) =>
+      held ? void this.#lookForCancel() : this.lose(),
+    );
+    try {
+      await this.#perform();
+    } catch (error) {
+      events.warn(`Request '${this.lease.request.requestId}' failed here: ${messageOf(error)}`);
+      await this.#end.release({ reason: messageOf(error), delayMs: OTHERS_MS });
+    } finally {
+      keeper.stop();
+      this.#run.dispose();
+    }
+  }
+
+  async #perform(): Promise<void> {
+    const { backend, shared, settings } = this.#parts;
+    const known = await backend.results.retrieve(this.lease.request.requestId);
+    if (known !== undefined) return this.#end.acknowledge();
+    const verdict = judgeRequest(this.lease, shared, settings);
+    switch (verdict.kind) {
+      case "bury":
+        return this.#end.bury(this.#failed(verdict.failure), verdict.failure.error);
+      case "answer":
+        return this.#end.deliver(this.#failed(verdict.failure), undefined);
+      case "release":
+        return this.#end.release({ reason: verdict.reason, delayMs: OTHERS_MS });
+      case "run":
+        return this.#execute(verdict.work);
+    }
+  }
+
+  async #execute(work: SharedWork): Promise<void> {
+    const cache = new CachedResults(this.#parts, this.lease.request, work.capability.version);
+    const cached = await cache.find();
+    if (cached !== undefined) return this.#end.deliver(cached, work.resultTtlMs);
+    const topics = new RequestTopics(this.#parts, this.lease.request.requestId);
+    await topics.open(() => void this.#lookForCancel());
+    let response: WorkResponse | undefined;
+    try {
+      response = await this.#respond(work, topics);
+    } finally {
+      topics.close();
+    }
+    if (response === undefined) return;
+    await cache.keep(response);
+    await this.#end.deliver(response, work.resultTtlMs);
+  }
+
+  /** Runs the request. `undefined` if there is nothing to deliver. */
+  async #respond(work: SharedWork, topics: RequestTopics): Promise<WorkResponse | undefined> {
+    const { request } = this.lease;
+    const { trace, currency } = this.#parts;
+    this.#begin();
+    this.#expireAtDeadline();
+    try {
+      const options = requestRunOptions(request, {
+        signal: this.#run.signal,
+        timeoutMs: work.timeoutMs,
+        currency,
+        listener: topics.listener,
+      });
+      const run = (): Promise<Awaited<ReturnType<SharedWork["run"]>>> => work.run(request, options);
+      const output = await (trace === undefined ? run() : trace.within(request.traceContext, run));
+      return this.#stopped === "lost" ? this.#lost() : completedResponse(this.#origin(), output);
+    } catch (error) {
+      return this.#failedRun(error);
+    }
+  }
+
+  #begin(): void {
+    const { request, attempt, waitedMs } = this.lease;
+    const { requestId, task, from } = request;
+    this.#hasBegun = true;
+    this.#parts.events.emit({ type: "request_started", requestId, task, from, attempt, waitedMs });
+  }
+
+  /** What follows from the error of a run. */
+  async #failedRun(error: unknown): Promise<WorkResponse | undefined> {
+    const { output } = error as { readonly output?: Parameters<typeof failureResponse>[2] };
+    if (this.#stopped === "lost" || RunFencedError.find(error) !== undefined) return this.#lost();
+    if (this.#stopped === "cancelled") {
+      await this.#end.acknowledgeCancelled(this.#durationMs);
+      return undefined;
+    }
+    const delayMs = this.#returnDelayMs(error);
+    if (delayMs !== undefined) {
+      await this.#end.release({ reason: messageOf(error), delayMs });
+      return undefined;
+    }
+    const failure: WorkFailure =
+      this.#stopped === "deadline"
+        ? { status: "FAILED", reason: "DEADLINE", error: messageOf(this.#run.reason) }
+        : failureOf(error);
+    return this.#failed(failure, output);
+  }
+
+  /** The delay in ms after which a run that did not fail is delivered again. */
+  #returnDelayMs(error: unknown): number | undefined {
+    if (this.#stopped === "drained" || RunCancelledError.find(error)?.isShutdown === true) return 0;
+    const waits = RunSuspendedError.find(error) ?? RunInUseError.find(error);
+    return waits === undefined ? undefined : WAITING_MS;
+  }
+
+  #lost(): undefined {
+    this.#end.lost();
+    return undefined;
+  }
+
+  #failed(failure: WorkFailure, output?: Parameters<typeof failureResponse>[2]): WorkResponse {
+    return failureResponse(this.#origin(), failure, output);
+  }
+
+  #origin(): Parameters<typeof failureResponse>[0] {
+    const { request, attempt } = this.lease;
+    const { settings } = this.#parts;
+    return { request, attempt, durationMs: this.#hasBegun ? this.#durationMs : 0, settings };
+  }
+
+  get #durationMs(): number {
+    return Math.round(this.#parts.clock.monotonicMs() - this.#startedMs);
+  }
+
+  #expireAtDeadline(): void {
+    const { request, waitedMs } = this.lease;
+    const { deadlineMs } = request;
+    if (deadlineMs === undefined) return;
+    const stop = (): void =>
+      this.#stop("deadline", new RunCancelledError(`The deadline of ${deadlineMs} ms is over`));
+    this.#end.stopAtEnd(this.#parts.clock, Math.max(0, deadlineMs - waitedMs), stop);
+  }
+
+  #stop(kind: Stop, reason: AgentEnsembleError): void {
+    if (this.#stopped === undefined || kind === "lost") this.#stopped = kind;
+    this.#run.cancel(reason);
+  }
+
+  /** The stored result decides: messages to cancel may get lost, and may come from anywhere. */
+  async #lookForCancel(): Promise<void> {
+    if (this.#stopped !== undefined) return;
+    try {
+      const known = await this.#parts.backend.results.retrieve(this.lease.request.requestId);
+      if (known?.status === "CANCELLED") this.cancel(known.error ?? "");
+    } catch {
+      // The next renewal looks again.
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import type { EnqueueReceipt, WorkRequest } from "../../contracts/network.js";
+import type { StartOptions } from "../../contracts/service.js";
+import type { RunningService } from "../running-service.js";
+import type { ServiceSettings } from "../service-settings.js";
+
+/** What accepting requests of callers needs. */
+export interface CallerQueueParts {
+  readonly service: RunningService;
+  readonly settings: ServiceSettings;
+  readonly callers: StartOptions["callers"];
+}
+
+/** Accepts requests of callers within their limits. */
+export class CallerQueue {
+  readonly #parts: CallerQueueParts;
+  /** Requests of callers with a limit that have no result yet, as far as this instance knows. */
+  readonly #open = new Map<string, Set<string>>();
+
+  constructor(parts: CallerQueueParts) {
+    this.#parts = parts;
+  }
+
+  /** How many requests a caller has, if that is as many as it may have. */
+  reachedLimit({ from, requestId }: WorkRequest): number | undefined {
+    const most = this.#limitOf(from);
+    const open = this.#open.get(from);
+    if (most === undefined || open === undefined || open.has(requestId)) return undefined;
+    return open.size >= most ? most : undefined;
+  }
+
+  /** @throws RequestConflictError; NetworkError if the storage can't be reached. */
+  async enqueue(work: WorkRequest): Promise<EnqueueReceipt> {
+    if (this.reachedLimit(work) !== undefined) return { status: "FULL" };
+    const { service, settings } = this.#parts;
+    const { maxQueuedRequests: maxQueued } = settings;
+    const receipt = await service.backend.queue.enqueue(service.name, work, { maxQueued });
+    if (receipt.status === "ACCEPTED") this.#count(work);
+    return receipt;
+  }
+
+  #limitOf(name: string): number | undefined {
+    const { callers = {} } = this.#parts;
+    const caller = Object.hasOwn(callers, name) ? callers[name] : undefined;
+    return typeof caller === "object" ? caller.maxQueued : undefined;
+  }
+
+  #count({ from, requestId }: WorkRequest): void {
+    if (this.#limitOf(from) === undefined) return;
+    const open = this.#open.get(from) ?? new Set();
+    this.#open.set(from, open.add(requestId));
+    const { results } = this.#parts.service.backend;
+    const ended = (): void => void open.delete(requestId);
+    results.subscribe(requestId, ended).catch(ended);
+  }
+}

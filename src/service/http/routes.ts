@@ -1,0 +1,55 @@
+import type { HttpRoute, Principal } from "../../contracts/http-route.js";
+import type { Awaitable } from "../../contracts/types.js";
+import { NetworkError } from "../../contracts/network-errors.js";
+import { PRIVATE_HEADERS } from "../../plugins/http/answers.js";
+import { HttpRefusal } from "../../plugins/shared/http/http-refusal.js";
+
+/** Seconds after which a service may be asked again that takes no requests now. */
+const RETRY_S = "5";
+
+/** Answers a request. A refusal that it throws is sent to the client. */
+type Handle = (request: Request, principal: Principal | undefined) => Awaitable<Response>;
+
+export function route(
+  method: HttpRoute["method"],
+  path: string,
+  role: HttpRoute["role"],
+  handle: Handle,
+): HttpRoute {
+  return Object.freeze({
+    method,
+    path,
+    role,
+    handle: async (request: Request, principal: Principal | undefined) => {
+      try {
+        return await handle(request, principal);
+      } catch (error) {
+        if (NetworkError.isInstance(error))
+          return refusalJson(
+            notNow(503, "UNAVAILABLE", "The storage of requests can't be reached"),
+          );
+        if (error instanceof HttpRefusal) return refusalJson(error);
+        throw error;
+      }
+    },
+  });
+}
+
+/** An answer for its client only. */
+export function privateAnswer(
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  return Response.json(body, { status, headers: { ...PRIVATE_HEADERS, ...headers } });
+}
+
+/** A refusal that may be an acceptance later. */
+export function notNow(status: 429 | 503, code: string, message: string): HttpRefusal {
+  return new HttpRefusal(status, code, message, { headers: { "Retry-After": RETRY_S } });
+}
+
+/** The form of all refusals of the listener. */
+function refusalJson({ status, code, message, extra }: HttpRefusal): Response {
+  return privateAnswer(status, { error: code, message }, extra.headers);
+}

@@ -1,0 +1,137 @@
+import type { HttpRoute, Principal } from "../../contracts/http-route.js";
+import type { EnqueueReceipt, WorkRequest, WorkResponse } from "../../contracts/network.js";
+import type { IdGenerator } from "../../contracts/runtime.js";
+import type { RunningService } from "../running-service.js";
+import type { ServiceSettings } from "../service-settings.js";
+import type { CallerQueue } from "./caller-queue.js";
+import { RequestConflictError } from "../../contracts/network-errors.js";
+import { isStoredFor, storedIdOf } from "../../plugins/network/shared/stored-ids.js";
+import { HttpRefusal, notFoundRefusal } from "../../plugins/shared/http/http-refusal.js";
+import { readJsonObject } from "../../plugins/shared/http/json-body.js";
+import { firstEnding } from "../../util/abort/timeouts.js";
+import { idBehind } from "./operator-routes.js";
+import { privateAnswer, notNow, route } from "./routes.js";
+import { workRequestIn } from "./work-request-body.js";
+
+const WORK = "/api/work";
+const RECEIVE_MS = 30_000;
+/** The longest wait of a GET for a result, in ms. */
+const LONGEST_WAIT_MS = 60_000;
+
+/** What the routes of requests need. */
+export interface WorkRoutesParts {
+  readonly service: RunningService;
+  readonly settings: ServiceSettings;
+  readonly queue: CallerQueue;
+  readonly ids: Pick<IdGenerator, "next">;
+  /** Aborts when the service stops: nothing waits any more. */
+  readonly closing: AbortSignal;
+}
+
+/** The routes of programs: requests, and their results. */
+export class WorkRoutes {
+  readonly #parts: WorkRoutesParts;
+
+  constructor(parts: WorkRoutesParts) {
+    this.#parts = parts;
+  }
+
+  routes(): readonly HttpRoute[] {
+    return [
+      route("POST", WORK, "caller", (request, principal) =>
+        this.#post(request, requirePrincipal(principal)),
+      ),
+      route("GET", `${WORK}/*`, "caller", (request, principal) =>
+        this.#get(request, requirePrincipal(principal)),
+      ),
+    ];
+  }
+
+  async #post(request: Request, principal: Principal): Promise<Response> {
+    const { service, settings, ids, queue } = this.#parts;
+    if (service.state !== "READY")
+      throw notNow(503, "DRAINING", "The service takes no requests now");
+    const maxBodyBytes = settings.maxMessageBytes;
+    const body = await readJsonObject(request, { maxBodyBytes, bodyTimeoutMs: RECEIVE_MS });
+    const work = workRequestIn(body, {
+      headers: request.headers,
+      principal,
+      capabilities: service.entry().capabilities,
+      ensemble: service.name,
+      idOf: (key) => storedIdOf(principal.name, key ?? ids.next("request")),
+    });
+    const { requestId } = work;
+    const most = queue.reachedLimit(work);
+    if (most !== undefined)
+      throw notNow(429, "AT_CAPACITY", `Caller '${principal.name}' has ${most} requests already`);
+    const { status } = await this.#enqueue(work);
+    if (status === "FULL") throw notNow(429, "AT_CAPACITY", "Too many requests wait");
+    const at = { Location: `${WORK}/${requestId}` };
+    return privateAnswer(202, { requestId, status }, at);
+  }
+
+  async #enqueue(work: WorkRequest): Promise<EnqueueReceipt> {
+    try {
+      return await this.#parts.queue.enqueue(work);
+    } catch (error) {
+      if (RequestConflictError.isInstance(error))
+        throw new HttpRefusal(409, "CONFLICT", "The Idempotency-Key is known with other content");
+      throw error;
+    }
+  }
+
+  async #get(request: Request, principal: Principal): Promise<Response> {
+    const { service } = this.#parts;
+    const requestId = idBehind(request, `${WORK}/`);
+    if (!mayRead(requestId, principal)) throw unknownRequest(requestId);
+    const known = await service.backend.results.retrieve(requestId);
+    if (known !== undefined) return privateAnswer(200, known);
+    const status = await service.backend.queue.status(service.name, requestId);
+    if (status === undefined) throw unknownRequest(requestId);
+    const response = await this.#awaited(request, requestId);
+    return response === undefined
+      ? privateAnswer(202, { requestId, status })
+      : privateAnswer(200, response);
+  }
+
+  /** Waits for the result as long as `waitMs` of the address says. */
+  async #awaited(request: Request, requestId: string): Promise<WorkResponse | undefined> {
+    const given = Number(new URL(request.url).searchParams.get("waitMs") ?? 0);
+    if (!(given >= 0)) throw new HttpRefusal(400, "BAD_REQUEST", "waitMs must be a number >= 0");
+    if (given === 0) return undefined;
+    const timeoutMs = Math.min(given, LONGEST_WAIT_MS);
+    const signal = AbortSignal.any([request.signal, this.#parts.closing]);
+    let response: WorkResponse | undefined;
+    let hasLeft = false;
+    let leave: () => void = () => undefined;
+    const stored = new Promise<void>((resolve, reject) => {
+      const { results } = this.#parts.service.backend;
+      const got = (result: WorkResponse): void => {
+        response = result;
+        resolve();
+      };
+      results.subscribe(requestId, got).then((end) => {
+        if (hasLeft) end();
+        else leave = end;
+      }, reject);
+    });
+    await firstEnding(stored, { timeoutMs, signal });
+    hasLeft = true;
+    leave();
+    return response;
+  }
+}
+
+/** Routes of callers always have a principal. */
+function requirePrincipal(principal: Principal | undefined): Principal {
+  if (principal === undefined) throw new HttpRefusal(401, "UNAUTHORIZED", "A token is required");
+  return principal;
+}
+
+function mayRead(requestId: string, { name, role }: Principal): boolean {
+  return role === "operator" || isStoredFor(name, requestId);
+}
+
+function unknownRequest(requestId: string): HttpRefusal {
+  return notFoundRefusal("UNKNOWN", `There is no request '${requestId}'`);
+}

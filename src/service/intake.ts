@@ -1,0 +1,171 @@
+import type { Lease } from "../contracts/network.js";
+import type { ActiveRequest } from "../contracts/service.js";
+import type { DeliveryParts } from "./delivery-parts.js";
+import { messageOf } from "../util/errors.js";
+import { Delivery } from "./delivery.js";
+import { backoffMs, clockPause } from "./service-time.js";
+
+/** How long one look at the queue waits, in ms. */
+const POLL_MS = 20_000;
+/** Delays in ms between attempts while the queue can't be reached. */
+const AWAY = { firstMs: 250, mostMs: 15_000 };
+/** From this delivery on a request may have ended the processes of the earlier ones. */
+const SUSPECT_ATTEMPT = 3;
+/** Without a successful look at the queue for so long, in ms, the intake does not work. */
+const SILENT_MS = 60_000;
+
+/** Takes requests from the queue, and does as many at once as there are slots. */
+export class Intake {
+  readonly #parts: DeliveryParts;
+  readonly #running = new Set<Delivery>();
+  readonly #closing = new AbortController();
+  /** A suspect that was given back: until it has run here or elsewhere, one request runs at a time. */
+  #suspect: string | undefined;
+  /** A suspect is running. */
+  #isAlone = false;
+  #lastPollMs: number;
+  /** When a slot became free. */
+  #freeSinceMs: number;
+  #failures = 0;
+  /** Called when a request has ended. */
+  #onEnd: () => void = () => undefined;
+  #loop: Promise<void> | undefined;
+
+  constructor(parts: DeliveryParts) {
+    this.#parts = parts;
+    this.#lastPollMs = parts.clock.monotonicMs();
+    this.#freeSinceMs = this.#lastPollMs;
+  }
+
+  get running(): number {
+    return this.#running.size;
+  }
+
+  /** The requests whose runs have begun. */
+  get active(): readonly ActiveRequest[] {
+    return [...this.#running].flatMap(({ active }) => active ?? []);
+  }
+
+  /** Whether the queue was reached within the last minute in which a slot was free. */
+  get isHealthy(): boolean {
+    if (this.#isFull) return true;
+    const since = Math.max(this.#lastPollMs, this.#freeSinceMs);
+    return this.#parts.clock.monotonicMs() - since < SILENT_MS;
+  }
+
+  start(): void {
+    this.#lastPollMs = this.#parts.clock.monotonicMs();
+    this.#loop ??= this.#run();
+  }
+
+  /** Takes nothing more. */
+  close(): void {
+    this.#closing.abort();
+    this.#onEnd();
+  }
+
+  /** Resolves when nothing is taken and nothing runs any more. Call `close` before. */
+  async drained(): Promise<void> {
+    await this.#loop;
+    while (this.#running.size > 0) await this.#nextEnd();
+  }
+
+  /** Ends all runs. Their requests return to the queue. */
+  abandon(): void {
+    for (const delivery of this.#running) delivery.drain();
+  }
+
+  /** Ends the run of a request that was cancelled. */
+  cancel(requestId: string, reason: string): void {
+    this.#find(requestId)?.cancel(reason);
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      while (this.#isFull && !signal.aborted) await this.#nextEnd();
+      if (signal.aborted) return;
+      const lease = await this.#take();
+      if (lease !== undefined) await this.#begin(lease);
+      else if (!signal.aborted) this.#suspect = undefined; // another instance has it
+    }
+  }
+
+  get #isFull(): boolean {
+    const { maxConcurrentRequests } = this.#parts.settings;
+    const one = this.#isAlone || this.#suspect !== undefined;
+    return this.#running.size >= (one ? 1 : maxConcurrentRequests);
+  }
+
+  async #take(): Promise<Lease | undefined> {
+    const { backend, settings, clock, events } = this.#parts;
+    const { signal } = this.#closing;
+    const { name, leaseMs } = settings;
+    try {
+      const lease = await backend.queue.dequeue(name, { timeoutMs: POLL_MS, leaseMs, signal });
+      this.#lastPollMs = clock.monotonicMs();
+      this.#failures = 0;
+      return lease;
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      if (++this.#failures === 1) events.warn(`The queue can't be reached: ${messageOf(error)}`);
+      await clockPause(clock, backoffMs(this.#failures, AWAY), signal);
+      return undefined;
+    }
+  }
+
+  async #begin(lease: Lease): Promise<void> {
+    const { requestId } = lease.request;
+    if (this.#closing.signal.aborted) return this.#giveBack(lease);
+    const isSuspect = lease.attempt >= SUSPECT_ATTEMPT;
+    if (isSuspect && this.#running.size > 0) {
+      // A request that waits holds no lease: it would be blamed if one of the others ended the process.
+      this.#suspect = requestId;
+      return this.#giveBack(lease);
+    }
+    this.#start(lease, isSuspect);
+    if (requestId === this.#suspect) this.#suspect = undefined;
+    else if (this.#suspect !== undefined) await this.#forgetSuspectTaken(this.#suspect);
+  }
+
+  #start(lease: Lease, alone: boolean): void {
+    const { requestId } = lease.request;
+    this.#find(requestId)?.lose(); // its lease was lost, or this one would not be here
+    const delivery = new Delivery(lease, this.#parts);
+    this.#isAlone = alone;
+    this.#running.add(delivery);
+    void delivery.perform().then(() => {
+      this.#running.delete(delivery);
+      if (alone) this.#isAlone = false;
+      this.#freeSinceMs = this.#parts.clock.monotonicMs();
+      this.#onEnd();
+    });
+  }
+
+  #find(requestId: string): Delivery | undefined {
+    return [...this.#running].find(({ lease }) => lease.request.requestId === requestId);
+  }
+
+  async #giveBack(lease: Lease): Promise<void> {
+    try {
+      await this.#parts.backend.queue.release(lease, { blame: false });
+    } catch {
+      // The lease ends by itself.
+    }
+  }
+
+  /** Another instance may have taken the suspect that this one waits for. */
+  async #forgetSuspectTaken(suspect: string): Promise<void> {
+    const { backend, settings } = this.#parts;
+    try {
+      const state = await backend.queue.status(settings.name, suspect);
+      if (state !== "QUEUED") this.#suspect = undefined;
+    } catch {
+      this.#suspect = undefined;
+    }
+  }
+
+  #nextEnd(): Promise<void> {
+    return new Promise((resolve) => (this.#onEnd = resolve));
+  }
+}

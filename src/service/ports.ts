@@ -1,0 +1,31 @@
+import type { EnsembleOptions } from "../contracts/ensemble-options.js";
+import type { EnsembleOutput } from "../contracts/output.js";
+import type { RunOptions } from "../contracts/run.js";
+import type { AnyTask } from "../contracts/task.js";
+import type { Token } from "../contracts/token.js";
+import type { Inputs, JsonSchema } from "../contracts/types.js";
+
+/** Starts a run. @throws as `Ensemble.run`. */
+export type Runner = (inputs: Inputs, options: RunOptions) => Promise<EnsembleOutput>;
+
+/** The ensemble as its service sees it. */
+export interface ServicePorts {
+  readonly options: EnsembleOptions;
+  /** Boots the kernel. @throws as the kernel's `boot()`. */
+  ready(): Promise<void>;
+  /** Returns the value of a token after the boot; `undefined` for an unbound one. */
+  find<T>(token: Token<T>): T | undefined;
+  all<T>(token: Token<T, "many">): readonly T[];
+  /** Runs the ensemble's own tasks. */
+  readonly run: Runner;
+  /**
+   * Makes an ensemble of these tasks with the same settings on the same kernel. Its runs have the
+   * name `{ensemble}--{name}`, so that a journal distinguishes them from runs of the ensemble.
+   * @throws ValidationError for tasks that don't fit together.
+   */
+  derive(name: string, tasks: readonly AnyTask[]): Runner;
+  /** The form of the inputs of the ensemble's own tasks, if it has an `inputType`. */
+  readonly inputSchema: JsonSchema | undefined;
+  /** The template variables of a task's texts that the ensemble's `inputs` do not fill. */
+  variablesOf(task: AnyTask): readonly string[];
+}

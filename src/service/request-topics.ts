@@ -1,0 +1,69 @@
+import type { EnsembleListener } from "../contracts/events.js";
+import type { ReviewDecision } from "../contracts/review.js";
+import type { DeliveryParts } from "./delivery-parts.js";
+import { receiveDecisions } from "../plugins/network/shared/decisions.js";
+import { cancelTopic, progressTopic } from "../plugins/network/shared/topic-names.js";
+
+/** The messages between the run of a request and its caller: cancel, progress, reviews. */
+export class RequestTopics {
+  readonly listener: EnsembleListener;
+  readonly #parts: DeliveryParts;
+  readonly #requestId: string;
+  readonly #leave: (() => void)[] = [];
+  #isClosed = false;
+  #receivesDecisions = false;
+
+  constructor(parts: DeliveryParts, requestId: string) {
+    this.#parts = parts;
+    this.#requestId = requestId;
+    this.listener = {
+      onTaskStart: ({ type, taskId }) => this.#publish({ type, taskId }),
+      onTaskComplete: ({ type, taskId }) => this.#publish({ type, taskId }),
+      onReviewRequested: ({ type, reviewId, taskId }) => {
+        this.#receiveDecisions();
+        this.#publish({ type, reviewId, taskId });
+      },
+    };
+  }
+
+  /**
+   * Calls `lookForCancel` when the request may have been cancelled. Messages may get lost: a store
+   * that fails here ends nothing.
+   */
+  async open(lookForCancel: () => void): Promise<void> {
+    const topic = cancelTopic(this.#requestId);
+    await this.#subscribe(() => this.#parts.backend.topics.subscribe(topic, lookForCancel));
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const leave of this.#leave.splice(0)) leave();
+  }
+
+  #publish(message: Readonly<Record<string, unknown>>): void {
+    const { topics } = this.#parts.backend;
+    topics.publish(progressTopic(this.#requestId), message).catch(() => undefined); // best effort
+  }
+
+  #receiveDecisions(): void {
+    const { reviews, backend } = this.#parts;
+    if (reviews === undefined || this.#receivesDecisions) return;
+    this.#receivesDecisions = true;
+    void this.#subscribe(() =>
+      receiveDecisions(backend, this.#requestId, async (reviewId, decision) => {
+        const { outcome } = await reviews.resolve(reviewId, decision as ReviewDecision); // the store checks it
+        return outcome === "resolved";
+      }),
+    );
+  }
+
+  async #subscribe(subscribe: () => Promise<() => void>): Promise<void> {
+    try {
+      const leave = await subscribe();
+      if (this.#isClosed) leave();
+      else this.#leave.push(leave);
+    } catch {
+      // The renewals of the lease find out whether the request was cancelled.
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import type { WorkBudget } from "../contracts/network-options.js";
+import type { WorkRequest } from "../contracts/network.js";
+import type { EnsembleListener } from "../contracts/events.js";
+import type { BindApi } from "../contracts/plugin.js";
+import type { RunOptions } from "../contracts/run.js";
+import { ValidationError } from "../contracts/errors.js";
+import { runValue } from "../contracts/run-value.js";
+import { REQUEST_PATH } from "../plugins/network/shared/request-path.js";
+import { runBudget } from "../plugins/resilience/budget/run-budget.js";
+
+/** What the run of a request gets besides its inputs. */
+export interface RequestRun {
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number | undefined;
+  /** The currency of the ensemble's prices; `undefined` without prices. */
+  readonly currency: string | undefined;
+  readonly listener: EnsembleListener;
+}
+
+/**
+ * The options of the run of a request.
+ * @throws ValidationError about the inputs for a budget that can't be kept here.
+ */
+export function requestRunOptions(request: WorkRequest, run: RequestRun): RunOptions {
+  const { requestId, from, priority, budget, path = [] } = request;
+  const { signal, timeoutMs, listener } = run;
+  const bindings = budget === undefined ? undefined : budgetOf(budget, run.currency);
+  return {
+    runId: requestId,
+    signal,
+    tags: { "network.from": from, "network.request": requestId },
+    listeners: [listener],
+    values: [runValue(REQUEST_PATH, path)],
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(priority !== undefined && { priority }),
+    ...(bindings !== undefined && { bindings }),
+  };
+}
+
+function budgetOf(
+  { maxTokens, maxCost, currency = "USD" }: WorkBudget,
+  own: string | undefined,
+): ((bind: BindApi) => void) | undefined {
+  if (maxTokens === undefined && maxCost === undefined) return undefined;
+  if (maxCost !== undefined && currency !== own)
+    throw new ValidationError(
+      own === undefined
+        ? "The budget limits the cost, and this ensemble knows no prices"
+        : `The budget limits the cost in ${currency}, and this ensemble's prices are in ${own}`,
+      { about: "inputs" },
+    );
+  try {
+    return runBudget({ maxTokens, maxCost });
+  } catch (cause) {
+    throw new ValidationError("The budget of the request is invalid", { cause, about: "inputs" });
+  }
+}

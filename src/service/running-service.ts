@@ -1,0 +1,207 @@
+import type {
+  CatalogueEntry,
+  DeadLetter,
+  NetworkBackend,
+  QueueDepth,
+} from "../contracts/network.js";
+import type { ActiveRequest, Service, ServiceEvent, ServiceState } from "../contracts/service.js";
+import type { DeliveryParts } from "./delivery-parts.js";
+import type { PlannedSchedule } from "./schedules/schedule-runner.js";
+import type { ServiceListener } from "./service-listener.js";
+import { transportOf } from "../plugins/network/shared/transport.js";
+import { messageOf } from "../util/errors.js";
+import { Announcement } from "./announcement.js";
+import { Intake } from "./intake.js";
+import { Schedules } from "./schedules/schedules.js";
+import { answeredWithin, clockPause } from "./service-time.js";
+import { stopOnSignals } from "./signals.js";
+
+/** Time in ms that ended runs have to return their requests, after the time to drain. */
+const RELEASE_MS = 10_000;
+
+/** Time in ms in which the catalogue has to take the first announcement. */
+const ANNOUNCE_MS = 30_000;
+/** Time in ms that the backend has to answer each of the last calls of a service. */
+const LAST_CALLS_MS = 5_000;
+
+/** What a service is made of. */
+export interface ServiceParts extends DeliveryParts {
+  readonly description: string | undefined;
+  /** Whether the service closes the backend. */
+  readonly ownsBackend: boolean;
+  readonly schedules: readonly PlannedSchedule[];
+  readonly stopsOnSignals: boolean;
+  /** Starts the HTTP listener, if the service has one. `undefined` without anything to start. */
+  readonly listen: ((service: RunningService) => Promise<ServiceListener | undefined>) | undefined;
+}
+
+/** A started ensemble. */
+export class RunningService implements Service {
+  readonly closed: Promise<void>;
+  readonly intake: Intake;
+  readonly #parts: ServiceParts;
+  readonly #announcement: Announcement;
+  readonly #schedules: Schedules;
+  /** Ends the time to drain. */
+  readonly #outOfTime = new AbortController();
+  readonly #ended = new AbortController();
+  #state: ServiceState = "NEW";
+  #listener: ServiceListener | undefined;
+  #leaveSignals: () => void = () => undefined;
+  #stopping: Promise<void> | undefined;
+  #close: () => void = () => undefined;
+
+  constructor(parts: ServiceParts) {
+    this.#parts = parts;
+    this.intake = new Intake(parts);
+    this.#schedules = new Schedules(parts.schedules, parts);
+    this.#announcement = new Announcement(parts, () => this.entry());
+    this.closed = new Promise((resolve) => (this.#close = resolve));
+  }
+
+  get name(): string {
+    return this.#parts.settings.name;
+  }
+
+  get instance(): string {
+    return this.#parts.settings.instance;
+  }
+
+  get state(): ServiceState {
+    return this.#state;
+  }
+
+  get url(): string | undefined {
+    return this.#listener?.url;
+  }
+
+  get backend(): NetworkBackend {
+    return this.#parts.backend;
+  }
+
+  /** Begins to listen and to take requests. Takes everything back when `signal` aborts. */
+  async open(signal: AbortSignal): Promise<void> {
+    this.#enter("STARTING");
+    try {
+      this.#listener = await this.#parts.listen?.(this);
+      signal.throwIfAborted();
+      const { clock } = this.#parts;
+      await answeredWithin(this.#announcement.begin(), { clock, ms: ANNOUNCE_MS, signal });
+      signal.throwIfAborted();
+    } catch (error) {
+      await this.#shut();
+      throw error;
+    }
+    this.intake.start();
+    this.#enter("READY");
+    this.#schedules.start();
+    if (this.#parts.stopsOnSignals) this.#leaveSignals = stopOnSignals(() => this.stop());
+  }
+
+  async stats(): Promise<{ readonly running: number; readonly depth: QueueDepth }> {
+    return { running: this.intake.running, depth: await this.backend.queue.depth(this.name) };
+  }
+
+  requests(): readonly ActiveRequest[] {
+    return this.intake.active;
+  }
+
+  entry(): CatalogueEntry {
+    const { shared, description } = this.#parts;
+    const { url } = this;
+    return Object.freeze({
+      ensemble: this.name,
+      instance: this.instance,
+      ...(description !== undefined && { description }),
+      ...(url !== undefined && { url }),
+      capabilities: Object.freeze([...shared.values()].map(({ capability }) => capability)),
+    });
+  }
+
+  async cancel(requestId: string, reason = "Cancelled by the service"): Promise<boolean> {
+    const { backend, settings } = this.#parts;
+    const { resultTtlMs } = settings;
+    const transport = transportOf(this.name, backend, { resultTtlMs });
+    const isCancelled = await transport.cancel(requestId, reason);
+    if (isCancelled) this.intake.cancel(requestId, reason);
+    return isCancelled;
+  }
+
+  deadLetters(): Promise<readonly DeadLetter[]> {
+    return this.backend.queue.deadLetters(this.name);
+  }
+
+  async redrive(requestId: string): Promise<boolean> {
+    const { queue, results } = this.backend;
+    if ((await queue.status(this.name, requestId)) !== "DEAD") return false;
+    await results.forget(requestId); // before: its next holder would find the result
+    return queue.redrive(this.name, requestId);
+  }
+
+  on(fn: (event: ServiceEvent) => void): () => void {
+    return this.#parts.events.on(fn);
+  }
+
+  stop(o: { readonly drainTimeoutMs?: number | undefined } = {}): Promise<void> {
+    const { clock, settings } = this.#parts;
+    const ms = o.drainTimeoutMs ?? settings.drainTimeoutMs;
+    if (this.#stopping === undefined || o.drainTimeoutMs !== undefined)
+      void clockPause(clock, ms, this.#ended.signal).then(() => this.#outOfTime.abort());
+    this.#stopping ??= this.#stop();
+    return this.#stopping;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  async #stop(): Promise<void> {
+    this.#enter("DRAINING");
+    this.#schedules.stop();
+    this.intake.close();
+    const drained = this.intake.drained();
+    const abandon = (): void => this.intake.abandon();
+    this.#outOfTime.signal.addEventListener("abort", abandon, { once: true });
+    await Promise.race([drained, this.#released()]);
+    this.#ended.abort();
+    await this.#shut();
+    this.#enter("STOPPED");
+    this.#close();
+  }
+
+  /** Resolves some time after the time to drain is over. */
+  async #released(): Promise<void> {
+    const { clock } = this.#parts;
+    const { signal } = this.#outOfTime;
+    if (!signal.aborted)
+      await new Promise<void>((resolve) =>
+        signal.addEventListener("abort", () => resolve(), { once: true }),
+      );
+    await clockPause(clock, RELEASE_MS, this.#ended.signal);
+  }
+
+  /** Closes what `open` has opened. */
+  async #shut(): Promise<void> {
+    const { backend, clock, ownsBackend, events } = this.#parts;
+    const ms = LAST_CALLS_MS;
+    this.#leaveSignals();
+    this.intake.close();
+    const steps = [
+      () => this.#listener?.close(),
+      () => answeredWithin(this.#announcement.end(), { clock, ms }),
+      () => (ownsBackend ? answeredWithin(backend.close(), { clock, ms }) : undefined),
+    ];
+    for (const step of steps) {
+      try {
+        await step();
+      } catch (error) {
+        events.warn(`The service could not be closed: ${messageOf(error)}`);
+      }
+    }
+  }
+
+  #enter(state: ServiceState): void {
+    this.#state = state;
+    this.#parts.events.emit({ type: "service_state", state });
+  }
+}

@@ -1,0 +1,61 @@
+import type { ServiceEvent } from "../contracts/service.js";
+import type { Clock } from "../contracts/runtime.js";
+import { messageOf } from "../util/errors.js";
+import { emitProcessWarning } from "../util/process-warning.js";
+
+type Common = "v" | "seq" | "at" | "ensemble" | "instance";
+type WithoutCommon<E> = E extends unknown ? Omit<E, Common> : never;
+/** An event without the fields that all events have. */
+export type NewServiceEvent = WithoutCommon<ServiceEvent>;
+
+type EventListener = (event: ServiceEvent) => void;
+
+/** Delivers the events of a service to its listeners. */
+export class ServiceEvents {
+  readonly #origin: { readonly ensemble: string; readonly instance: string };
+  readonly #clock: Clock;
+  readonly #listeners = new Set<EventListener>();
+  readonly #faulty = new WeakSet<EventListener>();
+  #seq = 0;
+
+  constructor(
+    origin: { readonly ensemble: string; readonly instance: string },
+    clock: Clock,
+    listeners: readonly EventListener[],
+  ) {
+    this.#origin = origin;
+    this.#clock = clock;
+    for (const listener of listeners) this.on(listener);
+  }
+
+  /** Calls `fn` with each event. Returns a function that ends this. */
+  on(fn: EventListener): () => void {
+    const listener: EventListener = (event) => fn(event); // the same function may be given twice
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  emit(event: NewServiceEvent): void {
+    const seq = ++this.#seq;
+    if (this.#listeners.size === 0) return;
+    const at = this.#clock.now().toISOString();
+    const whole = Object.freeze({ v: 1, seq, at, ...this.#origin, ...event }) as ServiceEvent; // of the same type
+    for (const listener of this.#listeners) this.#call(listener, whole);
+  }
+
+  /** Reports a problem that ends no request. Without a listener it is a process warning. */
+  warn(message: string): void {
+    if (this.#listeners.size === 0) emitProcessWarning(message);
+    else this.emit({ type: "service_warning", message });
+  }
+
+  #call(listener: EventListener, event: ServiceEvent): void {
+    try {
+      listener(event);
+    } catch (error) {
+      if (this.#faulty.has(listener)) return;
+      this.#faulty.add(listener);
+      emitProcessWarning(`A listener of service events failed: ${messageOf(error)}`);
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import type { StartOptions } from "../contracts/service.js";
+import { ValidationError } from "../contracts/errors.js";
+import { SHARED_NAME } from "../contracts/service-options.js";
+import {
+  checkOptions,
+  preview,
+  requireArray,
+  requireBoolean,
+  requireDuration,
+  requireFunction,
+  requireInteger,
+  requireText,
+} from "../contracts/validation.js";
+import { isObject } from "../util/objects.js";
+import { checkHttpOptions } from "./http/http-options.js";
+
+const OPTIONS = [
+  ...["backend", "port", "host", "callers", "authenticate", "allowedHosts", "publicUrl"],
+  "card",
+  ...["leaseMs", "maxAttempts", "resultTtlMs", "maxMessageBytes"],
+  ...["signals", "instance", "listeners"],
+];
+const BACKEND_PARTS = ["queue", "results", "topics", "catalogue"];
+const SHORTEST_LEASE_MS = 30;
+
+/** Returns the options; a number is a port. @throws ValidationError for options that are invalid. */
+export function checkedStartOptions(given: number | StartOptions): StartOptions {
+  const o: StartOptions = typeof given === "number" ? { port: given } : given;
+  checkOptions("start()", o, OPTIONS);
+  checkBackend(o.backend);
+  checkHttpOptions(o);
+  requireInteger("start() leaseMs", o.leaseMs, SHORTEST_LEASE_MS);
+  requireDuration("start() leaseMs", o.leaseMs);
+  requireInteger("start() maxAttempts", o.maxAttempts, 1, "> 0");
+  requireDuration("start() resultTtlMs", o.resultTtlMs);
+  requireInteger("start() maxMessageBytes", o.maxMessageBytes, 1, "> 0");
+  requireBoolean("start() signals", o.signals);
+  if (o.instance !== undefined)
+    requireText(
+      o.instance,
+      `start() instance must be a text that is not blank, got: ${preview(o.instance)}`,
+    );
+  requireArray("start() listeners", o.listeners);
+  o.listeners?.forEach((listener: unknown, i) =>
+    requireFunction(`start() listeners[${i}]`, listener ?? null),
+  );
+  return o;
+}
+
+/** @throws ValidationError unless the ensemble can be a service. */
+export function requireServiceName(name: string | undefined): void {
+  if (name !== undefined && SHARED_NAME.test(name)) return;
+  throw new ValidationError("An ensemble needs a name to be started as a service", {
+    hint: 'Set it: new Ensemble({ name: "kitchen", ... }). Others send requests to this name.',
+  });
+}
+
+function checkBackend(backend: unknown): void {
+  if (backend === undefined) return;
+  const missing = BACKEND_PARTS.find((part) => !isObject(backend) || !isObject(backend[part]));
+  if (missing !== undefined)
+    throw new ValidationError(`start() backend must have ${missing}, got: ${preview(backend)}`, {
+      hint: "Use NetworkBackend.inMemory() of agentensemble/network, or another backend.",
+    });
+}

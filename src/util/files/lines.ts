@@ -1,0 +1,85 @@
+import type { FileHandle } from "node:fs/promises";
+
+const CHUNK_BYTES = 1 << 20;
+const BLOCK_BYTES = 16 << 10;
+const LINE_FEED = 10;
+
+/** A line of a file, without its line feed. */
+export interface FileLine {
+  readonly text: string;
+  /** Position of the first byte. */
+  readonly start: number;
+  /** Position behind the line feed. */
+  readonly end: number;
+}
+
+/**
+ * Calls `take` with each whole line from the position `from` on, until it returns false. Reads in
+ * pieces, so that other work goes on meanwhile. A last line without a line feed is left out.
+ * Returns the position behind the last whole line that was taken.
+ */
+export async function eachLine(
+  file: FileHandle,
+  take: (line: FileLine) => boolean | void,
+  from = 0,
+): Promise<number> {
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  let parts: Buffer[] = [];
+  let lineStart = from;
+  for (let position = from; ;) {
+    const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, position);
+    if (bytesRead === 0) return lineStart;
+    position += bytesRead;
+    const read = chunk.subarray(0, bytesRead);
+    let start = 0;
+    for (let end = read.indexOf(LINE_FEED); end !== -1; end = read.indexOf(LINE_FEED, start)) {
+      const last = read.subarray(start, end);
+      const bytes = parts.length === 0 ? last : Buffer.concat([...parts, last]);
+      const line = { text: bytes.toString("utf8"), start: lineStart };
+      lineStart += bytes.length + 1;
+      if (take({ ...line, end: lineStart }) === false) return lineStart;
+      parts = [];
+      start = end + 1;
+    }
+    if (start < bytesRead) parts.push(Buffer.from(read.subarray(start)));
+  }
+}
+
+/** Returns the line that begins at a position, without its line feed, or the rest of the file. */
+export async function lineAt(file: FileHandle, position: number): Promise<string> {
+  const blocks: Buffer[] = [];
+  for (let at = position; ; at += BLOCK_BYTES) {
+    const block = await blockAt(file, at, BLOCK_BYTES);
+    const end = block.indexOf(LINE_FEED);
+    blocks.push(end === -1 ? block : block.subarray(0, end));
+    if (end !== -1 || block.length === 0) return Buffer.concat(blocks).toString("utf8");
+  }
+}
+
+/** Returns the last whole line of a file of `size` bytes; `undefined` if there is none. */
+export async function lastLine(file: FileHandle, size: number): Promise<FileLine | undefined> {
+  let tail: Buffer = Buffer.alloc(0);
+  for (let start = size, step = BLOCK_BYTES; start > 0; step *= 2) {
+    const from = Math.max(0, start - step);
+    tail = Buffer.concat([await blockAt(file, from, start - from), tail]);
+    start = from;
+    const end = tail.lastIndexOf(LINE_FEED);
+    if (end === -1) continue;
+    const before = end === 0 ? -1 : tail.lastIndexOf(LINE_FEED, end - 1);
+    if (before === -1 && start > 0) continue;
+    const text = tail.subarray(before + 1, end).toString("utf8");
+    return { text, start: start + before + 1, end: start + end + 1 };
+  }
+  return undefined;
+}
+
+async function blockAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
+  const block = Buffer.allocUnsafe(length);
+  let filled = 0;
+  while (filled < length) {
+    const { bytesRead } = await file.read(block, filled, length - filled, position + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return block.subarray(0, filled);
+}

@@ -1,0 +1,31 @@
+import { readFile, stat } from "node:fs/promises";
+import { codeOf } from "../objects.js";
+import {
+  isAlive,
+  readHolder,
+  seesSameProcesses,
+  thisProcess,
+  type LockHolder,
+} from "./lock-holder.js";
+
+/**
+ * Returns whether a process holds the lock at `path`, as far as that is known at once. A holder
+ * that can't be looked up, on another host or in another container, counts as alive while its lock
+ * file is at most `silentMs` old. Default: always. `me` is this process, if the caller knows it.
+ * @throws errors of the file system.
+ */
+export async function isLockHeld(
+  path: string,
+  o: { readonly me?: LockHolder | undefined; readonly silentMs?: number | undefined } = {},
+): Promise<boolean> {
+  try {
+    const holder = readHolder(await readFile(path, "utf8"));
+    if (holder !== undefined && seesSameProcesses(holder, o.me ?? (await thisProcess())))
+      return await isAlive(holder);
+    if (o.silentMs === undefined) return true;
+    return (await stat(path)).mtimeMs > performance.timeOrigin + performance.now() - o.silentMs;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return false;
+    throw error;
+  }
+}

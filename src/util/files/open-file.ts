@@ -1,0 +1,21 @@
+import { constants } from "node:fs";
+import { open, type FileHandle } from "node:fs/promises";
+import { codeOf } from "../objects.js";
+
+/**
+ * Opens an existing file; `write` reads and writes. Returns `undefined` if it is missing. Follows
+ * no symbolic link in its place. @throws errors of the file system.
+ */
+export async function openFileAt(
+  path: string,
+  access: "read" | "write",
+): Promise<FileHandle | undefined> {
+  const { O_RDONLY, O_RDWR } = constants;
+  const noFollow = (constants as { readonly O_NOFOLLOW?: number }).O_NOFOLLOW ?? 0; // Windows has none
+  try {
+    return await open(path, (access === "read" ? O_RDONLY : O_RDWR) | noFollow);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}

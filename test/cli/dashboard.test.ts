@@ -1,0 +1,100 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { placesOf } from "../../src/cli/dashboard-command.js";
+import { ExitCode } from "../../src/cli/exit-codes.js";
+import { RunStore } from "../../src/plugins/dashboard/stores/run-store.js";
+import { summaryOf } from "../plugins/dashboard/stores/summaries.js";
+import { traceOf } from "../plugins/observability/trace/teams.js";
+import { ProjectFolder } from "./project-folder.js";
+
+/** Keeps runs in the folder `runs` of a project. */
+async function keepRuns(project: ProjectFolder, ...runIds: readonly string[]): Promise<void> {
+  const store = RunStore.file(join(project.path, "runs"));
+  for (const runId of runIds) await store.put(summaryOf(runId));
+  await store.dispose?.();
+}
+
+interface ListBody {
+  readonly total: number;
+  readonly runs: readonly { readonly runId: string }[];
+}
+
+async function listAt(url: string, token?: string): Promise<{ status: number; body: ListBody }> {
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const response = await fetch(new URL("/api/runs", url), { headers });
+  return { status: response.status, body: (await response.json()) as ListBody };
+}
+
+describe("the command dashboard", function () {
+  this.timeout(30_000);
+
+  it("serves the runs of folders, traces and diagrams until it is interrupted", async () => {
+    const project = new ProjectFolder();
+    await keepRuns(project, "a", "b");
+    project.write("one.trace.json", (await traceOf("sequential")).toJson());
+    const args = ["dashboard", "runs", "one.trace.json", "--port", "0", "--json"];
+    const { child, ended, said } = project.start(args);
+    let stdout = "";
+    child.stdout?.on("data", (text: string) => (stdout += text));
+    await said("Ctrl-C");
+    const { url, runs } = JSON.parse(stdout) as { readonly url: string; readonly runs: number };
+    expect(runs).to.equal(3);
+    const { body } = await listAt(url);
+    expect(body.total).to.equal(3);
+    expect(body.runs.map(({ runId }) => runId)).to.include.members(["a", "b"]);
+    child.kill("SIGINT");
+    expect((await ended).code).to.equal(ExitCode.OK);
+  });
+
+  it("asks for the token of --token", async () => {
+    const project = new ProjectFolder();
+    await keepRuns(project, "a");
+    const args = ["dashboard", "runs", "--port", "0", "--token", "let-me-in-please"];
+    const { child, ended, said } = project.start(args);
+    let stdout = "";
+    child.stdout?.on("data", (text: string) => (stdout += text));
+    await said("Ctrl-C");
+    const url = stdout.trim();
+    expect(stdout).to.not.contain("let-me-in");
+    expect((await listAt(url)).status).to.equal(401);
+    expect((await listAt(url, "let-me-in-please")).body.total).to.equal(1);
+    child.kill("SIGTERM");
+    expect((await ended).code).to.equal(ExitCode.OK);
+  });
+
+  it("refuses what it can't show, with exit code 2", async () => {
+    const project = new ProjectFolder({ "team.mjs": "export default 1;" });
+    for (const [args, text] of [
+      [["nowhere"], "There is no file or folder nowhere"],
+      [["team.mjs"], "is no trace file"],
+      [["--port", "99999"], "--port must be a number"],
+      [["--store", " "], "--store must not be blank"],
+      [["--store", "mysql://x"], "mysql"],
+    ] as const) {
+      const { code, stderr } = await project.run(["dashboard", ...args]);
+      expect(code, text).to.equal(ExitCode.USAGE);
+      expect(stderr).to.contain(text);
+    }
+  });
+
+  it("takes the named places, else the store of the environment, else the default with ./traces", () => {
+    expect(placesOf(["a"], {}, { AGENTENSEMBLE_STORE: "pglite:x" })).to.deep.equal(["a"]);
+    expect(placesOf(["a"], { store: "file:/x/.agentensemble" })).to.deep.equal([
+      "a",
+      "file:/x/.agentensemble/dashboard",
+    ]);
+    expect(placesOf([], { store: "postgres://h/d" }, {})).to.deep.equal(["postgres://h/d"]);
+    expect(placesOf([], {}, { AGENTENSEMBLE_STORE: "pglite:x" })).to.include("pglite:x");
+    expect(placesOf([], {}, {})).to.include("file:./.agentensemble/dashboard");
+    const project = new ProjectFolder();
+    mkdirSync(join(project.path, "traces"));
+    const before = process.cwd();
+    process.chdir(project.path);
+    try {
+      expect(placesOf([], {}, {})).to.deep.equal(["./traces", "file:./.agentensemble/dashboard"]);
+    } finally {
+      process.chdir(before);
+    }
+  });
+});

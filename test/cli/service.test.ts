@@ -1,0 +1,151 @@
+import type { ChildProcess } from "node:child_process";
+import { expect } from "chai";
+import type { Fields } from "../../src/util/objects.js";
+import { ProjectFolder } from "./project-folder.js";
+
+const KITCHEN = `
+  import { Ensemble, Task } from "agentensemble";
+  export default new Ensemble({
+    name: "kitchen",
+    shareTasks: {
+      cook: new Task({
+        description: "Cook {dish}",
+        handler: ({ inputs }) => "One " + inputs.dish + (inputs.context ?? ""),
+      }),
+      burn: new Task({ description: "Burn", handler: () => { throw new Error("smoke"); } }),
+      wait: new Task({
+        description: "Wait",
+        handler: ({ signal }) => new Promise((resolve, reject) => {
+          const timer = setTimeout(() => resolve("waited"), 60_000);
+          signal.addEventListener("abort", () => { clearTimeout(timer); reject(signal.reason); });
+        }),
+      }),
+    },
+    drainTimeoutMs: 200,
+  });`;
+
+describe("the commands of services", function () {
+  this.timeout(60_000);
+
+  it("serve an ensemble until SIGTERM, call what it shares, and look at its queue", async () => {
+    const project = new ProjectFolder({ "kitchen.mjs": KITCHEN });
+    const serving = project.start(["serve", "kitchen.mjs", "--port", "0", "--json"]);
+    const run = async (...args: readonly string[]) => {
+      const { code, stdout, stderr } = await project.start(args).ended;
+      return [code, stdout.trim(), stderr.trim()];
+    };
+    try {
+      const { url, health, ensemble } = (await firstJson(serving.child)) as Record<string, string>;
+      expect([ensemble, health]).to.deep.equal(["kitchen", `${url}/api/health/ready`]);
+      const address = url ?? "";
+      expect(await run("call", address, "cook", "--input", "dish=soup")).to.deep.equal([
+        ...[0, "One soup", ""],
+      ]);
+      const [code, document] = await run(
+        ...["call", address, "cook", "--input", "dish=soup", "--context", "!", "--json"],
+      );
+      expect(code).to.equal(0);
+      expect(JSON.parse(String(document))).to.include({ status: "COMPLETED", result: "One soup!" });
+      expect((await run("call", address, "burn"))[0]).to.equal(1);
+      const [refused, , message] = await run("call", address, "coke");
+      expect([refused, String(message).includes("Did you mean 'cook'?")]).to.deep.equal([2, true]);
+      expect((await run("call", address, "wait", "--timeout", "500ms"))[0]).to.equal(124);
+      const [, depth] = await run("queue", "ls", address);
+      expect(depth).to.equal("kitchen: 0 queued, 1 leased, 0 dead");
+      expect(await run("queue", "dead", address)).to.deep.equal([
+        ...[0, "", "There are no dead letters"],
+      ]);
+      expect((await run("queue", "redrive", address, "nothing"))[0]).to.equal(2);
+      serving.child.kill("SIGTERM");
+      const { code: end, stderr } = await serving.ended;
+      expect(end).to.equal(0);
+      expect(stderr).to.contain("stopping: what runs may end");
+      expect((await run("call", address, "cook"))[0]).to.equal(1);
+    } finally {
+      serving.child.kill("SIGKILL");
+      await serving.ended;
+    }
+  });
+
+  it("serve the dashboard of the ensemble on the port of the service", async () => {
+    const kitchen = KITCHEN.replace("drainTimeoutMs", "plugins: [dashboard()], drainTimeoutMs");
+    const program = `import { dashboard } from "agentensemble/dashboard";${kitchen}`;
+    const project = new ProjectFolder({ "kitchen.mjs": program });
+    const serving = project.start(["serve", "kitchen.mjs", "--port", "0", "--json"]);
+    try {
+      const { url } = (await firstJson(serving.child)) as { readonly url: string };
+      const { code } = await project.start(["call", url, "cook", "--input", "dish=soup"]).ended;
+      expect(code).to.equal(0);
+      expect((await fetch(`${url}/`)).headers.get("content-type")).to.contain("text/html");
+      const { runs } = (await (await fetch(`${url}/api/runs`)).json()) as { runs: object[] };
+      expect(runs.length).to.equal(1);
+      serving.child.kill("SIGTERM");
+      expect((await serving.ended).code).to.equal(0);
+    } finally {
+      serving.child.kill("SIGKILL");
+      await serving.ended;
+    }
+  });
+
+  it("end at once at the second signal", async () => {
+    const patient = KITCHEN.replace("drainTimeoutMs: 200", "drainTimeoutMs: 60_000");
+    const project = new ProjectFolder({ "kitchen.mjs": patient });
+    const serving = project.start(["serve", "kitchen.mjs", "--port", "0", "--json"]);
+    const { url } = (await firstJson(serving.child)) as { readonly url: string };
+    await project.start(["call", url, "wait", "--timeout", "500ms"]).ended;
+    serving.child.kill("SIGTERM");
+    await serving.said("stopping");
+    serving.child.kill("SIGTERM");
+    expect((await serving.ended).code).to.equal(143);
+  });
+
+  it("keep requests in a folder, where the next process finds them", async () => {
+    const project = new ProjectFolder({ "kitchen.mjs": KITCHEN });
+    const args = [
+      "serve",
+      "kitchen.mjs",
+      "--port",
+      "0",
+      "--json",
+      "--store",
+      "file:.agentensemble",
+    ];
+    for (const end of ["SIGKILL", "SIGTERM"] as const) {
+      const serving = project.start(args);
+      const { url } = (await firstJson(serving.child)) as { readonly url: string };
+      const call = ["call", url, "cook", "--key", "order-1", "--input", "dish=soup", "--json"];
+      const { stdout } = await project.start(call).ended;
+      const { durationMs: _, servedBy, ...response } = JSON.parse(stdout) as Fields;
+      expect(response).to.include({ status: "COMPLETED", result: "One soup", attempt: 1 });
+      project.write(`${end}.txt`, String(servedBy));
+      serving.child.kill(end);
+      await serving.ended;
+    }
+    expect(project.read("SIGTERM.txt")).to.equal(project.read("SIGKILL.txt"));
+  });
+
+  it("refuse wrong addresses, and hosts of other machines without callers", async () => {
+    const project = new ProjectFolder({ "kitchen.mjs": KITCHEN });
+    const code = async (...args: readonly string[]) => (await project.start(args).ended).code;
+    expect(await code("call", "kitchen", "cook")).to.equal(2);
+    expect(await code("serve", "kitchen.mjs", "--host", "0.0.0.0")).to.equal(2);
+    expect(await code("serve", "kitchen.mjs", "--port", "http")).to.equal(2);
+    expect(await code("serve", "kitchen.mjs", "--store", "mysql://here")).to.equal(2);
+  });
+});
+
+/** The first JSON document on the standard output of a child process. */
+function firstJson(child: ChildProcess): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    let text = "";
+    child.stdout?.on("data", (part: string) => {
+      text += part;
+      try {
+        resolve(JSON.parse(text));
+      } catch {
+        // not whole yet
+      }
+    });
+    child.once("close", () => reject(new Error(`It printed: ${text}`)));
+  });
+}

@@ -1,0 +1,31 @@
+import axe from "axe-core";
+import { expect } from "chai";
+import type { Page } from "playwright-core";
+
+interface Finding {
+  readonly id: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
+}
+
+/** Fails where axe finds something against WCAG 2 A and AA. The page's policy is off from then on, because axe is a script of another origin. */
+export async function expectAccessible(page: Page, name: string): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  await session.send("Page.setBypassCSP", { enabled: true });
+  await page.evaluate(axe.source);
+  const found = await page.evaluate<readonly Finding[]>(
+    `axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"], resultTypes: ["violations"] })
+      .then(({ violations }) => violations)`,
+  );
+  const findings = found.map(
+    ({ id, nodes }) => `${id}: ${nodes[0]?.html} ${nodes[0]?.failureSummary}`,
+  );
+  expect(findings, name).to.deep.equal([]);
+}
+
+/** Texts below 11 px, which are hard to read. */
+export function smallTexts(page: Page): Promise<readonly string[]> {
+  return page.evaluate<readonly string[]>(`[...document.querySelectorAll("body *")]
+    .filter((element) => [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== ""))
+    .filter((element) => parseFloat(getComputedStyle(element).fontSize) < 11)
+    .map((element) => element.outerHTML.slice(0, 120))`);
+}

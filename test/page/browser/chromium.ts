@@ -1,0 +1,84 @@
+import { existsSync } from "node:fs";
+import { expect } from "chai";
+import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
+
+const USUAL_PATHS = [
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+];
+
+/** The Chromium of this machine; `AE_CHROMIUM` names another one. `undefined`: there is none. */
+export function chromiumPath(): string | undefined {
+  const { AE_CHROMIUM } = process.env;
+  return AE_CHROMIUM ?? USUAL_PATHS.find((path) => existsSync(path));
+}
+
+/** One Chromium for all tests of the page. Names other than those of this machine lead nowhere. */
+export function launch(executablePath: string): Promise<Browser> {
+  return chromium.launch({
+    executablePath,
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
+    ],
+  });
+}
+
+/** What a page did that it must not do. */
+const VIOLATIONS = `window.__violations = [];
+document.addEventListener("securitypolicyviolation", (event) => {
+  window.__violations.push(event.violatedDirective + " " + event.blockedURI);
+});`;
+
+/** A page that is watched: errors, violations of its policy and requests to other hosts are failures. */
+export class WatchedPage {
+  readonly page: Page;
+  readonly #problems: string[] = [];
+  readonly #expected: RegExp[] = [];
+
+  private constructor(page: Page) {
+    this.page = page;
+    page.on("pageerror", (error) => this.#problems.push(`error: ${error.message}`));
+    page.on("console", (message) => {
+      if (message.type() === "error" || message.type() === "warning")
+        this.#problems.push(`console: ${message.text()}`);
+    });
+    page.on("request", (request) => {
+      const { hostname, protocol } = new URL(request.url());
+      if (hostname !== "127.0.0.1" && protocol !== "data:")
+        this.#problems.push(`request: ${request.url()}`);
+    });
+  }
+
+  /** Opens an address in a browser of its own, as another person has it. */
+  static async open(
+    browser: Browser,
+    url: string,
+    o: BrowserContextOptions = {},
+  ): Promise<WatchedPage> {
+    const context = await browser.newContext({ viewport: { width: 1_280, height: 800 }, ...o });
+    context.setDefaultTimeout(15_000);
+    await context.addInitScript(VIOLATIONS);
+    const watched = new WatchedPage(await context.newPage());
+    await watched.page.goto(url);
+    return watched;
+  }
+
+  /** Problems that a test causes on purpose. */
+  expect(problem: RegExp): void {
+    this.#expected.push(problem);
+  }
+
+  /** Fails where the page did what it must not do, and closes its browser. */
+  async close(): Promise<void> {
+    const violations = await this.page.evaluate<readonly string[]>("window.__violations");
+    await this.page.context().close();
+    const problems = [...this.#problems, ...violations].filter(
+      (problem) => !this.#expected.some((pattern) => pattern.test(problem)),
+    );
+    expect(problems).to.deep.equal([]);
+  }
+}

@@ -1,0 +1,33 @@
+import type { Browser } from "playwright-core";
+import { chromiumPath, launch } from "./chromium.js";
+import { pageTests } from "./page-suite.js";
+import { reviewTests } from "./reviews-suite.js";
+import { runTests } from "./runs-suite.js";
+
+describe("page of the dashboard in Chromium", () => {
+  let running: Browser | undefined;
+  const browser = (): Browser => {
+    if (running === undefined) throw new Error("Chromium has not been started");
+    return running;
+  };
+
+  before(
+    "starts Chromium (AE_CHROMIUM names its path; without one these tests are skipped)",
+    async function () {
+      const path = chromiumPath();
+      if (path === undefined) {
+        process.stderr.write("No Chromium was found: the tests of the page are skipped.\n");
+        this.skip();
+      }
+      running = await launch(path);
+    },
+  );
+
+  after(async () => {
+    await running?.close();
+  });
+
+  runTests(browser);
+  reviewTests(browser);
+  pageTests(browser);
+});

@@ -1,0 +1,175 @@
+import { expect } from "chai";
+import type { Browser } from "playwright-core";
+import { Boards } from "../../plugins/dashboard/server/boards.js";
+import { expectAccessible, smallTexts } from "./accessibility.js";
+import { WatchedPage } from "./chromium.js";
+import { CutLine } from "./cut-line.js";
+import { failing, refunds, reviewed } from "./teams.js";
+
+/** Tests of what all pages have in common. */
+export function pageTests(browser: () => Browser): void {
+  describe("page", () => {
+    const boards = new Boards();
+    const pages: WatchedPage[] = [];
+    const open = async (url: string, o = {}): Promise<WatchedPage> => {
+      const page = await WatchedPage.open(browser(), url, o);
+      pages.push(page);
+      return page;
+    };
+    afterEach(async () => {
+      try {
+        for (const page of pages) await page.close();
+      } finally {
+        pages.length = 0;
+        await boards.end();
+      }
+    });
+
+    it("is watched in these tests: what it must not do is noticed", async () => {
+      const { url } = await boards.listening();
+      const watched = await WatchedPage.open(browser(), url);
+      await watched.page.evaluate(`new Image().src = "https://evil.example/x.png";
+        setTimeout(() => { throw new Error("planted"); });`);
+      await watched.page.getByText("No runs yet").waitFor();
+      const failure = await watched.close().then(
+        () => "",
+        (error: unknown) => JSON.stringify(error),
+      );
+      expect(failure).to.contain("img-src").and.to.contain("planted");
+    });
+
+    it("signs in with the token of its address, and keeps it out of the address", async () => {
+      const { url } = await boards.listening({ token: "the-right-token" });
+      const { page } = await open(`${new URL(url).origin}/#t=the-right-token`);
+      await page.getByText("Live", { exact: true }).waitFor();
+      expect(page.url()).not.to.contain("token");
+      await page.reload();
+      await page.getByText("Live", { exact: true }).waitFor();
+    });
+
+    it("signs in with a link that is opened where the page is open already", async () => {
+      const { url } = await boards.listening({ token: "the-right-token" });
+      const { origin } = new URL(url);
+      const watched = await open(`${origin}/#t=%E0%A4%A`);
+      watched.expect(/401/);
+      const { page } = watched;
+      await page.getByText("The program does not know this token.").waitFor();
+      await page.goto(`${origin}/#t=the-right-token&/reviews`);
+      await page.getByText("No review waits").waitFor();
+      expect(page.url()).to.equal(`${origin}/#/reviews`);
+    });
+
+    it("notices a connection over which nothing comes any more", async () => {
+      const line = new CutLine();
+      const origin = await line.listen();
+      boards.later(() => line.close());
+      const { url } = await boards.listening({ allowedOrigins: [origin] });
+      line.to(Number(new URL(url).port));
+      const watched = await open(`${origin}/#/runs`);
+      watched.expect(/ERR_|WebSocket/);
+      const { page } = watched;
+      await page.clock.install();
+      await page.reload();
+      await page.getByText("Live", { exact: true }).waitFor();
+      line.stall();
+      await page.clock.fastForward(61_000);
+      await page.getByText("Not connected.").waitFor();
+      line.mend();
+      await page.getByRole("button", { name: "Now" }).click();
+      await page.getByText("Live", { exact: true }).waitFor();
+    });
+
+    it("asks for the token, and refuses a wrong one", async () => {
+      const { url } = await boards.listening({ token: "the-right-token" });
+      const watched = await open(`${new URL(url).origin}/#t=a-wrong-token`);
+      watched.expect(/401/);
+      const { page } = watched;
+      await page.getByText("The program does not know this token.").waitFor();
+      await page.getByLabel("Token").fill("the-right-token");
+      await page.getByRole("button", { name: "Open" }).click();
+      await page.getByText("Live", { exact: true }).waitFor();
+    });
+
+    it("is used by keys alone, which it lists", async () => {
+      const { board, url } = await boards.listening();
+      await failing(board)
+        .run()
+        .catch(() => undefined);
+      const { page } = await open(url);
+      await page.getByText("Live", { exact: true }).waitFor();
+      await page.keyboard.press("?");
+      await page.getByRole("dialog").getByText("light or dark colours").waitFor();
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      await page.keyboard.press("g");
+      await page.keyboard.press("v");
+      await page.getByText("No review waits").waitFor();
+      await page.keyboard.press("g");
+      await page.keyboard.press("r");
+      await page
+        .getByRole("link", { name: /contracts/ })
+        .first()
+        .click();
+      await page.getByRole("tab", { name: "Graph" }).waitFor();
+      for (const [key, name] of [
+        ["2", "Timeline"],
+        ["4", "Cost"],
+        ["5", "Errors"],
+        ["6", "Events"],
+        ["1", "Graph"],
+      ] as const) {
+        await page.keyboard.press(key);
+        await page.locator('[role=tab][aria-selected="true"]', { hasText: name }).waitFor();
+      }
+    });
+
+    it("informs when the program ends, and stays readable", async () => {
+      const { board, url } = await boards.listening();
+      await failing(board)
+        .run()
+        .catch(() => undefined);
+      const watched = await open(url);
+      watched.expect(/ERR_|WebSocket/);
+      const { page } = watched;
+      await page.getByText("contracts").first().waitFor();
+      await board.close();
+      await page.getByText("The program has ended.").waitFor();
+      expect(await page.getByText("contracts").count()).to.be.above(0);
+    });
+
+    for (const colorScheme of ["light", "dark"] as const)
+      it(`has nothing that axe finds, in ${colorScheme} colours`, async () => {
+        const { board, url } = await boards.listening();
+        const waiting = [
+          reviewed(board, { prompt: "Is the price right?", timeoutMs: 60_000 }).stream(),
+          refunds(board).team.stream(),
+        ];
+        boards.later(async () => {
+          for (const handle of waiting) handle.cancel("The test is over");
+          await Promise.allSettled(waiting.map(({ output }) => output));
+        });
+        const failed = failing(board).stream();
+        await failed.output.catch(() => undefined);
+        const { page } = await open(`${url}#/runs`, { colorScheme });
+        await page.getByText("contracts").first().waitFor();
+        await expectAccessible(page, "runs");
+        for (const view of ["graph", "timeline", "tasks", "cost", "errors", "events"])
+          for (const [runId, task] of [
+            [failed.id, ""],
+            [waiting[0]?.id, "&task=pricing"],
+          ]) {
+            await page.goto(`${url}#/runs/${runId}?view=${view}${task}`);
+            await page.locator('[role=tab][aria-selected="true"]').first().waitFor();
+            await expectAccessible(page, `${view}${task}`);
+            expect(await smallTexts(page), view).to.deep.equal([]);
+          }
+        await page.goto(`${url}#/reviews`);
+        await page.getByRole("button", { name: "edit" }).click();
+        await expectAccessible(page, "review");
+        expect(await smallTexts(page)).to.deep.equal([]);
+        await page.keyboard.press("Escape");
+        await page.getByRole("button", { name: "Keys" }).click();
+        await expectAccessible(page, "keys");
+      });
+  });
+}

@@ -1,0 +1,183 @@
+import { expect } from "chai";
+import type { Browser } from "playwright-core";
+import { Boards } from "../../plugins/dashboard/server/boards.js";
+import { WatchedPage } from "./chromium.js";
+import { refunds, reviewed, until } from "./teams.js";
+
+const USERS = [
+  { name: "maya", role: "reviewer", reviewRoles: ["lead"], token: "token-of-maya" },
+  { name: "joel", role: "reviewer", reviewRoles: ["*"], token: "token-of-joel" },
+  { name: "vera", role: "viewer", token: "token-of-vera" },
+] as const;
+
+/** Tests of the reviews in a browser. */
+export function reviewTests(browser: () => Browser): void {
+  describe("reviews", () => {
+    const boards = new Boards();
+    const pages: WatchedPage[] = [];
+    const open = async (url: string, o = {}): Promise<WatchedPage> => {
+      const page = await WatchedPage.open(browser(), url, o);
+      pages.push(page);
+      return page;
+    };
+    afterEach(async () => {
+      try {
+        for (const page of pages) await page.close();
+      } finally {
+        pages.length = 0;
+        await boards.end();
+      }
+    });
+
+    it("are edited with the changed words in sight, and the run gets the edit", async () => {
+      const { board, url } = await boards.listening();
+      const run = reviewed(board, { prompt: "Is the price right?", timeoutMs: 60_000 }).run();
+      const { page } = await open(`${url}#/reviews`);
+      await page.getByRole("heading", { name: "Is the price right?" }).waitFor();
+      await page.getByText(/left, then the run ends/).waitFor();
+      await page.keyboard.press("e");
+      await page.getByRole("textbox", { name: "Output" }).fill("The price is 15 euros.");
+      await page.getByRole("button", { name: "changes" }).click();
+      expect(await page.locator(".diff del").allInnerTexts()).to.deep.equal(["12"]);
+      expect(await page.locator(".diff ins").allInnerTexts()).to.deep.equal(["15"]);
+      await page.getByLabel("Comment").fill("As agreed.");
+      await page.keyboard.press("Control+Enter");
+      await page.getByText("Your answer was used:").waitFor();
+      expect((await run).raw).to.equal("The price is 15 euros.");
+      await page.getByRole("tab", { name: /Answered/ }).click();
+      await page.getByText("“As agreed.”").first().waitFor();
+    });
+
+    it("of tool calls are checked by the schema of the tool before they are sent", async () => {
+      const { board, url } = await boards.listening();
+      const { team, made } = refunds(board);
+      const run = team.run();
+      const { page } = await open(`${url}#/reviews`);
+      await page.getByRole("button", { name: "edit" }).click();
+      const editor = page.getByRole("textbox", { name: "Arguments" });
+      await editor.fill('{ "order": "88213", "amount": 501 }');
+      await page.getByText("amount must be at most 500.").waitFor();
+      const send = page.getByRole("button", { name: "Approve with edit" });
+      expect(await send.isDisabled()).to.equal(true);
+      await editor.fill('{ "order": "88213", "amount": 389 }');
+      await send.click();
+      await run;
+      expect(made).to.deep.equal([{ order: "88213", amount: 389 }]);
+    });
+
+    it("of tool calls are approved and refused by keys, and the model reads the comment", async () => {
+      const { board, url } = await boards.listening();
+      const first = refunds(board);
+      const approved = first.team.run();
+      const { page } = await open(`${url}#/reviews`);
+      await page.getByRole("button", { name: "Don’t make the call" }).waitFor();
+      await page.keyboard.press("a");
+      await approved;
+      expect(first.made).to.deep.equal([{ order: "88213", amount: 412 }]);
+      const second = refunds(board);
+      const refused = second.team.run();
+      await page.getByRole("link", { name: /tool call/ }).click();
+      await page.getByLabel("Comment").fill("Not without the receipt.");
+      await page.getByRole("heading", { level: 1 }).click();
+      await page.keyboard.press("x");
+      await page.getByText("the call is not made").waitFor();
+      await refused;
+      expect(second.made).to.deep.equal([]);
+      expect(JSON.stringify(second.model.requests.at(-1))).to.contain("Not without the receipt.");
+    });
+
+    it("fit a narrow window: a list first, then one review with its buttons in sight", async () => {
+      const { board, url } = await boards.listening();
+      const { team, made } = refunds(board);
+      const run = team.run();
+      const { page } = await open(`${url}#/reviews`, { viewport: { width: 390, height: 844 } });
+      await page.getByRole("link", { name: /tool call/ }).click();
+      const approve = page.getByRole("button", { name: "Approve" });
+      const box = await approve.boundingBox();
+      expect(box?.y ?? 999).to.be.below(844 - 44);
+      const wide = await page.evaluate<number>("document.documentElement.scrollWidth");
+      expect(wide).to.be.at.most(390);
+      await approve.click();
+      await run;
+      expect(made).to.have.lengthOf(1);
+    });
+
+    it("wait through reloads and closed browsers", async () => {
+      const { board, url } = await boards.listening();
+      const run = reviewed(board, { timeoutMs: 0 }).run();
+      const first = await open(`${url}#/reviews`);
+      await first.page.getByRole("button", { name: "Approve" }).waitFor();
+      await first.page.reload();
+      await first.page.getByRole("button", { name: "Approve" }).waitFor();
+      expect(await first.page.title()).to.contain("(1)");
+      await first.close();
+      pages.length = 0;
+      const { page } = await open(`${url}#/reviews`);
+      await page.getByText("no time limit").waitFor();
+      await page.keyboard.press("a");
+      expect((await run).isComplete).to.equal(true);
+    });
+
+    it("keep what was written and not sent, behind other pages and a reload", async () => {
+      const { board, url } = await boards.listening();
+      const run = reviewed(board, { timeoutMs: 60_000 }).run();
+      const { page } = await open(`${url}#/reviews`);
+      await page.getByRole("button", { name: "edit" }).click();
+      const output = page.getByRole("textbox", { name: "Output" });
+      await output.fill("The price is 15 euros.");
+      await page.getByLabel("Comment").fill("As agreed.");
+      const review = page.getByRole("region", { name: "Review", exact: true });
+      await review.getByRole("link", { name: "pricing", exact: true }).click();
+      await page.getByRole("tab", { name: "Graph" }).waitFor();
+      await page.goBack();
+      expect(await output.inputValue()).to.equal("The price is 15 euros.");
+      await page.reload();
+      expect(await output.inputValue()).to.equal("The price is 15 euros.");
+      expect(await page.getByLabel("Comment").inputValue()).to.equal("As agreed.");
+      await page.getByRole("button", { name: "Approve with edit" }).click();
+      await page.getByText("Your answer was used:").waitFor();
+      expect((await run).raw).to.equal("The price is 15 euros.");
+      expect(await page.evaluate<number>("sessionStorage.length")).to.equal(0);
+    });
+
+    it("have one answer: the first one, and the others are told who gave it", async () => {
+      const { board, url } = await boards.listening({ users: USERS });
+      const run = reviewed(board, { timeoutMs: 60_000, requiredRole: "lead" }).run();
+      const maya = await open(`${url}#t=token-of-maya&/reviews`);
+      const joel = await open(`${url}#t=token-of-joel&/reviews`);
+      expect(maya.page.url()).not.to.contain("token");
+      await joel.page.getByRole("button", { name: "edit" }).click();
+      await joel.page.getByRole("textbox", { name: "Output" }).fill("Not sent in time");
+      await maya.page.getByRole("button", { name: "Approve" }).click();
+      await joel.page.getByText("Answered by maya: approved").first().waitFor();
+      expect(await joel.page.getByRole("button", { name: /Approve/ }).count()).to.equal(0);
+      expect(await joel.page.getByRole("textbox", { name: "Output" }).inputValue()).to.equal(
+        "Not sent in time",
+      );
+      expect((await run).raw).to.equal("The price is 12 euros.");
+    });
+
+    it("show who may answer, and refuse the others", async () => {
+      const { board, url } = await boards.listening({ users: USERS });
+      const run = reviewed(board, { timeoutMs: 60_000, requiredRole: "lead" }).run();
+      const vera = await open(`${url}#t=token-of-vera&/reviews`);
+      await vera.page.getByText("Your role is viewer").waitFor();
+      expect(await vera.page.getByRole("button", { name: "Approve" }).isDisabled()).to.equal(true);
+      await vera.page.keyboard.press("a");
+      const maya = await open(`${url}#t=token-of-maya&/reviews`);
+      await maya.page.getByRole("button", { name: "Approve" }).click();
+      await run;
+    });
+
+    it("whose time is up are told apart from those with an answer", async () => {
+      const { board, url } = await boards.listening();
+      const { page } = await open(`${url}#/reviews`);
+      const run = reviewed(board, { timeoutMs: 1_500, onTimeout: "CONTINUE" }).run();
+      await page.getByRole("button", { name: "Approve" }).waitFor();
+      await page.getByText("Time limit reached: approved").first().waitFor();
+      expect(await page.getByRole("button", { name: "Approve" }).count()).to.equal(0);
+      expect((await run).isComplete).to.equal(true);
+      await until(async () => (await page.title()) === "AgentEnsemble");
+    });
+  });
+}

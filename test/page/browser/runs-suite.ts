@@ -1,0 +1,249 @@
+import { expect } from "chai";
+import type { Browser, WebSocketRoute } from "playwright-core";
+import type { RunBody } from "../../../src/plugins/dashboard/protocol/http-bodies.js";
+import { Boards } from "../../plugins/dashboard/server/boards.js";
+import { WatchedPage } from "./chromium.js";
+import { CutLine } from "./cut-line.js";
+import { answering, Door, failing, many, until, writers } from "./teams.js";
+
+const HOSTILE = `<script>document.title = "owned"</script>
+<img src="https://evil.example/x.png" onerror="document.title = 'owned'">
+<style>body { display: none }</style>
+
+![a picture](https://evil.example/y.png)
+[a link](https://evil.example/z) [a trap](javascript:alert(1))
+abc\u202Etxt.exe`;
+
+/** Tests of runs in a browser. */
+export function runTests(browser: () => Browser): void {
+  describe("runs", () => {
+    const boards = new Boards();
+    const pages: WatchedPage[] = [];
+    const open = async (url: string, o = {}): Promise<WatchedPage> => {
+      const page = await WatchedPage.open(browser(), url, o);
+      pages.push(page);
+      return page;
+    };
+    afterEach(async () => {
+      try {
+        for (const page of pages) await page.close();
+      } finally {
+        pages.length = 0;
+        await boards.end();
+      }
+    });
+
+    it("appear on the open page with their whole plan, and their text as it is written", async () => {
+      const { board, url } = await boards.listening();
+      const { page } = await open(url);
+      await page.getByText("No runs yet").waitFor();
+      const [first, second, third] = [new Door(), new Door(), new Door()];
+      const run = writers(board, first, [
+        ["Once upon ", second],
+        ["a time.", third],
+      ]).run();
+      await page
+        .getByRole("link", { name: /writers/ })
+        .first()
+        .click();
+      for (const name of ["notes", "draft", "print"]) await page.getByText(name).first().waitFor();
+      await page.keyboard.press("2");
+      await page.getByRole("row").filter({ hasText: "draft" }).getByText("draft").click();
+      first.open();
+      second.open();
+      await page.getByText("Once upon").first().waitFor();
+      third.open();
+      await page.getByText("Once upon a time.").first().waitFor();
+      await run;
+      await page.getByText("3 of 3 done").waitFor();
+      const { runId } = await run;
+      const { summary } = await bodyOf(url, runId);
+      await page.getByRole("tab", { name: "Cost" }).click();
+      const { inputTokens, outputTokens } = summary.totals;
+      expect([inputTokens, outputTokens]).to.deep.equal([100, 50]);
+      await page.getByRole("row", { name: /Writer 1 100 50/ }).waitFor();
+    });
+
+    it("catch up behind a cut line, to the state that the server has", async () => {
+      const line = new CutLine();
+      const origin = await line.listen();
+      boards.later(() => line.close());
+      const { board, url } = await boards.listening({ allowedOrigins: [origin] });
+      line.to(Number(new URL(url).port));
+      const [first, second] = [new Door(), new Door()];
+      const handle = writers(board, first, [["The text.", second]]).stream();
+      const watched = await open(`${origin}/#/runs/${handle.id}?view=timeline`);
+      watched.expect(/ERR_|WebSocket/);
+      const { page } = watched;
+      await page.getByText("Live", { exact: true }).waitFor();
+      line.cut();
+      await page.getByText("Not connected.").waitFor();
+      first.open();
+      second.open();
+      await handle.output;
+      await page.getByRole("button", { name: "Now" }).click();
+      line.mend();
+      await page.getByText("3 of 3 done").waitFor();
+      await page.getByText("Not connected.").waitFor({ state: "detached" });
+    });
+
+    it("that failed show first what failed, why, and what was not started because of it", async () => {
+      const { board, url } = await boards.listening();
+      await failing(board)
+        .run()
+        .catch(() => undefined);
+      const { page } = await open(url);
+      await page
+        .getByRole("link", { name: /contracts/ })
+        .first()
+        .click();
+      await page.getByRole("tab", { name: /Errors/ }).click();
+      const card = page.getByRole("region", { name: "Error of extract" });
+      await card.getByText("The file is empty").first().waitFor();
+      await card.getByText("memo was not started").waitFor();
+    });
+
+    it("show what a model wrote as text: no script, no picture, no style, no hidden character", async () => {
+      const { board, url } = await boards.listening();
+      const { runId } = await answering(board, HOSTILE).run();
+      const { page } = await open(`${url}#/runs/${runId}?view=graph&task=answer`);
+      await page.getByText("<script>").first().waitFor();
+      expect(await page.title()).to.equal("AgentEnsemble");
+      expect(await page.locator("main img, main script, main style").count()).to.equal(0);
+      expect(await page.locator('a[href^="javascript:"]').count()).to.equal(0);
+      const link = page.locator('a[href="https://evil.example/z"]').first();
+      expect(await link.getAttribute("rel")).to.contain("noopener");
+      expect(await page.locator("main").innerText()).not.to.contain("\u202E");
+      expect(await page.locator("main").isVisible()).to.equal(true);
+    });
+
+    it("show texts that would stop a browser: nesting without end, a hundred thousand marks", async () => {
+      const { board, url } = await boards.listening();
+      for (const text of ["> - ".repeat(20_000), `${"\u202E".repeat(100_000)}.`]) {
+        const { runId } = await answering(board, `The answer. ${text}\n${text}`).run();
+        const { page } = await open(`${url}#/runs/${runId}?view=graph&task=answer`);
+        await page.getByText("The answer.").first().waitFor();
+        expect(await page.locator("main *").count()).to.be.below(3_000);
+      }
+    });
+
+    it("give an event that was asked for while another one was on its way", async () => {
+      const { board, url } = await boards.listening();
+      const { runId } = await answering(board, "Fine.").run();
+      const { page } = await open(`${url}#/runs/${runId}?view=events`);
+      const late = new Door();
+      await page.route(/log\?after=0&limit=1$/, async (route) => {
+        await late.opened;
+        await route.continue();
+      });
+      await page.getByRole("button", { name: /run_planned/ }).click();
+      await page.getByRole("region", { name: "Event 1" }).getByText("Loading").waitFor();
+      await page.getByRole("button", { name: /ensemble_started/ }).click();
+      await page.getByRole("region", { name: "Event 0" }).locator("pre").waitFor();
+      late.open();
+      await page.getByRole("button", { name: /run_planned/ }).click();
+      await page.getByRole("region", { name: "Event 1" }).locator("pre").waitFor();
+    });
+
+    it("list the events that came while the page was too slow, also at the end of the run", async () => {
+      const { board, url } = await boards.listening();
+      const [first, second] = [new Door(), new Door()];
+      const handle = writers(board, first, [["The text.", second]]).stream();
+      const { page } = await open(url);
+      let socket: WebSocketRoute | undefined;
+      await page.routeWebSocket(/\/ws$/, (route) => {
+        socket = route;
+        const server = route.connectToServer();
+        server.onMessage((message) => {
+          if (!String(message).includes('"type":"events"')) route.send(message);
+        });
+      });
+      await page.goto(`${url}#/runs/${handle.id}?view=events`);
+      await page.reload();
+      await page.getByRole("button", { name: /run_planned/ }).waitFor();
+      first.open();
+      second.open();
+      await handle.output;
+      const { summary } = await bodyOf(url, handle.id);
+      socket?.send(JSON.stringify({ type: "resync", runId: handle.id, n: summary.n }));
+      await page.getByRole("button", { name: /ensemble_completed/ }).waitFor();
+    });
+
+    it("open by a link at the same place, and go back with the browser", async () => {
+      const { board, url } = await boards.listening();
+      const { runId } = await answering(board, "Fine.").run();
+      const { page } = await open(`${url}#/runs/${runId}?view=timeline&task=answer`);
+      const row = page.locator('[role=row][aria-selected="true"]');
+      expect(await row.innerText()).to.contain("answer");
+      await page.getByRole("region", { name: "Time of the task" }).waitFor();
+      await page.getByRole("tab", { name: "Cost" }).click();
+      await page.getByText("By agent").waitFor();
+      expect(page.url()).to.contain("view=cost");
+      await page.goBack();
+      await row.waitFor();
+      await page.goForward();
+      await page.getByText("By agent").waitFor();
+      await page.goto(`${url}#/runs/${runId}?view=graph&task=Ans`);
+      await page.waitForURL(/task=answer$/);
+    });
+
+    it("are zoomed by wheel, buttons and brush, moved by drag and keys, and sorted by agent", async () => {
+      const { board, url } = await boards.listening();
+      const { runId } = await many(board, 12).run();
+      const { page } = await open(`${url}#/runs/${runId}?view=timeline`);
+      const ticks = async (): Promise<string> => page.locator(".axis .lane").innerText();
+      const axis = await page.locator(".axis .lane").boundingBox();
+      const whole = await ticks();
+      const [x, y] = [(axis?.x ?? 0) + (axis?.width ?? 0) / 2, (axis?.y ?? 0) + 15];
+      await page.mouse.move(x, y);
+      for (let i = 0; i < 8; i++) await page.mouse.wheel(0, -100);
+      await until(async () => (await ticks()) !== whole);
+      const near = await ticks();
+      await page.mouse.move(x, y + 40);
+      await page.mouse.down();
+      await page.mouse.move(x - 200, y + 40, { steps: 4 });
+      await page.mouse.up();
+      await until(async () => (await ticks()) !== near);
+      await page.getByRole("button", { name: "Show the whole time" }).click();
+      await until(async () => (await ticks()) === whole);
+      const strip = await page.locator(".brush").boundingBox();
+      await page.mouse.move((strip?.x ?? 0) + 40, (strip?.y ?? 0) + 20);
+      await page.mouse.down();
+      await page.mouse.move((strip?.x ?? 0) + 90, (strip?.y ?? 0) + 20, { steps: 4 });
+      await page.mouse.up();
+      await until(async () => (await ticks()) !== whole);
+      await page.getByRole("group", { name: "Timeline" }).focus();
+      await page.keyboard.press("0");
+      await until(async () => (await ticks()) === whole);
+      await page.keyboard.press("ArrowDown");
+      await page.locator('[role=row][aria-selected="true"]').waitFor();
+      await page.getByRole("button", { name: "by agent" }).click();
+      await page.getByText("12 tasks").waitFor();
+    });
+
+    it("of 10,000 tasks hold only the rows in sight", async () => {
+      const { board, url } = await boards.listening();
+      const { runId } = await many(board, 10_000).run();
+      const { page } = await open(`${url}#/runs/${runId}?view=timeline`);
+      await page.getByText("part-0", { exact: true }).waitFor();
+      const rows = page.getByRole("row");
+      expect(await rows.count()).to.be.within(5, 80);
+      await page.getByText("part-0", { exact: true }).hover();
+      await page.mouse.wheel(0, 170_000);
+      await page.getByText("part-5000", { exact: true }).waitFor();
+      expect(await rows.count()).to.be.within(5, 80);
+      await page.locator('[role=row] .task[title="task"]').first().waitFor();
+      await page.getByRole("tab", { name: "Tasks" }).click();
+      await page.getByText("part-0", { exact: true }).first().waitFor();
+      await page.getByRole("tab", { name: "Events" }).click();
+      await page.getByRole("button", { name: /ensemble_started/ }).waitFor();
+      await until(async () => (await page.getByRole("listitem").count()) > 10);
+      expect(await page.getByRole("listitem").count()).to.be.below(100);
+    });
+  });
+}
+
+async function bodyOf(url: string, runId: string): Promise<RunBody> {
+  const response = await fetch(new URL(`/api/runs/${runId}`, url));
+  return (await response.json()) as RunBody; // what the route answers
+}

@@ -1,0 +1,261 @@
+import type { Lease, RequestQueue, WorkRequest } from "agentensemble";
+import { RequestQueue as Queues } from "agentensemble/network";
+import type { RequestQueueContractOptions } from "agentensemble/testing";
+import { requestQueueContract } from "agentensemble/testing";
+import { expect } from "chai";
+import { failuresOf, testsOf } from "./failures-of.js";
+
+/** A sound queue whose methods can be replaced. */
+function queueWith(
+  broken: (sound: RequestQueue) => Partial<RequestQueue>,
+  agingMs = 60_000,
+): RequestQueue {
+  const sound = Queues.inMemory({ agingMs });
+  return {
+    enqueue: (queue, request, o) => sound.enqueue(queue, request, o),
+    dequeue: (queue, o) => sound.dequeue(queue, o),
+    extend: (lease, ms) => sound.extend(lease, ms),
+    acknowledge: (lease) => sound.acknowledge(lease),
+    release: (lease, o) => sound.release(lease, o),
+    deadLetter: (lease, reason) => sound.deadLetter(lease, reason),
+    deadLetters: (queue) => sound.deadLetters(queue),
+    redrive: (queue, id) => sound.redrive(queue, id),
+    status: (queue, id) => sound.status(queue, id),
+    depth: (queue) => sound.depth(queue),
+    close: async () => sound.close?.(),
+    ...broken(sound),
+  };
+}
+
+type Broken = (sound: RequestQueue) => Partial<RequestQueue>;
+
+/** Changes each lease that is delivered. */
+const delivering =
+  (change: (lease: Lease) => Lease): Broken =>
+  (sound) => ({
+    dequeue: async (queue, o) => {
+      const lease = await sound.dequeue(queue, o);
+      return lease && change(lease);
+    },
+  });
+
+/** Changes each request that is accepted. */
+const accepting =
+  (change: (request: WorkRequest, count: number) => WorkRequest): Broken =>
+  (sound) => {
+    let count = 0;
+    return { enqueue: (queue, request, o) => sound.enqueue(queue, change(request, count++), o) };
+  };
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** By the check that must find it, a fault of a queue. */
+const FAULTS: Readonly<Record<string, Broken>> = {
+  "delivers a request whole and once, with fields that it does not know": accepting(
+    ({ vendorField: _, ...request }) => request, // without an unknown field
+  ),
+  "is not changed by what is done to a request afterwards": (sound) => {
+    const given = new Map<string, WorkRequest>();
+    return {
+      enqueue: (queue, request, o) => {
+        given.set(request.requestId, request);
+        return sound.enqueue(queue, request, o);
+      },
+      dequeue: async (queue, o) => {
+        const lease = await sound.dequeue(queue, o);
+        const request = given.get(lease?.request.requestId ?? "");
+        return lease && { ...lease, request: request ?? lease.request };
+      },
+    };
+  },
+  "accepts an id once, of six clients at one moment and also when it is done": (sound) => ({
+    enqueue: async (...args) => {
+      const { status } = await sound.enqueue(...args);
+      return { status: status === "DUPLICATE" ? "ACCEPTED" : status };
+    },
+  }),
+  "refuses a known id with other content, also when it is done": (sound) => ({
+    enqueue: (...args) => sound.enqueue(...args).catch(() => ({ status: "DUPLICATE" })),
+  }),
+  "keeps queues apart": (sound) => ({
+    enqueue: (_queue, request, o) => sound.enqueue("kitchen", request, o),
+  }),
+  "keeps 1 MiB of text, any Unicode, and odd names as ids and fields": accepting((request) => ({
+    ...request,
+    context: request.context?.slice(0, 65_536),
+  })),
+  "delivers in the order of acceptance": accepting((request, count) => ({
+    ...request,
+    priority: count % 2 === 0 ? "NORMAL" : "HIGH",
+  })),
+  "delivers higher priorities first": accepting((request) => ({ ...request, priority: "NORMAL" })),
+  "lets LOW be overtaken for three times agingMs at most": () => ({}), // made without agingMs
+  "accepts no more than maxQueued, and keeps nothing of what it refuses": (sound) => ({
+    enqueue: (queue, request) => sound.enqueue(queue, request),
+  }),
+  "holds maxQueued exactly under fifty enqueues at one moment": (sound) => ({
+    enqueue: async (queue, request, { maxQueued = Infinity } = {}) => {
+      const { queued } = await sound.depth(queue);
+      await pause(1);
+      return queued >= maxQueued ? { status: "FULL" } : sound.enqueue(queue, request);
+    },
+  }),
+  "ends a wait when its time is over, and at once when its signal aborts": (sound) => ({
+    dequeue: (queue, { signal: _, ...o }) => sound.dequeue(queue, o),
+  }),
+  "delivers nothing to a consumer that has left": (sound) => {
+    let consumers = 0;
+    return {
+      dequeue: async (queue, { signal, ...o }) => {
+        if (consumers++ > 0) return undefined;
+        void sound.dequeue(queue, o);
+        return new Promise((resolve) =>
+          signal?.addEventListener("abort", () => resolve(undefined)),
+        );
+      },
+    };
+  },
+  "wakes a consumer that waits in another client": (sound) => ({
+    dequeue: async (queue, o) => {
+      const first = await sound.dequeue(queue, { ...o, timeoutMs: 0 });
+      if (first !== undefined || o.timeoutMs < 2_500) return first;
+      await pause(2_500);
+      return sound.dequeue(queue, { ...o, timeoutMs: 0 });
+    },
+  }),
+  "wakes each of several consumers that wait": (sound) => {
+    let waiting = 0;
+    return {
+      dequeue: async (queue, o) => {
+        if (waiting > 0) return undefined;
+        waiting++;
+        return sound.dequeue(queue, o).finally(() => waiting--);
+      },
+    };
+  },
+  "shares requests between consumers without doubles": (sound) => {
+    let last: Lease | undefined;
+    let count = 0;
+    return {
+      dequeue: async (queue, o) => {
+        if (last !== undefined && ++count % 5 === 0) return last;
+        return (last = await sound.dequeue(queue, o));
+      },
+    };
+  },
+  "delivers again when a lease ends, with the next attempt and another token": delivering(
+    (lease) => ({ ...lease, attempt: 1 }),
+  ),
+  "delivers an expired lease to a consumer that waited before it was taken": delivering(
+    (lease) => ({ ...lease, attempt: 1 }),
+  ),
+  "lets the holder of a lost lease do nothing": (sound) => ({
+    acknowledge: (lease) => sound.acknowledge(lease).then(() => true),
+  }),
+  "keeps an extended lease": () => ({ extend: async () => true }),
+  "extends by the duration of the lease if none is given": (sound) => ({
+    extend: async (lease, ms) => ms !== undefined && sound.extend(lease, ms),
+  }),
+  "returns a released request to its place, at once, and counts its delivery": (sound) => ({
+    release: (lease, o) => sound.release(lease, { ...o, delayMs: 200 }),
+  }),
+  "does not count a delivery that was released without blame": (sound) => ({
+    release: (lease, { delayMs } = {}) => sound.release(lease, { delayMs }),
+  }),
+  "delivers a request that was released with a delay after the delay": (sound) => ({
+    release: (lease, { blame } = {}) => sound.release(lease, { blame }),
+  }),
+  "keeps dead letters, and delivers one again when it is redriven": (sound) => ({
+    redrive: (queue, id) => sound.redrive(queue, id).then(() => true),
+  }),
+  "reports states and depth": (sound) => ({
+    status: async (queue, id) => {
+      const state = await sound.status(queue, id);
+      return state === "DEAD" ? "DONE" : state;
+    },
+  }),
+  "has what waited, what is known and what is dead after it was closed": () => ({}), // opens empty
+};
+
+const underTest = (broken: Broken): RequestQueueContractOptions => ({
+  create: () => ({ queue: queueWith(broken), reopen: () => queueWith(broken) }),
+  reopens: true,
+});
+
+describe("requestQueueContract", () => {
+  for (const [check, broken] of Object.entries(FAULTS))
+    it(`finds a queue that breaks: ${check}`, async function () {
+      this.timeout(30_000);
+      const failed = await failuresOf(
+        () => requestQueueContract("under test", underTest(broken)),
+        check,
+      );
+      expect(failed).to.deep.equal([check]);
+    });
+
+  it("has no check without a planted fault", () => {
+    const tests = testsOf(() =>
+      requestQueueContract(
+        "under test",
+        underTest(() => ({})),
+      ),
+    );
+    expect(tests.map(({ title }) => title)).to.have.members(Object.keys(FAULTS));
+  });
+
+  it("leaves out what an engine declares that it lacks", () => {
+    const titles = (capabilities: object): readonly string[] =>
+      testsOf(() =>
+        requestQueueContract("under test", { ...underTest(() => ({})), capabilities }),
+      ).map(({ title }) => title);
+    const all = titles({});
+    const lacking = (capabilities: object): readonly string[] =>
+      all.filter((title) => !titles(capabilities).includes(title));
+    expect(lacking({ priorities: false })).to.deep.equal([
+      "delivers higher priorities first",
+      "lets LOW be overtaken for three times agingMs at most",
+    ]);
+    expect(lacking({ ageing: false })).to.deep.equal([
+      "lets LOW be overtaken for three times agingMs at most",
+    ]);
+    expect(lacking({ exactCapacity: false })).to.deep.equal([
+      "holds maxQueued exactly under fifty enqueues at one moment",
+    ]);
+  });
+
+  it("consumes with one client where an engine allows no more in a process", async () => {
+    const consuming = new Set<RequestQueue>();
+    const client = (sound: RequestQueue): RequestQueue => {
+      const own: RequestQueue = {
+        ...queueWith(() => sound),
+        enqueue: (...args) => sound.enqueue(...args),
+        dequeue: (...args) => {
+          consuming.add(own);
+          return sound.dequeue(...args);
+        },
+        acknowledge: (lease) => sound.acknowledge(lease),
+        close: async () => undefined,
+      };
+      return own;
+    };
+    const failed = await failuresOf(
+      () =>
+        requestQueueContract("under test", {
+          create: () => {
+            const sound = Queues.inMemory();
+            return { queue: client(sound), another: () => client(sound) };
+          },
+          capabilities: { consumersPerProcess: 1 },
+        }),
+      "shares requests between consumers without doubles",
+    );
+    expect([failed, consuming.size]).to.deep.equal([[], 1]);
+  });
+
+  it("refuses options that it does not know", () => {
+    const odd = (o: object) => (): void => requestQueueContract("odd", o as never); // on purpose
+    expect(odd({ creates: () => undefined })).to.throw("Did you mean 'create'?");
+    expect(odd({ capabilities: { aging: false } })).to.throw("Did you mean 'ageing'?");
+    expect(odd({ leaseMs: -1 })).to.throw("leaseMs must be a positive number");
+  });
+});

@@ -1,0 +1,25 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { MinHeap } from "../../src/util/min-heap.js";
+
+describe("MinHeap", () => {
+  it("gives its values in order, whatever is added and removed between", () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(fc.integer(), fc.constant(undefined))), (steps) => {
+        const heap = new MinHeap<number>((a, b) => a < b);
+        const model: number[] = [];
+        for (const step of steps) {
+          if (step === undefined) expect(heap.pop()).to.equal(model.shift());
+          else {
+            heap.push(step);
+            model.push(step);
+            model.sort((a, b) => a - b);
+          }
+          expect([heap.peek(), heap.size]).to.deep.equal([model[0], model.length]);
+        }
+        expect(model.map(() => heap.pop())).to.deep.equal(model);
+        expect(heap.pop()).to.equal(undefined);
+      }),
+    );
+  });
+});
