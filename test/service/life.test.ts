@@ -297,14 +297,17 @@ describe("a service whose backend is away", () => {
       return (...args: A): Promise<T> =>
         isAway ? Promise.reject(new Error("connection lost")) : work(...args);
     };
+    const refused = gate();
     const queue = changedQueue(backend.queue, {
       dequeue: unlessAway((name, o) => backend.queue.dequeue(name, o)),
       extend: unlessAway((lease) => backend.queue.extend(lease)),
       acknowledge: unlessAway((lease) => backend.queue.acknowledge(lease)),
     });
     const results = new Proxy(backend.results, {
-      get: (target, name) =>
-        unlessAway((Reflect.get(target, name) as () => Promise<unknown>).bind(target)),
+      get: (target, name) => {
+        if (isAway) refused.open();
+        return unlessAway((Reflect.get(target, name) as () => Promise<unknown>).bind(target));
+      },
     });
     const [begun, done] = [gate(), gate<string>()];
     const wait = handlerTask(() => {
@@ -328,6 +331,7 @@ describe("a service whose backend is away", () => {
     isAway = true;
     await backend.queue.enqueue("kitchen", request("echo"));
     done.open("done");
+    await refused.opened;
     await clock.advance(20_000);
     expect(await backend.results.retrieve(first.requestId)).to.equal(undefined);
     isAway = false;

@@ -79,7 +79,12 @@ export class SteppingClock implements Clock {
   }
 }
 
-/** Lets all callbacks run that are due. */
+/** Lets all callbacks run that are due, and modules and files load that they need. */
 async function settle(): Promise<void> {
-  for (let turn = 0; turn < 20; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
+  for (let turn = 0; turn < 20 || isReadingFiles(); turn++)
+    await new Promise<void>((resolve) => setImmediate(resolve));
+}
+
+function isReadingFiles(): boolean {
+  return process.getActiveResourcesInfo().some((name) => name.startsWith("FSReq"));
 }
