@@ -1,6 +1,7 @@
 import type { StoredReview } from "../../../contracts/review.js";
 import type { LogEntry, RunSummary, RunSums } from "../../../contracts/run-store.js";
 import type { AnsweredReview, BoardUser } from "./messages.js";
+import type { RunComparison } from "./compare.js";
 import type { BarKind, RunSnapshot } from "./state-types.js";
 
 /** Answer of every request that fails. `error` is a stable word in capitals. */
@@ -28,7 +29,7 @@ export interface StatusBody extends BoardStatus {
   readonly board: BoardStatus;
 }
 
-/** `GET /api/runs`. */
+/** `GET /api/runs`. In `runs`, `baseline: true` marks the baseline of an ensemble. */
 export interface RunListBody {
   readonly runs: readonly RunSummary[];
   /** All that fit the query. */
@@ -80,4 +81,89 @@ export interface ReviewAppliedBody {
   readonly decision: string;
   readonly status: "APPLIED";
   readonly by: string;
+}
+
+/** `GET /api/compare?a=&b=`. */
+export type CompareBody = RunComparison;
+
+/** `GET /api/runs/{id}/baseline`: the run compared with the baseline of its ensemble. */
+export interface RunBaselineBody {
+  /** Absent where the ensemble has no baseline. */
+  readonly baseline?: RunSummary | undefined;
+  /** Number of tasks by what became of them since the baseline. Absent for the baseline itself. */
+  readonly counts?: RunComparison["counts"] | undefined;
+}
+
+/** The kind of text in which a search found something. */
+export type SearchPlace =
+  | "task"
+  | "system-prompt"
+  | "user-prompt"
+  | "answer"
+  | "reasoning"
+  | "arguments"
+  | "result"
+  | "output"
+  | "review"
+  | "error";
+
+/** A place where a text was found. */
+export interface SearchHit {
+  readonly runId: string;
+  /** Absent for an entry that belongs to no task. */
+  readonly taskId?: string | undefined;
+  /** The number of the entry. */
+  readonly n: number;
+  readonly where: SearchPlace;
+  /** The text around the place, on one line. */
+  readonly excerpt: string;
+  /** The place in `excerpt`: characters from `from` up to, but not including, `to`. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/** `GET /api/search?q=&run=`. */
+export interface SearchBody {
+  /** At most 200, in the order of the log. One per text. */
+  readonly hits: readonly SearchHit[];
+  /** Whether there are more. */
+  readonly more: boolean;
+}
+
+/** The forms of `GET /api/runs/{id}/export?as=`. */
+export type ExportForm = "log" | "csv" | "mermaid" | "markdown";
+
+/** What a person may do with a run as it is now. */
+export type RunAction =
+  "cancel" | "again" | "replay" | "resume" | "fork" | "settle" | "baseline" | "remove" | "export";
+
+/** A tool call of a durable run of which nobody can tell whether it took place. */
+export interface DoubtfulCall {
+  /** Identifies the call in `POST /api/runs/{id}/settle`. */
+  readonly key: string;
+  /** The name or id of its task, with the attempt: `publish@1`. */
+  readonly task: string;
+  readonly toolName: string;
+  /** When the call began, as an ISO instant. */
+  readonly at: string;
+}
+
+/** `GET /api/runs/{id}/actions`. */
+export interface RunActionsBody {
+  readonly runId: string;
+  /** Those for which the role of the person and the state of the run suffice. */
+  readonly actions: readonly RunAction[];
+  /** Where answers of a replay may come from: this run's trace, or the recording of its ensemble. */
+  readonly answers: readonly ("trace" | "recording")[];
+  /** The state of a run that a journal keeps. */
+  readonly kept?:
+    | {
+        readonly status: string;
+        readonly executions: number;
+        readonly finishedTasks: number;
+        readonly waitsFor?: string | undefined;
+      }
+    | undefined;
+  /** Empty unless a journal keeps the run. */
+  readonly doubts: readonly DoubtfulCall[];
 }

@@ -1,0 +1,188 @@
+import type { CaptureMode } from "../../../contracts/capture.js";
+import type { Dag } from "../../../contracts/dag.js";
+import type { Explanation } from "../../../contracts/ensemble-options.js";
+import type { DeadLetter, QueueDepth } from "../../../contracts/network.js";
+import type { ActiveRequest, ServiceState } from "../../../contracts/service.js";
+import type { Inputs, JsonSchema } from "../../../contracts/types.js";
+
+/** An ensemble that the page may start. */
+export interface StartableEnsemble {
+  readonly name: string;
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  readonly workflow: string;
+  /** Tasks of the plan. */
+  readonly tasks: number;
+  /**
+   * JSON Schema of an object. Without an `inputType` each template variable that the ensemble does
+   * not fill is a required text.
+   */
+  readonly inputs: JsonSchema;
+  /** Values that the ensemble fills in itself; a start may replace them. */
+  readonly filled: Inputs;
+  /** Where answers of a replay may come from. Empty: its runs can't be replayed. */
+  readonly answers: readonly ("trace" | "recording")[];
+}
+
+/** `GET /api/ensembles`. */
+export interface EnsembleListBody {
+  readonly ensembles: readonly StartableEnsemble[];
+}
+
+/** `GET /api/ensembles/{name}`. */
+export interface EnsembleBody {
+  readonly ensemble: StartableEnsemble;
+  /** The plan, with unfilled template variables. */
+  readonly dag: Dag;
+}
+
+/** `POST /api/ensembles/{name}/explain`. The answer is an `Explanation`. */
+export interface ExplainRequestBody {
+  readonly inputs?: Inputs | undefined;
+}
+export type ExplainBody = Explanation;
+
+/** `POST /api/runs`. The header `Idempotency-Key` makes a repetition return the run of the first. */
+export interface StartRunBody {
+  /** Default: the only ensemble that is registered. */
+  readonly ensemble?: string | undefined;
+  readonly inputs?: Inputs | undefined;
+  readonly tags?: Readonly<Record<string, string>> | undefined;
+  readonly captureMode?: CaptureMode | undefined;
+  /** Time limit of the run in milliseconds. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** `POST /api/runs/{id}/again`. */
+export interface RunAgainBody {
+  /** Default: those of the run. Given ones replace all of them. */
+  readonly inputs?: Inputs | undefined;
+  /**
+   * `models` (default): a new run. `recording`: answers come from the recording of the ensemble.
+   * Anything else is the id of a run with a trace of captureMode FULL, whose answers are repeated.
+   */
+  readonly answersFrom?: string | undefined;
+  /** What a replay does with a request that was not recorded. Default `fail`. */
+  readonly onMiss?: "fail" | "live" | undefined;
+}
+
+/** Answer of `POST /api/runs` and `POST /api/runs/{id}/again` with 202. */
+export interface RunAcceptedBody {
+  readonly runId: string;
+  readonly status: "ACCEPTED";
+  readonly ensemble: string;
+  /** Tasks of the plan. */
+  readonly tasks: number;
+  readonly workflow: string;
+}
+
+/** Field of a refusal 422 `INPUTS_INVALID`: what is wrong, by the path of the input; empty path for all. */
+export type InputProblems = Readonly<Record<string, string>>;
+
+/** `POST /api/runs/{id}/resume`: 202 with `{ runId, status: "ACCEPTED" }`. */
+export interface RunResumedBody {
+  readonly runId: string;
+  readonly status: "ACCEPTED";
+}
+
+/** `POST /api/runs/{id}/fork`: 201 with the id of the new run, which waits to be resumed. */
+export interface ForkRunBody {
+  /** The id of the new run. Default: a generated one. */
+  readonly runId?: string | undefined;
+  /** The task whose work, and all later work, is left out. Default: nothing is. */
+  readonly from?: string | undefined;
+}
+export interface RunForkedBody {
+  readonly runId: string;
+  readonly forkedFrom: string;
+}
+
+/** `POST /api/runs/{id}/settle`: 200 with `{ runId, key, status: "SETTLED" }`. */
+export interface SettleCallBody {
+  readonly key: string;
+  /** What the tool returned. Exactly one of `result` and `again`. */
+  readonly result?: string | undefined;
+  /** The call is repeated when the run is resumed. */
+  readonly again?: true | undefined;
+}
+export interface CallSettledBody {
+  readonly runId: string;
+  readonly key: string;
+  readonly status: "SETTLED";
+}
+
+/** A view of runs that a plugin contributes. */
+export interface PanelInfo {
+  readonly name: string;
+  readonly title: string;
+  readonly view: "table" | "json" | "markdown";
+}
+
+/** `GET /api/panels`. */
+export interface PanelListBody {
+  readonly panels: readonly PanelInfo[];
+}
+
+/** `GET /api/panels/{name}?run=`. */
+export interface PanelBody extends PanelInfo {
+  /** `table`: a list of objects, one per row. `markdown`: a text. `json`: anything. */
+  readonly data: unknown;
+}
+
+/** `GET /api/capabilities`: what is registered, as the Java version lists it. */
+export interface CapabilitiesBody {
+  readonly tools: readonly { readonly name: string; readonly description: string }[];
+  readonly models: readonly { readonly alias: string; readonly provider: string }[];
+  readonly preconfiguredTasks: readonly { readonly name: string; readonly description: string }[];
+}
+
+/** A schedule of a service. */
+export interface ScheduleInfo {
+  readonly name: string;
+  /** The shared task that it requests. */
+  readonly task: string;
+  /** For people: the cron expression with its time zone, or the interval. */
+  readonly times: string;
+  /** The next time, as an ISO instant. Absent where there is none. */
+  readonly next?: string | undefined;
+}
+
+/** A service of this process. */
+export interface ServiceInfo {
+  readonly name: string;
+  readonly instance: string;
+  readonly state: ServiceState;
+  readonly url?: string | undefined;
+  /** Where its requests are kept. */
+  readonly backend: string;
+  /** Requests in execution in this process. */
+  readonly running: number;
+  /** Absent where the storage does not answer; `problem` has the reason. */
+  readonly depth?: QueueDepth | undefined;
+  readonly problem?: string | undefined;
+  readonly shared: readonly {
+    readonly name: string;
+    readonly type: string;
+    readonly description: string;
+  }[];
+  readonly requests: readonly ActiveRequest[];
+  readonly schedules: readonly ScheduleInfo[];
+}
+
+/** `GET /api/services`. */
+export interface ServiceListBody {
+  readonly services: readonly ServiceInfo[];
+}
+
+/** `GET /api/services/{name}/dead`. */
+export interface DeadLettersBody {
+  readonly deadLetters: readonly DeadLetter[];
+}
+
+/** `POST /api/services/{name}/redrive`: 202 with `{ requestId, status: "QUEUED" }`. */
+export interface RedriveBody {
+  readonly requestId: string;
+}
+export interface RedrivenBody extends RedriveBody {
+  readonly status: "QUEUED";
+}
