@@ -4,7 +4,7 @@ import type { DeliveryParts } from "./delivery-parts.js";
 import { startClockTimer } from "../plugins/network/shared/clock-timer.js";
 import { messageOf } from "../util/errors.js";
 import { isObject } from "../util/objects.js";
-import { backoffMs, clockPause } from "./service-time.js";
+import { backoffMs, clockPause } from "../util/abort/pauses.js";
 import { limitedResponse, jsonBytes } from "./work-response.js";
 
 /** Delays in ms between attempts to store a result. */

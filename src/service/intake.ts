@@ -3,7 +3,7 @@ import type { ActiveRequest } from "../contracts/service.js";
 import type { DeliveryParts } from "./delivery-parts.js";
 import { messageOf } from "../util/errors.js";
 import { Delivery } from "./delivery.js";
-import { backoffMs, clockPause } from "./service-time.js";
+import { backoffMs, clockPause } from "../util/abort/pauses.js";
 
 /** How long one look at the queue waits, in ms. */
 const POLL_MS = 20_000;

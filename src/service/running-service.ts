@@ -13,7 +13,8 @@ import { messageOf } from "../util/errors.js";
 import { Announcement } from "./announcement.js";
 import { Intake } from "./intake.js";
 import { Schedules } from "./schedules/schedules.js";
-import { answeredWithin, clockPause } from "./service-time.js";
+import { clockPause } from "../util/abort/pauses.js";
+import { answeredWithin } from "./service-time.js";
 import { stopOnSignals } from "./signals.js";
 
 /** Time in ms that ended runs have to return their requests, after the time to drain. */

@@ -16,6 +16,11 @@ export class SteppingClock implements Clock {
     this.#startMs = Date.parse(start);
   }
 
+  /** How many wait for a time of this clock. */
+  get sleepers(): number {
+    return this.#sleepers.size;
+  }
+
   now(): Date {
     return new Date(this.#startMs + this.#ms);
   }

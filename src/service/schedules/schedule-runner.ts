@@ -4,7 +4,7 @@ import type { DeliveryParts } from "../delivery-parts.js";
 import type { PlannedTimes } from "./planned-times.js";
 import { WORK_VERSION } from "../../contracts/network.js";
 import { messageOf } from "../../util/errors.js";
-import { backoffMs, clockPause } from "../service-time.js";
+import { backoffMs, clockPause } from "../../util/abort/pauses.js";
 
 /** Timers measure durations, and the clock of the machine may be set: it is read again after this time, in ms. */
 const LOOK_MS = 60_000;

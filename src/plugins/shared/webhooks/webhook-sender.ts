@@ -1,0 +1,117 @@
+import type { Clock } from "../../../contracts/runtime.js";
+import type { SafeFetch } from "../fetch/safe-fetch.js";
+import type { SafeResponse } from "../fetch/safe-response.js";
+import type { WebhookOptions } from "./webhook-target.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { AccessDeniedError } from "../../../contracts/state-errors.js";
+import { backoffMs, clockPause } from "../../../util/abort/pauses.js";
+import { messageOf } from "../../../util/errors.js";
+import { safeFetch } from "../fetch/safe-fetch.js";
+import { signedHeaders } from "./webhook-signature.js";
+
+/** The largest body of a message in bytes. */
+export const MOST_WEBHOOK_BYTES = 1024 * 1024;
+/** What is read of an answer, in bytes. */
+const MOST_ANSWER_BYTES = 16 * 1024;
+const TIMEOUT_MS = 10_000;
+const ATTEMPTS = 5;
+const BACKOFF = { firstMs: 1_000, mostMs: 30_000 };
+/** The longest `Retry-After` that is kept, in seconds. */
+const LONGEST_WAIT_S = 60;
+
+/** Statuses after which a repetition may succeed, besides those from 500. */
+const TRANSIENT: ReadonlySet<number> = new Set([408, 425, 429]);
+
+/** A message to a URL. The body is JSON. */
+export interface WebhookMessage {
+  readonly url: string;
+  /** Identifies the message for the receiver. Repetitions have the same id. */
+  readonly deliveryId: string;
+  readonly body: string;
+}
+
+/** What came of a message. */
+export type WebhookOutcome =
+  | { readonly isDelivered: true; readonly attempts: number }
+  | {
+      readonly isDelivered: false;
+      readonly attempts: number;
+      /** The reason, without secrets. */
+      readonly problem: string;
+    };
+
+interface FailedPost {
+  readonly problem: string;
+  readonly isPermanent: boolean;
+  readonly waitMs?: number;
+}
+
+/**
+ * Sends signed messages to hosts that are allowed. Follows no redirects. Repeats an attempt without
+ * an answer, and one with a status from 500, 408, 425 or 429.
+ */
+export class WebhookSender {
+  readonly #options: WebhookOptions;
+  readonly #clock: Pick<Clock, "now" | "sleep">;
+  readonly #fetch: SafeFetch;
+
+  /** The options are checked: see `checkWebhookOptions`. */
+  constructor(options: WebhookOptions, clock: Pick<Clock, "now" | "sleep">) {
+    const { hosts, allow, timeoutMs = TIMEOUT_MS } = options;
+    this.#options = options;
+    this.#clock = clock;
+    this.#fetch = safeFetch({
+      onlyHosts: hosts,
+      ...(allow !== undefined && { allow }),
+      timeoutMs,
+      redirect: "manual",
+      maxBytes: MOST_ANSWER_BYTES,
+      overflow: "cut",
+    });
+  }
+
+  /** Never rejects. An abort ends it after the attempt that is under way. */
+  async send(message: WebhookMessage, signal: AbortSignal): Promise<WebhookOutcome> {
+    const { maxAttempts = ATTEMPTS } = this.#options;
+    for (let attempts = 1; ; attempts++) {
+      const failed = await this.#post(message);
+      if (failed === undefined) return { isDelivered: true, attempts };
+      const { problem, isPermanent, waitMs = 0 } = failed;
+      if (!isPermanent && attempts < maxAttempts)
+        await clockPause(this.#clock, Math.max(waitMs, backoffMs(attempts, BACKOFF)), signal);
+      if (isPermanent || attempts >= maxAttempts || signal.aborted)
+        return { isDelivered: false, attempts, problem };
+    }
+  }
+
+  /** Makes one attempt. Returns why it failed. */
+  async #post({ url, deliveryId, body }: WebhookMessage): Promise<FailedPost | undefined> {
+    const bytes = Buffer.byteLength(body);
+    if (bytes > MOST_WEBHOOK_BYTES)
+      return {
+        problem: `The message has ${bytes} bytes, above ${MOST_WEBHOOK_BYTES}`,
+        isPermanent: true,
+      };
+    try {
+      const at = this.#clock.now();
+      const headers = {
+        "content-type": "application/json",
+        ...signedHeaders({ deliveryId, body, at }, this.#options.secret),
+      };
+      return failureIn(await this.#fetch(url, { method: "POST", headers, body }));
+    } catch (error) {
+      const isPermanent = AccessDeniedError.isInstance(error) || ValidationError.isInstance(error);
+      return { problem: messageOf(error), isPermanent };
+    }
+  }
+}
+
+function failureIn({ ok, status, headers }: SafeResponse): FailedPost | undefined {
+  if (ok) return undefined;
+  const problem = `The webhook answered with status ${status}`;
+  const isPermanent = status < 500 && !TRANSIENT.has(status);
+  const waitS = Number(headers.get("retry-after") ?? 0); // a date is no number: it is not kept
+  return waitS > 0
+    ? { problem, isPermanent, waitMs: Math.min(waitS, LONGEST_WAIT_S) * 1_000 }
+    : { problem, isPermanent };
+}
