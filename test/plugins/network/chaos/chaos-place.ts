@@ -1,0 +1,22 @@
+import type { NetworkBackend } from "../../../../src/contracts/network.js";
+
+/** Where the processes of a chaos test meet. */
+export interface ChaosPlace {
+  /** The address of the engine: its scheme chooses the adapter. */
+  readonly url: string;
+  /** All names in the engine begin with it. */
+  readonly prefix: string;
+}
+
+type Opening = (place: ChaosPlace) => Promise<NetworkBackend>;
+
+/** The adapters by scheme. */
+const ENGINES: Readonly<Record<string, Opening>> = {};
+
+/** Opens another client of a place. @throws Error for a scheme without an adapter. */
+export function openChaosBackend(place: ChaosPlace): Promise<NetworkBackend> {
+  const scheme = new URL(place.url).protocol;
+  const open = ENGINES[scheme];
+  if (open === undefined) throw new Error(`no engine has the scheme '${scheme}'`);
+  return open(place);
+}

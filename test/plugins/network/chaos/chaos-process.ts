@@ -1,0 +1,59 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import type { ChaosPlace } from "./chaos-place.js";
+
+/** Where a process ends by itself, in its first delivery. */
+export const CHAOS_STEPS = [
+  "taken",
+  "before the result",
+  "after the result",
+  "before the acknowledgement",
+  "after the acknowledgement",
+] as const;
+export type ChaosStep = (typeof CHAOS_STEPS)[number];
+
+export interface ChaosWorkerOptions {
+  readonly place: ChaosPlace;
+  /** The name of the service, and so of its queue. */
+  readonly ensemble: string;
+  /** The file to which all processes append what they do. */
+  readonly log: string;
+  readonly leaseMs: number;
+  /** Requests at once. */
+  readonly slots: number;
+  readonly step?: ChaosStep | undefined;
+}
+
+/** What the shared task of the workers returns. */
+export function sumIn(inputs: Readonly<Record<string, unknown>> | undefined): string {
+  return `sum ${Number(inputs?.["a"]) + Number(inputs?.["b"])}`;
+}
+
+const PROGRAM = fileURLToPath(new URL("./chaos-worker.js", import.meta.url));
+
+/** A service in another process. Problems of its own go to standard error. */
+export class WorkerProcess {
+  readonly #child: ChildProcess;
+  readonly #closed: Promise<unknown>;
+
+  constructor(o: ChaosWorkerOptions) {
+    this.#child = spawn(
+      process.execPath,
+      ["-C", "agentensemble-source", PROGRAM, JSON.stringify(o)],
+      { stdio: ["ignore", "ignore", "inherit"] },
+    );
+    this.#closed = once(this.#child, "close");
+  }
+
+  /** Resolves with the signal that ended the process. */
+  async ended(): Promise<NodeJS.Signals | null> {
+    await this.#closed;
+    return this.#child.signalCode;
+  }
+
+  async kill(): Promise<void> {
+    this.#child.kill("SIGKILL");
+    await this.#closed;
+  }
+}

@@ -1,0 +1,19 @@
+import { expect } from "chai";
+import type { ChaosReport } from "./chaos.js";
+
+/** What must hold after each chaos test. */
+export function expectNothingLost(report: ChaosReport): void {
+  const { lost, wrong, recordedTwice, startedAgain, mayStartAgain, left } = report;
+  const { queued, leased, dead } = left;
+  expect({ lost, wrong, recordedTwice, queued, leased, dead }).to.deep.equal({
+    lost: [],
+    wrong: [],
+    recordedTwice: [],
+    queued: 0,
+    leased: 0,
+    dead: 0,
+  });
+  expect(startedAgain, "executions of requests that were executed before").to.be.at.most(
+    mayStartAgain,
+  );
+}
