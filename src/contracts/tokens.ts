@@ -12,6 +12,7 @@ import type { ModelCheck } from "./model-check.js";
 import type { BudgetAccounts } from "./budget-accounts.js";
 import type { CaptureMode, CaptureModeDefinition } from "./capture.js";
 import type { ContextFormatDefinition } from "./context-format.js";
+import type { ConversationStore, WindowPolicy } from "./conversation.js";
 import type { CostConfiguration } from "./cost.js";
 import type { HttpMount } from "./http-mount.js";
 import type { HttpRoute } from "./http-route.js";
@@ -51,6 +52,8 @@ export const Tokens = Object.freeze({
   OutsideAccess: OUTSIDE_ACCESS,
   ApprovalPolicy: createToken<ApprovalPolicy>("ApprovalPolicy", "many"),
   ReflectionStore: createToken<ReflectionStore>("ReflectionStore"),
+  ConversationStore: createToken<ConversationStore>("ConversationStore"),
+  WindowPolicy: createToken<WindowPolicy>("WindowPolicy"),
   CostConfiguration: createToken<CostConfiguration>("CostConfiguration"),
   CaptureMode: createToken<CaptureModeDefinition>("CaptureMode", "many"),
   DefaultCaptureMode: createToken<CaptureMode>("DefaultCaptureMode"),
