@@ -20,38 +20,35 @@ export interface Resumable {
 }
 
 /**
- * Those of `waiting` that have no open review. Never rejects: where one review cannot be read, the reviews are read run by run, so that only its own run is
- * left out. A store that can't do so leaves out all.
+ * Returns the runs of `waiting` that have no open review. Never rejects: a run whose own reviews
+ * cannot be read is left out. Where the store cannot list reviews at all, every run is left out.
  */
 export async function decidedOf(
   waiting: readonly KeptRun[],
   reviews: ReviewStore,
 ): Promise<Resumable> {
-  if (waiting.length === 0) return { runs: [], unreadable: [] };
-  try {
-    const open = new Set((await reviews.pending()).map(({ runId }) => runId));
-    return { runs: waiting.filter(({ runId }) => !open.has(runId)), unreadable: [] };
-  } catch (error) {
-    return decidedRunByRun(waiting, reviews, toError(error));
-  }
-}
-
-async function decidedRunByRun(
-  waiting: readonly KeptRun[],
-  reviews: ReviewStore,
-  error: Error,
-): Promise<Resumable> {
-  if (!readsReviewsOfRun(reviews))
-    return { runs: [], unreadable: waiting.map(({ runId }) => ({ runId, error })) };
   const runs: KeptRun[] = [];
   const unreadable: ResumedRun[] = [];
-  for (const run of waiting) {
-    const { runId } = run;
-    try {
-      if ((await reviews.pendingOf(runId)).length === 0) runs.push(run);
-    } catch (cause) {
-      unreadable.push({ runId, error: toError(cause) });
-    }
+  const leaveOut = (error: unknown, { runId }: KeptRun): void =>
+    void unreadable.push({ runId, error: toError(error) });
+  if (waiting.length === 0) return { runs, unreadable };
+  let open: ReadonlySet<string>;
+  try {
+    open = new Set((await reviews.pending()).map(({ runId }) => runId));
+  } catch (error) {
+    for (const run of waiting) leaveOut(error, run);
+    return { runs, unreadable };
   }
+  for (const run of waiting)
+    try {
+      if (!open.has(run.runId) && !(await hasOpenReview(run, reviews))) runs.push(run);
+    } catch (error) {
+      leaveOut(error, run);
+    }
   return { runs, unreadable };
+}
+
+/** `pending()` leaves out what it cannot read: the reviews of one run are read strictly. */
+async function hasOpenReview({ runId }: KeptRun, reviews: ReviewStore): Promise<boolean> {
+  return readsReviewsOfRun(reviews) && (await reviews.pendingOf(runId)).length > 0;
 }

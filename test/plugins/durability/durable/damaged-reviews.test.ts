@@ -61,6 +61,18 @@ describe("runs whose reviews are damaged", () => {
       expect(await team.plugin.runs.get("damaged")).to.include({ status: "waiting" });
     });
 
+  it("do not keep others from being answered, also where they are sealed", async () => {
+    const folder = temporaryFolder();
+    const o = { url: `file:${folder}`, suspendAfterMs: 0, encryptionKey };
+    await suspendThree(folder, o);
+    await using team = teamWith(o);
+    const { reviews } = team.plugin.runs;
+    const [open, ...others] = await reviews.pending();
+    expect([open?.runId, others.length]).to.deep.equal(["open", 0]);
+    const { outcome } = await reviews.resolve(open?.reviewId ?? "", ReviewDecision.continue());
+    expect(outcome).to.equal("resolved");
+  });
+
   it("are named by a warning of resumeOnStart, which continues the others", async () => {
     const folder = temporaryFolder();
     const o = { url: `file:${folder}`, suspendAfterMs: 0 };
@@ -74,8 +86,9 @@ describe("runs whose reviews are damaged", () => {
         5_000,
       );
     });
-    expect(warnings.length).to.equal(1);
-    expect(warnings[0]).to.include("'damaged'").and.to.include(path);
+    expect(warnings.length).to.equal(2); // of the inbox, and of the run
+    for (const warning of warnings) expect(warning).to.include(path);
+    expect(warnings[1]).to.include("'damaged'");
   });
 
   it("are all left out where the store cannot read the reviews of one run", async () => {

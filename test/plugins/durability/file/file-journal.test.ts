@@ -6,6 +6,7 @@ import type { Journal } from "agentensemble";
 import { JournalError, RunInUseError } from "agentensemble";
 import { expect } from "chai";
 import { rejection, rejectionOf } from "../../../support/rejection.js";
+import { warningsOf } from "../../../support/warnings.js";
 import { withFolder, type JournalFolder } from "./journal-folder.js";
 import { claimOf, entryOf, resultOf, reviewOf } from "./runs.js";
 
@@ -265,14 +266,25 @@ describe("openFileJournal", () => {
       expect(new Set(answers.map(({ review }) => review?.decision?.by)).size).to.equal(1);
     }));
 
-  it("names a review whose file is none", () =>
+  it("leaves out a review whose file is damaged, and warns of it once; others are answered", () =>
     withFolder(async (folder) => {
       const journal = folder.open();
       await journal.reviews.ask(reviewOf("r", "a"));
       const [path = ""] = await folder.files(".review.json", join(folder.path, "reviews"));
       await writeFile(path, "garbage");
-      const pending = Promise.resolve(journal.reviews.pending());
-      expect((await rejectionOf(JournalError, pending)).message).to.include(path);
+      await journal.reviews.ask(reviewOf("r", "b"));
+      const warnings = await warningsOf(async () => {
+        for (let n = 0; n < 2; n++) {
+          const pending = await journal.reviews.pending();
+          expect(pending.map(({ reviewId }) => reviewId)).to.deep.equal(["r-b"]);
+        }
+      });
+      expect(warnings.length).to.equal(1);
+      expect(warnings[0]).to.include(path);
+      const { outcome } = await journal.reviews.resolve("r-b", { type: "CONTINUE" });
+      expect(outcome).to.equal("resolved");
+      const damaged = Promise.resolve(journal.reviews.resolve("r-a", { type: "CONTINUE" }));
+      expect((await rejectionOf(JournalError, damaged)).message).to.include(path);
     }));
 
   it("asks no one any more for a run that is completed", () =>

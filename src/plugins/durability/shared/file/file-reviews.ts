@@ -14,6 +14,7 @@ import { ReviewError } from "../../../../contracts/state-errors.js";
 import { fileNameOfId } from "../../../../util/files/id-file-name.js";
 import { writeFileOnce } from "../../../../util/files/write-once.js";
 import { asFields, codeOf } from "../../../../util/objects.js";
+import { emitProcessWarning } from "../../../../util/process-warning.js";
 import { systemClock } from "../../../../util/runtime.js";
 import { ReviewListeners } from "../../../shared/review-listeners.js";
 import type { ReviewsOfRun } from "../reviews-of-run.js";
@@ -46,6 +47,8 @@ export class FileReviews implements ReviewsOfRun {
   readonly #o: FileReviewsOptions;
   readonly #waits = new Set<ReviewWait>();
   readonly #listeners = new ReviewListeners();
+  /** Bases of the reviews that were reported as unreadable. */
+  readonly #reported = new Set<string>();
   #watcher: FSWatcher | undefined;
   #poll: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -71,22 +74,37 @@ export class FileReviews implements ReviewsOfRun {
     });
   }
 
-  /** @throws JournalError where one review cannot be read. */
+  /** Reviews that cannot be read are left out; a process warning names each file once. */
   pending(): Promise<readonly StoredReview[]> {
-    return this.#openReviews("");
+    return this.#openReviews("", (error, base) => {
+      if (!JournalError.isInstance(error)) throw error;
+      if (this.#reported.has(base)) return;
+      this.#reported.add(base);
+      emitProcessWarning(`A review is left out of the inbox: ${error.message}`);
+    });
   }
 
+  /** @throws JournalError where a review of the run cannot be read. */
   pendingOf(runId: string): Promise<readonly StoredReview[]> {
-    return this.#openReviews(prefixOf(runId));
+    return this.#openReviews(prefixOf(runId), (error) => {
+      throw error;
+    });
   }
 
-  #openReviews(prefix: string): Promise<readonly StoredReview[]> {
+  #openReviews(
+    prefix: string,
+    onUnreadable: (error: unknown, base: string) => void,
+  ): Promise<readonly StoredReview[]> {
     return this.#act(`Reading ${this.#o.folder}`, async () => {
       const waiting: StoredReview[] = [];
       for (const base of await this.#undecided()) {
         if (!base.startsWith(prefix)) continue;
-        const review = await this.#read(base);
-        if (review !== undefined && (await this.#isOpen(review))) waiting.push(review);
+        try {
+          const review = await this.#read(base);
+          if (review !== undefined && (await this.#isOpen(review))) waiting.push(review);
+        } catch (error) {
+          onUnreadable(error, base);
+        }
       }
       return waiting.sort((a, b) => (a.requestedAt < b.requestedAt ? -1 : 1));
     });
