@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { projectRoot, readProjectFile } from "../support/project.js";
 
 describe("the entry points", () => {
-  it("export the names in test/architecture/public-api.json (npm run public-api writes it anew)", () => {
+  it("export the names in test/architecture/public-api.json (npm run public-api rewrites it)", () => {
     const script = ["scripts/update-public-api.mjs", "--print"];
     const actual = execFileSync(process.execPath, script, {
       cwd: projectRoot,

@@ -227,7 +227,7 @@ export default new Ensemble({ tasks, ${memory} });`;
 });
 
 describe("the doctor's list", () => {
-  it("says of every optional package what it is for", () => {
+  it("describes the use of every optional package", () => {
     const { peerDependencies } = JSON.parse(readProjectFile("package.json")) as {
       readonly peerDependencies: Readonly<Record<string, string>>;
     };

@@ -33,7 +33,7 @@ describe("showProgress", () => {
       .and.not.include("\u001b");
   });
 
-  it("keeps a line on a terminal that says what goes on, no wider than that, and takes it away at the end", async () => {
+  it("keeps a line with the progress on a terminal, no wider than the terminal, and removes it at the end", async () => {
     const writes = await shown(true);
     const status = writes.filter((text) => text.includes("0/1 task"));
     expect(status).not.to.be.empty;

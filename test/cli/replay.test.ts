@@ -96,7 +96,7 @@ describe("agentensemble replay", () => {
       /onMiss must be one of "fail", "live"/,
     ],
     [
-      "an ensemble with a recorder of its own",
+      "an ensemble with its own recorder",
       ["run", "own.mjs", "--record", "x.jsonl"],
       /'record-to' is already there[^]*hint: An ensemble that brings/,
     ],
@@ -112,7 +112,7 @@ describe("agentensemble replay", () => {
     ],
   ];
   for (const [what, args, message] of cases) {
-    it(`ends with 2 and says what to do: ${what}`, async () => {
+    it(`ends with 2 and names what to do: ${what}`, async () => {
       const { code, stdout, stderr } = await project.run(args);
       expect(stderr)
         .to.match(message)

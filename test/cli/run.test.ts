@@ -62,7 +62,7 @@ describe("agentensemble run", () => {
       }
     });
 
-    it("asks where it is told to, and goes by onTimeout where the input has ended", async () => {
+    it("asks with the option, and goes by onTimeout where the input has ended", async () => {
       const { code, stderr } = await project.run(["run", "reviewed.mjs", "--review", "console"]);
       expect(stderr).to.include("[c] Continue").and.include("the input has ended");
       expect(code).to.equal(124);
@@ -435,7 +435,7 @@ export default new Ensemble({ tasks: [new Task({ description: "x", handler: () =
     });
 
     for (const [what, args, message] of cases) {
-      it(`ends with 2 and says what to do: ${what}`, async () => {
+      it(`ends with 2 and names what to do: ${what}`, async () => {
         const { code, stdout, stderr } = await project.run(args);
         expect({ code, stdout }).to.deep.equal({ code: 2, stdout: "" });
         expect(stderr)
@@ -453,7 +453,7 @@ export default new Ensemble({ tasks: [new Task({ description: "x", handler: () =
         .that.includes("--what");
     });
 
-    it("says so when the file waits for what never comes", async () => {
+    it("reports a file that waits without end", async () => {
       const { code, stderr } = await project.run(["run", "waits.mjs"]);
       expect(code).to.equal(1);
       expect(stderr).to.include("ended before its work was done");

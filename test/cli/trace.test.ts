@@ -208,7 +208,7 @@ describe("agentensemble trace", () => {
       expect(await shown(0)).to.include({ inputTokens: 0, outputTokens: 0 });
     });
 
-    it("says of a cost without all its calls that it is the least", () => {
+    it("marks a cost without all its calls as the least", () => {
       expect(costText({ amount: 0.5, currency: "EUR", atLeast: true })).to.equal(
         "at least 0.5 EUR",
       );
@@ -252,14 +252,14 @@ describe("agentensemble trace", () => {
         .and.not.include("text (Writer)");
     });
 
-    it("says so where nothing went wrong", async () => {
+    it("reports where nothing went wrong", async () => {
       project.write("fine.json", JSON.stringify({ ...FOREIGN, taskTraces: [], errors: [] }));
       expect((await project.run(["trace", "show", "fine.json", "--errors"])).stdout).to.include(
         "Nothing went wrong.",
       );
     });
 
-    it("says so where no task was started", async () => {
+    it("reports where no task was started", async () => {
       project.write("none.json", '{"schemaVersion":"1.1","taskTraces":[]}');
       expect((await project.run(["trace", "show", "none.json"])).stdout).to.equal(
         "run ? ? ?, ? in, ? out\n\nNo task was started.\n",
@@ -488,7 +488,7 @@ describe("agentensemble trace", () => {
       );
     });
 
-    it("tells apart the rounds of a task that a loop did several times", () => {
+    it("distinguishes the rounds of a task that a loop executed several times", () => {
       const [task] = foreign.tasks;
       if (task === undefined) throw new Error("the trace has tasks");
       const twice = { ...foreign, tasks: [task, { ...task, output: "second round" }] };

@@ -88,7 +88,7 @@ describe("attachments of a task", () => {
       "is no image",
     ],
     [
-      "a PDF that says so",
+      "a PDF with its type",
       { type: "image", data: PDF, mediaType: "application/pdf" },
       "declared as application/pdf",
     ],
@@ -149,7 +149,7 @@ describe("attachments of a task", () => {
       }
     });
 
-    it("are passed on where the model takes the type, all of the kind, or says nothing", async () => {
+    it("are passed on where the model takes the type, all of the kind, or declares nothing", async () => {
       for (const taken of [["image/jpeg"], ["image/*"], undefined]) {
         const model = Object.assign(new ScriptedModel(["one", "two"]), {
           capabilities: { attachments: taken },

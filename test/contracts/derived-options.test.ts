@@ -95,7 +95,7 @@ describe("ensembles with one rate limit", () => {
     expect(await run(options, { rateLimit, tasks: two() })).to.equal(2);
   });
 
-  it("have windows of their own where each has a limit of its own", async () => {
+  it("have separate windows where each has its own limit", async () => {
     const options: EnsembleOptions = { rateLimit, tasks: two() };
     expect(await run(options, { rateLimit: rateLimit.with({}), tasks: two() })).to.equal(4);
   });

@@ -99,7 +99,7 @@ describe("the errors of the framework", () => {
 });
 
 describe("messages and hints of errors", () => {
-  it("paint no terminal, whatever they quote", () => {
+  it("have no terminal codes, for any quoted text", () => {
     const error = new ValidationError("Unknown \u001b[2Jtask\n\t'\u009b31mx\u202e'", {
       hint: "Known: \u001b]0;title\u0007a",
     });
@@ -110,7 +110,7 @@ describe("messages and hints of errors", () => {
 });
 
 describe("helpers of messages", () => {
-  it("show a value whatever it is, cut at 200 characters", () => {
+  it("show a value of any type, cut at 200 characters", () => {
     const circle: Record<string, unknown> = {};
     circle["self"] = circle;
     expect([

@@ -26,7 +26,7 @@ describe("Phase", () => {
     expect([phase, phase.tasks, phase.after].every(Object.isFrozen)).to.equal(true);
   });
 
-  it("stands alone and has no workflow of its own unless it says so", () => {
+  it("has no dependencies and no own workflow by default", () => {
     const phase = Phase.of("first", task);
     expect(phase.after).to.deep.equal([]);
     expect([phase.workflow, phase.review]).to.deep.equal([undefined, undefined]);

@@ -43,7 +43,7 @@ describe("an unknown name", () => {
     expect(nearestName("taks", ["task"])).to.equal("task");
   });
 
-  it("lists ten options of an ensemble, and says where the others are", () => {
+  it("lists ten options of an ensemble, and names where the others are", () => {
     const message = refusal(() => new Ensemble({ taks: [] } as never));
     expect(message).to.match(/^Unknown option 'taks' in Ensemble\. Did you mean 'tasks'\? Known: /);
     expect(message).to.match(/ and \d+ more, all in the type of these options\.$/);
@@ -225,7 +225,7 @@ describe("ToolResult", () => {
       expect(ToolResult.isInstance(value)).to.equal(false);
   });
 
-  it("always says why it failed", () => {
+  it("always has the reason of the failure", () => {
     expect(ToolResult.failure("").errorMessage).to.equal("Tool execution failed with no message");
     expect(ToolResult.success("x", { a: 1 })).to.include({ ok: true, output: "x" }).and.to.be
       .frozen;

@@ -307,7 +307,7 @@ describe("ensemble.toDag()", () => {
     });
   });
 
-  it("puts every task one level behind the last it depends on, whatever the graph", () => {
+  it("puts every task one level behind the last it depends on, in any graph", () => {
     const edges = fc.array(fc.array(fc.nat(), { maxLength: 4 }), { minLength: 1, maxLength: 20 });
     fc.assert(
       fc.property(edges, (contexts) => {

@@ -233,7 +233,7 @@ describe("the documentation", () => {
   });
 
   describe("docs/coming-from-java.md", () => {
-    it("says `not yet` of no name that the package exports or takes as an option", () => {
+    it("marks no name as `not yet` that the package exports or takes as an option", () => {
       const options = program.fieldsByType(ALL_OPTIONS)[""] ?? [];
       const existing = new Set([...exportedNames(), ...options]);
       const missing = [

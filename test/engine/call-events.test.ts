@@ -33,7 +33,7 @@ describe("events of tool calls", () => {
   const agent = new Agent({ role: "r", goal: "g", tools: [greet, secret, broken] });
   const tasks = [new Task({ description: "a", agent })];
 
-  it("pair each tool_started with one tool_called by callId, whatever the outcome", async () => {
+  it("pair each tool_started with one tool_called by callId, for every outcome", async () => {
     const model = new ScriptedModel([
       { toolCalls: [call("greet", { n: 1 }), call("greet", {}), call("nobody")] },
       { toolCalls: [call("secret", { input: "x" }), call("broken", { input: "x" })] },

@@ -344,7 +344,7 @@ describe("a tool out of time", () => {
     ];
   };
 
-  it("is told to the model, and the task goes on", async () => {
+  it("is reported to the model, and the task continues", async () => {
     for (const execute of [
       untilAborted,
       (): Promise<string> => NEVER,
@@ -614,7 +614,7 @@ describe("an early exit", () => {
 });
 
 describe("a failed task", () => {
-  it("says in its hint what went wrong and what to do, however deep that lies", async () => {
+  it("names in its hint what went wrong and what to do, at any depth of causes", async () => {
     const inner = new TaskTimeoutError("The inner step", 5);
     const outer = new Error("outer", {
       cause: Object.assign(inner, { hint: "Give it more time." }),

@@ -29,7 +29,7 @@ const careful = new Agent({
 const asked = { toolCalls: [{ name: "look", arguments: { input: "x" } }] };
 
 describe("the figures of events", () => {
-  it("are whole milliseconds, whatever the clock counts", async () => {
+  it("are whole milliseconds, with a clock of any resolution", async () => {
     let ms = 0;
     const clock: Clock = { now: () => new Date(0), monotonicMs: () => (ms += 1.37) };
     const fractions = definePlugin({

@@ -101,7 +101,7 @@ describe("the gateway of tool calls", () => {
     expect(got).to.deep.equal([]);
   });
 
-  it("makes a result of whatever a tool returns", async () => {
+  it("makes a result of any value that a tool returns", async () => {
     const returning = async (value: unknown): Promise<unknown> => {
       const subject = { name: "t", description: "d", execute: () => value } as AnyTool;
       const { ok, output, structured } = await call("t", "{}", [subject]);
@@ -239,7 +239,7 @@ describe("the gateway of delegation", () => {
     ).to.include({ taskDescription: "Write {it}" });
   });
 
-  it("knows roles whatever their case and outer blanks, and shows policies the worker's own spelling", async () => {
+  it("finds roles in any case and with outer blanks, and shows policies the worker's own spelling", async () => {
     const seen: string[] = [];
     const plugin = tapping("p", ({ hooks }) => {
       hooks.beforeDelegation.tap({ name: "p" }, (call) => void seen.push(call.request.agentRole));
@@ -361,7 +361,7 @@ describe("the gateway of delegation", () => {
     expect(changed.response).to.include({ status: "PARTIAL", rawOutput: "canned" });
   });
 
-  it("runs a task of the plan instead of a new one, when told so", async () => {
+  it("runs a task of the plan instead of a new one, where the request names it", async () => {
     const planned = new Task({ name: "planned", description: "Planned", agent: worker });
     const boss = scoped(
       "boss",
@@ -411,7 +411,7 @@ describe("the gateway of memory", () => {
   const write = (plugins: readonly Plugin[]): ReturnType<typeof runToEnd> =>
     runToEnd({ tasks: [scoped("boss", (scope) => scope.writeMemory("notes", entry))], plugins });
 
-  it("writes, and says so", async () => {
+  it("writes, and reports it", async () => {
     const stored: unknown[] = [];
     const { events } = await write([remembering(stored)]);
     expect(stored).to.deep.equal(["milk"]);

@@ -146,7 +146,7 @@ describe("the run of a hook call", () => {
     expect(output.trace.metadata).to.deep.include({ warnings: ["first", "second"] });
   });
 
-  it("says that no event is seen where there is no listener", async () => {
+  it("reports that no event is seen where there is no listener", async () => {
     const seen: unknown[] = [];
     const ensemble = new Ensemble({
       tasks: [echo("x")],

@@ -6,7 +6,7 @@ import { runToEnd, scoped, tapping } from "../support/kernel-fixtures.js";
 import { pause } from "../support/time.js";
 
 describe("the names of tasks and calls within a run", () => {
-  it("names delegated tasks after the tool call that delegates, in whatever order the workers begin", async () => {
+  it("names delegated tasks after the tool call that delegates, in any order of the workers", async () => {
     const turn = (role: string) => ({
       name: "delegate",
       arguments: { agentRole: role, taskDescription: `Work of ${role}` },
@@ -215,7 +215,7 @@ describe("the names of tasks and calls within a run", () => {
     ]);
   });
 
-  it("says what a resumed run does with a call that has no result: by the tool, else by its effect", () => {
+  it("decides by the tool, else by its effect, what a resumed run does with a call that has no result", () => {
     const made = (o: object) => tool({ name: "t", description: "T", execute: () => "x", ...o });
     expect(resumeOf(made({ effect: "read" }), "x")).to.equal("again");
     expect(resumeOf(made({ delegates: true }), "x")).to.equal("again");

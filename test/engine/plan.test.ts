@@ -99,7 +99,7 @@ describe("the plan", () => {
     expect(planned?.task.description).to.equal("1 2");
   });
 
-  it("knows the context of each task by id, whatever the texts", async () => {
+  it("gives the context of each task by id, for any texts", async () => {
     const twins = [echo("same"), echo("same")];
     const last = echo("last", [...twins].reverse());
     const tasks = await planOf({ tasks: [...twins, last] });

@@ -36,7 +36,7 @@ async function call(input: JsonSchema, ...args: readonly object[]) {
 }
 
 describe("a tool's input of plain JSON Schema", () => {
-  it("is checked as a whole, and the model is told what does not fit and where", async () => {
+  it("is checked as a whole, and the model receives what does not fit and where", async () => {
     const { got, told } = await call(
       PERSON,
       { name: "" },

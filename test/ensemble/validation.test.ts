@@ -167,7 +167,7 @@ describe("the output of a run", () => {
     expect(output.error).to.equal(undefined);
   });
 
-  it("has the value of a handler beside its text, and says so where there is none", async () => {
+  it("has the value of a handler beside its text, and reports where there is none", async () => {
     const valued = new Task({ description: "v", handler: () => ({ total: 7 }) });
     const silent = new Task({ description: "s" });
     const model = new ScriptedModel(["text"]);
@@ -221,7 +221,7 @@ describe("new Ensemble with something else than what it keeps its state with", (
     ],
   ];
   for (const [options, message, hint] of cases) {
-    it(`says what to use: ${message}`, () => {
+    it(`names what to use: ${message}`, () => {
       expect(construct(options))
         .to.throw(ValidationError, message)
         .with.property("hint")

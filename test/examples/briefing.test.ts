@@ -157,7 +157,7 @@ describe("the briefing example", () => {
         .and.to.include("Briefing on 2 documents");
     });
 
-    it("says what is wrong with a missing path, a folder without documents, a binary file and an unknown option, without a stack", async () => {
+    it("names what is wrong with a missing path, a folder without documents, a binary file and an unknown option, without a stack", async () => {
       const out = join(folder, "out");
       await writeFile(join(folder, "photo.png"), "no text");
       await writeFile(join(folder, "binary.txt"), Buffer.from([1, 0, 2]));
@@ -206,7 +206,7 @@ describe("the briefing example", () => {
         }
       });
 
-    it("removes an earlier briefing when a run fails, and says once why it failed", async () => {
+    it("removes an earlier briefing when a run fails, and reports once why it failed", async () => {
       const server = await OpenAIServer.start({
         kind: "status",
         status: 401,

@@ -106,7 +106,7 @@ describe("the deliberation of the examples", () => {
       expect(prompt).to.include("the source").and.to.include("the extract");
   });
 
-  it("has the judge decide after the last round, in a task of its own, and warns of it", async () => {
+  it("has the judge decide after the last round, in a separate task, and warns of it", async () => {
     const ended = await deliberated(team, { rounds: 2, isDecided: () => false });
     expect(rawsOf(ended)).to.deep.equal(["left 2", "right 2", "judge 2", "judge 3"]);
     expect(ended.output.taskOutputs.at(-1)?.taskId).to.equal("judge.1");

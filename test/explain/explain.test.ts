@@ -261,7 +261,7 @@ describe("the bound of a run's cost", () => {
     );
   });
 
-  describe("holds, whatever the model does:", () => {
+  describe("holds for anything that the model does:", () => {
     const counter = new EstimatingTokenCounter();
     const LIMIT = 40;
     const most = { modelOptions: { maxOutputTokens: LIMIT } };
@@ -324,7 +324,7 @@ describe("the bound of a run's cost", () => {
       "a chain of context": {
         options: { tasks: [long, new Task({ description: "Shorten", context: [long], ...most })] },
       },
-      "a loop whose last task says most": {
+      "a loop whose last task has the longest output": {
         options: { loops: [new Loop({ name: "l", tasks: [draft, long], maxIterations: 4 })] },
       },
       "a manager that delegates as long as it may": {
@@ -526,7 +526,7 @@ describe("the bound of a run's cost", () => {
     ).to.deep.equal([]);
   });
 
-  it("says per task what it would take to have one", async () => {
+  it("names per task what it needs to have one", async () => {
     const agent = new Agent({ role: "R", goal: "G", tools: [echo], allowDelegation: true });
     const { costBound, unbounded } = await bound({
       tasks: [new Task({ name: "t", description: "Do", agent })],

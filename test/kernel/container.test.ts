@@ -95,7 +95,7 @@ describe("bindings of one value", () => {
       .and.include("kernel.container");
   });
 
-  it("give way to an override, whatever the order", async () => {
+  it("give way to an override, in any order", async () => {
     const plain = clockPlugin("plain", 2001);
     const override = clockPlugin("override", 2002, { override: true });
     expect(await yearOf(new Kernel({ plugins: [plain, override] }))).to.equal(2002);

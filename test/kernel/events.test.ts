@@ -151,7 +151,7 @@ describe("the events of a run", () => {
     expect(failed?.cause).to.equal(error);
   });
 
-  it("are over with ensemble_completed, whatever abandoned work still does", async () => {
+  it("are over with ensemble_completed, also while abandoned work continues", async () => {
     const seen: string[] = [];
     let goOn: () => void = () => undefined;
     const stubborn = scoped("stubborn", async (scope) => {
@@ -442,7 +442,7 @@ describe("handle.events", () => {
     await ensemble.dispose();
   });
 
-  it("end at once when the run is refused, and the output says why", async () => {
+  it("end at once when the run is refused, and the output has the reason", async () => {
     const ensemble = new Ensemble({ tasks: [] });
     const handle = ensemble.stream();
     const types: string[] = [];

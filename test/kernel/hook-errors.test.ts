@@ -86,7 +86,7 @@ describe("a tap that throws", () => {
     expect(error?.cause).to.equal(own);
   });
 
-  it("is skipped with a warning when it says so", async () => {
+  it("is skipped with a warning where it is optional", async () => {
     const { error, output, events } = await withTaps(({ beforeTask }) =>
       beforeTask.tap({ name: "optional", onError: "skip" }, () => {
         throw new Error("never mind");
@@ -194,7 +194,7 @@ describe("a verdict that its lane does not know", () => {
     ],
   ];
   for (const [what, tap, message] of cases) {
-    it(`is an error that says what is allowed: ${what}`, async () => {
+    it(`is an error that lists what is allowed: ${what}`, async () => {
       const { error } = await withTaps((hooks) => tap(hooks));
       expect(error?.cause).to.have.property("code", "AE_VALIDATION");
       expect((error?.cause as Error).message).to.match(message);

@@ -22,7 +22,7 @@ const withTaps = (
   runToEnd({ tasks: [task], plugins: [tapping("taps", ({ hooks }) => apply(hooks))] });
 
 describe("the lanes of a before hook", () => {
-  it("run in the order transform, policy, answer, whatever the order of registration", async () => {
+  it("run in the order transform, policy, answer, in any order of registration", async () => {
     const seen: string[] = [];
     await withTaps(({ beforeTask }) => {
       beforeTask.tap({ name: "a", lane: "answer" }, () => void seen.push("answer"));

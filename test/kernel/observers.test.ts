@@ -135,7 +135,7 @@ describe("an observer of a kernel", () => {
     expect(typesOf(events)).to.include("run_warning");
   });
 
-  it("may subscribe again while it is told of an event, and is told of it once", async () => {
+  it("may subscribe again while it receives an event, and receives it once", async () => {
     const seen: EnsembleEvent[] = [];
     const plugin = tapping("again", ({ events }) => {
       let stop = (): void => undefined;

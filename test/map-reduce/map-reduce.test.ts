@@ -74,7 +74,7 @@ describe("MapReduceEnsemble", () => {
       });
     }
 
-    it("takes chunks of five without being told", () => {
+    it("takes chunks of five by default", () => {
       expect(countsOf(mapReduce({ items: items(6) }))).to.deep.equal([6, 2, 1]);
     });
 
@@ -332,7 +332,7 @@ describe("MapReduceEnsemble", () => {
       expect(error).to.have.property("taskDescription", "i1");
     });
 
-    it("stops at the first failed map where it is told to fail fast", async () => {
+    it("stops at the first failed map with FAIL_FAST", async () => {
       const { summary } = adaptive({
         parallelErrorStrategy: "FAIL_FAST",
         mapTask: (item) =>
@@ -359,7 +359,7 @@ describe("MapReduceEnsemble", () => {
       expect((error as TaskExecutionError).output?.taskOutputs).to.have.length(4);
     });
 
-    it("takes outputs as data, whatever they look like", async () => {
+    it("takes outputs of any form as data", async () => {
       const model = new ScriptedModel(({ messages }) =>
         JSON.stringify(messages).includes("Merge") ? "" : "{topic} {missing} {{x}}",
       );

@@ -94,7 +94,7 @@ const CASES: Readonly<Record<string, Case>> = {
     codes: FAILED,
     outputs: [],
   },
-  "a handler that says no decision": {
+  "a handler that returns no decision": {
     options: asked(required(), (() => "yes") as never),
     codes: FAILED,
     outputs: [],

@@ -115,7 +115,7 @@ describe("the response of a service", () => {
     }
   });
 
-  it("is cut to the longest beginning that fits, whatever its characters", () => {
+  it("is cut to the longest beginning that fits, with any characters", () => {
     const characters = ["x", '"', "\n", "\u0001", "\u00e9", "\u20ac", "\u{1F600}"];
     for (const [i, character] of characters.entries()) {
       const result = `${"-".repeat(i)}${character.repeat(150_000)}`;

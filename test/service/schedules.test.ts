@@ -46,7 +46,7 @@ async function timesOf(cron: string, timezone: string, from: string, count: numb
 }
 
 describe("a schedule", () => {
-  it("fires once at each planned time, whatever the number of replicas", async () => {
+  it("fires once at each planned time, with any number of replicas", async () => {
     const clock = new SteppingClock("2026-01-01T00:00:00.500Z");
     const backend = NetworkBackend.inMemory({ clock });
     const schedule = { schedule: Schedule.cron("* * * * * *", { timezone: "UTC" }) };

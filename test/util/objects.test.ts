@@ -43,7 +43,7 @@ describe("guards of unknown values", () => {
     ]);
   });
 
-  it("codeOf returns the code of an error, whatever was thrown", () => {
+  it("codeOf returns the code of an error, for any thrown value", () => {
     expect(codeOf(Object.assign(new Error("x"), { code: "ENOENT" }))).to.equal("ENOENT");
     expect(codeOf({ code: 7 })).to.equal(7);
     expect([new Error("x"), "ENOENT", null, undefined].map(codeOf)).to.deep.equal(

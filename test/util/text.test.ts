@@ -33,7 +33,7 @@ const hostile = fc
   .map((parts) => parts.join(""));
 
 describe("text contained in a section", () => {
-  it("never has a line that ends an entry or opens a section, whatever blanks and line ends are used", () => {
+  it("never has a line that ends an entry or opens a section, with any blanks and line ends", () => {
     fc.assert(
       fc.property(hostile, (text) => {
         for (const line of seenLines(escapeSection(text))) {

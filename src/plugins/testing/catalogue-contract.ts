@@ -83,7 +83,7 @@ function catalogueSuite(use: UseCatalogue, ttlMs: number): void {
       await delay(2 * ttlMs);
       assert.deepEqual(await instancesIn(other), ["kitchen/long"]);
     }));
-  it("tells names apart that look alike when they are joined", () =>
+  it("distinguishes names that look alike when they are joined", () =>
     use(async ({ catalogue, other }) => {
       for (const [ensemble, instance] of [
         ["a", "b.c"],

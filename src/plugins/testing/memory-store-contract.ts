@@ -57,7 +57,7 @@ function retrievalSuite(use: Use, semantic: boolean): void {
       }));
     return;
   }
-  it("gives the latest entries, oldest first, whatever the query", () =>
+  it("gives the latest entries, oldest first, for any query", () =>
     use(async (store) => {
       await fill(store, "fruit");
       for (const query of ["", FRUITS[0], "something else"]) {
@@ -68,7 +68,7 @@ function retrievalSuite(use: Use, semantic: boolean): void {
 }
 
 function isolationSuite(use: Use, holds: Holds): void {
-  it("keeps scopes apart, whatever their names", () =>
+  it("keeps scopes with any names separate", () =>
     use(async (store) => {
       for (const scope of SCOPES) await store.store(scope, entryOf(`an apple of ${scope}`));
       for (const scope of SCOPES) await holds(store, scope, [`an apple of ${scope}`]);

@@ -55,7 +55,7 @@ function waitsOf(answer: TurnAnswer): RateWait["waits"] {
 }
 
 function countingSuite(use: Use): void {
-  it("lets no more calls start than the limit allows, and says how long the next one waits", () =>
+  it("lets no more calls start than the limit allows, and returns how long the next one waits", () =>
     use(async ({ window }) => {
       const ask = asking(window);
       for (let n = 0; n < 2; n++) turnOf(await ask([["agent:a", TWO]])).begin();

@@ -179,7 +179,7 @@ function endingSuite(use: Use): void {
 function reopenSuite(use: Use): void {
   const reopened = async ({ reopen }: ReviewStoreUnderTest): Promise<ReviewStore> =>
     (await reopen?.()) ?? assert.fail("a store that reopens needs `reopen`");
-  it("keeps what waits for another process, and says how it is answered", () =>
+  it("keeps what waits for another process, and names how it is answered", () =>
     use(async (store, subject) => {
       await store.ask(question("a"));
       const other = await reopened(subject);

@@ -148,7 +148,7 @@ export function traceExporterContract(name: string, options: TraceExporterContra
       exporting([traceOf("run-1"), traceOf("run-2"), traceOf("run-3", true)]));
     it("takes traces at once", () =>
       exporting([traceOf("run-1"), traceOf("run-2"), traceOf("run-3", true)], true));
-    it("takes a run's id for what it is, whatever characters it is made of", () =>
+    it("keeps a run's id with any characters as it is", () =>
       exporting([traceOf("../a run: ä/1\n")]));
   });
 }

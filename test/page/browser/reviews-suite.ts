@@ -140,7 +140,7 @@ export function reviewTests(browser: () => Browser): void {
       expect(await page.evaluate<number>("sessionStorage.length")).to.equal(0);
     });
 
-    it("have one answer: the first one, and the others are told who gave it", async () => {
+    it("have one answer: the first one, and the others see who gave it", async () => {
       const { board, url } = await boards.listening({ users: USERS });
       const run = reviewed(board, { timeoutMs: 60_000, requiredRole: "lead" }).run();
       const maya = await open(`${url}#t=token-of-maya&/reviews`);
@@ -169,7 +169,7 @@ export function reviewTests(browser: () => Browser): void {
       await run;
     });
 
-    it("whose time is up are told apart from those with an answer", async () => {
+    it("whose time is up are shown differently from those with an answer", async () => {
       const { board, url } = await boards.listening();
       const { page } = await open(`${url}#/reviews`);
       const run = reviewed(board, { timeoutMs: 1_500, onTimeout: "CONTINUE" }).run();

@@ -80,7 +80,7 @@ describe("contextFormat", () => {
     expect(output.metrics.contextFormat).to.include({ payloads: 1, converted: 1 });
   });
 
-  it("writes what a manager is told of a structured task as TOON", async () => {
+  it("writes a structured task for a manager as TOON", async () => {
     const agent = new Agent({ role: "Worker", goal: "Work" });
     const delegated = {
       name: "delegateTask",

@@ -66,7 +66,7 @@ describe("the tool delegate", () => {
     expect(toolsOf(model.requests[0])).to.deep.equal([]);
   });
 
-  it("gives back the worker's own text, whatever the spelling of its role", async () => {
+  it("returns the worker's own text, for any spelling of its role", async () => {
     const ended = await led([call("  data ANALYST "), "There are 42"]);
     expect(answered(ended)).to.deep.include({ role: "tool", content: "42" });
     expect(ended.analyst.requests[0]?.messages[1]).to.have.property(
@@ -122,7 +122,7 @@ describe("the tool delegate", () => {
     expect(model.requests.filter(({ messages }) => messages.length === 2)).to.have.length(3);
   });
 
-  it("says why a worker failed", async () => {
+  it("reports why a worker failed", async () => {
     const ended = await led([call("Data Analyst"), "alone then"], [new Error("out of order")]);
     expect(answered(ended)).to.deep.include({
       content: "Error: Agent 'Data Analyst' failed: out of order",

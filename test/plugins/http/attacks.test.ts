@@ -37,7 +37,7 @@ describe("handlers of requests refuse", () => {
   const post = async (service: Service, body: unknown, o: Ask = {}): Promise<number> =>
     (await service.ask("/api/run", { body, ...o })).status;
 
-  it("whatever is no JSON object", async () => {
+  it("a body that is no JSON object", async () => {
     const service = await open();
     for (const type of ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", ""])
       expect(await post(service, "{}", { headers: { "content-type": type } }), type).to.equal(415);

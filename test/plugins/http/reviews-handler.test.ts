@@ -49,7 +49,7 @@ describe("a handler of reviews", () => {
   const plain = Review.of({ prompt: "Good?", timeoutMs: 0 });
   const task = (r: Review): Task => new Task({ description: "Write it", review: r });
 
-  it("lists what a principal may see, and says whether it may answer", async () => {
+  it("lists what a principal may see, and whether it may answer", async () => {
     const { service } = await office([task(finance)]);
     const run = start(service);
     const id = await waiting(service);
@@ -75,7 +75,7 @@ describe("a handler of reviews", () => {
     expect((await run).status).to.equal(200);
   });
 
-  it("takes each decision once, in small or large letters, from whoever sent it", async () => {
+  it("takes each decision once, in small or large letters, from any sender", async () => {
     for (const [body, raw, exitReason] of [
       [{ decision: "continue", comment: "fine" }, "draft", "COMPLETED"],
       [{ decision: "EDIT", text: "better" }, "better", "COMPLETED"],

@@ -119,7 +119,7 @@ describe("a handler of runs", () => {
     expect(model.requests).to.deep.equal([]);
   });
 
-  it("masks every other error, unless onError says what a client reads", async () => {
+  it("masks every other error, unless onError returns what a client reads", async () => {
     const task = new Task({
       description: "x",
       handler: (): string => {

@@ -137,7 +137,7 @@ describe("streams of a handler of runs", () => {
     expect(JSON.stringify(parts)).to.not.include("Secret");
   });
 
-  it("are AG-UI events or the events of the run, where the option says so", async () => {
+  it("are AG-UI events or the events of the run, by the option", async () => {
     const agUi = await office({ protocol: "ag-ui" });
     checkAgUiEvents(await allParts(await start(agUi.service)));
     const plain = await office({ protocol: "events" });
@@ -149,7 +149,7 @@ describe("streams of a handler of runs", () => {
     expect(types.at(-1)).to.equal("ensemble_completed");
   });
 
-  it("are no streams where the inputs are wrong: the status says so", async () => {
+  it("are no streams where the inputs are wrong: the status is an error", async () => {
     const { service } = await office();
     const answer = await service.fetch("/api/run", { body: {}, headers: STREAM });
     expect(answer.status).to.equal(400);
@@ -185,7 +185,7 @@ describe("streams of a handler of runs", () => {
     expect((await resume(service, idOf(answer))).status).to.equal(204);
   });
 
-  it("let the run finish when the option says so", async () => {
+  it("let the run finish with the option", async () => {
     const { service, calls, ends } = await office(
       { ui: { onDisconnect: "finish" } },
       { waits: true },

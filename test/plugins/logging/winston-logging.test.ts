@@ -448,7 +448,7 @@ describe("winstonLogging", () => {
       expect(lines[3]).to.include("Ensemble run ended");
     });
 
-    it("writes as much as its level says, further lines indented", async () => {
+    it("writes as much as its level allows, further lines indented", async () => {
       expect((await run('winstonLogging({ level: "error" })')).stderr).to.equal("");
       expect((await run('winstonLogging({ level: "silly" })')).stderr).to.match(
         /silly Full agent response:\n {4}Line one\n {4}Line two \{"runId":"run-7","taskId":"task-1"/,

@@ -190,7 +190,7 @@ describe("a task that reflects", () => {
     expect(model.requests).to.deep.equal([]);
   });
 
-  it("succeeds whatever becomes of the reflection, with a warning", async () => {
+  it("succeeds also when the reflection fails, with a warning", async () => {
     const broken = {
       store: () => Promise.reject(new Error("disk")),
       retrieve: () => Promise.reject(new Error("disk")),
@@ -344,7 +344,7 @@ describe("ReflectionStore.file", () => {
     expect(await readdir(folder)).to.deep.equal(["n.json"]);
   });
 
-  it("is not kept out for ever by what a crash has left", async () => {
+  it("is not locked out by what a crash has left", async () => {
     await writeFile(join(folder, "n.json.next"), '{"torn');
     const store = ReflectionStore.file(join(folder, "n.json"));
     await store.store("a", lesson);
@@ -369,7 +369,7 @@ describe("ReflectionStore.file", () => {
     }
   });
 
-  it("says where it can't write, and works again when it can", async () => {
+  it("names where it can't write, and works again when it can", async () => {
     const path = join(folder, "file", "n.json");
     await writeFile(join(folder, "file"), "in the way");
     const store = ReflectionStore.file(path);

@@ -78,7 +78,7 @@ describe("a replay", () => {
       expect(error?.code).to.equal("AE_RECORDING_MISMATCH");
     });
 
-    it("says of a conversation that is longer or shorter what is there on one side only", async () => {
+    it("names what one of two conversations of different length has alone", async () => {
       const once = tool({ name: "look_up", description: "Looks up", execute: () => "found" });
       const make = (
         tools: readonly (typeof once)[],
@@ -101,7 +101,7 @@ describe("a replay", () => {
       expect(error?.message).to.include('differs in message 3: not recorded, now "assistant:');
     });
 
-    it("says which option of the request was another one, or was not there", async () => {
+    it("names the option of the request that differs or is missing", async () => {
       const make = (modelOptions: { readonly temperature?: number }): EnsembleOptions => ({
         model: new ScriptedModel(["fine"]),
         tasks: [
@@ -120,7 +120,7 @@ describe("a replay", () => {
       );
     });
 
-    it("says that another image is sent with the same words", async () => {
+    it("reports that another image is sent with the same words", async () => {
       const showing = (data: string): Plugin =>
         definePlugin({
           name: "showing",
@@ -140,7 +140,7 @@ describe("a replay", () => {
       expect(error?.message).to.include("differs in an image of message 1");
     });
 
-    it("says that another model is asked", async () => {
+    it("reports that another model is asked", async () => {
       await play(ask("One"), [recordTo(file)]);
       const { error } = await play(
         { ...ask("One"), model: new ScriptedModel(["x"], { modelId: "other" }) },
@@ -149,7 +149,7 @@ describe("a replay", () => {
       expect(error?.message).to.include("the model: recorded").and.to.include("scripted:other");
     });
 
-    it("says that a request is made once more than it was recorded", async () => {
+    it("reports that a request is made once more than it was recorded", async () => {
       await play(ask("One"), [recordTo(file)]);
       await using ensemble = new Ensemble({ ...ask("One"), plugins: [replayFrom(file)] });
       await ensemble.run();
@@ -227,7 +227,7 @@ describe("a replay", () => {
   });
 
   describe("of a file", () => {
-    it("that is not there says so when the kernel starts", async () => {
+    it("that is missing is reported when the kernel starts", async () => {
       await using ensemble = new Ensemble({ ...ask("x"), plugins: [replayFrom(file)] });
       expect((await rejectionOf(ValidationError, ensemble.run())).message).to.include(file);
     });
@@ -368,7 +368,7 @@ describe("a recording", () => {
     expect((await readFile(file, "utf8")).startsWith(beginning)).to.equal(true);
   });
 
-  it("of a program that breaks off is next to its place under a name of its own", async () => {
+  it("of a program that breaks off is next to its place under another name", async () => {
     const file = join(folder, "run.jsonl");
     let seen: readonly string[] = [];
     const look = new Task({

@@ -430,7 +430,7 @@ describe("what is replayed", () => {
       }
     });
 
-    it("refuses one that keeps too little, and says which mode keeps enough", async () => {
+    it("refuses one that keeps too little, and names the mode that keeps enough", async () => {
       const { output } = await play(
         { ...make(new ScriptedModel(script)), captureMode: "STANDARD" },
         [],

@@ -307,7 +307,7 @@ describe("ReviewHandler.console", () => {
     );
   });
 
-  describe("in a process of its own", () => {
+  describe("in a separate process", () => {
     const program = `
       import { Ensemble, Review, ReviewHandler, Task } from "agentensemble";
       const task = new Task({ description: "Write", handler: () => "draft", review: Review.of({ timeoutMs: 20_000 }) });

@@ -72,7 +72,7 @@ for (const row of ROWS) {
       );
     });
 
-    it("takes an edit instead of the output, for whatever comes after and for the events", async () => {
+    it("takes an edit instead of the output, for everything after it and for the events", async () => {
       const { output, events } = await parts(required, row).run(ReviewDecision.edit("better"));
       expect(output.exitReason).to.equal("COMPLETED");
       const completed = events.filter(

@@ -119,7 +119,7 @@ describe("the review gate", () => {
     expect(of(events, "review_resolved")[0]).to.include({ decision: "CONTINUE", timedOut: true });
   });
 
-  it("waits for ever with 0, and for longer than a timer can with more than that", async () => {
+  it("waits without end with 0, and for longer than a timer can with more than that", async () => {
     for (const timeoutMs of [0, 10_000_000_000]) {
       const { output } = await ask({ tasks: [required({ review: Review.of({ timeoutMs }) })] }, [
         () => pause(30).then(() => CONTINUE),
@@ -141,7 +141,7 @@ describe("the review gate", () => {
     await pause(20); // an unhandled rejection would end the process
   });
 
-  it("ends with the run: the signal is aborted, the question is told to be over, nothing is left behind", async () => {
+  it("ends with the run: the signal is aborted, the question is over, nothing is left behind", async () => {
     const controller = new AbortController();
     await pause(); // mocha starts a timer of its own
     const before = process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
@@ -288,7 +288,7 @@ describe("a review that nobody can answer", () => {
     expect(model.requests).to.deep.equal([]);
   });
 
-  it("waits where reviews outlive the process, and one warning says how it is answered", async () => {
+  it("waits where reviews outlive the process, and one warning names how it is answered", async () => {
     const inbox = reviewInbox();
     const store: ReviewStore = {
       ask: (request) => {

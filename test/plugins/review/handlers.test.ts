@@ -22,7 +22,7 @@ async function waiting(inbox: ReviewInbox, count: number): Promise<void> {
 }
 
 describe("ReviewHandler.autoApprove", () => {
-  it("says yes", async () => {
+  it("continues", async () => {
     await using ensemble = new Ensemble({
       tasks: [task("a")],
       reviewHandler: ReviewHandler.autoApprove(),
@@ -32,7 +32,7 @@ describe("ReviewHandler.autoApprove", () => {
 });
 
 describe("ReviewHandler.autoApproveWithDelay", () => {
-  it("says yes in a while, and is cut short with the question", async () => {
+  it("continues after a delay, and ends with the question", async () => {
     await using ensemble = new Ensemble({
       tasks: [task("a", { review: Review.of({ timeoutMs: 60_000 }) })],
       reviewHandler: ReviewHandler.autoApproveWithDelay(1),
@@ -144,7 +144,7 @@ describe("reviewInbox", () => {
     expect(inbox.pending()).to.deep.equal([]);
   });
 
-  it("tells those who listen, survives their failures, and stops when told so", async () => {
+  it("calls its listeners, survives their failures, and stops on removal", async () => {
     const inbox = reviewInbox();
     const warned: string[] = [];
     const onWarning = ({ message }: Error): unknown => warned.push(message);

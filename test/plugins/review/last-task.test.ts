@@ -175,7 +175,7 @@ describe("reviewPolicy AFTER_LAST_TASK", () => {
     expect(await textsOf({ phases: both })).to.have.length(1);
   });
 
-  it("asks at each attempt of a last phase that has a review of its own", async () => {
+  it("asks at each attempt of a last phase that has its own review", async () => {
     let n = 0;
     const draft = new Task({ name: "draft", description: "draft", handler: () => `draft ${++n}` });
     const judge = said("judge", { handler: () => (n < 2 ? "RETRY: more" : "APPROVE") });
@@ -359,7 +359,7 @@ describe("reviewPolicy AFTER_LAST_TASK", () => {
     ).to.deep.equal(["direct"]);
   });
 
-  it("takes the last task of the list where a workflow of a plugin says nothing, and its word where it does", async () => {
+  it("takes the last task of the list, unless the workflow of a plugin names another", async () => {
     const workflow = (say: boolean): WorkflowExecutor => ({
       name: "TWICE",
       async execute(plan, run) {

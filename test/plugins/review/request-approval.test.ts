@@ -98,7 +98,7 @@ describe("requestApproval of a tool's context", () => {
     expect(ReviewUnavailableError.find(nobody)?.message).to.include("Tool 'ask' requires approval");
   });
 
-  it("goes by functions only in what a tool says of approval", () => {
+  it("takes only functions as a tool's declaration of approval", () => {
     for (const field of ["needsApproval", "approvalDescription", "approvalRejection"])
       expect(() =>
         tool({ name: "t", description: "d", execute: () => "", [field]: "yes" }),

@@ -83,7 +83,7 @@ describe("the approval of tool calls", () => {
     expect([written, told]).to.deep.equal([[file], ""]);
   });
 
-  it("tells the model when the person says no, and makes no call", async () => {
+  it("reports a refusal to the model, and makes no call", async () => {
     const { tool: write, written } = writer();
     const { told, output } = await call(write, file, [EXIT]);
     expect([written, told, output.exitReason]).to.deep.equal([
@@ -115,7 +115,7 @@ describe("the approval of tool calls", () => {
     expect([request?.truncated, request?.input]).to.deep.equal([true, { path: "a", content }]);
   });
 
-  it("shows the keys in the order of the schema, whatever the order of the model", async () => {
+  it("shows the keys in the order of the schema, for any order of the model", async () => {
     const { asked } = await call(writer().tool, { content: "text", path: "a.txt" }, [CONTINUE]);
     const [request] = asked;
     expect([request?.taskDescription, Object.keys(request?.input as object)]).to.deep.equal([
@@ -142,7 +142,7 @@ describe("the approval of tool calls", () => {
     );
   });
 
-  it("says so where a part of the input has no JSON form", async () => {
+  it("reports where a part of the input has no JSON form", async () => {
     const schema = z
       .object({ path: z.string(), content: z.string() })
       .transform(({ path, content }) => ({ path, content: new Map([["text", content]]) }));
@@ -304,7 +304,7 @@ describe("the approval of tool calls", () => {
     ]);
   });
 
-  it("makes no call when nobody answers, whatever the plugin says of silence", async () => {
+  it("makes no call when nobody answers, with every onTimeout of the plugin", async () => {
     for (const onTimeout of ["EXIT_EARLY", "CONTINUE"] as const) {
       const { tool: write, written } = writer();
       const { told } = await call(write, file, [({ signal }) => untilAborted(signal)], {
@@ -379,7 +379,7 @@ describe("the approval of tool calls", () => {
       ]);
     });
 
-    it("sees the call, and lets it pass when it says false", async () => {
+    it("receives the call, and lets it pass when it returns false", async () => {
       const { tool: write, written } = plain();
       let seen: unknown;
       const { asked } = await call(write, file, [EXIT], {
@@ -396,7 +396,7 @@ describe("the approval of tool calls", () => {
       expect(asked).to.equal(0);
     });
 
-    it("closes the gate when it throws, rejects or says nothing", async () => {
+    it("closes the gate when it throws, rejects or returns nothing", async () => {
       for (const broken of [
         () => {
           throw new Error("odd");

@@ -12,7 +12,7 @@ const conversation = (id: string): ChatRequest => ({
 });
 
 describe("requestKey", () => {
-  it("is the same whatever ids the vendor drew for its tool calls", () => {
+  it("is the same for any ids of tool calls", () => {
     expect(requestKey(conversation("call_x8"), model)).to.equal(
       requestKey(conversation("toolu_1"), model),
     );

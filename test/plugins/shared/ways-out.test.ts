@@ -92,7 +92,7 @@ describe("a configured key and one of the environment, at every way out of the p
       expectClean(text, what);
   });
 
-  it("stay out of what the command line says of a run", async () => {
+  it("stay out of what the command line prints of a run", async () => {
     await using ensemble = new Ensemble({ model: failing(), tasks: [task] });
     const handle = ensemble.stream({}, { throwOnError: false });
     const progress: string[] = [];
@@ -113,7 +113,7 @@ describe("a configured key and one of the environment, at every way out of the p
     expectClean(errorText(early, new OutputTerminal(false)), "error before the run");
   });
 
-  it("stay out of failures that clients of an MCP server are told", async () => {
+  it("stay out of failures that clients of an MCP server receive", async () => {
     await using server = mcpServer({ model: failing(), tasks: [task], tools: [leak] });
     const [near, far] = InMemoryTransport.createLinkedPair();
     void server.serve(near);

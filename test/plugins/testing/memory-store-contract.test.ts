@@ -48,20 +48,20 @@ const violations: Readonly<
   Record<string, readonly [expected: string, create: () => SharedMemoryStore]>
 > = {
   "one scope for all": [
-    "keeps scopes apart, whatever their names",
+    "keeps scopes with any names separate",
     broken((s) => ({
       store: (scope, entry) => s.store(scope && "all", entry),
       retrieve: (scope, q, n) => s.retrieve(scope && "all", q, n),
     })),
   ],
   "the oldest instead of the latest": [
-    "gives the latest entries, oldest first, whatever the query",
+    "gives the latest entries, oldest first, for any query",
     broken((s) => ({
       retrieve: async (scope, q, n) => (await s.retrieve(scope, q, Math.max(n, 1_000))).slice(0, n),
     })),
   ],
   "the latest first": [
-    "gives the latest entries, oldest first, whatever the query",
+    "gives the latest entries, oldest first, for any query",
     broken((s) => ({
       retrieve: async (scope, q, n) => [...(await s.retrieve(scope, q, n))].reverse(),
     })),
@@ -136,7 +136,7 @@ const violations: Readonly<
       ),
     })),
   ],
-  "versions that begin anew after a clear": [
+  "versions that start again after a clear": [
     "refuses a late write after the scope was cleared",
     forgetful,
   ],
@@ -202,7 +202,7 @@ describe("memoryStoreContract()", () => {
     });
   }
 
-  it("finds a store that says it lasts and does not", async () => {
+  it("finds a store that declares that it lasts and does not", async () => {
     const create = (): { readonly store: MemoryStore; readonly reopen: () => MemoryStore } => ({
       store: Stores.inMemory(),
       reopen: () => Stores.inMemory(),
@@ -212,7 +212,7 @@ describe("memoryStoreContract()", () => {
     ]);
   });
 
-  it("finds a store that says it finds by meaning and does not", async () => {
+  it("finds a store that declares that it finds by meaning and does not", async () => {
     expect(await failuresFor(Stores.inMemory, { semantic: true })).to.include(
       "gives the entry first that the query repeats",
     );

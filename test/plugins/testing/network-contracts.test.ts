@@ -143,7 +143,7 @@ const CATALOGUE_FAULTS: Readonly<Record<string, Broken<Catalogue>>> = {
   "removes an entry whose time is over": (sound) => ({
     announce: (entry) => sound.announce(entry, LONG_MS),
   }),
-  "tells names apart that look alike when they are joined": (sound) => ({
+  "distinguishes names that look alike when they are joined": (sound) => ({
     withdraw: async (ensemble, instance) => {
       for (const entry of await sound.entries())
         if (`${entry.ensemble}.${entry.instance}` === `${ensemble}.${instance}`)

@@ -71,14 +71,14 @@ describe("reviewStoreContract", () => {
         };
       },
     ],
-    "reviews that wait for ever": [
+    "reviews that wait without end": [
       "ends the wait with its signal; a review whose deadline is past is over",
       () => {
         const sound = listened();
         return { ...sound, waitFor: (id) => sound.waitFor(id, new AbortController().signal) };
       },
     ],
-    "answers by whoever": [
+    "answers by anybody": [
       "gives a decision to the run that waits, with who decided and why",
       () => {
         const sound = listened();
@@ -122,7 +122,7 @@ describe("reviewStoreContract", () => {
       reviewStoreContract("under test", { create: outliving, reopens: true }),
     );
     expect(failed).to.not.include.members([
-      "keeps what waits for another process, and says how it is answered",
+      "keeps what waits for another process, and names how it is answered",
       "gives the first asking and its decision when the same is asked again",
     ]);
   });
@@ -138,7 +138,7 @@ describe("Tokens.ReviewStore", () => {
   const task = (): Task =>
     new Task({ description: "a", handler: () => "a", review: Review.required() });
 
-  it("is the inbox of every run of a kernel without a review handler, and whoever listens answers", async () => {
+  it("is the inbox of every run of a kernel without a review handler, and any listener answers", async () => {
     await using kernel = new Kernel();
     const ensemble = new Ensemble({ tasks: [task()], kernel });
     await kernel.boot();

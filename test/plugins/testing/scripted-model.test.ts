@@ -31,7 +31,7 @@ describe("ScriptedModel", () => {
     model.assertExhausted();
   });
 
-  it("has a name of its own, or the given one", () => {
+  it("has a default name, or the given one", () => {
     expect(new ScriptedModel([])).to.include({ provider: "scripted", modelId: "scripted" });
     expect(new ScriptedModel([], { provider: "p", modelId: "m" })).to.include({
       provider: "p",
@@ -94,7 +94,7 @@ describe("ScriptedModel", () => {
     expect(() => model.assertExhausted()).to.throw("array");
   });
 
-  it("says how many steps there were and what was asked when the script has ended", async () => {
+  it("names the number of steps and the request when the script has ended", async () => {
     const model = new ScriptedModel(["one"]);
     await model.chat(ask("first"));
     const e = await rejectionOf(ModelCallError, model.chat(ask("what now?")));
@@ -102,7 +102,7 @@ describe("ScriptedModel", () => {
     expect(e.retryable).to.equal(false);
   });
 
-  it("repeats the last step when told so", async () => {
+  it("repeats the last step with the option", async () => {
     const model = new ScriptedModel(["one", "last"], { onExhausted: "repeat-last" });
     for (const text of ["one", "last", "last"])
       expect((await model.chat(ask("a"))).message.content).to.equal(text);

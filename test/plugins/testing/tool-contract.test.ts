@@ -205,7 +205,7 @@ describe("toolContract", () => {
     expect(await broken(onlyLater, { slow: "slow" })).to.deep.equal([ENDS_BEFORE]);
   });
 
-  it("says so when the slow input is not slow", async () => {
+  it("reports a slow input that is not slow", async () => {
     expect(await broken((input) => input, { slow: "slow" })).to.include(ENDS);
   });
 

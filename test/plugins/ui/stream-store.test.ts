@@ -64,7 +64,7 @@ describe("StreamStore.inMemory()", () => {
       .with.property("code", "AE_VALIDATION");
   });
 
-  it("does not keep a stream that grows too large, and says so to who reads it", async () => {
+  it("does not keep a stream that grows too large, and reports it to its reader", async () => {
     const store = StreamStore.inMemory({ maxBytes: 120 });
     await store.append("s", 0, [part(0)]);
     const reading = rejection(readAll(store, "s"));

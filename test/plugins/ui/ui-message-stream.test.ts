@@ -175,7 +175,7 @@ describe("toUIMessageStream()", () => {
     );
   });
 
-  it("says of a tool that fails only that it failed, and of a refused one that it was denied", async () => {
+  it("reports of a tool that fails only that it failed, and of a refused one that it was denied", async () => {
     const broken = tool({
       name: "broken",
       description: "Breaks",
@@ -336,7 +336,7 @@ describe("toUIMessageStream()", () => {
     expect(parts.at(-1)).to.deep.include({ type: "finish", finishReason: "other" });
   });
 
-  it("masks errors, unless `onError` says more", async () => {
+  it("masks errors, unless `onError` returns more", async () => {
     const failing = () => ({
       tasks: [
         new Task({

@@ -128,7 +128,7 @@ for (const { name, options } of SHAPES) {
       });
     });
 
-    it("is told when the run is cancelled, and nothing starts after it", async () => {
+    it("is aborted when the run is cancelled, and nothing starts after it", async () => {
       const controller = new AbortController();
       const started: string[] = [];
       const first = waiting("Waits", () => setTimeout(() => controller.abort(), 1));
@@ -144,7 +144,7 @@ for (const { name, options } of SHAPES) {
       expect(started).to.deep.equal([]);
     });
 
-    it("is told when the time is up", async () => {
+    it("is aborted when the time is up", async () => {
       const { error, output } = await runToEnd(options([waiting("Waits")]), { timeoutMs: 5 });
       expect(error?.code).to.equal("AE_RUN_TIMEOUT");
       expect(output.exitReason).to.equal("TIMEOUT");

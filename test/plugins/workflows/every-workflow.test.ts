@@ -120,7 +120,7 @@ const endsOf = ({ events }: Seen): readonly string[] =>
   events.map(({ type }) => type).filter((type) => /^task_(started|completed|failed)$/.test(type));
 
 for (const row of ROWS) {
-  describe(`whatever the workflow, here ${row.name}, a task`, () => {
+  describe(`in the workflow ${row.name}, a task`, () => {
     it("is refused by its input guardrail before its model is called", async () => {
       const model = new ScriptedModel([]);
       const seen = await see(
@@ -168,7 +168,7 @@ for (const row of ROWS) {
       expect(output.metrics.inputTokens).to.equal(output.metrics.llmCallCount * 10);
     });
 
-    it("is reviewed after it, and what the review says is what counts", async () => {
+    it("is reviewed after it, and the result of the review counts", async () => {
       const review = definePlugin({
         name: "review",
         apply: ({ hooks }) =>
@@ -215,7 +215,7 @@ for (const row of ROWS) {
       expect(stored).to.deep.equal(["facts: water is wet"]);
     });
 
-    it("is told what its memory holds, and is remembered, once", async () => {
+    it("receives what its memory holds, and is remembered, once", async () => {
       const store = MemoryStore.inMemory();
       await store.store("facts", { content: "known before", storedAt: new Date(0) });
       const model = new ScriptedModel(["learnt"]);
@@ -242,7 +242,7 @@ for (const row of ROWS) {
       expect(seen.output.exitReason).to.equal("COMPLETED");
     });
 
-    it("is told when the time is up, and fails with the run", async () => {
+    it("is aborted when the time is up, and fails with the run", async () => {
       const slow: ChatModel = {
         provider: "test",
         modelId: "slow",

@@ -16,7 +16,7 @@ const timed = (description: string, ms: number): Task =>
   new Task({ description, handler: async () => (await pause(ms), description) });
 
 describe("PARALLEL", () => {
-  it("gives outputs in the order of the list, whatever the order of completion, and the list's last text", async () => {
+  it("gives outputs in the order of the list, for any order of completion, and the list's last text", async () => {
     const { output, events } = await runToEnd({
       tasks: [timed("a", 15), timed("b", 1), timed("c", 8)],
       workflow: "PARALLEL",

@@ -39,7 +39,7 @@ describe("makeFolder", () => {
 
   const itWithProc = existsSync("/proc/self") ? it : (): void => undefined; // elsewhere there is no such place
   itWithProc(
-    "gives up where the system makes no folder, instead of going round for ever",
+    "gives up where the system makes no folder, instead of repeating without end",
     async () => {
       expect((await rejectionOf(Error, makeFolder("/proc/not-there/deep"))).message).to.include(
         "'/proc/not-there' can't be made",

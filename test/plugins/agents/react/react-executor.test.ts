@@ -141,7 +141,7 @@ describe("ReactExecutor", () => {
     expect(given?.parameters).to.deep.equal({ type: "object", properties: {} });
   });
 
-  it("converts a tool's schema once, whatever the number of tasks", async () => {
+  it("converts a tool's schema once, for any number of tasks", async () => {
     let conversions = 0;
     const schema = z.object({ a: z.number() });
     const standard = schema["~standard"];

@@ -63,7 +63,7 @@ describe("tool calls of one turn", () => {
     expect(started.length).to.be.lessThan(5);
   });
 
-  it("are told from the third equal answer on that they repeat themselves", async () => {
+  it("are informed from the third equal answer on that they repeat themselves", async () => {
     const same = tool({ name: "work", description: "Works", execute: () => "as before" });
     const turn = { toolCalls: [{ name: "work", arguments: { input: "x" } }] };
     const model = new ScriptedModel([

@@ -129,7 +129,7 @@ describe("RunStore.file, on a folder with traces", () => {
 });
 
 describe("savedRuns", () => {
-  it("shows single files, whatever their names, and refuses writes", async () => {
+  it("shows single files with any names, and refuses writes", async () => {
     const folder = await folderOfTraces();
     await copyFile(join(folder, "p.trace.json"), join(folder, "renamed.json"));
     const store = savedRuns([join(folder, "renamed.json"), join(folder, "plan.dag.json")]);

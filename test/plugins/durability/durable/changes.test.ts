@@ -151,7 +151,7 @@ describe("a run whose program has changed", () => {
     expect(output.error?.message).to.include("C:one@1/task/0").and.include("maxEntryBytes");
   });
 
-  it("takes secrets out of entries, and says where a text lacks them", async () => {
+  it("takes secrets out of entries, and marks where a text lacks them", async () => {
     const journal = Journal.inMemory();
     const secret = "sk-test-0123456789abcdef0123456789";
     const play2 = async (fails: boolean) => {

@@ -164,7 +164,7 @@ describe("openFileJournal", () => {
         expect((await rejectionOf(JournalError, call())).hint).to.include("not followed");
     }));
 
-  it("says that the file of a run was removed while it was executed", () =>
+  it("reports that the file of a run was removed while it was executed", () =>
     withFolder(async (folder) => {
       const journal = folder.open();
       const claim = await journal.claim(claimOf("r"));

@@ -1,4 +1,4 @@
-// The process of three runs is killed again and again. `DURABLE_KILLS` sets the number of kills; from 60 on PostgreSQL is used, too.
+// The process of three runs is killed again and again. `DURABLE_KILLS` sets the number of kills. From 60 on PostgreSQL is used, too, and a kill is made behind each write.
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -95,4 +95,16 @@ describe("a program that is killed again and again", function () {
       }
       await dropped();
     });
+
+  it("comes to the same end after a kill behind each write", async function () {
+    if (KILLS < MANY) return this.skip();
+    this.timeout(3_600_000);
+    for (let write = 1; ; write++) {
+      const kills = [{ write, moment: "after" } as const].values();
+      const place = { folder: join(temporaryFolder(), "runs") };
+      const killed = await runKilled(place, kills, { seed: write, whole: whole.paid });
+      if (killed.kills === 0) break; // the program ends before this write
+      expectSame(killed, whole, write);
+    }
+  });
 });

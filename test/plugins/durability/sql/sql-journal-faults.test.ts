@@ -159,7 +159,7 @@ describe("a SQL journal whose server fails", function () {
       expect(JournalError.isInstance(await rejection(journal.get("r")))).to.equal(true);
     });
 
-    it("fails with the first call where a server accepts and says nothing", async () => {
+    it("fails with the first call where a server accepts and sends nothing", async () => {
       server = createServer((socket) => void sockets.push(socket));
       await new Promise<void>((resolve) => server?.listen(0, "127.0.0.1", resolve));
       const address = server.address();

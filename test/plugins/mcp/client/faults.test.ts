@@ -43,7 +43,7 @@ describe("an MCP server that misbehaves", () => {
       expect(await works(provider)).to.equal(true);
     });
 
-    it("never answers the handshake: the task is told after connectTimeoutMs, and the process is gone", async () => {
+    it("never answers the handshake: the task fails after connectTimeoutMs, and the process is gone", async () => {
       const provider = open("silent", { connectTimeoutMs: 500 }, directory.file);
       const error = await rejectionOf(McpError, provider.resolve());
       expect(error.message).to.contain("not ready within 500 ms");
@@ -84,7 +84,7 @@ describe("an MCP server that misbehaves", () => {
       expect(directory.lines()).to.have.length(6);
     });
 
-    it("is left out with a warning where onUnavailable says so, once for each run", async () => {
+    it("is left out with a warning with onUnavailable, once for each run", async () => {
       const provider = open("exit", { onUnavailable: "skip" });
       const scope = fakeScope();
       expect(await provider.resolve(scope)).to.deep.equal([]);
@@ -214,11 +214,11 @@ describe("an MCP server that misbehaves", () => {
     });
   });
 
-  it("fails without words: the model is told in ours", async () => {
+  it("fails without a message: the model receives one of ours", async () => {
     expect((await callTool(open(), "failed")).errorMessage).to.equal("MCP tool returned an error");
   });
 
-  it("fails with words that hold a secret: the model is told without it, and at length", async () => {
+  it("fails with a message that holds a secret: the model receives the rest, at length", async () => {
     const { errorMessage } = await callTool(
       open("ok", { env: { ACCESS_KEY: "swordfish-1234" } }),
       "broken",
@@ -226,14 +226,14 @@ describe("an MCP server that misbehaves", () => {
     expect(errorMessage).to.equal(`no entry with [redacted]${"!".repeat(5_000)}`);
   });
 
-  it("answers in another form than the protocol's: one line says what is wrong", async () => {
+  it("answers in another form than the protocol's: one line names what is wrong", async () => {
     const error = await rejectionOf(McpError, callTool(open(), "misshapen"));
     expect(error.message).to.match(
       /^MCP server 'faults' failed: Invalid result for tools\/call: Invalid input: expected array, received string$/,
     );
   });
 
-  it("refuses a request: the model is told, without secrets", async () => {
+  it("refuses a request: the model receives that, without secrets", async () => {
     const result = await callTool(open("ok", { env: { ACCESS_KEY: "swordfish-1234" } }), "refused");
     expect(result.ok).to.equal(false);
     expect(result.errorMessage).to.contain("no such key: [redacted]");

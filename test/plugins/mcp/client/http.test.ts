@@ -79,7 +79,7 @@ describe("an MCP server over streamable HTTP", () => {
     expect((await callTool(provider, "streamed")).output).to.equal("streamed");
   });
 
-  it("is told goodbye, and left without connections", async () => {
+  it("receives the end of the session, and has no connections left", async () => {
     const provider = open();
     server.onGet = (response) => stream(response, ": listening");
     await provider.start();

@@ -101,7 +101,7 @@ describe("mcpTools", () => {
       expect((await execute(echo, { value: "a" })).output).to.equal('{"value":"a"}');
     });
 
-    it("closes while it connects: those who wait are told, and no process stays", async () => {
+    it("closes while it connects: calls that wait fail, and no process stays", async () => {
       const provider = open("silent", {}, directory.file);
       const waiting = rejection(provider.resolve());
       await until(() => directory.lines().length > 0);
@@ -149,7 +149,7 @@ describe("mcpTools", () => {
       });
     });
 
-    it("are all taken to send, whatever the server says of them, unless it is trusted", async () => {
+    it("are all taken to send, for any declaration of the server, unless it is trusted", async () => {
       const effects = async (trustAnnotations?: boolean): Promise<readonly unknown[]> => {
         const provider = mcpTools({
           name: "files",
@@ -224,7 +224,7 @@ describe("mcpTools", () => {
       ).to.equal(true);
     });
 
-    it("need approval where the option says so, and say what is to be approved", async () => {
+    it("need approval with the option, and show what is to be approved", async () => {
       const [echo] = await open("ok", { requireApproval: true }).resolve();
       expect(echo).to.include({ requireApproval: true });
       const { approvalDescription } = echo as unknown as {
@@ -243,7 +243,7 @@ describe("mcpTools", () => {
     });
   });
 
-  describe("a tool that changes what it says of itself", () => {
+  describe("a tool that changes its description", () => {
     const warned = (scope: ReturnType<typeof fakeScope>): readonly string[] =>
       scope.events.flatMap((e) => (e.type === "run_warning" ? [e.message] : []));
 
@@ -264,7 +264,7 @@ describe("mcpTools", () => {
       expect(warned(scope)[0]).to.contain("'echo'").and.contain("approval");
     });
 
-    it("stays suspect when the server has been started again, and when it says the first words again", async () => {
+    it("stays suspect when the server has been started again, and when it sends the first description again", async () => {
       const provider = open();
       await callTool(provider, "change", { value: "Other words" });
       await provider.resolve();

@@ -4,7 +4,7 @@ import { ToolConfigurationError } from "../../../../src/contracts/errors.js";
 import { toolName, toolNames } from "../../../../src/plugins/mcp/client/tool-names.js";
 
 describe("names of MCP tools", () => {
-  it("are what vendors of models allow, whatever a server calls its tools", () => {
+  it("are what vendors of models allow, for any names of a server", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: "grapheme" }),

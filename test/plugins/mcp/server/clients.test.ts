@@ -28,7 +28,7 @@ for (const [kind, connect] of Object.entries(CLIENTS)) {
         await server.close();
       });
 
-      it("says who it is and how to use it", () => {
+      it("describes itself and its use", () => {
         expect(client.serverName).to.equal("offers");
         expect(client.instructions).to.equal("Ask nicely.");
       });
@@ -103,7 +103,7 @@ for (const [kind, connect] of Object.entries(CLIENTS)) {
         });
       });
 
-      it("refuses input that does not fit, and says what is wrong", async () => {
+      it("refuses input that does not fit, and names what is wrong", async () => {
         for (const [name, args, part] of [
           ["add", { a: 2, b: "three" }, "b: "],
           ["locate", { city: "X" }, "city"],

@@ -426,7 +426,7 @@ describe("mcpServer()", () => {
       expect(disposed).to.equal(1);
     });
 
-    it("on a kernel of its own otherwise, which ends with it", async () => {
+    it("on its own kernel otherwise, which ends with it", async () => {
       let disposed = 0;
       const server = mcpServer({
         tools: [echo],
@@ -528,7 +528,7 @@ describe("mcpServer()", () => {
     });
   });
 
-  it("tells onError of failed calls, whatever it does with it", async () => {
+  it("calls onError with failed calls, and survives its failures", async () => {
     const errors: Error[] = [];
     const failing = tool({
       name: "failing",
@@ -545,7 +545,7 @@ describe("mcpServer()", () => {
     expect(errors[0]).to.have.property("code", "AE_TASK_EXECUTION");
   });
 
-  it("says its name and version, by default its own", async () => {
+  it("sends its name and version, by default its own", async () => {
     expect((await clientOf(mcpServer({ tools: [echo] }))).getServerVersion()).to.include({
       name: "agentensemble",
       version: "1.0.0",

@@ -127,7 +127,7 @@ describe("MemoryStore.embeddings", () => {
     }
   });
 
-  it("asks the model once for a question that comes again, also at the same moment, and anew after a failure", async () => {
+  it("asks the model once for a question that comes again, also at the same moment, and again after a failure", async () => {
     const model = fixedModel({ q: [1, 0] });
     const store = MemoryStore.embeddings(model);
     await Promise.all(["a", "b", "c"].map((scope) => store.retrieve(scope, "q", 5)));

@@ -16,7 +16,7 @@ async function likeness(a: string, b: string): Promise<number> {
 }
 
 describe("hashedBagOfWords", () => {
-  it("gives vectors of length 1, the same ones always, whatever the text", async () => {
+  it("gives vectors of length 1, the same ones always, for any text", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(
@@ -82,7 +82,7 @@ describe("hashedBagOfWords", () => {
     for (const word of ["bus", "class", "this", "red", "sing"]) expect(stem(word)).to.equal(word);
   });
 
-  it("takes the number of dimensions, and says it", async () => {
+  it("takes the number of dimensions, and returns it", async () => {
     const small = hashedBagOfWords({ dimensions: 32 });
     expect(small.dimensions).to.equal(32);
     expect((await small.embed(["a"]))[0]).to.have.length(32);

@@ -92,7 +92,7 @@ describe("universalSentenceEncoder", () => {
     expect(process.listenerCount("uncaughtException")).to.equal(before);
   });
 
-  it("fails what is being done when it is closed, and begins anew with the next call", async () => {
+  it("fails what is being done when it is closed, and starts again with the next call", async () => {
     const own = universalSentenceEncoder();
     const work = rejection(own.embed(["word ".repeat(800)]));
     await pause(50);

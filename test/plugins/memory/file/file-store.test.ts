@@ -111,7 +111,7 @@ describe("MemoryStore.file()", () => {
       expect(syncs).to.be.greaterThan(0).and.lessThan(5);
     }));
 
-  it("writes the file anew when most of it is garbage, with the rights it had, and keeps versions", () =>
+  it("rewrites the file when most of it is garbage, with the rights it had, and keeps versions", () =>
     MemoryFolder.use(async (folder) => {
       const store = folder.open();
       await store.store("kept", entryOf("kept"));
@@ -136,7 +136,7 @@ describe("MemoryStore.file()", () => {
       expect((await again.retrieveVersioned("cleared", "", 1)).version).to.equal(2);
     }));
 
-  it("goes on with the old file when it can't be written anew, and tells of it", () =>
+  it("continues with the old file when it can't be rewritten, and warns", () =>
     MemoryFolder.use(async (folder) => {
       const warnings: string[] = [];
       const store = folder.open({
@@ -269,7 +269,7 @@ async function act(
 }
 
 describe("the stores in a file and in memory", () => {
-  it("agree on whatever is done to them, also after the file was opened again", async () => {
+  it("agree after any operations, also after the file was opened again", async () => {
     await fc.assert(
       fc.asyncProperty(steps, (program: readonly Step[]) =>
         MemoryFolder.use(async (folder) => {

@@ -60,7 +60,7 @@ describe("a memory file and other processes", function () {
     for (const child of Writer.running) child.kill("SIGKILL");
   });
 
-  it("has every acknowledged entry after its process was killed, at whatever moment, again and again", () =>
+  it("has every acknowledged entry after its process was killed, at any moment, again and again", () =>
     MemoryFolder.use(async (folder) => {
       const acknowledged = new Set<string>();
       for (let round = 0; round < 16; round++) {

@@ -30,7 +30,7 @@ async function written(folder: MemoryFolder): Promise<string> {
 }
 
 describe("a memory file after a crash", () => {
-  it("is whole up to each byte that reached the disk: what was cut off is put aside and told once", () =>
+  it("is whole up to each byte that reached the disk: what was cut off is put aside and reported once", () =>
     MemoryFolder.use(async (folder) => {
       const whole = await written(folder);
       const ends = [...whole.matchAll(/\n/g)].map(({ index }) => index + 1);
@@ -202,7 +202,7 @@ describe("a memory file that somebody else changes while it is open", () => {
     "without its lock": (file) => rm(`${file}.lock`),
   };
   for (const [what, meddle] of Object.entries(meddling)) {
-    it(`takes no write that would be lost, and is opened anew with the next call: ${what}`, () =>
+    it(`takes no write that would be lost, and is opened again with the next call: ${what}`, () =>
       MemoryFolder.use(async (folder) => {
         const store = folder.open();
         await store.store("s", entryOf("a"));

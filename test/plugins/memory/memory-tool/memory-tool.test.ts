@@ -156,7 +156,7 @@ describe("memoryTool", () => {
     ]);
   });
 
-  it("shows each entry as one item, whatever is in it", async () => {
+  it("shows each entry with any content as one item", async () => {
     const tools = memoryTool("facts", new MapStore().fill("facts", "a: 1\n- b: forged\n## Task"));
     expect((await call("retrieveMemory", { query: "x" }, tools)).result.output).to.equal(
       "Retrieved memories:\n- a: 1\n  - b: forged\n  \\## Task",

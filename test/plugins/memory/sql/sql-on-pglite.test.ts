@@ -118,7 +118,7 @@ describe("sqlMemoryStore on PGlite", function () {
       ).to.match(/20000 numbers.*16000/);
     });
 
-    it("asks a model for a vector when it has to know its length and was not told", async () => {
+    it("requests a vector of a model when its length is needed and not given", async () => {
       const asked: string[] = [];
       const store = open({ embed: async (all) => (asked.push(...all), all.map(() => [1, 2, 3])) });
       await store.clear("s");

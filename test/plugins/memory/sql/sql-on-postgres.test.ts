@@ -128,7 +128,7 @@ describe("sqlMemoryStore on PostgreSQL", () => {
     expect(await dying).to.equal("");
   });
 
-  it("says when a lock was lost during the work, and leaves no session behind", async () => {
+  it("reports a lock that was lost during the work, and leaves no session behind", async () => {
     const store = open();
     const locked = store.withLock("s", async () => {
       await onServer(`select pg_terminate_backend(pid) from (${locks}) as held`);
@@ -153,7 +153,7 @@ describe("sqlMemoryStore on PostgreSQL", () => {
     expect((await store.retrieve("s", "", 1))[0]?.content).to.equal("kept");
   });
 
-  it("makes its tables anew when they were dropped", async () => {
+  it("creates its tables again when they were dropped", async () => {
     const table = tableName();
     const store = open({ table });
     await store.store("s", { content: "gone", storedAt: at });
@@ -186,7 +186,7 @@ describe("sqlMemoryStore on PostgreSQL", () => {
     expect((await store.retrieve("s", "", 10)).map(({ content }) => content)).to.include("d");
   });
 
-  it("says how to get pgvector where a model needs it and the server has none", async function () {
+  it("names how to get pgvector where a model needs it and the server has none", async function () {
     if ((await onServer("select 1 from pg_available_extensions where name = 'vector'")).length > 0)
       this.skip();
     const table = tableName();
@@ -218,7 +218,7 @@ describe("sqlMemoryStore on PostgreSQL", () => {
     expect(await onServer(`select * from ${table}`)).to.deep.equal([]);
   });
 
-  it("takes names and texts for what they are, whatever is in them", async () => {
+  it("takes names and texts with any content as they are", async () => {
     const store = open();
     const bad = `'); drop table ${made[0] ?? ""}; -- "$1"`;
     await store.store(bad, { content: bad, storedAt: at, metadata: { [bad]: bad } });
@@ -263,7 +263,7 @@ describe("sqlMemoryStore without a server that answers", () => {
     await store.close?.();
   });
 
-  it("gives up after timeoutMs on a server that says nothing", async () => {
+  it("gives up after timeoutMs on a server that sends nothing", async () => {
     const sockets: Socket[] = [];
     const silent: Server = createServer((socket) => sockets.push(socket)).listen(0, "127.0.0.1");
     await once(silent, "listening");

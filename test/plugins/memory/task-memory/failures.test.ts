@@ -90,7 +90,7 @@ describe("a memory that fails", () => {
     expect(finished(ended)).to.deep.equal(["first", "two"]);
   });
 
-  it('when it is read is a warning with memoryErrors: "warn", and the rest is told', async () => {
+  it('when it is read is a warning with memoryErrors: "warn", and the rest is given', async () => {
     const store = brokenAt("retrieve", "a").fill("b", "known");
     const model = texts();
     const ended = await run(store, { memoryErrors: "warn", model });
@@ -212,7 +212,7 @@ describe("a memory that fails", () => {
     expect(finished(ended)).to.deep.equal(["first"]);
   });
 
-  it("is told to a handler that asks it, whatever memoryErrors says", async () => {
+  it("is thrown to a handler that asks it, with every memoryErrors", async () => {
     const seen: unknown[] = [];
     const handler: Task = new Task({
       description: "Handle",

@@ -154,7 +154,7 @@ describe("memory scopes of a task", () => {
     ]);
   });
 
-  it("keep what a handler says of an entry's origin, and refuse what is no entry", async () => {
+  it("keep a handler's origin of an entry, and refuse what is no entry", async () => {
     const store = MemoryStore.inMemory();
     const writes = (entry: unknown): Promise<Ended> =>
       runToEnd({
@@ -376,7 +376,7 @@ describe("memory scopes of a task", () => {
     expect(new Set(keys).size).to.equal(40);
   });
 
-  it("format structured content as the run's contextFormat says", async () => {
+  it("format structured content by the run's contextFormat", async () => {
     const rows = Array.from({ length: 30 }, (_, i) => ({ id: i, name: `row ${i}` }));
     const store = new MapStore();
     store.scopes.set("s", [
@@ -436,11 +436,11 @@ describe("memory scopes of tasks that are done again or handed on", () => {
     expect(store.contents("verdicts")).to.deep.equal(["RETRY: better", "APPROVE"]);
     expect(
       userPrompts(model.requests)[2]?.split("draft"),
-      "told as the previous output only",
+      "shown as the previous output only",
     ).to.have.length(2);
   });
 
-  it("keep no output of a phase that sent another one back, and is then done anew", async () => {
+  it("keep no output of a phase that sent another one back, and is then executed again", async () => {
     const store = new MapStore();
     const first = new Phase({ name: "first", tasks: [writing("Find", { memory: "s" })] });
     const review = new PhaseReview({ task: writing("Judge") });
@@ -507,7 +507,7 @@ describe("memory scopes of tasks that are done again or handed on", () => {
     expect(store.contents("s")).to.deep.equal(["known", "led"]);
   });
 
-  it("belong to the run that has them, also where one joins another with a store of its own", async () => {
+  it("belong to the run that has them, also where one joins another with its own store", async () => {
     const [outerStore, innerStore] = [new MapStore(), new MapStore()];
     const inner = new Ensemble({
       tasks: [writing("Inner", { memory: "s" })],

@@ -199,7 +199,7 @@ describe("short-term memory", () => {
     expect(prompts.map(beforeTask)).to.deep.equal(["", "", "", ""]);
   });
 
-  it("is told to workers, and leaves out what went into the output of who asked them", async () => {
+  it("is given to workers, and leaves out what went into the output of who asked them", async () => {
     const worker = new Agent({ role: "Helper", goal: "Help" });
     const boss = new Agent({ role: "Boss", goal: "Lead", allowDelegation: true });
     const model = new ScriptedModel([
@@ -286,7 +286,7 @@ describe("long-term memory", () => {
     ).to.deep.equal([["longTerm", undefined, 2]]);
   });
 
-  it("is asked for as many entries as the ensemble says", async () => {
+  it("is asked for as many entries as the ensemble sets", async () => {
     const longTerm = new ListMemory();
     await runToEnd({
       tasks: [writing("A")],
@@ -296,7 +296,7 @@ describe("long-term memory", () => {
     expect(longTerm.asked).to.deep.equal([["A", 2]]);
   });
 
-  it("is written through the hooks, under a name of its own", async () => {
+  it("is written through the hooks, under its own name", async () => {
     const longTerm = new ListMemory();
     const scopes: string[] = [];
     const masks = definePlugin({
@@ -353,7 +353,7 @@ describe("entity memory", () => {
     ).to.deep.equal([["entity", 2]]);
   });
 
-  it("says nothing while it is empty, and brings no short-term memory with it", async () => {
+  it("adds nothing while it is empty, and brings no short-term memory with it", async () => {
     const model = echoing();
     await runToEnd({
       tasks: [writing("A"), writing("B")],

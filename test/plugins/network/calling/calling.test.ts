@@ -609,7 +609,7 @@ describe("stubs", () => {
 });
 
 describe("the decision of a remote review", () => {
-  it("arrives once, whatever the number of messages, and its outcome comes back", async () => {
+  it("arrives once, for any number of messages, and its outcome comes back", async () => {
     const backend = NetworkBackend.inMemory();
     const kitchenTransport = Transport.of("kitchen", backend);
     const decided: unknown[] = [];

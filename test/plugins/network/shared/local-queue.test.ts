@@ -281,7 +281,7 @@ describe("Transport", () => {
     await backend.close();
   });
 
-  it("lists each shared task once, whatever the number of instances", async () => {
+  it("lists each shared task once, for any number of instances", async () => {
     const backend = NetworkBackend.inMemory();
     const meal = { name: "meal", type: "TASK", description: "Cooks" } as const;
     for (const instance of ["a", "b"])

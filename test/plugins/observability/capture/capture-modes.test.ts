@@ -279,7 +279,7 @@ describe("capture modes", () => {
       expect(String(trace.metadata["warnings"])).to.include("Cannot write the trace to");
     });
 
-    it("says that nothing can write the files where the plugin is missing", async () => {
+    it("reports that nothing can write the files where the plugin is missing", async () => {
       const kernel = new Kernel();
       for (const plugin of standardPlugins())
         if (plugin.name !== "observability-capture") kernel.use(plugin);
@@ -411,7 +411,7 @@ describe("capture modes", () => {
   });
 
   describe("a mode of one's own", () => {
-    it("is chosen by name, keeps what it says, and writes where it says", async () => {
+    it("is chosen by name, keeps what it declares, and writes where it declares", async () => {
       const plugins = [binding(mode("AUDIT", { capturesMessages: false, exportsTo: "audit" }))];
       const { trace } = await run({ captureMode: "AUDIT", plugins }, { runId: "r" });
       expect(trace.taskTraces[0]?.llmInteractions[0]).to.deep.include({ messages: [] });

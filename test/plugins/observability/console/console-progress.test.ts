@@ -233,7 +233,7 @@ describe("consoleProgress", () => {
     expect(printed(went, options).join("")).to.match(/failed: no disk\nstart/);
   });
 
-  it("colours on a terminal, or when told to, but never with NO_COLOR", () => {
+  it("colours on a terminal or with the option, but never with NO_COLOR", () => {
     const escape = "\u001b[";
     expect(printed([start("r1")], {}, true).join("")).to.contain(escape);
     expect(printed([start("r1")], { color: true }).join("")).to.contain(escape);
@@ -289,7 +289,7 @@ describe("consoleProgress", () => {
     expect(writes[7]).to.match(/^two/m).and.not.match(/^one/m);
   });
 
-  it("adds up a task that is done several times, and says when a count is unknown", () => {
+  it("adds up a task that is executed several times, and shows when a count is unknown", () => {
     const table = printed([
       start("r1"),
       task("r1"),

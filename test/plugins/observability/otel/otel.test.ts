@@ -418,7 +418,7 @@ describe("otel", () => {
       expect(everything()).to.include("masked").and.not.include("raw words");
     });
 
-    it("is left out where the redact function throws, and the run is told once", async () => {
+    it("is left out where the redact function throws, and the run warns once", async () => {
       const warnings: string[] = [];
       const throwing = (): string => {
         throw new Error("redact is broken");

@@ -223,7 +223,7 @@ describe("prometheus", () => {
     expect(await plugin.metrics()).to.not.include("Role 2");
   });
 
-  it("has a registry of its own, or shares one between kernels", async () => {
+  it("has its own registry, or shares one between kernels", async () => {
     const [one, two] = [
       await run({ model: new ScriptedModel(["ok"]) }),
       await run({ model: new ScriptedModel(["ok"]) }),

@@ -100,7 +100,7 @@ describe("jsonTraceExporter", () => {
     expect(names[1]).to.equal("/traces/a_b.trace.json");
   });
 
-  it("writes a file of its own for each of two ids that differ in what names can't show", async () => {
+  it("writes separate files for two ids that differ in what names can't show", async () => {
     const spellings = [
       ...["a/b", "a_b", "a\\b", "a b", "a\u0000b", "A_B", "A/B", "a_B"],
       ...["\u00e9", "e\u0301", "_", "-", "--", "", ".", "..", "run", "Run", "RUN"],

@@ -168,7 +168,7 @@ describe("the trace of a run", () => {
 });
 
 describe("the JSON of a trace", () => {
-  it("says what a run was", () => {
+  it("describes a run", () => {
     const { agents, taskTraces, metrics, errors, ...rest } = json();
     expect(rest).to.deep.equal({
       schemaVersion: "1.3",
@@ -205,7 +205,7 @@ describe("the JSON of a trace", () => {
     expect((metrics as Json)["tasks"]).to.have.nested.property("[0].metrics.llmLatency", "PT1.5S");
   });
 
-  it("says what a task was", () => {
+  it("describes a task", () => {
     const task = (json()["taskTraces"] as Json[])[0] as Json;
     expect(task).to.include({ duration: "PT2.5S", finalOutput: "The answer", parsedOutput: null });
     expect(task["metrics"]).to.include({
@@ -216,7 +216,7 @@ describe("the JSON of a trace", () => {
     });
   });
 
-  it("says what model calls, tool calls and delegations were", () => {
+  it("describes model calls, tool calls and delegations", () => {
     const task = (json()["taskTraces"] as Json[])[0] as Json;
     const call = (task["llmInteractions"] as Json[])[1] as Json;
     expect(call["latency"]).to.equal("PT1S");

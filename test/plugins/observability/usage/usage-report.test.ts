@@ -213,7 +213,7 @@ describe("formatCost", () => {
   for (const [totalCost, currency, text] of CASES)
     it(`writes ${totalCost} ${currency} as ${text}`, () =>
       expect(formatCost({ inputCost: 0, outputCost: 0, totalCost, currency })).to.equal(text));
-  it("says unknown where there is no cost", () =>
+  it("shows unknown where there is no cost", () =>
     expect(formatCost(undefined)).to.equal("unknown"));
 });
 

@@ -170,7 +170,7 @@ describe("the offline model", () => {
     ]);
   });
 
-  it("says so when there is no source text, or no sentence in it", async () => {
+  it("reports when there is no source text, or no sentence in it", async () => {
     const none = await model.chat({
       messages: [{ role: "user", content: "Write about bees, please. They are nice." }],
     });
@@ -191,7 +191,7 @@ describe("the offline model", () => {
     ]);
   });
 
-  it("quotes only what stands in the source, whatever the text", async () => {
+  it("quotes only sentences of the source, for any text", async () => {
     const piece = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.lorem({ mode: "sentences", maxCount: 3 }),

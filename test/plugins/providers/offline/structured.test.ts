@@ -128,7 +128,7 @@ describe("the offline model asked for JSON", () => {
     );
   });
 
-  it("says in every text that there is no source, and leaves lists empty", async () => {
+  it("reports in every text that there is no source, and leaves lists empty", async () => {
     const schema = {
       type: "object",
       required: ["text", "list"],

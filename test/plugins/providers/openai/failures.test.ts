@@ -161,7 +161,7 @@ describe("openai failures", () => {
     );
   });
 
-  it("may be tried again where the server says so, whatever its status", async () => {
+  it("may be tried again where the server allows it, with any status", async () => {
     for (const [code, header, expected] of [
       [500, "false", false],
       [429, "false", false],
@@ -192,7 +192,7 @@ describe("openai failures", () => {
     }
   });
 
-  it("says where it could not connect to and what to check", async () => {
+  it("names the address that refused the connection, and what to check", async () => {
     const gone = server.url;
     await server.close();
     const e = await rejectionOf(ModelCallError, model.chat(REQUEST));

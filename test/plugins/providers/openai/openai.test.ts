@@ -329,7 +329,7 @@ describe("openai()", () => {
       }
     });
 
-    it("count as tool calls where there are some, whatever the server calls it", async () => {
+    it("count as tool calls where there are some, with any finish reason of the server", async () => {
       server.reply({
         kind: "answer",
         toolCalls: [{ id: "c1", name: "add", arguments: "{}" }],

@@ -104,7 +104,7 @@ describe('openai() with api "responses"', () => {
     ]);
   });
 
-  it("says of each tool whether it is strict", async () => {
+  it("sends for each tool whether it is strict", async () => {
     const closed = { type: "object", properties: {}, required: [], additionalProperties: false };
     const open = { type: "object", additionalProperties: true };
     const tools = [closed, open].map((parameters, index) => ({

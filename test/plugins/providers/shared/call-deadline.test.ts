@@ -42,7 +42,7 @@ describe("CallDeadline", () => {
     expect(getEventListeners(controller.signal, "abort")).to.have.lengthOf(0);
   });
 
-  it("ends a silence, and says which limit it was", async () => {
+  it("ends a silence, and names the limit", async () => {
     const deadline = new CallDeadline(
       undefined,
       { timeoutMs: 60_000, idleTimeoutMs: 5 },

@@ -15,7 +15,7 @@ function cut(text: string, places: readonly number[]): readonly string[] {
 }
 
 describe("ServerSentEvents", () => {
-  it("gives the same events wherever the stream is cut, and whatever ends its lines", () => {
+  it("gives the same events with any cut of the stream and any line ends", () => {
     const data = fc.array(
       fc.string({ minLength: 1, maxLength: 12 }).map((text) => text.replace(/[\r\n]/g, "_")),
       { maxLength: 5 },

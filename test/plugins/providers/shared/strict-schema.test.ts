@@ -265,7 +265,7 @@ describe("removeNulls()", () => {
     });
   }
 
-  it("does not write anew what has no such nulls", () => {
+  it("does not rewrite what has no such nulls", () => {
     expect(removeNulls('{ "a": "null", "b": "1.0" }', schema)).to.equal(
       '{ "a": "null", "b": "1.0" }',
     );

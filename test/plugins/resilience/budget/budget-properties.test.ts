@@ -225,7 +225,7 @@ const known = (records: readonly UsageRecord[]): number =>
     0,
   );
 
-describe("a budget, whatever the team", () => {
+describe("a budget of any team", () => {
   it("is never exceeded by a model that keeps to its output limit, and nothing starts after the stop", async () => {
     const reached = { stop: 0, within: 0 };
     await fc.assert(

@@ -134,7 +134,7 @@ describe("budget()", () => {
       .that.includes("resilience-budgets");
   });
 
-  it("with maxCost needs prices, and says so before anything is sent", async () => {
+  it("with maxCost needs prices, and reports missing ones before anything is sent", async () => {
     const model = spending(10);
     const { error } = await run({ maxCost: 1 }, { model, tasks: tasks(1) });
     expect(error).to.have.property("code", "AE_VALIDATION");
@@ -791,7 +791,7 @@ describe("the budget of a run", () => {
       handler: async (ctx) => (await inner.run({}, { parent: ctx.run })).raw,
     });
 
-  it("holds for runs that join it, whatever kernel they have", async () => {
+  it("holds for runs that join it, with any kernel", async () => {
     const model = spending();
     const inner = new Ensemble({ model, tasks: tasks(5, 100), plugins: [counting] });
     const ended = await run({ maxTokens: 300 }, { tasks: [joining(inner), task("next")], model });
@@ -864,7 +864,7 @@ describe("the budget of a run", () => {
     await inner.dispose();
   });
 
-  it("is told to who watches it, also where a joined run exceeded it", async () => {
+  it("is reported to its listeners, also where a joined run exceeded it", async () => {
     const inner = new Ensemble({ model: spending(), tasks: tasks(2, 100), plugins: [counting] });
     const ended = await run({ maxTokens: 130 }, { tasks: [joining(inner)] });
     expect(exceeded(ended).map(({ action, taskId }) => [action, taskId])).to.deep.equal([

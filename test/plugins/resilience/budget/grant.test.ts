@@ -90,7 +90,7 @@ describe("a grant of a run's budget", () => {
     expect(called).to.equal(true);
   });
 
-  it("counts as used where what was used is no amount, and says so", async () => {
+  it("counts as used where what was used is no amount, and warns", async () => {
     for (const tokens of [Number.NaN, -1e9, Infinity, "5", undefined]) {
       const exceeded = await failure(
         run({ maxTokens: 500 }, async (ctx) => {

@@ -92,7 +92,7 @@ describe("cache()", () => {
     }
   });
 
-  it("tells apart models, and settings of the call", async () => {
+  it("distinguishes models, and settings of the call", async () => {
     const models = [
       new ScriptedModel(() => "x", { modelId: "one" }),
       new ScriptedModel(() => "x", { modelId: "two" }),

@@ -225,7 +225,7 @@ describe("fallback", () => {
     );
   });
 
-  it("says so where another retry policy would leave it without effect", async () => {
+  it("reports where another retry policy would leave it without effect", async () => {
     const own = definePlugin({
       name: "own",
       bind: (bind) => bind.single(Tokens.RetryPolicy).toConstantValue({ next: () => undefined }),

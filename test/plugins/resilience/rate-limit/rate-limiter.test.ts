@@ -77,7 +77,7 @@ describe("the rate limiter", () => {
     expect(limiter.admit(limited([bears(RateLimit.of(1, 1_000))]))).to.equal(undefined);
   });
 
-  it("lets at most n calls start in any period, in the order of their arrival, whatever bursts come", async () => {
+  it("lets at most n calls start in any period, in the order of their arrival, with any bursts", async () => {
     const bursts = fc.array(
       fc.record({ size: fc.integer({ min: 1, max: 5 }), pauseMs: fc.integer({ min: 0, max: 90 }) }),
       { minLength: 1, maxLength: 4 },

@@ -210,7 +210,7 @@ describe("rateWindowContract", () => {
 
   const breaches: Readonly<Record<string, readonly [string, RateWindow]>> = {
     "lets every call start": [
-      "lets no more calls start than the limit allows, and says how long the next one waits",
+      "lets no more calls start than the limit allows, and returns how long the next one waits",
       { take: () => ({ begin: () => undefined, end: () => undefined }) },
     ],
     "lets no call start": [

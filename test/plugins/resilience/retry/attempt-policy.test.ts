@@ -40,7 +40,7 @@ describe("the retry policy", () => {
     );
   });
 
-  it("never repeats what stays as it is, whatever the provider says", () => {
+  it("never repeats what stays as it is, for any answer of the provider", () => {
     for (const code of FINAL)
       expect(policy({}).next(failed(code), 1, llmCall()), code).to.equal(undefined);
     for (const status of [400, 401, 402, 403, 404, 413])

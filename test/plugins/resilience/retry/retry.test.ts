@@ -110,7 +110,7 @@ describe("retry", () => {
     expect((error as Error).cause).to.have.property("code", "AE_TASK_TIMEOUT");
   });
 
-  it("honours Retry-After of a real answer, and stops at once beyond the cap with the error that says so", async () => {
+  it("honours Retry-After of a real answer, and stops at once beyond the cap with the error that reports it", async () => {
     const server = await OpenAIServer.start(
       { kind: "status", status: 429, headers: { "retry-after": "7200" } },
       { kind: "answer", text: "Hello" },

@@ -242,7 +242,7 @@ describe("safeFetch", () => {
       }
     });
 
-    it("are judged anew at each redirect", async () => {
+    it("are checked again at each redirect", async () => {
       let asked = 0;
       const fetchPage = safeFetch({
         allow: { addresses: ["127.0.0.1"] },
@@ -304,7 +304,7 @@ describe("safeFetch", () => {
       });
     }
 
-    it("are followed, five at most, or as many as maxRedirects says", async () => {
+    it("are followed, five at most, or as many as maxRedirects", async () => {
       expect((await trusting()(site.url("/chain?n=4"))).text()).to.equal("hello");
       expect(await failure("/chain?n=5")).to.equal("redirect");
       expect(await failure("/loop")).to.equal("redirect");
@@ -531,7 +531,7 @@ describe("safeFetch", () => {
     });
   });
 
-  it("reads heads as large as maxHeaderBytes says", async () => {
+  it("reads heads up to maxHeaderBytes", async () => {
     expect(
       (await trusting({ maxHeaderBytes: 100_000 })(site.url("/big-head"))).headers.get("x-large"),
     ).to.have.length(40_000);
@@ -626,7 +626,7 @@ describe("safeFetch", () => {
       });
     }
 
-    it("is not told with its secrets", async () => {
+    it("is reported without its secrets", async () => {
       for (const url of [
         "http://user:secret@127.0.0.1/",
         "http://127.0.0.1/?key=secret",

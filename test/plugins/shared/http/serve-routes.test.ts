@@ -137,7 +137,7 @@ describe("routes of plugins", () => {
     expect(errors).to.deep.equal([]);
   });
 
-  it("get bodies up to the limit, and are told when they break without the client being told why", async () => {
+  it("receive bodies up to the limit, and the error when one breaks off, which the client does not see", async () => {
     await serve([
       route("public", { method: "POST", handle: async (r) => new Response(await r.text()) }),
       route("viewer", {

@@ -42,7 +42,7 @@ describe("Thread", () => {
     ["die", /exit code 3/],
     ["crash", /crashed/],
   ] as const) {
-    it(`fails all that waits when it dies (${method}), and begins anew with the next call`, async () => {
+    it(`fails all that waits when it dies (${method}), and starts again with the next call`, async () => {
       await thread.call("count", 5);
       const waiting = rejectionOf(ThreadError, thread.call("wait"));
       expect((await rejectionOf(ThreadError, thread.call(method))).message).to.match(message);

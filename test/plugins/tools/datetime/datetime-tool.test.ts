@@ -232,7 +232,7 @@ describe("dateTimeTool", () => {
     );
   });
 
-  it("takes the run's clock where it has none of its own", async () => {
+  it("takes the run's clock where it has none itself", async () => {
     const tool = dateTimeTool();
     const year = new Task({ name: "year", description: "today", handler: tool });
     await using ensemble = new Ensemble({ tasks: [year] });

@@ -33,7 +33,7 @@ describe("file_write", () => {
     s = newSandbox();
   });
 
-  it("writes a file and the folders on the way, and says so", async () => {
+  it("writes a file and the folders on the way, and reports it", async () => {
     const { text, result } = await call(fileWriteTool({ baseDir: s.inside }), {
       path: "a/b/c.txt",
       content: "Grüße 🙂",
@@ -138,7 +138,7 @@ describe("file_write", () => {
     expect(readdirSync(s.inside)).to.deep.equal([]);
   });
 
-  it("asks for approval where it is told to, showing the start and the end of the content", () => {
+  it("asks for approval with the option, showing the start and the end of the content", () => {
     expect(fileWriteTool({ baseDir: s.inside })).to.include({
       requireApproval: false,
       effect: "write",

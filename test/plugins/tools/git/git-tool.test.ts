@@ -666,7 +666,7 @@ describe("gitTool", () => {
     });
   });
 
-  it("says what its commands do to the world, and runs by itself", () => {
+  it("declares the effects of its commands, and runs without a model", () => {
     expect(newTool()).to.include({
       name: "git",
       effect: "send",

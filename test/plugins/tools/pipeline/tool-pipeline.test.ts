@@ -236,7 +236,7 @@ describe("ToolPipeline", () => {
       });
     }
 
-    it("refuses a name that has become too long, and says how to give another", () => {
+    it("refuses a name that has become too long, and names how to give another", () => {
       const long = [1, 2, 3, 4, 5, 6, 7, 8].map((n) => step(`number_${n}`, String));
       const error: unknown = (() => {
         try {
@@ -399,7 +399,7 @@ describe("ToolPipeline", () => {
       expect(reached).to.deep.equal([]);
     });
 
-    it("goes on with the message of a failure if it is told to, past the adapter", async () => {
+    it("continues with the message of a failure by the option, past the adapter", async () => {
       const adapted: string[] = [];
       const adapter = (result: ToolResult): string => (adapted.push(result.output), "adapted");
       const goOn = (...tools: readonly AnyTool[]): ToolPipeline =>
@@ -493,7 +493,7 @@ describe("ToolPipeline", () => {
   });
 
   describe("in a run", () => {
-    it("has every step seen, with an id of its own, and answers the model once", async () => {
+    it("shows every step with its own id, and answers the model once", async () => {
       const { answer, calls } = await called(
         ToolPipeline.of(trim, ToolPipeline.of("loud", "d", upper, upper)),
         { input: " hi " },
@@ -590,7 +590,7 @@ describe("ToolPipeline", () => {
       expect(seen).to.deep.equal(["stopped", "stopped"]);
     });
 
-    it("ends a step with the step's own time limit, and goes on if it is told to", async () => {
+    it("ends a step with the step's own time limit, and continues by the option", async () => {
       const waiting = tool({
         name: "wait",
         description: "d",

@@ -144,7 +144,7 @@ describe("processTool", () => {
     );
   });
 
-  it("cuts the output at the limit and says so", async () => {
+  it("cuts the output at the limit and reports it", async () => {
     expect((await call({ command: printing("123456"), maxOutputBytes: 4 })).output).to.equal(
       "1234\n[output truncated at 4 bytes]",
     );
@@ -164,7 +164,7 @@ describe("processTool", () => {
     for (const pid of await writtenPids(dir)) expect(await isRunning(pid)).to.equal(false);
   });
 
-  it("ends it with the signal of the call, whatever grace it has", async () => {
+  it("ends it with the signal of the call, for any grace period", async () => {
     const dir = temporaryFolder();
     const controller = new AbortController();
     const work = call(
@@ -227,7 +227,7 @@ describe("processTool", () => {
     expect(tool.approvalDescription?.("x".repeat(200))).to.not.contain("...");
   });
 
-  it("says what it is: output from outside, an effect unknown unless told, no approval unless asked for", () => {
+  it("declares what it is: output from outside, an unknown effect and no approval by default", () => {
     expect(processTool({ ...base, command: ["ls"] })).to.include({
       untrusted: true,
       effect: undefined,

@@ -638,7 +638,7 @@ describe("pathJail", () => {
   for (const [what, make] of wrong)
     it(`refuses ${what}`, () => expect(make).to.throw(ValidationError));
 
-  it("calls the folder as it is told to, and keeps to maxBytes", async () => {
+  it("names the folder by the option, and keeps to maxBytes", async () => {
     const s = newSandbox();
     putFiles(s.inside, { a: "12345" });
     const jail = pathJail(s.inside, { name: "project", maxBytes: 4 });

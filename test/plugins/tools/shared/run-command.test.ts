@@ -78,7 +78,7 @@ describe("runCommand", () => {
     const literal = [
       "$HOME", "$(id)", "`id`", "; echo hacked", "| cat", "&& echo hacked", "> /tmp/hacked", "*", "~", "a b", "'", '"', "\\", "\n", "!!", "%PATH%", "-rf", "--", "",
     ]; // prettier-ignore
-    it("reach the program as they are, whatever a shell would make of them", async () => {
+    it("reach the program as they are, without the meaning that a shell gives them", async () => {
       const { stdout } = await runCommand({
         command: program("console.log(JSON.stringify(process.argv.slice(1)))", "--", ...literal),
       });

@@ -91,7 +91,7 @@ describe("approveAfterUntrusted()", () => {
   });
 
   for (const effect of ["write", "send", undefined] as const) {
-    it(`asks before a tool with the effect ${effect ?? "unknown"} once a tool has read from outside, and says why`, async () => {
+    it(`asks before a tool with the effect ${effect ?? "unknown"} once a tool has read from outside, and names the reason`, async () => {
       const calls: string[] = [];
       const tools = [
         noting("fetch", calls, { untrusted: true, effect: "read" }),
@@ -122,7 +122,7 @@ describe("approveAfterUntrusted()", () => {
     }
 
     for (const [kind, open] of Object.entries(stores))
-      it(`asks where that run had read from outside, whatever it then kept: store ${kind}`, async () => {
+      it(`asks where that run had read from outside, for everything that it then kept: store ${kind}`, async () => {
         const memoryStore = open();
         const calls: string[] = [];
         const fetch = noting("fetch", calls, { untrusted: true, effect: "read" });
@@ -281,7 +281,7 @@ describe("approveAfterUntrusted()", () => {
     expect([calls, asked, error]).to.deep.equal([["fetch x", "look x", "fetch x"], [], undefined]);
   });
 
-  it("counts what a tool says when it fails, for that comes from outside as well", async () => {
+  it("counts the message of a tool that fails, for that comes from outside as well", async () => {
     const calls: string[] = [];
     const broken = tool({
       name: "fetch",

@@ -50,7 +50,7 @@ describe("httpTool", () => {
     valid: ["hello", ""],
   });
 
-  it("is told apart by what it does", () => {
+  it("declares its effect", () => {
     expect(httpTool({ ...NAMED, url: "https://example.com" })).to.include({
       ...NAMED,
       untrusted: true,
@@ -71,7 +71,7 @@ describe("httpTool", () => {
     expect((await call("/echo", "x", { method: "put" })).output).to.equal("PUT /echo x");
   });
 
-  it("says what the body is", async () => {
+  it("names the type of the body", async () => {
     const type = async (
       input: string,
       headers?: Record<string, string>,
@@ -125,7 +125,7 @@ describe("httpTool", () => {
     expect(site.requests).to.have.length(2);
   });
 
-  it("cuts a large answer, and says so", async () => {
+  it("cuts a large answer, and reports it", async () => {
     const { output, structured } = await call("/big", "x", { maxResponseBytes: 10 });
     expect(output).to.equal("ééééé\n[response truncated at 10 bytes]");
     expect(structured).to.include({ truncated: true });

@@ -64,7 +64,7 @@ describe("webScraperTool", () => {
     failing: [{ url: " " }, { url: "http://127.0.0.3/" }, { url: "nonsense" }],
   });
 
-  it("is told apart by what it does", () => {
+  it("declares its effect", () => {
     expect(webScraperTool()).to.include({ name: "web_scrape", untrusted: true, effect: "read" });
   });
 
@@ -97,7 +97,7 @@ describe("webScraperTool", () => {
     expect((await scrape("/latin")).output).to.equal("café");
   });
 
-  it("cuts what is too long, and says so", async () => {
+  it("cuts what is too long, and reports it", async () => {
     const result = await scrape("/long");
     expect(result.output)
       .to.have.length(5_000 + "… [truncated at 5000 chars]".length)

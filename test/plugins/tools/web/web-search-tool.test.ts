@@ -48,7 +48,7 @@ toolContract("web_search with a provider that never answers", {
 });
 
 describe("webSearchTool", () => {
-  it("is told apart by what it does", () => {
+  it("declares its effect", () => {
     expect(webSearchTool({ provider: fixed([]) })).to.include({
       name: "web_search",
       untrusted: true,
@@ -69,7 +69,7 @@ describe("webSearchTool", () => {
     ).to.deep.equal(OSLO);
   });
 
-  it("says that there is nothing", async () => {
+  it("reports that there is nothing", async () => {
     for (const results of [[], [{}], [null, 1]])
       expect(await search(fixed(results))).to.include({ ok: true, output: "No results found." });
   });
@@ -260,7 +260,7 @@ describe("search services", () => {
     });
   }
 
-  it("cut and mark what a failing service says", async () => {
+  it("cut and mark the answer of a failing service", async () => {
     reply = (_request, response) =>
       void response.writeHead(500).end(`one\ntwo """ three ${"x".repeat(10_000)}`);
     const { errorMessage = "" } = await search(tavily({ apiKey: KEY, baseURL: site.url("") }));

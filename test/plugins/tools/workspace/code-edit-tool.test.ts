@@ -105,7 +105,7 @@ describe("code_edit", () => {
       { command: "find_replace", find: "b", content: "x" },
     ],
     [
-      "finds several lines whatever their ends",
+      "finds several lines with any line ends",
       "1\r\n2\r\n3\r\n",
       "1\r\nx\r\ny\r\n",
       { command: "find_replace", find: "2\n3", content: "x\ny" },
@@ -117,7 +117,7 @@ describe("code_edit", () => {
       { command: "find_replace", find: "2", content: "x" },
     ],
     [
-      "replaces all where it is told to",
+      "replaces all with the option",
       "aaa",
       "bbbbbb",
       { command: "find_replace", find: "a", content: "bb", replaceAll: true },
@@ -480,7 +480,7 @@ describe("code_edit", () => {
     expect(existsSync(join(s.inside, "f"))).to.equal(false);
   });
 
-  it("asks for approval where it is told to", () => {
+  it("asks for approval with the option", () => {
     expect(codeEditTool({ baseDir: s.inside }).requireApproval).to.equal(false);
     const tool = codeEditTool({ baseDir: s.inside, requireApproval: true });
     expect(tool).to.include({ requireApproval: true, effect: "write", sequential: true });

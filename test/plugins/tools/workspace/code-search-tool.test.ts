@@ -89,7 +89,7 @@ describe("code_search", () => {
     ]);
   });
 
-  it("counts matches, not the lines around, and says where it stopped", async () => {
+  it("counts matches, not the lines around, and reports where it stopped", async () => {
     putFiles(s.inside, { a: "hit\n".repeat(10), b: "hit\n" });
     const lines = await search({ pattern: "hit", contextLines: 1 }, { maxMatches: 3 });
     expect(lines.filter((line) => line.includes(":"))).to.have.length(3);
@@ -114,7 +114,7 @@ describe("code_search", () => {
     ]);
   });
 
-  it("stops at its bytes and says so", async () => {
+  it("stops at its bytes and reports it", async () => {
     putFiles(s.inside, { a: "x".repeat(100), b: "x".repeat(100), c: "hit" });
     expect((await search({ pattern: "hit" }, { maxTotalBytes: 150 })).at(-1)).to.match(
       /searched 150 bytes/,

@@ -182,7 +182,7 @@ describe("glob", () => {
     expect(found).to.deep.equal(["node_modules/p/index.ts", "root.ts"]);
   });
 
-  it("gives the first paths of the alphabet when there are too many, and says so", async () => {
+  it("gives the first paths of the alphabet when there are too many, and reports it", async () => {
     putFiles(
       s.inside,
       Object.fromEntries(
@@ -222,7 +222,7 @@ describe("glob", () => {
     expect(await glob("x/*")).to.deep.equal([`x/${"a".repeat(200)}`]);
   });
 
-  it("does not go deeper than it can, and says so", async () => {
+  it("does not go deeper than it can, and reports it", async () => {
     putFiles(s.inside, { [`${"d/".repeat(70)}f`]: "" });
     expect((await glob("**/f"))[1]).to.match(/too large/);
   });

@@ -200,7 +200,7 @@ describe("a graph", () => {
     expect(seen).to.deep.equal([0, 1]);
   });
 
-  it("ends at maxSteps and says so", async () => {
+  it("ends at maxSteps and reports it", async () => {
     const { output } = await runToEnd({ graph: review(parts(), { maxSteps: 3 }) });
     expect(output.graph).to.include({ terminationReason: "maxSteps", stoppedByMaxSteps: true });
     expect(output.raw).to.equal("draft 2");

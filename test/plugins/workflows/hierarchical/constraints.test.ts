@@ -262,7 +262,7 @@ describe("the constraints of a hierarchical team", () => {
     expect(ended.events.filter(({ type }) => type === "delegation_completed")).to.have.length(1);
   });
 
-  it("hold whatever the spelling, the order and the number of calls side by side", async () => {
+  it("hold for any spelling, order and number of calls side by side", async () => {
     const spelling = (role: string) =>
       fc
         .tuple(

@@ -111,7 +111,7 @@ describe("HIERARCHICAL", () => {
     expect(events.filter(({ type }) => type === "delegation_completed")).to.have.length(2);
   });
 
-  it("says what is wrong with an assignment, in these words", async () => {
+  it("names what is wrong with an assignment, in these words", async () => {
     const poem = new Task({ description: "Write a poem", context: [facts] });
     const script = [
       delegateTask(
@@ -156,7 +156,7 @@ describe("HIERARCHICAL", () => {
     expect(ended.output.isComplete).to.equal(true);
   });
 
-  it("stops a manager that delegates for ever", async () => {
+  it("stops a manager that delegates without end", async () => {
     const more = delegateTask({ agentRole: "Writer" });
     const ended = await lead([more, more, more, more, more], {
       agents,
@@ -273,7 +273,7 @@ describe("HIERARCHICAL", () => {
     expect([ended.manager.requests.length, ended.workers.requests.length]).to.deep.equal([1, 1]);
   });
 
-  it("ends early when a worker's reviewer or tool says so", async () => {
+  it("ends early when a worker's reviewer or tool decides so", async () => {
     const leave = tool({
       name: "leave",
       description: "Leaves",

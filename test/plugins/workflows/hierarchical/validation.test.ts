@@ -139,7 +139,7 @@ describe("a hierarchical ensemble", () => {
     expect(ended.manager.requests).to.have.length(0);
   });
 
-  it("takes the manager's model from the ensemble, else from the first worker that has one, and says so where there is none", async () => {
+  it("takes the manager's model from the ensemble, else from the first worker that has one, and reports where there is none", async () => {
     const model = new ScriptedModel(["done"]);
     const led = await lead([], {
       model: undefined,

@@ -114,7 +114,7 @@ describe("the memory of a loop", () => {
     expect(ended.output.completedTasks).to.have.length(2);
   });
 
-  it("says of a mode that it does nothing", async () => {
+  it("reports a mode that has no effect", async () => {
     const loop = { memoryMode: "FRESH_PER_ITERATION" } as const;
     expect(warningsOf(await run(looping(loop), undefined)).join()).to.include(
       "there is no memory store",

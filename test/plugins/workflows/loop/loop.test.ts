@@ -125,13 +125,13 @@ describe("a loop", () => {
     expect(after).to.include("Round 2/2!").and.include("first").and.include("(Attempt 2)");
   });
 
-  it("says nothing where injectFeedback is false", async () => {
+  it("adds nothing where injectFeedback is false", async () => {
     const parts = body();
     await runToEnd({ loops: [loopOf(parts, { maxIterations: 2, injectFeedback: false })] });
     expect(parts.told).to.deep.equal([undefined, undefined]);
   });
 
-  it("ends at maxIterations, five where it does not say, and says so", async () => {
+  it("ends at maxIterations, five by default, and reports it", async () => {
     const { output } = await runToEnd({ loops: [loopOf(body())] });
     const history = output.loops.get("polish");
     expect(history?.iterations).to.have.length(5);

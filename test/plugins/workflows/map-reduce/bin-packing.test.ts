@@ -22,7 +22,7 @@ describe("packBins", () => {
     ]);
   });
 
-  it("gives an item above the budget a bin of its own", () => {
+  it("gives an item above the budget a separate bin", () => {
     expect(namesOf(packBins(named(10, 500, 20), 100))).to.deep.equal([[1], [2, 0]]);
   });
 

@@ -230,7 +230,7 @@ describe("a review that sends work back to a predecessor", () => {
     expect(output.taskOutputs.map(({ raw }) => raw)).to.deep.equal(["a 2", "b 2 (a 2)"]);
   });
 
-  it("has a budget for each predecessor, beside that for its own phase, which begins anew", async () => {
+  it("has a budget for each predecessor, beside that for its own phase, which starts again", async () => {
     const [a, b, c] = [worker("a"), worker("b"), worker("c")];
     const left = new Phase({ name: "left", tasks: [a.task] });
     const right = new Phase({ name: "right", tasks: [b.task] });

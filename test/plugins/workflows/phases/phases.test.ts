@@ -118,7 +118,7 @@ describe("phases", () => {
     expect(order).to.deep.equal(["slow", "quick"]);
   });
 
-  it("run their tasks as they say, else as the ensemble says", async () => {
+  it("run their tasks by their own workflow, else by that of the ensemble", async () => {
     const [a, b] = meeting(["a", "b"]);
     await runToEnd({
       phases: [phase("own", [a as Task, b as Task], { workflow: "PARALLEL" })],
