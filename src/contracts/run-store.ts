@@ -61,6 +61,8 @@ export type RunQuery = {
    */
   readonly [K in "state" | "ensemble" | "text" | "from" | "to" | "before"]?: string | undefined;
 } & {
+  /** `true`: only runs that are baselines. */
+  readonly baseline?: boolean | undefined;
   /** All of them. */
   readonly tags?: Readonly<Record<string, string>> | undefined;
   /** Default 50. */

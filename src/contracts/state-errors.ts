@@ -59,8 +59,14 @@ export class MemoryConflictError extends AgentEnsembleError {
 
 /** A store of the dashboard's runs could not be read or written. `cause` is the reason. */
 export class RunStoreError extends AgentEnsembleError {
-  constructor(message: string, details: ErrorDetails = {}) {
+  /** Whether the run takes no changes, so that a repetition fails too. */
+  readonly isReadOnly: boolean;
+  constructor(
+    message: string,
+    { isReadOnly = false, ...details }: ErrorDetails & { readonly isReadOnly?: boolean } = {},
+  ) {
     super("AE_RUN_STORE", message, details);
+    this.isReadOnly = isReadOnly;
   }
 }
 

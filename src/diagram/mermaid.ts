@@ -1,80 +1,8 @@
 import type { Dag, DagTask } from "../contracts/dag.js";
 import type { PlanDescription } from "../contracts/plan-description.js";
 import type { DescribedPlan } from "./dag.js";
+import { Flowchart, labelText, nodeKey } from "../plugins/shared/flowchart.js";
 import { dagOf } from "./dag.js";
-
-/** Characters of a description that a node shows. */
-const SHOWN = 60;
-/** All others are written as numbers, so that no text can end its label, begin a directive or become markup. */
-const UNSAFE = /[^\p{L}\p{N} ….,'()/_+-]/gu;
-
-/** A text as a label; line breaks become blanks. */
-function label(text: string): string {
-  return text
-    .replace(/\s+/g, " ")
-    .trim()
-    .replace(UNSAFE, (char) => `#${char.codePointAt(0)};`);
-}
-
-/** The key of a node that is no task. */
-const keyOf = (kind: string, name = ""): string => `\u0000${kind} ${name}`;
-
-function short(text: string): string {
-  const characters = [...text];
-  return characters.length > SHOWN ? `${characters.slice(0, SHOWN - 1).join("")}…` : text;
-}
-
-/** The lines of a flowchart, with a short name for each node. */
-class Flowchart {
-  readonly #lines: string[] = [];
-  readonly #names = new Map<string, string>();
-  #depth = 1;
-
-  add(line: string): void {
-    this.#lines.push(`${"  ".repeat(this.#depth)}${line}`);
-  }
-
-  /** The node's name: its own id may hold anything. */
-  nameOf(key: string): string {
-    const name = this.#names.get(key) ?? `n${this.#names.size + 1}`;
-    this.#names.set(key, name);
-    return name;
-  }
-
-  group(key: string, title: string, content: () => void): void {
-    this.add(`subgraph ${this.nameOf(key)}["${label(title)}"]`);
-    this.#depth++;
-    content();
-    this.#depth--;
-    this.add("end");
-  }
-
-  /** Agents have round corners, plain code has none. */
-  task({ id, description, agentRole, nodeType, mapReduceLevel }: DagTask): void {
-    const kind =
-      mapReduceLevel === undefined ? undefined : `${nodeType ?? ""}, level ${mapReduceLevel}`;
-    const text = [short(id), id === description ? undefined : short(description), agentRole, kind]
-      .flatMap((line) => (line === undefined ? [] : [label(line)]))
-      .join("<br/>");
-    const [open, close] = agentRole === "(deterministic)" ? ["[", "]"] : ["(", ")"];
-    this.add(`${this.nameOf(id)}${open}"${text}"${close}`);
-  }
-
-  edge(
-    from: string,
-    to: string,
-    o: { readonly text?: string | undefined; readonly dotted?: boolean } = {},
-  ): void {
-    const text = o.text === undefined ? "" : `|"${label(o.text)}"|`;
-    this.add(
-      `${this.nameOf(from)} ${o.dotted === true ? "-.->" : "-->"}${text} ${this.nameOf(to)}`,
-    );
-  }
-
-  toString(): string {
-    return `flowchart TD\n${this.#lines.join("\n")}\n`;
-  }
-}
 
 /** A plan as a Mermaid flowchart. @throws ValidationError as {@link dagOf}. */
 export function mermaidOf(plan: DescribedPlan): string {
@@ -138,7 +66,7 @@ function drawPhases(
     const sequential = ordered.every(
       (task, i) => i === 0 || task.parallelGroup > (ordered[i - 1]?.parallelGroup ?? 0),
     );
-    chart.group(keyOf("phase", phase.name), `phase ${phase.name}`, () => {
+    chart.group(nodeKey("phase", phase.name), `phase ${phase.name}`, () => {
       for (const task of own) chart.task(task);
       if (sequential) drawOrder(chart, ordered);
     });
@@ -146,17 +74,17 @@ function drawPhases(
   drawContexts(chart, tasks);
   for (const phase of phases)
     for (const before of phase.after)
-      chart.edge(keyOf("phase", before), keyOf("phase", phase.name), { dotted: true });
+      chart.edge(nodeKey("phase", before), nodeKey("phase", phase.name), { dotted: true });
 }
 
 function drawGraph(
   chart: Flowchart,
   { tasks, graphEdges = [], graphStartStateId = "" }: Dag,
 ): void {
-  chart.add(`${chart.nameOf(keyOf("start"))}(["start"])`);
+  chart.add(`${chart.nameOf(nodeKey("start"))}(["start"])`);
   for (const task of tasks) if (task.nodeType !== "graph-end") chart.task(task);
   chart.add(`${chart.nameOf("__END__")}(["end"])`);
-  chart.edge(keyOf("start"), graphStartStateId);
+  chart.edge(nodeKey("start"), graphStartStateId);
   for (const edge of graphEdges)
     chart.edge(edge.fromStateId, edge.toStateId, {
       text:
@@ -168,7 +96,7 @@ function drawGraph(
 
 /** The manager is given the tasks and hands them to whom it likes. */
 function drawHierarchy(chart: Flowchart, { tasks: all, agents }: Dag): void {
-  const manager = keyOf("manager");
+  const manager = nodeKey("manager");
   const tasks = all.filter(({ nodeType }) => nodeType !== "manager");
   for (const task of tasks) chart.task(task);
   chart.add(`${chart.nameOf(manager)}{{"Manager"}}`);
@@ -176,8 +104,9 @@ function drawHierarchy(chart: Flowchart, { tasks: all, agents }: Dag): void {
     ...agents.map(({ role }) => role),
     ...tasks.map(({ agentRole }) => agentRole).filter((role) => role !== "(assigned)"),
   ]);
-  for (const role of roles) chart.add(`${chart.nameOf(keyOf("worker", role))}(["${label(role)}"])`);
+  for (const role of roles)
+    chart.add(`${chart.nameOf(nodeKey("worker", role))}(["${labelText(role)}"])`);
   drawContexts(chart, tasks);
   for (const { id } of tasks) chart.edge(id, manager);
-  for (const role of roles) chart.edge(manager, keyOf("worker", role));
+  for (const role of roles) chart.edge(manager, nodeKey("worker", role));
 }

@@ -8,11 +8,14 @@ export interface AuditEntry {
   readonly at: string;
   /** The name of the person; the address of a client that is not known. */
   readonly user: string;
-  /** `export`: a trace was downloaded. `sign-in-failed`: a wrong token, or none that the program knows. */
-  readonly action: "cancel" | "review" | "export" | "sign-in-failed";
+  /**
+   * `export`: a file was downloaded. `baseline`: a run became the baseline of its ensemble, or
+   * ceased to be it. `sign-in-failed`: a wrong token, or none that the program knows.
+   */
+  readonly action: "cancel" | "review" | "remove" | "baseline" | "export" | "sign-in-failed";
   /** The id of the run or the review; the path of a request that was refused. */
   readonly subject: string;
-  /** The decision, the reason. */
+  /** The decision, the reason, the kind of file. */
   readonly detail?: string | undefined;
 }
 

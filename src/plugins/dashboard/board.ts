@@ -6,6 +6,9 @@ import type { HookRun } from "../../contracts/run.js";
 import type { Clock, IdGenerator } from "../../contracts/runtime.js";
 import type { ExecutionTrace } from "../../contracts/trace.js";
 import type { DashboardSettings } from "./dashboard-options.js";
+import type { RunSummary } from "../../contracts/run-store.js";
+import type { RunComparison } from "./protocol/compare.js";
+import type { ReadableRun } from "./stores/board-runs.js";
 import type { BoardLimits } from "./server/limits.js";
 import { AgentEnsembleError, RunCancelledError } from "../../contracts/errors.js";
 import { Tokens } from "../../contracts/tokens.js";
@@ -15,6 +18,7 @@ import { AuditLog } from "./audit.js";
 import { RunFeed } from "./feed/run-feed.js";
 import { StoreWriter } from "./feed/store-writer.js";
 import { ReviewDesk } from "./server/review-desk.js";
+import { BaselineChanges } from "./stores/baseline-changes.js";
 import { BoardRuns } from "./stores/board-runs.js";
 
 /** What a board has of one kernel. */
@@ -37,6 +41,7 @@ export class Board {
   readonly #closeMs: number;
   readonly #kernels = new Map<EventStream, AttachedKernel>();
   readonly #running = new Map<string, HookRun>();
+  readonly #changes = new BaselineChanges((runId) => this.runs.find(runId));
   readonly #traces = new Map<string, ExecutionTrace>();
 
   constructor(
@@ -56,8 +61,12 @@ export class Board {
     this.audit = new AuditLog(o.clock, settings.onAudit);
     const { storeMs, closeMs } = o.limits;
     this.#closeMs = closeMs;
-    const flush = (): Promise<void> | undefined => this.#writer?.flush();
-    this.runs = new BoardRuns(this.feed, { store, contents, flush, storeMs });
+    this.runs = new BoardRuns(this.feed, {
+      store,
+      contents,
+      writer: () => this.#writer,
+      storeMs,
+    });
     this.#writer =
       store &&
       new StoreWriter({ feed: this.feed, store, clock: o.clock, flushMs: storeMs, closeMs });
@@ -108,6 +117,14 @@ export class Board {
   /** The trace of a run that has ended in this process, as JSON. */
   traceOf(runId: string): string | undefined {
     return this.#traces.get(runId)?.toJson();
+  }
+
+  /** How many tasks of a run differ from the baseline. @throws RunStoreError */
+  async changesSince(
+    { runId }: RunSummary,
+    run: ReadableRun,
+  ): Promise<RunComparison["counts"] | undefined> {
+    return this.#changes.countsOf(runId, run);
   }
 
   /** Returns false where no such run is under way in this process. */

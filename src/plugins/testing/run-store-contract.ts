@@ -165,6 +165,17 @@ function filterSuite(use: WithRuns): void {
       assert.deepEqual(await listed(store, { text: "heat pump", state: "done" }), []);
       assert.equal((await store.list({ state: "done", limit: 1 })).total, 2);
     }));
+  it("lists the baselines, and no run that is none any more", () =>
+    use(async (store) => {
+      await store.put(summary("a", { baseline: true, inputs: {} }));
+      await store.put(summary("b", { inputs: { baseline: true } }));
+      await store.put(summary("c", { baseline: true, ensemble: "other" }));
+      assert.deepEqual(await listed(store, { baseline: true }), ["c", "a"]);
+      assert.deepEqual(await listed(store, { baseline: true, ensemble: "team" }), ["a"]);
+      await store.put(summary("a", { inputs: {} }));
+      assert.deepEqual(await listed(store, { baseline: true, ensemble: "team" }), []);
+      assert.deepEqual((await listed(store)).length, 3);
+    }));
   it("refuses a cursor that no page gave, times that are no instants, and limits beyond 1,000", () =>
     use(async (store) => {
       for (const odd of [{ before: "nonsense" }, { from: "never" }, { limit: 0 }, { limit: 1_001 }])

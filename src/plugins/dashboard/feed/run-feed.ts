@@ -26,6 +26,10 @@ export interface FeedListener {
   readonly onMessages?: ((log: RunLog, event: Ev<"llm_iteration_started">) => void) | undefined;
   /** A run was removed from memory. */
   readonly onRemoved?: ((log: RunLog) => void) | undefined;
+  /** A person removed a run, from memory and from the store. */
+  readonly onDeleted?: ((runId: string) => void) | undefined;
+  /** The summary of a log changed without an entry. */
+  readonly onMarked?: ((log: RunLog) => void) | undefined;
 }
 
 /** All events except those that repeat conversations or grow with each token. */
@@ -159,6 +163,20 @@ export class RunFeed {
     return true;
   }
 
+  /** Removes a run of which nothing is to be left. Its log, if it has one here, has ended. */
+  delete(runId: string): void {
+    this.remove(runId);
+    this.#tell((listener) => listener.onDeleted?.(runId));
+  }
+
+  /** Marks a run as the baseline of its ensemble, or ends that. Such a run stays in memory. */
+  markBaseline(runId: string, isBaseline: boolean): void {
+    const log = this.#logs.get(runId);
+    if (log === undefined || log.isBaseline === isBaseline) return;
+    log.isBaseline = isBaseline;
+    this.#tell((listener) => listener.onMarked?.(log));
+  }
+
   #take(event: EnsembleEvent, redactor: Redactor): void {
     try {
       let log = this.#logs.get(event.runId);
@@ -185,7 +203,7 @@ export class RunFeed {
     let over = this.#logs.size - maxRuns;
     for (const old of this.#logs.values()) {
       if (over <= 0) break;
-      if (old !== log && this.remove(old.runId)) over--;
+      if (old !== log && !old.isBaseline && this.remove(old.runId)) over--;
     }
     return log;
   }

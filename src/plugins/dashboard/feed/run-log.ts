@@ -27,6 +27,8 @@ export interface RunLogOptions {
  */
 export class RunLog {
   readonly runId: string;
+  /** Whether later runs of the ensemble are compared with this one. */
+  isBaseline = false;
   readonly #events: EnsembleEvent[] = [];
   readonly #state: NumberedReducer;
   readonly #encoder: EntryEncoder;
@@ -66,7 +68,8 @@ export class RunLog {
   }
 
   get summary(): RunSummary {
-    return this.#state.view.summary;
+    const { summary } = this.#state.view;
+    return this.isBaseline ? { ...summary, baseline: true } : summary;
   }
 
   /** How many tasks the run has so far. */

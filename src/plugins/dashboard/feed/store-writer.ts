@@ -72,6 +72,14 @@ export class StoreWriter {
       await firstEnding(this.#work, { timeoutMs: this.#o.flushMs ?? 2_000 });
   }
 
+  /** Writes no more of a run, and waits for what is being written. Returns false if that takes longer than `closeMs`. */
+  async forget(log: RunLog): Promise<boolean> {
+    this.#forget(log);
+    const { closeMs = 10_000 } = this.#o;
+    if (this.#work === undefined) return true;
+    return (await firstEnding(this.#work, { timeoutMs: closeMs })) !== "late";
+  }
+
   /**
    * Writes what waits, once more where the store failed before, and ends. What cannot be written within `closeMs` is lost; a store that does not answer
    * causes a process warning.
@@ -110,13 +118,20 @@ export class StoreWriter {
   }
 
   #drop(): void {
-    for (const [log, written] of this.#open) {
+    for (const log of this.#open.keys()) {
       if (!log.ended) continue;
-      this.#open.delete(log);
-      this.#waiting -= log.n - written;
-      this.#written.set(log, log.n);
+      this.#forget(log);
       return;
     }
+  }
+
+  /** Writes no more of a run. */
+  #forget(log: RunLog): void {
+    const written = this.#open.get(log);
+    if (written === undefined) return;
+    this.#open.delete(log);
+    this.#waiting -= log.n - written;
+    this.#written.set(log, log.n);
   }
 
   #begin(): void {

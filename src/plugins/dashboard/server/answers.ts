@@ -4,6 +4,7 @@ import type { HttpRoute, Principal } from "../../../contracts/http-route.js";
 import type { Awaitable } from "../../../contracts/types.js";
 import type { ErrorBody } from "../protocol/http-bodies.js";
 import { ValidationError } from "../../../contracts/errors.js";
+import { RunStoreError } from "../../../contracts/state-errors.js";
 import { badRequest, HttpRefusal } from "../../shared/http/http-refusal.js";
 import { acceptsGzip } from "./page-files.js";
 
@@ -39,10 +40,18 @@ export function boardRoute(
         if (error instanceof HttpRefusal) return refusalAnswer(error);
         if (ValidationError.isInstance(error))
           return refusalAnswer(badRequest(error.message), error.hint);
+        if (RunStoreError.isInstance(error)) return refusalAnswer(storeRefusal(error), error.hint);
         throw error;
       }
     },
   };
+}
+
+/** Why a store of runs has not done what it was asked. */
+function storeRefusal({ isReadOnly, message }: RunStoreError): HttpRefusal {
+  return isReadOnly
+    ? new HttpRefusal(409, "READ_ONLY", message)
+    : new HttpRefusal(503, "STORE_UNAVAILABLE", message, { headers: { "Retry-After": "5" } });
 }
 
 function refusalAnswer(refusal: HttpRefusal, hint?: string): Response {
@@ -57,15 +66,23 @@ function refusalAnswer(refusal: HttpRefusal, hint?: string): Response {
 }
 
 /** JSON text as an answer, compressed where it is large and the client reads that. */
-export async function boardJson(
+export function boardJson(
   text: string,
   request: Request,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Response> {
+  return boardText(text, request, { "Content-Type": "application/json", ...headers });
+}
+
+/** The same for any text. */
+export async function boardText(
+  text: string,
+  request: Request,
+  headers: Readonly<Record<string, string>>,
+): Promise<Response> {
   const isPacked = text.length >= SMALL && acceptsGzip(request);
   return new Response(isPacked ? Buffer.from(await promisify(gzip)(text)) : text, {
     headers: {
-      "Content-Type": "application/json",
       Vary: "Accept-Encoding",
       ...(isPacked && { "Content-Encoding": "gzip" }),
       ...headers,

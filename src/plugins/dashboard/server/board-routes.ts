@@ -5,6 +5,8 @@ import type { BoardStatus, StatusBody } from "../protocol/http-bodies.js";
 import { PROTOCOL } from "../protocol/messages.js";
 import { boardRoute, countIn, type BoardExchange } from "./answers.js";
 import { userOf } from "./board-user.js";
+import { comparisonRoutes } from "./comparison-routes.js";
+import { exportRoutes } from "./export-routes.js";
 import { reviewRoutes } from "./review-routes.js";
 import { runRoutes } from "./run-routes.js";
 
@@ -26,6 +28,8 @@ export function boardRoutes(board: Board, state: ServerState): readonly HttpRout
     boardRoute("GET", "/api/status", "viewer", (asked) => status(board, state, asked)),
     boardRoute("GET", "/api/audit", "operator", (asked) => audit(board, asked)),
     ...runRoutes(board, state.openStream),
+    ...comparisonRoutes(board),
+    ...exportRoutes(board),
     ...reviewRoutes(board),
   ];
   return routes.map((route) => ({ ...route, path: `${basePath}${route.path}` }));

@@ -14,6 +14,8 @@ export class Broadcast implements ClientSurroundings {
   readonly #clients = new Set<PageClient>();
   readonly #changedLogs = new Set<RunLog>();
   readonly #changedRuns = new Set<string>();
+  /** Runs that are in no store any more. */
+  readonly #deletedRuns = new Set<string>();
   #reviewsText = "";
   #flushTimer: NodeJS.Timeout | undefined;
   #runsTimer: NodeJS.Timeout | undefined;
@@ -42,9 +44,11 @@ export class Broadcast implements ClientSurroundings {
         this.#changed(log);
       },
       onToken: (log) => this.#changed(log),
-      onRemoved: (log) => {
-        this.#changedRuns.add(log.runId);
-        this.#scheduleRuns();
+      onRemoved: (log) => this.#changedRun(log.runId),
+      onMarked: (log) => this.#changedRun(log.runId),
+      onDeleted: (runId) => {
+        this.#deletedRuns.add(runId);
+        this.#changedRun(runId);
       },
     });
   }
@@ -65,17 +69,20 @@ export class Broadcast implements ClientSurroundings {
     this.#runsTimer = undefined;
     this.#changedLogs.clear();
     this.#changedRuns.clear();
+    this.#deletedRuns.clear();
     this.#reviewsText = "";
   }
 
   runsFrame(runIds: Iterable<string>): Uint8Array {
     const { feed, settings } = this.board;
     const ids = [...runIds];
+    const isGone = (runId: string): boolean =>
+      feed.get(runId) === undefined &&
+      (settings.store === undefined || this.#deletedRuns.has(runId));
     const frame: RunsFrame = {
       type: "runs",
       upsert: ids.flatMap((runId) => feed.get(runId)?.summary ?? []),
-      removed:
-        settings.store === undefined ? ids.filter((runId) => feed.get(runId) === undefined) : [],
+      removed: ids.filter(isGone),
     };
     return Buffer.from(JSON.stringify(frame));
   }
@@ -115,6 +122,11 @@ export class Broadcast implements ClientSurroundings {
     const pending = await desk.pending();
     const frame: ReviewsFrame = { type: "reviews", pending, answered: desk.answered };
     return JSON.stringify(frame);
+  }
+
+  #changedRun(runId: string): void {
+    this.#changedRuns.add(runId);
+    this.#scheduleRuns();
   }
 
   #changed(log: RunLog): void {

@@ -10,6 +10,7 @@ import { badRequest, HttpRefusal, notFoundRefusal } from "../../shared/http/http
 import { readJsonObject } from "../../shared/http/json-body.js";
 import { boardRoute, countIn, boardJson } from "./answers.js";
 import { entryEvents, type CountedStream } from "./entry-events.js";
+import { attachmentOf, endedRun, foundRun } from "./found-run.js";
 import { BODY_LIMITS } from "./limits.js";
 
 const MAX_ENTRIES = 1_000;
@@ -35,15 +36,9 @@ export function runRoutes(board: Board, openStream: CountedStream): readonly Htt
       }),
     ),
     boardRoute("GET", `${run}/trace`, "viewer", (asked) => answerTrace(board, asked)),
+    boardRoute("DELETE", run, "operator", (asked) => removeRun(board, asked)),
     boardRoute("POST", `${run}/cancel`, "operator", (asked) => cancelRun(board, asked)),
   ];
-}
-
-/** @throws HttpRefusal 404 */
-async function foundRun(board: Board, { parameters }: BoardExchange): Promise<ReadableRun> {
-  const run = await board.runs.find(parameters["runId"] ?? "");
-  if (run === undefined) throw notFoundRefusal("RUN_NOT_FOUND", "There is no such run");
-  return run;
 }
 
 async function listRuns({ runs }: Board, { request, query }: BoardExchange): Promise<Response> {
@@ -143,17 +138,19 @@ function flatBar({ kind, startMs, endMs }: Bar): BarsBody["rows"][number]["bars"
 }
 
 async function answerTrace(board: Board, asked: BoardExchange): Promise<Response> {
-  const { summary, ended } = await foundRun(board, asked);
-  const { runId } = summary;
-  if (!ended) throw new HttpRefusal(409, "RUN_NOT_ENDED", "A run has a trace once it has ended");
+  const { runId } = (await endedRun(board, asked)).summary;
   const text = board.traceOf(runId);
   if (text === undefined)
     throw notFoundRefusal("TRACE_NOT_FOUND", "This process has no trace of the run");
-  const name = runId.replace(/[^\w.-]/g, "_").slice(0, 100);
   board.audit.add({ user: asked.principal.name, action: "export", subject: runId });
-  return boardJson(text, asked.request, {
-    "Content-Disposition": `attachment; filename="${name}.trace.json"`,
-  });
+  return boardJson(text, asked.request, attachmentOf(runId, "trace.json"));
+}
+
+async function removeRun(board: Board, asked: BoardExchange): Promise<Response> {
+  const { runId } = (await endedRun(board, asked)).summary;
+  await board.runs.remove(runId);
+  board.audit.add({ user: asked.principal.name, action: "remove", subject: runId });
+  return new Response(null, { status: 204 });
 }
 
 async function cancelRun(board: Board, asked: BoardExchange): Promise<Response> {

@@ -1,19 +1,22 @@
 import type { LogEntry, RunQuery, RunStore, RunSummary } from "../../../contracts/run-store.js";
 import type { RunFeed } from "../feed/run-feed.js";
 import type { RunLog } from "../feed/run-log.js";
+import type { StoreWriter } from "../feed/store-writer.js";
 import type { NumberedReducer } from "../protocol/run-state.js";
+import { RunStoreError } from "../../../contracts/state-errors.js";
 import { withTimeout } from "../../../util/abort/timeouts.js";
 import { messageOf } from "../../../util/errors.js";
 import { emitProcessWarning } from "../../../util/process-warning.js";
 import { createRunState } from "../protocol/run-state.js";
 import { CUT, slimEntry } from "../protocol/slim.js";
 import type { ShownTexts } from "../protocol/snapshot.js";
+import { askedStore } from "./asked-store.js";
 import { feedRuns } from "./feed-runs.js";
 
 /** A run that is read: from memory, or from a store. */
 export type ReadableRun = Pick<
   RunLog,
-  "n" | "ended" | "summary" | "snapshotText" | "text" | "numbersOf" | "bars"
+  "n" | "ended" | "summary" | "snapshotText" | "text" | "entry" | "numbersOf" | "bars"
 >;
 
 const PAGE = 1_000;
@@ -33,8 +36,8 @@ const WITHOUT_CONTENTS: ShownTexts = Object.freeze({
 interface BoardRunsOptions {
   readonly store: RunStore | undefined;
   readonly contents: boolean;
-  /** Writes to the store what it has not got yet. */
-  readonly flush: () => Promise<void> | undefined;
+  /** Writes to the store what it has not got yet. Absent without a store. */
+  readonly writer: () => Pick<StoreWriter, "flush" | "forget"> | undefined;
   /** How long `latest` waits for the store, in milliseconds. */
   readonly storeMs: number;
 }
@@ -43,24 +46,27 @@ interface BoardRunsOptions {
 export class BoardRuns {
   readonly #feed: RunFeed;
   readonly #store: RunStore | undefined;
+  /** The same, with its failures as RunStoreError. */
+  readonly #asked: RunStore | undefined;
   readonly #contents: boolean;
-  readonly #flush: () => Promise<void> | undefined;
+  readonly #writer: BoardRunsOptions["writer"];
   readonly #storeMs: number;
   readonly #read = new Map<string, StoredRun>();
 
-  constructor(feed: RunFeed, { store, contents, flush, storeMs }: BoardRunsOptions) {
-    this.#flush = flush;
+  constructor(feed: RunFeed, { store, contents, writer, storeMs }: BoardRunsOptions) {
+    this.#writer = writer;
     this.#feed = feed;
     this.#store = store;
+    this.#asked = store && askedStore(store);
     this.#contents = contents;
     this.#storeMs = storeMs;
   }
 
-  /** @throws ValidationError for an invalid query */
+  /** @throws ValidationError for an invalid query; RunStoreError if the store fails */
   async list(query: RunQuery): Promise<Awaited<ReturnType<RunStore["list"]>>> {
-    if (this.#store === undefined) return feedRuns(this.#feed).list(query);
-    await this.#flush(); // filters, totals and sums are those of the store
-    const page = await this.#store.list(query);
+    if (this.#asked === undefined) return feedRuns(this.#feed).list(query);
+    await this.#writer()?.flush(); // filters, totals and sums are those of the store
+    const page = await this.#asked.list(query);
     return {
       ...page,
       runs: page.runs.map((run) => this.#feed.get(run.runId)?.summary ?? this.#shown(run)),
@@ -79,27 +85,66 @@ export class BoardRuns {
 
   /** The number of the last entry of a run; -1 for one that is not known. */
   async lastOf(runId: string): Promise<number> {
-    const run = this.#feed.get(runId) ?? (await this.#store?.get(runId));
+    const run = this.#feed.get(runId) ?? (await this.#asked?.get(runId));
     return run?.n ?? -1;
   }
 
-  /** `undefined` for a run that is not known. */
+  /** `undefined` for a run that is not known. @throws RunStoreError if the store fails */
   async find(runId: string): Promise<ReadableRun | undefined> {
     const log = this.#feed.get(runId);
-    if (log !== undefined || this.#store === undefined) return log;
-    const summary = await this.#store.get(runId);
+    if (log !== undefined || this.#asked === undefined) return log;
+    const summary = await this.#asked.get(runId);
     if (summary === undefined) return undefined;
     const known = this.#read.get(runId);
-    if (known?.n === summary.n) return known;
+    if (known?.n === summary.n && known.summary.baseline === summary.baseline) return known;
     const run = new StoredRun(
       this.#shown(summary),
-      await entriesIn(this.#store, runId),
+      await entriesIn(this.#asked, runId),
       this.#contents ? CUT : WITHOUT_CONTENTS,
     );
     this.#read.set(runId, run);
     for (const oldest of this.#read.keys())
       if (this.#read.size > KEPT_STORED) this.#read.delete(oldest);
     return run;
+  }
+
+  /** Removes a run that has ended. @throws RunStoreError */
+  async remove(runId: string): Promise<void> {
+    const log = this.#feed.get(runId);
+    if (log !== undefined && (await this.#writer()?.forget(log)) === false)
+      throw new RunStoreError("The store of runs is busy");
+    await this.#asked?.remove(runId);
+    this.#read.delete(runId);
+    this.#feed.delete(runId);
+  }
+
+  /** The baseline of an ensemble. @throws RunStoreError if the store fails */
+  async baselineOf(ensemble: string): Promise<RunSummary | undefined> {
+    const inMemory = this.#feed.logs.find(
+      ({ isBaseline, summary }) => isBaseline && summary.ensemble === ensemble,
+    );
+    if (inMemory !== undefined || this.#asked === undefined) return inMemory?.summary;
+    const { runs } = await this.#asked.list({ ensemble, baseline: true, limit: 1 });
+    const run = runs.find(({ baseline }) => baseline === true);
+    return run && this.#shown(run);
+  }
+
+  /** Makes a run the baseline of its ensemble instead of the one before, or ends that. @throws RunStoreError */
+  async markBaseline({ runId, ensemble }: RunSummary, isBaseline: boolean): Promise<void> {
+    const before = await this.baselineOf(ensemble);
+    if (before !== undefined && before.runId !== runId) await this.#mark(before.runId, false);
+    await this.#mark(runId, isBaseline);
+  }
+
+  async #mark(runId: string, isBaseline: boolean): Promise<void> {
+    await this.#writer()?.flush();
+    const { baseline: _, ...summary } = (await this.#asked?.get(runId)) ?? {};
+    if ("runId" in summary)
+      await this.#asked?.put({
+        ...(summary as RunSummary), // it has an id, so all of its fields
+        ...(isBaseline && { baseline: true }),
+      });
+    this.#feed.markBaseline(runId, isBaseline);
   }
 
   /** Runs at work are shown without the store too, so its failure is a process warning only. */
@@ -162,10 +207,14 @@ class StoredRun implements ReadableRun {
   }
 
   text(n: number, form: "slim" | "full"): string {
+    return JSON.stringify(this.entry(n, form));
+  }
+
+  entry(n: number, form: "slim" | "full"): LogEntry {
     const entry = this.#entries[n];
     if (entry === undefined) throw new RangeError(`The run has no entry ${n}`);
     const isWhole = form === "full" && this.#shown === CUT;
-    return JSON.stringify(isWhole ? entry : slimEntry(entry, this.#shown));
+    return isWhole ? entry : slimEntry(entry, this.#shown);
   }
 
   numbersOf(taskId: string): readonly number[] {

@@ -34,6 +34,7 @@ export function joinedRuns(stores: readonly RunStore[]): RunStore {
 function refuseJoined(): Promise<never> {
   return Promise.reject(
     new RunStoreError("These runs are read-only", {
+      isReadOnly: true,
       hint: "Write to a store of its own: RunStore.file or RunStore.sql.",
     }),
   );

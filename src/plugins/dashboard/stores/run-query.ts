@@ -10,8 +10,9 @@ const PAGE = 50;
 
 /** Whether a summary fits all that a query says. */
 function fitsQuery(run: RunSummary, query: RunQuery): boolean {
-  const { state, ensemble, text, from, to, tags = {} } = query;
+  const { state, ensemble, text, from, to, baseline, tags = {} } = query;
   return (
+    (baseline !== true || run.baseline === true) &&
     (state === undefined || run.state === state) &&
     (ensemble === undefined || run.ensemble === ensemble) &&
     (from === undefined || Date.parse(run.startedAt) >= Date.parse(from)) &&

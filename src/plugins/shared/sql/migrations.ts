@@ -109,8 +109,17 @@ const dashboardRuns: Migration = (schema) => `
     seen_at timestamptz not null
   );`;
 
+/** The baselines of ensembles, and what people did on the dashboard. */
+const dashboardControl: Migration = (schema) => `
+  alter table ${schema}.summaries add column baseline boolean not null default false;
+  create index summaries_baseline on ${schema}.summaries (ensemble) where baseline;
+  create table ${schema}.audit (
+    n bigint generated always as identity primary key,
+    entry text not null
+  );`;
+
 /** All changes of the one schema that all parts of the framework share. */
-const MIGRATIONS: readonly Migration[] = [journal, dashboardRuns];
+const MIGRATIONS: readonly Migration[] = [journal, dashboardRuns, dashboardControl];
 
 /** The version of the schema that this version of the framework reads and writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -155,7 +155,7 @@ describe("RunStore.sql on PostgreSQL", function () {
     await store.put(summaryOf("a"));
     await store.dispose?.();
     await onServer(
-      ...TABLES.map((table) => `drop table "${SCHEMA}".${table}`),
+      ...[...TABLES, "audit"].map((table) => `drop table "${SCHEMA}".${table}`),
       `delete from "${SCHEMA}".migrations where version > 1`,
     );
     const other = open();

@@ -107,6 +107,7 @@ class FileRuns implements RunStore {
     const saved = await withStoreErrors(`Reading ${this.#folder}`, () => this.#saved.summaries());
     if (saved.has(runId))
       throw new RunStoreError(`Run '${runId}' is a trace file in ${this.#folder}`, {
+        isReadOnly: true,
         hint: "Delete the file to remove the run.",
       });
     await this.#write((writer) => writer.remove(runId));
@@ -156,6 +157,7 @@ class FileRuns implements RunStore {
     const isOwn = (await hasFile(path)) || (await this.#files.hasLogs());
     if (!isOwn && (await savedFilesIn(this.#folder)).length > 0)
       throw new RunStoreError(`${this.#folder} has trace files only: it is read, not written`, {
+        isReadOnly: true,
         hint: "Use a folder of its own for the runs of the dashboard.",
       });
     return FileRunWriter.open(path, this.#files);

@@ -20,6 +20,7 @@ export function savedRuns(paths: readonly string[]): RunStore {
 function refuseWrite(): Promise<never> {
   return Promise.reject(
     new RunStoreError("Runs of trace files are read-only", {
+      isReadOnly: true,
       hint: "Write to a folder of its own by RunStore.file. Delete the files of a run to remove it.",
     }),
   );

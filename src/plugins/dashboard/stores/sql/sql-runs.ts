@@ -231,6 +231,7 @@ function summaryColumns(run: RunSummary, writer: string): readonly SqlValue[] {
     totals.cost,
     toColumn(totals.currency ?? ""),
     shownTexts(run),
+    String(run.baseline === true),
     JSON.stringify(run),
   ];
 }

@@ -22,6 +22,7 @@ const COLUMNS = [
   "cost",
   "currency",
   "search",
+  "baseline",
   "summary",
 ];
 const CASTS: Readonly<Record<string, string>> = {
@@ -34,6 +35,7 @@ const CASTS: Readonly<Record<string, string>> = {
   calls: "::float8",
   tools: "::float8",
   cost: "::float8",
+  baseline: "::boolean",
 };
 
 /** A condition with its value, for the place that the value gets. */
@@ -47,11 +49,12 @@ export interface QueryConditions {
 
 /** The conditions that runs fit, without those of the page. `from` and `to` were checked. */
 export function conditionsOfQuery(query: RunQuery): QueryConditions {
-  const { state, ensemble, text, from, to, tags = {} } = query;
+  const { state, ensemble, text, from, to, baseline, tags = {} } = query;
   const tagList = Object.entries(tags).map(([name, value]) => tagColumn(name, value));
   const conditions: readonly Condition[] = [
     [(place) => `state = ${place}`, state],
     [(place) => `ensemble = ${place}`, ensemble === undefined ? undefined : toColumn(ensemble)],
+    [(place) => `baseline = ${place}::boolean`, baseline === true ? "true" : undefined],
     [(place) => `started_at >= ${place}::timestamptz`, from],
     [(place) => `started_at <= ${place}::timestamptz`, to],
     [(place) => `tags @> ${place}::text[]`, tagList.length === 0 ? undefined : tagList],
@@ -72,7 +75,7 @@ export function storeStatements(name: string) {
   const s = `"${name}"`;
   /** The runs with their states as they are shown. */
   const shown = `(
-    select run_id, ensemble, started_at, tags, search, summary, currency, cost, input_tokens, output_tokens, unknown_calls, calls, tools,
+    select run_id, ensemble, started_at, tags, search, baseline, summary, currency, cost, input_tokens, output_tokens, unknown_calls, calls, tools,
       case when at_work and not exists (
         select from ${s}.boards as board where board.writer = run.writer and board.seen_at > clock_timestamp() - ${SILENT}
       ) then 'interrupted' else state end as state
@@ -103,6 +106,9 @@ export function storeStatements(name: string) {
       select summary, state from ${shown}
       where ${conditions} ${places.length === 0 ? "" : `and (started_at, run_id) < (${places[0] ?? ""}::timestamptz, ${places[1] ?? ""})`}
       order by started_at desc, run_id desc limit ${limit}`,
+    appendAudit: `insert into ${s}.audit (entry) values ($1)`,
+    readAudit: `
+      select n::text as n, entry from ${s}.audit where n < $1::bigint order by n desc limit $2::bigint`,
     sums: (conditions: string): string => `
       select state, currency, count(*)::text as runs, sum(cost)::text as cost, sum(input_tokens)::text as input_tokens,
         sum(output_tokens)::text as output_tokens, sum(unknown_calls)::text as unknown_calls, sum(calls)::text as calls, sum(tools)::text as tools

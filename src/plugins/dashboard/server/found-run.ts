@@ -1,0 +1,38 @@
+import type { Board } from "../board.js";
+import type { ReadableRun } from "../stores/board-runs.js";
+import type { BoardExchange } from "./answers.js";
+import { HttpRefusal, notFoundRefusal } from "../../shared/http/http-refusal.js";
+
+/** The run that a path names. @throws HttpRefusal 404; RunStoreError */
+export function foundRun(
+  board: Pick<Board, "runs">,
+  { parameters }: Pick<BoardExchange, "parameters">,
+): Promise<ReadableRun> {
+  return runOfId(board, parameters["runId"] ?? "");
+}
+
+/** @throws HttpRefusal 404; RunStoreError */
+export async function runOfId({ runs }: Pick<Board, "runs">, runId: string): Promise<ReadableRun> {
+  const run = await runs.find(runId);
+  if (run === undefined) throw notFoundRefusal("RUN_NOT_FOUND", "There is no such run");
+  return run;
+}
+
+/** As `foundRun`, for a run that has ended. @throws HttpRefusal 404, 409; RunStoreError */
+export async function endedRun(
+  board: Pick<Board, "runs">,
+  asked: Pick<BoardExchange, "parameters">,
+): Promise<ReadableRun> {
+  const run = await foundRun(board, asked);
+  const { state, exitReason } = run.summary;
+  const isAtWork = (state === "running" || state === "waiting") && exitReason !== "SUSPENDED";
+  if (!run.ended || isAtWork)
+    throw new HttpRefusal(409, "RUN_NOT_ENDED", "The run has not ended yet");
+  return run;
+}
+
+/** Headers of a file about a run. */
+export function attachmentOf(runId: string, ending: string): Readonly<Record<string, string>> {
+  const name = runId.replace(/[^\w.-]/g, "_").slice(0, 100);
+  return { "Content-Disposition": `attachment; filename="${name}.${ending}"` };
+}

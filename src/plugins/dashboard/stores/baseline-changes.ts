@@ -1,0 +1,42 @@
+import type { RunComparison } from "../protocol/compare.js";
+import type { ReadableRun } from "./board-runs.js";
+import type { WholeRun } from "./whole-run.js";
+import { compareRuns } from "../protocol/compare.js";
+import { readWhole } from "./whole-run.js";
+
+type Counts = RunComparison["counts"];
+
+/** Comparisons that are kept. */
+const MAX_KEPT = 1_000;
+
+/** What has changed in runs since the baselines of their ensembles. A comparison is made once. */
+export class BaselineChanges {
+  readonly #find: (runId: string) => Promise<ReadableRun | undefined>;
+  readonly #known = new Map<string, Counts>();
+  /** The baseline that was read last: lists ask for many runs of one ensemble. */
+  #read: { readonly key: string; readonly run: Promise<WholeRun> } | undefined;
+
+  constructor(find: (runId: string) => Promise<ReadableRun | undefined>) {
+    this.#find = find;
+  }
+
+  /** `undefined` if the baseline is not there any more. @throws RunStoreError */
+  async countsOf(baselineId: string, run: ReadableRun): Promise<Counts | undefined> {
+    const baseline = await this.#find(baselineId);
+    if (baseline === undefined) return undefined;
+    const key = JSON.stringify([baselineId, baseline.n, run.summary.runId, run.n]);
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const { counts } = compareRuns(await this.#whole(baseline), await readWhole(run));
+    this.#known.set(key, counts);
+    for (const oldest of this.#known.keys())
+      if (this.#known.size > MAX_KEPT) this.#known.delete(oldest);
+    return counts;
+  }
+
+  #whole(baseline: ReadableRun): Promise<WholeRun> {
+    const key = JSON.stringify([baseline.summary.runId, baseline.n]);
+    if (this.#read?.key !== key) this.#read = { key, run: readWhole(baseline) };
+    return this.#read.run;
+  }
+}

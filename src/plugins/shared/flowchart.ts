@@ -1,0 +1,74 @@
+import type { DagTask } from "../../contracts/dag.js";
+
+/** Characters of a description that a node shows. */
+const SHOWN = 60;
+/** All others are written as numbers, so that no text can end its label, begin a directive or become markup. */
+const UNSAFE = /[^\p{L}\p{N} ….,'()/_+-]/gu;
+
+/** A text as a label; line breaks become blanks. */
+export function labelText(text: string): string {
+  return text
+    .replace(/\s+/g, " ")
+    .trim()
+    .replace(UNSAFE, (char) => `#${char.codePointAt(0)};`);
+}
+
+/** The key of a node that is no task. */
+export const nodeKey = (kind: string, name = ""): string => `\u0000${kind} ${name}`;
+
+function short(text: string): string {
+  const characters = [...text];
+  return characters.length > SHOWN ? `${characters.slice(0, SHOWN - 1).join("")}…` : text;
+}
+
+/** The lines of a Mermaid flowchart, with a short name for each node. */
+export class Flowchart {
+  readonly #lines: string[] = [];
+  readonly #names = new Map<string, string>();
+  #depth = 1;
+
+  add(line: string): void {
+    this.#lines.push(`${"  ".repeat(this.#depth)}${line}`);
+  }
+
+  /** The node's name: its own id may hold anything. */
+  nameOf(key: string): string {
+    const name = this.#names.get(key) ?? `n${this.#names.size + 1}`;
+    this.#names.set(key, name);
+    return name;
+  }
+
+  group(key: string, title: string, content: () => void): void {
+    this.add(`subgraph ${this.nameOf(key)}["${labelText(title)}"]`);
+    this.#depth++;
+    content();
+    this.#depth--;
+    this.add("end");
+  }
+
+  /** Agents have round corners, plain code has none. */
+  task({ id, description, agentRole, nodeType, mapReduceLevel }: DagTask): void {
+    const kind =
+      mapReduceLevel === undefined ? undefined : `${nodeType ?? ""}, level ${mapReduceLevel}`;
+    const text = [short(id), id === description ? undefined : short(description), agentRole, kind]
+      .flatMap((line) => (line === undefined ? [] : [labelText(line)]))
+      .join("<br/>");
+    const [open, close] = agentRole === "(deterministic)" ? ["[", "]"] : ["(", ")"];
+    this.add(`${this.nameOf(id)}${open}"${text}"${close}`);
+  }
+
+  edge(
+    from: string,
+    to: string,
+    o: { readonly text?: string | undefined; readonly dotted?: boolean } = {},
+  ): void {
+    const text = o.text === undefined ? "" : `|"${labelText(o.text)}"|`;
+    this.add(
+      `${this.nameOf(from)} ${o.dotted === true ? "-.->" : "-->"}${text} ${this.nameOf(to)}`,
+    );
+  }
+
+  toString(): string {
+    return `flowchart TD\n${this.#lines.join("\n")}\n`;
+  }
+}

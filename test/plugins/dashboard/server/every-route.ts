@@ -1,0 +1,39 @@
+/** A route of the dashboard, with names in the places of its parameters. */
+export interface ListedRoute {
+  readonly method: string;
+  readonly path: string;
+  /** The least role; `public`: no access is needed. */
+  readonly role: "public" | "viewer" | "reviewer" | "operator";
+}
+
+const LINES = `
+  public GET /
+  public GET /api/health/live
+  public GET /api/health/ready
+  viewer GET /api/status
+  operator GET /api/audit
+  viewer GET /api/runs
+  viewer GET /api/runs/r
+  operator DELETE /api/runs/r
+  viewer GET /api/runs/r/log
+  viewer GET /api/runs/r/tasks/t
+  viewer GET /api/runs/r/bars
+  viewer GET /api/runs/r/events
+  viewer GET /api/runs/r/trace
+  viewer GET /api/runs/r/export
+  operator POST /api/runs/r/cancel
+  viewer GET /api/runs/r/baseline
+  operator PUT /api/runs/r/baseline
+  operator DELETE /api/runs/r/baseline
+  viewer GET /api/compare
+  viewer GET /api/search
+  viewer GET /api/reviews
+  reviewer POST /api/reviews/r`;
+
+/** All that can be asked for. */
+export const EVERY_ROUTE: readonly ListedRoute[] = LINES.trim()
+  .split("\n")
+  .map((line) => {
+    const [role = "", method = "", path = ""] = line.trim().split(" ");
+    return { method, path, role: role as ListedRoute["role"] };
+  });
