@@ -1,5 +1,5 @@
-// Bundles the page of the dashboard into dist/bundle/dashboard/page/: index.html, one script, one style sheet, an icon, and manifest.json, which maps the
-// paths that the server answers to the files.
+// Bundles the page of the dashboard into dist/bundle/dashboard/page/: index.html, the first script and those that it loads later, one style sheet, an icon, and
+// manifest.json, which maps the paths that the server answers to the files.
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
@@ -29,7 +29,9 @@ export function pageOptions(root) {
     entryPoints: { app: "page/src/main.tsx" },
     outdir: PAGE_FOLDER,
     entryNames: "[name]-[hash]",
+    chunkNames: "[name]-[hash]",
     bundle: true,
+    splitting: true,
     format: "esm",
     platform: "browser",
     target: "es2022",
@@ -48,11 +50,18 @@ export function pageOptions(root) {
 /** Writes what stands around the bundle, by the names that the bundle got. */
 export function writePageFiles(root, { outputs }) {
   const names = Object.keys(outputs).map((file) => basename(file));
-  const named = (ending) => names.find((name) => name.endsWith(ending));
+  const [script, { imports, cssBundle }] = Object.entries(outputs).find(
+    ([, { entryPoint }]) => entryPoint === "page/src/main.tsx",
+  );
+  // What the first script imports is fetched together with it.
+  const preloads = imports
+    .filter(({ kind }) => kind === "import-statement")
+    .map(({ path }) => `<link rel="modulepreload" href="${basename(path)}" />`);
   const folder = join(root, PAGE_FOLDER);
   const html = readFileSync(join(root, "page/src/index.html"), "utf8")
-    .replace("app.css", named(".css"))
-    .replace("app.js", named(".js"));
+    .replace("app.css", basename(cssBundle))
+    .replace("app.js", basename(script))
+    .replace("</head>", `${preloads.join("\n    ")}</head>`);
   writeFileSync(join(folder, "index.html"), html);
   copyFileSync(join(root, "page/src/favicon.svg"), join(folder, "favicon.svg"));
   const files = { "/": "index.html", "/favicon.svg": "favicon.svg" };

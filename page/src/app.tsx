@@ -6,12 +6,20 @@ import { hrefOf } from "./lib/route.js";
 import { useKeys } from "./hooks/use-keys.js";
 import { Header } from "./components/header.js";
 import { Empty } from "./components/empty.js";
+import { lazyPart } from "./components/lazy.js";
 import { useBoard } from "./stores/board.js";
 import { KeyHelp } from "./views/key-help.js";
-import { ReviewsView } from "./views/reviews.js";
-import { RunPage } from "./views/run.js";
 import { RunsView } from "./views/runs.js";
 import { ConnectionNotice, SignIn } from "./views/states.js";
+
+const ReviewsView = lazyPart(async () => (await import("./views/reviews.js")).ReviewsView);
+const RunPage = lazyPart(async () => (await import("./views/run.js")).RunPage);
+
+/** Fetches what is not in sight yet: the page goes on when the program has ended. */
+export async function loadAhead(): Promise<void> {
+  await Promise.all([RunPage.load(), ReviewsView.load()]);
+  await (await import("./views/run.js")).loadViews();
+}
 
 /** The page: the bar on top, what is wrong with the connection, and the view of the address. */
 export function App(): JSX.Element {

@@ -1,6 +1,12 @@
 import { render } from "preact";
 import "./board.css";
-import { App } from "./app.js";
+import "./views/cost.css";
+import "./views/errors.css";
+import "./views/events.css";
+import "./views/key-help.css";
+import "./views/reviews.css";
+import "./views/timeline.css";
+import { App, loadAhead } from "./app.js";
 import { BoardContext, createBoard } from "./stores/board.js";
 import type { Environment, Keep } from "./stores/environment.js";
 import { tokenInAddress } from "./stores/session-store.js";
@@ -78,6 +84,11 @@ document.addEventListener("visibilitychange", () => {
   const isHere = document.visibilityState === "visible";
   if (isHere && ["lost", "ended"].includes(board.connection.state.value.kind))
     board.connection.connect();
+});
+// Once the first list is there; without an answer of the program there is nothing to fetch.
+const cancelAhead = board.connection.onFrame(() => {
+  cancelAhead();
+  environment.later(() => void loadAhead().catch(() => undefined), 500);
 });
 board.connection.connect();
 render(

@@ -4,17 +4,13 @@ import { useMemo } from "preact/hooks";
 import { safeAddress } from "../lib/markdown-safety.js";
 import { markdownTokens } from "../lib/markdown-tokens.js";
 import { Code } from "./code.js";
+import { PlainText } from "./plain-text.js";
 import { Text } from "./text.js";
 
 /** Markdown of a model as elements. HTML in it stays text, images become links, and links show their address. */
-export function Markdown({ text }: { readonly text: string }): JSX.Element {
+export function MarkdownText({ text }: { readonly text: string }): JSX.Element {
   const tokens = useMemo(() => markdownTokens(text), [text]);
-  if (tokens === undefined)
-    return (
-      <div class="prose plain">
-        <Text>{text}</Text>
-      </div>
-    );
+  if (tokens === undefined) return <PlainText text={text} />;
   return <div class="prose">{blocks(tokens)}</div>;
 }
 

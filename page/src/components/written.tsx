@@ -1,7 +1,13 @@
 import type { JSX } from "preact";
 import { Code } from "./code.js";
-import { Markdown } from "./markdown.js";
-import { Text } from "./text.js";
+import { lazyPart } from "./lazy.js";
+import { PlainText } from "./plain-text.js";
+
+/** Markdown of a model; as it was written until the parser is there. */
+export const Markdown = lazyPart(
+  async () => (await import("./markdown.js")).MarkdownText,
+  PlainText,
+);
 
 export interface WrittenProps {
   readonly text: string;
@@ -10,12 +16,7 @@ export interface WrittenProps {
 
 /** What a model or a person wrote: as Markdown, as data where it is JSON, or as it is. */
 export function Written({ text, isMarkdown }: WrittenProps): JSX.Element {
-  if (!isMarkdown)
-    return (
-      <div class="prose plain">
-        <Text>{text}</Text>
-      </div>
-    );
+  if (!isMarkdown) return <PlainText text={text} />;
   return isJson(text) ? <Code value={text} /> : <Markdown text={text} />;
 }
 

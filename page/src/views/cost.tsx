@@ -10,7 +10,6 @@ import { taskTitle } from "../lib/task-words.js";
 import { useBoard } from "../stores/board.js";
 import type { OpenRun } from "../stores/open-run-store.js";
 import type { RunViewProps } from "./run-view-props.js";
-import "./cost.css";
 
 const MOST_TASKS = 100;
 

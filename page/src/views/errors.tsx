@@ -7,7 +7,6 @@ import { Text } from "../components/text.js";
 import { useEntries } from "../hooks/use-entries.js";
 import { troubleOf, type Trouble } from "../lib/run/error-cards.js";
 import type { RunViewProps } from "./run-view-props.js";
-import "./errors.css";
 
 /** More failures are listed without their conversations, each of which is a request. */
 const MOST_CARDS = 10;

@@ -13,7 +13,6 @@ import { useBoard } from "../stores/board.js";
 import type { OpenRun } from "../stores/open-run-store.js";
 import { MOST_ENTRIES } from "../stores/run-log-store.js";
 import type { RunViewProps } from "./run-view-props.js";
-import "./events.css";
 
 const ROW = 28;
 const NONE: readonly LogEntry[] = [];

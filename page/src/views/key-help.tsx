@@ -1,6 +1,5 @@
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import "./key-help.css";
 
 export interface KeyHelpProps {
   readonly onClose: () => void;

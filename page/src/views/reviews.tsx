@@ -9,7 +9,6 @@ import { Tabs } from "../components/tabs.js";
 import { useKeys } from "../hooks/use-keys.js";
 import { hrefOf } from "../lib/route.js";
 import { useBoard } from "../stores/board.js";
-import "./reviews.css";
 
 export interface ReviewsViewProps {
   /** The review of the address. */

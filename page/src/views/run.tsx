@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { Empty } from "../components/empty.js";
+import { lazyPart } from "../components/lazy.js";
 import { Split } from "../components/split.js";
 import { Tabs } from "../components/tabs.js";
 import { Notice } from "../components/notice.js";
@@ -8,16 +9,24 @@ import { useKeys } from "../hooks/use-keys.js";
 import { hrefOf } from "../lib/route.js";
 import { useBoard } from "../stores/board.js";
 import type { OpenRun } from "../stores/open-run-store.js";
-import { CostView } from "./cost.js";
-import { ErrorsView } from "./errors.js";
-import { EventsView } from "./events.js";
+import { Markdown } from "../components/written.js";
 import { GraphView } from "./graph.js";
 import { Inspector } from "./inspector.js";
 import type { RunViewProps } from "./run-view-props.js";
 import { TasksView } from "./tasks.js";
-import { TimelineView } from "./timeline.js";
 import { RunHead } from "../components/run-head.js";
 import { taskCount, taskParts, Meter } from "../components/meter.js";
+
+const details = (): Promise<typeof import("./run-details.js")> => import("./run-details.js");
+const CostView = lazyPart(async () => (await details()).CostView);
+const ErrorsView = lazyPart(async () => (await details()).ErrorsView);
+const EventsView = lazyPart(async () => (await details()).EventsView);
+const TimelineView = lazyPart(async () => (await details()).TimelineView);
+
+/** Fetches what is not drawn yet. */
+export async function loadViews(): Promise<void> {
+  await Promise.all([details(), Markdown.load()]);
+}
 
 const VIEWS = {
   graph: GraphView,

@@ -16,7 +16,6 @@ import { lastTime } from "../lib/timeline/rows.js";
 import { useBoard } from "../stores/board.js";
 import type { OpenRun } from "../stores/open-run-store.js";
 import type { RunViewProps } from "./run-view-props.js";
-import "./timeline.css";
 
 /** What happened when: a row per task or agent, with a bar for each model call, tool call, delegation and wait. */
 export function TimelineView({ run, taskId, onTask }: RunViewProps): JSX.Element {

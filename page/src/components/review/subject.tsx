@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { StoredReview } from "../../../../src/contracts/review.js";
 import { kindOf, wordsOf } from "../../lib/reviews/review-words.js";
 import { Code } from "../code.js";
-import { Markdown } from "../markdown.js";
+import { Markdown } from "../written.js";
 import { Notice } from "../notice.js";
 import { Segments } from "../segments.js";
 import { WordDiff } from "./word-diff.js";

@@ -1,0 +1,51 @@
+import { createElement, type ComponentType, type JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { Empty } from "./empty.js";
+
+/** A component whose code is a file that is fetched when it is first drawn, or ahead. */
+export interface LazyPart<P> {
+  (props: P): JSX.Element;
+  /** Fetches the code. Rejects where the file can't be read; a later call tries again. */
+  load(): Promise<unknown>;
+}
+
+/** Makes a component of an import of its code. `meanwhile` is drawn until the code is there. */
+export function lazyPart<P extends object>(
+  load: () => Promise<ComponentType<P>>,
+  meanwhile?: ComponentType<P>,
+): LazyPart<P> {
+  let part: ComponentType<P> | undefined;
+  const fetchPart = async (): Promise<ComponentType<P>> => (part = await load());
+  const Lazy = (props: P): JSX.Element => {
+    const [state, setState] = useState<"loading" | "ready" | "failed">("loading");
+    const [attempt, setAttempt] = useState(0);
+    useEffect(() => {
+      if (part !== undefined) return undefined;
+      let isWanted = true;
+      const show = (to: "ready" | "failed") => (): void => {
+        if (isWanted) setState(to);
+      };
+      fetchPart().then(show("ready"), show("failed"));
+      return () => {
+        isWanted = false;
+      };
+    }, [attempt]);
+    const Part = part;
+    if (Part !== undefined) return <Part {...props} />;
+    if (meanwhile !== undefined) return createElement(meanwhile, props);
+    if (state !== "failed") return <p class="pane-head muted">Loading …</p>;
+    const again = (): void => {
+      setState("loading");
+      setAttempt(attempt + 1);
+    };
+    return (
+      <Empty icon="failed" title="This part of the page can’t be loaded">
+        <p>The program does not answer, or has another version: then load the page again.</p>
+        <button type="button" class="btn" onClick={again}>
+          Try again
+        </button>
+      </Empty>
+    );
+  };
+  return Object.assign(Lazy, { load: fetchPart });
+}

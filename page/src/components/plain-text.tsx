@@ -1,0 +1,11 @@
+import type { JSX } from "preact";
+import { Text } from "./text.js";
+
+/** A text as it was written. */
+export function PlainText({ text }: { readonly text: string }): JSX.Element {
+  return (
+    <div class="prose plain">
+      <Text>{text}</Text>
+    </div>
+  );
+}
