@@ -1,4 +1,4 @@
-// Renders the pages of the dashboard with the demo teams, in Chromium: `node --conditions=agentensemble-source scripts/dashboard-pictures.mjs [folder] [--readme]`,
+// Renders the pages of the dashboard with the demo teams, in Chromium: `node --conditions=agentensemble-source scripts/dashboard-pictures.mjs [folder] [--readme] [--only=runs,graph]`,
 // after `npm run build`.
 // Each page is rendered at 1440 and 390 px, in light and dark colours; `--readme` renders the two pictures of the README into docs/pictures instead.
 // AE_CHROMIUM names another Chromium. Nothing is connected to but this machine.
@@ -18,6 +18,7 @@ const SIZES = [
 const root = fileURLToPath(new URL("..", import.meta.url));
 const args = process.argv.slice(2);
 const isReadme = args.includes("--readme");
+const only = args.find((arg) => arg.startsWith("--only="))?.slice(7).split(",");
 const folder = args.find((arg) => !arg.startsWith("--")) ?? join(root, "dist/pictures");
 
 /** The pages by name: address, and what is done there before the picture. */
@@ -86,7 +87,11 @@ const url = await board.listen();
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
 const { handles, ids } = await runTeams(board, url);
 const pages = pagesOf(ids);
-const wanted = isReadme ? { graph: pages.graph, reviews: pages.reviews } : pages;
+const wanted = Object.fromEntries(
+  Object.entries(pages).filter(([name]) =>
+    isReadme ? ["graph", "reviews"].includes(name) : (only?.includes(name) ?? true),
+  ),
+);
 const target = isReadme ? join(root, "docs/pictures") : folder;
 mkdirSync(target, { recursive: true });
 for (const { name, width, height } of isReadme ? SIZES.slice(0, 1) : SIZES)

@@ -88,10 +88,14 @@ const LINKS: Readonly<Record<LinkState["kind"], readonly [string, string, string
   outdated: ["off", "Reload needed", "The program has another version than this page"],
 };
 
+const BUSY = ["slow", "Too many requests", "The program takes further ones in a minute"] as const;
+
 /** Whether events arrive. */
 function Link(): JSX.Element {
   const { connection } = useBoard();
-  const [look, word, title] = LINKS[connection.state.value.kind];
+  const state = connection.state.value;
+  const isBusy = state.kind === "lost" && state.isBusy;
+  const [look, word, title] = isBusy ? BUSY : LINKS[state.kind];
   return (
     <span class={`live ${look}`} title={title} role="status">
       <i />

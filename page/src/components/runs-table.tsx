@@ -3,11 +3,11 @@ import type { StoredReview } from "../../../src/contracts/review.js";
 import type { RunSummary } from "../../../src/contracts/run-store.js";
 import { formatAgo, formatCost, formatDuration } from "../lib/format.js";
 import { hrefOf } from "../lib/route.js";
+import { withTag } from "../lib/run-search.js";
 import { inputsText, runMs, runName, runWord } from "../lib/run-words.js";
 import { tokensText } from "../lib/task-words.js";
 import { visibleText } from "../lib/visible-text.js";
 import { useBoard } from "../stores/board.js";
-import { Chip } from "./chip.js";
 import { Countdown } from "./countdown.js";
 import { Meter, taskCount, taskParts } from "./meter.js";
 import { State } from "./state.js";
@@ -16,9 +16,15 @@ export interface RunsTableProps {
   readonly runs: readonly RunSummary[];
   /** The row that the keys have reached; -1 for none. */
   readonly place: number;
+  /** Ids of the runs that are selected for comparing. */
+  readonly chosen: readonly string[];
+  readonly onChoose: (runId: string) => void;
+  readonly filter: string;
+  readonly onFilter: (filter: string) => void;
 }
 
-export function RunsTable({ runs, place }: RunsTableProps): JSX.Element {
+export function RunsTable(props: RunsTableProps): JSX.Element {
+  const { runs, place, chosen, onChoose, filter, onFilter } = props;
   const { reviews } = useBoard();
   const waiting = new Map(reviews.pending.value.map((review) => [review.runId, review]));
   return (
@@ -26,14 +32,17 @@ export function RunsTable({ runs, place }: RunsTableProps): JSX.Element {
       <table>
         <thead>
           <tr>
-            <th>State</th>
+            <th class="choose">
+              <span class="sr-only">Selected</span>
+            </th>
+            <th class="c-state">State</th>
             <th>Ensemble</th>
-            <th>Inputs</th>
+            <th class="hide-s">Inputs</th>
             <th class="hide-s">Tags</th>
-            <th class="num">Started</th>
-            <th class="num">Time</th>
-            <th>Tasks</th>
-            <th class="num">Tokens</th>
+            <th class="num hide-s">Started</th>
+            <th class="num c-time">Time</th>
+            <th class="hide-s">Tasks</th>
+            <th class="num hide-s">Tokens</th>
             <th class="num">Cost</th>
           </tr>
         </thead>
@@ -44,6 +53,9 @@ export function RunsTable({ runs, place }: RunsTableProps): JSX.Element {
               run={run}
               isHere={i === place}
               review={waiting.get(run.runId)}
+              isChosen={chosen.includes(run.runId)}
+              onChoose={() => onChoose(run.runId)}
+              onTag={(name, value) => onFilter(withTag(filter, name, value))}
             />
           ))}
         </tbody>
@@ -56,10 +68,14 @@ interface RunRowProps {
   readonly run: RunSummary;
   readonly isHere: boolean;
   readonly review: StoredReview | undefined;
+  readonly isChosen: boolean;
+  readonly onChoose: () => void;
+  readonly onTag: (name: string, value: string) => void;
 }
 
 /** Opens the run wherever the row is clicked; its name is the link. */
-function RunRow({ run, isHere, review }: RunRowProps): JSX.Element {
+function RunRow(props: RunRowProps): JSX.Element {
+  const { run, isHere, review, isChosen, onChoose, onTag } = props;
   const { clock, route } = useBoard();
   const { runId, totals, counts, tags } = run;
   const nowMs = clock.seconds.value;
@@ -67,19 +83,31 @@ function RunRow({ run, isHere, review }: RunRowProps): JSX.Element {
   const href = hrefOf(["runs", runId]);
   const inputs = inputsText(run.inputs);
   const onClick = (event: MouseEvent): void => {
-    if (!(event.target instanceof Element) || event.target.closest("a") === null) route.go(href);
+    if (event.target instanceof Element && event.target.closest("a, button, label") !== null)
+      return;
+    route.go(href);
   };
   return (
     <tr onClick={onClick} class="run-row" {...(isHere && { "aria-current": true as const })}>
-      <td>
+      <td class="choose">
+        <label>
+          <input type="checkbox" checked={isChosen} onChange={onChoose} />
+          <span class="sr-only">{`Select ${runName(run)} ${visibleText(runId.slice(0, 8))}`}</span>
+        </label>
+      </td>
+      <td class="c-state">
         <State state={run.state} word={runWord(run)} />
       </td>
-      <td class="nowrap">
+      <td class="name">
         <a href={href}>
           <b>{runName(run)}</b> <code class="faint">{visibleText(runId.slice(0, 8))}</code>
         </a>
+        <div class="only-s muted">
+          {inputs !== "" && <div class="clip">{inputs}</div>}
+          <SecondLine run={run} review={review} />
+        </div>
       </td>
-      <td class="muted second">
+      <td class="muted second hide-s">
         {inputs !== "" && (
           <div class="clip" title={inputs}>
             {inputs}
@@ -91,12 +119,20 @@ function RunRow({ run, isHere, review }: RunRowProps): JSX.Element {
         {Object.entries(tags)
           .slice(0, 2)
           .map(([name, value]) => (
-            <Chip key={name}>{`${visibleText(name)}=${visibleText(value)}`}</Chip>
+            <button
+              key={name}
+              type="button"
+              class="chip as-button"
+              title="Show the runs with this tag"
+              onClick={() => onTag(name, value)}
+            >
+              {`${visibleText(name)}=${visibleText(value)}`}
+            </button>
           ))}
       </td>
-      <td class="num muted nowrap">{formatAgo(Date.parse(run.startedAt), nowMs)}</td>
-      <td class="num nowrap">{formatDuration(runMs(run, nowMs))}</td>
-      <td>
+      <td class="num muted nowrap hide-s">{formatAgo(Date.parse(run.startedAt), nowMs)}</td>
+      <td class="num nowrap c-time">{formatDuration(runMs(run, nowMs))}</td>
+      <td class="hide-s">
         <span class="row">
           <Meter
             label={`${done} of ${all} tasks done`}
@@ -109,7 +145,7 @@ function RunRow({ run, isHere, review }: RunRowProps): JSX.Element {
           </span>
         </span>
       </td>
-      <td class="num nowrap">
+      <td class="num nowrap hide-s">
         {tokensText(totals.inputTokens + totals.outputTokens, totals.unknownCalls)}
       </td>
       <td class="num nowrap">{totals.cost > 0 && formatCost(totals.cost, totals.currency)}</td>

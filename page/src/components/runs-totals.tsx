@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import type { RunSummary } from "../../../src/contracts/run-store.js";
+import type { RunSummary, RunSums } from "../../../src/contracts/run-store.js";
 import { counted, formatCost, formatDuration } from "../lib/format.js";
 import { hrefOf } from "../lib/route.js";
 import { runMs, runName } from "../lib/run-words.js";
@@ -12,30 +12,38 @@ const BARS = 60;
 const HIGHEST = 58;
 const LOWEST = 4;
 
-/** Sums of runs, and their durations as bars. */
-export function RunsTotals({ runs }: { readonly runs: readonly RunSummary[] }): JSX.Element {
+export interface RunsTotalsProps {
+  /** The newest of them. */
+  readonly runs: readonly RunSummary[];
+  /** How many there are. */
+  readonly total: number;
+  readonly sums: RunSums;
+}
+
+/** Sums of runs, and the durations of the last ones as bars. */
+export function RunsTotals({ runs, total, sums }: RunsTotalsProps): JSX.Element {
   const { clock } = useBoard();
   const nowMs = clock.seconds.value;
   const ended = runs.filter(({ endedAt }) => endedAt !== undefined);
-  const good = ended.filter(({ state }) => state === "done").length;
+  const { done = 0, failed = 0, stopped = 0, interrupted = 0 } = sums.states;
+  const all = done + failed + stopped + interrupted;
   const times = ended.map((run) => runMs(run, nowMs)).sort((a, b) => a - b);
   const median = times[Math.floor(times.length / 2)];
-  const currencies = new Set(
-    runs.flatMap(({ totals }) => (totals.cost > 0 ? [totals.currency] : [])),
-  );
-  const cost = runs.reduce((sum, { totals }) => sum + totals.cost, 0);
+  const [[currency, cost] = [], ...others] = Object.entries(sums.cost);
   return (
     <section class="card totals" aria-label="The last runs">
       <Facts
         isBig
         facts={[
-          ["here", counted(runs.length, "run")],
-          [
-            "succeeded",
-            ended.length === 0 ? undefined : `${((good / ended.length) * 100).toFixed(1)} %`,
-          ],
+          ["here", counted(total, "run")],
+          ["succeeded", all === 0 ? undefined : `${((done / all) * 100).toFixed(1)} %`],
           // Amounts of several currencies have no sum.
-          ["cost", currencies.size === 1 ? formatCost(cost, [...currencies][0]) : undefined],
+          [
+            "cost",
+            cost === undefined || others.length > 0
+              ? undefined
+              : formatCost(cost, currency === "" ? undefined : currency),
+          ],
           ["median time", median === undefined ? undefined : formatDuration(median)],
         ]}
       />

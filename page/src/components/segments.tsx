@@ -7,7 +7,8 @@ export interface SegmentsProps<K extends string> {
     readonly title: string;
     readonly extra?: ComponentChildren;
   }[];
-  readonly selected: K;
+  /** Empty: none. */
+  readonly selected: K | "";
   readonly onSelect: (id: K) => void;
 }
 

@@ -38,7 +38,7 @@ export function State({ state, word = WORDS[state], isIcon = false }: StateProps
   return (
     <span class={`st ${state}`}>
       {isIcon ? <Icon name={ICONS[state]} label={word} /> : <Icon name={ICONS[state]} />}
-      {!isIcon && word}
+      {!isIcon && <span>{word}</span>}
     </span>
   );
 }

@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
-import { useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 export interface TabsProps<K extends string> {
   readonly label: string;
@@ -23,6 +23,11 @@ const STEPS: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowLeft: -1 }
 export function Tabs<K extends string>(props: TabsProps<K>): JSX.Element {
   const { label, tabs, selected, onSelect, look = "line", panel } = props;
   const list = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    // On narrow windows the list is wider than its place.
+    const tab = list.current?.querySelector('[aria-selected="true"]');
+    tab?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [selected]);
   const onKeyDown = (event: KeyboardEvent): void => {
     const place = tabs.findIndex(({ id }) => id === selected);
     const step = STEPS[event.key];

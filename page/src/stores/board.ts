@@ -4,6 +4,7 @@ import { createApi, type Api } from "../api.js";
 import { createClockStore, type ClockStore } from "./clock-store.js";
 import { createConnectionStore, type ConnectionStore } from "./connection-store.js";
 import type { Environment } from "./environment.js";
+import { createFoundRunsStore, type FoundRunsStore } from "./found-runs-store.js";
 import { createOpenRunStore, type OpenRunStore } from "./open-run-store.js";
 import { createReviewsStore, type ReviewsStore } from "./reviews-store.js";
 import { createRouteStore, type RouteStore } from "./route-store.js";
@@ -21,6 +22,7 @@ export interface Board {
   readonly connection: ConnectionStore;
   readonly session: SessionStore;
   readonly runs: RunsStore;
+  readonly foundRuns: FoundRunsStore;
   readonly reviews: ReviewsStore;
   readonly openRun: OpenRunStore;
   readonly runLog: RunLogStore;
@@ -48,7 +50,8 @@ export function createBoard(env: Environment, window: Window): Board {
     clock,
     connection,
     session,
-    runs: createRunsStore(connection, api),
+    runs: createRunsStore(connection),
+    foundRuns: createFoundRunsStore({ connection, api, env }),
     reviews: createReviewsStore(connection, api),
     openRun,
     runLog: createRunLogStore({ api, env, openRun }),

@@ -13,13 +13,18 @@ import type { SessionStore } from "./session-store.js";
 
 /**
  * Whether the page is connected. `lost`: since `sinceMs`, with the next attempt at `retryAtMs`, both by
- * the server's clock. `ended`: the program said so; attempts go on. `refused`: a token is needed, or
+ * the server's clock; `isBusy` where the program answered that it had too many requests. `ended`: the program said so; attempts go on. `refused`: a token is needed, or
  * the given one is wrong.
  */
 export type LinkState =
   | { readonly kind: "connecting" }
   | { readonly kind: "live" }
-  | { readonly kind: "lost"; readonly sinceMs: number; readonly retryAtMs: number }
+  | {
+      readonly kind: "lost";
+      readonly sinceMs: number;
+      readonly retryAtMs: number;
+      readonly isBusy: boolean;
+    }
   | { readonly kind: "ended"; readonly reason: string; readonly sinceMs: number }
   | { readonly kind: "refused"; readonly wrongToken: boolean }
   | { readonly kind: "outdated"; readonly protocol: number };
@@ -100,7 +105,7 @@ class Connection implements ConnectionStore {
       if (attempt !== this.#attempt) return;
       if (error instanceof ApiError && (error.status === 401 || error.status === 403))
         this.#refuse();
-      else this.#retry();
+      else this.#retry(error instanceof ApiError && error.status === 429);
       return;
     }
     const socket = env.openSocket("/ws", SUBPROTOCOL);
@@ -154,7 +159,7 @@ class Connection implements ConnectionStore {
   }
 
   /** Tries again after 0.5 to 15 s, with up to a quarter more or less. */
-  #retry(): void {
+  #retry(isBusy = false): void {
     const { env, clock } = this.#needs;
     const delay = DELAYS_MS[Math.min(this.#failures++, DELAYS_MS.length - 1)] ?? 0;
     const wait = Math.round(delay * (0.75 + env.random() / 2));
@@ -165,6 +170,7 @@ class Connection implements ConnectionStore {
         kind: "lost",
         sinceMs: present.kind === "lost" ? present.sinceMs : now,
         retryAtMs: now + wait,
+        isBusy,
       };
     this.#cancelRetry = env.later(() => this.connect(), wait);
   }

@@ -5,6 +5,7 @@ import { NoteList } from "../components/errors/note-list.js";
 import { Notice } from "../components/notice.js";
 import { Text } from "../components/text.js";
 import { useEntries } from "../hooks/use-entries.js";
+import { errorWords } from "../lib/api-words.js";
 import { troubleOf, type Trouble } from "../lib/run/error-cards.js";
 import type { RunViewProps } from "./run-view-props.js";
 
@@ -30,7 +31,7 @@ export function ErrorsView({ run, onTask }: RunViewProps): JSX.Element {
       )}
       {error !== undefined && (
         <Notice kind="failed" isUrgent>
-          {error.message}
+          {errorWords(error)}
         </Notice>
       )}
       {errors.length > 0 && isLoading && error === undefined && <p class="muted">Loading …</p>}

@@ -7,6 +7,7 @@ import { Notice } from "../components/notice.js";
 import { Text } from "../components/text.js";
 import { VirtualRows } from "../components/virtual-rows.js";
 import { useEntries } from "../hooks/use-entries.js";
+import { errorWords } from "../lib/api-words.js";
 import { counted, formatDuration } from "../lib/format.js";
 import { entryLine, filtered, typesOf } from "../lib/run/event-lines.js";
 import { useBoard } from "../stores/board.js";
@@ -43,7 +44,7 @@ export function EventsView({ run, taskId }: RunViewProps): JSX.Element {
       />
       {log?.state === "failed" && (
         <Notice kind="failed" isUrgent action={<RetryButton />}>
-          {log.error?.message}
+          {log.error && errorWords(log.error)}
         </Notice>
       )}
       {log?.isCut === true && (
@@ -168,7 +169,7 @@ function OpenedEvent({ run, n, onClose }: OpenedEventProps): JSX.Element {
           <Icon name="close" />
         </button>
       </div>
-      {error !== undefined && <Notice kind="failed">{error.message}</Notice>}
+      {error !== undefined && <Notice kind="failed">{errorWords(error)}</Notice>}
       {entry === undefined ? <p class="muted">Loading …</p> : <Code value={entry} />}
     </section>
   );

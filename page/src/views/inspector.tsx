@@ -12,6 +12,7 @@ import { Sections } from "../components/sections.js";
 import { State } from "../components/state.js";
 import { Tabs } from "../components/tabs.js";
 import { Written } from "../components/written.js";
+import { errorWords } from "../lib/api-words.js";
 import { conversationOf } from "../lib/conversation.js";
 import type { Conversation as ConversationData, PromptTurn } from "../lib/conversation-types.js";
 import { hrefOf } from "../lib/route.js";
@@ -73,7 +74,7 @@ export function Inspector(props: RunViewProps & { readonly taskId: string }): JS
       </div>
       <div id="task-part" class="pane grow" role="tabpanel" aria-label={TITLES[tab]}>
         {detail?.state === "failed" && (
-          <Notice kind="failed">{detail.error?.message ?? "The entries can't be read"}</Notice>
+          <Notice kind="failed">{detail.error && errorWords(detail.error)}</Notice>
         )}
         {detail?.state === "loading" && <p class="pane-head muted">Loading …</p>}
         {detail !== undefined && (

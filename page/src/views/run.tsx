@@ -6,6 +6,7 @@ import { Split } from "../components/split.js";
 import { Tabs } from "../components/tabs.js";
 import { Notice } from "../components/notice.js";
 import { useKeys } from "../hooks/use-keys.js";
+import { errorWords } from "../lib/api-words.js";
 import { hrefOf } from "../lib/route.js";
 import { useBoard } from "../stores/board.js";
 import type { OpenRun } from "../stores/open-run-store.js";
@@ -78,7 +79,7 @@ export function RunPage({ runId }: { readonly runId: string }): JSX.Element {
             </button>
           }
         >
-          {state.error.message}
+          {errorWords(state.error)}
         </Notice>
       )}
       {state.kind === "loading" && <p class="muted">Loading the run …</p>}

@@ -1,37 +1,58 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
-import type { RunSummary } from "../../../src/contracts/run-store.js";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { RunSummary, RunSums } from "../../../src/contracts/run-store.js";
+import { parseRunFilter } from "../../../src/plugins/dashboard/protocol/run-filter.js";
 import { Empty } from "../components/empty.js";
+import { Icon } from "../components/icon.js";
+import { Notice } from "../components/notice.js";
+import { QueryBox } from "../components/query-box.js";
 import { RunsTable } from "../components/runs-table.js";
 import { RunsTotals } from "../components/runs-totals.js";
+import { SavedFilters } from "../components/saved-filters.js";
 import { Segments } from "../components/segments.js";
 import { useKeys } from "../hooks/use-keys.js";
-import { formatCost, formatCount } from "../lib/format.js";
+import type { ApiError } from "../api.js";
+import { errorWords } from "../lib/api-words.js";
+import { counted, formatCost, formatCount } from "../lib/format.js";
 import { hrefOf } from "../lib/route.js";
-import { useBoard } from "../stores/board.js";
+import { sumsOf, withState } from "../lib/run-search.js";
+import { useBoard, type Board } from "../stores/board.js";
 import { NoRuns } from "./states.js";
 
-const FILTERS = ["all", "running", "waiting", "failed"] as const;
-type Filter = (typeof FILTERS)[number];
+const STATES = ["all", "running", "waiting", "failed"] as const;
+/** Two runs are compared. */
+const MOST_CHOSEN = 2;
 
-const fits = (filter: Filter, { state }: RunSummary): boolean =>
-  filter === "all" || state === filter || (filter === "failed" && state === "interrupted");
-
-/** The runs, newest first, with sums of those that are shown. */
+/** The runs that fit a filter, newest first, with the sums of all that fit. */
 export function RunsView(): JSX.Element {
-  const { runs, route } = useBoard();
+  const { runs, foundRuns, route } = useBoard();
   const [place, setPlace] = useState(-1);
-  const list = runs.list.value;
-  const filter = FILTERS.find((name) => name === route.current.value.query["state"]) ?? "all";
-  const shown = list.filter((run) => fits(filter, run));
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const input = useRef<HTMLInputElement>(null);
+  const filter = route.current.value.query["q"] ?? "";
+  useEffect(() => {
+    foundRuns.find(filter);
+    return () => foundRuns.find(undefined);
+  }, [filter]);
+  const list = useShown(filter);
+  const onFilter = (q: string): void => route.patch({ q });
   const move = (step: number): void =>
-    setPlace(Math.min(shown.length - 1, Math.max(0, place + step)));
+    setPlace(Math.min(list.runs.length - 1, Math.max(0, place + step)));
+  const here = list.runs[place];
+  const choose = (runId: string): void =>
+    setChosen(
+      chosen.includes(runId)
+        ? chosen.filter((id) => id !== runId)
+        : [...chosen, runId].slice(-MOST_CHOSEN),
+    );
   useKeys({
     j: () => move(1),
     k: () => move(-1),
-    Enter: shown[place] && (() => route.go(hrefOf(["runs", shown[place]?.runId ?? ""]))),
+    x: here && (() => choose(here.runId)),
+    "/": () => input.current?.focus(),
+    Enter: here && (() => route.go(hrefOf(["runs", here.runId]))),
   });
-  if (runs.isKnown.value && list.length === 0)
+  if (filter === "" && runs.isKnown.value && list.total === 0)
     return (
       <main class="page">
         <h1>Runs</h1>
@@ -40,65 +61,135 @@ export function RunsView(): JSX.Element {
     );
   return (
     <main class="page">
-      <h1>Runs</h1>
-      {list.length > 0 && <RunsTotals runs={list} />}
+      <RunsHead chosen={chosen} />
+      {list.runs.length > 0 && <RunsTotals runs={list.runs} total={list.total} sums={list.sums} />}
       <div class="row wrap filter-row">
-        <Segments
-          label="State"
-          selected={filter}
-          onSelect={(state) => route.patch({ state: state === "all" ? undefined : state })}
-          options={FILTERS.map((id) => ({
-            id,
-            title: `${id.slice(0, 1).toUpperCase()}${id.slice(1)}`,
-            extra: list.filter((run) => fits(id, run)).length,
-          }))}
-        />
+        <StateChoice filter={filter} states={list.states} onFilter={onFilter} />
+        <QueryBox {...{ filter, onFilter, input }} />
         <span class="grow" />
-        <span class="faint hide-s">J K to move, Enter to open</span>
+        <span class="faint hide-s">J K to move, Enter to open, X to select for comparing</span>
       </div>
-      {shown.length > 0 && <RunsTable runs={shown} place={place} />}
-      {shown.length === 0 && list.length > 0 && (
-        <Empty title={`No run is ${filter}`}>
-          <p>{list.length} runs are there without the filter.</p>
-          <button type="button" class="btn" onClick={() => route.patch({ state: undefined })}>
+      <SavedFilters filter={filter} onFilter={onFilter} />
+      {list.error !== undefined && <Notice kind="failed">{errorWords(list.error)}</Notice>}
+      {list.runs.length > 0 && (
+        <RunsTable {...{ runs: list.runs, place, chosen, filter, onFilter }} onChoose={choose} />
+      )}
+      {list.runs.length === 0 && list.isCurrent && (
+        <Empty icon="search" title="No run fits the filter">
+          <button type="button" class="btn" onClick={() => onFilter("")}>
             Clear the filter
           </button>
         </Empty>
       )}
-      <Sums shown={shown} />
+      <Sums list={list} />
     </main>
   );
 }
 
-/** How many are shown, and what they have used. */
-function Sums({ shown }: { readonly shown: readonly RunSummary[] }): JSX.Element {
-  const { runs } = useBoard();
-  const total = runs.total.value;
-  const tokens = shown.reduce(
-    (sum, { totals }) => sum + totals.inputTokens + totals.outputTokens,
-    0,
+function RunsHead({ chosen }: { readonly chosen: readonly string[] }): JSX.Element {
+  const [a, b] = [...chosen].reverse(); // the older of the two is in most cases chosen last
+  return (
+    <div class="row">
+      <h1 class="grow">Runs</h1>
+      {chosen.length === 1 && <span class="muted">Select another run to compare</span>}
+      {b !== undefined && (
+        <a class="btn main" href={hrefOf(["compare"], { a, b })}>
+          <Icon name="compare" /> Compare
+        </a>
+      )}
+    </div>
   );
-  const unknown = shown.reduce((sum, { totals }) => sum + totals.unknownCalls, 0);
-  const hasMore = runs.list.value.length < total;
+}
+
+interface StateChoiceProps {
+  readonly filter: string;
+  readonly states: RunSums["states"];
+  readonly onFilter: (filter: string) => void;
+}
+
+function StateChoice({ filter, states, onFilter }: StateChoiceProps): JSX.Element {
+  const { state } = parseRunFilter(filter).query;
+  const all = Object.values(states).reduce((sum, count) => sum + count, 0);
+  return (
+    <Segments
+      label="State"
+      selected={STATES.find((name) => name === state) ?? (state === undefined ? "all" : "")}
+      onSelect={(name) => onFilter(withState(filter, name === "all" ? undefined : name))}
+      options={STATES.map((id) => ({
+        id,
+        title: `${id.slice(0, 1).toUpperCase()}${id.slice(1)}`,
+        extra: (id === "all" ? all : (states[id] ?? 0)).toLocaleString("en"),
+      }))}
+    />
+  );
+}
+
+interface ShownRuns {
+  readonly runs: readonly RunSummary[];
+  readonly total: number;
+  readonly sums: RunSums;
+  /** Whether the sums are those of all that fit, and not of the shown ones. */
+  readonly isSumOfAll: boolean;
+  readonly states: RunSums["states"];
+  readonly hasMore: boolean;
+  /** Whether the answer to the present filter is there. */
+  readonly isCurrent: boolean;
+  readonly error: ApiError | undefined;
+}
+
+/** What was found, with what the program has sent since. */
+function useShown(filter: string): ShownRuns {
+  const { runs, foundRuns } = useBoard();
+  const found = foundRuns.current.value;
+  const isCurrent = found?.filter === filter;
+  const rows = shownRuns(runs, isCurrent ? found.runs : [], filter === "");
+  const sums = (isCurrent ? found.sums : undefined) ?? sumsOf(rows);
+  return {
+    runs: rows,
+    total: Math.max(isCurrent ? found.total : 0, rows.length),
+    sums,
+    isSumOfAll: isCurrent && found.sums !== undefined,
+    states: (isCurrent ? found.states : undefined) ?? sums.states,
+    hasMore: isCurrent && found.hasMore,
+    isCurrent: isCurrent && found.error === undefined,
+    error: isCurrent ? found.error : undefined,
+  };
+}
+
+/** The newest state of each; without a filter also those that the program has sent meanwhile. */
+function shownRuns(
+  { list, summaryOf }: Board["runs"],
+  found: readonly RunSummary[],
+  hasAll: boolean,
+): readonly RunSummary[] {
+  const known = new Set(found.map(({ runId }) => runId));
+  const newest = found[0]?.startedAt ?? "";
+  const later = list.value.filter(
+    ({ runId, startedAt }) => hasAll && !known.has(runId) && startedAt >= newest,
+  );
+  return [...later, ...found.map((run) => summaryOf(run.runId) ?? run)];
+}
+
+/** How many are shown, and what those that fit have used. */
+function Sums({ list }: { readonly list: ShownRuns }): JSX.Element {
+  const { foundRuns } = useBoard();
+  const { sums, total, runs, isSumOfAll, hasMore } = list;
+  const costs = Object.entries(sums.cost)
+    .map(([currency, cost]) => `${formatCost(cost, currency === "" ? undefined : currency)} · `)
+    .join("");
+  const tokens = formatCount(sums.inputTokens + sums.outputTokens);
+  const of = isSumOfAll && runs.length < total ? `all ${formatCount(total)}` : "these";
   return (
     <p class="row wrap faint sums">
       <span>
-        {`${shown.length} of ${total} shown · ${costsOf(shown)}${formatCount(tokens)} tokens in these`}
-        {unknown > 0 && ` · ${unknown} calls without reported usage`}
+        {`${runs.length} of ${total} shown · ${costs}${tokens} tokens in ${of}`}
+        {sums.unknownCalls > 0 && ` · ${counted(sums.unknownCalls, "call")} without reported usage`}
       </span>
       {hasMore && (
-        <button type="button" class="btn" onClick={() => void runs.more().catch(() => undefined)}>
+        <button type="button" class="btn" onClick={() => foundRuns.more()}>
           Older runs
         </button>
       )}
     </p>
   );
-}
-
-/** Sums by currency, each with ` · ` behind it. */
-function costsOf(runs: readonly RunSummary[]): string {
-  const sums = new Map<string | undefined, number>();
-  for (const { totals } of runs)
-    if (totals.cost > 0) sums.set(totals.currency, (sums.get(totals.currency) ?? 0) + totals.cost);
-  return [...sums].map(([currency, cost]) => `${formatCost(cost, currency)} · `).join("");
 }

@@ -18,8 +18,8 @@ export function ConnectionNotice(): JSX.Element | null {
     return (
       <div class="banner">
         <Notice kind="failed" action={now}>
-          <b>Not connected.</b> What you see is as of{" "}
-          {formatTime(new Date(state.sinceMs).toISOString())}. Trying again in{" "}
+          <b>{state.isBusy ? "Too many requests of this user." : "Not connected."}</b> What you see
+          is as of {formatTime(new Date(state.sinceMs).toISOString())}. Trying again in{" "}
           {formatRest(state.retryAtMs - clock.seconds.value)}.
         </Notice>
       </div>

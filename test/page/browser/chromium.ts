@@ -38,6 +38,7 @@ export class WatchedPage {
   readonly page: Page;
   readonly #problems: string[] = [];
   readonly #expected: RegExp[] = [];
+  #isClosed = false;
 
   private constructor(page: Page) {
     this.page = page;
@@ -72,8 +73,10 @@ export class WatchedPage {
     this.#expected.push(problem);
   }
 
-  /** Fails where the page did what it must not do, and closes its browser. */
+  /** Fails where the page did what it must not do, and closes its browser; once. */
   async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     const violations = await this.page.evaluate<readonly string[]>("window.__violations");
     await this.page.context().close();
     const problems = [...this.#problems, ...violations].filter(

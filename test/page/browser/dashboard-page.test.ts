@@ -1,5 +1,6 @@
 import type { Browser } from "playwright-core";
 import { chromiumPath, launch } from "./chromium.js";
+import { listTests } from "./list-suite.js";
 import { pageTests } from "./page-suite.js";
 import { reviewTests } from "./reviews-suite.js";
 import { runTests } from "./runs-suite.js";
@@ -27,6 +28,7 @@ describe("page of the dashboard in Chromium", () => {
     await running?.close();
   });
 
+  listTests(browser);
   runTests(browser);
   reviewTests(browser);
   pageTests(browser);

@@ -1,29 +1,15 @@
 import { expect } from "chai";
 import type { Browser } from "playwright-core";
-import { Boards } from "../../plugins/dashboard/server/boards.js";
 import { expectAccessible, smallTexts } from "./accessibility.js";
 import { WatchedPage } from "./chromium.js";
 import { CutLine } from "./cut-line.js";
+import { openedPages } from "./opened-pages.js";
 import { failing, refunds, reviewed } from "./teams.js";
 
 /** Tests of what all pages have in common. */
 export function pageTests(browser: () => Browser): void {
   describe("page", () => {
-    const boards = new Boards();
-    const pages: WatchedPage[] = [];
-    const open = async (url: string, o = {}): Promise<WatchedPage> => {
-      const page = await WatchedPage.open(browser(), url, o);
-      pages.push(page);
-      return page;
-    };
-    afterEach(async () => {
-      try {
-        for (const page of pages) await page.close();
-      } finally {
-        pages.length = 0;
-        await boards.end();
-      }
-    });
+    const { boards, open } = openedPages(browser);
 
     it("is watched in these tests: what it must not do is noticed", async () => {
       const { url } = await boards.listening();

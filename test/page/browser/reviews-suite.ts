@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import type { Browser } from "playwright-core";
-import { Boards } from "../../plugins/dashboard/server/boards.js";
-import { WatchedPage } from "./chromium.js";
+import { openedPages } from "./opened-pages.js";
 import { refunds, reviewed, until } from "./teams.js";
 
 const USERS = [
@@ -13,21 +12,7 @@ const USERS = [
 /** Tests of the reviews in a browser. */
 export function reviewTests(browser: () => Browser): void {
   describe("reviews", () => {
-    const boards = new Boards();
-    const pages: WatchedPage[] = [];
-    const open = async (url: string, o = {}): Promise<WatchedPage> => {
-      const page = await WatchedPage.open(browser(), url, o);
-      pages.push(page);
-      return page;
-    };
-    afterEach(async () => {
-      try {
-        for (const page of pages) await page.close();
-      } finally {
-        pages.length = 0;
-        await boards.end();
-      }
-    });
+    const { boards, open } = openedPages(browser);
 
     it("are edited with the changed words in sight, and the run gets the edit", async () => {
       const { board, url } = await boards.listening();
@@ -111,7 +96,6 @@ export function reviewTests(browser: () => Browser): void {
       await first.page.getByRole("button", { name: "Approve" }).waitFor();
       expect(await first.page.title()).to.contain("(1)");
       await first.close();
-      pages.length = 0;
       const { page } = await open(`${url}#/reviews`);
       await page.getByText("no time limit").waitFor();
       await page.keyboard.press("a");

@@ -1,9 +1,8 @@
 import { expect } from "chai";
 import type { Browser, WebSocketRoute } from "playwright-core";
 import type { RunBody } from "../../../src/plugins/dashboard/protocol/http-bodies.js";
-import { Boards } from "../../plugins/dashboard/server/boards.js";
-import { WatchedPage } from "./chromium.js";
 import { CutLine } from "./cut-line.js";
+import { openedPages } from "./opened-pages.js";
 import { answering, Door, failing, many, until, writers } from "./teams.js";
 
 const HOSTILE = `<script>document.title = "owned"</script>
@@ -17,21 +16,7 @@ abc\u202Etxt.exe`;
 /** Tests of runs in a browser. */
 export function runTests(browser: () => Browser): void {
   describe("runs", () => {
-    const boards = new Boards();
-    const pages: WatchedPage[] = [];
-    const open = async (url: string, o = {}): Promise<WatchedPage> => {
-      const page = await WatchedPage.open(browser(), url, o);
-      pages.push(page);
-      return page;
-    };
-    afterEach(async () => {
-      try {
-        for (const page of pages) await page.close();
-      } finally {
-        pages.length = 0;
-        await boards.end();
-      }
-    });
+    const { boards, open } = openedPages(browser);
 
     it("appear on the open page with their whole plan, and their text as it is written", async () => {
       const { board, url } = await boards.listening();

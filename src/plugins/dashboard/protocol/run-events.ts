@@ -51,9 +51,11 @@ function isDrawn(dag: Partial<Dag> | undefined): dag is Dag {
 
 function runFailed(d: RunData, e: LogEvent<"run_failed">): void {
   d.errors.push(d.n);
+  const failed = d.tasks.get(d.lastFailed ?? "")?.error;
+  const isWrapper = e.code === "AE_TASK_EXECUTION" && failed !== undefined;
   d.head.error = {
-    code: e.code ?? "",
-    message: d.text(e.message ?? ""),
+    code: isWrapper ? failed.code : (e.code ?? ""),
+    message: isWrapper ? failed.message : d.text(e.message ?? ""),
     ...(d.lastFailed !== undefined && { taskId: d.lastFailed }),
   };
 }

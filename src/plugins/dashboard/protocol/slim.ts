@@ -2,11 +2,12 @@ import type { Dag, DagTask } from "../../../contracts/dag.js";
 import type { EnsembleEvent } from "../../../contracts/events.js";
 import type { LogEntry } from "../../../contracts/run-store.js";
 import { shortened, shortValue } from "./run-data.js";
+import { taskError } from "./task-error.js";
 import type { ShownTexts } from "./snapshot.js";
 
 /**
  * How a field of an event leaves for who looks at the run: `name` whole, `plain` whole and without a look for secrets (numbers, fixed words), `text` cut,
- * `value` with its texts cut, `error` as name, code and cut message, `dag` as a diagram with cut texts.
+ * `value` with its texts cut, `error` as name, code and cut message of what failed in the task, `dag` as a diagram with cut texts.
  */
 type FieldKind = "name" | "plain" | "text" | "value" | "error" | "dag";
 
@@ -166,7 +167,7 @@ function named(value: unknown, shown: ShownTexts): unknown {
 
 function slimError(value: unknown, shown: ShownTexts): unknown {
   if (typeof value !== "object" || value === null) return undefined;
-  const { name, message, code } = value as Partial<Record<string, unknown>>;
+  const { name, message, code } = taskError(value);
   return {
     name,
     message: typeof message === "string" ? shown.text(message) : "",

@@ -11,6 +11,7 @@ import {
   openBar,
 } from "./run-data.js";
 import { loopOf } from "./run-plan.js";
+import { taskError } from "./task-error.js";
 
 /** Codes of errors with which a task ends because the run was stopped. */
 const STOPS = new Set(["AE_RUN_CANCELLED", "AE_RUN_TIMEOUT", "AE_RUN_SUSPENDED", "AE_EXIT_EARLY"]);
@@ -83,7 +84,11 @@ export function taskFailed(d: RunData, e: LogEvent<"task_failed">, ms: number): 
     return;
   }
   wasteAttempt(t);
-  t.error = { code, message: d.text(message) };
+  const failure = taskError(e.cause);
+  t.error = {
+    code: typeof failure.code === "string" ? failure.code : code,
+    message: d.text(typeof failure.message === "string" ? failure.message : message),
+  };
   endTask(d, t, "failed", ms);
   d.lastFailed = t.id;
   d.errors.push(d.n);

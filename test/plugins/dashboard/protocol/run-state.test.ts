@@ -68,6 +68,29 @@ describe("state of a run", () => {
     expect(view.errors).to.deep.equal([2]);
   });
 
+  it("shows the error that a task failed with, and not the one around it", () => {
+    const cause = {
+      code: "AE_TASK_EXECUTION",
+      message: "Task 'a' failed",
+      cause: { code: "AE_OUTPUT_PARSING", message: "No JSON", cause: { message: "Unexpected" } },
+    };
+    const view = viewAfter(
+      ["task_started", a],
+      ["task_failed", { ...a, cause }],
+      ["run_failed", { code: "AE_TASK_EXECUTION", message: "Task 'a' failed" }],
+    );
+    const shown = { code: "AE_OUTPUT_PARSING", message: "No JSON" };
+    expect(task(view, "a").error).to.deep.equal(shown);
+    expect(view.summary.error).to.deep.equal({ ...shown, taskId: "a" });
+    const other = viewAfter(
+      ["task_started", a],
+      ["task_failed", { ...a, cause: { ...cause, cause: { message: "No code" } } }],
+      ["run_failed", { code: "AE_BUDGET_EXCEEDED", message: "Too much" }],
+    );
+    expect(task(other, "a").error?.code).to.equal("AE_TASK_EXECUTION");
+    expect(other.summary.error?.code).to.equal("AE_BUDGET_EXCEEDED");
+  });
+
   it("counts what failed attempts used as wasted, and unknown usage apart", () => {
     const view = viewAfter(
       ["task_started", a],

@@ -1,0 +1,79 @@
+import type { RunSummary, RunSums } from "../../../src/contracts/run-store.js";
+import {
+  formatRunFilter,
+  parseRunFilter,
+  type FilterQuery,
+} from "../../../src/plugins/dashboard/protocol/run-filter.js";
+
+/** The path that lists the runs of a filter. */
+export function runsPath(query: FilterQuery, limit: number, before?: string): string {
+  const { tags = {}, ...fields } = query;
+  const search = new URLSearchParams({ limit: String(limit) });
+  for (const [name, value] of Object.entries({ ...fields, before }))
+    if (value !== undefined) search.set(name, value);
+  for (const [name, value] of Object.entries(tags)) search.append("tag", `${name}:${value}`);
+  return `/api/runs?${search}`;
+}
+
+/** One condition of a filter, and the filter without it. */
+export interface FilterPart {
+  readonly name: string;
+  readonly without: string;
+}
+
+/** The conditions of a filter except its text. */
+export function filterParts(filter: string): readonly FilterPart[] {
+  const { query } = parseRunFilter(filter);
+  const { tags = {}, text: _, ...fields } = query;
+  return [
+    ...Object.entries(fields).flatMap(([name, value]) =>
+      value === undefined
+        ? []
+        : [
+            {
+              name: `${name}: ${shortInstant(value)}`,
+              without: formatRunFilter({ ...query, [name]: undefined }),
+            },
+          ],
+    ),
+    ...Object.entries(tags).map(([name, value]) => ({
+      name: `${name}=${value}`,
+      without: formatRunFilter({
+        ...query,
+        tags: Object.fromEntries(Object.entries(tags).filter(([other]) => other !== name)),
+      }),
+    })),
+  ];
+}
+
+/** The filter with another state; `undefined` for all states. */
+export function withState(filter: string, state: RunSummary["state"] | undefined): string {
+  return formatRunFilter({ ...parseRunFilter(filter).query, state });
+}
+
+/** The filter with a tag. */
+export function withTag(filter: string, name: string, value: string): string {
+  const { query } = parseRunFilter(filter);
+  return formatRunFilter({ ...query, tags: { ...query.tags, [name]: value } });
+}
+
+/** Sums of runs, where the program gives none. */
+export function sumsOf(runs: readonly RunSummary[]): RunSums {
+  const sums = { inputTokens: 0, outputTokens: 0, unknownCalls: 0, calls: 0, tools: 0 };
+  const cost: Record<string, number> = {};
+  const states: Partial<Record<RunSummary["state"], number>> = {};
+  for (const { state, totals } of runs) {
+    for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += totals[name]; // its keys
+    if (totals.cost > 0) {
+      const currency = totals.currency ?? "";
+      cost[currency] = (cost[currency] ?? 0) + totals.cost;
+    }
+    states[state] = (states[state] ?? 0) + 1;
+  }
+  return { ...sums, cost, states };
+}
+
+/** An instant without its time where it is the beginning or the end of a day. */
+function shortInstant(text: string): string {
+  return text.replace(/T(?:00:00:00.000|23:59:59.999)Z$/, "");
+}
