@@ -58,6 +58,23 @@ export function QueryBox({ filter, onFilter, input }: QueryBoxProps): JSX.Elemen
         />
         <kbd class="hide-s">/</kbd>
       </form>
+      <FilterChips filter={filter} onFilter={onFilter} />
+      {problems.length > 0 && (
+        <span id="filter-problems" class="st failed" role="status">
+          {problems.map(({ message }) => message).join("; ")}
+        </span>
+      )}
+    </>
+  );
+}
+
+/** The conditions of the filter, each with a button that removes it. */
+function FilterChips({
+  filter,
+  onFilter,
+}: Pick<QueryBoxProps, "filter" | "onFilter">): JSX.Element {
+  return (
+    <>
       {filterParts(filter).map(({ name, without }) => (
         <span key={name} class="chip line">
           {visibleText(name)}
@@ -71,11 +88,6 @@ export function QueryBox({ filter, onFilter, input }: QueryBoxProps): JSX.Elemen
           </button>
         </span>
       ))}
-      {problems.length > 0 && (
-        <span id="filter-problems" class="st failed" role="status">
-          {problems.map(({ message }) => message).join("; ")}
-        </span>
-      )}
     </>
   );
 }

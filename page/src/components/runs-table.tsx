@@ -79,7 +79,6 @@ function RunRow(props: RunRowProps): JSX.Element {
   const { clock, route } = useBoard();
   const { runId, totals, counts, tags } = run;
   const nowMs = clock.seconds.value;
-  const { done, all } = taskCount(counts);
   const href = hrefOf(["runs", runId]);
   const inputs = inputsText(run.inputs);
   const onClick = (event: MouseEvent): void => {
@@ -115,36 +114,10 @@ function RunRow(props: RunRowProps): JSX.Element {
         )}
         <SecondLine run={run} review={review} />
       </td>
-      <td class="hide-s nowrap">
-        {Object.entries(tags)
-          .slice(0, 2)
-          .map(([name, value]) => (
-            <button
-              key={name}
-              type="button"
-              class="chip as-button"
-              title="Show the runs with this tag"
-              onClick={() => onTag(name, value)}
-            >
-              {`${visibleText(name)}=${visibleText(value)}`}
-            </button>
-          ))}
-      </td>
+      <Tags tags={tags} onTag={onTag} />
       <td class="num muted nowrap hide-s">{formatAgo(Date.parse(run.startedAt), nowMs)}</td>
       <td class="num nowrap c-time">{formatDuration(runMs(run, nowMs))}</td>
-      <td class="hide-s">
-        <span class="row">
-          <Meter
-            label={`${done} of ${all} tasks done`}
-            parts={taskParts(counts)}
-            total={all}
-            width={110}
-          />
-          <span class="faint nowrap">
-            {done.toLocaleString("en")} / {all.toLocaleString("en")}
-          </span>
-        </span>
-      </td>
+      <Progress counts={counts} />
       <td class="num nowrap hide-s">
         {tokensText(totals.inputTokens + totals.outputTokens, totals.unknownCalls)}
       </td>
@@ -181,5 +154,46 @@ function SecondLine({ run, review }: Pick<RunRowProps, "run" | "review">): JSX.E
       {error.taskId !== undefined && ` in ${visibleText(error.taskId)}`}:{" "}
       {visibleText(error.message)}
     </a>
+  );
+}
+
+/** The first tags of a run; each filters the list. */
+function Tags({ tags, onTag }: Pick<RunSummary, "tags"> & Pick<RunRowProps, "onTag">): JSX.Element {
+  return (
+    <td class="hide-s nowrap">
+      {Object.entries(tags)
+        .slice(0, 2)
+        .map(([name, value]) => (
+          <button
+            key={name}
+            type="button"
+            class="chip as-button"
+            title="Show the runs with this tag"
+            onClick={() => onTag(name, value)}
+          >
+            {`${visibleText(name)}=${visibleText(value)}`}
+          </button>
+        ))}
+    </td>
+  );
+}
+
+/** How many tasks are done. */
+function Progress({ counts }: Pick<RunSummary, "counts">): JSX.Element {
+  const { done, all } = taskCount(counts);
+  return (
+    <td class="hide-s">
+      <span class="row">
+        <Meter
+          label={`${done} of ${all} tasks done`}
+          parts={taskParts(counts)}
+          total={all}
+          width={110}
+        />
+        <span class="faint nowrap">
+          {done.toLocaleString("en")} / {all.toLocaleString("en")}
+        </span>
+      </span>
+    </td>
   );
 }

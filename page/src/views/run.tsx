@@ -18,15 +18,14 @@ import { TasksView } from "./tasks.js";
 import { RunHead } from "../components/run-head.js";
 import { taskCount, taskParts, Meter } from "../components/meter.js";
 
-const details = (): Promise<typeof import("./run-details.js")> => import("./run-details.js");
-const CostView = lazyPart(async () => (await details()).CostView);
-const ErrorsView = lazyPart(async () => (await details()).ErrorsView);
-const EventsView = lazyPart(async () => (await details()).EventsView);
-const TimelineView = lazyPart(async () => (await details()).TimelineView);
+const CostView = lazyPart(async () => (await import("./run-details.js")).CostView);
+const ErrorsView = lazyPart(async () => (await import("./run-details.js")).ErrorsView);
+const EventsView = lazyPart(async () => (await import("./run-details.js")).EventsView);
+const TimelineView = lazyPart(async () => (await import("./run-details.js")).TimelineView);
 
 /** Fetches what is not drawn yet. */
 export async function loadViews(): Promise<void> {
-  await Promise.all([details(), Markdown.load()]);
+  await Promise.all([TimelineView.load(), Markdown.load()]);
 }
 
 const VIEWS = {

@@ -52,13 +52,7 @@ export function RunsView(): JSX.Element {
     "/": () => input.current?.focus(),
     Enter: here && (() => route.go(hrefOf(["runs", here.runId]))),
   });
-  if (filter === "" && runs.isKnown.value && list.total === 0)
-    return (
-      <main class="page">
-        <h1>Runs</h1>
-        <NoRuns />
-      </main>
-    );
+  if (filter === "" && runs.isKnown.value && list.total === 0) return <NoRuns />;
   return (
     <main class="page">
       <RunsHead chosen={chosen} />

@@ -83,9 +83,12 @@ export function SignIn(): JSX.Element {
 /** Before the first run. */
 export function NoRuns(): JSX.Element {
   return (
-    <Empty icon="clock" title="No runs yet">
-      <p>This page shows every run of the ensembles that use this dashboard.</p>
-      <pre>{"new Ensemble({ model, tasks, plugins: [dashboard()] })"}</pre>
-    </Empty>
+    <main class="page">
+      <h1>Runs</h1>
+      <Empty icon="clock" title="No runs yet">
+        <p>This page shows every run of the ensembles that use this dashboard.</p>
+        <pre>{"new Ensemble({ model, tasks, plugins: [dashboard()] })"}</pre>
+      </Empty>
+    </main>
   );
 }

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
+import type { RunListBody } from "../../../src/plugins/dashboard/protocol/http-bodies.js";
 import { openedPages } from "./opened-pages.js";
 import { answering, failing, until } from "./teams.js";
 
@@ -67,7 +68,8 @@ export function listTests(browser: () => Browser): void {
           .map((element) => element.scrollWidth - element.clientWidth + 390))`,
       );
       expect(wide).to.equal(390);
-      await page.getByRole("link", { name: /AE_AGENT_EXECUTION in extract/ }).click();
+      const { runs } = (await (await fetch(new URL("/api/runs", url))).json()) as RunListBody; // what the route answers
+      await page.goto(`${url}#/runs/${runs[0]?.runId}?view=errors`);
       const tab = await page.getByRole("tab", { name: /Errors/ }).boundingBox();
       expect(tab?.x).to.be.at.least(0);
       expect((tab?.x ?? 0) + (tab?.width ?? 0)).to.be.at.most(390);
