@@ -18,7 +18,10 @@ const SIZES = [
 const root = fileURLToPath(new URL("..", import.meta.url));
 const args = process.argv.slice(2);
 const isReadme = args.includes("--readme");
-const only = args.find((arg) => arg.startsWith("--only="))?.slice(7).split(",");
+const only = args
+  .find((arg) => arg.startsWith("--only="))
+  ?.slice(7)
+  .split(",");
 const folder = args.find((arg) => !arg.startsWith("--")) ?? join(root, "dist/pictures");
 
 /** The pages by name: address, and what is done there before the picture. */
