@@ -11,6 +11,22 @@ export {
   ReflectionStore,
   ReviewHandler,
 } from "./ensemble/factories.js";
+export { Conversation } from "./conversation/conversation.js";
+export type {
+  ConversationOptions,
+  OnTurnFailure,
+  ThreadOptions,
+  TurnGuardrails,
+  TurnOptions,
+} from "./conversation/conversation-options.js";
+export { ConversationStore, WindowPolicy } from "./conversation/factories.js";
+export type { ForkOptions, MessageQuery, Thread, TurnHandle } from "./conversation/thread.js";
+export type { TurnContent } from "./conversation/turn-input.js";
+export type { InMemoryThreadsOptions } from "./plugins/conversation/memory-store/in-memory-threads.js";
+export type {
+  LastTurnsOptions,
+  SummaryWindowOptions,
+} from "./plugins/conversation/windows/window-policies.js";
 export { Ensemble } from "./ensemble/ensemble.js";
 export { standardPlugins } from "./ensemble/standard-plugins.js";
 export { Kernel } from "./kernel/kernel.js";

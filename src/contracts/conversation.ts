@@ -149,7 +149,8 @@ export interface WindowInput {
   readonly head: ThreadHead;
   /** Reads from the store, as `ConversationStore.read`. */
   read(query: TurnQuery): Promise<readonly StoredTurn[]>;
-  countTokens(messages: readonly ChatMessage[]): number;
+  /** By `Tokens.TokenCounter`; files by their type and size. */
+  countTokens(messages: readonly ChatMessage[]): Awaitable<number>;
   /** Calls a model with the purpose `summary`, in the run of the turn. */
   summarize(options: SummaryRequest): Promise<string>;
   readonly run: RunInfo;

@@ -10,7 +10,7 @@ import type { Service, ServiceState, StartOptions } from "../contracts/service.j
 import type { AnyTask } from "../contracts/task.js";
 import type { Inputs, InputSchema } from "../contracts/types.js";
 import type { EnsembleShape, RunRequest } from "../engine/run/prepare-run.js";
-import type { KernelInternals } from "../kernel/kernel.js";
+import type { Kernel, KernelInternals } from "../kernel/kernel.js";
 import { checkModel } from "../contracts/agent.js";
 import { COMMAND_LINE } from "../contracts/command-line.js";
 import {
@@ -33,14 +33,13 @@ import { Cancellation } from "../util/abort/cancellation.js";
 import { settleWithin } from "../util/abort/timeouts.js";
 import { follow } from "../engine/run/create-run.js";
 import { executeRun } from "../engine/run/execute-run.js";
-import { Kernel, internalsOf } from "../kernel/kernel.js";
 import { sharingOrigin } from "../contracts/derived-options.js";
 import { Settings } from "../engine/plan/settings.js";
+import { openKernel } from "./open-kernel.js";
 import { isShared } from "./service-options.js";
 import { servicePorts } from "./service-ports.js";
 import { ServiceSlot, type StopOptions } from "./service-slot.js";
 import { setUpProblems } from "./set-up-problems.js";
-import { standardPlugins } from "./standard-plugins.js";
 import { taskEntries } from "./task-entries.js";
 import { validateRun } from "./validate-run.js";
 import { checkedInputs, inputFormOf } from "./typed-inputs.js";
@@ -86,17 +85,10 @@ export class Ensemble<In = Inputs> {
       checkModels,
       warnings: unusedOptions,
     };
-    this.#owned = options.kernel === undefined;
-    const kernel = options.kernel ?? new Kernel();
-    this.#internals = internalsOf(kernel);
-    this.#kernel = kernel as Kernel; // internalsOf refuses anything else
-    if (this.#internals.booted() && (options.plugins?.length ?? 0) > 0) {
-      throw new ValidationError("Ensemble plugins come too late: the given kernel has booted", {
-        hint: "Give the plugins to the kernel, before its first run.",
-      });
-    }
-    for (const plugin of options.plugins ?? []) this.#kernel.use(plugin);
-    this.#internals.addMissing(standardPlugins());
+    const { kernel, internals, owned } = openKernel("Ensemble", options);
+    this.#owned = owned;
+    this.#internals = internals;
+    this.#kernel = kernel;
     this.#internals.attach(this.#access());
   }
 

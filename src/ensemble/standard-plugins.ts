@@ -1,5 +1,6 @@
 import type { Plugin } from "../contracts/plugin.js";
 import { planDiagram } from "../diagram/plan-diagram.js";
+import { agentsChat } from "../plugins/agents/chat/index.js";
 import { agentsHandler } from "../plugins/agents/handler/index.js";
 import { agentsReact } from "../plugins/agents/react/index.js";
 import { agentsSynthesis } from "../plugins/agents/synthesis/index.js";
@@ -36,6 +37,7 @@ export function standardPlugins(): readonly Plugin[] {
     loop(),
     graph(),
     agentsReact(),
+    agentsChat(),
     agentsHandler(),
     agentsSynthesis(),
     hierarchical(),

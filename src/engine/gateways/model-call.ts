@@ -13,7 +13,7 @@ import { checkResponse } from "../../contracts/chat-response.js";
 import { ModelCallError } from "../../contracts/errors.js";
 
 /** Purposes whose text is no part of the task's answer. Their tokens are not emitted. */
-const UNSHOWN: readonly Purpose[] = ["reflection", "synthesis"];
+const UNSHOWN: readonly Purpose[] = ["reflection", "summary", "synthesis"];
 
 /** Passes the text of one model call, token by token, to events and to the caller. */
 export class TokenOutlet {

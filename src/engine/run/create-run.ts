@@ -74,7 +74,13 @@ function subscribe(events: RunEvents, { options, runOptions, onEvent }: RunReque
 /** Ends a run or its preparation on the user's signal, the time limit or the handle. */
 export function follow(
   cancellation: Cancellation<AgentEnsembleError>,
-  { runOptions, handle }: RunRequest,
+  {
+    runOptions,
+    handle,
+  }: {
+    readonly runOptions: Pick<RunRequest["runOptions"], "signal" | "timeoutMs">;
+    readonly handle: RunRequest["handle"];
+  },
 ): void {
   const { signal, timeoutMs } = runOptions;
   if (signal !== undefined) cancellation.follow(signal, () => cancelledBy(signal));

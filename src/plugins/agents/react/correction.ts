@@ -2,10 +2,10 @@ import type { ChatResponse } from "../../../contracts/chat-model.js";
 import type { OutputSchema } from "../../../contracts/types.js";
 import type { Checked } from "../../../util/schema/standard-schema.js";
 import type { SchemaFacts } from "../../shared/schemas.js";
-import type { Conversation } from "./conversation.js";
-import type { ConversationParts } from "./conversation-parts.js";
+import type { ToolLoop } from "../shared/tool-loop.js";
+import type { ToolLoopParts } from "../shared/tool-loop-parts.js";
 import { preview } from "../../../contracts/validation.js";
-import { taskFieldsOf } from "./conversation-parts.js";
+import { taskFieldsOf } from "../shared/tool-loop-parts.js";
 import { outputParsingError, parseOutput } from "../shared/output-parser.js";
 
 const CUT =
@@ -15,17 +15,17 @@ const CUT =
 const LONGEST_PROBLEM = 2_000;
 
 /**
- * The value of a structured task: parsed from the answer or, as often as the task allows, from a corrected one asked for in the same conversation.
+ * The value of a structured task: parsed from the answer or, as often as the task allows, from a corrected one asked for in the same loop.
  * `raw` is the text that was accepted.
  * @throws OutputParsingError when no answer fits the schema.
  */
 export async function parseWithCorrections(
-  conversation: Conversation,
+  loop: ToolLoop,
   answer: ChatResponse,
   type: OutputSchema<unknown>,
   facts: SchemaFacts,
 ): Promise<{ readonly raw: string; readonly parsed: unknown }> {
-  const { call, texts } = conversation.parts;
+  const { call, texts } = loop.parts;
   const problems: string[] = [];
   let response = answer;
   for (;;) {
@@ -38,8 +38,8 @@ export async function parseWithCorrections(
     problems.push(result.problem);
     if (problems.length > call.task.maxOutputRetries)
       throw outputParsingError(call.task.description, facts.title, raw, problems);
-    announceCorrection(conversation.parts, problems);
-    response = await conversation.ask(
+    announceCorrection(loop.parts, problems);
+    response = await loop.ask(
       response,
       texts.render("task.correction", {
         error: preview(result.problem, LONGEST_PROBLEM),
@@ -49,7 +49,7 @@ export async function parseWithCorrections(
   }
 }
 
-function announceCorrection({ call, scope }: ConversationParts, problems: readonly string[]): void {
+function announceCorrection({ call, scope }: ToolLoopParts, problems: readonly string[]): void {
   if (!scope.listens("output_corrected")) return;
   scope.emit({
     type: "output_corrected",

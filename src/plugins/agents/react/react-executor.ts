@@ -5,7 +5,6 @@ import type {
   ChatModel,
   ChatRequest,
   ContentPart,
-  ModelOptions,
 } from "../../../contracts/chat-model.js";
 import type { ExecutorResult, PromptPreview, TaskExecutor } from "../../../contracts/executors.js";
 import type { TaskCall } from "../../../contracts/hooks.js";
@@ -18,13 +17,19 @@ import type { AgentTemplateName } from "../shared/agent-prompts.js";
 import { requireCarried } from "../../../contracts/attachment.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
-import { agentTexts, buildSystemPrompt, buildUserPrompt } from "../shared/prompt-builder.js";
+import { buildSystemPrompt, buildUserPrompt } from "../shared/prompt-builder.js";
 import { PromptLibrary } from "../../shared/prompts/prompt-library.js";
 import { Schemas } from "../../shared/schemas.js";
 import { AGENT_TEMPLATES } from "../shared/agent-prompts.js";
 import { staticTools, toolsOf, ToolSpecs } from "../shared/tool-resolution.js";
-import { taskFieldsOf } from "./conversation-parts.js";
-import { Conversation } from "./conversation.js";
+import {
+  agentOf,
+  announceInput,
+  modelOptionsOf,
+  requestOf,
+  warnOfSilence,
+} from "../shared/task-request.js";
+import { ToolLoop } from "../shared/tool-loop.js";
 import { parseWithCorrections } from "./correction.js";
 
 /** What a prompt is made of. */
@@ -63,7 +68,7 @@ export class ReactExecutor implements TaskExecutor {
     const startedMs = clock.monotonicMs();
     const first = this.#prompt({ call, agent, texts, tools, facts, format });
     scope.recordMetrics({ promptBuildMs: clock.monotonicMs() - startedMs });
-    announce(call, agent, first, scope);
+    announceInput(call, agent, first, scope);
     const messages: ChatMessage[] = [
       { role: "system", content: first.systemPrompt },
       { role: "user", content: withAttachments(first.userPrompt, call.task.attachments) },
@@ -74,20 +79,15 @@ export class ReactExecutor implements TaskExecutor {
       modelOptionsOf(agent, call),
       responseFormatOf(facts, scope.model),
     );
-    const conversation = new Conversation({ call, agent, scope, texts, tools, messages, request });
-    const response = await conversation.answer();
+    const loop = new ToolLoop({ call, agent, scope, texts, tools, messages, request });
+    const response = await loop.answer();
     const text = response.message.content;
     const isBlank = text.trim() === "";
     if (isBlank) warnOfSilence(call, agent, scope);
     if (facts === undefined || call.task.outputType === undefined)
-      return { raw: isBlank ? "" : text, toolCallCount: conversation.toolCallsMade };
-    const { raw, parsed } = await parseWithCorrections(
-      conversation,
-      response,
-      call.task.outputType,
-      facts,
-    );
-    return { raw, parsed, toolCallCount: conversation.toolCallsMade };
+      return { raw: isBlank ? "" : text, toolCallCount: loop.toolCallsMade };
+    const { raw, parsed } = await parseWithCorrections(loop, response, call.task.outputType, facts);
+    return { raw, parsed, toolCallCount: loop.toolCallsMade };
   }
 
   /** What the first call would send. Tools of dynamic providers are missing: they are known only when the task starts. */
@@ -132,44 +132,11 @@ export class ReactExecutor implements TaskExecutor {
   }
 }
 
-function agentOf({ agent, task }: TaskCall): Agent {
-  if (agent === undefined)
-    throw new ValidationError(`Task '${task.description}' has neither an agent nor a handler`, {
-      hint: "Give it an agent, or bind an AgentSynthesizer.",
-    });
-  return agent;
-}
-
 function withAttachments(
   text: string,
   attachments: readonly ContentPart[],
 ): string | readonly ContentPart[] {
   return attachments.length === 0 ? text : [{ type: "text", text }, ...attachments];
-}
-
-const NO_OPTIONS: ModelOptions = Object.freeze({});
-
-/** The agent's settings with the task's over them, field by field. */
-function modelOptionsOf(agent: Agent, { task }: TaskCall): ModelOptions {
-  if (task.modelOptions === undefined) return agent.modelOptions ?? NO_OPTIONS;
-  const set = Object.entries(task.modelOptions).filter(([, value]) => value !== undefined);
-  return { ...agent.modelOptions, ...Object.fromEntries(set) };
-}
-
-function requestOf(
-  messages: readonly ChatMessage[],
-  { tools }: PromptPreview,
-  options: ModelOptions,
-  responseFormat: ChatRequest["responseFormat"],
-): ChatRequest {
-  if (options === NO_OPTIONS && responseFormat === undefined)
-    return tools.length > 0 ? { messages, tools } : { messages }; // most requests; adding to a copy takes much longer
-  return {
-    ...options,
-    messages,
-    ...(tools.length > 0 && { tools }),
-    ...(responseFormat !== undefined && { responseFormat }),
-  };
 }
 
 /** The schema as the vendor holds the model to it; `undefined` where it can't. */
@@ -185,35 +152,4 @@ function responseFormatOf(
 /** Vendors take letters, digits, `_` and `-` only. */
 function formatName(title: string): string {
   return title.replace(/[^\w-]+/g, "_").slice(0, 64);
-}
-
-function announce(
-  { task }: TaskCall,
-  agent: Agent,
-  { systemPrompt, userPrompt, tools }: PromptPreview,
-  scope: TaskScope,
-): void {
-  if (!scope.listens("task_input")) return;
-  const { goal, background } = agentTexts(agent, scope.run.inputs);
-  scope.emit({
-    type: "task_input",
-    ...taskFieldsOf(scope),
-    agentRole: agent.role,
-    taskIndex: scope.taskIndex,
-    taskDescription: task.description,
-    expectedOutput: task.expectedOutput,
-    agentGoal: goal,
-    agentBackground: background,
-    toolNames: tools.map((tool) => tool.name),
-    systemPrompt,
-    userPrompt,
-    assembledContext: userPrompt,
-  });
-}
-
-function warnOfSilence({ task }: TaskCall, agent: Agent, scope: TaskScope): void {
-  scope.emit({
-    type: "run_warning",
-    message: `Agent '${agent.role}' returned empty response for task '${task.description.slice(0, 80)}'`,
-  });
 }

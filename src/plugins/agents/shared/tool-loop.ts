@@ -4,14 +4,14 @@ import type {
   Purpose,
   ToolCall,
 } from "../../../contracts/chat-model.js";
-import type { ConversationParts } from "./conversation-parts.js";
+import type { ToolLoopParts } from "./tool-loop-parts.js";
 import {
   AgentEnsembleError,
   AgentExecutionError,
   MaxIterationsExceededError,
   ModelCallError,
 } from "../../../contracts/errors.js";
-import { taskFieldsOf } from "./conversation-parts.js";
+import { taskFieldsOf } from "./tool-loop-parts.js";
 import { PartialOutputEmitter } from "./partial-output-emitter.js";
 import { ToolCallRunner } from "./tool-call-runner.js";
 import { messageOf } from "../../../util/errors.js";
@@ -25,12 +25,12 @@ function withoutTools(request: ChatRequest): ChatRequest {
 }
 
 /** The conversation of one task with its model: one list of messages that only grows, shared by all requests. */
-export class Conversation {
-  readonly parts: ConversationParts;
+export class ToolLoop {
+  readonly parts: ToolLoopParts;
   #turns: ToolCallRunner | undefined;
   #toolCallsMade = 0;
 
-  constructor(parts: ConversationParts) {
+  constructor(parts: ToolLoopParts) {
     this.parts = parts;
   }
 

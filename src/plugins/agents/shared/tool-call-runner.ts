@@ -1,5 +1,5 @@
 import type { ChatMessage, ToolCall } from "../../../contracts/chat-model.js";
-import type { ConversationParts } from "./conversation-parts.js";
+import type { ToolLoopParts } from "./tool-loop-parts.js";
 
 import { callForText } from "./tool-text.js";
 import { toError } from "../../../util/errors.js";
@@ -9,7 +9,7 @@ const REPEATED = 3;
 
 /** Makes the tool calls of a task: those of one turn side by side, up to the agent's limit, and gives their answers in the order of the requests. */
 export class ToolCallRunner {
-  readonly #parts: Pick<ConversationParts, "agent" | "scope" | "texts" | "tools">;
+  readonly #parts: Pick<ToolLoopParts, "agent" | "scope" | "texts" | "tools">;
   readonly #sequential: ReadonlySet<string>;
   /** By tool and arguments: the last answer, and in how many turns it came. */
   readonly #answers = new Map<
@@ -18,7 +18,7 @@ export class ToolCallRunner {
   >();
   #turn = 0;
 
-  constructor(parts: Pick<ConversationParts, "agent" | "scope" | "texts" | "tools">) {
+  constructor(parts: Pick<ToolLoopParts, "agent" | "scope" | "texts" | "tools">) {
     this.#parts = parts;
     this.#sequential = new Set(
       parts.tools.filter((tool) => tool.sequential === true).map((tool) => tool.name),

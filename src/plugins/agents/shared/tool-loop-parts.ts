@@ -5,10 +5,10 @@ import type { TaskCall } from "../../../contracts/hooks.js";
 import type { TaskScope } from "../../../contracts/run.js";
 import type { AnyTool } from "../../../contracts/tool.js";
 import type { PromptTexts } from "../../shared/prompts/prompt-library.js";
-import type { AgentTemplateName } from "../shared/agent-prompts.js";
+import type { AgentTemplateName } from "./agent-prompts.js";
 
 /** What one task's conversation consists of. `request.messages` is `messages`. */
-export interface ConversationParts {
+export interface ToolLoopParts {
   readonly call: TaskCall;
   readonly agent: Agent;
   readonly scope: TaskScope;

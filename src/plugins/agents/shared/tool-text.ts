@@ -3,7 +3,7 @@ import type { ChatMessage, ToolCall } from "../../../contracts/chat-model.js";
 import type { TaskScope } from "../../../contracts/run.js";
 import type { AnyTool } from "../../../contracts/tool.js";
 import type { PromptTexts } from "../../shared/prompts/prompt-library.js";
-import type { AgentTemplateName } from "../shared/agent-prompts.js";
+import type { AgentTemplateName } from "./agent-prompts.js";
 import { ToolExecutionError } from "../../../contracts/errors.js";
 import { cutText } from "../../../util/text.js";
 import { messageOf } from "../../../util/errors.js";

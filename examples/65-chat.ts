@@ -1,0 +1,45 @@
+// A chat in the terminal: the model sees what was said before. Started in a terminal it reads what you type, an empty line ends it; elsewhere it sends three
+// messages. Run it: npm run example -- 65     (works without a key; with OPENAI_API_KEY it asks OpenAI)
+import { createInterface } from "node:readline/promises";
+import { Agent, Conversation } from "agentensemble";
+import { realOrScripted } from "./support/scripted.js";
+
+const { model, name } = realOrScripted(({ messages }) => {
+  const said = messages.flatMap(({ role, content }) => (role === "user" ? [content] : []));
+  const question = typeof said.at(-1) === "string" ? (said.at(-1) as string) : "";
+  const known = /My name is (\w+)/.exec(said.join("\n"))?.[1];
+  if (question.includes("?"))
+    return known === undefined ? "I do not know yet." : `Your name is ${known}.`;
+  return "Good to know.";
+});
+console.log(`Model: ${name}\n`);
+
+async function* linesOf(): AsyncGenerator<string> {
+  if (!process.stdin.isTTY) {
+    yield* ["What is my name?", "My name is Ada.", "What is my name?"];
+    return;
+  }
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  for (;;) {
+    const line = await terminal.question("> ");
+    if (line.trim() === "") break;
+    yield line;
+  }
+  terminal.close();
+}
+
+await using chat = new Conversation({
+  agent: new Agent({ role: "Assistant", goal: "Answers in one sentence" }),
+  model,
+});
+const thread = chat.thread("user-42");
+
+for await (const line of linesOf()) {
+  if (!process.stdin.isTTY) console.log(`> ${line}`);
+  const turn = thread.stream(line);
+  for await (const piece of turn.text) process.stdout.write(piece);
+  const { output } = await turn.result;
+  console.log(
+    `\n  (${output.metrics.llmCallCount} call, ${(await thread.messages()).length} messages)`,
+  );
+}

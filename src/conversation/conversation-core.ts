@@ -1,0 +1,198 @@
+import type { Agent } from "../contracts/agent.js";
+import type { ConversationStore, ThreadHead, WindowPolicy } from "../contracts/conversation.js";
+import type { EnsembleOptions } from "../contracts/ensemble-options.js";
+import type { RunInfo, RunValue, ScopeName } from "../contracts/run-info.js";
+import type { AnyTask, PlainTaskOptions } from "../contracts/task.js";
+import type { Token } from "../contracts/token.js";
+import type { RunRequest } from "../engine/run/prepare-run.js";
+import type { ChatTurns, SeenThread, WindowReader } from "../plugins/agents/chat/index.js";
+import type { ConversationOptions, OnTurnFailure } from "./conversation-options.js";
+import type { TurnWork } from "./turn.js";
+import { ValidationError } from "../contracts/errors.js";
+import { valuesByToken } from "../contracts/run-value.js";
+import { AccessDeniedError } from "../contracts/state-errors.js";
+import { Tokens } from "../contracts/tokens.js";
+import { tokenName } from "../contracts/token.js";
+import { checkModels } from "../ensemble/check-models.js";
+import { openKernel, type OpenKernel } from "../ensemble/open-kernel.js";
+import { unusedOptions } from "../ensemble/unused-options.js";
+import { validateRun } from "../ensemble/validate-run.js";
+import { ChatTurnsToken } from "../plugins/agents/chat/index.js";
+import { InMemoryThreads } from "../plugins/conversation/memory-store/in-memory-threads.js";
+import { lastTurns } from "../plugins/conversation/windows/window-policies.js";
+import { checkConversationOptions } from "./conversation-options.js";
+import { countMessageTokens } from "./count-tokens.js";
+import { TURN_TASK } from "./turn-run.js";
+
+const BUSY_TIMEOUT_MS = 30_000;
+const WINDOW = 50;
+
+/** The thread of a turn, as its window sees it. */
+export interface SeenFrom {
+  readonly store: ConversationStore;
+  readonly threadId: string;
+  readonly head: ThreadHead | undefined;
+  /** The number of turns before this one. */
+  readonly keep: number;
+}
+
+type RequestParts = Omit<RunRequest, "runOptions" | "streaming" | "handle" | "onEvent">;
+
+/** What all threads of a conversation have in common. */
+export class ConversationCore {
+  readonly onFailure: OnTurnFailure;
+  readonly busyTimeoutMs: number;
+  /** Of the tasks of all turns. */
+  readonly taskOptions: Pick<
+    PlainTaskOptions<string>,
+    "inputGuardrails" | "outputGuardrails" | "memory"
+  >;
+  readonly #o: ConversationOptions;
+  readonly #kernel: OpenKernel;
+  readonly #shared: EnsembleOptions;
+  readonly #agents = new WeakMap<Agent, Agent>();
+  #store: ConversationStore | undefined;
+  #window: WindowPolicy | undefined;
+
+  /** @throws ValidationError */
+  constructor(o: ConversationOptions) {
+    this.#shared = checkConversationOptions(o);
+    this.#o = o;
+    this.onFailure = o.onFailure ?? "discard";
+    this.busyTimeoutMs = o.busy === "refuse" ? 0 : (o.busyTimeoutMs ?? BUSY_TIMEOUT_MS);
+    this.taskOptions = {
+      inputGuardrails: o.guardrails?.input,
+      outputGuardrails: o.guardrails?.output,
+      memory: o.memoryScopes,
+    };
+    this.#kernel = openKernel("Conversation", o);
+    this.agentFor(undefined); // two tools with one name are refused now
+  }
+
+  /** Boots the kernel. */
+  ready(): Promise<void> {
+    return this.#kernel.internals.ready();
+  }
+
+  get store(): ConversationStore {
+    return (this.#store ??=
+      this.#o.store ?? this.#bound(Tokens.ConversationStore) ?? new InMemoryThreads());
+  }
+
+  get #policy(): WindowPolicy {
+    return (this.#window ??=
+      this.#o.window ?? this.#bound(Tokens.WindowPolicy) ?? lastTurns(WINDOW));
+  }
+
+  get turns(): ChatTurns {
+    return this.#kernel.internals.bindings.get(ChatTurnsToken);
+  }
+
+  now(): Date {
+    return this.#kernel.internals.bindings.get(Tokens.Clock).now();
+  }
+
+  /** Returns a new id; starts booting, since ids come from the container. */
+  nextId(use?: "run"): string {
+    void this.ready().catch(() => undefined); // whoever waits for the boot is told
+    return this.#kernel.internals.bindings.get(Tokens.IdGenerator).next(use);
+  }
+
+  /** The agent of a turn with the tools of the conversation. */
+  agentFor(given: Agent | undefined): Agent {
+    const agent = given ?? this.#o.agent;
+    const { tools = [] } = this.#o;
+    if (tools.length === 0) return agent;
+    let equipped = this.#agents.get(agent);
+    if (equipped === undefined) {
+      const own = new Set(agent.tools);
+      equipped = agent.with({ tools: [...own, ...tools.filter((tool) => !own.has(tool))] });
+      this.#agents.set(agent, equipped);
+    }
+    return equipped;
+  }
+
+  /** The thread, if there is one. @throws AccessDeniedError for the thread of another owner. */
+  async openOwned(threadId: string, owner: string | undefined): Promise<ThreadHead | undefined> {
+    await this.ready();
+    const head = await this.store.open(threadId);
+    if (head === undefined || head.owner === owner) return head;
+    throw new AccessDeniedError("The thread belongs to another owner", {
+      hint: "Name its owner: conversation.thread(id, { owner }).",
+    });
+  }
+
+  /** The request for the run of one task. */
+  requestOf(task: AnyTask): RequestParts {
+    return {
+      kernel: this.#kernel.internals,
+      options: this.#shared,
+      shape: {
+        entries: [{ task, id: TURN_TASK }],
+        workflow: "SEQUENTIAL",
+        validate: validateRun,
+        checkModels,
+        warnings: unusedOptions,
+      },
+      inputs: {},
+    };
+  }
+
+  /** Chooses what the model sees; a new summary is left in `work`. */
+  async seenBy(
+    { scope, summarize }: WindowReader,
+    { store, threadId, head, keep }: SeenFrom,
+    work: TurnWork,
+  ): Promise<SeenThread> {
+    if (head === undefined || keep === 0) return { turns: [] };
+    const { summary } = head;
+    const isSound = summary !== undefined && summary.upTo < keep;
+    const counter = scope.get(Tokens.TokenCounter);
+    const chosen = await this.#policy.select({
+      head: { ...head, turns: keep, summary: isSound ? summary : undefined },
+      read: ({ limit, before = keep }) =>
+        store.read(threadId, { limit, before: Math.min(before, keep) }),
+      countTokens: (messages) => countMessageTokens(messages, counter),
+      summarize,
+      run: scope.run,
+      signal: scope.signal,
+      warn: (message) => scope.run.warn(message),
+    });
+    if (chosen.summary !== undefined && chosen.summary.text !== summary?.text)
+      work.summary = chosen.summary;
+    return { turns: chosen.turns, summary: chosen.summary?.text };
+  }
+
+  /** The id of a thread, which a function makes from the values of the thread. @throws ValidationError */
+  idOf(id: ScopeName, values: readonly RunValue[]): unknown {
+    if (typeof id !== "function") return id;
+    const known = valuesByToken(values);
+    const find = <T>(token: Token<T>): T | undefined =>
+      known.has(token) ? (known.get(token) as T) : this.#bound(token); // stored under this token
+    const run: RunInfo = {
+      id: "",
+      inputs: {},
+      tags: {},
+      find,
+      get: <T>(token: Token<T>): T => {
+        const value = find(token);
+        if (value !== undefined) return value;
+        throw new ValidationError(`The thread has no value of '${tokenName(token)}'`, {
+          hint: "Give it: conversation.thread(id, { values: [runValue(token, value)] }).",
+        });
+      },
+    };
+    return id(run);
+  }
+
+  /** Ends the kernel that was made here. */
+  async dispose(): Promise<void> {
+    const { owned, kernel } = this.#kernel;
+    if (owned) await kernel.dispose();
+  }
+
+  #bound<T>(token: Token<T>): T | undefined {
+    const { bindings } = this.#kernel.internals;
+    return bindings.isBound(token) ? bindings.get(token) : undefined;
+  }
+}

@@ -1,0 +1,168 @@
+import type { Agent } from "../contracts/agent.js";
+import type { ModelOptions } from "../contracts/chat-model.js";
+import type { ConversationStore, WindowPolicy } from "../contracts/conversation.js";
+import type { EnsembleOptions } from "../contracts/ensemble-options.js";
+import type { InputGuardrail, OutputGuardrail } from "../contracts/guardrail.js";
+import type { ScopeName } from "../contracts/run-info.js";
+import type { RunOptions } from "../contracts/run.js";
+import type { RunValue } from "../contracts/run-info.js";
+import type { ToolLike } from "../contracts/tool.js";
+import { Agent as AgentClass } from "../contracts/agent.js";
+import { ValidationError } from "../contracts/errors.js";
+import { SERVICE_OPTIONS } from "../contracts/service-options.js";
+import { checkTools } from "../contracts/tool.js";
+import {
+  checkOptions,
+  preview,
+  requireArray,
+  requireDelay,
+  requireFunction,
+  requireOneOf,
+} from "../contracts/validation.js";
+import { checkEnsembleOptions, ENSEMBLE_OPTIONS } from "../ensemble/validation.js";
+
+/** Options of ensembles that decide about tasks, or have another form here. A conversation is no service. */
+const TASK_OPTIONS = [
+  ...["tasks", "phases", "loops", "graph", "workflow", "inputs", "inputType", "memory"],
+  ...["parallelErrorStrategy", "maxConcurrency", "reviewPolicy", "agentSynthesizer"],
+  ...["managerModel", "managerModelOptions", "managerMaxIterations", "managerPromptStrategy"],
+  ...SERVICE_OPTIONS,
+] as const;
+
+type TaskOption =
+  | "tasks"
+  | "phases"
+  | "loops"
+  | "graph"
+  | "workflow"
+  | "inputs"
+  | "inputType"
+  | "memory"
+  | "parallelErrorStrategy"
+  | "maxConcurrency"
+  | "reviewPolicy"
+  | "agentSynthesizer"
+  | "managerModel"
+  | "managerModelOptions"
+  | "managerMaxIterations"
+  | "managerPromptStrategy"
+  | (typeof SERVICE_OPTIONS)[number];
+
+/** What happens to a turn that fails or is cancelled. */
+export type OnTurnFailure = "discard" | "keep";
+
+/** Guardrails of each turn. */
+export interface TurnGuardrails {
+  /** Judge the user's text before a model is called. */
+  readonly input?: readonly InputGuardrail[] | undefined;
+  /** Judge the answer before it is stored. */
+  readonly output?: readonly OutputGuardrail<string>[] | undefined;
+}
+
+/** Options of a conversation: an agent, its threads, and what ensembles take beside their tasks. */
+export interface ConversationOptions extends Omit<EnsembleOptions, TaskOption> {
+  /** Answers. */
+  readonly agent: Agent;
+  /** Added to the agent's tools. */
+  readonly tools?: readonly ToolLike[] | undefined;
+  readonly guardrails?: TurnGuardrails | undefined;
+  /** Keeps the threads. Default: the container's `Tokens.ConversationStore`, else in memory. */
+  readonly store?: ConversationStore | undefined;
+  /** Chooses what the model sees of a thread. Default: the container's `Tokens.WindowPolicy`, else the last 50 turns. */
+  readonly window?: WindowPolicy | undefined;
+  /** Scopes of the memory store. They are read into the instructions, and each answer is written to them. */
+  readonly memoryScopes?: readonly ScopeName[] | undefined;
+  /** Whether a second turn of a thread waits (default), or is refused with `ThreadBusyError`. */
+  readonly busy?: "wait" | "refuse" | undefined;
+  /** How long a turn waits for the one before, in milliseconds. Default 30,000. */
+  readonly busyTimeoutMs?: number | undefined;
+  /** `discard` (default): a turn that fails or is cancelled leaves the thread as it was. `keep`: question and partial answer stay, marked. */
+  readonly onFailure?: OnTurnFailure | undefined;
+}
+
+/** Options of one turn. */
+export interface TurnOptions extends RunOptions {
+  /** The id of the user's message. A second message with it is refused. Default: made from the id of the turn. */
+  readonly messageId?: string | undefined;
+  /** Overrides the conversation's. */
+  readonly onFailure?: OnTurnFailure | undefined;
+  /** Over those of the agent. */
+  readonly modelOptions?: ModelOptions | undefined;
+  /** Answers this turn instead of the conversation's agent. */
+  readonly agent?: Agent | undefined;
+}
+
+/** Options of a thread. */
+export interface ThreadOptions {
+  /** Who may use the thread. An existing thread of another owner is refused with `AccessDeniedError`. */
+  readonly owner?: string | undefined;
+  /** Values for the runs of its turns. Those of a turn replace them. */
+  readonly values?: readonly RunValue[] | undefined;
+}
+
+const OWN = [
+  ...["agent", "tools", "guardrails", "store", "window", "memoryScopes"],
+  ...["busy", "busyTimeoutMs", "onFailure"],
+];
+const SHARED = ENSEMBLE_OPTIONS.filter(
+  (name) => !(TASK_OPTIONS as readonly string[]).includes(name),
+);
+
+/** Returns the options that the runs of all turns have. @throws ValidationError */
+export function checkConversationOptions(o: ConversationOptions): EnsembleOptions {
+  checkOptions("Conversation", o, [...OWN, ...SHARED]);
+  checkAgent("Conversation agent", o.agent ?? null);
+  requireArray("Conversation tools", o.tools);
+  checkTools("Conversation tool", o.tools ?? []);
+  checkGuardrails(o.guardrails);
+  requireMethods("Conversation store", o.store, ["open", "read", "append", "list", "delete"]);
+  requireMethods("Conversation window", o.window, ["select"]);
+  requireArray("Conversation memoryScopes", o.memoryScopes);
+  requireOneOf("Conversation busy", o.busy, ["wait", "refuse"]);
+  requireDelay("Conversation busyTimeoutMs", o.busyTimeoutMs);
+  requireOneOf("Conversation onFailure", o.onFailure, ["discard", "keep"]);
+  const own = new Set(OWN);
+  const shared: EnsembleOptions = Object.freeze(
+    Object.fromEntries(Object.entries(o).filter(([name]) => !own.has(name))),
+  );
+  checkEnsembleOptions(shared);
+  return shared;
+}
+
+function checkAgent(what: string, agent: unknown): void {
+  if (agent !== undefined && !(agent instanceof AgentClass))
+    throw new ValidationError(`${what} must be an Agent, got: ${preview(agent)}`);
+}
+
+function checkGuardrails(guardrails: unknown): void {
+  if (guardrails === undefined) return;
+  checkOptions("Conversation guardrails", guardrails, ["input", "output"]);
+  for (const [side, list] of Object.entries(guardrails as TurnGuardrails)) {
+    requireArray(`Conversation guardrails.${side}`, list);
+    (list as readonly unknown[] | undefined)?.forEach((guardrail, i) =>
+      requireFunction(`Conversation guardrails.${side}[${i}]`, guardrail ?? null),
+    );
+  }
+}
+
+function requireMethods(what: string, value: unknown, methods: readonly string[]): void {
+  if (value === undefined) return;
+  for (const method of methods)
+    if (typeof (value as Readonly<Record<string, unknown>> | null)?.[method] !== "function")
+      throw new ValidationError(`${what} must have a method ${method}, got: ${preview(value)}`);
+}
+
+/** The options of a turn that belong to its run. @throws ValidationError for the others. */
+export function runOptionsOf(o: TurnOptions): RunOptions {
+  const { messageId, onFailure, modelOptions: _modelOptions, agent, ...run } = o;
+  requireOneOf("onFailure", onFailure, ["discard", "keep"]);
+  checkAgent("The agent of a turn", agent);
+  if (
+    messageId !== undefined &&
+    !(typeof messageId === "string" && /^\P{Cc}{1,256}$/u.test(messageId))
+  )
+    throw new ValidationError(
+      `messageId must be text of 1 to 256 characters without control characters, got: ${preview(messageId, 60)}`,
+    );
+  return run;
+}

@@ -1,0 +1,58 @@
+import type { ThreadPage, ThreadQuery } from "../contracts/conversation.js";
+import type { ScopeName } from "../contracts/run-info.js";
+import type { ConversationOptions, ThreadOptions } from "./conversation-options.js";
+import type { Thread } from "./thread.js";
+import { checkRunValues } from "../contracts/run-value.js";
+import { checkOptions } from "../contracts/validation.js";
+import { checkThreadId } from "../plugins/conversation/shared/checks.js";
+import { ConversationCore } from "./conversation-core.js";
+import { RunningTurns } from "./running-turns.js";
+import { ConversationThread } from "./thread.js";
+
+/**
+ * Chats with an agent in threads of several turns. Each turn is one run, with hooks, budget,
+ * guardrails, reviews, trace and replay as any other. The model receives the agent's instructions,
+ * the messages of the thread and the user's message as it is.
+ *
+ * @example const chat = new Conversation({ agent, model: "openai:gpt-5-mini" });
+ * const { text } = await chat.thread("user-42").send("My name is Ada.");
+ * @throws ValidationError from the constructor for what stands in its options.
+ */
+export class Conversation {
+  readonly #core: ConversationCore;
+  readonly #running = new RunningTurns();
+
+  constructor(options: ConversationOptions) {
+    this.#core = new ConversationCore(options);
+  }
+
+  /**
+   * Returns a thread, new or stored; reads nothing. A function makes the id from the thread's
+   * `values`. @throws ValidationError for an id that is no text of 1 to 256 characters without
+   * control characters.
+   */
+  thread(id: ScopeName, options: ThreadOptions = {}): Thread {
+    checkOptions("thread()", options, ["owner", "values"]);
+    const { owner, values = [] } = options;
+    checkRunValues(values);
+    const threadId = this.#core.idOf(id, values);
+    checkThreadId(threadId);
+    return new ConversationThread(this.#core, this.#running, { id: threadId, owner, values });
+  }
+
+  /** Lists the stored threads, the last changed first. Default: 100 threads of all owners. */
+  async threads(query: ThreadQuery = {}): Promise<ThreadPage> {
+    await this.#core.ready();
+    return this.#core.store.list(query);
+  }
+
+  /** Cancels the turns in progress, and ends the kernel that this conversation made. A store stays open. */
+  async dispose(): Promise<void> {
+    await this.#running.cancelAll("the conversation was disposed");
+    await this.#core.dispose();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.dispose();
+  }
+}

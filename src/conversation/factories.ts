@@ -1,0 +1,45 @@
+import type {
+  ConversationStore as Store,
+  WindowPolicy as Policy,
+} from "../contracts/conversation.js";
+import type { InMemoryThreadsOptions } from "../plugins/conversation/memory-store/in-memory-threads.js";
+import type {
+  LastTurnsOptions,
+  SummaryWindowOptions,
+} from "../plugins/conversation/windows/window-policies.js";
+import { InMemoryThreads } from "../plugins/conversation/memory-store/in-memory-threads.js";
+import {
+  allTurns,
+  lastTurns,
+  summarized,
+  tokenBudget,
+} from "../plugins/conversation/windows/window-policies.js";
+
+// Factories with the name of a type, as in src/ensemble/factories.ts.
+
+/** Keeps threads; see the contract. */
+export type ConversationStore = Store;
+
+/** The stores of threads, for the option `store` of a conversation. */
+export const ConversationStore = Object.freeze({
+  /**
+   * Lasts as long as the object, within a bound.
+   * @throws ValidationError for other options.
+   */
+  inMemory: (options?: InMemoryThreadsOptions): ConversationStore => new InMemoryThreads(options),
+});
+
+/** Chooses what of a thread a model sees; see the contract. */
+export type WindowPolicy = Policy;
+
+/** The window policies, for the option `window` of a conversation. All throw ValidationError for options out of range. */
+export const WindowPolicy = Object.freeze({
+  /** The last `n` turns. With 50 the default of conversations. */
+  lastTurns: (n: number, options?: LastTurnsOptions): WindowPolicy => lastTurns(n, options),
+  /** As many of the last turns as fit into `max` tokens; at least one. */
+  tokens: (max: number): WindowPolicy => tokenBudget(max),
+  /** A summary of the turns that no longer fit, then the others. The turns stay in the store. */
+  summary: (options: SummaryWindowOptions): WindowPolicy => summarized(options),
+  /** All turns. */
+  all: (): WindowPolicy => allTurns(),
+});

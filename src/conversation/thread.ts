@@ -1,0 +1,292 @@
+import type {
+  StoredTurn,
+  ThreadHead,
+  ThreadMessage,
+  TurnResult,
+} from "../contracts/conversation.js";
+import type { EnsembleEvent } from "../contracts/events.js";
+import type { RunHandle } from "../contracts/run.js";
+import type { RunValue } from "../contracts/run-info.js";
+import type { ConversationCore } from "./conversation-core.js";
+import type { RunningTurns } from "./running-turns.js";
+import type { TurnOptions } from "./conversation-options.js";
+import type { TurnContent } from "./turn-input.js";
+import type { TurnRequest } from "./turn.js";
+import { ValidationError } from "../contracts/errors.js";
+import { checkOptions, preview, requireInteger, requireText } from "../contracts/validation.js";
+import { EventQueue } from "../ensemble/event-queue.js";
+import { checkRunOptions } from "../ensemble/validation.js";
+import { checkOwner, checkThreadId } from "../plugins/conversation/shared/checks.js";
+import { runOptionsOf } from "./conversation-options.js";
+import { turnInputOf } from "./turn-input.js";
+import { Turn } from "./turn.js";
+import { TURN_TASK, TurnRun } from "./turn-run.js";
+
+/** Turns that are read at once. */
+const PAGE = 32;
+
+/** A turn in progress. `output` and `result` settle together, after the turn was stored. */
+export interface TurnHandle extends RunHandle {
+  readonly threadId: string;
+  readonly result: Promise<TurnResult>;
+  /** The text of the answer as it arrives. Independent of `events`. */
+  readonly text: AsyncIterable<string>;
+}
+
+/** Which messages to return. */
+export interface MessageQuery {
+  /** At most this many turns. Default: all. */
+  readonly limit?: number | undefined;
+  /** Only turns before the one with this message or turn id. */
+  readonly before?: string | undefined;
+}
+
+/** Where a fork goes. */
+export interface ForkOptions {
+  /** Default: a new id. */
+  readonly id?: string | undefined;
+  /** Default: the owner of the thread. */
+  readonly owner?: string | undefined;
+}
+
+/**
+ * A thread of turns. Each turn is one run. Turns of a thread wait for each other; different threads
+ * are independent.
+ *
+ * All methods reject with `AccessDeniedError` if the thread belongs to another owner.
+ */
+export interface Thread {
+  readonly id: string;
+  readonly owner: string | undefined;
+  /**
+   * Sends a message and stores question and answer. @throws the error of the run, unless
+   * `throwOnError` is false; ValidationError, ThreadBusyError, ConversationConflictError and
+   * ConversationStoreError.
+   */
+  send(input: TurnContent, options?: TurnOptions): Promise<TurnResult>;
+  /** As `send`, with the events of the run as they happen. */
+  stream(input: TurnContent, options?: TurnOptions): TurnHandle;
+  /** Returns the stored messages, oldest first. */
+  messages(query?: MessageQuery): Promise<readonly ThreadMessage[]>;
+  /** Returns `undefined` for a thread without turns. */
+  head(): Promise<ThreadHead | undefined>;
+  /** Copies the thread up to the turn with this message or turn id. Default: all turns. */
+  fork(at?: string, options?: ForkOptions): Promise<Thread>;
+  /**
+   * Sends the user's message of a turn again, or another one in its place. When the new turn is
+   * stored, it replaces that turn and all that follow.
+   */
+  edit(at: string, input?: TurnContent, options?: TurnOptions): TurnHandle;
+  /** Sets the title. @throws ValidationError for a thread without turns. */
+  rename(title: string): Promise<void>;
+  /** Cancels the turn in progress, then deletes the thread. Returns whether it was there. */
+  delete(): Promise<boolean>;
+}
+
+/** What a thread belongs to. */
+export interface ThreadPlace {
+  readonly id: string;
+  readonly owner: string | undefined;
+  readonly values: readonly RunValue[];
+}
+
+/** A thread of a conversation. */
+export class ConversationThread implements Thread {
+  readonly id: string;
+  readonly owner: string | undefined;
+  readonly #values: readonly RunValue[];
+  readonly #core: ConversationCore;
+  readonly #running: RunningTurns;
+
+  constructor(core: ConversationCore, running: RunningTurns, { id, owner, values }: ThreadPlace) {
+    checkThreadId(id);
+    checkOwner(owner);
+    this.id = id;
+    this.owner = owner;
+    this.#values = values;
+    this.#core = core;
+    this.#running = running;
+  }
+
+  async send(input: TurnContent, options: TurnOptions = {}): Promise<TurnResult> {
+    return this.#begin(this.#sending(input, options), undefined).result;
+  }
+
+  stream(input: TurnContent, options: TurnOptions = {}): TurnHandle {
+    return this.#stream(this.#sending(input, options));
+  }
+
+  edit(at: string, input?: TurnContent, options: TurnOptions = {}): TurnHandle {
+    const given = input === undefined ? undefined : turnInputOf(input);
+    return this.#stream({
+      ...this.#requestOf(options),
+      prepare: async (_store, head) => {
+        const turn = await this.#turnAt(at, head);
+        return { input: given ?? turnInputOf(questionOf(turn)), keep: turn.n };
+      },
+    });
+  }
+
+  async messages(query: MessageQuery = {}): Promise<readonly ThreadMessage[]> {
+    checkOptions("messages()", query, ["limit", "before"]);
+    requireInteger("messages() limit", query.limit, 1);
+    const head = await this.head();
+    if (head === undefined) return [];
+    const before =
+      query.before === undefined ? head.turns : (await this.#turnAt(query.before, head)).n;
+    const turns = await this.#turns(Math.max(0, before - (query.limit ?? before)), before);
+    return turns.flatMap(({ messages }) => messages);
+  }
+
+  head(): Promise<ThreadHead | undefined> {
+    return this.#core.openOwned(this.id, this.owner);
+  }
+
+  async fork(at?: string, options: ForkOptions = {}): Promise<Thread> {
+    checkOptions("fork()", options, ["id", "owner"]);
+    const { id = this.#core.nextId(), owner = this.owner } = options;
+    const fork = new ConversationThread(this.#core, this.#running, {
+      id,
+      owner,
+      values: this.#values,
+    });
+    const head = await this.head();
+    if (head === undefined) {
+      if (at === undefined) return fork;
+      throw noSuchTurn(at);
+    }
+    const count = at === undefined ? head.turns : (await this.#turnAt(at, head)).n + 1;
+    const { summary, title } = head;
+    await this.#core.store.append(id, {
+      expectedVersion: 0,
+      turns: await this.#turns(0, count),
+      ...(owner !== undefined && { owner }),
+      ...(title !== undefined && { title }),
+      ...(summary !== undefined && summary.upTo < count && { summary }),
+    });
+    return fork;
+  }
+
+  async rename(title: string): Promise<void> {
+    requireText(title, `The title of a thread must be text, got: ${preview(title, 60)}`);
+    const lock = await this.#core.store.lock?.(this.id, {
+      timeoutMs: this.#core.busyTimeoutMs,
+      signal: new AbortController().signal,
+    });
+    try {
+      const head = await this.head();
+      if (head === undefined)
+        throw new ValidationError(`Thread '${this.id}' has no turn, so it can't have a title`);
+      await this.#core.store.append(this.id, { expectedVersion: head.version, title });
+    } finally {
+      await lock?.release();
+    }
+  }
+
+  async delete(): Promise<boolean> {
+    await this.head();
+    await this.#running.cancel(this.id, "the thread was deleted");
+    return this.#core.store.delete(this.id);
+  }
+
+  #requestOf(options: TurnOptions): Omit<TurnRequest, "prepare"> {
+    return { threadId: this.id, owner: this.owner, options };
+  }
+
+  #sending(input: TurnContent, options: TurnOptions): TurnRequest {
+    const checked = turnInputOf(input);
+    return {
+      ...this.#requestOf(options),
+      prepare: (_store, head) => Promise.resolve({ input: checked, keep: head?.turns ?? 0 }),
+    };
+  }
+
+  #begin(
+    request: TurnRequest,
+    listen: ((event: EnsembleEvent) => void) | undefined,
+  ): { readonly id: string; readonly run: TurnRun; readonly result: Promise<TurnResult> } {
+    const { options } = request;
+    const given = runOptionsOf(options);
+    checkRunOptions(given);
+    const id = given.runId ?? this.#core.nextId("run");
+    const values = [...(given.values ?? []), ...this.#unless(given.values ?? [])];
+    const run = new TurnRun(
+      this.#core,
+      {
+        threadId: this.id,
+        owner: this.owner,
+        turnOptions: options,
+        options: { ...given, runId: id, ...(values.length > 0 && { values }) },
+      },
+      listen,
+    );
+    const result = new Turn(this.#core, request, run).perform();
+    this.#running.add(this.id, { cancel: (reason) => run.cancel(reason), end: result });
+    return { id, run, result };
+  }
+
+  /** The values of the thread that a turn does not replace. */
+  #unless(given: readonly RunValue[]): readonly RunValue[] {
+    return this.#values.filter(({ token }) => !given.some((value) => value.token === token));
+  }
+
+  #stream(request: TurnRequest): TurnHandle {
+    const events = new EventQueue();
+    const tokens = new EventQueue();
+    const { id, run, result } = this.#begin(request, (event) => {
+      events.push(event);
+      if (event.type === "token" && event.taskId === TURN_TASK) tokens.push(event);
+    });
+    const output = result
+      .then((turn) => turn.output)
+      .finally(() => {
+        events.end();
+        tokens.end();
+      });
+    output.catch(() => undefined); // a caller that reads only the events causes no unhandled rejection
+    return {
+      id,
+      threadId: this.id,
+      events,
+      text: { [Symbol.asyncIterator]: () => textOf(tokens) },
+      output,
+      result,
+      cancel: (reason) => run.cancel(reason),
+    };
+  }
+
+  /** The turns from number `from` up to `to`. */
+  async #turns(from: number, to: number): Promise<readonly StoredTurn[]> {
+    return to > from ? this.#core.store.read(this.id, { limit: to - from, before: to }) : [];
+  }
+
+  /** The turn with a message or turn id, looked for from the end. @throws ValidationError */
+  async #turnAt(at: string, head: ThreadHead | undefined): Promise<StoredTurn> {
+    requireText(at, `A message id must be text, got: ${preview(at, 60)}`);
+    for (let before = head?.turns ?? 0; before > 0; before -= PAGE) {
+      const turns = await this.#turns(Math.max(0, before - PAGE), before);
+      const found = turns.find((turn) => hasId(turn, at));
+      if (found !== undefined) return found;
+    }
+    throw noSuchTurn(at);
+  }
+}
+
+/** A page calls the whole answer of a turn `{turnId}-a`. */
+function hasId({ turnId, messages }: StoredTurn, at: string): boolean {
+  return at === turnId || at === `${turnId}-a` || messages.some(({ id }) => id === at);
+}
+
+function noSuchTurn(at: string): ValidationError {
+  return new ValidationError(`The thread has no message '${preview(at, 60)}'`);
+}
+
+function questionOf({ messages, turnId }: StoredTurn): TurnContent {
+  const [question] = messages;
+  if (question?.role === "user") return question.content;
+  throw new ValidationError(`Turn '${turnId}' does not begin with a message of the user`);
+}
+
+async function* textOf(tokens: EventQueue): AsyncGenerator<string, void, void> {
+  for await (const event of tokens) if (event.type === "token") yield event.token;
+}

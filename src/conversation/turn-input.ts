@@ -1,0 +1,51 @@
+import type { ContentPart } from "../contracts/chat-model.js";
+import { checkAttachments } from "../contracts/attachment.js";
+import { ValidationError } from "../contracts/errors.js";
+import { preview } from "../contracts/validation.js";
+
+/** What a user sends: text, or parts of which some are files. */
+export type TurnContent = string | readonly ContentPart[];
+
+/** Characters of the text of one message. */
+const MAX_TEXT = 1_048_576;
+
+/** The message of a turn, checked. */
+export interface TurnInput {
+  /** Sent and stored unchanged. */
+  readonly content: TurnContent;
+  /** Its text, for guardrails, hooks and traces. */
+  readonly text: string;
+  /** Its other parts. */
+  readonly files: readonly ContentPart[];
+}
+
+/** @throws ValidationError for an empty message, a text that is too long, and an unsound part. */
+export function turnInputOf(input: unknown): TurnInput {
+  if (typeof input === "string") return { content: input, text: checkedText(input), files: [] };
+  if (!Array.isArray(input) || input.length === 0)
+    throw new ValidationError(
+      `A message must be text or a list of parts with at least one, got: ${preview(input, 60)}`,
+    );
+  checkAttachments("Message part", input as readonly unknown[]);
+  const content = (input as readonly ContentPart[]).map(storable);
+  const text = content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+  const files = content.filter((part) => part.type !== "text");
+  const shown = text === "" ? `(${files.map(({ type }) => type).join(", ")})` : checkedText(text);
+  return { content: Object.freeze(content), text: shown, files };
+}
+
+/** Stored turns are JSON. */
+function storable(part: ContentPart): ContentPart {
+  return part.type === "text" || !(part.data instanceof URL)
+    ? part
+    : { ...part, data: part.data.href };
+}
+
+function checkedText(text: string): string {
+  if (text.trim() === "") throw new ValidationError("A message must not be blank");
+  if (text.length > MAX_TEXT)
+    throw new ValidationError(
+      `The text of a message must have at most ${MAX_TEXT} characters, got: ${text.length}`,
+    );
+  return text;
+}

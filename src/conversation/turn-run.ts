@@ -1,0 +1,116 @@
+import { createHash } from "node:crypto";
+import type { Agent } from "../contracts/agent.js";
+import type { EnsembleEvent } from "../contracts/events.js";
+import type { EnsembleOutput } from "../contracts/output.js";
+import type { RunOptions } from "../contracts/run.js";
+import type { ChatTurn } from "../plugins/agents/chat/index.js";
+import type { ConversationCore } from "./conversation-core.js";
+import type { TurnOptions } from "./conversation-options.js";
+import type { TurnInput } from "./turn-input.js";
+import type { AgentEnsembleError } from "../contracts/errors.js";
+import { RunCancelledError } from "../contracts/errors.js";
+import { Task } from "../contracts/task.js";
+import { executeRun } from "../engine/run/execute-run.js";
+import { follow } from "../engine/run/create-run.js";
+import { attach } from "../engine/run/run-step.js";
+import { Cancellation } from "../util/abort/cancellation.js";
+
+/** The id of the task of a turn. */
+export const TURN_TASK = "turn";
+
+/** Where the run of a turn belongs. */
+export interface TurnPlace {
+  readonly threadId: string;
+  readonly owner: string | undefined;
+  readonly turnOptions: TurnOptions;
+  /** Those of `turnOptions` that belong to runs, checked, with the values of the thread. */
+  readonly options: RunOptions;
+}
+
+/** What the run of a turn does. */
+export interface TurnTask {
+  readonly agent: Agent;
+  readonly input: TurnInput;
+  readonly turn: ChatTurn;
+  readonly listen: (event: EnsembleEvent) => void;
+}
+
+/** The run of one turn. */
+export class TurnRun {
+  readonly #core: ConversationCore;
+  readonly #place: TurnPlace;
+  readonly #handle = new Cancellation<AgentEnsembleError>();
+  /** Receives the events of the run, for a stream. */
+  readonly #onEvent: ((event: EnsembleEvent) => void) | undefined;
+
+  constructor(core: ConversationCore, place: TurnPlace, onEvent?: (event: EnsembleEvent) => void) {
+    this.#core = core;
+    this.#place = place;
+    this.#onEvent = onEvent;
+  }
+
+  cancel(reason: string | undefined): void {
+    const message =
+      reason === undefined ? "The run was cancelled" : `The run was cancelled: ${reason}`;
+    this.#handle.cancel(new RunCancelledError(message));
+  }
+
+  /** Waits for something that ends when the turn is cancelled. @throws RunCancelledError */
+  async whileWaiting<T>(wait: (signal: AbortSignal) => T): Promise<Awaited<T>> {
+    const cancellation = new Cancellation<AgentEnsembleError>();
+    const { signal } = this.#place.options;
+    follow(cancellation, { runOptions: { signal }, handle: this.#handle });
+    try {
+      return await wait(cancellation.signal);
+    } finally {
+      cancellation.dispose();
+    }
+  }
+
+  /** Runs the task. A failed run is an output with its error, which has the output. @throws what is refused before the run. */
+  async execute({ agent, input, turn, listen }: TurnTask): Promise<EnsembleOutput> {
+    const { threadId, owner, options, turnOptions } = this.#place;
+    const task = new Task({
+      ...this.#core.taskOptions,
+      name: TURN_TASK,
+      template: false,
+      description: input.text,
+      agent,
+      attachments: input.files,
+      modelOptions: turnOptions.modelOptions,
+    });
+    this.#core.turns.add(task, turn);
+    const output = await executeRun({
+      ...this.#core.requestOf(task),
+      runOptions: {
+        ...options,
+        tags: {
+          ...options.tags,
+          threadId: shortHash(threadId),
+          ...(owner !== undefined && { owner: shortHash(owner) }),
+        },
+        throwOnError: false,
+      },
+      streaming: this.#onEvent !== undefined,
+      ...(this.#onEvent !== undefined && { onEvent: this.#heard(this.#onEvent, listen) }),
+      handle: this.#handle,
+    });
+    if (output.error !== undefined) attach(output.error, output);
+    return output;
+  }
+
+  #heard(
+    onEvent: (event: EnsembleEvent) => void,
+    listen: (event: EnsembleEvent) => void,
+  ): (event: EnsembleEvent) => void {
+    return (event) => {
+      listen(event);
+      onEvent(event);
+    };
+  }
+}
+
+/** Names something in tags, without showing it. */
+export function shortHash(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 16);
+}

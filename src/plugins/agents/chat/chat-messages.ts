@@ -1,0 +1,72 @@
+import type { ChatMessage } from "../../../contracts/chat-model.js";
+import type { StoredTurn, ThreadMessage } from "../../../contracts/conversation.js";
+import type { PromptTexts } from "../../shared/prompts/prompt-library.js";
+import type { AgentTemplateName } from "../shared/agent-prompts.js";
+import type { SeenThread } from "./chat-turn.js";
+
+type Texts = PromptTexts<AgentTemplateName>;
+
+/** The thread as messages for a model. `withTools` false: without tool calls and their results. */
+export function messagesOf(
+  { turns, summary }: SeenThread,
+  texts: Texts,
+  withTools: boolean,
+): ChatMessage[] {
+  const messages: ChatMessage[] = [];
+  if (summary !== undefined)
+    messages.push({
+      role: "user",
+      content: texts.render("conversation.summary", { summary: escapedText(summary) }),
+    });
+  for (const turn of turns) messages.push(...messagesOfTurn(turn, texts, withTools));
+  return messages;
+}
+
+function* messagesOfTurn(
+  { messages, status }: StoredTurn,
+  texts: Texts,
+  withTools: boolean,
+): Generator<ChatMessage> {
+  const plain = messages.map(plainMessage);
+  const seen = status === "completed" ? plain : interrupted(plain, texts);
+  for (const message of seen) {
+    if (withTools) yield* isEmptyAnswer(message) ? [] : [message];
+    else if (message.role !== "tool") {
+      const text = withoutCalls(message);
+      if (!isEmptyAnswer(text)) yield text;
+    }
+  }
+}
+
+/** The message without the fields of the thread. */
+function plainMessage(message: ThreadMessage): ChatMessage {
+  const { id: _id, turnId: _turnId, at: _at, agentRole: _agentRole, ...plain } = message;
+  return plain;
+}
+
+/** Vendors refuse an empty message. */
+function isEmptyAnswer(message: ChatMessage): boolean {
+  return (
+    message.role === "assistant" && message.content === "" && (message.toolCalls ?? []).length === 0
+  );
+}
+
+function withoutCalls(message: ChatMessage): ChatMessage {
+  if (message.role !== "assistant" || message.toolCalls === undefined) return message;
+  const { toolCalls: _toolCalls, ...text } = message;
+  return text;
+}
+
+/** Marks an answer that was cut off, so that the model does not take it as finished. */
+function interrupted(messages: readonly ChatMessage[], texts: Texts): readonly ChatMessage[] {
+  const mark = texts.render("conversation.interrupted", {});
+  const last = messages.at(-1);
+  return last?.role === "assistant" && last.toolCalls === undefined && last.content !== ""
+    ? [...messages.slice(0, -1), { ...last, content: `${last.content} ${mark}` }]
+    : [...messages, { role: "assistant", content: mark }];
+}
+
+/** A text that can't end the element which it stands in. */
+export function escapedText(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+}

@@ -1,0 +1,101 @@
+import type {
+  ConversationStore,
+  StoredTurn,
+  ThreadChange,
+  ThreadHead,
+  ThreadLock,
+  ThreadLockOptions,
+  ThreadPage,
+  ThreadQuery,
+  TurnQuery,
+} from "../../../contracts/conversation.js";
+import type { Clock } from "../../../contracts/runtime.js";
+import { checkOptions, requireInteger } from "../../../contracts/validation.js";
+import { systemClock } from "../../../util/runtime.js";
+import { checkThreadId, checkTurnQuery } from "../shared/checks.js";
+import { nextHead } from "../shared/next-head.js";
+import { pageOf } from "../shared/thread-list.js";
+import { ThreadQueue } from "../shared/thread-queue.js";
+
+/** Bounds of the threads in memory. */
+export interface InMemoryThreadsOptions {
+  /** Threads that are kept. Of more, the one that was used least recently leaves. Default 10,000. */
+  readonly maxThreads?: number | undefined;
+}
+
+const MAX_THREADS = 10_000;
+
+interface KeptThread {
+  readonly head: ThreadHead;
+  /** Each as JSON: what is returned is a copy. */
+  readonly turns: readonly string[];
+}
+
+/** Threads in the memory of the process. */
+export class InMemoryThreads implements ConversationStore {
+  /** The one that was used last is the last. */
+  readonly #threads = new Map<string, KeptThread>();
+  readonly #queue = new ThreadQueue();
+  readonly #maxThreads: number;
+  readonly #clock: Pick<Clock, "now">;
+
+  constructor(o: InMemoryThreadsOptions = {}, clock: Pick<Clock, "now"> = systemClock) {
+    checkOptions("ConversationStore.inMemory", o, ["maxThreads"]);
+    requireInteger("ConversationStore.inMemory maxThreads", o.maxThreads, 1);
+    this.#maxThreads = o.maxThreads ?? MAX_THREADS;
+    this.#clock = clock;
+  }
+
+  async open(threadId: string): Promise<ThreadHead | undefined> {
+    checkThreadId(threadId);
+    const thread = this.#threads.get(threadId);
+    if (thread !== undefined) this.#touch(threadId, thread);
+    return thread?.head;
+  }
+
+  async read(threadId: string, query: TurnQuery): Promise<readonly StoredTurn[]> {
+    checkThreadId(threadId);
+    checkTurnQuery(query);
+    const turns = this.#threads.get(threadId)?.turns ?? [];
+    const end = Math.min(query.before ?? turns.length, turns.length);
+    return turns
+      .slice(Math.max(0, end - query.limit), end)
+      .map((text) => JSON.parse(text) as StoredTurn); // written by append
+  }
+
+  async append(threadId: string, change: ThreadChange): Promise<ThreadHead> {
+    checkThreadId(threadId);
+    const known = this.#threads.get(threadId);
+    const { turns = [] } = change;
+    const head = nextHead(threadId, known?.head, change, this.#clock.now());
+    const kept = known?.turns.slice(0, head.turns - turns.length) ?? [];
+    const added = turns.map((turn) => JSON.stringify(turn));
+    this.#touch(threadId, { head, turns: [...kept, ...added] });
+    const [oldest] = this.#threads.keys();
+    if (this.#threads.size > this.#maxThreads && oldest !== undefined) this.#threads.delete(oldest);
+    return head;
+  }
+
+  async list(query: ThreadQuery = {}): Promise<ThreadPage> {
+    return pageOf(
+      [...this.#threads.values()].map(({ head }) => head),
+      query,
+    );
+  }
+
+  async delete(threadId: string): Promise<boolean> {
+    checkThreadId(threadId);
+    return this.#threads.delete(threadId);
+  }
+
+  async lock(threadId: string, options: ThreadLockOptions): Promise<ThreadLock> {
+    checkThreadId(threadId);
+    const release = await this.#queue.take(threadId, options);
+    return { release: () => Promise.resolve(release()) };
+  }
+
+  #touch(threadId: string, thread: KeptThread): void {
+    this.#threads.delete(threadId);
+    this.#threads.set(threadId, thread);
+  }
+}

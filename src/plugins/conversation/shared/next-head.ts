@@ -1,0 +1,79 @@
+import type { StoredTurn, ThreadChange, ThreadHead } from "../../../contracts/conversation.js";
+import { ConversationConflictError } from "../../../contracts/conversation-errors.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { checkOptions, preview, requireInteger } from "../../../contracts/validation.js";
+import { checkOwner } from "./checks.js";
+
+const FIELDS = ["expectedVersion", "keep", "turns", "summary", "owner", "title", "agentRole"];
+
+/**
+ * Returns the head of a thread after a change. @throws ConversationConflictError for another
+ * version; ValidationError for a change that makes no sense.
+ */
+export function nextHead(
+  id: string,
+  head: ThreadHead | undefined,
+  change: ThreadChange,
+  now: Date,
+): ThreadHead {
+  checkOptions("append()", change, FIELDS);
+  const { expectedVersion, turns = [] } = change;
+  requireInteger("append() expectedVersion", expectedVersion ?? Number.NaN, 0);
+  if ((head?.version ?? 0) !== expectedVersion)
+    throw new ConversationConflictError(id, expectedVersion);
+  checkNewOwner(head, change);
+  const kept = keptTurns(head?.turns ?? 0, change);
+  checkNumbers(kept, turns);
+  return Object.freeze({
+    id,
+    version: expectedVersion + 1,
+    turns: kept + turns.length,
+    ...changedFields(head, change, kept),
+    ...times(head, now.toISOString()),
+  });
+}
+
+function checkNewOwner(head: ThreadHead | undefined, { owner }: ThreadChange): void {
+  checkOwner(owner);
+  if (head !== undefined && owner !== undefined && owner !== head.owner)
+    throw new ValidationError("append() owner can't be changed: it is set with version 0");
+}
+
+/** The optional fields, without those that have no value. */
+function changedFields(
+  head: ThreadHead | undefined,
+  change: ThreadChange,
+  kept: number,
+): Pick<ThreadHead, "owner" | "title" | "summary" | "agentRole"> {
+  const old = head?.summary;
+  const fields = {
+    owner: change.owner ?? head?.owner,
+    title: change.title ?? head?.title,
+    summary: change.summary ?? (old !== undefined && old.upTo < kept ? old : undefined),
+    agentRole: change.agentRole ?? change.turns?.at(-1)?.agentRole ?? head?.agentRole,
+  };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+/** A clock that is set back does not change the order of threads. */
+function times(
+  head: ThreadHead | undefined,
+  at: string,
+): Pick<ThreadHead, "createdAt" | "updatedAt"> {
+  if (head === undefined) return { createdAt: at, updatedAt: at };
+  return { createdAt: head.createdAt, updatedAt: head.updatedAt > at ? head.updatedAt : at };
+}
+
+function keptTurns(count: number, { keep }: ThreadChange): number {
+  requireInteger("append() keep", keep, 0);
+  return Math.min(keep ?? count, count);
+}
+
+function checkNumbers(first: number, turns: readonly StoredTurn[]): void {
+  turns.forEach((turn, index) => {
+    if (turn?.v !== 1 || turn.n !== first + index)
+      throw new ValidationError(
+        `append() turns[${index}] must have v 1 and n ${first + index}, got: ${preview(turn, 60)}`,
+      );
+  });
+}

@@ -1,0 +1,23 @@
+/** Holds work up, and lets a test know when the work is there. */
+export class Gate {
+  #arrived = 0;
+  #wake: () => void = () => undefined;
+  #open: () => void = () => undefined;
+  readonly #opened = new Promise<void>((resolve) => (this.#open = resolve));
+
+  /** Called by the work: waits until the gate is open. */
+  async pass(): Promise<void> {
+    this.#arrived++;
+    this.#wake();
+    await this.#opened;
+  }
+
+  /** Waits until this many have come. */
+  async arrival(count = 1): Promise<void> {
+    while (this.#arrived < count) await new Promise<void>((resolve) => (this.#wake = resolve));
+  }
+
+  open(): void {
+    this.#open();
+  }
+}
