@@ -10,6 +10,7 @@ export {
   RequestConflictError,
   ServiceStateError,
 } from "./contracts/network-errors.js";
+export { sharedLimits } from "./plugins/network/limits/index.js";
 export { NetworkTokens, WORK_VERSION } from "./contracts/network.js";
 export type { BackendParts } from "./plugins/network/shared/backend-of.js";
 export type { FileBackendOptions } from "./plugins/network/shared/file/file-backend.js";

@@ -107,6 +107,7 @@ export type {
   CatalogueEntry,
   DeadLetter,
   EnqueueReceipt,
+  FleetLimits,
   Lease,
   NetworkBackend,
   QueueDepth,

@@ -1,5 +1,7 @@
 import type { DeliveryOptions, WorkBudget, WorkCache, WorkPriority } from "./network-options.js";
 import type { TraceContext } from "./propagation.js";
+import type { BudgetAccounts } from "./budget-accounts.js";
+import type { RateWindow } from "./rate-window.js";
 import type { ReviewDecision } from "./review.js";
 import type { Inputs } from "./types.js";
 import type { ForeignUsage } from "./usage.js";
@@ -234,6 +236,12 @@ export interface Catalogue {
   close?(): Promise<void>;
 }
 
+/** Counts the rate limits and budgets of all processes that use a backend. */
+export interface FleetLimits {
+  readonly rateWindow: RateWindow;
+  readonly budgetAccounts: BudgetAccounts;
+}
+
 /** The storage that the instances of services and their callers share. */
 export interface NetworkBackend {
   /** Names the engine, for instance `memory`. */
@@ -242,6 +250,8 @@ export interface NetworkBackend {
   readonly results: ResultStore;
   readonly topics: Topics;
   readonly catalogue: Catalogue;
+  /** Absent: limits and budgets are counted within each process. */
+  readonly limits?: FleetLimits | undefined;
   close(): Promise<void>;
 }
 

@@ -1,5 +1,6 @@
 import type {
   Catalogue,
+  FleetLimits,
   NetworkBackend,
   RequestQueue,
   ResultStore,
@@ -25,6 +26,8 @@ export interface BackendParts {
   readonly topics?: Topics | undefined;
   /** Default: within this process. Other processes then find nothing by tags. */
   readonly catalogue?: Catalogue | undefined;
+  /** Counts limits and budgets for all processes. Default: each process counts its own. */
+  readonly limits?: FleetLimits | undefined;
 }
 
 /** The methods that each part must have; `close` is optional. */
@@ -43,15 +46,20 @@ const METHODS = Object.freeze({
  * @throws ValidationError for an unknown part, and for one without a required method.
  */
 export function backendOf(parts: BackendParts): NetworkBackend {
-  checkOptions("NetworkBackend.of()", parts, ["name", ...Object.keys(METHODS)]);
+  checkOptions("NetworkBackend.of()", parts, ["name", "limits", ...Object.keys(METHODS)]);
   requireText(parts.name, `name of a backend must not be blank, got: ${preview(parts.name)}`);
   const topics = parts.topics ?? new LocalTopics();
   const catalogue = parts.catalogue ?? new LocalCatalogue(systemClock);
-  const { name, queue, results } = parts;
+  const { name, queue, results, limits } = parts;
   const whole = { queue, results, topics, catalogue };
   for (const [part, methods] of Object.entries(METHODS))
     requireMethods(part, whole[part as keyof typeof METHODS], methods); // the keys of METHODS
-  return Object.freeze({ name, ...whole, close: () => closeAll(Object.values(whole)) });
+  if (limits !== undefined) {
+    requireMethods("limits.rateWindow", limits.rateWindow, ["take"]);
+    requireMethods("limits.budgetAccounts", limits.budgetAccounts, ["open"]);
+  }
+  const close = (): Promise<void> => closeAll(Object.values(whole));
+  return Object.freeze({ name, ...whole, ...(limits !== undefined && { limits }), close });
 }
 
 function requireMethods(part: string, value: unknown, methods: readonly string[]): void {

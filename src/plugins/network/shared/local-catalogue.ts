@@ -10,7 +10,7 @@ import { jsonOf } from "../../shared/json-data.js";
  * Copies an entry of a catalogue.
  * @throws ValidationError for an entry without ensemble, instance or capabilities, or without JSON.
  */
-function copiedEntry(entry: CatalogueEntry): CatalogueEntry {
+export function copiedEntry(entry: CatalogueEntry): CatalogueEntry {
   const { ensemble, instance, capabilities }: Partial<CatalogueEntry> = isObject(entry)
     ? entry
     : {};

@@ -257,7 +257,7 @@ export class LocalQueue implements RequestQueue {
   }
 }
 
-function checkDequeue(options: DequeueOptions): void {
+export function checkDequeue(options: DequeueOptions): void {
   checkOptions("dequeue()", options, ["timeoutMs", "leaseMs", "signal"]);
   const { timeoutMs, leaseMs } = options;
   requireDelay("dequeue() timeoutMs", timeoutMs ?? null);

@@ -13,7 +13,7 @@ type MessageCallback = (message: unknown) => void;
  * Returns the JSON of a message.
  * @throws ValidationError for a blank topic, a message without JSON, and more than 4 KiB.
  */
-function messageJson(topic: string, message: unknown): string {
+export function messageJson(topic: string, message: unknown): string {
   requireText(topic, `topic must be a text that is not blank, got: ${preview(topic)}`);
   const json = jsonOf("A message", message);
   const bytes = Buffer.byteLength(json);

@@ -1,6 +1,7 @@
 import type { SqlDatabase } from "./sql-database.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { preview } from "../../../contracts/validation.js";
+import { serviceTables } from "./service-tables.js";
 import { databaseReason, sqlState } from "./sql-database.js";
 
 export const DEFAULT_SCHEMA = "agentensemble";
@@ -119,7 +120,7 @@ const dashboardControl: Migration = (schema) => `
   );`;
 
 /** All changes of the one schema that all parts of the framework share. */
-const MIGRATIONS: readonly Migration[] = [journal, dashboardRuns, dashboardControl];
+const MIGRATIONS: readonly Migration[] = [journal, dashboardRuns, dashboardControl, serviceTables];
 
 /** The version of the schema that this version of the framework reads and writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -87,14 +87,14 @@ export class PostgresDatabase implements SqlDatabase {
 
   async listen(
     channel: string,
-    heard: () => void,
+    heard: (text: string) => void,
     ended: () => void,
   ): Promise<() => Promise<void>> {
     const { Client: Session } = await this.#loaded();
     const session = new Session(this.#config);
     session.on("error", () => undefined); // `end` follows
     session.on("end", ended);
-    session.on("notification", heard);
+    session.on("notification", ({ payload }) => heard(payload ?? ""));
     const hold = session as unknown as { ref(): void; unref(): void }; // pg has them, its types do not
     try {
       await session.connect();

@@ -21,10 +21,14 @@ export interface SqlDatabase {
     late: (cause: unknown) => Error,
   ): Promise<T>;
   /**
-   * Calls `heard` at each notification of a channel, until `ended` is called because the connection broke, or the returned function was called. Missing where
-   * no other process can use the database. The connection does not keep the process alive.
+   * Calls `heard` with the text of each notification of a channel, until `ended` is called because the connection broke, or the returned function was called.
+   * Missing where no other process can use the database. The connection does not keep the process alive.
    */
-  listen?(channel: string, heard: () => void, ended: () => void): Promise<() => Promise<void>>;
+  listen?(
+    channel: string,
+    heard: (text: string) => void,
+    ended: () => void,
+  ): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 import type { Claim, JournalEntry } from "../../../../contracts/journal.js";
 import type { JournalStatements } from "./journal-statements.js";
-import type { SqlSession } from "./sql-session.js";
+import type { SqlSession } from "../../../shared/sql/sql-session.js";
 import { RunFencedError } from "../../../../contracts/journal-errors.js";
 import { entryColumns, type EntryColumns } from "./rows.js";
 import { toColumn } from "../../../shared/sql/sql-text.js";

@@ -1,6 +1,6 @@
 import type { ReviewDecision, StoredReview } from "../../../../contracts/review.js";
 import type { ReviewStatements } from "./review-statements.js";
-import type { SqlSession } from "./sql-session.js";
+import type { SqlSession } from "../../../shared/sql/sql-session.js";
 import { JournalError } from "../../../../contracts/journal-errors.js";
 import { ReviewError } from "../../../../contracts/state-errors.js";
 import { messageOf } from "../../../../util/errors.js";

@@ -25,7 +25,7 @@ import { EntryBatcher, entryLists } from "./entry-batcher.js";
 import { journalStatements, type JournalStatements } from "./journal-statements.js";
 import { entryColumns, entryFrom, runFrom, startColumns } from "./rows.js";
 import { SqlReviews } from "./sql-reviews.js";
-import { SqlSession } from "./sql-session.js";
+import { SqlSession } from "../../../shared/sql/sql-session.js";
 import { fromColumn, tagColumn, toColumn } from "../../../shared/sql/sql-text.js";
 
 /** Where runs are kept. */
@@ -93,7 +93,11 @@ export class SqlJournal implements Journal {
   /** `schema` was checked. */
   constructor(database: SqlDatabase, schema: string, { patienceMs, store }: SqlJournalSettings) {
     this.name = schema === DEFAULT_SCHEMA ? database.name : `${database.name}, schema ${schema}`;
-    this.#session = new SqlSession(database, schema, patienceMs);
+    this.#session = new SqlSession(database, schema, {
+      patienceMs,
+      what: "journal",
+      errorFrom: (message, details) => new JournalError(message, details),
+    });
     this.#statements = journalStatements(schema);
     this.#batcher = new EntryBatcher(this.#session, this.#statements);
     this.reviews = new SqlReviews(this.#session, schema, store);

@@ -6,7 +6,7 @@ import type {
   StoredReview,
 } from "../../../../contracts/review.js";
 import type { SqlRow, SqlValue } from "../../../shared/sql/sql-database.js";
-import type { SqlSession } from "./sql-session.js";
+import type { SqlSession } from "../../../shared/sql/sql-session.js";
 import { asReviewDecision } from "../../../../contracts/review.js";
 import { ReviewError } from "../../../../contracts/state-errors.js";
 import { jsonOf } from "../../../shared/json-data.js";

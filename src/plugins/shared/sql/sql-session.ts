@@ -1,15 +1,24 @@
-import type { SqlDatabase, SqlRow, SqlValue } from "../../../shared/sql/sql-database.js";
-import { AgentEnsembleError } from "../../../../contracts/errors.js";
-import { JournalError } from "../../../../contracts/journal-errors.js";
-import { preview } from "../../../../contracts/validation.js";
-import { Cancellation } from "../../../../util/abort/cancellation.js";
-import { sleep } from "../../../../util/abort/timeouts.js";
-import { systemClock } from "../../../../util/runtime.js";
-import { openSchema, SchemaError } from "../../../shared/sql/migrations.js";
-import { databaseReason, isPassing } from "../../../shared/sql/sql-database.js";
+import type { ErrorDetails } from "../../../contracts/errors.js";
+import type { SqlDatabase, SqlRow, SqlValue } from "./sql-database.js";
+import { AgentEnsembleError } from "../../../contracts/errors.js";
+import { preview } from "../../../contracts/validation.js";
+import { Cancellation } from "../../../util/abort/cancellation.js";
+import { sleep } from "../../../util/abort/timeouts.js";
+import { systemClock } from "../../../util/runtime.js";
+import { openSchema, SchemaError } from "./migrations.js";
+import { databaseReason, isPassing } from "./sql-database.js";
 
 const FIRST_PAUSE_MS = 25;
 const LONGEST_PAUSE_MS = 1_000;
+
+/** How a session is used, and what its failures become. */
+export interface SessionSettings {
+  /** How long a statement is repeated while the connection is broken, in milliseconds. */
+  readonly patienceMs: number;
+  /** What the session serves, for messages: `journal`. */
+  readonly what: string;
+  readonly errorFrom: (message: string, details: ErrorDetails) => AgentEnsembleError;
+}
 
 /** A database whose schema is opened before the first statement, and whose statements are repeated while the connection is broken. */
 export class SqlSession {
@@ -17,29 +26,29 @@ export class SqlSession {
   readonly name: string;
   readonly #database: SqlDatabase;
   readonly #schema: string;
-  readonly #patienceMs: number;
+  readonly #settings: SessionSettings;
   readonly #end = new Cancellation();
   #opening: Promise<void> | undefined;
   #wasOpened = false;
 
-  constructor(database: SqlDatabase, schema: string, patienceMs: number) {
+  constructor(database: SqlDatabase, schema: string, settings: SessionSettings) {
     this.name = database.name;
     this.#database = database;
     this.#schema = schema;
-    this.#patienceMs = patienceMs;
+    this.#settings = settings;
   }
 
   /**
    * The rows of a statement, which must be harmless when it is executed twice. Once the schema was opened, failures that pass are tried again for
    * `patienceMs`; before that they are errors at once.
-   * @throws JournalError; ValidationError for a missing package; the reason of `signal`.
+   * @throws the error of the settings; ValidationError for a missing package; the reason of `signal`.
    */
   async query(
     text: string,
     values: readonly SqlValue[],
     signal?: AbortSignal,
   ): Promise<readonly SqlRow[]> {
-    const until = systemClock.monotonicMs() + this.#patienceMs;
+    const until = systemClock.monotonicMs() + this.#settings.patienceMs;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       this.requireOpen();
       try {
@@ -53,23 +62,39 @@ export class SqlSession {
     }
   }
 
+  /** As `query`, for statements that must not be executed twice: a failure is an error at once. */
+  async queryOnce(text: string, values: readonly SqlValue[]): Promise<readonly SqlRow[]> {
+    this.requireOpen();
+    try {
+      await this.#open();
+      return await this.#database.query(text, values);
+    } catch (error) {
+      throw this.#errorOf(error);
+    }
+  }
+
+  /** Whether other processes can use the database, and notify this one. */
+  get canListen(): boolean {
+    return this.#database.listen !== undefined;
+  }
+
   /** As `SqlDatabase.listen`; `undefined` where no other process can use the database. */
   listen(
     channel: string,
-    heard: () => void,
+    heard: (text: string) => void,
     ended: () => void,
   ): Promise<() => Promise<void>> | undefined {
     return this.#database.listen?.(channel, heard, ended);
   }
 
-  /** @throws JournalError after `close()`. */
+  /** @throws the error of the settings after `close()`. */
   requireOpen(): void {
     if (this.#end.reason !== undefined) throw this.#end.reason;
   }
 
   /** Statements that are waiting for a connection fail; those under way end. */
   async close(): Promise<void> {
-    this.#end.cancel(new JournalError(`${this.name}: the journal is closed`));
+    this.#end.cancel(this.#closed());
     await this.#database.close();
   }
 
@@ -94,17 +119,18 @@ export class SqlSession {
     }
   }
 
+  #closed(details: ErrorDetails = {}): AgentEnsembleError {
+    return this.#settings.errorFrom(`${this.name}: the ${this.#settings.what} is closed`, details);
+  }
+
   #errorOf(cause: unknown): AgentEnsembleError {
-    if (this.#end.reason !== undefined)
-      return new JournalError(`${this.name}: the journal is closed`, { cause });
+    if (this.#end.reason !== undefined) return this.#closed({ cause });
+    const { errorFrom } = this.#settings;
     if (AgentEnsembleError.isInstance(cause)) {
-      if (["AE_VALIDATION", "AE_JOURNAL"].includes(cause.code)) return cause;
-      return new JournalError(cause.message, { cause, hint: cause.hint });
+      if (cause.code === "AE_VALIDATION") return cause;
+      return errorFrom(cause.message, { cause, hint: cause.hint });
     }
     const message = `${this.name}: ${preview(databaseReason(cause), 2_000)}`;
-    return new JournalError(message, {
-      cause,
-      ...(cause instanceof SchemaError && { hint: cause.hint }),
-    });
+    return errorFrom(message, { cause, ...(cause instanceof SchemaError && { hint: cause.hint }) });
   }
 }

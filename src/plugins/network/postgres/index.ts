@@ -1,0 +1,45 @@
+import type { NetworkBackend } from "../../../contracts/network.js";
+import { checkOptions, requireDuration } from "../../../contracts/validation.js";
+import { checkSchemaName, DEFAULT_SCHEMA } from "../../shared/sql/migrations.js";
+import { databaseAt, sqlPlace } from "../../shared/sql/sql-place.js";
+import { localSettings } from "../shared/local-options.js";
+import { sqlBackend } from "./sql-backend.js";
+
+/** Where requests and results are kept. */
+export interface PostgresOptions {
+  /** `postgres://user:password@host:5432/database` (package pg), or `pglite:<folder>` (package `@electric-sql/pglite`), which one process at a time can use. */
+  readonly url: string;
+  /** The schema, made where it is not there: small letters, digits and `_`, at most 48. Default `agentensemble`, where `durable()` keeps its runs too. */
+  readonly schema?: string | undefined;
+  /**
+   * Milliseconds that one rank of priority is worth: a request with the next lower priority that was accepted so much earlier is delivered first. Equal in all
+   * processes. Default 60,000.
+   */
+  readonly agingMs?: number | undefined;
+  /** Milliseconds for which ids of done requests are known. Set it to `resultTtlMs` of the services. Default 86,400,000. */
+  readonly idTtlMs?: number | undefined;
+  /**
+   * How long a server may take to accept a connection, and to answer a statement, in milliseconds. A statement that fails with its connection is repeated for
+   * as long. Not for PGlite. Default 9,000.
+   */
+  readonly timeoutMs?: number | undefined;
+}
+
+const TIMEOUT_MS = 9_000;
+
+/**
+ * A backend in PostgreSQL, for any number of processes. Nothing is loaded or connected before the first call, which makes the tables where they are not there.
+ * It belongs to the one who made it, until `close()`.
+ * @throws ValidationError for options that cannot work.
+ */
+export function postgres(options: PostgresOptions): NetworkBackend {
+  checkOptions("postgres()", options, ["url", "schema", "agingMs", "idTtlMs", "timeoutMs"]);
+  const { url, schema = DEFAULT_SCHEMA, agingMs, idTtlMs, timeoutMs } = options;
+  requireDuration("postgres() timeoutMs", timeoutMs);
+  const place = sqlPlace("postgres()", { url, timeoutMs }, TIMEOUT_MS);
+  const { rules } = localSettings("postgres()", { agingMs, idTtlMs });
+  return sqlBackend(place.kind, databaseAt(place, false), checkSchemaName("postgres()", schema), {
+    rules,
+    patienceMs: timeoutMs ?? TIMEOUT_MS,
+  });
+}

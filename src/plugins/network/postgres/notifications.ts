@@ -1,0 +1,141 @@
+import { createHash } from "node:crypto";
+import type { SqlSession } from "../../shared/sql/sql-session.js";
+import { sleep } from "../../../util/abort/timeouts.js";
+
+/** Delay in ms before a listening connection that broke is replaced. */
+const AGAIN_MS = 500;
+
+/** What a notification concerns. */
+type Subject = "queue" | "result" | "topic";
+
+type Heard = (text: string) => void;
+
+/** The key of a subject: short, whatever the name. */
+function notificationKey(subject: Subject, name: string): string {
+  const digest = createHash("sha256").update(name).digest("base64url").slice(0, 22);
+  return `${subject[0]}${digest}`;
+}
+
+const KEY_LENGTH = 23;
+
+/**
+ * Notifications between the processes of one schema. They wake: whatever must not get lost is in a table, and is looked for at intervals too. Sent with those
+ * that wait at the same moment. One connection listens while anything is awaited, and is replaced when it breaks.
+ */
+export class Notifications {
+  readonly #session: SqlSession;
+  readonly #channel: string;
+  readonly #heard = new Map<string, Set<Heard>>();
+  #waiting = new Set<string>();
+  #sending: Promise<void> | undefined;
+  /** Resolves when the connection listens, or could not be made. */
+  #listening: Promise<boolean> | undefined;
+  #stopListening: (() => Promise<void>) | undefined;
+  #isClosed = false;
+
+  /** `schema` was checked. */
+  constructor(session: SqlSession, schema: string) {
+    this.#session = session;
+    this.#channel = `${schema}_network`;
+  }
+
+  /** Calls `heard` at each notification, until the returned function is called. */
+  on(subject: Subject, name: string, heard: Heard): () => void {
+    const key = notificationKey(subject, name);
+    const all = this.#heard.get(key) ?? new Set();
+    this.#heard.set(key, all.add(heard));
+    void this.ready();
+    return () => {
+      if (all.delete(heard) && all.size === 0 && this.#heard.get(key) === all)
+        this.#heard.delete(key);
+    };
+  }
+
+  /** Resolves when notifications are received, or when that was tried in vain: then it is tried again. */
+  async ready(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#listening ??= this.#listen();
+    await this.#listening;
+  }
+
+  /** Wakes the others. Never rejects: they look at intervals. */
+  wake(subject: Subject, name: string): void {
+    this.send(subject, name, "").catch(() => undefined);
+  }
+
+  /** Resolves when the notification was sent. `text` has at most 4 KiB. @throws NetworkError */
+  async send(subject: Subject, name: string, text: string): Promise<void> {
+    this.#waiting.add(`${notificationKey(subject, name)}${text}`);
+    while (this.#sending !== undefined) await this.#sending.catch(() => undefined);
+    if (this.#waiting.size === 0) return; // sent with others
+    this.#sending = this.#sendAll([...this.#waiting]);
+    this.#waiting = new Set();
+    try {
+      await this.#sending;
+    } finally {
+      this.#sending = undefined;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#sending?.catch(() => undefined);
+    await this.#listening;
+    await this.#stopListening?.();
+    this.#heard.clear();
+  }
+
+  async #sendAll(texts: readonly string[]): Promise<void> {
+    if (this.#isAlone) for (const text of texts) this.#dispatch(text);
+    else
+      await this.#session.query(
+        "select pg_notify($1, text)::text from unnest($2::text[]) with ordinality as t (text, n) order by n",
+        [this.#channel, texts],
+      );
+  }
+
+  /** No other process can use the database. */
+  get #isAlone(): boolean {
+    return !this.#session.canListen;
+  }
+
+  #dispatch(notification: string): void {
+    const key = notification.slice(0, KEY_LENGTH);
+    const text = notification.slice(KEY_LENGTH);
+    for (const heard of [...(this.#heard.get(key) ?? [])]) heard(text);
+  }
+
+  async #listen(): Promise<boolean> {
+    if (this.#isAlone) return true;
+    const connection = { isEnded: false };
+    const ended = (): void => {
+      if (connection.isEnded) return;
+      connection.isEnded = true;
+      this.#stopListening = undefined;
+      this.#listening = undefined;
+      void this.#listenLater();
+    };
+    try {
+      const stop = await this.#session.listen(this.#channel, (text) => this.#dispatch(text), ended);
+      if (connection.isEnded) return false;
+      this.#stopListening = stop;
+      this.#ringAll();
+      return true;
+    } catch {
+      ended();
+      return false;
+    }
+  }
+
+  async #listenLater(): Promise<void> {
+    if (this.#isClosed) return;
+    await sleep(AGAIN_MS);
+    if (this.#heard.size > 0) await this.ready();
+  }
+
+  /** What changed before the connection was there was not heard. */
+  #ringAll(): void {
+    for (const [key, all] of this.#heard)
+      if (!key.startsWith("t")) for (const heard of all) heard("");
+  }
+}

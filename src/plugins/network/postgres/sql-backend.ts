@@ -1,0 +1,39 @@
+import type { NetworkBackend } from "../../../contracts/network.js";
+import type { SqlDatabase } from "../../shared/sql/sql-database.js";
+import { backendOf } from "../shared/backend-of.js";
+import { SqlBudgets } from "./sql-budgets.js";
+import { SqlCatalogue } from "./sql-catalogue.js";
+import { SqlNetwork, type SqlNetworkSettings } from "./sql-network.js";
+import { SqlQueue } from "./sql-queue.js";
+import { SqlRateWindow } from "./sql-rate-window.js";
+import { SqlResults } from "./sql-results.js";
+import { SqlTopics } from "./sql-topics.js";
+
+/** Time in ms for which a budget reserves what a process has that shows no sign of life. */
+const BUDGET_LEASE_MS = 30_000;
+
+export interface SqlBackendSettings extends SqlNetworkSettings {
+  /** Default 30,000. */
+  readonly budgetLeaseMs?: number;
+}
+
+/** The parts over one database, which `close()` closes. `schema` was checked. */
+export function sqlBackend(
+  name: string,
+  database: SqlDatabase,
+  schema: string,
+  { budgetLeaseMs = BUDGET_LEASE_MS, ...settings }: SqlBackendSettings,
+): NetworkBackend {
+  const network = new SqlNetwork(database, schema, settings);
+  return backendOf({
+    name,
+    queue: new SqlQueue(network),
+    results: new SqlResults(network),
+    topics: new SqlTopics(network),
+    catalogue: new SqlCatalogue(network),
+    limits: {
+      rateWindow: new SqlRateWindow(network),
+      budgetAccounts: new SqlBudgets(network, budgetLeaseMs),
+    },
+  });
+}

@@ -1,0 +1,112 @@
+import type { SqlDatabase, SqlRow, SqlValue } from "../../shared/sql/sql-database.js";
+import type { QueueRules } from "../shared/queue-table.js";
+import { NetworkError } from "../../../contracts/network-errors.js";
+import { systemClock } from "../../../util/runtime.js";
+import { SqlSession } from "../../shared/sql/sql-session.js";
+import { Notifications } from "./notifications.js";
+
+/** Time in ms between two removals of what has expired, and the rows that one removes of each table. */
+const SWEEP_MS = 60_000;
+const SWEPT_ROWS = 1_000;
+
+export interface SqlNetworkSettings {
+  readonly rules: QueueRules;
+  /** How long a statement is repeated while the connection is broken, in milliseconds. */
+  readonly patienceMs: number;
+}
+
+/** What the parts of the backend share: the session, the notifications, and the removal of what has expired. */
+export class SqlNetwork {
+  readonly schema: string;
+  readonly rules: QueueRules;
+  readonly notifications: Notifications;
+  readonly #session: SqlSession;
+  readonly #closers = new Set<() => void>();
+  #sweptMs = systemClock.monotonicMs();
+  #sweeping: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
+
+  /** `schema` was checked. */
+  constructor(database: SqlDatabase, schema: string, { rules, patienceMs }: SqlNetworkSettings) {
+    this.schema = schema;
+    this.rules = rules;
+    this.#session = new SqlSession(database, schema, {
+      patienceMs,
+      what: "backend",
+      errorFrom: (message, details) => new NetworkError(message, details),
+    });
+    this.notifications = new Notifications(this.#session, schema);
+  }
+
+  get isClosed(): boolean {
+    return this.#closing !== undefined;
+  }
+
+  /** For statements that may be executed twice. @throws NetworkError */
+  async query(text: string, values: readonly SqlValue[]): Promise<readonly SqlRow[]> {
+    this.requireOpen();
+    const rows = await this.#session.query(text, values);
+    this.#sweepLater();
+    return rows;
+  }
+
+  /** For statements that must not be executed twice. @throws NetworkError */
+  async queryOnce(text: string, values: readonly SqlValue[]): Promise<readonly SqlRow[]> {
+    this.requireOpen();
+    return this.#session.queryOnce(text, values);
+  }
+
+  /** Calls `fn` when the backend is closed. Returns a function that ends this. */
+  onClose(fn: () => void): () => void {
+    this.#closers.add(fn);
+    return () => void this.#closers.delete(fn);
+  }
+
+  /** Later calls reject. */
+  async close(): Promise<void> {
+    this.#closing ??= this.#close();
+    await this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    for (const close of [...this.#closers]) close();
+    await this.notifications.close();
+    await this.#sweeping;
+    await this.#session.close();
+  }
+
+  /** @throws NetworkError after `close()`. */
+  requireOpen(): void {
+    if (this.#closing !== undefined)
+      throw new NetworkError("The backend is closed", {
+        hint: "Close the backend after its services and callers.",
+      });
+  }
+
+  /** Removes what has expired, at most once a minute. Any process may do it for all. */
+  #sweepLater(): void {
+    const now = systemClock.monotonicMs();
+    if (now - this.#sweptMs < SWEEP_MS || this.#sweeping !== undefined) return;
+    this.#sweptMs = now;
+    this.#sweeping = this.#sweep()
+      .catch(() => undefined) // the next one removes it
+      .finally(() => (this.#sweeping = undefined));
+  }
+
+  async #sweep(): Promise<void> {
+    const s = `"${this.schema}"`;
+    const expired: readonly (readonly [table: string, condition: string])[] = [
+      ["requests", "state = 'DONE' and due <= clock_timestamp()"],
+      ["results", "until <= clock_timestamp()"],
+      ["catalogue", "until <= clock_timestamp()"],
+      ["rate_calls", "until <= clock_timestamp() - interval '1 day'"],
+      ["reservations", "until <= clock_timestamp() - interval '1 day'"],
+      ["budgets", "updated_at <= clock_timestamp() - interval '30 days'"],
+    ];
+    for (const [table, condition] of expired)
+      await this.#session.query(
+        `delete from ${s}.${table} where ctid = any(array(select ctid from ${s}.${table} where ${condition} limit ${SWEPT_ROWS}))`,
+        [],
+      );
+  }
+}

@@ -1,0 +1,176 @@
+import type { ResultStore, WorkResponse } from "../../../contracts/network.js";
+import type { SqlRow } from "../../shared/sql/sql-database.js";
+import type { SqlNetwork } from "./sql-network.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { preview, requireDuration, requireFunction } from "../../../contracts/validation.js";
+import { startTimer } from "../../../util/abort/timer.js";
+import { deepFreeze, isObject } from "../../../util/objects.js";
+import { jsonOf } from "../../shared/json-data.js";
+import { fromColumn, toColumn } from "../../shared/sql/sql-text.js";
+import { requireRequestId } from "../shared/work-request.js";
+
+/** How often results are looked for where no notification comes, in ms. */
+const LOOK_MS = 2_000;
+
+type OnResult = (response: WorkResponse) => void;
+
+/** Those who wait for one result. */
+interface ResultWaiters {
+  readonly callbacks: Set<OnResult>;
+  readonly leave: () => void;
+}
+
+/** Results as rows: the first one inserted is kept. */
+export class SqlResults implements ResultStore {
+  readonly #network: SqlNetwork;
+  readonly #subscriptions = new Map<string, ResultWaiters>();
+  #looking: Promise<void> | undefined;
+  /** The ids of the next look; those of one that is under way may have been read already. */
+  #wanted = new Set<string>();
+  #stopTimer: (() => void) | undefined;
+
+  constructor(network: SqlNetwork) {
+    this.#network = network;
+    network.onClose(() => this.#end());
+  }
+
+  async store(requestId: string, response: WorkResponse, ttlMs: number): Promise<boolean> {
+    requireRequestId(requestId);
+    requireDuration("store() ttlMs", ttlMs ?? null);
+    if (!isObject(response))
+      throw new ValidationError(`A result must be an object, got: ${preview(response)}`);
+    const rows = await this.#network.query(
+      `insert into ${this.#table} as r (id, response, until) values ($1, $2, clock_timestamp() + $3::float8 * interval '1 ms')
+      on conflict (id) do update set response = excluded.response, until = excluded.until
+      where r.until <= clock_timestamp() returning id`,
+      [toColumn(requestId), jsonOf("A result", response), ttlMs],
+    );
+    if (rows.length === 0) return false;
+    this.#network.notifications.wake("result", requestId);
+    return true;
+  }
+
+  async retrieve(requestId: string): Promise<WorkResponse | undefined> {
+    const [row] = await this.#find([requestId]);
+    return row === undefined ? undefined : keptResponse(row);
+  }
+
+  async forget(requestId: string): Promise<void> {
+    await this.#network.query(`delete from ${this.#table} where id = $1 returning id`, [
+      toColumn(requestId),
+    ]);
+  }
+
+  async subscribe(requestId: string, callback: OnResult): Promise<() => void> {
+    requireFunction("subscribe() callback", callback ?? null);
+    const once: OnResult = (response) => callback(response); // the same callback may come twice
+    const known = this.#subscriptions.get(requestId);
+    const subscription = known ?? this.#subscribed(requestId);
+    subscription.callbacks.add(once);
+    try {
+      await this.#network.notifications.ready();
+      await this.#look([requestId]);
+    } catch (error) {
+      this.#leave(requestId, once);
+      throw error;
+    }
+    this.#lookLater();
+    return () => this.#leave(requestId, once);
+  }
+
+  /** Number of requests with subscriptions. */
+  get subscribed(): number {
+    return this.#subscriptions.size;
+  }
+
+  /** Closes the whole backend: its parts share their connections. */
+  close(): Promise<void> {
+    return this.#network.close();
+  }
+
+  get #table(): string {
+    return `"${this.#network.schema}".results`;
+  }
+
+  async #find(ids: readonly string[]): Promise<readonly SqlRow[]> {
+    return this.#network.query(
+      `select id, response from ${this.#table} where id = any($1::text[]) and until > clock_timestamp()`,
+      [ids.map(toColumn)],
+    );
+  }
+
+  #subscribed(requestId: string): ResultWaiters {
+    const leave = this.#network.notifications.on("result", requestId, () => {
+      this.#look([requestId]).catch(() => undefined); // the next look at the interval finds it
+    });
+    const subscription = { callbacks: new Set<OnResult>(), leave };
+    this.#subscriptions.set(requestId, subscription);
+    return subscription;
+  }
+
+  /** Looks for results, with the others that are wanted at this moment. */
+  async #look(ids: readonly string[]): Promise<void> {
+    for (const id of ids) this.#wanted.add(id);
+    while (this.#looking !== undefined) await this.#looking.catch(() => undefined);
+    if (this.#wanted.size === 0) return;
+    const wanted = [...this.#wanted];
+    this.#wanted = new Set();
+    this.#looking = this.#announce(wanted);
+    try {
+      await this.#looking;
+    } finally {
+      this.#looking = undefined;
+    }
+  }
+
+  async #announce(ids: readonly string[]): Promise<void> {
+    for (const row of await this.#find(ids)) {
+      const id = fromColumn(row["id"] ?? "");
+      const subscription = this.#subscriptions.get(id);
+      if (subscription === undefined) continue;
+      this.#forgetSubscription(id, subscription);
+      const response = keptResponse(row);
+      for (const callback of subscription.callbacks) {
+        try {
+          callback(response);
+        } catch {
+          // A failing subscriber must not affect the store and the others.
+        }
+      }
+    }
+  }
+
+  #lookLater(): void {
+    if (this.#stopTimer !== undefined || this.#subscriptions.size === 0) return;
+    this.#stopTimer = startTimer(LOOK_MS, () => {
+      this.#stopTimer = undefined;
+      this.#look([...this.#subscriptions.keys()]).then(
+        () => this.#lookLater(),
+        () => this.#lookLater(),
+      );
+    });
+  }
+
+  #leave(requestId: string, callback: OnResult): void {
+    const subscription = this.#subscriptions.get(requestId);
+    if (subscription?.callbacks.delete(callback) === true && subscription.callbacks.size === 0)
+      this.#forgetSubscription(requestId, subscription);
+  }
+
+  #forgetSubscription(requestId: string, { leave }: ResultWaiters): void {
+    leave();
+    this.#subscriptions.delete(requestId);
+    if (this.#subscriptions.size > 0) return;
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
+  }
+
+  #end(): void {
+    for (const [id, subscription] of [...this.#subscriptions])
+      this.#forgetSubscription(id, subscription);
+  }
+}
+
+function keptResponse(row: SqlRow): WorkResponse {
+  return deepFreeze(JSON.parse(row["response"] ?? "{}") as WorkResponse); // checked when it was stored
+}
