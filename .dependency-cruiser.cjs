@@ -267,6 +267,7 @@ module.exports = {
     vendorOnlyIn("eventsource-parser/", "src/plugins/providers/shared"),
     vendorOnlyIn("commander/", "src/cli"),
     vendorOnlyIn("croner/", "src/service/schedules"),
+    vendorOnlyIn("@nats-io/", "src/plugins/network/nats"),
     {
       name: "no-cycles",
       comment: "No cycles at run time.",

@@ -1,0 +1,46 @@
+import { createHash } from "node:crypto";
+
+const PLAIN = /^[\w-]{1,64}$/;
+
+/** A name as a part of a subject: itself where that is possible, else its digest behind `=`. */
+export function subjectToken(name: string): string {
+  return PLAIN.test(name)
+    ? name
+    : `=${createHash("sha256").update(JSON.stringify(name)).digest("base64url")}`;
+}
+
+/** Names of streams, buckets and subjects of one prefix. */
+export class BrokerNames {
+  /** Requests that are not done. */
+  readonly requests: string;
+  /** Parts of requests and results that exceed one message. */
+  readonly parts: string;
+  readonly dead: string;
+  /** Bucket: leases, and ids of done requests. */
+  readonly states: string;
+  /** Bucket. */
+  readonly results: string;
+  /** Bucket. */
+  readonly catalogue: string;
+  readonly #prefix: string;
+
+  constructor(prefix: string) {
+    this.#prefix = prefix;
+    this.requests = `${prefix}-requests`;
+    this.parts = `${prefix}-parts`;
+    this.dead = `${prefix}-dead`;
+    this.states = `${prefix}-states`;
+    this.results = `${prefix}-results`;
+    this.catalogue = `${prefix}-catalogue`;
+  }
+
+  /** The subject of names below the prefix. */
+  subject(...tokens: readonly string[]): string {
+    return [this.#prefix, ...tokens].join(".");
+  }
+
+  /** The key of a request in the bucket of states, and the end of its subjects. */
+  requestKey(queue: string, requestId: string): string {
+    return `${subjectToken(queue)}.${subjectToken(requestId)}`;
+  }
+}

@@ -1,0 +1,8 @@
+/** Calls a subscriber, whose failure must not affect the client and other subscribers. */
+export function callSubscriber<T>(callback: (value: T) => void, value: T): void {
+  try {
+    callback(value);
+  } catch {
+    // It concerns the subscriber alone.
+  }
+}

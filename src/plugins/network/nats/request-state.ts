@@ -1,0 +1,85 @@
+import type { BrokerLink } from "./broker.js";
+import type { Broker } from "./broker.js";
+import type { KeptValue } from "./bucket.js";
+import { Bucket } from "./bucket.js";
+
+/**
+ * What became of a request since its first delivery. The request itself is in the stream of
+ * requests until it is done.
+ */
+export interface RequestRecord {
+  /** Of the content. */
+  readonly fingerprint: string;
+  readonly state: "QUEUED" | "LEASED" | "DONE" | "DEAD";
+  /** Of the latest lease. */
+  readonly token: string;
+  readonly attempt: number;
+  /** Of a lease: its duration. Of a queued request: its delay. Counted from the instant of writing. */
+  readonly durationMs: number;
+  /** Where the latest delivery is acknowledged. */
+  readonly ack: string;
+  /** When the request was accepted, by the clock of the server. */
+  readonly acceptedMs: number;
+  /** The name of its parts, if it is large. */
+  readonly parts?: string | undefined;
+  /** Has been released: has had a mark. */
+  readonly wasReleased?: boolean | undefined;
+  /** Of a dead letter. */
+  readonly reason?: string | undefined;
+}
+
+/** A record as the bucket has it. */
+export interface KeptRecord {
+  readonly record: RequestRecord;
+  readonly revision: number;
+  readonly writtenMs: number;
+}
+
+/** The records of requests, and marks of released ones. Writes of records are conditional. */
+export class RequestStates {
+  readonly #bucket: Bucket;
+
+  constructor(broker: Broker) {
+    this.#bucket = new Bucket(broker, broker.names.states);
+  }
+
+  async get(link: BrokerLink, key: string): Promise<KeptRecord | undefined> {
+    const kept = await this.#bucket.get(link, `request.${key}`);
+    return kept === undefined ? undefined : keptRecord(kept);
+  }
+
+  /** Returns the new revision; `undefined` if the record was changed. 0: there is none. */
+  async put(
+    link: BrokerLink,
+    key: string,
+    record: RequestRecord,
+    revision: number,
+  ): Promise<number | undefined> {
+    return this.#bucket.put(link, `request.${key}`, JSON.stringify(record), { revision });
+  }
+
+  /** Marks a request as released: it waits, though it was delivered. */
+  async mark(link: BrokerLink, key: string, acceptedMs: number): Promise<void> {
+    await this.#bucket.put(link, `released.${key}`, String(acceptedMs));
+  }
+
+  async unmark(link: BrokerLink, key: string): Promise<void> {
+    await this.#bucket.remove(link, `released.${key}`);
+  }
+
+  /** When the released requests of a queue were accepted. */
+  async released(link: BrokerLink, queueToken: string): Promise<readonly number[]> {
+    const marks = await this.#bucket.list(link, `released.${queueToken}.*`);
+    return marks.map(({ data }) => Number(Buffer.from(data).toString()));
+  }
+
+  async keepFor(link: BrokerLink, ms: number): Promise<void> {
+    await this.#bucket.keepFor(link, ms);
+  }
+}
+
+function keptRecord({ data, revision, writtenMs }: KeptValue): KeptRecord {
+  // Written by `put` alone.
+  const record = JSON.parse(Buffer.from(data).toString()) as RequestRecord;
+  return { record, revision, writtenMs };
+}
