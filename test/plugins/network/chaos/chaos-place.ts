@@ -11,7 +11,12 @@ export interface ChaosPlace {
 type Opening = (place: ChaosPlace) => Promise<NetworkBackend>;
 
 /** The adapters by scheme. */
-const ENGINES: Readonly<Record<string, Opening>> = {};
+const ENGINES: Readonly<Record<string, Opening>> = {
+  "nats:": async ({ url, prefix }) => {
+    const { nats } = await import("../../../../src/network-nats.js");
+    return nats({ servers: url, prefix });
+  },
+};
 
 /** Opens another client of a place. @throws Error for a scheme without an adapter. */
 export function openChaosBackend(place: ChaosPlace): Promise<NetworkBackend> {

@@ -69,7 +69,10 @@ describe("nats() and failures", function () {
       closed.topics.publish("t", 1),
       closed.catalogue.entries(),
     ])
-      expect(await rejectionOf<NetworkError>(NetworkError, call)).to.have.property("code", "AE_NETWORK");
+      expect(await rejectionOf<NetworkError>(NetworkError, call)).to.have.property(
+        "code",
+        "AE_NETWORK",
+      );
   });
 
   it("ends waits at close()", async () => {

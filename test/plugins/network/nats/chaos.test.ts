@@ -1,0 +1,21 @@
+import { dropNats, NATS_URL, natsPrefix, needNats } from "../../../support/nats.js";
+import { chaos, chaosAtSteps } from "../chaos/chaos.js";
+import { expectNothingLost } from "../chaos/expect-nothing-lost.js";
+
+describe("services on NATS whose processes are killed", function () {
+  this.timeout(240_000);
+  const prefix = natsPrefix();
+  before(function () {
+    return needNats(this);
+  });
+  afterEach(() => dropNats(prefix));
+
+  it("loses no request, and records one result of each", async () => {
+    const report = await chaos({ place: { url: NATS_URL, prefix }, requests: 200, kills: 3 });
+    expectNothingLost(report);
+  });
+
+  it("finishes what processes have left at each step of a delivery", async () => {
+    expectNothingLost(await chaosAtSteps({ url: NATS_URL, prefix }));
+  });
+});
