@@ -77,7 +77,7 @@ export class Bucket {
 
   /** The values of keys that match, oldest first. */
   async list({ jsm }: BrokerLink, keys: string): Promise<readonly KeptValue[]> {
-    return (await messagesOf(jsm, this.#stream, this.#subject(keys))).map(keptValue);
+    return (await storedMessages(jsm, this.#stream, this.#subject(keys))).map(keptValue);
   }
 
   /** Lets the bucket keep values for at least `ms`. */
@@ -101,7 +101,7 @@ export class Bucket {
 }
 
 /** All messages with a subject, oldest first. */
-export async function messagesOf(
+export async function storedMessages(
   jsm: BrokerLink["jsm"],
   stream: string,
   subject: string,

@@ -2,7 +2,7 @@ import type { DeadLetter, WorkRequest } from "../../../contracts/network.js";
 import type { Broker, BrokerLink } from "./broker.js";
 import type { RequestRecord, RequestStates } from "./request-state.js";
 import type { RequestRooms } from "./request-rooms.js";
-import { messagesOf, unlessUnknown } from "./bucket.js";
+import { storedMessages, unlessUnknown } from "./bucket.js";
 import { subjectToken } from "./broker-names.js";
 import { FINGERPRINT, PARTS } from "./request-rooms.js";
 import { endTicket } from "./tickets.js";
@@ -40,7 +40,11 @@ export class NatsDeadLetters {
 
   async list(link: BrokerLink, queue: string): Promise<readonly DeadLetter[]> {
     const { names } = this.#broker;
-    const found = await messagesOf(link.jsm, names.dead, this.#subject(`${subjectToken(queue)}.*`));
+    const found = await storedMessages(
+      link.jsm,
+      names.dead,
+      this.#subject(`${subjectToken(queue)}.*`),
+    );
     return Promise.all(
       found.map(async ({ data, header }) => {
         const parts = header.has(PARTS) ? header.get(PARTS) : undefined;

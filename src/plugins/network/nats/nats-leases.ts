@@ -84,7 +84,7 @@ export class NatsLeases {
       const record = next(held.record);
       const revision = await states.put(link, key, record, held.revision);
       const present = revision === undefined ? await states.get(link, key) : undefined;
-      if (revision !== undefined || isSame(present, record)) {
+      if (revision !== undefined || hasTakenPlace(present, record)) {
         held.revision = revision ?? present?.revision ?? held.revision;
         held.record = record;
         held.until = start + record.durationMs;
@@ -168,7 +168,7 @@ export class NatsLeases {
   }
 }
 
-function isSame(present: KeptRecord | undefined, record: RequestRecord): boolean {
+function hasTakenPlace(present: KeptRecord | undefined, record: RequestRecord): boolean {
   return (
     present !== undefined &&
     present.record.state === record.state &&

@@ -55,12 +55,12 @@ export function natsSettings(options: NatsOptions): NatsSettings {
       `nats() prefix must have 1 to 32 letters, digits, '-' and '_', got: ${preview(prefix)}`,
     );
   requireDuration("nats() idTtlMs", idTtlMs);
-  const urls = urlsOf(servers);
+  const urls = natsUrls(servers);
   const shown = urls.map(({ host }) => host).join(", ");
-  return { address: addressOf(urls), shown, prefix, idTtlMs };
+  return { address: natsAddress(urls), shown, prefix, idTtlMs };
 }
 
-function urlsOf(servers: NatsOptions["servers"]): readonly URL[] {
+function natsUrls(servers: NatsOptions["servers"]): readonly URL[] {
   if (typeof servers !== "string") requireArray("nats() servers", servers);
   const texts: readonly unknown[] = typeof servers === "string" ? [servers] : (servers ?? []);
   if (texts.length === 0)
@@ -68,10 +68,10 @@ function urlsOf(servers: NatsOptions["servers"]): readonly URL[] {
       `nats() servers must have at least one address, got: ${preview(servers)}`,
       { hint: 'For instance: nats({ servers: "nats://localhost:4222" })' },
     );
-  return texts.map(urlOf);
+  return texts.map(natsUrl);
 }
 
-function urlOf(text: unknown): URL {
+function natsUrl(text: unknown): URL {
   if (typeof text === "string") {
     const whole = text.includes("://") ? text : `nats://${text}`;
     const url = URL.canParse(whole) ? new URL(whole) : undefined;
@@ -87,7 +87,7 @@ function withoutCredentials(text: unknown): unknown {
 }
 
 /** The credentials of the first address that has some are those of all. */
-function addressOf(urls: readonly URL[]): NatsAddress {
+function natsAddress(urls: readonly URL[]): NatsAddress {
   const { username = "", password = "" } = urls.find(({ username: name }) => name !== "") ?? {};
   const [name, secret] = [username, password].map(decodeURIComponent);
   return {

@@ -65,7 +65,7 @@ export class NatsQueue implements RequestQueue {
     checkOptions("enqueue()", options, ["maxQueued"]);
     requireInteger("enqueue() maxQueued", options.maxQueued, 0);
     jsonOf("A request", request);
-    const key = this.#keyOf(queue, request.requestId);
+    const key = this.#resultKey(queue, request.requestId);
     return this.#broker.run(async (link) => {
       await this.#states.keepFor(link, this.#broker.settings.idTtlMs);
       return { status: await this.#accept(link, { queue, key }, request, options.maxQueued) };
@@ -78,7 +78,7 @@ export class NatsQueue implements RequestQueue {
   ): Promise<Lease | undefined> {
     checkDequeue(options);
     const { timeoutMs, leaseMs, signal } = options;
-    this.#keyOf(queue, "");
+    this.#resultKey(queue, "");
     const pulls = this.#rooms.pullsOf(queue);
     const end = systemClock.monotonicMs() + timeoutMs;
     for (;;) {
@@ -151,17 +151,17 @@ export class NatsQueue implements RequestQueue {
   }
 
   async deadLetters(queue: string): Promise<readonly DeadLetter[]> {
-    this.#keyOf(queue, "");
+    this.#resultKey(queue, "");
     return this.#broker.run((link) => this.#dead.list(link, queue));
   }
 
   async redrive(queue: string, requestId: string): Promise<boolean> {
-    const key = this.#keyOf(queue, requestId);
+    const key = this.#resultKey(queue, requestId);
     return this.#broker.run((link) => this.#dead.redrive(link, key));
   }
 
   async status(queue: string, requestId: string): Promise<QueueState | undefined> {
-    const key = this.#keyOf(queue, requestId);
+    const key = this.#resultKey(queue, requestId);
     return this.#broker.run(async (link) => {
       const kept = await this.#states.get(link, key);
       if (kept === undefined)
@@ -174,7 +174,7 @@ export class NatsQueue implements RequestQueue {
   }
 
   async depth(queue: string): Promise<QueueDepth> {
-    this.#keyOf(queue, "");
+    this.#resultKey(queue, "");
     return this.#broker.run(async (link) => {
       await this.#rooms.prepare(link, queue);
       const [depth, dead] = await Promise.all([
@@ -190,7 +190,7 @@ export class NatsQueue implements RequestQueue {
     this.#rooms.close();
   }
 
-  #keyOf(queue: string, requestId: string): string {
+  #resultKey(queue: string, requestId: string): string {
     requireText(queue, `queue must be the name of a queue, got: ${preview(queue)}`);
     return this.#broker.names.requestKey(queue, requestId);
   }
@@ -232,7 +232,7 @@ export class NatsQueue implements RequestQueue {
       place: { readonly token: string; readonly key: string },
     ) => Promise<boolean>,
   ): Promise<boolean> {
-    const place = { token, key: this.#keyOf(queue, request.requestId) };
+    const place = { token, key: this.#resultKey(queue, request.requestId) };
     return this.#broker.run((link) => change(link, place));
   }
 }

@@ -16,7 +16,7 @@ const PARTS = "AE-Parts";
 /** Of a result that expires at the same moment. */
 const TRIES = 5;
 
-type ResultCallback = (response: WorkResponse) => void;
+type ResultSubscriber = (response: WorkResponse) => void;
 
 /** Results in a bucket, for any number of processes. */
 export class NatsResults implements ResultStore {
@@ -39,7 +39,7 @@ export class NatsResults implements ResultStore {
     if (!isObject(response))
       throw new ValidationError(`A result must be an object, got: ${preview(response)}`);
     const json = jsonOf("A result", response);
-    const key = keyOf(requestId);
+    const key = resultKey(requestId);
     return this.#broker.run(async (link) => {
       await this.#bucket.keepFor(link, ttlMs);
       for (let n = 0; n < TRIES; n++) {
@@ -64,7 +64,7 @@ export class NatsResults implements ResultStore {
   }
 
   async forget(requestId: string): Promise<void> {
-    const key = keyOf(requestId);
+    const key = resultKey(requestId);
     await this.#broker.run(async (link) => {
       const kept = await this.#bucket.get(link, key);
       if (kept === undefined) return;
@@ -73,7 +73,7 @@ export class NatsResults implements ResultStore {
     });
   }
 
-  async subscribe(requestId: string, callback: ResultCallback): Promise<() => void> {
+  async subscribe(requestId: string, callback: ResultSubscriber): Promise<() => void> {
     requireFunction("subscribe() callback", callback ?? null);
     return this.#broker.run(async (link) => {
       const look = async (): Promise<void> => {
@@ -121,7 +121,7 @@ export class NatsResults implements ResultStore {
     requestId: string,
     fresh: boolean,
   ): Promise<WorkResponse | undefined> {
-    const kept = await this.#bucket.get(link, keyOf(requestId), { fresh });
+    const kept = await this.#bucket.get(link, resultKey(requestId), { fresh });
     if (kept === undefined || (await this.#isOver(link, kept))) return undefined;
     const json = await this.#parts.read(link, { data: kept.data, parts: kept.header(PARTS) });
     return deepFreeze(JSON.parse(json) as WorkResponse); // written by `store` alone
@@ -132,6 +132,6 @@ export class NatsResults implements ResultStore {
   }
 }
 
-function keyOf(requestId: string): string {
+function resultKey(requestId: string): string {
   return `result.${subjectToken(requestId)}`;
 }

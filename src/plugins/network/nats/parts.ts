@@ -40,7 +40,7 @@ export class Parts {
   /** @throws NetworkError if a part is gone. */
   async read({ jsm }: BrokerLink, { data, parts }: SentBody): Promise<string> {
     if (parts === undefined) return Buffer.from(data).toString();
-    const { name, count } = placeOf(parts);
+    const { name, count } = namedParts(parts);
     const read = Array.from({ length: count }, async (_, n) => {
       const subject = this.#subject(name, n);
       const stored = await jsm.direct.getMessage(this.#stream, { last_by_subj: subject });
@@ -53,7 +53,7 @@ export class Parts {
 
   async remove({ jsm }: BrokerLink, parts: string | undefined): Promise<void> {
     if (parts === undefined) return;
-    const filter = `${this.#prefix}.${placeOf(parts).name}.*`;
+    const filter = `${this.#prefix}.${namedParts(parts).name}.*`;
     await jsm.streams.purge(this.#stream, { filter });
   }
 
@@ -62,7 +62,7 @@ export class Parts {
   }
 }
 
-function placeOf(parts: string): { readonly name: string; readonly count: number } {
+function namedParts(parts: string): { readonly name: string; readonly count: number } {
   const [name = "", count = "0"] = parts.split("/");
   return { name, count: Number(count) };
 }

@@ -6,11 +6,11 @@ import { startTimer } from "../../../util/abort/timer.js";
 import { nanosOf } from "./broker.js";
 import { delayTicket, ticketOf } from "./tickets.js";
 
-type Settled = (ticket: Ticket | undefined, error?: NetworkError) => void;
+type TicketSettled = (ticket: Ticket | undefined, error?: NetworkError) => void;
 
 /** A consumer of this client that waits. */
-interface Waiter {
-  readonly settle: Settled;
+interface TicketWaiter {
+  readonly settle: TicketSettled;
 }
 
 /** How long a pull stays open at the server. */
@@ -32,7 +32,7 @@ export class TicketPulls {
   readonly #consumer: string;
   /** Makes sure that the consumer is there. */
   readonly #prepare: (link: BrokerLink) => Promise<void>;
-  readonly #waiters = new Set<Waiter>();
+  readonly #waiters = new Set<TicketWaiter>();
   /** The pulls that the server has not answered, oldest first, and how to stop their timers. */
   readonly #open = new Map<string, () => void>();
   readonly #kept = new Map<Ticket, () => void>();
@@ -65,7 +65,7 @@ export class TicketPulls {
       return made;
     });
     return new Promise((resolve, reject) => {
-      const waiter: Waiter = {
+      const waiter: TicketWaiter = {
         settle: (ticket, error) => {
           this.#waiters.delete(waiter);
           stop();
@@ -141,7 +141,7 @@ export class TicketPulls {
   }
 
   /** Asks for what is there now. */
-  #look(link: BrokerLink, looker: Waiter): void {
+  #look(link: BrokerLink, looker: TicketWaiter): void {
     const reply = link.createInbox();
     link.nc.subscribe(reply, {
       max: 1,
@@ -184,7 +184,7 @@ export class TicketPulls {
     }
   }
 
-  #arrived(ticket: Ticket, looker: Waiter | undefined): void {
+  #arrived(ticket: Ticket, looker: TicketWaiter | undefined): void {
     const [first] = this.#waiters;
     const waiter = looker !== undefined && this.#waiters.has(looker) ? looker : first;
     if (waiter !== undefined) return waiter.settle(ticket);
