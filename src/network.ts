@@ -11,6 +11,8 @@ export {
   ServiceStateError,
 } from "./contracts/network-errors.js";
 export { sharedLimits } from "./plugins/network/limits/index.js";
+export { webhook } from "./plugins/network/ingress/webhook.js";
+export type { WebhookDelivery, WebhookIngressOptions } from "./plugins/network/ingress/webhook.js";
 export { NetworkTokens, WORK_VERSION } from "./contracts/network.js";
 export type { BackendParts } from "./plugins/network/shared/backend-of.js";
 export type { FileBackendOptions } from "./plugins/network/shared/file/file-backend.js";

@@ -122,6 +122,8 @@ export type {
   WorkRequest,
   WorkResponse,
 } from "./network.js";
+export type { Ingress, IngressPort, IngressWork } from "./ingress.js";
+export type { WebhookOptions } from "./webhooks.js";
 export type { DeliveryOptions, WorkBudget, WorkCache, WorkPriority } from "./network-options.js";
 export { Schedule } from "./schedule.js";
 export type {

@@ -1,4 +1,6 @@
 import type { Authenticate } from "./http-route.js";
+import type { Ingress } from "./ingress.js";
+import type { WebhookOptions } from "./webhooks.js";
 import type { CatalogueEntry, DeadLetter, NetworkBackend, QueueDepth } from "./network.js";
 
 /** A caller over HTTP. */
@@ -32,6 +34,10 @@ export interface StartOptions {
   readonly publicUrl?: string | undefined;
   /** Whether everybody may read the agent card, or callers only. Default `public`. */
   readonly card?: "public" | "private" | undefined;
+  /** Ways for messages into the service, for instance `webhook()` of `agentensemble/network`. */
+  readonly ingress?: readonly Ingress[] | undefined;
+  /** How results are sent whose request has the delivery `WEBHOOK`. Default: they are refused. */
+  readonly webhooks?: WebhookOptions | undefined;
   /** Milliseconds after which a request without renewal is delivered again. Default 30,000. */
   readonly leaseMs?: number | undefined;
   /** Deliveries of a request before it becomes a dead letter. Default 5. */

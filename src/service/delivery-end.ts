@@ -1,14 +1,14 @@
 import type { Lease, WorkRequest, WorkResponse } from "../contracts/network.js";
 import type { Clock } from "../contracts/runtime.js";
 import type { DeliveryParts } from "./delivery-parts.js";
+import { UNDELIVERED } from "../plugins/network/shared/dead-letters.js";
 import { startClockTimer } from "../plugins/network/shared/clock-timer.js";
+import { MOST_WEBHOOK_BYTES } from "../plugins/shared/webhooks/webhook-sender.js";
 import { messageOf } from "../util/errors.js";
 import { isObject } from "../util/objects.js";
-import { backoffMs, clockPause } from "../util/abort/pauses.js";
-import { limitedResponse, jsonBytes } from "./work-response.js";
+import { StoreCalls } from "./store-calls.js";
+import { limitedResponse, jsonBytes, unstoredResponse } from "./work-response.js";
 
-/** Delays in ms between attempts to store a result. */
-const STORE = { firstMs: 250, mostMs: 60_000 };
 /** Attempts to end a lease whose result is stored. The next delivery would end it too. */
 const ATTEMPTS = 3;
 /** The largest message of a topic, in bytes. */
@@ -18,18 +18,22 @@ const MOST_TOPIC_BYTES = 4_096;
 export class DeliveryEnd {
   readonly #lease: Lease;
   readonly #parts: DeliveryParts;
-  /** Ends waits for a store that is away. */
-  readonly #givenUp = new AbortController();
+  readonly #calls: StoreCalls;
   #stopTimer: () => void = () => undefined;
 
   constructor(lease: Lease, parts: DeliveryParts) {
     this.#lease = lease;
     this.#parts = parts;
+    this.#calls = new StoreCalls(parts.clock, (error) =>
+      parts.events.warn(
+        `The store failed at request '${lease.request.requestId}': ${messageOf(error)}`,
+      ),
+    );
   }
 
-  /** From now on each store is asked once. */
+  /** From now on each store is asked once, and no webhook again. */
   giveUp(): void {
-    this.#givenUp.abort();
+    this.#calls.giveUp();
   }
 
   /** Calls `fn` after `ms` milliseconds, unless the delivery has ended before. */
@@ -37,42 +41,51 @@ export class DeliveryEnd {
     this.#stopTimer = startClockTimer(clock, ms, fn);
   }
 
-  /** Stores the result, then acknowledges. Repeats both while the store is away. */
+  /** Stores the result, then ends the delivery. Repeats both while the store is away. */
   async deliver(response: WorkResponse, ttlMs: number | undefined): Promise<void> {
     this.#stopTimer();
     const { events, settings, backend } = this.#parts;
     const kept = this.#kept(limitedResponse(response, settings.maxResultBytes));
+    const { requestId } = kept;
     if (kept.truncated === true && response.truncated !== true)
-      events.warn(
-        `The result of request '${kept.requestId}' was cut: ${jsonBytes(response)} bytes`,
-      );
+      events.warn(`The result of request '${requestId}' was cut: ${jsonBytes(response)} bytes`);
     const ms = ttlMs ?? settings.resultTtlMs;
-    const recorded = await this.#repeated(
-      () => backend.results.store(kept.requestId, kept, ms),
-      Number.POSITIVE_INFINITY,
-    );
-    if (recorded === undefined) return; // the lease ends, and another instance does it again
-    await this.#repeated(() => backend.queue.acknowledge(this.#lease), ATTEMPTS);
+    const stored = await this.#calls.repeated(() => backend.results.store(requestId, kept, ms), {
+      isThere: () => backend.results.retrieve(requestId),
+    });
+    if (stored.kind === "away") return; // the lease ends, and another instance does it again
+    if (stored.kind === "refused")
+      return this.bury(unstoredResponse(kept, stored.error), messageOf(stored.error));
+    const recorded = stored.value;
+    await this.conclude(recorded ? kept : undefined);
     this.#finished(kept, recorded);
     await this.#publish(kept);
   }
 
-  /** Ends a request whose result is already kept. */
-  async acknowledge(): Promise<void> {
-    await this.#repeated(() => this.#parts.backend.queue.acknowledge(this.#lease), ATTEMPTS);
+  /**
+   * Ends a request whose result is kept: sends it to its webhook, then acknowledges. A result that
+   * does not reach its webhook makes a dead letter, or returns with a service that stops.
+   */
+  async conclude(known: WorkResponse | undefined): Promise<void> {
+    const { queue } = this.#parts.backend;
+    const problem = await this.#undelivered(known);
+    if (problem === undefined)
+      await this.#calls.repeated(() => queue.acknowledge(this.#lease), { attempts: ATTEMPTS });
+    else if (this.#calls.givenUp.aborted)
+      await this.release({ reason: `The webhook was not reached: ${problem}`, delayMs: 0 });
+    else await this.#deadLetter(`${UNDELIVERED}: ${problem}`);
   }
 
   /** The canceller has stored the result. */
-  async acknowledgeCancelled(durationMs: number): Promise<void> {
+  async concludeCancelled(durationMs: number): Promise<void> {
     this.#stopTimer();
-    await this.acknowledge();
-    const { events } = this.#parts;
-    const reason = "CANCELLED";
-    events.emit({
+    await this.conclude(undefined);
+    const status = "CANCELLED";
+    this.#parts.events.emit({
       type: "request_finished",
       ...this.#request(),
-      status: reason,
-      reason,
+      status,
+      reason: status,
       durationMs,
       recorded: true,
     });
@@ -83,32 +96,62 @@ export class DeliveryEnd {
     this.#stopTimer();
     const { delayMs, reason } = o;
     const { queue } = this.#parts.backend;
-    const released = await this.#repeated(
+    const released = await this.#calls.repeated(
       () => queue.release(this.#lease, { delayMs, blame: false }),
-      ATTEMPTS,
+      { attempts: ATTEMPTS },
     );
-    if (released === false) this.lost();
+    if (released.kind === "done" && !released.value) this.lost();
     else this.#parts.events.emit({ type: "request_released", ...this.#request(), reason });
   }
 
-  /** Stores the result and ends all deliveries. */
+  /** Stores the result, ends all deliveries, and sends the result to its webhook. */
   async bury(response: WorkResponse, reason: string): Promise<void> {
     const { backend, events, settings } = this.#parts;
-    const stored = await this.#repeated(
-      () => backend.results.store(response.requestId, response, settings.resultTtlMs),
-      Number.POSITIVE_INFINITY,
+    const { requestId } = response;
+    const stored = await this.#calls.repeated(
+      () => backend.results.store(requestId, response, settings.resultTtlMs),
+      { isThere: () => backend.results.retrieve(requestId) },
     );
-    if (stored === undefined) return;
-    const buried = await this.#repeated(
-      () => backend.queue.deadLetter(this.#lease, reason),
-      ATTEMPTS,
-    );
-    if (buried === true) events.emit({ type: "dead_letter", ...this.#request(), reason });
+    if (stored.kind === "away") return;
+    await this.#deadLetter(reason);
+    const problem = await this.#undelivered(response);
+    if (problem !== undefined)
+      events.warn(`The failure of request '${requestId}' was not delivered: ${problem}`);
   }
 
   lost(): void {
     this.#stopTimer();
     this.#parts.events.emit({ type: "lease_lost", ...this.#request() });
+  }
+
+  /** Sends the kept result to the webhook of the request, if it has one. Returns why that failed. */
+  async #undelivered(known: WorkResponse | undefined): Promise<string | undefined> {
+    const { delivery, requestId } = this.#lease.request;
+    const { webhooks, backend } = this.#parts;
+    if (delivery?.method !== "WEBHOOK" || webhooks === undefined) return undefined;
+    const found = known ?? (await this.#retrieved(() => backend.results.retrieve(requestId)));
+    if (found === undefined) return "its result is not known any more";
+    const body = JSON.stringify(limitedResponse(found, MOST_WEBHOOK_BYTES));
+    const { givenUp } = this.#calls;
+    const message = { url: delivery.address ?? "", deliveryId: requestId, body };
+    const outcome = await webhooks.send(message, givenUp);
+    return outcome.isDelivered ? undefined : `${outcome.problem} (${outcome.attempts} attempts)`;
+  }
+
+  async #retrieved(
+    work: () => Promise<WorkResponse | undefined>,
+  ): Promise<WorkResponse | undefined> {
+    const answer = await this.#calls.repeated(work, { attempts: ATTEMPTS });
+    return answer.kind === "done" ? answer.value : undefined;
+  }
+
+  async #deadLetter(reason: string): Promise<void> {
+    const { backend, events } = this.#parts;
+    const buried = await this.#calls.repeated(() => backend.queue.deadLetter(this.#lease, reason), {
+      attempts: ATTEMPTS,
+    });
+    if (buried.kind === "done" && buried.value)
+      events.emit({ type: "dead_letter", ...this.#request(), reason });
   }
 
   /** The response as it is stored: without the output where the caller wants none. */
@@ -153,24 +196,6 @@ export class DeliveryEnd {
     const { request, attempt } = this.#lease;
     const { requestId, task, from } = request;
     return { requestId, task, from, attempt };
-  }
-
-  /** The result of `work`, repeated while it rejects. `undefined` after the last attempt. */
-  async #repeated<T>(work: () => Promise<T>, attempts: number): Promise<T | undefined> {
-    const { clock, events } = this.#parts;
-    const { signal } = this.#givenUp;
-    for (let failures = 1; ; failures++) {
-      try {
-        return await work();
-      } catch (error) {
-        if (failures === 1)
-          events.warn(
-            `The store failed at request '${this.#lease.request.requestId}': ${messageOf(error)}`,
-          );
-        if (failures >= attempts || signal.aborted) return undefined;
-      }
-      await clockPause(clock, backoffMs(failures, STORE), signal);
-    }
   }
 }
 

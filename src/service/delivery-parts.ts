@@ -2,6 +2,7 @@ import type { NetworkBackend } from "../contracts/network.js";
 import type { TracePropagation } from "../contracts/propagation.js";
 import type { ReviewStore } from "../contracts/review.js";
 import type { Clock } from "../contracts/runtime.js";
+import type { WebhookSender } from "../plugins/shared/webhooks/webhook-sender.js";
 import type { ServiceEvents } from "./service-events.js";
 import type { ServiceSettings } from "./service-settings.js";
 import type { SharedWork } from "./shared-work.js";
@@ -13,6 +14,8 @@ export interface DeliveryParts {
   readonly events: ServiceEvents;
   readonly settings: ServiceSettings;
   readonly shared: ReadonlyMap<string, SharedWork>;
+  /** Sends results to webhooks; `undefined` where the service does not. */
+  readonly webhooks: WebhookSender | undefined;
   readonly trace: TracePropagation | undefined;
   readonly reviews: ReviewStore | undefined;
   /** The currency of the ensemble's prices; `undefined` without prices. */

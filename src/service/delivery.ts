@@ -89,10 +89,10 @@ export class Delivery {
   }
 
   async #perform(): Promise<void> {
-    const { backend, shared, settings } = this.#parts;
+    const { backend } = this.#parts;
     const known = await backend.results.retrieve(this.lease.request.requestId);
-    if (known !== undefined) return this.#end.acknowledge();
-    const verdict = judgeRequest(this.lease, shared, settings);
+    if (known !== undefined) return this.#end.conclude(known);
+    const verdict = judgeRequest(this.lease, this.#parts);
     switch (verdict.kind) {
       case "bury":
         return this.#end.bury(this.#failed(verdict.failure), verdict.failure.error);
@@ -155,7 +155,7 @@ export class Delivery {
     const { output } = error as { readonly output?: Parameters<typeof failureResponse>[2] };
     if (this.#stopped === "lost" || RunFencedError.find(error) !== undefined) return this.#lost();
     if (this.#stopped === "cancelled") {
-      await this.#end.acknowledgeCancelled(this.#durationMs);
+      await this.#end.concludeCancelled(this.#durationMs);
       return undefined;
     }
     const delayMs = this.#returnDelayMs(error);

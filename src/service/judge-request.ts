@@ -1,5 +1,5 @@
 import type { Lease, WorkRequest } from "../contracts/network.js";
-import type { ServiceSettings } from "./service-settings.js";
+import type { DeliveryParts } from "./delivery-parts.js";
 import type { SharedWork } from "./shared-work.js";
 import type { WorkFailure } from "./work-response.js";
 import { checkWorkRequest } from "../plugins/network/shared/work-request.js";
@@ -22,10 +22,10 @@ export type RequestVerdict =
 /** Decides what happens to a delivered request. Executes nothing. */
 export function judgeRequest(
   lease: Lease,
-  shared: ReadonlyMap<string, SharedWork>,
-  settings: ServiceSettings,
+  parts: Pick<DeliveryParts, "shared" | "settings" | "webhooks">,
 ): RequestVerdict {
   const { request, attempt } = lease;
+  const { settings, shared } = parts;
   if (attempt > settings.maxAttempts)
     return bury("FAILED", "POISON", poisonText(settings.maxAttempts));
   try {
@@ -33,7 +33,7 @@ export function judgeRequest(
   } catch (error) {
     return bury("REJECTED", "INVALID_INPUT", messageOf(error));
   }
-  return earlyRefusal(lease, settings) ?? assigned(lease, shared);
+  return earlyRefusal(lease, parts) ?? assigned(lease, shared);
 }
 
 /** The text of a dead letter whose deliveries ended without a result. */
@@ -43,7 +43,7 @@ function poisonText(attempts: number): string {
 
 function earlyRefusal(
   { request, waitedMs }: Lease,
-  settings: ServiceSettings,
+  { settings, webhooks }: Pick<DeliveryParts, "settings" | "webhooks">,
 ): RequestVerdict | undefined {
   const { deadlineMs, path = [], delivery } = request;
   const size = jsonBytes(request);
@@ -56,7 +56,7 @@ function earlyRefusal(
     return rejectRequest("LOOP", `The request has passed ${path.join(", ")}`);
   if (deadlineMs !== undefined && waitedMs >= deadlineMs)
     return rejectRequest("EXPIRED", `The deadline of ${deadlineMs} ms was over after a wait`);
-  if (delivery?.method === "WEBHOOK")
+  if (delivery?.method === "WEBHOOK" && webhooks === undefined)
     return rejectRequest("INVALID_INPUT", "This service does not deliver results to webhooks");
   return undefined;
 }

@@ -11,6 +11,7 @@ import { NetworkTokens } from "../contracts/network.js";
 import { NetworkError } from "../contracts/network-errors.js";
 import { Tokens } from "../contracts/tokens.js";
 import { inMemoryBackend } from "../plugins/network/shared/in-memory/in-memory-backend.js";
+import { WebhookSender } from "../plugins/shared/webhooks/webhook-sender.js";
 import { messageOf } from "../util/errors.js";
 import { systemClock, uuidGenerator } from "../util/runtime.js";
 import { RunningService } from "./running-service.js";
@@ -56,6 +57,7 @@ export class ServiceStarter {
     const bound = options.backend ?? ports.find(NetworkTokens.NetworkBackend);
     const backend = bound ?? inMemoryBackend({ idTtlMs: settings.resultTtlMs, clock });
     await backendAnswers(backend, { clock, settings, events, signal });
+    const { webhooks } = options;
     const reviews = ports.find(Tokens.ReviewStore);
     const service = new RunningService({
       backend,
@@ -63,12 +65,14 @@ export class ServiceStarter {
       events,
       settings,
       shared: this.#shared,
+      webhooks: webhooks === undefined ? undefined : new WebhookSender(webhooks, clock),
       trace: ports.find(Tokens.TracePropagation),
       reviews,
       currency: priceCurrency(ports.find(Tokens.CostConfiguration)),
       description: ports.options.description,
       ownsBackend: bound === undefined,
       schedules,
+      ingress: options.ingress ?? [],
       stopsOnSignals: options.signals ?? true,
       listen: this.#listen({ options, settings, events, ids, clock, reviews }),
     });

@@ -1,3 +1,4 @@
+import type { Ingress } from "../contracts/ingress.js";
 import type {
   CatalogueEntry,
   DeadLetter,
@@ -8,9 +9,12 @@ import type { ActiveRequest, Service, ServiceEvent, ServiceState } from "../cont
 import type { DeliveryParts } from "./delivery-parts.js";
 import type { PlannedSchedule } from "./schedules/schedule-runner.js";
 import type { ServiceListener } from "./service-listener.js";
+import { redriveLetter } from "../plugins/network/shared/dead-letters.js";
 import { transportOf } from "../plugins/network/shared/transport.js";
 import { messageOf } from "../util/errors.js";
 import { Announcement } from "./announcement.js";
+import { ingressPort } from "./ingress/ingress-port.js";
+import { OpenIngresses } from "./ingress/open-ingresses.js";
 import { Intake } from "./intake.js";
 import { Schedules } from "./schedules/schedules.js";
 import { clockPause } from "../util/abort/pauses.js";
@@ -32,6 +36,7 @@ export interface ServiceParts extends DeliveryParts {
   readonly ownsBackend: boolean;
   readonly schedules: readonly PlannedSchedule[];
   readonly stopsOnSignals: boolean;
+  readonly ingress: readonly Ingress[];
   /** Starts the HTTP listener, if the service has one. `undefined` without anything to start. */
   readonly listen: ((service: RunningService) => Promise<ServiceListener | undefined>) | undefined;
 }
@@ -43,6 +48,7 @@ export class RunningService implements Service {
   readonly #parts: ServiceParts;
   readonly #announcement: Announcement;
   readonly #schedules: Schedules;
+  readonly #ingresses: OpenIngresses;
   /** Ends the time to drain. */
   readonly #outOfTime = new AbortController();
   readonly #ended = new AbortController();
@@ -56,6 +62,7 @@ export class RunningService implements Service {
     this.#parts = parts;
     this.intake = new Intake(parts);
     this.#schedules = new Schedules(parts.schedules, parts);
+    this.#ingresses = new OpenIngresses(parts.events);
     this.#announcement = new Announcement(parts, () => this.entry());
     this.closed = new Promise((resolve) => (this.#close = resolve));
   }
@@ -96,7 +103,18 @@ export class RunningService implements Service {
     this.intake.start();
     this.#enter("READY");
     this.#schedules.start();
+    await this.#openIngresses();
     if (this.#parts.stopsOnSignals) this.#leaveSignals = stopOnSignals(() => this.stop());
+  }
+
+  async #openIngresses(): Promise<void> {
+    const { ingress } = this.#parts;
+    try {
+      await this.#ingresses.start(ingress, (one) => ingressPort(one, this, this.#parts));
+    } catch (error) {
+      await this.stop({ drainTimeoutMs: 0 });
+      throw error;
+    }
   }
 
   async stats(): Promise<{ readonly running: number; readonly depth: QueueDepth }> {
@@ -132,11 +150,8 @@ export class RunningService implements Service {
     return this.backend.queue.deadLetters(this.name);
   }
 
-  async redrive(requestId: string): Promise<boolean> {
-    const { queue, results } = this.backend;
-    if ((await queue.status(this.name, requestId)) !== "DEAD") return false;
-    await results.forget(requestId); // before: its next holder would find the result
-    return queue.redrive(this.name, requestId);
+  redrive(requestId: string): Promise<boolean> {
+    return redriveLetter(this.backend, this.name, requestId);
   }
 
   on(fn: (event: ServiceEvent) => void): () => void {
@@ -159,6 +174,7 @@ export class RunningService implements Service {
   async #stop(): Promise<void> {
     this.#enter("DRAINING");
     this.#schedules.stop();
+    void this.#ingresses.stop(); // never rejects
     this.intake.close();
     const drained = this.intake.drained();
     const abandon = (): void => this.intake.abandon();

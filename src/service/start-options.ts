@@ -11,12 +11,13 @@ import {
   requireInteger,
   requireText,
 } from "../contracts/validation.js";
-import { isObject } from "../util/objects.js";
+import { checkWebhookOptions } from "../plugins/shared/webhooks/webhook-target.js";
+import { asText, isObject } from "../util/objects.js";
 import { checkHttpOptions } from "./http/http-options.js";
 
 const OPTIONS = [
   ...["backend", "port", "host", "callers", "authenticate", "allowedHosts", "publicUrl"],
-  "card",
+  ...["card", "ingress", "webhooks"],
   ...["leaseMs", "maxAttempts", "resultTtlMs", "maxMessageBytes"],
   ...["signals", "instance", "listeners"],
 ];
@@ -34,6 +35,8 @@ export function checkedStartOptions(given: number | StartOptions): StartOptions 
   requireInteger("start() maxAttempts", o.maxAttempts, 1, "> 0");
   requireDuration("start() resultTtlMs", o.resultTtlMs);
   requireInteger("start() maxMessageBytes", o.maxMessageBytes, 1, "> 0");
+  if (o.webhooks !== undefined) checkWebhookOptions("start() webhooks", o.webhooks);
+  checkIngress(o);
   requireBoolean("start() signals", o.signals);
   if (o.instance !== undefined)
     requireText(
@@ -53,6 +56,29 @@ export function requireServiceName(name: string | undefined): void {
   throw new ValidationError("An ensemble needs a name to be started as a service", {
     hint: 'Set it: new Ensemble({ name: "kitchen", ... }). Others send requests to this name.',
   });
+}
+
+function checkIngress({ ingress, port }: StartOptions): void {
+  requireArray("start() ingress", ingress);
+  const names = new Set<string>();
+  for (const [i, each] of (ingress ?? []).entries()) {
+    const what = `start() ingress[${i}]`;
+    if (!isObject(each) || !SHARED_NAME.test(asText(each.name)))
+      throw new ValidationError(`${what} must have a name, got: ${preview(each)}`, {
+        hint: "Use webhook() of agentensemble/network, or an object of the type Ingress.",
+      });
+    const { name, routes, open } = each;
+    requireFunction(`${what} routes`, routes);
+    requireFunction(`${what} open`, open);
+    if (routes === undefined && open === undefined)
+      throw new ValidationError(`${what} must have routes() or open()`);
+    if (routes !== undefined && port === undefined)
+      throw new ValidationError(`${what} '${name}' has routes, and start() no port`, {
+        hint: "port: 0 takes a free port.",
+      });
+    if (names.has(name)) throw new ValidationError(`${what} has the name of another: '${name}'`);
+    names.add(name);
+  }
 }
 
 function checkBackend(backend: unknown): void {

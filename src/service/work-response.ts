@@ -73,16 +73,40 @@ function isInvalidInput(error: unknown): boolean {
   return ValidationError.isInstance(error) && error.about === "inputs";
 }
 
+/** The longest error of a response that is cut, in bytes. */
+const MOST_ERROR_BYTES = 10_000;
+
 /**
- * Returns the response within the limit of the service: leaves out `parsed` and cuts `result` if
- * its JSON is larger.
+ * Returns the response within the limit of the service: leaves out `parsed`, and `usage` if it is
+ * larger than half of the limit; cuts `error` and `result`.
  */
 export function limitedResponse(response: WorkResponse, maxBytes: number): WorkResponse {
   if (jsonBytes(response) <= maxBytes) return response;
-  const { parsed: _, result = "", ...rest } = response;
-  const cut = { ...rest, truncated: true as const };
+  const { parsed: _, result, usage, error, ...rest } = response;
+  const keepsUsage = usage !== undefined && jsonBytes(usage) <= maxBytes / 2;
+  const cut: WorkResponse = {
+    ...rest,
+    truncated: true,
+    ...(keepsUsage && { usage }),
+    ...(error !== undefined && { error: longestWithin(error, MOST_ERROR_BYTES) }),
+  };
+  if (result === undefined) return cut;
   const room = Math.max(0, maxBytes - jsonBytes({ ...cut, result: "" }));
   return { ...cut, result: longestWithin(result, room) };
+}
+
+/** The response to a request whose result the store refuses. */
+export function unstoredResponse(response: WorkResponse, error: unknown): WorkResponse {
+  const { v, requestId, durationMs, attempt, servedBy, usage } = response;
+  return limitedResponse(
+    {
+      ...{ v, requestId, durationMs, attempt, servedBy, usage },
+      status: "FAILED",
+      reason: "RUN_FAILED",
+      error: `The result could not be stored: ${failureText(error)}`,
+    },
+    2 * MOST_ERROR_BYTES,
+  );
 }
 
 /** Characters of a text that are measured at once: a long text must not be written many times. */

@@ -115,6 +115,25 @@ describe("the response of a service", () => {
     }
   });
 
+  it("stays within the limit where the error, the usage or the parsed value is too long", () => {
+    const short = { v: 1, requestId: "r", status: "FAILED", durationMs: 1 } as const;
+    const used = { source: "kitchen", provider: "p", modelId: "m", inputTokens: 1 };
+    const few = [used];
+    const many = Array.from({ length: 2_000 }, () => used);
+    const parts = [
+      { parsed: "x".repeat(100_000) },
+      { error: "x".repeat(100_000), usage: few },
+      { usage: many },
+      { usage: many, error: "x".repeat(100_000), parsed: ["x".repeat(100_000)], result: "y" },
+    ];
+    const cut = parts.map((part) => limitedResponse({ ...short, ...part }, 50_000));
+    for (const each of cut) expect(jsonBytes(each)).to.be.at.most(50_000);
+    expect(cut.map(({ truncated }) => truncated)).to.deep.equal([true, true, true, true]);
+    expect(cut[1]?.usage).to.deep.equal(few);
+    expect(cut[1]?.error).to.have.length(10_000);
+    expect(cut.map((each) => "result" in each)).to.deep.equal([false, false, false, true]);
+  });
+
   it("is cut to the longest beginning that fits, with any characters", () => {
     const characters = ["x", '"', "\n", "\u0001", "\u00e9", "\u20ac", "\u{1F600}"];
     for (const [i, character] of characters.entries()) {

@@ -38,6 +38,13 @@ export { workflowContract } from "./workflow-contract.js";
 export type { WorkflowContractOptions } from "./workflow-contract.js";
 export { catalogueContract } from "./catalogue-contract.js";
 export type { CatalogueContractOptions, CatalogueUnderTest } from "./catalogue-contract.js";
+export { ingressContract } from "./ingress-contract.js";
+export type {
+  IngressAnswer,
+  IngressContractOptions,
+  IngressMessage,
+  IngressUnderTest,
+} from "./ingress-contract.js";
 export { requestQueueContract } from "./request-queue-contract.js";
 export type {
   RequestQueueCapabilities,

@@ -22,6 +22,7 @@ import { RouteDispatcher } from "../../plugins/shared/http/route-dispatcher.js";
 import { listenFor } from "../../plugins/shared/http/serve-routes.js";
 import { a2aRoutes } from "../../plugins/network/a2a-server/a2a-routes.js";
 import { isA2aInstalled } from "../../plugins/network/shared/a2a/protocol.js";
+import { ingressPort } from "../ingress/ingress-port.js";
 import { CallerQueue } from "./caller-queue.js";
 import { Mounts } from "./mounts.js";
 import { operatorRoutes } from "./operator-routes.js";
@@ -57,7 +58,9 @@ export async function serveHttp(
   const closing = new AbortController();
   const isReachable = !isLoopbackHost(host) || publicUrl !== undefined;
   const queue = new CallerQueue({ service, settings, callers });
-  const work = new WorkRoutes({ service, settings, queue, ids, closing: closing.signal });
+  const hasWebhooks = options.webhooks !== undefined;
+  const { signal } = closing;
+  const work = new WorkRoutes({ service, settings, queue, ids, hasWebhooks, closing: signal });
   const a2a = isA2aInstalled() ? a2aRoutes(a2aServing(service, queue, parts)) : undefined;
   const mounts = await Mounts.open(parts.mounts, address);
   const own = [
@@ -65,6 +68,9 @@ export async function serveHttp(
     ...operatorRoutes(service),
     ...work.routes(),
     ...(a2a?.routes ?? []),
+    ...(options.ingress ?? []).flatMap(
+      (one) => one.routes?.(ingressPort(one, service, parts)) ?? [],
+    ),
   ];
   const onError = (error: Error): void =>
     events.warn(`A request could not be answered: ${error.message}`);

@@ -21,6 +21,8 @@ export interface WorkRequestOrigin {
   readonly principal: Principal;
   readonly ensemble: string;
   readonly capabilities: readonly SharedCapability[];
+  /** Whether the service sends results to webhooks. */
+  readonly hasWebhooks: boolean;
   /** Makes the id of a request from its `Idempotency-Key`, or a new one. */
   idOf(key: string | undefined): string;
 }
@@ -35,7 +37,7 @@ export function workRequestIn(body: Fields, origin: WorkRequestOrigin): WorkRequ
   try {
     checkOptions("the request", body, FIELDS);
     const { type } = requestedCapability(body["task"], origin);
-    const problem = outsideProblem(body);
+    const problem = outsideProblem(body, origin);
     if (problem !== undefined) throw badRequest(problem);
     const traceparent = headers.get("traceparent");
     const tracestate = headers.get("tracestate");

@@ -23,6 +23,8 @@ export interface WorkRoutesParts {
   readonly service: RunningService;
   readonly settings: ServiceSettings;
   readonly queue: CallerQueue;
+  /** Whether the service sends results to webhooks. */
+  readonly hasWebhooks: boolean;
   readonly ids: Pick<IdGenerator, "next">;
   /** Aborts when the service stops: nothing waits any more. */
   readonly closing: AbortSignal;
@@ -58,6 +60,7 @@ export class WorkRoutes {
       principal,
       capabilities: service.entry().capabilities,
       ensemble: service.name,
+      hasWebhooks: this.#parts.hasWebhooks,
       idOf: (key) => storedIdOf(principal.name, key ?? ids.next("request")),
     });
     const { requestId } = work;

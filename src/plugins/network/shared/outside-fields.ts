@@ -1,21 +1,30 @@
 import type { Fields } from "../../../util/objects.js";
 import { preview } from "../../../contracts/validation.js";
-import { asFields } from "../../../util/objects.js";
+import { asFields, asText } from "../../../util/objects.js";
 
 /**
  * Describes what is wrong with the fields of a request that arrived over HTTP. Ensembles on one
  * backend trust each other with these fields; callers over HTTP do not reach the backend's topics.
  */
-export function outsideProblem({ path, delivery, cache, budget }: Fields): string | undefined {
+export function outsideProblem(
+  { path, delivery, cache, budget }: Fields,
+  { hasWebhooks = false }: { readonly hasWebhooks?: boolean | undefined } = {},
+): string | undefined {
   if (path !== undefined && !(Array.isArray(path) && path.every((one) => typeof one === "string")))
     return `path must be an array of names, got: ${preview(path)}`;
-  const method = asFields(delivery)?.["method"];
-  if (delivery !== undefined && method !== "STORE" && method !== "NONE")
-    return `delivery.method must be STORE or NONE over HTTP, got: ${preview(method)}`;
+  const unfit = delivery === undefined ? undefined : deliveryProblem(delivery, hasWebhooks);
+  if (unfit !== undefined) return unfit;
   for (const [name, value] of Object.entries(asFields(budget) ?? {}))
     if (name === "currency" ? typeof value !== "string" : !isPositiveAmount(value))
       return `budget.${name} must be ${name === "currency" ? "a text" : "a number above 0"}, got: ${preview(value)}`;
   return cache === undefined ? undefined : cacheProblem(asFields(cache));
+}
+
+function deliveryProblem(delivery: unknown, hasWebhooks: boolean): string | undefined {
+  const method = asFields(delivery)?.["method"];
+  const methods = ["STORE", "NONE", ...(hasWebhooks ? ["WEBHOOK"] : [])];
+  if (methods.includes(asText(method))) return undefined;
+  return `delivery.method must be one of ${methods.join(", ")} over HTTP, got: ${preview(method)}`;
 }
 
 function cacheProblem(cache: Fields | undefined): string | undefined {

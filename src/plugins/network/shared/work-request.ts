@@ -56,6 +56,7 @@ export function checkWorkRequest(value: unknown): asserts value is WorkRequest {
   requireOneOf("priority of a request", value["priority"], PRIORITIES);
   requireDuration("deadlineMs of a request", value["deadlineMs"]);
   requireArray("path of a request", value["path"]);
+  checkDelivery(value["delivery"]);
   for (const field of ["context", "version"])
     if (value[field] !== undefined && typeof value[field] !== "string")
       throw new ValidationError(
@@ -66,6 +67,15 @@ export function checkWorkRequest(value: unknown): asserts value is WorkRequest {
       throw new ValidationError(
         `${field} of a request must be an object, got: ${preview(value[field])}`,
       );
+}
+
+function checkDelivery(delivery: unknown): void {
+  if (!isObject(delivery)) return; // checked with the other objects
+  const { method, address } = delivery;
+  if (method === undefined) throw new ValidationError("delivery of a request must have a method");
+  requireOneOf("delivery.method of a request", method, ["STORE", "WEBHOOK", "TOPIC", "NONE"]);
+  if (method === "WEBHOOK" || method === "TOPIC")
+    requireText(address, `delivery.address of a request must be a text, got: ${preview(address)}`);
 }
 
 /** Copies a request, as storage would return it. @throws ValidationError if it has no JSON. */

@@ -21,17 +21,26 @@ export interface BodyLimits {
  * nested too deep, or has a key that leads to what all objects share.
  */
 export async function readJsonObject(request: Request, limits: BodyLimits): Promise<Fields> {
+  return jsonObjectIn(await readJsonText(request, limits));
+}
+
+/** The text of a body that should be JSON. @throws HttpRefusal as `readJsonObject`. */
+export async function readJsonText(request: Request, limits: BodyLimits): Promise<string> {
   const type = request.headers.get("content-type") ?? "";
   if (!/^application\/json\s*(;|$)/i.test(type))
     throw new HttpRefusal(415, "NOT_JSON", "The Content-Type must be application/json");
   const { bodyTimeoutMs: ms } = limits;
-  const text = await withTimeout((signal) => bodyTextOf(request, limits.maxBodyBytes, signal), {
+  return withTimeout((signal) => bodyTextOf(request, limits.maxBodyBytes, signal), {
     ms,
     signal: request.signal,
     late: (): never => {
       throw new HttpRefusal(408, "BODY_TIMEOUT", `The body did not arrive within ${ms} ms`);
     },
   });
+}
+
+/** The JSON object in a text. @throws HttpRefusal 400 for another text. */
+export function jsonObjectIn(text: string): Fields {
   let body: unknown;
   try {
     body = parseWithoutRefusedKeys(text);

@@ -1,7 +1,7 @@
 import type { Clock } from "../../../contracts/runtime.js";
+import type { WebhookOptions } from "../../../contracts/webhooks.js";
 import type { SafeFetch } from "../fetch/safe-fetch.js";
 import type { SafeResponse } from "../fetch/safe-response.js";
-import type { WebhookOptions } from "./webhook-target.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { AccessDeniedError } from "../../../contracts/state-errors.js";
 import { backoffMs, clockPause } from "../../../util/abort/pauses.js";
@@ -98,7 +98,7 @@ export class WebhookSender {
         "content-type": "application/json",
         ...signedHeaders({ deliveryId, body, at }, this.#options.secret),
       };
-      return failureIn(await this.#fetch(url, { method: "POST", headers, body }));
+      return failedPostIn(await this.#fetch(url, { method: "POST", headers, body }));
     } catch (error) {
       const isPermanent = AccessDeniedError.isInstance(error) || ValidationError.isInstance(error);
       return { problem: messageOf(error), isPermanent };
@@ -106,7 +106,7 @@ export class WebhookSender {
   }
 }
 
-function failureIn({ ok, status, headers }: SafeResponse): FailedPost | undefined {
+function failedPostIn({ ok, status, headers }: SafeResponse): FailedPost | undefined {
   if (ok) return undefined;
   const problem = `The webhook answered with status ${status}`;
   const isPermanent = status < 500 && !TRANSIENT.has(status);

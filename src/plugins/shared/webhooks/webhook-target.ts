@@ -1,4 +1,4 @@
-import type { AllowedTargets } from "../fetch/host-rules.js";
+import type { WebhookOptions } from "../../../contracts/webhooks.js";
 import {
   checkOptions,
   requireDuration,
@@ -8,23 +8,6 @@ import {
 import { ValidationError } from "../../../contracts/errors.js";
 import { AllowList, HostList } from "../fetch/host-rules.js";
 import { requireWebhookSecret } from "./webhook-signature.js";
-
-/** How webhooks are sent. */
-export interface WebhookOptions {
-  /** Signs the messages: at least 16 characters. */
-  readonly secret: string;
-  /**
-   * The hosts that messages may be sent to: `hooks.example.com`, `*.example.com`. Their addresses
-   * must be public, unless `allow` names them.
-   */
-  readonly hosts: readonly string[];
-  /** Hosts and networks that are allowed although they are not public, and ports. Default: none. */
-  readonly allow?: AllowedTargets | undefined;
-  /** Milliseconds for one attempt. Default 10,000. */
-  readonly timeoutMs?: number | undefined;
-  /** Attempts to send a message. Default 5. */
-  readonly maxAttempts?: number | undefined;
-}
 
 const OPTIONS = ["secret", "hosts", "allow", "timeoutMs", "maxAttempts"];
 

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Page } from "../../../support/loopback-site.js";
-import type { WebhookOptions } from "../../../../src/plugins/shared/webhooks/webhook-target.js";
+import type { WebhookOptions } from "../../../../src/index.js";
 import { expect } from "chai";
 import { WebhookSender } from "../../../../src/plugins/shared/webhooks/webhook-sender.js";
 import {

@@ -1,0 +1,79 @@
+import type { Clock } from "../contracts/runtime.js";
+import { ValidationError } from "../contracts/errors.js";
+import { NetworkError } from "../contracts/network-errors.js";
+import { backoffMs, clockPause } from "../util/abort/pauses.js";
+
+/** Delays in ms between attempts. */
+const DELAYS = { firstMs: 250, mostMs: 60_000 };
+/** Failures after which the store is asked whether it is there: several minutes. */
+const PATIENCE = 10;
+/** Failures of a store that is there, after which it counts as refusing. */
+const MOST_REFUSALS = 3;
+
+/** How calls of a store ended: it answered; it did not; it refuses what it gets. */
+export type StoreAnswer<T> =
+  | { readonly kind: "done"; readonly value: T }
+  | { readonly kind: "away" }
+  | { readonly kind: "refused"; readonly error: unknown };
+
+/** How often a call is repeated. */
+export interface StoreCall {
+  /** Default: without end, while the store does not answer. */
+  readonly attempts?: number;
+  /** Asks the store for something else. Resolves where the store is there. */
+  readonly isThere?: () => Promise<unknown>;
+}
+
+/** Repeats calls of the stores while they fail. */
+export class StoreCalls {
+  readonly #clock: Clock;
+  readonly #onFailure: (error: unknown) => void;
+  readonly #givenUp = new AbortController();
+
+  /** `onFailure` gets the first error of each call. */
+  constructor(clock: Clock, onFailure: (error: unknown) => void) {
+    this.#clock = clock;
+    this.#onFailure = onFailure;
+  }
+
+  /** Aborts when each store is asked once only. */
+  get givenUp(): AbortSignal {
+    return this.#givenUp.signal;
+  }
+
+  giveUp(): void {
+    this.#givenUp.abort();
+  }
+
+  async repeated<T>(work: () => Promise<T>, call: StoreCall = {}): Promise<StoreAnswer<T>> {
+    const { attempts = Number.POSITIVE_INFINITY, isThere } = call;
+    let refusals = 0;
+    for (let failures = 1; ; failures++) {
+      try {
+        return { kind: "done", value: await work() };
+      } catch (error) {
+        if (failures === 1) this.#onFailure(error);
+        if (isRefusal(error)) return { kind: "refused", error };
+        if (failures > PATIENCE && (await isThereNow(isThere))) refusals++;
+        if (refusals >= MOST_REFUSALS) return { kind: "refused", error };
+        if (failures >= attempts || this.givenUp.aborted) return { kind: "away" };
+      }
+      await clockPause(this.#clock, backoffMs(failures, DELAYS), this.givenUp);
+    }
+  }
+}
+
+/** Whether the same call would fail again. */
+function isRefusal(error: unknown): boolean {
+  return ValidationError.isInstance(error) || NetworkError.find(error)?.isPermanent === true;
+}
+
+async function isThereNow(ask: StoreCall["isThere"]): Promise<boolean> {
+  if (ask === undefined) return false;
+  try {
+    await ask();
+    return true;
+  } catch {
+    return false;
+  }
+}
