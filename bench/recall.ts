@@ -1,4 +1,4 @@
-// How often the offline embedding models find what was meant: `npm run recall`. Each question says what one of the entries says, in other words.
+// How often the offline embedding models find what was meant: `npm run recall`. Each question has the content of one of the entries, in other words.
 import { MemoryStore } from "agentensemble";
 import { hashedBagOfWords, universalSentenceEncoder } from "agentensemble/memory";
 

@@ -1,4 +1,4 @@
-// One side of one scenario: `side.js S1 framework`, started by the harness. Prepares, says so, then measures a round for every message.
+// One side of one scenario: `side.js S1 framework`, started by the harness. Prepares, reports that, then measures a round for every message.
 import type { SideMessage } from "./harness/side-process.js";
 import { SIDES } from "./harness/scenario.js";
 import { SCENARIOS } from "./scenarios/all.js";
@@ -12,7 +12,7 @@ if (scenario === undefined || side === undefined || process.send === undefined)
 const send = (message: SideMessage): void => void process.send?.(message);
 const round = await scenario.prepare(side);
 process.on("message", () => {
-  void round().then((values) => send({ values })); // a failure ends this process, and the harness says so
+  void round().then((values) => send({ values })); // a failure ends this process, and the harness reports it
 });
 process.once("disconnect", () => process.exit()); // open connections would keep the process alive
 send({ values: [] });

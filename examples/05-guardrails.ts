@@ -1,4 +1,4 @@
-// Checks around a task: one before any model is called, one on the answer, with a second attempt that is told what was wrong.
+// Checks around a task: one before any model is called, one on the answer, with a second attempt that receives what was wrong.
 // Run it: npm run example -- 05
 import {
   Ensemble,

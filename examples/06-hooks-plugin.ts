@@ -20,7 +20,7 @@ const masked = (message: ChatMessage): ChatMessage =>
     ? { ...message, content: message.content.replace(/\S+@\S+/g, "[e-mail]") }
     : message;
 
-/** `count` is told how each model call ended. */
+/** `count` receives the end of each model call. */
 function houseRules(count: (outcome: string) => void): Plugin {
   const cache = new Map<string, ChatResponse>();
   return definePlugin({

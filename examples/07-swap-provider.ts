@@ -1,5 +1,5 @@
 // The model comes from the container: bound as a class whose own dependency is injected, and replaced for a single run.
-// Run it: npm run example -- 07     (always with models of its own, so that the difference shows)
+// Run it: npm run example -- 07     (always with its own models, so that the difference shows)
 import {
   Ensemble,
   Task,

@@ -55,7 +55,7 @@ const judge = new Task({
   agent: new Agent({ role: "Judge", goal: "Decide fairly and say why" }),
 });
 
-// The scripted speakers look at their prompt: whoever has heard something answers it.
+// The scripted speakers look at their prompt: a speaker that has heard something answers it.
 const { model, name, note } = realOrScripted(({ messages }) => {
   const prompt = JSON.stringify(messages);
   const role = /You are (\w+)/.exec(prompt)?.[1];

@@ -1,5 +1,5 @@
-// Ollama, vLLM, LM Studio, llama.cpp: whatever speaks Chat Completions is a model of openai() with another baseURL. The text comes as it is written;
-// what a server lacks it says itself. Run it: npm run example -- 11
+// Ollama, vLLM, LM Studio, llama.cpp: every server of Chat Completions is a model of openai() with another baseURL. The text comes as it is written;
+// what a server lacks it reports itself. Run it: npm run example -- 11
 // With a server of yours: OPENAI_BASE_URL=http://localhost:11434/v1 AGENTENSEMBLE_MODEL=openai:llama3.2 npm run example -- 11
 import { Agent, Ensemble, ModelCallError, openai, Task, tool } from "agentensemble";
 import { playVendor, type VendorReply } from "./support/loopback-vendor.js";

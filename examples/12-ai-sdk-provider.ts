@@ -1,5 +1,5 @@
 // Every language model of the AI SDK (specification v2 to v4: AI SDK 5 and later) is one of ours with aiSdk(model): Mistral, Google, Bedrock, gateways
-// and whatever else has a package there. Keys and addresses are its provider's affair. Run it: npm run example -- 12     (with OPENAI_API_KEY: OpenAI itself)
+// and every other provider that has a package there. Keys and addresses are its provider's affair. Run it: npm run example -- 12     (with OPENAI_API_KEY: OpenAI itself)
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { Ensemble, Task } from "agentensemble";
 import { aiSdk } from "agentensemble/providers/ai-sdk";

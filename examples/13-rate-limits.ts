@@ -22,7 +22,7 @@ const tasks = ["barn owl", "robin", "kingfisher"].map(
 const { model, name, note } = realOrScripted(() => "It flies.");
 console.log(`Model: ${name} (${note})\n`);
 
-/** Says when each model call begins: the last of all taps before it. */
+/** Prints when each model call begins: the last of all taps before it. */
 const began = performance.now();
 const clock = definePlugin({
   name: "clock",

@@ -33,7 +33,7 @@ const assign = (agentRole: string, taskDescription: string, taskNumber?: number)
   arguments: { agentRole, taskDescription, taskNumber },
 });
 
-/** What the scripted manager does, turn by turn: the Editor is asked too early, and told so. */
+/** What the scripted manager does, turn by turn: the Editor is asked too early, and the call is refused. */
 const turns = [
   { toolCalls: [assign("Editor", "Shorten the panel")] },
   { toolCalls: [assign("Researcher", "Collect the facts", 1)] },

@@ -23,7 +23,7 @@ const judge = new Task({
   agent: new Agent({ role: "Judge", goal: "Decide fairly, and only when it is clear" }),
 });
 
-// The scripted speakers and the judge look at their prompt: whoever has been asked something answers it.
+// The scripted speakers and the judge look at their prompt: a speaker that was asked something answers it.
 const { model, name, note } = realOrScripted(({ messages }) => {
   const prompt = JSON.stringify(messages);
   const role = /You are (\w+)/.exec(prompt)?.[1];

@@ -27,7 +27,7 @@ const { model, name, note } = realOrScripted(({ messages }) => {
 });
 console.log(`Model: ${name} (${note})\n`);
 
-/** One working day: a process of its own would do the same. */
+/** One working day: a separate process would do the same. */
 async function workOn(day: string): Promise<void> {
   const store = MemoryStore.file(path);
   const analyst = new Agent({

@@ -1,4 +1,4 @@
-// A task that learns: after each run a model says how the task should be put, and the next run's prompt begins with its notes.
+// A task that learns: after each run a model notes how to word the task, and the next run's prompt begins with its notes.
 // The notes live in a file, under the task's name or its description as it was written. Run it: npm run example -- 26
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

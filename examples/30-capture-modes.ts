@@ -1,4 +1,4 @@
-// How much a run keeps of itself: OFF, STANDARD, FULL, and a mode of one's own that hides names. Run it: npm run example -- 30
+// How much a run keeps of itself: OFF, STANDARD, FULL, and a custom mode that hides names. Run it: npm run example -- 30
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ const { model, name, note } = realOrScripted(({ messages }) =>
 );
 console.log(`Model: ${name} (${note})\n`);
 
-// A mode of one's own: everything is kept, but no names. What `redact` returns stands in the trace instead of what it was given.
+// A custom mode: everything is kept, but no names. What `redact` returns stands in the trace instead of what it was given.
 const withoutNames = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value ?? null).replaceAll("Ada Lovelace", "(guest)"));
 const folder = await mkdtemp(join(tmpdir(), "traces-"));

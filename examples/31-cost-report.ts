@@ -79,7 +79,7 @@ console.log(`${output.raw}\n`);
 for (const by of ["agent", "task", "task-tree", "purpose", "tag:customer"] as const)
   report(output, by);
 
-// The attempt that failed reported no tokens, so its price is not known: the estimate says "at least".
+// The attempt that failed reported no tokens, so its price is not known: the estimate has "at least".
 console.log(`\nThe whole run: ${formatCost(output.metrics.costEstimate)}`);
 for (const { toolName, calls, failures: failed } of output.metrics.tools)
   console.log(`Tool ${toolName}: ${calls} calls, ${failed} failed`);

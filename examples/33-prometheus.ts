@@ -1,4 +1,4 @@
-// Numbers for Prometheus: three runs, one with a tool that fails and one that is cancelled, and what an endpoint on this machine says about them. Run it: npm run example -- 33
+// Numbers for Prometheus: three runs, one with a tool that fails and one that is cancelled, and what an endpoint on this machine returns. Run it: npm run example -- 33
 import { Agent, Ensemble, Task, tool } from "agentensemble";
 import { prometheus } from "agentensemble/observability/prometheus";
 import { ScriptedModel } from "agentensemble/testing";
@@ -43,7 +43,7 @@ const desk = new Ensemble({
 });
 
 await desk.run({ parcel: "book" });
-await desk.run({ parcel: "piano" }); // the model is told of the error, and goes on
+await desk.run({ parcel: "piano" }); // the model receives the error, and continues
 await desk.run({ parcel: "book" }, { signal: AbortSignal.abort(), throwOnError: false });
 
 const response = await fetch(metrics.url ?? "");

@@ -1,5 +1,5 @@
 // A test that runs a whole team without a model: the first run is recorded, every other one is played from the file. Then a prompt changes, and the replay
-// says where; or goes on live from there. Run it: npm run example -- 34
+// names the place; or continues live from there. Run it: npm run example -- 34
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -65,7 +65,7 @@ await it("gives the same answers again, without asking the model or the list", a
   equal(lookUps, 1);
 });
 
-await it("says what has changed", async () => {
+await it("names what has changed", async () => {
   await using replay = team(replayFrom(file), "How many lamps and chairs do we have?");
   await rejects(replay.run(), (error) => {
     if (!(error instanceof RecordingMismatchError)) return false;

@@ -1,4 +1,4 @@
-// Exporters get the trace of every run, whatever its end: here one that keeps a line per run, and the built-in one that writes files.
+// Exporters receive the trace of every run, for every outcome: here one that keeps a line per run, and the built-in one that writes files.
 // Run it: npm run example -- 35
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -54,6 +54,6 @@ for (const task of tasks) {
 }
 console.log(`\nAt most ${costBound?.totalCost} ${costBound?.currency}`);
 
-// Without a limit on tool outputs there is no bound, and it says why.
+// Without a limit on tool outputs there is no bound, and the result names why.
 await using unlimited = new Ensemble(options);
 console.log((await unlimited.explain({ animal: "otter" })).unbounded.join("\n"));

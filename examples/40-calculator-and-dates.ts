@@ -50,7 +50,7 @@ const convert = new Task({
 await using clock = new Ensemble({ tasks: [convert] });
 console.log((await clock.run()).raw);
 
-// What is wrong with its input is a failed result that says where; a model is told, a task of the tool's own fails with it.
+// What is wrong with its input is a failed result that names the place; a model receives it, and a task that is the tool itself fails with it.
 await using sum = new Ensemble({
   tasks: [new Task({ description: "2 * (3 + 4", handler: calculatorTool() })],
 });

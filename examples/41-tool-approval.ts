@@ -1,4 +1,4 @@
-// Tool calls that wait for a person: because the tool says so, or because a policy does. The person may change the arguments, or say no.
+// Tool calls that wait for a person: by the tool's declaration, or by a policy. The person may change the arguments, or refuse.
 // Run it: npm run example -- 41
 import {
   Agent,

@@ -1,5 +1,5 @@
-// An agent that works in one folder and cannot leave it: it looks for files, reads, writes and edits; what leads outside is refused and told to it.
-// Below, a tool of one's own with the same jail. Run it: npm run example -- 42     (without a key a scripted model asks for the tools; they really run)
+// An agent that works in one folder and cannot leave it: it looks for files, reads, writes and edits; what leads outside is refused, and the agent receives that.
+// Below, a custom tool with the same jail. Run it: npm run example -- 42     (without a key a scripted model asks for the tools; they really run)
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -77,7 +77,7 @@ const output = await new Ensemble({
 }).run();
 console.log(`\n${output.raw}\n`);
 
-// A tool of one's own: whatever path the model gives, the jail opens it or refuses.
+// A custom tool: the jail opens each path that the model gives, or refuses it.
 const jail = pathJail(baseDir);
 const countLines = tool({
   name: "count_lines",

@@ -1,4 +1,4 @@
-// Several tools as one: the model asks once, and the steps hand their results on without it. Each step is a call of its own for hooks, limits and the trace.
+// Several tools as one: the model asks once, and the steps hand their results on without it. Each step is a separate call for hooks, limits and the trace.
 // Run it: npm run example -- 45
 import { Agent, definePlugin, Ensemble, reject, Task, tool } from "agentensemble";
 import { calculatorTool, jsonParserTool, ToolPipeline } from "agentensemble/tools";

@@ -10,7 +10,7 @@ import { realOrScripted } from "./support/scripted.js";
 
 const backend = NetworkBackend.file(join(await mkdtemp(join(tmpdir(), "kitchen-")), "network"));
 
-// The service. Its cook has a model of its own.
+// The service. Its cook has its own model.
 const usage = { inputTokens: 1_000, outputTokens: 40 };
 const kitchen = new Ensemble({
   name: "kitchen",

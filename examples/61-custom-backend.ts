@@ -1,4 +1,4 @@
-// A queue and a result store of one's own: two maps in support/map-backend.ts, two tables of a database elsewhere. The suites of agentensemble/testing check
+// A custom queue and result store: two maps in support/map-backend.ts, two tables of a database elsewhere. The suites of agentensemble/testing check
 // them; here they carry the requests of a service. Run it: npm run example -- 61
 import { Ensemble, Task } from "agentensemble";
 import { network, NetworkBackend } from "agentensemble/network";

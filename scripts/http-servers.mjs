@@ -1,4 +1,4 @@
-// Installs Express, Fastify and Hono in a temporary folder and asks the handlers of `agentensemble/http` through each: what docs/http.md says about them.
+// Installs Express, Fastify and Hono in a temporary folder and asks the handlers of `agentensemble/http` through each, as docs/http.md describes them.
 // Packages come from npm, which is why this is no test. Run it after a build.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";

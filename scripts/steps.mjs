@@ -1,4 +1,4 @@
-// Runs commands one after the other and says how long each took. A command that takes longer than its limit fails.
+// Runs commands one after the other and prints the time of each. A command that takes longer than its limit fails.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 

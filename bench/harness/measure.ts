@@ -7,7 +7,7 @@ const WARM_UP_MS = 1_000;
 
 /**
  * Collects garbage. Not between the rounds of a measurement of time: a full collection at a moment when no run is in flight makes V8 throw away
- * the compiled code of every class without a living instance, and the next rounds would measure the compiler. Each side has a process of its own,
+ * the compiled code of every class without a living instance, and the next rounds would measure the compiler. Each side has its own process,
  * so the garbage that a round finds is its own too.
  * @throws Error where node was started without `--expose-gc`.
  */

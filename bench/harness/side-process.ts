@@ -10,7 +10,7 @@ export interface SideMessage {
   readonly values: readonly number[];
 }
 
-/** One side of a scenario, in a process of its own: the heap, the compiled code and the promise hooks of one must not slow down another. */
+/** One side of a scenario, in a separate process: the heap, the compiled code and the promise hooks of one must not slow down another. */
 export class SideProcess {
   readonly #child: ChildProcess;
 

@@ -1,4 +1,4 @@
-// A server that plays OpenAI's Chat Completions, in a process of its own so that its CPU time is nobody's. Sends its port to its parent and ends with it.
+// A server that plays OpenAI's Chat Completions, in a separate process, so that its CPU time is not measured. Sends its port to its parent and ends with it.
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 

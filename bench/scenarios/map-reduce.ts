@@ -61,7 +61,7 @@ function byHand(around: Around): Work {
   };
 }
 
-/** The tree is made anew in every run, as it is for every new list of items; the kernel is not. */
+/** The tree is made again in every run, as it is for every new list of items; the kernel is not. */
 function byFramework(): Work {
   const kernel = new Kernel({ plugins: standardPlugins() });
   let traced = false;

@@ -35,7 +35,7 @@ function model(name: string, answer: (request: ChatRequest) => Promise<ChatRespo
   return { provider: "bench", modelId: name, chat: answer };
 }
 
-/** What the adding model says to a prompt: one more than the sum of the numbers in it, or the number of the task where it holds none. */
+/** The adding model's answer to a prompt: one more than the sum of the numbers in it, or the number of the task where it holds none. */
 export function addedUp(prompt: string): string {
   const sum = sumIn(prompt);
   if (sum !== undefined) return written((sum + 1) % MODULUS);
@@ -68,7 +68,7 @@ export function countingModel(limit: number): ChatModel {
   });
 }
 
-/** Calls the tool `step` with `width` consecutive numbers in each of `turns` turns, then says the sum of all it gave. */
+/** Calls the tool `step` with `width` consecutive numbers in each of `turns` turns, then answers with the sum of all results. */
 export function fanningModel(turns: number, width: number): ChatModel {
   return model("fanning", async ({ messages }) => {
     const last = messages.at(-1);

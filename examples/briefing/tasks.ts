@@ -35,7 +35,7 @@ Use double quotation marks for nothing else. Pass over sentences that contain do
 
 /** Templates read braces as variables, and a file name may hold some. */
 
-/** The outcome of a check; the problems are what the agent is told when it tries again. */
+/** The outcome of a check; the agent receives the problems when it tries again. */
 const verdict = (problems: readonly string[]): GuardrailResult =>
   problems.length === 0 ? GuardrailResult.success() : GuardrailResult.failure(problems.join("\n"));
 

@@ -94,7 +94,7 @@ function speak(
   );
 }
 
-/** The judge's task once more, as a task of its own, without a way out. */
+/** The judge's task once more, as a separate task, without a way out. */
 async function castingVote(
   run: Run,
   { judge }: Parts,

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** One process after the other, each with the same program, a folder of all of them, and a word that says what it does. */
+/** One process after the other, each with the same program, a shared folder, and a word for what it does. */
 export function inProcesses(program: string, words: readonly string[]): void {
   const folder = mkdtempSync(join(tmpdir(), "agentensemble-"));
   try {

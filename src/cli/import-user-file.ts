@@ -79,7 +79,7 @@ export async function importUserFile(given: string): Promise<Readonly<Record<str
   try {
     return (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>; // a module's namespace
   } catch (cause) {
-    if (AgentEnsembleError.isInstance(cause)) throw cause; // the ensemble's own complaint says it best
+    if (AgentEnsembleError.isInstance(cause)) throw cause; // the ensemble's own error describes it best
     throw new ValidationError(`Can't load ${preview(given)}`, {
       cause,
       hint: hintFor(cause, path),

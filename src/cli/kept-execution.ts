@@ -78,7 +78,7 @@ export class KeptExecution {
     return pending.filter(({ runId }) => runId === this.runId);
   }
 
-  /** Says what is to be done about a run that has not reached its end. */
+  /** Describes what to do about a run that has not reached its end. */
   async conclude(output: EnsembleOutput): Promise<void> {
     if (output.error === undefined || !this.#isBegun) return;
     const reviews = await this.waitsFor(output);

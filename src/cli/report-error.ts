@@ -40,7 +40,7 @@ function hintsOf(chain: readonly unknown[], shown: Shown): readonly string[] {
     .map(shown);
 }
 
-/** What the chain says, less what an outer message has said already. */
+/** The messages of the chain, without those that an outer message contains. */
 function messagesOf(chain: readonly unknown[], shown: Shown): readonly string[] {
   const said: string[] = [];
   for (const e of chain) {

@@ -94,7 +94,7 @@ function callersGiven(text: string): Readonly<Record<string, string>> | undefine
       const at = pair.indexOf("=");
       if (at < 1)
         throw new ValidationError(`The variable ${CALLERS} must be name=token,name=token`, {
-          hint: "Each caller has a name and a token of its own.",
+          hint: "Each caller has its own name and token.",
         });
       return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()];
     }),

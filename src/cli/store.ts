@@ -27,7 +27,7 @@ export class Store {
   readonly shown: string;
   /** What a command needs behind it to use the same store: nothing where variable or default give it. */
   readonly option: string;
-  /** Whether anything but the default says where the store is. */
+  /** Whether an option or a variable names the store. */
   readonly isNamed: boolean;
 
   /** @throws ValidationError for a blank address. */

@@ -41,7 +41,7 @@ export function checkRequest(request: DelegationRequest, { taskId }: DelegateOpt
   requireRecord("expectedOutputSchema", request.expectedOutputSchema);
   if (taskId !== undefined) {
     throw new ValidationError(
-      `DelegationRequest expectedOutputSchema can't be had of task '${taskId}': a task of the plan has a schema of its own`,
+      `DelegationRequest expectedOutputSchema can't be had of task '${taskId}': a task of the plan has its own schema`,
       {
         hint: "Give the task an outputType, or delegate a new task.",
       },

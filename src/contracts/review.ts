@@ -46,7 +46,7 @@ const ON_TIMEOUT = ["CONTINUE", "EXIT_EARLY", "FAIL"];
  * @throws ValidationError for a value out of range.
  */
 export function checkReviewOptions(what: string, o: ReviewOptions): void {
-  requireInteger(`${what} timeoutMs`, o.timeoutMs, 0, "0 (waits for ever) or more milliseconds");
+  requireInteger(`${what} timeoutMs`, o.timeoutMs, 0, "0 (waits without end) or more milliseconds");
   requireOneOf(`${what} onTimeout`, o.onTimeout, ON_TIMEOUT);
   if (o.prompt !== undefined) requirePrompt(o.prompt, `${what} prompt must not be blank when set`);
   if (o.requiredRole !== undefined)

@@ -51,7 +51,7 @@ export function checkSchema(type: unknown): void {
     { validate?: unknown; jsonSchema?: unknown } | undefined;
   if (typeof standard?.validate === "function") {
     if (typeof standard.jsonSchema === "object") return;
-    throw new ValidationError("Task outputType has no JSON Schema of its own", {
+    throw new ValidationError("Task outputType has no own JSON Schema", {
       hint: "Use zod 4.2 or later, or pass { schema, jsonSchema }.",
     });
   }

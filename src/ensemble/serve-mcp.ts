@@ -24,7 +24,7 @@ export interface McpServingOptions
   extends McpServingSettings, Omit<EnsembleOptions, (typeof SHAPE_OPTIONS)[number]> {}
 
 /**
- * Offers tools and tasks to MCP clients: editors, chat programs, other agents. Each call is a run of its own on one kernel, with everything
+ * Offers tools and tasks to MCP clients: editors, chat programs, other agents. Each call is a separate run on one kernel, with everything
  * that belongs to a run: hooks, guardrails, limits, events, trace. Needs the package `@modelcontextprotocol/server`. Nothing is served before
  * `stdio()`, `http()` or `serve()`.
  * @example await using server = mcpServer({ model: "openai:gpt-4o-mini", tasks: [new Task({ name: "summarise", description: "Summarise {text}" })] });

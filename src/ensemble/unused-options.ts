@@ -34,7 +34,7 @@ function ofTasks(plan: Plan): readonly string[] {
     ];
     return options.map(
       (option) =>
-        `Task '${task.description}' has an agent of its own, so its option '${option}' has no effect: set it on the agent`,
+        `Task '${task.description}' has its own agent, so its option '${option}' has no effect: set it on the agent`,
     );
   });
 }

@@ -82,7 +82,7 @@ function stepsByTask({ steps }: PlanDescription): ReadonlyMap<string, PlanStep> 
   );
 }
 
-/** Says of each task what its first model call would be. */
+/** Describes the first model call of each task. */
 export class TaskExplainer {
   readonly plan: Plan;
   readonly #steps: ReadonlyMap<string, PlanStep>;

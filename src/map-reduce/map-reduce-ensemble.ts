@@ -19,7 +19,7 @@ import { resolveMapReduceOptions } from "./options.js";
 import { MapReduceTasks, TaskBook, itemText } from "./tasks.js";
 import { MAP_REDUCE_ADAPTIVE, mapReduce } from "../plugins/workflows/map-reduce/index.js";
 
-/** Under this key `of` says how much of its descriptions is a template: the text before an item, and the whole reduce. */
+/** Under this key `of` marks which part of its descriptions is a template: the text before an item, and the whole reduce. */
 const TEMPLATES = Symbol("templates");
 
 interface Templates {

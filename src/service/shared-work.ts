@@ -70,7 +70,7 @@ function taskWork(name: string, entry: SharedTask, ports: ServicePorts): SharedW
   const task: AnyTask = entry instanceof Task ? entry : entry.task;
   const tasks = withContext(task);
   const run = ports.derive(name, tasks);
-  const { expectedOutput } = Task.of("a task that expects nothing of its own");
+  const { expectedOutput } = Task.of("a task without an expected output");
   const own = {
     description: offeredDescription(task, expectedOutput),
     inputSchema: variablesSchema(tasks.flatMap((each) => ports.variablesOf(each))),

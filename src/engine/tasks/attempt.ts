@@ -119,7 +119,7 @@ export class Attempt extends FrameStep<TaskCall, TaskOutput> {
       if (executor?.handles(this.planned) === true) return executor;
     }
     throw new ValidationError(`No task executor handles task '${this.planned.task.description}'`, {
-      hint: "A kernel without the standard plugins needs a TaskExecutor of its own.",
+      hint: "A kernel without the standard plugins needs its own TaskExecutor.",
     });
   }
 }

@@ -25,7 +25,7 @@ export function approvalsIn(
   return answers.length === 0 ? undefined : answers;
 }
 
-/** A no ends the call and not the run: the model is told, with the reason. */
+/** A refusal ends the call and not the run: the model receives the reason. */
 function approvalAnswerOf({ id, approved, reason }: Fields, by: string): ApprovalAnswer {
   if (typeof id !== "string" || typeof approved !== "boolean")
     throw badRequest("An approval needs an id, and approved must be true or false");

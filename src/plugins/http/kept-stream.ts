@@ -133,7 +133,7 @@ function isPause({ type, finishReason }: UIChunk): boolean {
 interface ReaderOptions {
   /** Whether part `n` is the last one so far. */
   readonly isLast: (n: number) => boolean;
-  /** The part that says that the stream failed. */
+  /** The part that reports the failure of the stream. */
   readonly failure: StreamParts["failure"];
   /** Why the stream is over without its last part. */
   readonly fault: () => Error | undefined;

@@ -12,7 +12,7 @@ export interface StreamParts {
   readonly events: EventTap;
   readonly page: PageStream;
   readonly options: UIStreamOptions;
-  /** The part that says that the stream itself failed. */
+  /** The part that reports the failure of the stream itself. */
   readonly failure: (error: Error) => UIChunk;
 }
 

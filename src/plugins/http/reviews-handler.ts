@@ -21,7 +21,7 @@ import { serveEndpoints } from "./serve-endpoints.js";
 export interface ReviewsHandlerOptions extends HttpOptions {
   /** The inbox where the runs ask; the same as that of `review({ store })`. */
   readonly store: ReviewStore;
-  /** Handlers of runs: whoever started a run there sees its reviews. Default: none, so that reviews are seen by role only. */
+  /** Handlers of runs: the caller that started a run there sees its reviews. Default: none, so that reviews are seen by role only. */
   readonly runs?: readonly RunOwnership[] | undefined;
 }
 
@@ -114,7 +114,7 @@ class ReviewDesk {
     for (const oldest of this.#known.keys()) return void this.#known.delete(oldest);
   }
 
-  /** Descriptions of tasks are prompts: whoever only started the run does not see them. That of a tool call says what is to be approved. */
+  /** Descriptions of tasks are prompts: a caller that only started the run does not see them. That of a tool call describes what is to be approved. */
   #shown(review: StoredReview, principal: Principal): Fields {
     const { taskDescription, ...rest } = review;
     const isDescribed = review.toolName !== undefined || isAdmitted(principal, "reviewer");

@@ -12,7 +12,7 @@ export type FetchHandler = (request: Request) => Promise<Response>;
 /** A handler that can also be served by the listeners of other parts. */
 export interface RoutedHandler extends FetchHandler {
   /**
-   * The same as routes for `Tokens.HttpRoute`. There the listener says who asks, and checks host, origin, size and time; `authenticate` and
+   * The same as routes for `Tokens.HttpRoute`. There the listener authenticates the caller, and checks host, origin, size and time; `authenticate` and
    * `allowedOrigins` of the handler are not used.
    */
   readonly routes: readonly HttpRoute[];

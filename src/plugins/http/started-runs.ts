@@ -34,7 +34,7 @@ export class StartedRuns {
     return run;
   }
 
-  /** Returns a run whoever started it. */
+  /** Returns a run of any caller. */
   get(id: string): StartedRun | undefined {
     return this.#live.get(id) ?? this.#ended.get(id);
   }

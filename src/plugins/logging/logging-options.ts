@@ -43,7 +43,7 @@ export function resolveWinstonLoggingOptions(options: WinstonLoggingOptions): {
   if (logger === undefined) return { level: level ?? "info", logger };
   if (level !== undefined)
     throw new ValidationError(
-      "winstonLogging takes level or logger, not both: a logger has a level of its own",
+      "winstonLogging takes level or logger, not both: a logger has its own level",
       { hint: "Set the level of the logger." },
     );
   if (!isLogger(logger))

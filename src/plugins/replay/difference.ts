@@ -131,7 +131,7 @@ function commonStart(a: readonly string[], b: readonly string[]): number {
   return index < 0 ? a.length : index;
 }
 
-/** A message as it is compared and shown: who says what, less ids. */
+/** A message as it is compared and shown: role and text, without ids. */
 function comparedText(message: ChatMessage): string {
   const { content: parts } = message;
   const content =

@@ -215,7 +215,7 @@ function callResult(call: Fields, retried: boolean): CallResult {
   return { response };
 }
 
-/** What the model asked for: as its message says, else as the calls that were made. Ids are made up: a trace has none. */
+/** What the model requested: by its message, else by the calls that were made. Ids are made up: a trace has none. */
 function toolCallsOf(call: Fields): readonly ToolCall[] {
   const reply: unknown = Array.isArray(call["messages"]) ? call["messages"].at(-1) : undefined;
   const answered = reply !== undefined ? requireFields(reply, "A message") : {};

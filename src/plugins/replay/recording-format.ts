@@ -93,7 +93,7 @@ export interface CallLine extends CallPlace, CallResult, Partial<StepTimes> {
   readonly ms: number;
   /** No model was asked: a plugin gave the answer. */
   readonly answered?: true | undefined;
-  /** No model was asked: the call waited too long for a rate limit, as `error` says. */
+  /** No model was asked: the call waited too long for a rate limit; see `error`. */
   readonly refused?: true | undefined;
 }
 

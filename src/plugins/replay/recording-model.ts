@@ -45,7 +45,7 @@ export function recordingModel(model: ChatModel, note: Note): ChatModel {
     : { ...base, stream: recordedStream(model.stream.bind(model), note) };
 }
 
-/** An error that came after the call was called off says nothing about the model. */
+/** An error after the call was aborted is no property of the model. */
 function failedCall(thrown: unknown, signal: AbortSignal | undefined): CallResult {
   return signal?.aborted === true ? { aborted: true } : { error: storeError(thrown) };
 }

@@ -2,11 +2,11 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { JsonSchema, OutputSchema } from "../../contracts/types.js";
 import { isObject } from "../../util/objects.js";
 
-/** A schema with a check of its own. */
+/** A schema with its own check. */
 export type DescribedInput = Extract<OutputSchema<unknown>, { readonly jsonSchema: JsonSchema }>;
 
 /**
- * The input of a tool that hands its arguments on to whoever checks them. Models are told the schema; here only the names that it requires are looked for.
+ * The input of a tool that passes its arguments to another check. Models receive the schema. Only the names that it requires are checked here.
  */
 export function describedInput(jsonSchema: JsonSchema): DescribedInput {
   const { required } = jsonSchema;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { ChatMessage, ChatRequest } from "../../contracts/chat-model.js";
 import { canonicalJson } from "../../util/json/canonical.js";
 
-/** What a request asks, whoever makes it and whenever: ids of tool calls, which vendors draw at random, are replaced by their place in the conversation. */
+/** The content of a request, independent of run and time: ids of tool calls, which vendors draw at random, are replaced by their place in the conversation. */
 export function canonicalRequest(request: ChatRequest): ChatRequest {
   const ids = new Map<string, string>();
   const idOf = (id: string): string => {

@@ -18,7 +18,7 @@ type SelfDescribing = StandardSchemaV1 & StandardJSONSchemaV1;
 
 function schemaOfOutput(type: OutputSchema<unknown> | JsonSchema): JsonSchema {
   if ("~standard" in type)
-    return (type as SelfDescribing)["~standard"].jsonSchema.input({ target: "draft-2020-12" }); // a Standard Schema says so itself
+    return (type as SelfDescribing)["~standard"].jsonSchema.input({ target: "draft-2020-12" }); // a Standard Schema has its own JSON Schema
   const pair = type as {
     readonly schema?: { readonly "~standard"?: unknown };
     readonly jsonSchema?: JsonSchema;
@@ -66,7 +66,7 @@ export class Schemas {
     try {
       return this.of(type, (_problem, cause) => toError(cause)).jsonSchema;
     } catch {
-      return undefined; // whoever needs it says so
+      return undefined; // the caller that needs it reports it
     }
   }
 }

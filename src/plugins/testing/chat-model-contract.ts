@@ -303,7 +303,7 @@ function failureSuite(use: Use): void {
   ] as const;
   for (const { status, retryable } of cases) {
     it(`rejects status ${status} with a ModelCallError that is ${retryable ? "" : "not "}worth a retry`, () =>
-      use({ kind: "error", status, message: "the service says no" }, async ({ model }) => {
+      use({ kind: "error", status, message: "the service refuses" }, async ({ model }) => {
         const error = await rejection(model.chat(HELLO));
         assert.ok(
           ModelCallError.isInstance(error),

@@ -184,7 +184,7 @@ function reopenSuite(use: Use): void {
       await store.ask(question("a"));
       const other = await reopened(subject);
       assert.deepEqual(await idsOf(other), ["a"]);
-      assert.ok((other.howToAnswer?.("a") ?? "").includes("a"), "howToAnswer says nothing");
+      assert.ok((other.howToAnswer?.("a") ?? "").includes("a"), "howToAnswer has no answer");
       assert.equal((await other.resolve("a", YES)).outcome, "resolved");
     }));
   it("gives the first asking and its decision when the same is asked again", () =>

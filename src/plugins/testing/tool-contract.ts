@@ -116,7 +116,7 @@ function runSuite({ create, valid, failing = [] }: ToolContractOptions): void {
     const together = await Promise.all(valid.map((input) => tryTool(tool, input).ending));
     for (const [index, [first, second]] of alone.entries()) {
       const ending = together[index];
-      // What differs from call to call anyway, such as the time, says nothing.
+      // What differs from call to call anyway, such as the time, is no finding.
       if (first === second && ending !== undefined)
         assert.equal(seenText(ending), first, `with ${preview(valid[index])}`);
     }

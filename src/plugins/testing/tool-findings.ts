@@ -51,7 +51,7 @@ export function assertSuccess(ending: TrialEnding): void {
     assert.ok(ending.returned.ok, `the tool failed: ${ending.returned.errorMessage ?? ""}`);
 }
 
-/** Fails unless a call with absurd input ended in a result or an error that says on purpose what is wrong. */
+/** Fails unless a call with absurd input ended in a result or an error that describes what is wrong. */
 export function assertOrderly(input: unknown, ending: TrialEnding): void {
   const shown = preview(input, 60);
   assert.notEqual(

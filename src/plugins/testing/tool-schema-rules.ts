@@ -21,7 +21,7 @@ function resolve(root: Fields, reference: unknown): Fields | undefined {
   return isObject(found) ? found : undefined;
 }
 
-/** Every schema within a schema, with a path that a reader understands; `property` says whether it is that of a parameter. */
+/** Every schema within a schema, with a path that a reader understands; `property`: whether it is that of a parameter. */
 function* schemasWithPaths(
   schema: unknown,
   path: string,

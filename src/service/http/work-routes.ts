@@ -97,7 +97,7 @@ export class WorkRoutes {
       : privateAnswer(200, response);
   }
 
-  /** Waits for the result as long as `waitMs` of the address says. */
+  /** Waits for the result up to `waitMs` of the address. */
   async #awaited(request: Request, requestId: string): Promise<WorkResponse | undefined> {
     const given = Number(new URL(request.url).searchParams.get("waitMs") ?? 0);
     if (!(given >= 0)) throw new HttpRefusal(400, "BAD_REQUEST", "waitMs must be a number >= 0");

@@ -215,7 +215,7 @@ describe("the review gate", () => {
       [7, "FAIL"],
     ]);
     expect(() => review({ timeoutMs: -1 })).to.throw(
-      "review timeoutMs must be 0 (waits for ever) or more milliseconds, got: -1",
+      "review timeoutMs must be 0 (waits without end) or more milliseconds, got: -1",
     );
     expect(() => review({ onTimeout: "MAYBE" as never })).to.throw(
       "review onTimeout must be one of",

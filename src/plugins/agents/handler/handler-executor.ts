@@ -47,7 +47,7 @@ export class HandlerExecutor implements TaskExecutor {
         : await handler(new HandlerContext(call, scope));
     } catch (thrown) {
       if (endsTheRun(thrown, call.signal)) throw thrown;
-      // A tool's own error comes wrapped; what it threw says more.
+      // A tool's own error is wrapped; what it threw describes more.
       const error =
         ToolExecutionError.isInstance(thrown) && isTool(handler)
           ? (thrown.cause ?? thrown)
@@ -71,7 +71,7 @@ function endsTheRun(thrown: unknown, signal: AbortSignal): boolean {
   );
 }
 
-/** A tool works on the text of the last task in the context, else on the description; with a schema of its own that text is its JSON. */
+/** A tool works on the text of the last task in the context, else on the description; with its own schema that text is its JSON. */
 function handlerCall(
   tool: AnyTool,
   { attempt, contextOutputs, task }: TaskCall,

@@ -18,7 +18,7 @@ export async function parseOutput(
   for await (const candidate of jsonCandidates(text)) {
     const result = candidate.ok ? await checkValue(type, candidate.value) : candidate;
     if (result.ok) return result;
-    // The first refusal is about the likeliest candidate. That the bare text is no object says nothing about the JSON that is missing.
+    // The first refusal is about the likeliest candidate. That the bare text is no object does not describe the JSON that is missing.
     if (wantsStructure && candidate.ok && typeof candidate.value === "string") continue;
     problem ??= `JSON could not be deserialized as ${title}: ${result.problem}`;
   }

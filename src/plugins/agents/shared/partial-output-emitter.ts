@@ -2,7 +2,7 @@ import type { TaskCall } from "../../../contracts/hooks.js";
 import type { TaskScope } from "../../../contracts/run.js";
 import { isDeepStrictEqual } from "node:util";
 
-/** The least growth between two looks at the text, in characters, and as a share of it: reading it anew for every token would take quadratic time. */
+/** The least growth between two looks at the text, in characters, and as a share of it: reading it again for every token would take quadratic time. */
 const STEP = 24;
 const SHARE = 0.05;
 

@@ -4,7 +4,7 @@ import type { ToolLoopParts } from "./tool-loop-parts.js";
 import { callForText } from "./tool-text.js";
 import { toError } from "../../../util/errors.js";
 
-/** From how many equal calls with equal answers on the model is told that it repeats itself. */
+/** The number of equal calls with equal answers from which the model is informed that it repeats itself. */
 const REPEATED = 3;
 
 /** Makes the tool calls of a task: those of one turn side by side, up to the agent's limit, and gives their answers in the order of the requests. */

@@ -88,7 +88,7 @@ async function resolveTools(
   return [...byName.values()];
 }
 
-/** What other people's code says about tools. */
+/** What code of others declares about tools. */
 async function toolsFrom(who: string, resolve: () => unknown): Promise<readonly AnyTool[]> {
   let tools: unknown;
   try {
@@ -115,7 +115,7 @@ async function toolsFrom(who: string, resolve: () => unknown): Promise<readonly 
   });
 }
 
-/** Describes tools to a model; schemas are converted once, whatever the number of tasks. */
+/** Describes tools to a model; schemas are converted once for all tasks. */
 export class ToolSpecs {
   readonly #schemas: Schemas;
   readonly #plain = new WeakMap<PromptTexts<AgentTemplateName>, JsonSchema>();

@@ -3,7 +3,7 @@ import { loopOf } from "./run-plan.js";
 
 /**
  * Marks the chain of tasks that the run took its time for: from the task that ended last back to the one among those it waited for that ended last, and so
- * on. Tasks of loops and delegated tasks are parts of others. A run of a state machine has no such chain, and keeps what the plan says.
+ * on. Tasks of loops and delegated tasks are parts of others. A run of a state machine has no such chain, and keeps what the plan has.
  */
 export function markCriticalPath(d: RunData): void {
   if (d.plan?.graphEdges !== undefined) return;

@@ -35,7 +35,7 @@ function refuseJoined(): Promise<never> {
   return Promise.reject(
     new RunStoreError("These runs are read-only", {
       isReadOnly: true,
-      hint: "Write to a store of its own: RunStore.file or RunStore.sql.",
+      hint: "Write to a separate store: RunStore.file or RunStore.sql.",
     }),
   );
 }

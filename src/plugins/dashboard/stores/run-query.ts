@@ -8,7 +8,7 @@ export type ListedRuns = Awaited<ReturnType<RunStore["list"]>>;
 /** Which page of a list is asked for where nothing is said. */
 const PAGE = 50;
 
-/** Whether a summary fits all that a query says. */
+/** Whether a summary fits a query. */
 function fitsQuery(run: RunSummary, query: RunQuery): boolean {
   const { state, ensemble, text, from, to, baseline, tags = {} } = query;
   return (

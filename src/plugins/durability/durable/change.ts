@@ -7,7 +7,7 @@ import { JournalMismatchError } from "../../../contracts/state-errors.js";
 export type ChangeVerdict = "use" | "redo";
 
 /**
- * Decides about an entry that differs, as `onChange` says; with `redo` the entries of its task are void from then on.
+ * Decides by `onChange` about an entry that differs; with `redo` the entries of its task are void from then on.
  * @throws JournalMismatchError with `fail`: the run ends, and nothing is lost.
  */
 export async function decideChange(

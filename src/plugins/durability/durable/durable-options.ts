@@ -58,7 +58,7 @@ const OPTIONS = [
 ];
 const SHORTEST_LEASE_MS = 100;
 
-/** What holds where an option says nothing. */
+/** The defaults of the options. */
 const DEFAULTS: Omit<DurableSettings, "suspendAfterMs" | "sealed"> = Object.freeze({
   keep: "calls",
   onChange: "fail",

@@ -9,7 +9,7 @@ import { openJournal } from "../shared/open-journal.js";
 import { aesJournalCodec } from "../shared/sealed/aes-journal-codec.js";
 import { sealedJournal } from "../shared/sealed/sealed-journal.js";
 
-/** Where runs are kept unless an option says otherwise. */
+/** Where runs are kept without an option. */
 const DEFAULT_URL = "file:./.agentensemble/runs";
 
 /** The journal of a `durable()`: opened when it is needed, sealed where there is a codec, closed with the last kernel. */

@@ -89,7 +89,7 @@ export class McpServerTools implements McpToolProvider {
       this.#warn(
         scope,
         tool,
-        `Tool '${tool}' of MCP server '${this.name}' no longer says of itself what it said first: ${consequence}`,
+        `Tool '${tool}' of MCP server '${this.name}' no longer has the description that it had first: ${consequence}`,
       );
     }
   }

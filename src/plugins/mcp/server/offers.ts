@@ -15,7 +15,7 @@ export function offersOf(
   { tools, tasks }: ResolvedSettings,
   ports: ServerPorts,
 ): ReadonlyMap<string, Offer> {
-  const { expectedOutput } = Task.of("a task that expects nothing of its own");
+  const { expectedOutput } = Task.of("a task without an expected output");
   const offers = new Map<string, Offer>();
   const add = (offer: Offer, source: string): void => {
     if (offers.has(offer.name)) {

@@ -46,8 +46,8 @@ class LineReader {
     const [path, line] = [this.#path, this.#line];
     const isForeign = line === 1;
     const hint = isForeign
-      ? "Give the store a path of its own; the file was not changed"
-      : `Put back a copy of the file, or delete line ${line} to go on without what it says; the file was not changed`;
+      ? "Give the store its own path; the file was not changed"
+      : `Put back a copy of the file, or delete line ${line} to continue without its contents; the file was not changed`;
     return new FileFormatError(
       isForeign ? `${path} ${cause.message}` : `Line ${line} of ${path} ${cause.message}`,
       { path, line },

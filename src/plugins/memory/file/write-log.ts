@@ -143,7 +143,7 @@ export class WriteLog {
     throw new MemoryStoreError(
       `${this.path} ${what} by somebody else while this store had it open; nothing was written`,
       { operation: "append" },
-      { hint: "The next call opens the file anew; let no other program change it" },
+      { hint: "The next call opens the file again; let no other program change it" },
     );
   }
 

@@ -59,7 +59,7 @@ export interface AskedCall {
 
 type Receipt = "ACCEPTED" | "DUPLICATE";
 
-/** A request that was accepted, or the task that says why not. */
+/** A request that was accepted, or the task that names why not. */
 type Sent =
   { readonly name: TaskName; readonly receipt: Receipt } | { readonly rejected: core.Task };
 

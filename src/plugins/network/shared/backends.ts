@@ -67,7 +67,7 @@ export type Transport = contracts.Transport;
 /** The transports of this package. */
 export const Transport = Object.freeze({
   /**
-   * With a backend of its own in memory: for tests.
+   * With a separate backend in memory: for tests.
    * @throws ValidationError for a blank name, and for an unknown or invalid option.
    */
   inMemory: (name = "default", options?: TransportOptions): Transport =>

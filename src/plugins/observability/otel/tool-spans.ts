@@ -35,7 +35,7 @@ export class ToolSpans {
     run.task(taskId)?.toolCalls.push(call, { ...open, call, children: 0, end: undefined });
   }
 
-  /** The tool has ended; what its event says is still to come. */
+  /** The tool has ended; its event is still to come. */
   settle(run: RunTrace, { taskId, call, outcome, error, result }: EndedToolCall): void {
     const open = run
       .task(taskId)

@@ -30,7 +30,7 @@ export interface PrometheusPlugin extends Plugin {
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 /**
- * Counts and times runs, tasks, model calls and tools of a kernel for Prometheus. Needs the package `prom-client`. Nothing listens unless `listen` says
+ * Counts and times runs, tasks, model calls and tools of a kernel for Prometheus. Needs the package `prom-client`. Nothing listens unless `listen` sets
  * so. One plugin may be given to several kernels; their numbers are added up. Labels are roles, names of tools and models and the like, never texts, and no more of each than `maxLabelValues`.
  * @throws ValidationError for an option that does not fit; at the start of the kernel where the package is missing or the registry has a metric of the
  * same name but another kind.

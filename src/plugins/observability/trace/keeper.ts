@@ -17,7 +17,7 @@ export class TraceKeeper {
     return this.#mode.capturesTexts === false ? "" : this.name(text);
   }
 
-  /** A text that says which model or kind it was; kept in every mode. */
+  /** The name of a model or kind; kept in every mode. */
   name(text: string): string {
     if (text === "") return text;
     // Models and executors are other people's code: what should be a text may be anything.

@@ -103,5 +103,5 @@ function earlierAmount({ earlierUsage }: HookRun): BudgetAmount {
   return sum;
 }
 
-/** How budgets are found by whoever keeps them; private to this plugin. */
+/** How budgets are found by their keepers; private to this plugin. */
 export const Budgets = createToken<Budget>("resilience/Budgets", "many");

@@ -151,7 +151,7 @@ export class HandlerGate implements ReviewGate {
   #warnUnwatched(run: HookRun, store: ReviewStore, reviewId: string): void {
     if (store.isWatched() || this.#warned.has(run)) return;
     this.#warned.add(run);
-    const how = store.howToAnswer?.(reviewId) ?? "its store says how";
+    const how = store.howToAnswer?.(reviewId) ?? "its store describes how";
     run.warn(
       `The run waits for a review that nobody answers in this process. To answer it: ${how}`,
     );

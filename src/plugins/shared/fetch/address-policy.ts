@@ -106,7 +106,7 @@ export class AddressPolicy {
     const isAddress = isIP(address) !== 0 && !address.includes("%");
     if (isAddress && (isTrusted || this.#settings.allow.admits(address))) return;
     const reason = isAddress ? judge(address) : "no address";
-    // The address itself is not told: what a name means inside a private network is nobody's business outside it.
+    // The address itself is not reported: names of a private network must not be resolved for callers outside it.
     if (reason !== undefined) throw this.#notPublic(url, `its address is not public (${reason})`);
   }
 

@@ -7,7 +7,7 @@ const GLOBAL_UNICAST_BITS = 0b001;
 /** A public address in form, behind which a cloud answers its machines alone. */
 const CLOUD_SERVICE = "168.63.129.16";
 
-/** By ipaddr.js, which is loaded with the first judge. Whatever is not plainly public is refused: fail closed. */
+/** By ipaddr.js, which is loaded at the first check. Every address that is not public is refused: fail closed. */
 export async function createAddressJudge(): Promise<AddressJudge> {
   const { default: ipaddr } = await import("ipaddr.js");
   return (address) => {

@@ -16,7 +16,7 @@ function fromMeta(bytes: Uint8Array): string | undefined {
   const found = META_CHARSET.exec(
     new TextDecoder("latin1").decode(bytes.subarray(0, META_BYTES)),
   )?.[1];
-  // A page whose meta element could be read is not written in UTF-16, whatever it says.
+  // A page whose meta element could be read is not written in UTF-16, also if it declares that.
   return found?.toLowerCase().startsWith("utf-16") === true ? "utf-8" : found;
 }
 

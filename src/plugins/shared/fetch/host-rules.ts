@@ -5,7 +5,7 @@ import { checkOptions, preview, requireArray } from "../../../contracts/validati
 /** Targets that are allowed although they are not public. */
 export interface AllowedTargets {
   /**
-   * Names or addresses that may resolve to whatever they like: `intranet.example`, `*.corp.example` (all names below it), `127.0.0.1`, `[::1]`.
+   * Names or addresses that may resolve to any address: `intranet.example`, `*.corp.example` (all names below it), `127.0.0.1`, `[::1]`.
    * With a port (`localhost:8080`) that port is allowed too, and the entry holds for it alone.
    */
   readonly hosts?: readonly string[] | undefined;

@@ -31,7 +31,7 @@ type LookupCallback = (
 ) => void;
 
 /**
- * In the place of a resolver: gives what was judged, whatever is asked. A tick later, as resolvers do: an address that can't be reached fails at once, and
+ * In the place of a resolver: returns the checked addresses for any name. A tick later, as resolvers do: an address that can't be reached fails at once, and
  * before that somebody must listen to the socket, or its error ends the process.
  */
 function pinned(
@@ -77,7 +77,7 @@ export function connectionError(url: URL, error: unknown, signal: AbortSignal): 
   return new FetchError(`Could not fetch ${shownUrl(url)}: ${text}`, { reason }, { cause: error });
 }
 
-/** Sends a request to the addresses that were judged, by a connection of its own. No agent, no proxy, no connection used before. */
+/** Sends a request to the checked addresses, by a new connection. No agent, no proxy, no connection used before. */
 export async function sendRequest(
   request: FetchRequest,
   target: Target,

@@ -26,7 +26,7 @@ export interface SafeFetchOptions {
   readonly allow?: AllowedTargets | undefined;
   /** The only hosts that may be asked, as in `allow.hosts`; their addresses must be public nevertheless. Default: all. */
   readonly onlyHosts?: readonly string[] | undefined;
-  /** Hosts that may not be asked, whatever else says so. Default: none. */
+  /** Hosts that are always refused. Default: none. */
   readonly denyHosts?: readonly string[] | undefined;
   /** How hosts are resolved. Default: as the system does. */
   readonly lookup?: HostLookup | undefined;

@@ -4,7 +4,7 @@ import { shownUrl } from "./shown-url.js";
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** What may be told to any server. Everything else that a caller sends may be a secret. */
+/** Headers that any server may receive. Everything else that a caller sends may be a secret. */
 const HARMLESS_HEADERS: ReadonlySet<string> = new Set([
   "accept",
   "accept-language",

@@ -32,7 +32,7 @@ export type SafeFetch = (url: string | URL, init?: SafeRequestInit) => Promise<S
 
 /**
  * Makes a `fetch` for tools whose URLs come from models: it connects to nothing but public addresses, or what `allow` names.
- * All addresses of a host are judged, and one of those is connected to, whatever the host resolves to a moment later; each redirect is judged anew
+ * All addresses of a host are checked, and one of them is connected to, also if the host resolves to others a moment later; each redirect is checked again
  * and carries no credentials to another origin. Time, size and decompression are limited. Proxies in environment variables are not used.
  *
  * @example

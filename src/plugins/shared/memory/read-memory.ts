@@ -75,7 +75,7 @@ function noteUntrusted({ run }: MemoryUser, found: unknown): void {
   }
 }
 
-/** What stores give, whatever that is: it is checked when it is counted. */
+/** What stores return, unchecked: it is checked when it is counted. */
 const ENTRIES: OutsideCall["codec"] = {
   toJson: (found) => found,
   fromJson: (found) =>

@@ -20,7 +20,7 @@ export interface CallOutcome {
   readonly structured?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** One thing that clients can call, whatever stands behind it. */
+/** Something that clients can call: a tool or a task. */
 export interface Offer {
   readonly name: string;
   readonly description: string;

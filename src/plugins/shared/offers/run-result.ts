@@ -33,7 +33,7 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * What a client is told of a failure: what went wrong, without the stack, the secrets that its run knows of and what looks like one. What the server is to change
+ * What a client receives of a failure: the message without the stack, without the secrets of its run and without texts that look like secrets. What the server is to change
  * (the hints of its errors) is none of the client's business; errors that are not the framework's have no text that is meant for others.
  */
 export function failureText(error: unknown): string {

@@ -30,7 +30,7 @@ export function inputSchemaOf(
   return schema;
 }
 
-/** The schema of a task's value, where it says that the value is an object; a schema that transforms may know no such thing. */
+/** The schema of a task's value, where it declares an object; a schema that transforms may not declare it. */
 export function outputSchemaOf(type: OutputSchema<unknown> | undefined): JsonSchema | undefined {
   if (type === undefined) return undefined;
   let schema: JsonSchema;

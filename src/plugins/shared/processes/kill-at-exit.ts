@@ -23,7 +23,7 @@ function newListener(): ExitListener {
 
 /**
  * Ends `group` if this process ends first: by `process.exit()`, an uncaught error, or because a program ends while a command runs. A signal that
- * ends this process without a listener of its own does not come to this.
+ * ends this process without its own listener does not reach this code.
  * @returns a function that takes it back; the listener goes with the last command.
  */
 export function killAtExit(group: Killable): () => void {

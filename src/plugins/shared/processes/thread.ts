@@ -39,8 +39,8 @@ function serve(methods) {
 `;
 
 /**
- * Work that would hold up the event loop, in a thread of its own: a program that ends with `serve({ name(...args) { ... } })`. The thread begins with the first
- * call, does not keep the process alive while nothing is asked of it, and is started anew by the next call when it has died.
+ * Work that would block the event loop, in a separate thread: a program that ends with `serve({ name(...args) { ... } })`. The thread begins with the first
+ * call, does not keep the process alive while nothing is asked of it, and is started again by the next call when it has died.
  */
 export class Thread {
   readonly #program: string;

@@ -71,7 +71,7 @@ export class PgliteDatabase implements SqlDatabase {
   }
 
   async close(): Promise<void> {
-    const opened = await this.#opened?.catch(() => undefined); // whoever opened it was told
+    const opened = await this.#opened?.catch(() => undefined); // the caller that opened it received the error
     this.#opened = undefined;
     if (opened === undefined) return;
     try {

@@ -20,7 +20,7 @@ async function loadDriver(): Promise<Driver> {
   }
 }
 
-/** A server, reached through a pool whose connections are made when they are needed, and anew when they broke. */
+/** A server, reached through a pool that opens connections when they are needed and replaces broken ones. */
 export class PostgresDatabase implements SqlDatabase {
   readonly name: string;
   readonly #config: ClientConfig;
@@ -57,7 +57,7 @@ export class PostgresDatabase implements SqlDatabase {
     }
   }
 
-  /** A session of its own has the lock: it is let go when the session ends, however that comes about. */
+  /** A separate session holds the lock. The lock is released when the session ends, for any reason. */
   async locked<T>(
     name: string,
     timeoutMs: number,

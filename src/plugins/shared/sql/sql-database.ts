@@ -6,7 +6,7 @@ export type SqlValue = string | number | readonly string[];
 /** A row whose columns were all made texts. */
 export type SqlRow = Readonly<Record<string, string | null>>;
 
-/** A PostgreSQL, wherever it runs. Methods reject with whatever its client throws. Nothing is loaded or connected before the first call. */
+/** A PostgreSQL database, in this process or on a server. Methods reject with the errors of its client. Nothing is loaded or connected before the first call. */
 export interface SqlDatabase {
   /** How the database is called in messages; tells no secret. */
   readonly name: string;
@@ -53,7 +53,7 @@ export function isPassing(error: unknown): boolean {
   );
 }
 
-/** Why a call failed. A host with several addresses fails with an error that says nothing itself, and has one for each. */
+/** Why a call failed. The error of a host with several addresses has no message, but one error for each address. */
 export function databaseReason(error: unknown): string {
   if (error instanceof AggregateError && error.message === "")
     return [...new Set(error.errors.map(databaseReason))].join("; ");

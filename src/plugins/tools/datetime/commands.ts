@@ -52,7 +52,7 @@ export class DateTimeCommands {
     const computed = this.#shifted(subject) ?? this.#present(subject);
     if (computed !== undefined && from !== undefined)
       throw new InputProblem(
-        `'${shown(subject)}' has a timezone of its own: leave out 'from ${shown(from)}'`,
+        `'${shown(subject)}' has its own timezone: leave out 'from ${shown(from)}'`,
       );
     const time = computed ?? dateTimeOf(this.#temporal, subject, from);
     if (isDate(time))

@@ -72,7 +72,7 @@ export function dateTimeOf(
   if (from !== undefined) {
     if (own !== undefined || (offset !== "" && offset !== "Z")) {
       throw new InputProblem(
-        `'${shown(text)}' has a timezone of its own: leave out 'from ${shown(from)}'`,
+        `'${shown(text)}' has its own timezone: leave out 'from ${shown(from)}'`,
       );
     }
     const zone = zoneOf(temporal, from);

@@ -59,7 +59,7 @@ const ARGUMENTS = toolArguments({
 });
 
 const DESCRIPTION =
-  'Reads a text file. Long files come in pages: the last line then says how to go on. Example: {"path": "src/app.ts"}, or {"path": "app.log", "offset": 200, "limit": 100}.';
+  'Reads a text file. Long files come in pages: the last line then names how to continue. Example: {"path": "src/app.ts"}, or {"path": "app.log", "offset": 200, "limit": 100}.';
 
 /** Returns the text of a page, followed by a note on how to continue. */
 function pageText(

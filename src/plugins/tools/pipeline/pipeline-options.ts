@@ -81,7 +81,7 @@ export function checkPipelineOptions(options: ToolPipelineOptions): void {
     throw new ValidationError(
       `ToolPipeline name must have 1 to 64 letters, digits, '_' or '-', got: ${preview(name)}`,
       {
-        hint: "Give it a name of its own: ToolPipeline.of(name, description, ...steps).",
+        hint: "Give it a name: ToolPipeline.of(name, description, ...steps).",
       },
     );
   }

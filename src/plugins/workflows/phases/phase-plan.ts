@@ -73,7 +73,7 @@ export function checkPhases(plan: Plan): void {
   const all = tasksById(plan);
   if (plan.phases.length === 0)
     throw new ValidationError("Workflow PHASES needs phases", {
-      hint: "Give the ensemble `phases`; `workflow` then says how they run their tasks.",
+      hint: "Give the ensemble `phases`; `workflow` then sets how they run their tasks.",
     });
   for (const phase of plan.phases) {
     const workflow = view.workflowOf(phase);

@@ -59,7 +59,7 @@ export function checkLoops(plan: Plan): void {
       throw new ValidationError(
         `Task '${task.description}' references context task '${source.task.description}' of loop '${source.group.name}'. Tasks cannot depend on a loop.`,
         {
-          hint: "Put the task into the loop, or into a loop of its own whose `context` names a task of the first.",
+          hint: "Put the task into the loop, or into a separate loop whose `context` names a task of the first.",
         },
       );
     }

@@ -125,9 +125,9 @@ const FAILURES: readonly (readonly [unknown, string | RegExp])[] = [
   ["2024-01-15T10:00:00+05:00[Europe/Oslo] + 1 day", /^Invalid datetime format: /], // Oslo was never at +05:00
   [
     "convert 2024-01-15T10:00:00+02:00 from UTC to Asia/Tokyo",
-    "'2024-01-15T10:00:00+02:00' has a timezone of its own: leave out 'from UTC'",
+    "'2024-01-15T10:00:00+02:00' has its own timezone: leave out 'from UTC'",
   ],
-  ["convert now from UTC to Asia/Tokyo", "'now' has a timezone of its own: leave out 'from UTC'"],
+  ["convert now from UTC to Asia/Tokyo", "'now' has its own timezone: leave out 'from UTC'"],
   ["convert today to Asia/Tokyo", "'today' is a date and has no time to convert"],
   ["2024-01-15 + 5 hours", "Unsupported date unit: 'hours'. Use days, weeks, months, or years"],
   [

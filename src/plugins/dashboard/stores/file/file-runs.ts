@@ -158,7 +158,7 @@ class FileRuns implements RunStore {
     if (!isOwn && (await savedFilesIn(this.#folder)).length > 0)
       throw new RunStoreError(`${this.#folder} has trace files only: it is read, not written`, {
         isReadOnly: true,
-        hint: "Use a folder of its own for the runs of the dashboard.",
+        hint: "Use a separate folder for the runs of the dashboard.",
       });
     return FileRunWriter.open(path, this.#files);
   }
@@ -190,6 +190,6 @@ class FileRuns implements RunStore {
 async function hasFile(path: string): Promise<boolean> {
   return stat(path).then(
     () => true,
-    () => false, // opening it says why
+    () => false, // opening it reports why
   );
 }

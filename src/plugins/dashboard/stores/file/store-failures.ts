@@ -10,7 +10,7 @@ const HINTS = new Map<unknown, string>([
   ["ELOOP", "Symbolic links in place of the files of runs are not followed."],
 ]);
 const HINT = "Choose a folder that this process may read and write.";
-const SECOND_WRITER = "Give each program a folder of its own, or share a database by RunStore.sql.";
+const SECOND_WRITER = "Give each program its own folder, or share a database by RunStore.sql.";
 
 /** @throws the same error if it is one of the framework; else a RunStoreError that names the failed step. */
 export async function withStoreErrors<T>(what: string, work: () => Promise<T>): Promise<T> {

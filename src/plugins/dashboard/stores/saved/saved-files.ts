@@ -47,7 +47,7 @@ export class SavedFiles {
     return new SavedFiles(() => savedFilesIn(folder));
   }
 
-  /** Single files, whatever their names. */
+  /** Single files with any names. */
   static of(paths: readonly string[]): SavedFiles {
     const files = tracesWithDiagrams(paths);
     return new SavedFiles(() => Promise.resolve(files));
@@ -141,7 +141,7 @@ async function markOf({ trace, dag }: SavedFile): Promise<string> {
     if (path === undefined) return "";
     return stat(path).then(
       ({ mtimeMs, size, ino }) => `${mtimeMs}:${size}:${ino}`,
-      () => "missing", // reading it says why
+      () => "missing", // reading it reports why
     );
   });
   return (await Promise.all(marks)).join();

@@ -21,7 +21,7 @@ function refuseWrite(): Promise<never> {
   return Promise.reject(
     new RunStoreError("Runs of trace files are read-only", {
       isReadOnly: true,
-      hint: "Write to a folder of its own by RunStore.file. Delete the files of a run to remove it.",
+      hint: "Write to a separate folder by RunStore.file. Delete the files of a run to remove it.",
     }),
   );
 }

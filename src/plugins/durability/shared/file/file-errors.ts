@@ -10,7 +10,7 @@ const HINTS = new Map<unknown, string>([
 ]);
 const HINT = "Choose a folder that this process may read and write.";
 
-/** @throws the same error where it is one of the framework or the reason of the signal; else a JournalError that says what failed. */
+/** @throws the same error where it is one of the framework or the reason of the signal; else a JournalError that names what failed. */
 export async function withJournalErrors<T>(
   what: string,
   work: () => Promise<T>,

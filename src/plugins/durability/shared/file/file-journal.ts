@@ -196,7 +196,7 @@ class FileJournal implements Journal {
       const { file, contents } = await this.#opened(runId, undefined, () => unknown(runId));
       try {
         const writing = [file.append(entry, true)];
-        if (contents.end !== undefined) writing.push(file.end(contents.end)); // the last line says where the run stands
+        if (contents.end !== undefined) writing.push(file.end(contents.end)); // the last line has the state of the run
         await Promise.all(writing);
       } finally {
         await file.close();
@@ -315,7 +315,7 @@ const unknown = (runId: string): Error => new ValidationError(`There is no run '
 const taken = (runId: string): Error =>
   new ValidationError(`There is a run '${runId}' already`, { hint: "Choose another runId." });
 
-/** What a caller does to its own object afterwards changes nothing. JSON data, as the contract says. */
+/** What a caller does to its own object afterwards changes nothing. JSON data, by the contract. */
 function jsonCopy<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
 }

@@ -5,7 +5,7 @@ import { asFields, type Fields } from "../../../../util/objects.js";
 const VERSION = 1;
 const FORMAT = "agentensemble/run";
 
-/** Where a run stands. Each line but the first has this, so that the last line says it. */
+/** The state of a run. Each line but the first has it, so that the last line has the current one. */
 export interface RunPosition {
   readonly execution: number;
   /** Tasks that are finished. */
@@ -119,7 +119,7 @@ function readEntryLine(fields: Fields): EntryLine {
     ...(covers !== undefined && { covers }),
     value,
     at,
-    execution: Math.max(execution as number, 1), // a number, says the caller
+    execution: Math.max(execution as number, 1), // the caller checks that it is a number
   };
   const place = { execution, tasks, claim } as RunPosition; // checked by the caller
   return { line: line === "amend" ? line : "entry", ...place, entry: entry as KeptEntry };

@@ -10,7 +10,7 @@ import { readHeadLine, readRunLine } from "./run-lines.js";
 /** The kinds that the entry of a finished task may cover. */
 const COVERED: ReadonlySet<JournalEntryKind> = new Set(["call", "tool", "intent", "memory"]);
 
-/** All that a run's file says. */
+/** The contents of a run's file. */
 export interface RunContents {
   readonly head: HeadLine;
   readonly entries: ReadonlyMap<string, KeptEntry>;
@@ -25,7 +25,7 @@ export interface RunContents {
   readonly size: number;
 }
 
-/** Says that a line is none of a run's file. The file stays as it is. */
+/** Reports a line that is none of a run's file. The file stays as it is. */
 export function lineError(path: string, line: number | "last", cause: unknown): JournalError {
   const what = line === "last" ? "The last line" : `Line ${line}`;
   return new JournalError(`${what} of ${path} ${messageOf(cause)}`, {

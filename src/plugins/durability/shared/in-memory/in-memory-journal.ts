@@ -270,7 +270,7 @@ export class InMemoryJournal implements Journal {
 
 /** What a file or a database would give back. */
 function copied<T>(value: T): T {
-  return JSON.parse(JSON.stringify(value)) as T; // of JSON data, as the contract says
+  return JSON.parse(JSON.stringify(value)) as T; // of JSON data, by the contract
 }
 
 function shown(record: KeptRun): KeptRun {

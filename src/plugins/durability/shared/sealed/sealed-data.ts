@@ -10,7 +10,7 @@ import { JournalError } from "../../../../contracts/journal-errors.js";
 import { parseJson } from "../../../../util/json/parse-json.js";
 import { asFields } from "../../../../util/objects.js";
 
-/** Says that what should be sealed is not, or is not what was sealed. */
+/** Reports data that should be sealed and is not, or is not what was sealed. */
 function unsound(runId: string, what: string): JournalError {
   return new JournalError(`${what} of run '${runId}' is not what was sealed`, {
     hint: "It was kept without a key, or was changed by another program.",
