@@ -3,48 +3,49 @@ import type { WholeRun } from "../stores/whole-run.js";
 import { JsonObject } from "../protocol/json-object.js";
 
 /** A part of a conversation: its title and its text. */
-type Part = readonly [title: string, text: string];
+type TitledText = readonly [title: string, text: string];
 
-const delegation =
+const delegationPart =
   (what: string) =>
-  (entry: JsonObject): readonly Part[] => [
+  (entry: JsonObject): readonly TitledText[] => [
     [`${what} ${entry.text("workerRole")}`, entry.text("taskDescription")],
   ];
 
 /** What each type of entry adds to a conversation. */
-const PARTS: Readonly<Record<string, ((entry: JsonObject) => readonly Part[]) | undefined>> = {
-  task_started: (entry) => [[`Attempt ${entry.number("attempt", 1)}`, ""]],
-  task_input: (entry) => [
-    ["System prompt", entry.text("systemPrompt")],
-    ["Prompt", entry.text("userPrompt")],
-  ],
-  reasoning_received: (entry) => [["Reasoning", entry.text("reasoning")]],
-  llm_iteration_completed: (entry) => [["Answer of the model", entry.text("responseText")]],
-  tool_called: (entry) => [
-    [`Tool call ${entry.text("toolName")}`, entry.text("toolArguments")],
-    [`Result (${entry.text("toolOutcome") || entry.text("outcome")})`, entry.text("toolResult")],
-  ],
-  delegation_started: delegation("Delegation to"),
-  delegation_failed: (entry) => [["Delegation failed", entry.text("reason")]],
-  guardrail_refused: (entry) => [
-    [`Refused by ${entry.text("guardrailName")}`, entry.text("message")],
-  ],
-  output_corrected: (entry) => [["Correction requested", entry.texts("errors").join("\n")]],
-  review_requested: (entry) => [["Review requested", entry.text("prompt")]],
-  review_resolved: (entry) => [
-    [`Review: ${entry.text("decision")} ${entry.text("by")}`.trim(), entry.text("comment")],
-  ],
-  retry_scheduled: (entry) => [["Repeated after a failure", entry.text("reason")]],
-  task_failed: (entry) => [
-    [`Failed: ${entry.object("cause").text("code")}`, entry.object("cause").text("message")],
-  ],
-  task_completed: (entry) => [["Output", entry.object("taskOutput").text("raw")]],
-};
+const PARTS: Readonly<Record<string, ((entry: JsonObject) => readonly TitledText[]) | undefined>> =
+  {
+    task_started: (entry) => [[`Attempt ${entry.number("attempt", 1)}`, ""]],
+    task_input: (entry) => [
+      ["System prompt", entry.text("systemPrompt")],
+      ["Prompt", entry.text("userPrompt")],
+    ],
+    reasoning_received: (entry) => [["Reasoning", entry.text("reasoning")]],
+    llm_iteration_completed: (entry) => [["Answer of the model", entry.text("responseText")]],
+    tool_called: (entry) => [
+      [`Tool call ${entry.text("toolName")}`, entry.text("toolArguments")],
+      [`Result (${entry.text("toolOutcome") || entry.text("outcome")})`, entry.text("toolResult")],
+    ],
+    delegation_started: delegationPart("Delegation to"),
+    delegation_failed: (entry) => [["Delegation failed", entry.text("reason")]],
+    guardrail_refused: (entry) => [
+      [`Refused by ${entry.text("guardrailName")}`, entry.text("message")],
+    ],
+    output_corrected: (entry) => [["Correction requested", entry.texts("errors").join("\n")]],
+    review_requested: (entry) => [["Review requested", entry.text("prompt")]],
+    review_resolved: (entry) => [
+      [`Review: ${entry.text("decision")} ${entry.text("by")}`.trim(), entry.text("comment")],
+    ],
+    retry_scheduled: (entry) => [["Repeated after a failure", entry.text("reason")]],
+    task_failed: (entry) => [
+      [`Failed: ${entry.object("cause").text("code")}`, entry.object("cause").text("message")],
+    ],
+    task_completed: (entry) => [["Output", entry.object("taskOutput").text("raw")]],
+  };
 
 /** The conversation of one task, or those of all tasks, as Markdown. Texts of a run stand in code blocks. */
 export function conversationText({ view, entries }: WholeRun, taskId?: string): string {
   const { ensemble, runId, startedAt, state } = view.summary;
-  const head = `# ${oneLine(ensemble === "" ? "Run" : ensemble)}\n\nRun ${oneLine(runId)}, ${startedAt}, ${state}\n`;
+  const head = `# ${headingText(ensemble === "" ? "Run" : ensemble)}\n\nRun ${headingText(runId)}, ${startedAt}, ${state}\n`;
   const byTask = new Map<string, LogEntry[]>();
   for (const entry of entries) {
     if (entry.taskId === undefined) continue;
@@ -53,19 +54,19 @@ export function conversationText({ view, entries }: WholeRun, taskId?: string): 
   }
   const tasks = [...byTask].map(([id, own]) => {
     const { role = "", description = "" } = view.tasks.get(id) ?? {};
-    const parts = own.flatMap(partsOf).map(partText);
-    return `## ${oneLine(id)}\n\n${oneLine(`${role}: ${description}`)}\n\n${parts.join("\n")}`;
+    const parts = own.flatMap(titledTexts).map(partText);
+    return `## ${headingText(id)}\n\n${headingText(`${role}: ${description}`)}\n\n${parts.join("\n")}`;
   });
   return [head, ...tasks].join("\n");
 }
 
-function partsOf(entry: LogEntry): readonly Part[] {
+function titledTexts(entry: LogEntry): readonly TitledText[] {
   const parts = PARTS[entry.type]?.(new JsonObject(entry)) ?? [];
   return parts.filter(([title, text]) => text !== "" || !/^(System prompt|Prompt)$/.test(title));
 }
 
-function partText([title, text]: Part): string {
-  const heading = `### ${oneLine(title)}\n`;
+function partText([title, text]: TitledText): string {
+  const heading = `### ${headingText(title)}\n`;
   if (text === "") return heading;
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
   const fence = "`".repeat(longest + 1);
@@ -73,7 +74,7 @@ function partText([title, text]: Part): string {
 }
 
 /** A text within a heading or a line. */
-function oneLine(text: string): string {
+function headingText(text: string): string {
   return text
     .replace(/\s+/g, " ")
     .replace(/[\\`*_[\]<>#|]/g, "\\$&")

@@ -4,7 +4,7 @@ import type { WholeRun } from "./whole-run.js";
 import { compareRuns } from "../protocol/compare.js";
 import { readWhole } from "./whole-run.js";
 
-type Counts = RunComparison["counts"];
+type ChangeCounts = RunComparison["counts"];
 
 /** Comparisons that are kept. */
 const MAX_KEPT = 1_000;
@@ -12,7 +12,7 @@ const MAX_KEPT = 1_000;
 /** What has changed in runs since the baselines of their ensembles. A comparison is made once. */
 export class BaselineChanges {
   readonly #find: (runId: string) => Promise<ReadableRun | undefined>;
-  readonly #known = new Map<string, Counts>();
+  readonly #known = new Map<string, ChangeCounts>();
   /** The baseline that was read last: lists ask for many runs of one ensemble. */
   #read: { readonly key: string; readonly run: Promise<WholeRun> } | undefined;
 
@@ -21,7 +21,7 @@ export class BaselineChanges {
   }
 
   /** `undefined` if the baseline is not there any more. @throws RunStoreError */
-  async countsOf(baselineId: string, run: ReadableRun): Promise<Counts | undefined> {
+  async countsOf(baselineId: string, run: ReadableRun): Promise<ChangeCounts | undefined> {
     const baseline = await this.#find(baselineId);
     if (baseline === undefined) return undefined;
     const key = JSON.stringify([baselineId, baseline.n, run.summary.runId, run.n]);

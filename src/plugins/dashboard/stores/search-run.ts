@@ -11,7 +11,7 @@ const AROUND = 60;
 type PlacedText = readonly [where: SearchPlace, text: string | undefined];
 type TextsOfEntry = (entry: JsonObject) => readonly PlacedText[];
 
-const toolArguments: TextsOfEntry = (entry) => [["arguments", entry.optionalText("toolArguments")]];
+const argumentTexts: TextsOfEntry = (entry) => [["arguments", entry.optionalText("toolArguments")]];
 
 /** Types whose entries have texts. Arguments of a call that has ended are those of its start. */
 const TEXTS: Readonly<Record<string, TextsOfEntry | undefined>> = {
@@ -22,7 +22,7 @@ const TEXTS: Readonly<Record<string, TextsOfEntry | undefined>> = {
   ],
   llm_iteration_completed: (entry) => [["answer", entry.optionalText("responseText")]],
   reasoning_received: (entry) => [["reasoning", entry.optionalText("reasoning")]],
-  tool_started: toolArguments,
+  tool_started: argumentTexts,
   tool_called: (entry) => [["result", entry.optionalText("toolResult")]],
   task_completed: (entry) => [["output", entry.object("taskOutput").optionalText("raw")]],
   review_requested: (entry) => [

@@ -82,7 +82,7 @@ describe("RunStore.file", () => {
     expect(await numbersIn(reader, "a")).to.deep.equal([0]);
     const refused = await rejectionOf(RunStoreError, Promise.resolve(reader.put(summaryOf("c"))));
     expect(refused.message).to.contain("index.jsonl is in use by this process");
-    expect(refused.hint).to.contain("a folder of its own");
+    expect(refused.hint).to.contain("its own folder");
     await writer.dispose?.();
     await reader.put(summaryOf("c"));
     expect(await idsIn(reader)).to.deep.equal(["c", "b", "a"]);
