@@ -85,7 +85,7 @@ async function textOfFile(option: string, path: string): Promise<string> {
 }
 
 /** `name=value`, `name=@file` for a file's text, `name=@@text` for a text that begins with an @. */
-async function pairOf(argument: string): Promise<readonly [string, string]> {
+async function argumentPair(argument: string): Promise<readonly [string, string]> {
   const at = argument.indexOf("=");
   const name = argument.slice(0, Math.max(at, 0)).trim();
   if (name === "")
@@ -132,7 +132,7 @@ export async function inputsOf(o: {
 }): Promise<Readonly<Record<string, unknown>>> {
   const pairs = [
     ...(o.inputs === undefined ? [] : await fileInputs(o.inputs)),
-    ...(await Promise.all((o.input ?? []).map(pairOf))),
+    ...(await Promise.all((o.input ?? []).map(argumentPair))),
   ];
   const unsafe = pairs.find(([name]) => isRefusedKey(name));
   if (unsafe !== undefined)

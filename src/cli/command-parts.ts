@@ -13,7 +13,7 @@ Exit codes:
 `;
 
 /** Takes the exit code of the command that ran. */
-export type Done = (code: number) => void;
+export type CommandEnd = (code: number) => void;
 
 export function collect(value: string, before: readonly string[] | undefined): readonly string[] {
   return [...(before ?? []), value];

@@ -15,7 +15,7 @@ function nodeLoadsTypeScript(): boolean {
 }
 
 /** @throws ValidationError unless `path` is a file that may hold an ensemble. */
-function checkFile(path: string, given: string): void {
+function checkUserFile(path: string, given: string): void {
   if (!existsSync(path)) {
     const folder = dirname(path);
     const near = existsSync(folder) ? nearestName(basename(path), readdirSync(folder)) : undefined;
@@ -74,7 +74,7 @@ function hintFor(error: unknown, path: string): string {
 /** The exports of a user's file. @throws ValidationError for a file that is not there or can't be loaded; errors of the framework as they are. */
 export async function importUserFile(given: string): Promise<Readonly<Record<string, unknown>>> {
   const path = resolve(given);
-  checkFile(path, given);
+  checkUserFile(path, given);
   if (TYPESCRIPT.includes(extname(path))) await prepareTypeScript(path, given);
   try {
     return (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>; // a module's namespace

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import type { Done } from "./command-parts.js";
+import type { CommandEnd } from "./command-parts.js";
 import type { OutputTerminal } from "./terminal.js";
 import {
   collect,
@@ -25,7 +25,7 @@ import { addServices } from "./service-program.js";
 import { traceDiffCommand } from "./trace-diff-command.js";
 import { traceShowCommand } from "./trace-show-command.js";
 
-function addRun(program: Command, terminal: OutputTerminal, done: Done): void {
+function addRun(program: Command, terminal: OutputTerminal, done: CommandEnd): void {
   const run = program
     .command("run")
     .description("run an ensemble: progress on standard error, the final text on standard output");
@@ -67,7 +67,7 @@ function addRun(program: Command, terminal: OutputTerminal, done: Done): void {
     );
 }
 
-function addPlans(program: Command, terminal: OutputTerminal, done: Done): void {
+function addPlans(program: Command, terminal: OutputTerminal, done: CommandEnd): void {
   common(
     withInputs(
       program
@@ -99,7 +99,7 @@ function addPlans(program: Command, terminal: OutputTerminal, done: Done): void 
     );
 }
 
-function addTrace(program: Command, terminal: OutputTerminal, done: Done): void {
+function addTrace(program: Command, terminal: OutputTerminal, done: CommandEnd): void {
   const trace = program.command("trace").description("look at the traces of runs");
   common(
     trace.command("show").description("show what a run did as a tree, with tokens, cost and time"),
@@ -132,7 +132,7 @@ function addTrace(program: Command, terminal: OutputTerminal, done: Done): void 
     );
 }
 
-function addDashboard(program: Command, terminal: OutputTerminal, done: Done): void {
+function addDashboard(program: Command, terminal: OutputTerminal, done: CommandEnd): void {
   common(
     program
       .command("dashboard")
@@ -164,7 +164,7 @@ function addDashboard(program: Command, terminal: OutputTerminal, done: Done): v
     );
 }
 
-function addDoctor(program: Command, terminal: OutputTerminal, done: Done): void {
+function addDoctor(program: Command, terminal: OutputTerminal, done: CommandEnd): void {
   common(
     program
       .command("doctor")
@@ -181,7 +181,7 @@ function addDoctor(program: Command, terminal: OutputTerminal, done: Done): void
 }
 
 /** The commands and their help. Parsing throws CommanderError where commander has something to say. */
-export function commandLine(terminal: OutputTerminal, done: Done): Command {
+export function commandLine(terminal: OutputTerminal, done: CommandEnd): Command {
   const program = new Command("agentensemble")
     .description("Runs teams of LLM agents, and shows what they will do and did.")
     .version(ownPackage().version)

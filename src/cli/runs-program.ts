@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Done } from "./command-parts.js";
+import type { CommandEnd } from "./command-parts.js";
 import type { ExecutionArguments } from "./run-command.js";
 import type * as Reviews from "./reviews-commands.js";
 import type * as Runs from "./runs-commands.js";
@@ -30,14 +30,14 @@ function withFilter(command: Command): Command {
 }
 
 /** The commands of runs that are kept. */
-export function addRuns(program: Command, terminal: OutputTerminal, done: Done): void {
+export function addRuns(program: Command, terminal: OutputTerminal, done: CommandEnd): void {
   const runs = program.command("runs").description("look after runs that are kept");
   addLists(runs, terminal, done);
   addResume(runs, terminal, done);
   addChanges(runs, terminal, done);
 }
 
-function addLists(runs: Command, terminal: OutputTerminal, done: Done): void {
+function addLists(runs: Command, terminal: OutputTerminal, done: CommandEnd): void {
   withStore(withFilter(common(runs.command("list").alias("ls"))))
     .description("list runs, the newest first")
     .option("--limit <count>", "how many at most (default: 50)")
@@ -56,7 +56,7 @@ function addLists(runs: Command, terminal: OutputTerminal, done: Done): void {
     );
 }
 
-function addResume(runs: Command, terminal: OutputTerminal, done: Done): void {
+function addResume(runs: Command, terminal: OutputTerminal, done: CommandEnd): void {
   common(withKeeping(withExecution(runs.command("resume"))))
     .description("go on with a run, with the inputs and tags that it began with")
     .argument("<file>", FILE)
@@ -68,7 +68,7 @@ function addResume(runs: Command, terminal: OutputTerminal, done: Done): void {
     });
 }
 
-function addChanges(runs: Command, terminal: OutputTerminal, done: Done): void {
+function addChanges(runs: Command, terminal: OutputTerminal, done: CommandEnd): void {
   withStore(common(runs.command("cancel")))
     .description("cancel a run, also one that another process executes")
     .argument("<run-id>", RUN_ID)
@@ -111,7 +111,7 @@ function addChanges(runs: Command, terminal: OutputTerminal, done: Done): void {
 }
 
 /** The commands of reviews that runs wait for. */
-export function addReviews(program: Command, terminal: OutputTerminal, done: Done): void {
+export function addReviews(program: Command, terminal: OutputTerminal, done: CommandEnd): void {
   const reviews = program.command("reviews").description("answer what kept runs ask people");
   withStore(common(reviews.command("list").alias("ls")))
     .description("list the reviews that wait, the oldest first")

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { CallArguments } from "./call-command.js";
-import type { Done } from "./command-parts.js";
+import type { CommandEnd } from "./command-parts.js";
 import type * as Queue from "./queue-commands.js";
 import type { ServeArguments } from "./serve-command.js";
 import type { OutputTerminal } from "./terminal.js";
@@ -12,13 +12,13 @@ const URL_OF = "the address of a service, for instance http://127.0.0.1:7329";
 const queueCommands = (): Promise<typeof Queue> => import("./queue-commands.js");
 
 /** The commands of services. */
-export function addServices(program: Command, terminal: OutputTerminal, done: Done): void {
+export function addServices(program: Command, terminal: OutputTerminal, done: CommandEnd): void {
   addServe(program, terminal, done);
   addCall(program, terminal, done);
   addQueue(program, terminal, done);
 }
 
-function addServe(program: Command, terminal: OutputTerminal, done: Done): void {
+function addServe(program: Command, terminal: OutputTerminal, done: CommandEnd): void {
   common(program.command("serve"))
     .description("start an ensemble as a service; SIGTERM ends what runs, then the service")
     .argument("<file>", FILE)
@@ -50,7 +50,7 @@ function addServe(program: Command, terminal: OutputTerminal, done: Done): void 
     });
 }
 
-function addCall(program: Command, terminal: OutputTerminal, done: Done): void {
+function addCall(program: Command, terminal: OutputTerminal, done: CommandEnd): void {
   common(withInputs(program.command("call")))
     .description("request what a service shares, and print the result")
     .argument("<url>", URL_OF)
@@ -72,7 +72,7 @@ function addCall(program: Command, terminal: OutputTerminal, done: Done): void {
     });
 }
 
-function addQueue(program: Command, terminal: OutputTerminal, done: Done): void {
+function addQueue(program: Command, terminal: OutputTerminal, done: CommandEnd): void {
   const queue = program.command("queue").description("look after the queue of a service");
   common(queue.command("ls").alias("list"))
     .description("count what waits, runs and is dead")

@@ -1,9 +1,9 @@
-import type { Spent, TaskView, TraceView } from "./trace-view.js";
+import type { SpentInTrace, TaskView, TraceView } from "./trace-view.js";
 import { canonicalJson } from "../util/json/canonical.js";
 import { asFields } from "../util/objects.js";
 
 /** What one run spent, and how long it took. */
-export interface RunMeasures extends Spent {
+export interface RunMeasures extends SpentInTrace {
   readonly durationMs: number;
 }
 

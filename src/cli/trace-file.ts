@@ -40,7 +40,7 @@ function notJson(path: string, text: string, error: unknown): FileFormatError {
 }
 
 /** @throws FileFormatError for other documents, and for versions that are not understood. */
-function checkSchema(trace: TraceFields, path: string, text: string): void {
+function checkTraceSchema(trace: TraceFields, path: string, text: string): void {
   const version = trace.raw("schemaVersion");
   const at = (steps: JsonPath): { readonly path: string; readonly line: number } => ({
     path,
@@ -81,7 +81,7 @@ export async function readTraceFile(path: string): Promise<TraceView> {
   }
   try {
     const trace = new TraceFields(document, []);
-    checkSchema(trace, path, text);
+    checkTraceSchema(trace, path, text);
     const view = traceView(trace);
     if (trace.raw("taskTraces") === undefined)
       throw new MisshapenTrace("taskTraces must be a list, got: undefined", []);

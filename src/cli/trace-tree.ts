@@ -2,7 +2,7 @@ import type { Paint, Style } from "../plugins/observability/console/terminal-tex
 import type {
   CallView,
   DelegationView,
-  Spent,
+  SpentInTrace,
   TaskView,
   ToolView,
   TraceView,
@@ -29,13 +29,13 @@ export function timeText(ms: number): string {
 }
 
 /** `0.0123 USD`, `at least 0.0123 USD`, or nothing. */
-export function costText(cost: Spent["cost"]): string {
+export function costText(cost: SpentInTrace["cost"]): string {
   if (cost === null) return "";
   const currency = cost.currency === "" ? "" : ` ${printableLine(cost.currency, 10)}`;
   return `${cost.atLeast ? "at least " : ""}${Number(cost.amount.toPrecision(4))}${currency}`;
 }
 
-function spentText({ inputTokens, outputTokens, cost }: Spent): string {
+function spentText({ inputTokens, outputTokens, cost }: SpentInTrace): string {
   const price = costText(cost);
   return `${readableCount(inputTokens)} in, ${readableCount(outputTokens)} out${price === "" ? "" : `, ${price}`}`;
 }

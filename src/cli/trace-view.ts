@@ -9,7 +9,7 @@ export interface Cost {
 }
 
 /** Tokens and money; -1 and `null` where they are not known. */
-export interface Spent {
+export interface SpentInTrace {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cost: Cost | null;
@@ -25,7 +25,7 @@ export interface ToolView {
 }
 
 /** A model call, one attempt. */
-export interface CallView extends Spent {
+export interface CallView extends SpentInTrace {
   readonly model: string;
   readonly purpose: string;
   readonly attempt: number;
@@ -50,7 +50,7 @@ export interface DelegationView {
 }
 
 /** One attempt of a task. */
-export interface TaskView extends Spent {
+export interface TaskView extends SpentInTrace {
   readonly taskId: string;
   readonly attempt: number;
   readonly agentRole: string;
@@ -73,7 +73,7 @@ export interface ErrorView {
 }
 
 /** A trace as commands show it; missing from older writers is unknown. */
-export interface TraceView extends Spent {
+export interface TraceView extends SpentInTrace {
   readonly runId: string;
   readonly workflow: string;
   readonly exitReason: string;
@@ -87,7 +87,7 @@ export interface TraceView extends Spent {
 }
 
 /** Of metrics, under our names or the format's (`totalInputTokens`). A sum of nothing but unknown figures is unknown. */
-function spentOf(metrics: TraceFields | undefined, currency: string): Spent {
+function spentOf(metrics: TraceFields | undefined, currency: string): SpentInTrace {
   const unknownCalls = metrics?.number("unknownUsageCalls", 0) ?? 0;
   const tokens = (name: string, total: string): number => {
     const sum = metrics?.number(name, metrics.number(total, -1)) ?? -1;

@@ -115,7 +115,7 @@ export class Loop {
     requireInteger(`Loop '${o.name}' maxIterations`, o.maxIterations, 1);
     requireOneOf(`Loop '${o.name}' onMaxIterations`, o.onMaxIterations, ON_MAX);
     requireOneOf(`Loop '${o.name}' outputMode`, o.outputMode, MODES);
-    checkMemory(o);
+    checkLoopMemory(o);
     if (o.context !== undefined) checkTaskList(`Loop '${o.name}' context`, o.context);
     checkBody(o.name, o.tasks);
     this.name = o.name;
@@ -133,7 +133,7 @@ export class Loop {
 }
 
 /** Requires a size with WINDOW, and refuses it otherwise. */
-function checkMemory({ name, memoryMode, memoryWindowSize }: LoopOptions): void {
+function checkLoopMemory({ name, memoryMode, memoryWindowSize }: LoopOptions): void {
   requireOneOf(`Loop '${name}' memoryMode`, memoryMode, MEMORY_MODES);
   if (memoryMode === "WINDOW") {
     if (

@@ -120,7 +120,7 @@ function roleOf(
   return agentSynthesizer === undefined ? roleFor(task.description) : "(synthesized)";
 }
 
-function factsOf(
+function taskFacts(
   { id, task, contextIds, mapReduce }: PlannedTask,
   plan: Plan,
   managed: boolean,
@@ -148,7 +148,7 @@ function nodeOf(
   const facts =
     task === undefined
       ? { id, description: title ?? id, expectedOutput: "", agentRole: "(loop)", dependsOn: [] }
-      : factsOf(task, plan, managed);
+      : taskFacts(task, plan, managed);
   return {
     ...facts,
     ...(dependsOn !== undefined && { dependsOn }),

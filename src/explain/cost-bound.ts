@@ -1,7 +1,7 @@
 import type { CostConfiguration, CostEstimate } from "../contracts/cost.js";
 import type { EnsembleOptions, Explanation } from "../contracts/ensemble-options.js";
 import type { UsageRecord } from "../contracts/usage.js";
-import type { TaskDetails, Team } from "./model.js";
+import type { TaskDetails, TeamDetails } from "./model.js";
 
 import { priceOf, roundedCost } from "../contracts/cost.js";
 import { messageOf } from "../util/errors.js";
@@ -44,7 +44,7 @@ export function costBoundOf(
   tasks: readonly TaskDetails[],
   options: EnsembleOptions,
   prices: CostConfiguration,
-  team?: Team,
+  team?: TeamDetails,
 ): Bound {
   const reckoning: Reckoning = {
     options,

@@ -18,7 +18,7 @@ export interface TaskDetails {
 }
 
 /** A hierarchical team, as far as its cost depends on what its manager decides. */
-export interface Team {
+export interface TeamDetails {
   readonly manager: TaskDetails;
   /** What can be assigned: to each worker every listed task, and one that the manager makes up. */
   readonly assignments: readonly TaskDetails[];

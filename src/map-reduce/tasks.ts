@@ -31,12 +31,12 @@ export class MapReduceTasks<I, R> {
     const agent =
       mapAgent === undefined
         ? undefined
-        : checkAgent(
+        : checkTreeAgent(
             "mapAgent",
             call("mapAgent", place, () => mapAgent(item)),
             place,
           );
-    return checkTask(
+    return checkTreeTask(
       "mapTask",
       call("mapTask", place, () => mapTask(item, agent)),
       place,
@@ -50,8 +50,8 @@ export class MapReduceTasks<I, R> {
     const agent =
       reduceAgent === undefined
         ? undefined
-        : checkAgent("reduceAgent", call("reduceAgent", place, reduceAgent), place);
-    const task = checkTask<R>(
+        : checkTreeAgent("reduceAgent", call("reduceAgent", place, reduceAgent), place);
+    const task = checkTreeTask<R>(
       "reduceTask",
       call("reduceTask", place, () => reduceTask(Object.freeze([...tasks]), agent)),
       place,
@@ -95,8 +95,8 @@ export class MapReduceTasks<I, R> {
     const agent =
       directAgent === undefined
         ? undefined
-        : checkAgent("directAgent", call("directAgent", "", directAgent), "");
-    return checkTask<R>(
+        : checkTreeAgent("directAgent", call("directAgent", "", directAgent), "");
+    return checkTreeTask<R>(
       "directTask",
       call("directTask", "", () => directTask?.(items, agent)),
       "",
@@ -119,12 +119,12 @@ function call(name: string, place: string, make: () => unknown): unknown {
   }
 }
 
-function checkTask<T>(name: string, task: unknown, place: string): TaskOf<T> {
+function checkTreeTask<T>(name: string, task: unknown, place: string): TaskOf<T> {
   if (task instanceof Task) return task as TaskOf<T>; // by the type of the user's function
   throw new ValidationError(`${name} must return a Task${place}, got: ${preview(task)}`);
 }
 
-function checkAgent(name: string, agent: unknown, place: string): Agent {
+function checkTreeAgent(name: string, agent: unknown, place: string): Agent {
   if (agent instanceof Agent) return agent;
   throw new ValidationError(`${name} must return an Agent${place}, got: ${preview(agent)}`);
 }

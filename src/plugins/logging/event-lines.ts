@@ -84,7 +84,7 @@ const LINES: {
       : []),
   ],
   task_failed: (e) => [
-    (isStop(e.cause.code) ? warn : error)(
+    (isStopLine(e.cause.code) ? warn : error)(
       () =>
         `${place(e)} failed | Duration: ${duration(e.durationMs)} | Reason: ${reason(e.reason)}`,
     ),
@@ -180,7 +180,7 @@ const LINES: {
 /** The events that are logged. */
 export const LOGGED = Object.keys(LINES) as readonly EventType[]; // the keys of the table
 
-function isStop(code: string): boolean {
+function isStopLine(code: string): boolean {
   return code === "AE_RUN_CANCELLED" || code === "AE_EXIT_EARLY";
 }
 

@@ -101,7 +101,7 @@ export class RecordingReader {
     const numbers = listField(requireFields(fields["request"], "'request'"), "messages");
     const { recording } = this;
     recording.addCall({
-      keys: keysOf(fields),
+      keys: recordedKeys(fields),
       run: textField(fields, "run"),
       ...readTimes(recording, fields),
       task: textField(fields, "task"),
@@ -166,7 +166,7 @@ function readTimes(recording: Recording, fields: Fields): { readonly step?: stri
   return { step };
 }
 
-function keysOf(fields: Fields): readonly string[] {
+function recordedKeys(fields: Fields): readonly string[] {
   const redacted = absentOrText(fields, "redactedKey");
   return redacted === undefined ? [textField(fields, "key")] : [textField(fields, "key"), redacted];
 }
@@ -179,7 +179,7 @@ function readMessage(fields: Fields): ChatMessage {
 function addTool(recording: Recording, fields: Fields): void {
   const { result, error } = fields;
   recording.addTool({
-    keys: keysOf(fields),
+    keys: recordedKeys(fields),
     run: textField(fields, "run"),
     ...readTimes(recording, fields),
     task: textField(fields, "task"),

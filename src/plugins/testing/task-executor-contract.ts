@@ -30,7 +30,7 @@ function planned(task: AnyTask): PlannedTask {
   return { id: "task-1", task: task, contextIds: [], agent: task.agent };
 }
 
-function callOf(task: AnyTask, scope: StagedScope): TaskCall {
+function taskCallOf(task: AnyTask, scope: StagedScope): TaskCall {
   const agent =
     task.handler === undefined
       ? (task.agent ?? new Agent({ role: "Tester", goal: "Test", tools: task.tools }))
@@ -56,7 +56,7 @@ function callOf(task: AnyTask, scope: StagedScope): TaskCall {
   return Object.freeze(call); // a change would throw
 }
 
-function assertResult(result: ExecutorResult): void {
+function assertTaskResult(result: ExecutorResult): void {
   assert.equal(typeof result.raw, "string", "raw must be a string");
   const { toolCallCount = 0 } = result;
   assert.ok(
@@ -88,7 +88,7 @@ function endingSuite(options: TaskExecutorContractOptions, model: ChatModel): vo
     scope.abort(reason);
     const ended = await options
       .create()
-      .execute(callOf(options.task, scope), scope)
+      .execute(taskCallOf(options.task, scope), scope)
       .catch((error: unknown) => error);
     if (ended instanceof Error)
       assert.ok(ledTo(ended, reason), `expected the signal's reason, got ${String(ended)}`);
@@ -103,7 +103,7 @@ function endingSuite(options: TaskExecutorContractOptions, model: ChatModel): vo
         : model;
     const scope = new StagedScope("run-1", failing);
     const error = await rejection(
-      options.create().execute(callOf(options.failing ?? options.task, scope), scope),
+      options.create().execute(taskCallOf(options.failing ?? options.task, scope), scope),
     );
     assert.ok(error instanceof Error, `expected an Error, got ${String(error)}`);
     if (options.failing === undefined)
@@ -145,12 +145,12 @@ export function taskExecutorContract(name: string, options: TaskExecutorContract
 
     it("does a task, and leaves its call as it is", async () => {
       const scope = new StagedScope("run-1", model);
-      assertResult(await options.create().execute(callOf(options.task, scope), scope)); // the call is frozen
+      assertTaskResult(await options.create().execute(taskCallOf(options.task, scope), scope)); // the call is frozen
     });
 
     it("calls the model through the scope only", async () => {
       const scope = new StagedScope("run-1", model);
-      await options.create().execute(callOf(options.task, scope), scope);
+      await options.create().execute(taskCallOf(options.task, scope), scope);
       assert.equal(
         scope.model.requests.length,
         0,
@@ -162,9 +162,9 @@ export function taskExecutorContract(name: string, options: TaskExecutorContract
       const executor = options.create();
       const scopes = [new StagedScope("run-1", model), new StagedScope("run-2", model)];
       const results = await Promise.all(
-        scopes.map((scope) => executor.execute(callOf(options.task, scope), scope)),
+        scopes.map((scope) => executor.execute(taskCallOf(options.task, scope), scope)),
       );
-      results.forEach(assertResult);
+      results.forEach(assertTaskResult);
       const [one, two] = scopes;
       assert.deepEqual(one?.purposes, two?.purposes);
     });
@@ -173,7 +173,7 @@ export function taskExecutorContract(name: string, options: TaskExecutorContract
       const executor = options.create();
       if (executor.preview === undefined) return;
       const scope = new StagedScope("run-1", model);
-      const preview = await executor.preview(callOf(options.task, scope), scope);
+      const preview = await executor.preview(taskCallOf(options.task, scope), scope);
       assert.equal(typeof preview.systemPrompt, "string");
       assert.equal(typeof preview.userPrompt, "string");
       assert.ok(Array.isArray(preview.tools));

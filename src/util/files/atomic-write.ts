@@ -2,7 +2,7 @@ import { open, rename, rm, stat, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { codeOf } from "../objects.js";
 import { makeFolder } from "./make-folder.js";
-import { isAt } from "./same-file.js";
+import { isAtPath } from "./same-file.js";
 
 /** Owner access only: the text may contain prompts. */
 const MODE = 0o600;
@@ -52,14 +52,14 @@ export class DraftFile {
    */
   async publish(): Promise<void> {
     await this.handle.sync(); // a power cut after the rename could otherwise leave an empty file
-    if (!(await isAt(this.handle, this.path))) throw new Error("another writer has taken over");
+    if (!(await isAtPath(this.handle, this.path))) throw new Error("another writer has taken over");
     await rename(this.path, this.target);
   }
 
   /** Closes an unpublished draft and removes it, unless the path belongs to another writer. */
   async discard(): Promise<void> {
     try {
-      if (await isAt(this.handle, this.path)) await rm(this.path, { force: true });
+      if (await isAtPath(this.handle, this.path)) await rm(this.path, { force: true });
     } finally {
       await this.handle.close();
     }

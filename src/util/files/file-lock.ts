@@ -10,7 +10,7 @@ import {
   thisProcess,
   type LockHolder,
 } from "./lock-holder.js";
-import { isAt } from "./same-file.js";
+import { isAtPath } from "./same-file.js";
 
 /**
  * Intervals of a lock in ms: how often its holder renews it, and how long others wait before a
@@ -85,7 +85,7 @@ export class FileLock {
 
   /** Returns whether this lock is still in place: its file was neither removed nor taken over. */
   isHeld(): Promise<boolean> {
-    return isAt(this.#file, this.path);
+    return isAtPath(this.#file, this.path);
   }
 
   /** Ignores a failure: callers check `isHeld` before anything depends on the lock. */
@@ -130,7 +130,7 @@ async function create(path: string): Promise<FileHandle | undefined> {
 /** Removes a lock file of this process, and closes it. */
 async function remove(file: FileHandle, path: string): Promise<void> {
   try {
-    if (await isAt(file, path)) await rm(path, { force: true });
+    if (await isAtPath(file, path)) await rm(path, { force: true });
   } finally {
     await file.close();
   }
@@ -185,7 +185,8 @@ async function removeStale(path: string, seen: Seen, timing: LockTiming): Promis
   }
   try {
     const now = await inspect(path);
-    if (now?.mark === seen.mark && (await isAt(guard, guardPath))) await rm(path, { force: true });
+    if (now?.mark === seen.mark && (await isAtPath(guard, guardPath)))
+      await rm(path, { force: true });
   } finally {
     await remove(guard, guardPath);
   }

@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import { codeOf } from "../objects.js";
 
 /** Returns whether an open file is still at `path`: neither removed nor replaced. */
-export async function isAt(file: FileHandle, path: string): Promise<boolean> {
+export async function isAtPath(file: FileHandle, path: string): Promise<boolean> {
   try {
     const [open, there] = await Promise.all([
       file.stat({ bigint: true }),

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { open, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isAt } from "../../../src/util/files/same-file.js";
+import { isAtPath } from "../../../src/util/files/same-file.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
 describe("isAt", () => {
@@ -10,15 +10,15 @@ describe("isAt", () => {
     const [path, other] = [join(root, "file"), join(root, "other")];
     const file = await open(path, "wx");
     try {
-      expect(await isAt(file, path)).to.equal(true);
+      expect(await isAtPath(file, path)).to.equal(true);
       await symlink(path, other);
-      expect(await isAt(file, other)).to.equal(true);
+      expect(await isAtPath(file, other)).to.equal(true);
       await rm(other);
       await writeFile(other, "");
       await rename(other, path);
-      expect(await isAt(file, path)).to.equal(false);
+      expect(await isAtPath(file, path)).to.equal(false);
       await rm(path);
-      expect(await isAt(file, path)).to.equal(false);
+      expect(await isAtPath(file, path)).to.equal(false);
     } finally {
       await file.close();
     }

@@ -2,7 +2,7 @@ import { ValidationError } from "../../../contracts/errors.js";
 import { preview } from "../../../contracts/validation.js";
 
 /** @throws ValidationError naming the first of `texts` that is not a text */
-export function checkTexts(texts: unknown): void {
+export function checkEmbeddableTexts(texts: unknown): void {
   if (!Array.isArray(texts))
     throw new ValidationError(`embed() texts must be an array, got: ${preview(texts)}`);
   for (const [index, text] of texts.entries()) {

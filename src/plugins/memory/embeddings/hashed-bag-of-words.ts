@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { EmbeddingModel } from "../../../contracts/embedding.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { checkOptions, preview } from "../../../contracts/validation.js";
-import { checkTexts } from "./check-texts.js";
+import { checkEmbeddableTexts } from "./check-texts.js";
 import { stemsOf } from "./words.js";
 
 /** Options of {@link hashedBagOfWords}. */
@@ -36,7 +36,7 @@ function hash(text: string): number {
  * Returns runs of four characters with the ends of the word marked, so that related and misspelt
  * words match.
  */
-function partsOf(word: string): readonly string[] {
+function wordParts(word: string): readonly string[] {
   const marked = `<${word}>`;
   return Array.from({ length: Math.max(1, marked.length - PART_LENGTH + 1) }, (_, i) =>
     marked.slice(i, i + PART_LENGTH),
@@ -53,7 +53,7 @@ class Features {
       this.#add(`w${word}`, 1);
       if (this.#previous !== undefined) this.#add(`p${this.#previous} ${word}`, PAIR_WEIGHT);
       this.#previous = word;
-      const parts = partsOf(word);
+      const parts = wordParts(word);
       for (const part of parts) this.#add(`c${part}`, PARTS_WEIGHT / Math.sqrt(parts.length));
     }
   }
@@ -117,7 +117,7 @@ export function hashedBagOfWords(options: HashedBagOfWordsOptions = {}): Embeddi
   return Object.freeze<EmbeddingModel>({
     dimensions,
     async embed(texts) {
-      checkTexts(texts);
+      checkEmbeddableTexts(texts);
       const vectors: (readonly number[])[] = [];
       for (const [index, text] of texts.entries()) {
         if (index > 0 && index % 16 === 0) await nextTurn();

@@ -1,7 +1,7 @@
 import type { EmbeddingModel } from "../../../contracts/embedding.js";
 import { ModelCallError, ValidationError } from "../../../contracts/errors.js";
 import { Thread } from "../../shared/processes/thread.js";
-import { checkTexts } from "./check-texts.js";
+import { checkEmbeddableTexts } from "./check-texts.js";
 import { SENTENCE_ENCODER_PROGRAM } from "./sentence-encoder-program.js";
 import { messageOf } from "../../../util/errors.js";
 import { addressOfOptional } from "../../../util/import-optional.js";
@@ -54,7 +54,7 @@ export function universalSentenceEncoder(): SentenceEncoder {
   return Object.freeze<SentenceEncoder>({
     dimensions: 512,
     async embed(texts) {
-      checkTexts(texts);
+      checkEmbeddableTexts(texts);
       thread ??= new Thread(SENTENCE_ENCODER_PROGRAM, findPackages());
       const vectors: (readonly number[])[] = [];
       try {

@@ -34,9 +34,9 @@ class LineReader {
   read(line: Buffer): void {
     this.#line++;
     try {
-      if (this.#line === 1) checkLogHeader(parse(line));
+      if (this.#line === 1) checkLogHeader(parseRecord(line));
       else if (line.length > 0)
-        this.table.apply(readRecord(parse(line), line.length + 1, this.table));
+        this.table.apply(readRecord(parseRecord(line), line.length + 1, this.table));
     } catch (error) {
       throw ValidationError.isInstance(error) ? this.#formatError(error) : error;
     }
@@ -60,7 +60,7 @@ class LineReader {
  * Returns `undefined` for invalid JSON or UTF-8; the checks then report what is missing. The
  * parser's own message would reveal the file's content.
  */
-function parse(line: Buffer): unknown {
+function parseRecord(line: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(line));
   } catch {
@@ -102,7 +102,7 @@ export async function readWriteLog(file: FileHandle, path: string): Promise<Read
 function ending(reader: LineReader, size: number, rest: Buffer): ReadWriteLog {
   const { table } = reader;
   const isTorn =
-    size === 0 ? HEADER_LINE.startsWith(rest.toString("latin1")) : parse(rest) === undefined;
+    size === 0 ? HEADER_LINE.startsWith(rest.toString("latin1")) : parseRecord(rest) === undefined;
   if (rest.length === 0) return { table, size, torn: undefined, unended: false };
   if (isTorn) return { table, size, torn: rest, unended: false };
   reader.read(rest);

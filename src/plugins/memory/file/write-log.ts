@@ -7,7 +7,7 @@ import { DraftFile, writeFileAtomically } from "../../../util/files/atomic-write
 import type { FileLock } from "../../../util/files/file-lock.js";
 import { lineParts } from "../../../util/files/line-parts.js";
 import { makeFolder } from "../../../util/files/make-folder.js";
-import { isAt } from "../../../util/files/same-file.js";
+import { isAtPath } from "../../../util/files/same-file.js";
 import { syncFolder } from "../../../util/files/sync-folder.js";
 import { writeFully } from "../../../util/files/write-fully.js";
 import { codeOf } from "../../../util/objects.js";
@@ -134,7 +134,7 @@ export class WriteLog {
   async #checkIsOurs(): Promise<void> {
     const [there, isMine, isHeld] = await Promise.all([
       statIfThere(this.path),
-      isAt(this.#file, this.path),
+      isAtPath(this.#file, this.path),
       this.#lock.isHeld(),
     ]);
     if (isHeld && isMine && there?.size === this.#size) return;

@@ -17,7 +17,7 @@ import {
 import { frozenEntry, handedOut } from "../shared/frozen-entry.js";
 import { ScopeLocks } from "../shared/scope-locks.js";
 
-interface Scope {
+interface ScopeEntries {
   version: number;
   entries: MemoryEntry[];
 }
@@ -27,7 +27,7 @@ interface Scope {
  * that a late conditional write is rejected.
  */
 class InMemoryStore implements SharedMemoryStore {
-  readonly #scopes = new Map<string, Scope>();
+  readonly #scopes = new Map<string, ScopeEntries>();
   readonly #locks = new ScopeLocks();
 
   /** An accessor, not a field: checks of options list own fields, and would name this one where the store is given as `memory`. */
@@ -106,7 +106,7 @@ class InMemoryStore implements SharedMemoryStore {
   }
 
   /** Replaces the entries. If nothing is removed, the version stays the same. */
-  #replace(scope: Scope, entries: MemoryEntry[]): void {
+  #replace(scope: ScopeEntries, entries: MemoryEntry[]): void {
     if (entries.length === scope.entries.length) return;
     scope.entries = entries;
     scope.version++;

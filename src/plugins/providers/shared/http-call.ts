@@ -26,7 +26,7 @@ import { asFields } from "../../../util/objects.js";
 const ERROR_BODY_LIMIT = 64 * 1024;
 
 /** The settings that all calls of a provider share. */
-export interface Line {
+export interface TextLine {
   readonly vendor: Vendor;
   readonly connector: Connector;
   readonly limits: Pick<
@@ -41,7 +41,7 @@ export interface Line {
 }
 
 /** Creates the settings for a vendor with these options. */
-export function createLine(vendor: Vendor, options: ResolvedProviderOptions): Line {
+export function createLine(vendor: Vendor, options: ResolvedProviderOptions): TextLine {
   const { apiKey, headers } = options;
   const redact = secretReplacer([
     ...(apiKey === undefined ? [] : [apiKey]),
@@ -52,7 +52,7 @@ export function createLine(vendor: Vendor, options: ResolvedProviderOptions): Li
 
 /** One call to a vendor, from connecting to the last byte. Must be closed. */
 export class HttpCall {
-  readonly #line: Line;
+  readonly #line: TextLine;
   readonly #modelId: string;
   readonly #deadline: CallDeadline;
   readonly #partialText: () => string;
@@ -64,7 +64,7 @@ export class HttpCall {
    * @throws the signal's reason if it is aborted
    */
   constructor(
-    line: Line,
+    line: TextLine,
     o: {
       readonly modelId: string;
       readonly signal: AbortSignal | undefined;

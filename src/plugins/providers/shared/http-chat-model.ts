@@ -10,7 +10,7 @@ import { InvalidResponseError, ErrorDocument } from "./invalid-response-error.js
 import type { ChatProtocol, StreamedAnswer } from "./chat-protocol.js";
 import type { GuardedBody } from "./guarded-body.js";
 import type { Fields } from "../../../util/objects.js";
-import { HttpCall, type Line } from "./http-call.js";
+import { HttpCall, type TextLine } from "./http-call.js";
 import { parseGuarded } from "./json-guard.js";
 import { asFields } from "../../../util/objects.js";
 
@@ -81,13 +81,13 @@ export class HttpChatModel implements ChatModel {
   readonly provider: string;
   readonly modelId: string;
   readonly capabilities: ModelCapabilities;
-  readonly #line: Line;
+  readonly #line: TextLine;
   readonly #protocol: ChatProtocol;
 
   constructor(
     modelId: string,
     o: {
-      readonly line: Line;
+      readonly line: TextLine;
       readonly protocol: ChatProtocol;
       readonly capabilities: ModelCapabilities;
     },

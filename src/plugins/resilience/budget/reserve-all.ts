@@ -6,7 +6,7 @@ import { NOTHING } from "./amount.js";
 import { advance } from "./queue.js";
 
 /** What is reserved in one account. */
-interface Part {
+interface ReservedPart {
   readonly account: Account;
   readonly amount: BudgetAmount;
 }
@@ -14,7 +14,7 @@ interface Part {
 /** Reserves all parts, one after the other, or none; returns which. @throws LimitStoreError; the reason of `signal`. */
 export function reserveAll(
   holder: ReservationHolder,
-  parts: readonly Part[],
+  parts: readonly ReservedPart[],
   signal?: AbortSignal,
 ): Awaitable<boolean> {
   const taken: Account[] = [];

@@ -108,7 +108,7 @@ export class ContextLimiter {
     if (shorter === undefined)
       known.set(
         message,
-        (shorter = shortened(message, this.settings.compact?.keepCharacters ?? 0, texts)),
+        (shorter = shortenedMessages(message, this.settings.compact?.keepCharacters ?? 0, texts)),
       );
     return shorter;
   }
@@ -131,7 +131,7 @@ function endOfOldTurns(messages: readonly ChatMessage[], keepTurns: number): num
   return keepTurns === 0 ? messages.length : 0;
 }
 
-function shortened(
+function shortenedMessages(
   message: ToolMessage,
   keepCharacters: number,
   texts: PromptTexts<ContextLimitTemplateName>,

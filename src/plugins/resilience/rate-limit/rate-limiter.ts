@@ -16,7 +16,7 @@ const DEFAULT_PAUSE_MS = 1_000;
 const LONGEST_MS = 2_147_483_647;
 
 /** A call whose turn has come. */
-interface Admitted {
+interface AdmittedCall {
   readonly turn: Turn;
   readonly unwatch: () => void;
 }
@@ -29,7 +29,7 @@ interface Admitted {
 export class RateLimiter {
   readonly #pauses = new WeakMap<ChatModel, number>();
   /** Calls whose turn has come, by the list of limits that the kernel creates for each attempt. */
-  readonly #admitted = new WeakMap<readonly OwnedRateLimit[], Admitted>();
+  readonly #admitted = new WeakMap<readonly OwnedRateLimit[], AdmittedCall>();
   readonly #waiting = new WaitList();
   readonly #aborts = new AbortWatch();
   #timer: NodeJS.Timeout | undefined;

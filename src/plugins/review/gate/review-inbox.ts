@@ -29,7 +29,7 @@ export function unwatchedReviews(): ReviewStore {
   return new MemoryReviews(false);
 }
 
-interface Entry {
+interface InboxEntry {
   review: StoredReview;
   state: "waiting" | "decided" | "over";
   /** Ends the wait of the run. */
@@ -38,8 +38,8 @@ interface Entry {
 
 class MemoryReviews implements ReviewInbox {
   readonly #watched: boolean;
-  readonly #waiting = new Map<string, Entry>();
-  readonly #ended = new Map<string, Entry>();
+  readonly #waiting = new Map<string, InboxEntry>();
+  readonly #ended = new Map<string, InboxEntry>();
   readonly #listeners = new ReviewListeners();
 
   constructor(watched: boolean) {
@@ -107,7 +107,7 @@ class MemoryReviews implements ReviewInbox {
     return this.#watched || this.#listeners.size > 0;
   }
 
-  #end(entry: Entry, state: "decided" | "over"): void {
+  #end(entry: InboxEntry, state: "decided" | "over"): void {
     const { reviewId } = entry.review;
     this.#waiting.delete(reviewId);
     entry.state = state;

@@ -66,7 +66,7 @@ function effectOf(allow: readonly string[]): "read" | "write" | "send" {
   return specs.every(({ reads }) => reads === true) ? "read" : "write";
 }
 
-function commandLine({ command, args = [], paths = [], message }: GitRequest): string {
+function gitCommandLine({ command, args = [], paths = [], message }: GitRequest): string {
   const shown = [
     command,
     ...args,
@@ -109,7 +109,7 @@ export function gitTool(options: GitToolOptions): Tool<GitRequest> {
       // a rejected call does not run and needs no approval
       return requireApproval && read.ok && !read.call.reads;
     },
-    approvalDescription: (input) => `Execute git ${commandLine(input)}`,
+    approvalDescription: (input) => `Execute git ${gitCommandLine(input)}`,
     approvalRejection: ({ command }) => `Git operation rejected by reviewer: git ${command}`,
     async execute(input, { signal }) {
       const given = await ARGUMENTS.read(input);

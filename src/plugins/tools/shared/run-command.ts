@@ -93,7 +93,7 @@ export async function runCommand(options: RunCommandOptions): Promise<CommandRes
     const leftRunning = await (ending === "aborted"
       ? running.group.end(Math.min(killGraceMs, ABORT_GRACE_MS))
       : running.group.end(killGraceMs, signal));
-    const exit = await drained(running);
+    const exit = await drainedStream(running);
     if (ending !== "done") throwIfEnded(signal);
     const { stdout, stderr } = running;
     return {
@@ -198,7 +198,7 @@ function feed({ stdin }: ChildProcess, text: string | Uint8Array | undefined): v
  * Waits until the program has exited and its outputs are read. Remaining writers have ended or
  * can't be ended, so the wait is short.
  */
-async function drained({ exited, stdout, stderr }: Running): Promise<Exit | undefined> {
+async function drainedStream({ exited, stdout, stderr }: Running): Promise<Exit | undefined> {
   let exit: Exit | undefined;
   const all = Promise.all([exited.then((known) => (exit = known)), stdout.closed, stderr.closed]);
   await firstEnding(all, { timeoutMs: DRAIN_LIMIT_MS });

@@ -81,7 +81,7 @@ async function loadMarkdown(address: string): Promise<Convert> {
     service.addRule("link", {
       filter: "a",
       replacement: (content, node) =>
-        link(content, (node as PageElement).getAttribute("href"), url),
+        pageLink(content, (node as PageElement).getAttribute("href"), url),
     });
     service.addRule("cell", {
       filter: ["td", "th"],
@@ -93,7 +93,7 @@ async function loadMarkdown(address: string): Promise<Convert> {
 }
 
 /** Returns a link with an absolute address. Returns only the text if there is no usable address. */
-function link(content: string, href: string | null, url: string): string {
+function pageLink(content: string, href: string | null, url: string): string {
   const text = content.trim().replace(/\s*\n\s*/g, " ");
   if (href === null || text === "" || !URL.canParse(href, url)) return text;
   const target = new URL(href, url);

@@ -142,11 +142,11 @@ async function scrape(scraper: Scraper, url: string, signal: AbortSignal): Promi
     return ToolResult.failure(
       `Failed to fetch URL: HTTP ${response.status} from ${shownAddress(url)}`,
     );
-  const text = await pageText(scraper, response, signal);
+  const text = await scrapedText(scraper, response, signal);
   return pageResult(response, text, scraper.maxContentLength);
 }
 
-async function pageText(
+async function scrapedText(
   { format, maxContentLength: limit }: Scraper,
   response: SafeResponse,
   signal: AbortSignal,

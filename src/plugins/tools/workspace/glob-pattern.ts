@@ -6,7 +6,7 @@ export interface GlobSyntax {
 
 const DEEPEST_BRACES = 10;
 
-function quoted(text: string): string {
+function quotedPattern(text: string): string {
   return text.replace(/[\\^$.|?*+()[\]{}]/g, "\\$&");
 }
 
@@ -41,10 +41,10 @@ class GlobTranslator {
         return this.#choice();
       case "\\":
         this.#at += 2;
-        return quoted(this.#glob[this.#at - 1] ?? "\\");
+        return quotedPattern(this.#glob[this.#at - 1] ?? "\\");
       default:
         this.#at++;
-        return this.#syntax.braces ? this.#brace(letter) : quoted(letter);
+        return this.#syntax.braces ? this.#brace(letter) : quotedPattern(letter);
     }
   }
 
@@ -75,7 +75,7 @@ class GlobTranslator {
       return "(?:";
     }
     if (this.#braces > 0 && letter === ",") return "|";
-    if (this.#braces === 0 || letter !== "}") return quoted(letter);
+    if (this.#braces === 0 || letter !== "}") return quotedPattern(letter);
     this.#braces--;
     return ")";
   }

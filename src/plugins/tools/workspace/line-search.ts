@@ -23,7 +23,7 @@ function shownLine(text: string): string {
  * Returns the indexes of at most `most` matching lines, counted from 0, and the number of lines too
  * long to search. Searching only a part of a line could give a false match at its end.
  */
-async function matching(
+async function matchingLines(
   lines: readonly string[],
   regex: RE2JS,
   most: number,
@@ -55,7 +55,7 @@ export async function searchText(
 ): Promise<{ readonly found: readonly FoundLine[]; readonly tooLong: number }> {
   const lines = text.split(/\r?\n/);
   if (lines.at(-1) === "") lines.pop();
-  const { found: matches, tooLong } = await matching(lines, regex, o.most, o.limit);
+  const { found: matches, tooLong } = await matchingLines(lines, regex, o.most, o.limit);
   const isMatch = new Set(matches);
   const kept = new Set(
     matches.flatMap((i) => Array.from({ length: 2 * o.context + 1 }, (_, n) => i - o.context + n)),

@@ -5,7 +5,7 @@ const MOST_PLACES = 5;
 const MOST_LINES = 40;
 const LONGEST_LINE = 200;
 
-function numbered(line: string, number: number): string {
+function numberedLines(line: string, number: number): string {
   const text = line.replace(/\r?\n$/, "");
   return `${String(number).padStart(4)} | ${text.length > LONGEST_LINE ? `${text.slice(0, LONGEST_LINE)}...` : text}`;
 }
@@ -19,7 +19,7 @@ export function snippetOf(after: readonly string[], changes: readonly LineChange
     const from = Math.max(newStart - CONTEXT, 0);
     const lines = after
       .slice(from, newEnd + CONTEXT)
-      .map((line, i) => numbered(line, from + i + 1));
+      .map((line, i) => numberedLines(line, from + i + 1));
     if (lines.length <= MOST_LINES) return lines.join("\n");
     return [...lines.slice(0, MOST_LINES / 2), "  ...", ...lines.slice(-MOST_LINES / 2)].join("\n");
   });

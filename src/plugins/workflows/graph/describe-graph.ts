@@ -20,7 +20,7 @@ export function describeGraph(plan: Plan): PlanDescription {
   }));
   return {
     steps: inSequence(steps),
-    graph: { start: stateId(graph, graph.start as string), edges: edgesOf(graph) },
+    graph: { start: stateId(graph, graph.start as string), edges: graphEdges(graph) },
   };
 }
 
@@ -28,7 +28,7 @@ const stateId = (graph: AnyGraph, state: string): string =>
   state === Graph.END ? state : `${graph.name}/${state}`;
 
 /** State names are strings at run time, for any type parameter of the graph. */
-function edgesOf(graph: AnyGraph): readonly PlanEdge[] {
+function graphEdges(graph: AnyGraph): readonly PlanEdge[] {
   return (graph.edges as readonly GraphEdge<string>[]).map((edge) => ({
     fromStateId: stateId(graph, edge.from),
     toStateId: stateId(graph, edge.to),

@@ -4,17 +4,17 @@ import { loopId } from "../shared/describe-tasks.js";
 import { bodyIds, checkLoops, listTasks } from "../shared/loop-plan.js";
 
 /** A task of the list or a whole loop, with the number of open dependencies and its dependants. */
-export interface Node {
+export interface DependencyNode {
   /** The task's id; `$loop:{name}` for a loop. */
   readonly id: string;
   /** The ids of the loop's tasks; `undefined` for a task. */
   readonly body: readonly string[] | undefined;
   open: number;
-  readonly dependents: Node[];
+  readonly dependents: DependencyNode[];
   skipped: boolean;
 }
 
-const newNode = (id: string, body?: readonly string[]): Node => ({
+const newNode = (id: string, body?: readonly string[]): DependencyNode => ({
   id,
   body,
   open: 0,
@@ -23,11 +23,11 @@ const newNode = (id: string, body?: readonly string[]): Node => ({
 });
 
 function connect(
-  node: Node,
+  node: DependencyNode,
   contextIds: Iterable<string | undefined>,
-  owners: ReadonlyMap<string, Node>,
+  owners: ReadonlyMap<string, DependencyNode>,
 ): void {
-  const dependencies = new Set<Node>();
+  const dependencies = new Set<DependencyNode>();
   for (const id of contextIds) {
     const dependency = id === undefined ? undefined : owners.get(id);
     // outside this part of the plan: satisfied
@@ -38,9 +38,9 @@ function connect(
 }
 
 /** Returns the tasks of the list in order, then the loops in order. */
-export function buildGraph(plan: Plan): readonly Node[] {
+export function buildGraph(plan: Plan): readonly DependencyNode[] {
   const tasks = listTasks(plan);
-  const owners = new Map(tasks.map(({ id }): [string, Node] => [id, newNode(id)]));
+  const owners = new Map(tasks.map(({ id }): [string, DependencyNode] => [id, newNode(id)]));
   const nodes = [...owners.values()];
   for (const loop of plan.loops) {
     const node = newNode(loopId(loop), bodyIds(plan, loop));

@@ -2,7 +2,7 @@ import type { WorkflowExecutor } from "../../../contracts/executors.js";
 import type { TaskOutput, WorkflowResult } from "../../../contracts/output.js";
 import type { Plan } from "../../../contracts/plan.js";
 import type { SubPlanOptions, Run } from "../../../contracts/run.js";
-import type { Node } from "./dependency-graph.js";
+import type { DependencyNode } from "./dependency-graph.js";
 import { AgentEnsembleError, RunCancelledError, endsRun } from "../../../contracts/errors.js";
 import { ParallelExecutionError } from "../../../contracts/workflow-errors.js";
 import { PARALLEL_OPTIONS } from "../shared/parallel-options.js";
@@ -24,11 +24,11 @@ const STARTS_AT_ONCE = 500;
 class DependencyRun {
   /** Outputs by node id: one output of a task, or the outputs of a loop. */
   readonly #outputs = new Map<string, TaskOutput | readonly TaskOutput[]>();
-  readonly #nodes: readonly Node[];
+  readonly #nodes: readonly DependencyNode[];
   readonly #failures = new Map<string, Error>();
-  readonly #ready: Node[] = [];
+  readonly #ready: DependencyNode[] = [];
   /** Nodes that are done, skipped, or treated as done. */
-  readonly #through = new Set<Node>();
+  readonly #through = new Set<DependencyNode>();
   /**
    * Shared by all tasks, so that the first failure can stop the others. Only if the plan requires
    * it.
@@ -87,7 +87,7 @@ class DependencyRun {
     });
   }
 
-  #start(node: Node): void {
+  #start(node: DependencyNode): void {
     this.#active++;
     const extras = {
       signal: this.#siblings?.signal,
@@ -114,7 +114,7 @@ class DependencyRun {
    * Whether this node is the only one left. Marks it as done: if two nodes ask at the same time,
    * the second one is the last.
    */
-  #endsWith(node: Node): boolean {
+  #endsWith(node: DependencyNode): boolean {
     this.#through.add(node);
     return (
       this.#through.size === this.#nodes.length &&
@@ -123,7 +123,7 @@ class DependencyRun {
     );
   }
 
-  #failed(node: Node, error: unknown): void {
+  #failed(node: DependencyNode, error: unknown): void {
     const stopped =
       this.run.signal.aborted || endsRun(error) || RunCancelledError.isInstance(error);
     if (stopped) this.#halted ??= error;
@@ -140,9 +140,9 @@ class DependencyRun {
    * Releases the dependants of a task that is done or skipped: they become ready, or are skipped
    * too.
    */
-  #release(node: Node, skip: boolean): void {
+  #release(node: DependencyNode, skip: boolean): void {
     this.#active--;
-    const pending: [Node, boolean][] = [[node, skip]];
+    const pending: [DependencyNode, boolean][] = [[node, skip]];
     for (let entry = pending.pop(); entry !== undefined; entry = pending.pop()) {
       const [done, failed] = entry;
       this.#through.add(done);
