@@ -253,6 +253,7 @@ module.exports = {
     vendorOnlyIn("@ai-sdk/", "src/plugins/providers/ai-sdk"),
     vendorOnlyIn("wink-", "src/plugins/providers/offline"),
     vendorOnlyIn("@a2a-js/", "src/plugins/network"),
+    vendorOnlyIn("(bullmq|ioredis)/", "src/plugins/network/redis"),
     vendorOnlyIn("@modelcontextprotocol/", "src/plugins/mcp"),
     vendorOnlyIn("@electric-sql/", "src/plugins/shared/sql"),
     vendorOnlyIn("pg/", "src/plugins/shared/sql"),

@@ -140,6 +140,7 @@ const VENDORS: Readonly<Record<string, string>> = {
   "@modelcontextprotocol/client": "@modelcontextprotocol/",
   "@opentelemetry/api": "@opentelemetry/",
   "@toon-format/toon": "@toon-format/",
+  bullmq: "(bullmq|ioredis)/",
   commander: "commander/",
   croner: "croner/",
   diff: "diff/",

@@ -1,41 +1,61 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { closeSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../../../support/temporary-folder.js";
 
-/** What the workers of a chaos test have written. */
+/** What the workers of a chaos test write into one file. */
 export class ChaosLog {
   readonly path = join(temporaryFolder(), "log");
-
-  constructor() {
-    writeFileSync(this.path, "");
-  }
+  readonly #file = openSync(this.path, "a+");
+  readonly #buffer = Buffer.alloc(1 << 16);
+  readonly #executed = new Set<string>();
+  readonly #recorded = new Set<string>();
+  readonly #recordedTwice: string[] = [];
+  #at = 0;
+  #rest = "";
+  #started = 0;
 
   /** Executions that have begun. */
   get started(): number {
-    return this.#ids("started").length;
+    this.#read();
+    return this.#started;
   }
 
   /** Executions beyond the first of each request. */
   get startedAgain(): number {
-    const ids = this.#ids("started");
-    return ids.length - new Set(ids).size;
+    this.#read();
+    return this.#started - this.#executed.size;
   }
 
   /** The ids with more than one result that a store has accepted. */
   get recordedTwice(): readonly string[] {
-    const seen = new Set<string>();
-    return this.#ids("finished", "recorded").filter((id) => {
-      const isKnown = seen.has(id);
-      seen.add(id);
-      return isKnown;
-    });
+    this.#read();
+    return this.#recordedTwice;
   }
 
-  #ids(what: string, how?: string): readonly string[] {
-    return readFileSync(this.path, "utf8")
-      .split("\n")
-      .map((line) => line.split(" "))
-      .filter(([kind, , end]) => kind === what && end === how)
-      .map(([, id = ""]) => id);
+  close(): void {
+    closeSync(this.#file);
+  }
+
+  /** Takes in what was written since the last time. */
+  #read(): void {
+    for (;;) {
+      const length = readSync(this.#file, this.#buffer, 0, this.#buffer.length, this.#at);
+      if (length === 0) return;
+      this.#at += length;
+      const lines = (this.#rest + this.#buffer.toString("latin1", 0, length)).split("\n");
+      this.#rest = lines.pop() ?? "";
+      for (const line of lines) this.#take(line);
+    }
+  }
+
+  #take(line: string): void {
+    const [what, id = "", how] = line.split(" ");
+    if (what === "started") {
+      this.#started++;
+      this.#executed.add(id);
+    } else if (how === "recorded") {
+      if (this.#recorded.has(id)) this.#recordedTwice.push(id);
+      this.#recorded.add(id);
+    }
   }
 }

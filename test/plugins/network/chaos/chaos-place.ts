@@ -16,6 +16,10 @@ const ENGINES: Readonly<Record<string, Opening>> = {
     const { nats } = await import("../../../../src/network-nats.js");
     return nats({ servers: url, prefix });
   },
+  "redis:": async ({ url, prefix }) => {
+    const { bullmq } = await import("../../../../src/plugins/network/redis/index.js");
+    return bullmq({ url, prefix, leaseCheckMs: 250 });
+  },
 };
 
 /** Opens another client of a place. @throws Error for a scheme without an adapter. */

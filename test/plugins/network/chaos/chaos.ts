@@ -177,6 +177,7 @@ export async function chaos(plan: ChaosPlan): Promise<ChaosReport> {
     return { ...judgement, recordedTwice, startedAgain, mayStartAgain, left, seconds };
   } finally {
     await Promise.all(workers.map((worker) => worker.kill()));
+    log.close();
     await backend.close();
   }
 }
@@ -212,6 +213,7 @@ export async function chaosAtSteps(place: ChaosPlace, leaseMs = LEASE_MS): Promi
     };
   } finally {
     await Promise.all(workers.map((worker) => worker.kill()));
+    log.close();
     await backend.close();
   }
 }

@@ -1,0 +1,274 @@
+import type { Queue } from "bullmq";
+import type {
+  DeadLetter,
+  EnqueueReceipt,
+  Lease,
+  QueueDepth,
+  QueueState,
+  RequestQueue,
+  WorkRequest,
+} from "../../../contracts/network.js";
+import type { JobData, RequestJob } from "./job-data.js";
+import type { OpenLink, RedisLink } from "./redis-link.js";
+import type { QueueRoom, QueueRooms } from "./queue-rooms.js";
+import { RequestConflictError } from "../../../contracts/network-errors.js";
+import {
+  checkOptions,
+  preview,
+  requireDelay,
+  requireDuration,
+  requireInteger,
+  requireText,
+} from "../../../contracts/validation.js";
+import { messageOf } from "../../../util/errors.js";
+import { deepFreeze } from "../../../util/objects.js";
+import { uuidGenerator } from "../../../util/runtime.js";
+import { checkDequeue } from "../shared/local-queue.js";
+import {
+  checkWorkRequest,
+  copiedRequest,
+  priorityRank,
+  workFingerprint,
+} from "../shared/work-request.js";
+import { countedDeliveries, requestIn } from "./job-data.js";
+import { ifHeld } from "./lost-lock.js";
+import { queueDepth } from "./queue-depth.js";
+import { jobIdOf } from "./redis-names.js";
+
+type DequeueCall = Parameters<RequestQueue["dequeue"]>[1];
+
+/** The content of a larger request is removed when it is done; the id stays known. */
+const KEPT_LENGTH = 1_024;
+/** For giving a request back, in ms: longer than two calls take. */
+const RETURN_MS = 15_000;
+
+const STATES: Readonly<Record<string, QueueState>> = Object.freeze({
+  waiting: "QUEUED",
+  prioritized: "QUEUED",
+  delayed: "QUEUED",
+  active: "LEASED",
+  completed: "DONE",
+  failed: "DEAD",
+});
+
+/** Requests are jobs of BullMQ: a lease is its lock, a dead letter is a failed job. */
+export class BullmqQueue implements RequestQueue {
+  readonly #link: RedisLink;
+  readonly #rooms: QueueRooms;
+  /** The jobs of the leases that were taken here. */
+  readonly #jobs = new WeakMap<Lease, RequestJob>();
+
+  constructor(link: RedisLink, rooms: QueueRooms) {
+    this.#link = link;
+    this.#rooms = rooms;
+  }
+
+  async enqueue(
+    queue: string,
+    request: WorkRequest,
+    options: { readonly maxQueued?: number | undefined } = {},
+  ): Promise<EnqueueReceipt> {
+    checkWorkRequest(request);
+    checkOptions("enqueue()", options, ["maxQueued"]);
+    requireInteger("enqueue() maxQueued", options.maxQueued, 0);
+    const { maxQueued } = options;
+    const copy = copiedRequest(request);
+    const fingerprint = workFingerprint(copy);
+    return this.#in(queue, async ({ queue: jobs }, { storeNow }) => {
+      const jobId = jobIdOf(copy.requestId);
+      if (maxQueued !== undefined) {
+        const known = await jobs.getJob(jobId);
+        if (known !== undefined) return receiptOf(known, copy, fingerprint);
+        if ((await queuedIn(jobs)) >= maxQueued) return { status: "FULL" };
+      }
+      const call = uuidGenerator.next();
+      const data = { request: copy, fingerprint, call, acceptedAt: storeNow(), forgiven: 0 };
+      await jobs.add(copy.task, data, {
+        jobId,
+        priority: priorityRank(copy) + 1,
+        removeOnComplete: { age: Math.ceil(this.#rooms.idTtlMs / 1_000) },
+      });
+      const job = await jobs.getJob(jobId); // that of an earlier call, if the id was known
+      if (job === undefined || job.data.call === call) return { status: "ACCEPTED" };
+      return receiptOf(job, copy, fingerprint);
+    });
+  }
+
+  async dequeue(queue: string, options: DequeueCall): Promise<Lease | undefined> {
+    checkDequeue(options);
+    const { timeoutMs, leaseMs, signal } = options;
+    if (signal?.aborted === true) return undefined;
+    return this.#in(queue, async (room, link) => {
+      const end = link.storeNow() + timeoutMs;
+      for (;;) {
+        const intake = await room.intake(leaseMs, (job) => this.#forgive(job));
+        const job = await intake.take(end - link.storeNow(), signal);
+        if (job === undefined) {
+          // The library waits in silence while Redis is away: without an answer there was no look.
+          if (signal?.aborted !== true && timeoutMs > 0) await link.redis.ping();
+          return undefined;
+        }
+        const lease = await this.#leaseOf(queue, job, { leaseMs, room, now: link.storeNow() });
+        if (lease !== undefined) return lease;
+      }
+    });
+  }
+
+  async extend(lease: Lease, leaseMs: number = lease.leaseMs): Promise<boolean> {
+    requireDuration("extend() leaseMs", leaseMs);
+    return this.#ofHolder(lease, async (job) => isLocked(job, lease.token, leaseMs));
+  }
+
+  async acknowledge(lease: Lease): Promise<boolean> {
+    return this.#ofHolder(lease, async (job) => {
+      await job.moveToCompleted(undefined, lease.token, false);
+      if (JSON.stringify(lease.request).length > KEPT_LENGTH) {
+        const { request: _, ...kept } = job.data;
+        await job.updateData(kept);
+      }
+      return true;
+    });
+  }
+
+  async release(
+    lease: Lease,
+    options: { readonly delayMs?: number | undefined; readonly blame?: boolean | undefined } = {},
+  ): Promise<boolean> {
+    checkOptions("release()", options, ["delayMs", "blame"]);
+    requireDelay("release() delayMs", options.delayMs);
+    const { delayMs = 0, blame = true } = options;
+    return this.#ofHolder(lease, async (job) => {
+      if (!blame && !(await forgiven(job, lease.token))) return false;
+      if (delayMs === 0) await job.moveToWait(lease.token);
+      else await job.moveToDelayed(this.#rooms.clock.now().getTime() + delayMs, lease.token);
+      return true;
+    });
+  }
+
+  async deadLetter(lease: Lease, reason: string): Promise<boolean> {
+    requireText(reason, `reason of a dead letter must not be blank, got: ${preview(reason)}`);
+    return this.#ofHolder(lease, (job, { engine }) =>
+      buried(job, { engine, token: lease.token, reason }),
+    );
+  }
+
+  async deadLetters(queue: string): Promise<readonly DeadLetter[]> {
+    return this.#in(queue, async ({ queue: jobs }) => {
+      const failed = await jobs.getJobs(["failed"], 0, -1, true);
+      return failed.flatMap(({ data, failedReason: reason }) =>
+        // Jobs of other programs have no request.
+        data.request === undefined ? [] : { request: deepFreeze(data.request), reason },
+      );
+    });
+  }
+
+  async redrive(queue: string, requestId: string): Promise<boolean> {
+    return this.#in(queue, async ({ queue: jobs }, { storeNow }) => {
+      const job = await jobs.getJob(jobIdOf(requestId));
+      if (job === undefined || !(await job.isFailed())) return false;
+      const { attemptsStarted, data } = job;
+      await job.updateData({ ...data, forgiven: attemptsStarted, acceptedAt: storeNow() });
+      return ifHeld(async () => {
+        await job.retry("failed");
+        return true;
+      });
+    });
+  }
+
+  async status(queue: string, requestId: string): Promise<QueueState | undefined> {
+    return this.#in(
+      queue,
+      async ({ queue: jobs }) => STATES[await jobs.getJobState(jobIdOf(requestId))],
+    );
+  }
+
+  async depth(queue: string): Promise<QueueDepth> {
+    return this.#in(queue, ({ queue: jobs }, link) => queueDepth(jobs, link));
+  }
+
+  close(): Promise<void> {
+    return this.#link.close();
+  }
+
+  #in<T>(queue: string, work: (room: QueueRoom, link: OpenLink) => Promise<T>): Promise<T> {
+    requireText(queue, `queue must be the name of a queue, got: ${preview(queue)}`);
+    return this.#link.use(async (link) => work(await this.#rooms.room(queue, link), link));
+  }
+
+  /** Does something for the holder of a lease. Returns false if the lease is lost. */
+  #ofHolder(
+    lease: Lease,
+    work: (job: RequestJob, link: OpenLink) => Promise<boolean>,
+  ): Promise<boolean> {
+    return this.#in(lease.queue, async ({ queue: jobs }, link) => {
+      const job = this.#jobs.get(lease) ?? (await jobs.getJob(jobIdOf(lease.request.requestId)));
+      return job !== undefined && ifHeld(() => work(job, link));
+    });
+  }
+
+  /** The lease of a job that was taken; `undefined` if it was lost at once, or has no request. */
+  async #leaseOf(
+    queue: string,
+    job: RequestJob,
+    { leaseMs, room, now }: { leaseMs: number; room: QueueRoom; now: number },
+  ): Promise<Lease | undefined> {
+    const { token = "" } = job;
+    let request: WorkRequest;
+    try {
+      request = deepFreeze(requestIn(job));
+    } catch (error) {
+      await this.#link.use(({ engine }) =>
+        ifHeld(() => buried(job, { engine, token, reason: messageOf(error) })),
+      );
+      return undefined;
+    }
+    if (leaseMs !== room.lockMs && !(await isLocked(job, token, leaseMs))) return undefined;
+    const waitedMs = Math.max(0, now - job.data.acceptedAt);
+    const lease = { queue, request, token, attempt: countedDeliveries(job), leaseMs, waitedMs };
+    this.#jobs.set(lease, job);
+    return lease;
+  }
+
+  /** Returns a job whose consumer has left. */
+  async #forgive(job: RequestJob): Promise<void> {
+    const { token = "" } = job;
+    await ifHeld(async () => {
+      if (await forgiven(job, token)) await job.moveToWait(token);
+      return true;
+    });
+  }
+}
+
+/** @throws RequestConflictError if the job of this id has other content. */
+function receiptOf(
+  job: RequestJob,
+  { requestId }: WorkRequest,
+  fingerprint: string,
+): EnqueueReceipt {
+  if (job.data.fingerprint !== fingerprint) throw new RequestConflictError(requestId);
+  return { status: "DUPLICATE" };
+}
+
+/** Requests that wait, also those with a delay. */
+async function queuedIn(jobs: Queue<JobData>): Promise<number> {
+  return jobs.getJobCountByTypes("prioritized", "waiting", "delayed");
+}
+
+async function isLocked(job: RequestJob, token: string, ms: number): Promise<boolean> {
+  return (await job.extendLock(token, Math.ceil(ms))) === 1;
+}
+
+/** Takes a delivery off the count, if the lock is held. It stays held long enough to return the job. */
+async function forgiven(job: RequestJob, token: string): Promise<boolean> {
+  if (!(await isLocked(job, token, RETURN_MS))) return false;
+  await job.updateData({ ...job.data, forgiven: job.data.forgiven + 1 });
+  return true;
+}
+
+async function buried(
+  job: RequestJob,
+  o: { readonly engine: OpenLink["engine"]; readonly token: string; readonly reason: string },
+): Promise<boolean> {
+  await job.moveToFailed(new o.engine.UnrecoverableError(o.reason), o.token, false);
+  return true;
+}

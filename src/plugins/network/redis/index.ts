@@ -1,0 +1,72 @@
+import type { NetworkBackend } from "../../../contracts/network.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { checkOptions, preview, requireDuration } from "../../../contracts/validation.js";
+import { systemClock } from "../../../util/runtime.js";
+import { BullmqQueue } from "./bullmq-queue.js";
+import { QueueRooms } from "./queue-rooms.js";
+import { RedisCatalogue } from "./redis-catalogue.js";
+import { RedisLink } from "./redis-link.js";
+import { RedisNames } from "./redis-names.js";
+import { RedisResults } from "./redis-results.js";
+import { RedisTopics } from "./redis-topics.js";
+
+/** Options of `bullmq()`. */
+export interface BullmqOptions {
+  /** The address of Redis: `redis://user:password@host:6379/0`, or `rediss://` for TLS. */
+  readonly url: string;
+  /**
+   * Begins the names of all keys and channels: letters, digits, `-` and `_`. Default
+   * `agentensemble`.
+   */
+  readonly prefix?: string | undefined;
+  /** Milliseconds for which ids of done requests are known. Default 86,400,000. */
+  readonly idTtlMs?: number | undefined;
+  /**
+   * How often leases are looked for that have ended, in milliseconds: a request is delivered again
+   * at most twice this time after its lease. Default 1,000.
+   */
+  readonly leaseCheckMs?: number | undefined;
+  /** How long an answer of Redis may take, in milliseconds. Then a call rejects. Default 5,000. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/**
+ * Requests as jobs of BullMQ, with results, topics and catalogue beside them in the same Redis. For
+ * any number of processes. Needs the packages `bullmq` and `ioredis`. The connection is opened at the
+ * first call.
+ * @throws ValidationError for an unknown or invalid option.
+ */
+export function bullmq(options: BullmqOptions): NetworkBackend {
+  checkOptions("bullmq()", options, ["url", "prefix", "idTtlMs", "leaseCheckMs", "timeoutMs"]);
+  const { url, prefix = "agentensemble", idTtlMs = 86_400_000 } = options;
+  const { leaseCheckMs = 1_000, timeoutMs = 5_000 } = options;
+  checkUrl(url);
+  if (typeof prefix !== "string" || !/^[\w-]{1,64}$/.test(prefix))
+    throw new ValidationError(
+      `prefix of bullmq() must have 1 to 64 letters, digits, - and _, got: ${preview(prefix)}`,
+    );
+  for (const [name, value] of Object.entries({ idTtlMs, leaseCheckMs, timeoutMs }))
+    requireDuration(`bullmq() ${name}`, value);
+  const clock = systemClock;
+  const link = new RedisLink({ url, prefix, timeoutMs, clock });
+  const names = new RedisNames(prefix);
+  const rooms = new QueueRooms(link, { clock, idTtlMs, leaseCheckMs });
+  return Object.freeze({
+    name: "bullmq",
+    queue: new BullmqQueue(link, rooms),
+    results: new RedisResults(link, names, clock),
+    topics: new RedisTopics(link, names),
+    catalogue: new RedisCatalogue(link, names),
+    close: () => link.close(),
+  });
+}
+
+/** @throws ValidationError, without a password. */
+function checkUrl(url: unknown): void {
+  if (typeof url === "string" && /^rediss?:\/\/./.test(url) && URL.canParse(url)) return;
+  const shown = typeof url === "string" ? url.replace(/\/\/.*@/s, "//***@") : url;
+  throw new ValidationError(
+    `url of bullmq() must be redis:// or rediss:// with a host, got: ${preview(shown)}`,
+    { hint: "For instance redis://localhost:6379." },
+  );
+}

@@ -1,0 +1,135 @@
+import type { Queue } from "bullmq";
+import type { Clock } from "../../../contracts/runtime.js";
+import type { JobData, RequestJob } from "./job-data.js";
+import type { OpenLink, RedisLink } from "./redis-link.js";
+import { NetworkError } from "../../../contracts/network-errors.js";
+import { JobIntake } from "./job-intake.js";
+import { queueNameOf } from "./redis-names.js";
+
+/** Settings of all queues. */
+export interface RoomSettings {
+  readonly clock: Pick<Clock, "now" | "monotonicMs" | "sleep">;
+  /** Milliseconds for which ids of done requests are known. */
+  readonly idTtlMs: number;
+  /** How often leases are looked for that have ended, in ms. */
+  readonly leaseCheckMs: number;
+}
+
+/** How long BullMQ waits for a job before it looks without being woken, in seconds. */
+const LOOK_SECONDS = 1;
+
+/** The objects of the library for one queue. */
+export class QueueRoom {
+  readonly queue: Queue<JobData>;
+  readonly #name: string;
+  readonly #link: OpenLink;
+  readonly #parts: { readonly link: RedisLink; readonly settings: RoomSettings };
+  #intake: Promise<JobIntake> | undefined;
+  readonly #forgetClose: () => void;
+  #lockMs = 0;
+
+  constructor(
+    name: string,
+    link: OpenLink,
+    parts: { readonly link: RedisLink; readonly settings: RoomSettings },
+  ) {
+    this.#name = name;
+    this.#link = link;
+    this.#parts = parts;
+    const { redis, engine } = link;
+    this.queue = new engine.Queue<JobData>(name, {
+      connection: redis,
+      prefix: parts.link.prefix,
+    });
+    this.queue.on("error", () => undefined); // the calls report it
+    this.#forgetClose = parts.link.beforeClose(() => this.queue.close());
+  }
+
+  /** Resolves when it can be used. */
+  async ready(): Promise<void> {
+    await this.#parts.link.ready(this.queue, async () => {
+      this.#forgetClose();
+      await this.queue.close();
+    });
+  }
+
+  /** The duration of the locks that `intake` takes. */
+  get lockMs(): number {
+    return this.#lockMs;
+  }
+
+  /** Takes jobs. The first call decides how long their locks hold. */
+  intake(leaseMs: number, giveBack: (job: RequestJob) => Promise<void>): Promise<JobIntake> {
+    if (this.#intake === undefined) {
+      this.#lockMs = leaseMs;
+      const intake = this.#open(giveBack);
+      this.#intake = intake;
+      intake.catch(() => (this.#intake = undefined));
+    }
+    return this.#intake;
+  }
+
+  async #open(giveBack: (job: RequestJob) => Promise<void>): Promise<JobIntake> {
+    const { redis, engine } = this.#link;
+    await redis.ping(); // the library would wait for it without a limit
+    const { link, settings } = this.#parts;
+    const worker = new engine.Worker<JobData>(this.#name, null, {
+      connection: redis,
+      prefix: link.prefix,
+      autorun: false,
+      drainDelay: LOOK_SECONDS,
+      lockDuration: Math.ceil(this.#lockMs),
+      stalledInterval: settings.leaseCheckMs,
+      maxStalledCount: Number.MAX_SAFE_INTEGER, // the service decides about suspects
+    });
+    worker.on("error", () => undefined); // the calls report it
+    const intake = new JobIntake(worker, settings.clock, giveBack);
+    const close = async (): Promise<void> => {
+      intake.close(new NetworkError("The backend in Redis is closed"));
+      await worker.close(true);
+    };
+    const forgetClose = link.beforeClose(close);
+    await link.ready(worker, async () => {
+      forgetClose();
+      await close();
+    });
+    await worker.startStalledCheckTimer();
+    return intake;
+  }
+}
+
+/** The queues that this process uses. */
+export class QueueRooms {
+  readonly #parts: { readonly link: RedisLink; readonly settings: RoomSettings };
+  readonly #rooms = new Map<string, Promise<QueueRoom>>();
+
+  constructor(link: RedisLink, settings: RoomSettings) {
+    this.#parts = { link, settings };
+  }
+
+  get clock(): RoomSettings["clock"] {
+    return this.#parts.settings.clock;
+  }
+
+  get idTtlMs(): number {
+    return this.#parts.settings.idTtlMs;
+  }
+
+  /** The room of a queue. A failure is not kept. */
+  room(queue: string, link: OpenLink): Promise<QueueRoom> {
+    const name = queueNameOf(queue);
+    const known = this.#rooms.get(name);
+    if (known !== undefined) return known;
+    const opening = this.#open(name, link);
+    this.#rooms.set(name, opening);
+    opening.catch(() => this.#rooms.delete(name));
+    return opening;
+  }
+
+  async #open(name: string, link: OpenLink): Promise<QueueRoom> {
+    await link.redis.ping();
+    const room = new QueueRoom(name, link, this.#parts);
+    await room.ready();
+    return room;
+  }
+}

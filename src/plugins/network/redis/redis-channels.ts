@@ -1,0 +1,64 @@
+import type { Redis } from "ioredis";
+
+type ChannelListener = (message: string) => void;
+
+/** The channels that this process listens to, on a connection that does nothing else. */
+export class RedisChannels {
+  readonly #redis: Redis;
+  readonly #listeners = new Map<string, Set<ChannelListener>>();
+  /** Subscriptions that Redis has confirmed, or will. */
+  readonly #confirmed = new Map<string, Promise<unknown>>();
+
+  constructor(redis: Redis) {
+    this.#redis = redis;
+    redis.on("error", () => undefined); // the next subscription reports it; the others are renewed
+    redis.on("message", (channel: string, message: string) => {
+      for (const listener of [...(this.#listeners.get(channel) ?? [])]) {
+        try {
+          listener(message);
+        } catch {
+          // A failing listener must not affect the others; nor must a message of another program.
+        }
+      }
+    });
+  }
+
+  /** Channels with listeners. */
+  get size(): number {
+    return this.#listeners.size;
+  }
+
+  /** Resolves when Redis has confirmed the subscription, with a function that ends it. */
+  async listen(channel: string, listener: ChannelListener): Promise<() => void> {
+    const own: ChannelListener = (message) => listener(message); // the same function may listen twice
+    const listeners = this.#listeners.get(channel) ?? new Set<ChannelListener>();
+    this.#listeners.set(channel, listeners.add(own));
+    const leave = (): void => {
+      if (listeners.delete(own) && listeners.size === 0) this.#end(channel);
+    };
+    let confirmed = this.#confirmed.get(channel);
+    if (confirmed === undefined) {
+      confirmed = this.#redis.subscribe(channel);
+      this.#confirmed.set(channel, confirmed);
+    }
+    try {
+      await confirmed;
+    } catch (error) {
+      this.#confirmed.delete(channel);
+      leave();
+      throw error;
+    }
+    return leave;
+  }
+
+  close(): void {
+    this.#listeners.clear();
+    this.#redis.disconnect();
+  }
+
+  #end(channel: string): void {
+    this.#listeners.delete(channel);
+    this.#confirmed.delete(channel);
+    this.#redis.unsubscribe(channel).catch(() => undefined); // messages without listeners are dropped
+  }
+}

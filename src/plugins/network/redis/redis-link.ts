@@ -1,0 +1,156 @@
+import type * as bullmq from "bullmq";
+import type { Redis } from "ioredis";
+import type * as ioredis from "ioredis";
+import type { Clock } from "../../../contracts/runtime.js";
+import { AgentEnsembleError } from "../../../contracts/errors.js";
+import { NetworkError } from "../../../contracts/network-errors.js";
+import { settleWithin } from "../../../util/abort/timeouts.js";
+import { messageOf } from "../../../util/errors.js";
+import { loadOptionalPackage } from "../../shared/optional-package.js";
+import { RedisChannels } from "./redis-channels.js";
+
+/** Where the data is, and how it is reached. */
+export interface LinkSettings {
+  readonly url: string;
+  /** Begins the names of all keys and channels. */
+  readonly prefix: string;
+  /** How long an answer may take. */
+  readonly timeoutMs: number;
+  readonly clock: Pick<Clock, "now" | "monotonicMs" | "sleep">;
+}
+
+/** An open connection. */
+export interface OpenLink {
+  readonly redis: Redis;
+  readonly channels: RedisChannels;
+  readonly engine: typeof bullmq;
+  /** Milliseconds since 1970 by the clock of Redis. */
+  storeNow(): number;
+}
+
+const MOST_DELAY_MS = 1_000;
+
+/** Opens the connection at the first call. A failure is not kept: the next call tries again. */
+export class RedisLink {
+  readonly #settings: LinkSettings;
+  readonly #closers = new Set<() => Promise<void>>();
+  #opening: Promise<OpenLink> | undefined;
+  #closing: Promise<void> | undefined;
+  #problem: Error | undefined;
+
+  constructor(settings: LinkSettings) {
+    this.#settings = settings;
+  }
+
+  get prefix(): string {
+    return this.#settings.prefix;
+  }
+
+  get isClosed(): boolean {
+    return this.#closing !== undefined;
+  }
+
+  /**
+   * The result of `work` with the open connection.
+   * @throws NetworkError where Redis can't be used, and after `close()`.
+   */
+  async use<T>(work: (link: OpenLink) => Promise<T>): Promise<T> {
+    this.#requireOpen();
+    try {
+      return await work(await this.#opened());
+    } catch (cause) {
+      if (AgentEnsembleError.isInstance(cause)) throw cause;
+      this.#requireOpen();
+      const { host } = new URL(this.#settings.url);
+      const reason = messageOf(this.#problem ?? cause);
+      throw new NetworkError(`Redis at ${host} can't be used: ${reason}`, {
+        cause,
+        hint: "Check the address, and whether Redis runs. The call may be repeated.",
+      });
+    }
+  }
+
+  /**
+   * Waits for an object of the library that has just been made: by itself it would wait for Redis
+   * without a limit. Undoes it if it does not get ready.
+   */
+  async ready(
+    made: { waitUntilReady(): Promise<unknown> },
+    undo: () => Promise<void>,
+  ): Promise<void> {
+    const late = AbortSignal.timeout(Math.ceil(this.#settings.timeoutMs));
+    try {
+      await settleWithin(made.waitUntilReady(), late);
+    } catch (error) {
+      await undo();
+      throw error;
+    }
+  }
+
+  /** Calls `close` before the connection ends. Returns a function that takes this back. */
+  beforeClose(close: () => Promise<void>): () => void {
+    this.#closers.add(close);
+    return () => this.#closers.delete(close);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const open = await this.#opening?.catch(() => undefined); // its callers received the error
+    await Promise.all([...this.#closers].map((close) => close()));
+    open?.channels.close();
+    open?.redis.disconnect();
+  }
+
+  #requireOpen(): void {
+    if (this.isClosed)
+      throw new NetworkError("The backend in Redis is closed", {
+        hint: "Close the backend after its services and callers.",
+      });
+  }
+
+  #opened(): Promise<OpenLink> {
+    if (this.#opening === undefined) {
+      const opening = this.#open();
+      this.#opening = opening;
+      opening.catch(() => {
+        if (this.#opening === opening) this.#opening = undefined;
+      });
+    }
+    return this.#opening;
+  }
+
+  async #open(): Promise<OpenLink> {
+    const neededBy = "bullmq() needs";
+    const [engine, driver] = await Promise.all([
+      loadOptionalPackage<typeof bullmq>("bullmq", neededBy),
+      loadOptionalPackage<typeof ioredis>("ioredis", neededBy),
+    ]);
+    const { url, clock, prefix, timeoutMs } = this.#settings;
+    const redis = new driver.Redis(url, {
+      connectionName: prefix,
+      maxRetriesPerRequest: null, // BullMQ requires it; the time limit ends calls while Redis is away
+      commandTimeout: timeoutMs,
+      retryStrategy: (times) => Math.min(20 * 2 ** Math.min(times, 10), MOST_DELAY_MS),
+    });
+    this.#watch(redis);
+    try {
+      const [seconds, microseconds] = await redis.time();
+      const ahead = Number(seconds) * 1_000 + Number(microseconds) / 1_000 - clock.monotonicMs();
+      const channels = new RedisChannels(redis.duplicate());
+      return { redis, channels, engine, storeNow: () => clock.monotonicMs() + ahead };
+    } catch (error) {
+      redis.disconnect();
+      throw error;
+    }
+  }
+
+  /** Calls fail after their time limit while Redis is away; this is the reason that they report. */
+  #watch(redis: Redis): void {
+    redis.on("error", (error: Error) => (this.#problem = error));
+    redis.on("ready", () => (this.#problem = undefined));
+  }
+}

@@ -1,0 +1,44 @@
+import { createHash } from "node:crypto";
+
+/** Names that engine and tools show as they are. */
+const PLAIN = /^[\w.#-]{1,200}$/;
+
+/**
+ * A part of a key for any text: the text itself if it is plain, else its digest. Neither contains the
+ * colons and braces that have a meaning in keys.
+ */
+function redisPart(text: string): string {
+  if (PLAIN.test(text)) return `r.${text}`;
+  return `h.${createHash("sha256").update(JSON.stringify(text)).digest("base64url")}`;
+}
+
+/** The id of the job of a request. BullMQ refuses integers and colons. */
+export const jobIdOf: (requestId: string) => string = redisPart;
+
+/** The name of a queue in BullMQ. Its braces keep all keys of the queue in one hash slot. */
+export function queueNameOf(queue: string): string {
+  return `{${PLAIN.test(queue) ? queue : redisPart(queue)}}`;
+}
+
+/** Names of the keys and channels beside the queues. All begin with the prefix. */
+export class RedisNames {
+  readonly prefix: string;
+
+  constructor(prefix: string) {
+    this.prefix = prefix;
+  }
+
+  /** The key of a result, and the channel that announces it. */
+  result(requestId: string): string {
+    return `${this.prefix}:result:${redisPart(requestId)}`;
+  }
+
+  topic(topic: string): string {
+    return `${this.prefix}:topic:${redisPart(topic)}`;
+  }
+
+  /** A hash: the announced instances. */
+  get catalogue(): string {
+    return `${this.prefix}:catalogue`;
+  }
+}
