@@ -138,6 +138,7 @@ const VENDORS: Readonly<Record<string, string>> = {
   "@electric-sql/pglite": "@electric-sql/",
   "@energetic-ai/core": "@energetic-ai/",
   "@modelcontextprotocol/client": "@modelcontextprotocol/",
+  "@nats-io/jetstream": "@nats-io/",
   "@opentelemetry/api": "@opentelemetry/",
   "@toon-format/toon": "@toon-format/",
   bullmq: "(bullmq|ioredis)/",
