@@ -1,6 +1,14 @@
 import type { ChatModel } from "./chat-model.js";
 import type { KernelDescription, Plugin } from "./plugin.js";
-import type { JsonSchema } from "./types.js";
+import type { ExecutionTrace } from "./trace.js";
+import type { Inputs, JsonSchema } from "./types.js";
+
+/** How a replay is made; see `replayFrom`. */
+export interface ReplayRequest {
+  /** The file of a recording, or a trace of captureMode FULL. */
+  readonly source: string | ExecutionTrace;
+  readonly onMiss?: "fail" | "live" | undefined;
+}
 
 /**
  * The key under which an ensemble shows its parts to the command line. Equal in every copy of the
@@ -15,7 +23,7 @@ export interface SetUpProblem {
   readonly page: string;
 }
 
-/** Access of the command line to an ensemble. For the command line only. */
+/** Access of the command line and the dashboard to an ensemble. For these only. */
 export interface CommandLineAccess {
   /** Adds a plugin. @throws ValidationError after the kernel has booted. */
   use(plugin: Plugin): void;
@@ -34,6 +42,12 @@ export interface CommandLineAccess {
    * copies of the package.
    */
   inputSchema?(): JsonSchema | undefined;
+  /** Returns the values of the ensemble's `inputs`. Missing in older copies of the package. */
+  filledInputs?(): Inputs;
+  /** Whether the ensemble's kernel has this plugin. Missing in older copies of the package. */
+  hasPlugin?(plugin: Plugin): boolean;
+  /** Returns the plugin of a replay. Missing in older copies of the package. */
+  replay?(request: ReplayRequest): Promise<Plugin>;
   /** Returns the bindings and taps of the kernel's plugins. */
   describe(): Promise<KernelDescription>;
   /**

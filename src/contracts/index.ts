@@ -87,6 +87,7 @@ export type {
   ClaimRequest,
   Journal,
   JournalCodec,
+  ResumableRuns,
   JournalEntry,
   JournalEntryKind,
   KeptEntry,
@@ -368,6 +369,7 @@ export type { Awaitable, Inputs, InputSchema, JsonSchema, Outcome, OutputSchema 
 export { askOutside } from "./outside.js";
 export type { OutsideAccess, OutsideCall } from "./outside.js";
 export type { ForeignUsage, SavedUsage, SpentUsage, UsageRecord } from "./usage.js";
+export type { DashboardPanel } from "./dashboard-panel.js";
 export type { HttpMount, MountAddress, MountedHttp } from "./http-mount.js";
 export type { Authenticate, HttpRoute, Principal, PrincipalRole } from "./http-route.js";
 export type { RunPlace, TraceContext, TracePropagation } from "./propagation.js";

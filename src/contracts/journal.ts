@@ -258,3 +258,12 @@ export interface KeptRuns {
   deleteAll(filter: Omit<RunFilter, "after" | "limit">): Promise<number>;
   readonly reviews: Pick<ReviewStore, "pending" | "resolve">;
 }
+
+/** The runs that a plugin of this process keeps and can continue. Contributed to `Tokens.KeptRuns`. */
+export interface ResumableRuns extends KeptRuns {
+  /**
+   * Continues a run with its inputs and tags. Rejects with the error of the run.
+   * @throws ValidationError for an unknown run or ensemble.
+   */
+  resume(runId: string): Promise<unknown>;
+}

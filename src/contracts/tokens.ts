@@ -14,9 +14,10 @@ import type { CaptureMode, CaptureModeDefinition } from "./capture.js";
 import type { ContextFormatDefinition } from "./context-format.js";
 import type { ConversationStore, WindowPolicy } from "./conversation.js";
 import type { CostConfiguration } from "./cost.js";
+import type { DashboardPanel } from "./dashboard-panel.js";
 import type { HttpMount } from "./http-mount.js";
 import type { HttpRoute } from "./http-route.js";
-import type { Journal, JournalCodec } from "./journal.js";
+import type { Journal, JournalCodec, ResumableRuns } from "./journal.js";
 import type { MemoryStore } from "./memory.js";
 import type { RateWindow } from "./rate-window.js";
 import type { TracePropagation } from "./propagation.js";
@@ -74,6 +75,8 @@ export const Tokens = Object.freeze({
   RateWindow: createToken<RateWindow>("RateWindow"),
   HttpRoute: createToken<HttpRoute>("HttpRoute", "many"),
   HttpMount: createToken<HttpMount>("HttpMount", "many"),
+  DashboardPanel: createToken<DashboardPanel>("DashboardPanel", "many"),
+  KeptRuns: createToken<ResumableRuns>("KeptRuns", "many"),
   Journal: createToken<Journal>("Journal"),
   JournalCodec: createToken<JournalCodec>("JournalCodec"),
   Clock: createToken<Clock>("Clock"),
@@ -97,4 +100,6 @@ export const MANY_TOKENS: readonly Token<unknown, "many">[] = Object.freeze([
   Tokens.SecretFilter,
   Tokens.HttpRoute,
   Tokens.HttpMount,
+  Tokens.DashboardPanel,
+  Tokens.KeptRuns,
 ]);

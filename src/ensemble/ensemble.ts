@@ -242,6 +242,12 @@ export class Ensemble<In = Inputs> {
       },
       inputNames: () => inputNames(this.#options, this.#shape.entries),
       inputSchema: () => inputFormOf(this.#options),
+      filledInputs: () => this.#options.inputs ?? {},
+      hasPlugin: (plugin) => this.#internals.has(plugin),
+      replay: async ({ source, onMiss }) => {
+        const { replayFrom } = await import("../plugins/replay/index.js"); // few programs replay
+        return replayFrom(source, { onMiss });
+      },
       describe: async () => {
         await this.#internals.ready();
         return this.#kernel.describe();

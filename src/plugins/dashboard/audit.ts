@@ -2,6 +2,21 @@ import type { Clock } from "../../contracts/runtime.js";
 import { messageOf, toError } from "../../util/errors.js";
 import { emitProcessWarning } from "../../util/process-warning.js";
 
+/** What people do on the dashboard. */
+export type AuditAction =
+  | "start"
+  | "again"
+  | "replay"
+  | "cancel"
+  | "resume"
+  | "fork"
+  | "settle"
+  | "review"
+  | "remove"
+  | "baseline"
+  | "export"
+  | "sign-in-failed";
+
 /** What a person did on the dashboard, or tried to do. */
 export interface AuditEntry {
   /** An ISO instant. */
@@ -12,7 +27,7 @@ export interface AuditEntry {
    * `export`: a file was downloaded. `baseline`: a run became the baseline of its ensemble, or
    * ceased to be it. `sign-in-failed`: a wrong token, or none that the program knows.
    */
-  readonly action: "cancel" | "review" | "remove" | "baseline" | "export" | "sign-in-failed";
+  readonly action: AuditAction;
   /** The id of the run or the review; the path of a request that was refused. */
   readonly subject: string;
   /** The decision, the reason, the kind of file. */

@@ -1,7 +1,10 @@
 import type { EventStream } from "../../contracts/events.js";
 import type { EnsembleHooks } from "../../contracts/hooks.js";
 import type { HttpRoute } from "../../contracts/http-route.js";
-import type { PluginContext } from "../../contracts/plugin.js";
+import type { DashboardPanel } from "../../contracts/dashboard-panel.js";
+import type { ResumableRuns } from "../../contracts/journal.js";
+import type { Inputs } from "../../contracts/types.js";
+import type { Plugin, PluginContext } from "../../contracts/plugin.js";
 import type { HookRun } from "../../contracts/run.js";
 import type { Clock, IdGenerator } from "../../contracts/runtime.js";
 import type { ExecutionTrace } from "../../contracts/trace.js";
@@ -14,17 +17,52 @@ import { AgentEnsembleError, RunCancelledError } from "../../contracts/errors.js
 import { Tokens } from "../../contracts/tokens.js";
 import { withTimeout } from "../../util/abort/timeouts.js";
 import { emitProcessWarning } from "../../util/process-warning.js";
+import { requireOneOf, requireText } from "../../contracts/validation.js";
+import { isObject } from "../../util/objects.js";
+import { toJsonValue } from "../../util/json/to-json-value.js";
+import { createRedactor } from "../../util/redaction/redactor.js";
 import { AuditLog } from "./audit.js";
+import { Registrations } from "./control/registrations.js";
+import { RunStarts } from "./control/run-starts.js";
 import { RunFeed } from "./feed/run-feed.js";
 import { StoreWriter } from "./feed/store-writer.js";
 import { ReviewDesk } from "./server/review-desk.js";
 import { BaselineChanges } from "./stores/baseline-changes.js";
 import { BoardRuns } from "./stores/board-runs.js";
 
+/** `run_planned` comes this early in a log. */
+const PLANNED_WITHIN = 10;
+/** Texts that leave the process without contents: names, no sentences. */
+const NAMES: ReadonlySet<string> = new Set([
+  "name",
+  "workflow",
+  "taskId",
+  "id",
+  "agentRole",
+  "role",
+  "model",
+  "type",
+  "dependsOn",
+  "tools",
+  "answers",
+  "required",
+  "parallelGroups",
+  "criticalPath",
+  "fromTaskId",
+  "toTaskId",
+  "kind",
+  "schemaVersion",
+  "mode",
+  "phase",
+  "nodeType",
+]);
+
 /** What a board has of one kernel. */
 interface AttachedKernel {
   readonly stops: (() => void)[];
   routes: readonly HttpRoute[];
+  panels: readonly DashboardPanel[];
+  kept: readonly ResumableRuns[];
 }
 
 /** What the server shows: the runs and reviews of the attached kernels. */
@@ -37,6 +75,12 @@ export class Board {
   readonly desk: ReviewDesk;
   readonly audit: AuditLog;
   readonly runs: BoardRuns;
+  readonly registrations = new Registrations();
+  readonly starts: RunStarts;
+  /** The plugin that feeds this board. */
+  readonly plugin: Plugin;
+  readonly #redactor = createRedactor();
+  readonly #inputs = new Map<string, Inputs>();
   readonly #writer: StoreWriter | undefined;
   readonly #closeMs: number;
   readonly #kernels = new Map<EventStream, AttachedKernel>();
@@ -49,6 +93,7 @@ export class Board {
     o: {
       readonly clock: Clock;
       readonly ids: IdGenerator;
+      readonly plugin: Plugin;
       readonly limits: Pick<BoardLimits, "storeMs" | "closeMs">;
     },
   ) {
@@ -56,6 +101,8 @@ export class Board {
     this.settings = settings;
     this.clock = o.clock;
     this.epoch = o.ids.next();
+    this.plugin = o.plugin;
+    this.starts = new RunStarts(o.ids, settings.maxConcurrentRuns);
     this.feed = new RunFeed({ contents, tokens });
     this.desk = new ReviewDesk(contents);
     this.audit = new AuditLog(o.clock, settings.onAudit);
@@ -70,12 +117,24 @@ export class Board {
     this.#writer =
       store &&
       new StoreWriter({ feed: this.feed, store, clock: o.clock, flushMs: storeMs, closeMs });
-    this.feed.listen({ onRemoved: ({ runId }) => this.#traces.delete(runId) });
+    this.feed.listen({ onRemoved: ({ runId }) => this.#forget(runId) });
   }
 
   /** The routes of the plugins of all attached kernels. */
   get routes(): readonly HttpRoute[] {
     return [...this.#kernels.values()].flatMap(({ routes }) => routes);
+  }
+
+  /** The views of the plugins of all attached kernels; of two with one name the first. */
+  get panels(): readonly DashboardPanel[] {
+    if (!this.settings.contents) return []; // they show what a plugin has of a run
+    const all = [...this.#kernels.values()].flatMap(({ panels }) => panels);
+    return all.filter(({ name }, i) => all.findIndex((one) => one.name === name) === i);
+  }
+
+  /** The runs that plugins of the attached kernels keep. */
+  get keptRuns(): readonly ResumableRuns[] {
+    return [...new Set([...this.#kernels.values()].flatMap(({ kept }) => kept))];
   }
 
   /** Takes in the events of a kernel that boots. */
@@ -90,9 +149,10 @@ export class Board {
         { only: ["review_requested", "review_resolved"] },
       ),
     ];
-    this.#kernels.set(events, { stops, routes: [] });
+    this.#kernels.set(events, { stops, routes: [], panels: [], kept: [] });
     hooks.beforeRun.tap({ name: "dashboard", onError: "skip" }, ({ run }) => {
       this.#running.set(run.id, run);
+      this.#inputs.set(run.id, run.inputs);
     });
     hooks.afterRun.tap({ name: "dashboard", order: "post", onError: "skip" }, (call) => {
       if (this.#running.get(call.run.id) === call.run) this.#running.delete(call.run.id);
@@ -106,6 +166,9 @@ export class Board {
     if (kernel === undefined) return;
     kernel.stops.push(this.desk.watch(get(Tokens.ReviewStore)));
     kernel.routes = all(Tokens.HttpRoute);
+    kernel.panels = all(Tokens.DashboardPanel);
+    kernel.kept = all(Tokens.KeptRuns);
+    kernel.panels.forEach(checkPanel);
   }
 
   /** Lets go of a kernel. Its runs stay. */
@@ -116,7 +179,39 @@ export class Board {
 
   /** The trace of a run that has ended in this process, as JSON. */
   traceOf(runId: string): string | undefined {
-    return this.#traces.get(runId)?.toJson();
+    return this.traceObject(runId)?.toJson();
+  }
+
+  /** The trace of a run that has ended in this process. */
+  traceObject(runId: string): ExecutionTrace | undefined {
+    return this.#traces.get(runId);
+  }
+
+  /** Whether a run is under way in this process. */
+  isRunning(runId: string): boolean {
+    return this.#running.has(runId);
+  }
+
+  /** The inputs of a run; without secrets where the run is not in memory. */
+  inputsOf(run: ReadableRun): Inputs {
+    const known = this.#inputs.get(run.summary.runId);
+    if (known !== undefined) return known;
+    const last = Math.min(run.n, PLANNED_WITHIN);
+    for (let n = 0; n <= last; n++) {
+      const { type, inputs } = run.entry(n, "full");
+      if (type === "run_planned" && isObject(inputs)) return inputs;
+    }
+    return run.summary.inputs;
+  }
+
+  /**
+   * What may leave the process of a value, as JSON data: texts without secrets, and none but names
+   * without contents. `hidesFields`: also without the values of fields with the name of a secret.
+   */
+  shownValue(value: unknown, o: { readonly hidesFields?: boolean } = {}): unknown {
+    const given = o.hidesFields === true ? this.#redactor.redactValue(value) : value;
+    const shown = toJsonValue(given, { text: (text) => this.#redactor.redactText(text) });
+    return this.settings.contents ? shown : withoutTexts(shown);
   }
 
   /** How many tasks of a run differ from the baseline. @throws RunStoreError */
@@ -145,8 +240,31 @@ export class Board {
     });
   }
 
+  #forget(runId: string): void {
+    this.#traces.delete(runId);
+    this.#inputs.delete(runId);
+    this.starts.forget(runId);
+  }
+
   #keepTrace(runId: string, output: { readonly trace: ExecutionTrace } | undefined): void {
     if (output !== undefined && this.settings.contents && this.feed.get(runId) !== undefined)
       this.#traces.set(runId, output.trace);
   }
+}
+
+/** @throws ValidationError for a panel that can't be shown */
+function checkPanel({ name, title, view }: DashboardPanel): void {
+  requireText(name, "The name of a dashboard panel must not be blank");
+  requireText(title, `The title of dashboard panel '${name}' must not be blank`);
+  requireOneOf(`The view of dashboard panel '${name}'`, view, ["table", "json", "markdown"]);
+}
+
+/** JSON data without its texts, but for those in fields with the name of a name. */
+function withoutTexts(value: unknown, isName = false): unknown {
+  if (typeof value === "string") return isName ? value : "";
+  if (Array.isArray(value)) return value.map((one) => withoutTexts(one, isName));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => [name, withoutTexts(field, NAMES.has(name))]),
+  );
 }

@@ -8,6 +8,7 @@ import {
   requireArray,
   requireBoolean,
   requireFunction,
+  requireInteger,
   requireOneOf,
   requireText,
 } from "../../contracts/validation.js";
@@ -23,7 +24,7 @@ import {
   urlHostOf,
 } from "../shared/http/listening-names.js";
 
-/** Permission of a person: to look; to look and answer reviews; to do both and cancel runs. */
+/** Permission of a person: to look; to look and answer reviews; to do both, and start, cancel and remove runs. */
 export type DashboardRole = Exclude<PrincipalRole, "caller">;
 
 /** A person who may use the dashboard. */
@@ -63,6 +64,8 @@ export interface DashboardOptions {
   readonly contents?: boolean | undefined;
   /** Whether models are streamed for the page: while a task is watched (`"watched"`, default), always, or never. */
   readonly tokens?: "watched" | boolean | undefined;
+  /** Runs that people start and that may be at work at once. One more is refused. Default 5. */
+  readonly maxConcurrentRuns?: number | undefined;
   /** `true`: the listener keeps the process alive. Default false: only an open page does. */
   readonly keepAlive?: boolean | undefined;
   /** Called with each audit entry. An error becomes a process warning. */
@@ -90,6 +93,7 @@ export interface DashboardSettings extends Pick<
   readonly contents: boolean;
   readonly tokens: "watched" | boolean;
   readonly keepAlive: boolean;
+  readonly maxConcurrentRuns: number;
 }
 
 const OPTIONS: readonly (keyof DashboardOptions)[] = [
@@ -105,6 +109,7 @@ const OPTIONS: readonly (keyof DashboardOptions)[] = [
   "contents",
   "tokens",
   "keepAlive",
+  "maxConcurrentRuns",
   "onAudit",
 ];
 const ROLES: readonly DashboardRole[] = ["viewer", "reviewer", "operator"];
@@ -120,6 +125,7 @@ export function resolveDashboardOptions(o: DashboardOptions): DashboardSettings 
   requireBoolean("dashboard contents", o.contents);
   requireBoolean("dashboard keepAlive", o.keepAlive);
   if (typeof o.tokens !== "boolean") requireOneOf("dashboard tokens", o.tokens, ["watched"]);
+  requireInteger("dashboard maxConcurrentRuns", o.maxConcurrentRuns, 1);
   requireFunction("dashboard onAudit", o.onAudit);
   checkStore(o.store);
   checkAccess(o);
@@ -145,6 +151,7 @@ export function resolveDashboardOptions(o: DashboardOptions): DashboardSettings 
     contents: o.contents ?? true,
     tokens: o.tokens ?? "watched",
     keepAlive: o.keepAlive ?? false,
+    maxConcurrentRuns: o.maxConcurrentRuns ?? 5,
     onAudit: o.onAudit,
   };
 }

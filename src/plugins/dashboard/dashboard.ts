@@ -9,6 +9,7 @@ import type { BindApi, Plugin, PluginContext } from "../../contracts/plugin.js";
 import type { StoredReview } from "../../contracts/review.js";
 import type { Clock, IdGenerator } from "../../contracts/runtime.js";
 import type { DashboardOptions, DashboardSettings } from "./dashboard-options.js";
+import type { Registration, Runnable } from "./control/registrations.js";
 import type { BoardPlace, BoardServer } from "./server/board-server.js";
 import { ValidationError } from "../../contracts/errors.js";
 import { DashboardError } from "../../contracts/state-errors.js";
@@ -39,6 +40,13 @@ export interface Dashboard extends Plugin {
    * `port: false`
    */
   listen(): Promise<string>;
+  /**
+   * Offers an ensemble for starting from the page, under its name. Adds this plugin to the ensemble
+   * if its kernel does not have it.
+   * @throws ValidationError for a name other than that of the ensemble, for a name that is taken, and
+   * for a kernel that has booted without this plugin
+   */
+  register(name: string, runnable: Runnable, options?: Registration): this;
   /** Informs the pages, ends all connections, writes what the store has not got yet and disposes the store. Kernels and waiting reviews go on. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -115,7 +123,7 @@ class LiveDashboard implements Dashboard {
     const { clock = systemClock, ids = uuidGenerator, limits } = parts;
     this.#settings = settings;
     this.#limits = { ...LIMITS, ...limits };
-    this.#board = new Board(settings, { clock, ids, limits: this.#limits });
+    this.#board = new Board(settings, { clock, ids, limits: this.#limits, plugin: this });
     this.#mounts = new BoardMounts({
       settings,
       isClosed: () => this.#closing !== undefined,
@@ -175,6 +183,11 @@ class LiveDashboard implements Dashboard {
       throw error;
     });
     return this.#listening;
+  }
+
+  register(name: string, runnable: Runnable, options: Registration = {}): this {
+    this.#board.registrations.add(name, runnable, { plugin: this, options });
+    return this;
   }
 
   close(): Promise<void> {

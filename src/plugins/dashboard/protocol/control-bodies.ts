@@ -129,13 +129,6 @@ export interface PanelBody extends PanelInfo {
   readonly data: unknown;
 }
 
-/** `GET /api/capabilities`: what is registered, as the Java version lists it. */
-export interface CapabilitiesBody {
-  readonly tools: readonly { readonly name: string; readonly description: string }[];
-  readonly models: readonly { readonly alias: string; readonly provider: string }[];
-  readonly preconfiguredTasks: readonly { readonly name: string; readonly description: string }[];
-}
-
 /** A schedule of a service. */
 export interface ScheduleInfo {
   readonly name: string;

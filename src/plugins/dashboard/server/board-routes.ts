@@ -6,7 +6,10 @@ import { PROTOCOL } from "../protocol/messages.js";
 import { boardRoute, countIn, type BoardExchange } from "./answers.js";
 import { userOf } from "./board-user.js";
 import { comparisonRoutes } from "./comparison-routes.js";
+import { controlRoutes } from "./control-routes.js";
 import { exportRoutes } from "./export-routes.js";
+import { keptRoutes } from "./kept-routes.js";
+import { panelRoutes } from "./panel-routes.js";
 import { reviewRoutes } from "./review-routes.js";
 import { runRoutes } from "./run-routes.js";
 
@@ -30,6 +33,9 @@ export function boardRoutes(board: Board, state: ServerState): readonly HttpRout
     ...runRoutes(board, state.openStream),
     ...comparisonRoutes(board),
     ...exportRoutes(board),
+    ...controlRoutes(board),
+    ...keptRoutes(board),
+    ...panelRoutes(board),
     ...reviewRoutes(board),
   ];
   return routes.map((route) => ({ ...route, path: `${basePath}${route.path}` }));

@@ -18,16 +18,19 @@ export async function runOfId({ runs }: Pick<Board, "runs">, runId: string): Pro
   return run;
 }
 
+/** Whether a run goes on: in this process, or in another one that writes to the store. */
+export function goesOn({ ended, summary: { state, exitReason } }: ReadableRun): boolean {
+  const isOpen = (state === "running" || state === "waiting") && exitReason !== "SUSPENDED";
+  return !ended || isOpen;
+}
+
 /** As `foundRun`, for a run that has ended. @throws HttpRefusal 404, 409; RunStoreError */
 export async function endedRun(
   board: Pick<Board, "runs">,
   asked: Pick<BoardExchange, "parameters">,
 ): Promise<ReadableRun> {
   const run = await foundRun(board, asked);
-  const { state, exitReason } = run.summary;
-  const isAtWork = (state === "running" || state === "waiting") && exitReason !== "SUSPENDED";
-  if (!run.ended || isAtWork)
-    throw new HttpRefusal(409, "RUN_NOT_ENDED", "The run has not ended yet");
+  if (goesOn(run)) throw new HttpRefusal(409, "RUN_NOT_ENDED", "The run has not ended yet");
   return run;
 }
 

@@ -12,6 +12,7 @@ import { boardRoute, countIn, boardJson } from "./answers.js";
 import { entryEvents, type CountedStream } from "./entry-events.js";
 import { attachmentOf, endedRun, foundRun } from "./found-run.js";
 import { BODY_LIMITS } from "./limits.js";
+import { uiStream } from "./ui-stream.js";
 
 const MAX_ENTRIES = 1_000;
 const MAX_ROWS = 10_000;
@@ -33,6 +34,13 @@ export function runRoutes(board: Board, openStream: CountedStream): readonly Htt
         ...asked,
         after: afterOf(asked),
         openStream,
+      }),
+    ),
+    boardRoute("GET", `${run}/ui-stream`, "viewer", async (asked) =>
+      uiStream(board, await foundRun(board, asked), {
+        signal: asked.request.signal,
+        openStream,
+        taskId: asked.query.get("task") ?? undefined,
       }),
     ),
     boardRoute("GET", `${run}/trace`, "viewer", (asked) => answerTrace(board, asked)),

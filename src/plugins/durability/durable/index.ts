@@ -52,6 +52,7 @@ export function durable(options: DurableOptions = {}): DurablePlugin {
         bind.single(Tokens.JournalCodec, { default: true }).toConstantValue(codec);
       bind.single(Tokens.ReviewStore, { default: true }).toConstantValue(reviews);
       bind.many(Tokens.OutsideAccess).toConstantValue(keeper);
+      bind.many(Tokens.KeptRuns).toConstantValue(runs);
       bind.single(KEPT_STEPS).toConstantValue(keeper);
     },
     apply({ hooks, events }) {

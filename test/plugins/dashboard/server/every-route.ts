@@ -21,7 +21,19 @@ const LINES = `
   viewer GET /api/runs/r/events
   viewer GET /api/runs/r/trace
   viewer GET /api/runs/r/export
+  viewer GET /api/runs/r/ui-stream
+  viewer GET /api/runs/r/actions
+  operator POST /api/runs
+  operator POST /api/runs/r/again
+  operator POST /api/runs/r/resume
+  operator POST /api/runs/r/fork
+  operator POST /api/runs/r/settle
   operator POST /api/runs/r/cancel
+  viewer GET /api/ensembles
+  viewer GET /api/ensembles/n
+  operator POST /api/ensembles/n/explain
+  viewer GET /api/panels
+  viewer GET /api/panels/n
   viewer GET /api/runs/r/baseline
   operator PUT /api/runs/r/baseline
   operator DELETE /api/runs/r/baseline

@@ -32,6 +32,7 @@ describe("the routes of a dashboard", () => {
       clock: systemClock,
       ids: uuidGenerator,
       limits: LIMITS,
+      plugin: { name: "none" },
     });
     const openStream = () => () => undefined;
     const routes = boardRoutes(board, { clients: 0, isDraining: false, openStream });

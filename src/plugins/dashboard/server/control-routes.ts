@@ -1,0 +1,199 @@
+import type { HttpRoute } from "../../../contracts/http-route.js";
+import type { RunOptions } from "../../../contracts/run.js";
+import type { Fields } from "../../../util/objects.js";
+import type { Inputs } from "../../../contracts/types.js";
+import type { Board } from "../board.js";
+import type { RegisteredEnsemble, Runnable } from "../control/registrations.js";
+import type {
+  EnsembleBody,
+  EnsembleListBody,
+  RunAcceptedBody,
+} from "../protocol/control-bodies.js";
+import type { BoardExchange } from "./answers.js";
+import { AgentEnsembleError } from "../../../contracts/errors.js";
+import { checkOptions, requireInteger, requireOneOf } from "../../../contracts/validation.js";
+import { isObject } from "../../../util/objects.js";
+import { badRequest, HttpRefusal, notFoundRefusal } from "../../shared/http/http-refusal.js";
+import { readJsonObject } from "../../shared/http/json-body.js";
+import { answersOf, startable } from "../control/registrations.js";
+import { explainedInputs, type RequestKey } from "../control/run-starts.js";
+import { boardJson, boardRoute } from "./answers.js";
+import { foundRun } from "./found-run.js";
+import { BODY_LIMITS } from "./limits.js";
+
+const START = ["ensemble", "inputs", "tags", "captureMode", "timeoutMs"];
+const AGAIN = ["inputs", "answersFrom", "onMiss"];
+const MAX_KEY = 200;
+
+/** The routes that start runs. */
+export function controlRoutes(board: Board): readonly HttpRoute[] {
+  const ensemble = "/api/ensembles/{name}";
+  return [
+    boardRoute("GET", "/api/ensembles", "viewer", (asked) => listEnsembles(board, asked)),
+    boardRoute("GET", ensemble, "viewer", (asked) => oneEnsemble(board, asked)),
+    boardRoute("POST", `${ensemble}/explain`, "operator", (asked) => explainEnsemble(board, asked)),
+    boardRoute("POST", "/api/runs", "operator", (asked) => startRun(board, asked)),
+    boardRoute("POST", "/api/runs/{runId}/again", "operator", (asked) => runAgain(board, asked)),
+  ];
+}
+
+function listEnsembles(board: Board, { request }: BoardExchange): Promise<Response> {
+  const body: EnsembleListBody = { ensembles: board.registrations.all.map(startable) };
+  return boardJson(JSON.stringify(board.shownValue(body)), request);
+}
+
+function oneEnsemble(board: Board, { parameters, request }: BoardExchange): Promise<Response> {
+  const registered = registeredAs(board, parameters["name"] ?? "");
+  const body: EnsembleBody = { ensemble: startable(registered), dag: registered.runnable.toDag() };
+  return boardJson(JSON.stringify(board.shownValue(body)), request);
+}
+
+/** @throws HttpRefusal 404 */
+function registeredAs({ registrations }: Board, name: string): RegisteredEnsemble {
+  const registered = registrations.get(name);
+  if (registered === undefined)
+    throw notFoundRefusal("ENSEMBLE_NOT_FOUND", "No ensemble is registered under this name");
+  return registered;
+}
+
+async function explainEnsemble(board: Board, asked: BoardExchange): Promise<Response> {
+  const body = await readJsonObject(asked.request, BODY_LIMITS);
+  checkOptions("The body", body, ["inputs"]);
+  const { runnable } = registeredAs(board, asked.parameters["name"] ?? "");
+  const explanation = await explainedInputs(runnable, inputsIn(body) ?? {});
+  return boardJson(JSON.stringify(board.shownValue(explanation)), asked.request);
+}
+
+/** @throws HttpRefusal 400 */
+function inputsIn({ inputs }: Fields): Inputs | undefined {
+  if (inputs === undefined || isObject(inputs)) return inputs;
+  throw badRequest("inputs must be an object");
+}
+
+async function startRun(board: Board, asked: BoardExchange): Promise<Response> {
+  const body = await readJsonObject(asked.request, BODY_LIMITS);
+  checkOptions("The body", body, START);
+  const registered = chosenEnsemble(board, body["ensemble"]);
+  const start = {
+    ensemble: registered.name,
+    inputs: inputsIn(body) ?? {},
+    options: optionsIn(body),
+    make: () => Promise.resolve(registered.runnable),
+    isTemporary: false,
+  };
+  const accepted = await board.starts.keyed(keyOf(asked, body), () => board.starts.start(start));
+  return answerStart(board, asked, { accepted, action: "start" });
+}
+
+/** @throws HttpRefusal 400, 404, 503 */
+function chosenEnsemble(board: Board, name: unknown): RegisteredEnsemble {
+  const { all } = board.registrations;
+  if (all.length === 0)
+    throw new HttpRefusal(503, "NOT_CONFIGURED", "No ensemble is registered on the dashboard");
+  if (name !== undefined && typeof name !== "string") throw badRequest("ensemble must be a text");
+  if (name !== undefined) return registeredAs(board, name);
+  const [only] = all;
+  if (only === undefined || all.length > 1)
+    throw badRequest(`ensemble must be one of ${all.map((one) => one.name).join(", ")}`);
+  return only;
+}
+
+/** @throws ValidationError */
+function optionsIn({ tags, captureMode, timeoutMs }: Fields): Omit<RunOptions, "runId"> {
+  if (tags !== undefined && !isTextRecord(tags))
+    throw badRequest("tags must be an object of texts");
+  requireInteger("timeoutMs", timeoutMs, 1, "> 0");
+  if (captureMode !== undefined && typeof captureMode !== "string")
+    throw badRequest("captureMode must be a text");
+  return {
+    ...(tags !== undefined && { tags: tags as Readonly<Record<string, string>> }), // texts, as checked
+    ...(captureMode !== undefined && { captureMode }),
+    ...(timeoutMs !== undefined && { timeoutMs: Number(timeoutMs) }),
+  };
+}
+
+function isTextRecord(value: unknown): boolean {
+  return isObject(value) && Object.values(value).every((text) => typeof text === "string");
+}
+
+/** @throws HttpRefusal 400 */
+function keyOf({ request, principal }: BoardExchange, body: unknown): RequestKey | undefined {
+  const key = request.headers.get("idempotency-key");
+  if (key === null) return undefined;
+  if (key.trim() === "" || key.length > MAX_KEY)
+    throw badRequest(`Idempotency-Key must have 1 to ${MAX_KEY} characters`);
+  const path = new URL(request.url).pathname;
+  return { user: principal.name, key, body: [path, body] };
+}
+
+function answerStart(
+  board: Board,
+  { principal }: BoardExchange,
+  {
+    accepted,
+    action,
+  }: { readonly accepted: RunAcceptedBody; readonly action: "start" | "again" | "replay" },
+): Response {
+  const { runId, ensemble } = accepted;
+  board.audit.add({ user: principal.name, action, subject: runId, detail: ensemble });
+  return Response.json(accepted, { status: 202 });
+}
+
+async function runAgain(board: Board, asked: BoardExchange): Promise<Response> {
+  const body = await readJsonObject(asked.request, BODY_LIMITS);
+  checkOptions("The body", body, AGAIN);
+  requireOneOf("onMiss", body["onMiss"], ["fail", "live"]);
+  const { answersFrom = "models" } = body;
+  if (typeof answersFrom !== "string") throw badRequest("answersFrom must be a text");
+  if (answersFrom === "models" && body["onMiss"] !== undefined)
+    throw badRequest("onMiss has no effect: the answers come from models");
+  const run = await foundRun(board, asked);
+  const { runId, tags } = run.summary;
+  const name = board.starts.ensembleOf(runId) ?? run.summary.ensemble;
+  const registered = board.registrations.get(name);
+  if (registered === undefined)
+    throw notReplayable("The ensemble of the run is not registered on the dashboard");
+  const isReplay = answersFrom !== "models";
+  const start = {
+    ensemble: name,
+    inputs: inputsIn(body) ?? board.inputsOf(run),
+    options: { tags },
+    make: isReplay
+      ? () => replaying(board, registered, { answersFrom, onMiss: body["onMiss"] })
+      : () => Promise.resolve(registered.runnable),
+    isTemporary: isReplay,
+  };
+  const accepted = await board.starts.keyed(keyOf(asked, body), () => board.starts.start(start));
+  return answerStart(board, asked, { accepted, action: isReplay ? "replay" : "again" });
+}
+
+/** Makes the ensemble with answers of an earlier run. @throws HttpRefusal 409 */
+async function replaying(
+  board: Board,
+  registered: RegisteredEnsemble,
+  { answersFrom, onMiss }: { readonly answersFrom: string; readonly onMiss: unknown },
+): Promise<Runnable> {
+  const { options, access } = registered;
+  const isRecording = answersFrom === "recording";
+  const source = isRecording ? options.recording : board.traceObject(answersFrom);
+  if (!answersOf(registered).includes(isRecording ? "recording" : "trace"))
+    throw notReplayable(
+      `The ensemble was registered without ${isRecording ? "a recording" : "create"}`,
+    );
+  if (source === undefined)
+    throw notReplayable("This process has no trace of the run that the answers are to come from");
+  try {
+    const plugin = await access?.replay?.({ source, onMiss: onMiss === "live" ? "live" : "fail" });
+    const plugins = [board.plugin, ...(plugin === undefined ? [] : [plugin])];
+    const runnable = await options.create?.({ plugins });
+    if (runnable === undefined) throw notReplayable("create() returned nothing");
+    return runnable;
+  } catch (error) {
+    if (!AgentEnsembleError.isInstance(error)) throw error;
+    throw notReplayable(error.message);
+  }
+}
+
+function notReplayable(message: string): HttpRefusal {
+  return new HttpRefusal(409, "NOT_REPLAYABLE", message);
+}
