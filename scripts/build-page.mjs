@@ -64,7 +64,12 @@ export function writePageFiles(root, { outputs }) {
     .replace("</head>", `${preloads.join("\n    ")}</head>`);
   writeFileSync(join(folder, "index.html"), html);
   copyFileSync(join(root, "page/src/favicon.svg"), join(folder, "favicon.svg"));
-  const files = { "/": "index.html", "/favicon.svg": "favicon.svg" };
+  // The page reads the manifest for a file that holds all of them.
+  const files = {
+    "/": "index.html",
+    "/favicon.svg": "favicon.svg",
+    "/manifest.json": "manifest.json",
+  };
   for (const name of names) files[`/${name}`] = name;
   writeFileSync(join(folder, "manifest.json"), `${JSON.stringify({ files }, undefined, 2)}\n`);
 }

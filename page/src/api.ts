@@ -22,6 +22,8 @@ export class ApiError extends Error {
 export interface Api {
   /** @throws ApiError */
   get<T>(path: string): Promise<T>;
+  /** A file of the program. @throws ApiError */
+  file(path: string): Promise<Blob>;
   /** Sends JSON. `undefined` where the answer is empty. @throws ApiError */
   send<T>(method: "POST" | "PUT" | "DELETE", path: string, body?: unknown): Promise<T>;
 }
@@ -34,7 +36,7 @@ export interface ApiOptions {
 }
 
 export function createApi({ fetch, token, onUnauthorized }: ApiOptions): Api {
-  const request = async <T>(path: string, init: RequestInit): Promise<T> => {
+  const answered = async (path: string, init: RequestInit): Promise<Response> => {
     const headers = new Headers(init.headers);
     const secret = token();
     if (secret !== undefined) headers.set("authorization", `Bearer ${secret}`);
@@ -44,13 +46,16 @@ export function createApi({ fetch, token, onUnauthorized }: ApiOptions): Api {
     } catch {
       throw new ApiError(0, { error: "UNREACHABLE", message: "The program does not answer" });
     }
-    const body = await jsonOf(response);
-    if (response.ok) return body as T; // the server and the page share the types of answers
+    if (response.ok) return response;
     if (response.status === 401) onUnauthorized();
+    const body = await jsonOf(response);
     throw new ApiError(response.status, isRecord(body) ? body : {});
   };
+  const request = async <T>(path: string, init: RequestInit): Promise<T> =>
+    (await jsonOf(await answered(path, init))) as T; // the server and the page share the types of answers
   return {
     get: (path) => request(path, { method: "GET" }),
+    file: async (path) => (await answered(path, { method: "GET" })).blob(),
     send: (method, path, body) =>
       request(path, {
         method,

@@ -13,11 +13,12 @@ import { RunsView } from "./views/runs.js";
 import { ConnectionNotice, SignIn } from "./views/states.js";
 
 const ReviewsView = lazyPart(async () => (await import("./views/reviews.js")).ReviewsView);
+const CompareView = lazyPart(async () => (await import("./views/compare.js")).CompareView);
 const RunPage = lazyPart(async () => (await import("./views/run.js")).RunPage);
 
 /** Fetches what is not in sight yet: the page goes on when the program has ended. */
 export async function loadAhead(): Promise<void> {
-  await Promise.all([RunPage.load(), ReviewsView.load()]);
+  await Promise.all([RunPage.load(), ReviewsView.load(), CompareView.load()]);
   await (await import("./views/run.js")).loadViews();
 }
 
@@ -62,6 +63,7 @@ function View(): JSX.Element {
   const [page, id] = path;
   if (page === "runs" && id === undefined) return <RunsView />;
   if (page === "runs" && id !== undefined) return <RunPage key={id} runId={id} />;
+  if (page === "compare") return <CompareView />;
   if (page === "reviews") return <ReviewsView reviewId={id ?? query["review"]} />;
   return (
     <main class="page">

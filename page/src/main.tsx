@@ -1,5 +1,6 @@
 import { render } from "preact";
 import "./board.css";
+import "./views/compare.css";
 import "./views/cost.css";
 import "./views/errors.css";
 import "./views/events.css";
@@ -8,7 +9,10 @@ import "./views/reviews.css";
 import "./views/timeline.css";
 import { App, loadAhead } from "./app.js";
 import { BoardContext, createBoard } from "./stores/board.js";
+import { hrefOf } from "./lib/route.js";
+import { savedEnvironment, savedRunIn } from "./local/saved-page.js";
 import type { Environment, Keep } from "./stores/environment.js";
+import { createLocalRunsStore } from "./stores/local-runs-store.js";
 import { tokenInAddress } from "./stores/session-store.js";
 
 /** A storage that may be forbidden: then what is kept lasts as long as the page. */
@@ -78,7 +82,19 @@ window.addEventListener("hashchange", () => {
   board.session.setToken(other);
   board.connection.connect();
 });
-const board = createBoard(environment, window);
+// A page that was saved with a run brings it along.
+const localRuns = createLocalRunsStore();
+const saved = savedRunIn(document);
+if (saved !== undefined) {
+  localRuns.add(saved.runId, saved.entries);
+  if (window.location.hash === "")
+    window.history.replaceState(null, "", hrefOf(["runs", saved.runId]));
+}
+const board = createBoard(
+  saved === undefined ? environment : savedEnvironment(environment, localRuns),
+  window,
+  localRuns,
+);
 if (token !== undefined) board.session.setToken(token);
 document.addEventListener("visibilitychange", () => {
   const isHere = document.visibilityState === "visible";

@@ -90,12 +90,14 @@ const LINKS: Readonly<Record<LinkState["kind"], readonly [string, string, string
 
 const BUSY = ["slow", "Too many requests", "The program takes further ones in a minute"] as const;
 
+const SAVED = ["slow", "Saved run", "This page is a file: nothing changes any more"] as const;
+
 /** Whether events arrive. */
 function Link(): JSX.Element {
-  const { connection } = useBoard();
+  const { connection, env } = useBoard();
   const state = connection.state.value;
   const isBusy = state.kind === "lost" && state.isBusy;
-  const [look, word, title] = isBusy ? BUSY : LINKS[state.kind];
+  const [look, word, title] = env.isSaved === true ? SAVED : isBusy ? BUSY : LINKS[state.kind];
   return (
     <span class={`live ${look}`} title={title} role="status">
       <i />

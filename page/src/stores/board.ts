@@ -5,6 +5,7 @@ import { createClockStore, type ClockStore } from "./clock-store.js";
 import { createConnectionStore, type ConnectionStore } from "./connection-store.js";
 import type { Environment } from "./environment.js";
 import { createFoundRunsStore, type FoundRunsStore } from "./found-runs-store.js";
+import { createLocalRunsStore, withLocalRuns, type LocalRunsStore } from "./local-runs-store.js";
 import { createOpenRunStore, type OpenRunStore } from "./open-run-store.js";
 import { createReviewsStore, type ReviewsStore } from "./reviews-store.js";
 import { createRouteStore, type RouteStore } from "./route-store.js";
@@ -23,6 +24,7 @@ export interface Board {
   readonly session: SessionStore;
   readonly runs: RunsStore;
   readonly foundRuns: FoundRunsStore;
+  readonly localRuns: LocalRunsStore;
   readonly reviews: ReviewsStore;
   readonly openRun: OpenRunStore;
   readonly runLog: RunLogStore;
@@ -31,7 +33,12 @@ export interface Board {
   readonly theme: ThemeStore;
 }
 
-export function createBoard(env: Environment, window: Window): Board {
+export function createBoard(
+  environment: Environment,
+  window: Window,
+  localRuns: LocalRunsStore = createLocalRunsStore(),
+): Board {
+  const env = withLocalRuns(environment, localRuns);
   const clock = createClockStore(env);
   const session = createSessionStore(env);
   const api = createApi({
@@ -52,6 +59,7 @@ export function createBoard(env: Environment, window: Window): Board {
     session,
     runs: createRunsStore(connection),
     foundRuns: createFoundRunsStore({ connection, api, env }),
+    localRuns,
     reviews: createReviewsStore(connection, api),
     openRun,
     runLog: createRunLogStore({ api, env, openRun }),

@@ -1,5 +1,7 @@
 /** What the page takes from the browser. Tests pass others. */
 export interface Environment {
+  /** Whether the page is a file with one run, without a program. Default false. */
+  readonly isSaved?: boolean | undefined;
   /** Milliseconds since 1970. */
   now(): number;
   /** From 0 to below 1. */

@@ -6,16 +6,19 @@ import { Text } from "../text.js";
 export interface WordDiffProps {
   readonly before: string;
   readonly after: string;
+  /** The words where both are equal. */
+  readonly nothing?: string | undefined;
 }
 
 const SIGNS = { same: " ", added: "+", removed: "-" } as const;
 
 /** Two texts line by line, with the words that changed. */
-export function WordDiff({ before, after }: WordDiffProps): JSX.Element {
+export function WordDiff(props: WordDiffProps): JSX.Element {
+  const { before, after, nothing = "Nothing is changed yet." } = props;
   const lines = useMemo(() => differenceOf(before, after), [before, after]);
   return (
     <div class="diff mono" role="group" aria-label="Changes" tabIndex={0}>
-      {!isChanged(lines) && <p class="faint">Nothing is changed yet.</p>}
+      {!isChanged(lines) && <p class="faint">{nothing}</p>}
       {lines.map((line, i) => (
         <div key={i} class={line.kind}>
           {SIGNS[line.kind]} <Line line={line} />

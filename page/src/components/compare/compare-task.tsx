@@ -1,0 +1,105 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { TaskComparison } from "../../../../src/plugins/dashboard/protocol/compare.js";
+import { figureRows, outputText, promptText, toolText } from "../../lib/compare-words.js";
+import { visibleText } from "../../lib/visible-text.js";
+import { Chip } from "../chip.js";
+import { Empty } from "../empty.js";
+import { Tabs } from "../tabs.js";
+import { WordDiff } from "../review/word-diff.js";
+
+const PARTS = ["output", "prompt", "figures", "tools"] as const;
+type PartName = (typeof PARTS)[number];
+const TITLES: Readonly<Record<PartName, string>> = {
+  output: "Output",
+  prompt: "Prompt",
+  figures: "Calls",
+  tools: "Tools",
+};
+const TEXTS = { output: outputText, prompt: promptText, tools: toolText } as const;
+
+export interface CompareTaskProps {
+  readonly task: TaskComparison;
+  readonly currencies: readonly [a: string | undefined, b: string | undefined];
+}
+
+/** What differs between the two sides of a task. */
+export function CompareTask({ task, currencies }: CompareTaskProps): JSX.Element {
+  const [part, setPart] = useState<PartName>("output");
+  const { a, b } = task;
+  const isChanged = (name: PartName): boolean =>
+    name !== "figures" && TEXTS[name](a) !== TEXTS[name](b);
+  return (
+    <section class="pane inspector" aria-label="Comparison of the task">
+      <div class="pane-head">
+        <h2>{visibleText((b ?? a)?.taskId ?? "")}</h2>
+        {task.changes.length > 0 && <p class="muted">changed: {task.changes.join(", ")}</p>}
+      </div>
+      <Tabs
+        label="Parts of the comparison"
+        panel="compare-part"
+        selected={part}
+        onSelect={setPart}
+        tabs={PARTS.map((id) => ({
+          id,
+          title: TITLES[id],
+          extra: isChanged(id) && <Chip kind="waiting">changed</Chip>,
+        }))}
+      />
+      <div
+        id="compare-part"
+        class="scroll pane-head"
+        role="tabpanel"
+        aria-label={TITLES[part]}
+        tabIndex={0}
+      >
+        {part === "figures" ? (
+          <Figures task={task} currencies={currencies} />
+        ) : (
+          <Difference key={part} before={TEXTS[part](a)} after={TEXTS[part](b)} />
+        )}
+      </div>
+    </section>
+  );
+}
+
+function Difference({
+  before,
+  after,
+}: {
+  readonly before: string;
+  readonly after: string;
+}): JSX.Element {
+  if (before === "" && after === "")
+    return <Empty icon="doc" title="Neither run has such a text" />;
+  return <WordDiff before={before} after={after} nothing="No difference." />;
+}
+
+function Figures({ task: { a, b }, currencies }: CompareTaskProps): JSX.Element {
+  return (
+    <table>
+      <thead>
+        <tr>
+          <th>Figure</th>
+          <th class="num">A</th>
+          <th class="num">B</th>
+          <th class="num">Change</th>
+        </tr>
+      </thead>
+      <tbody>
+        {[
+          ...figureRows(a, b, currencies),
+          { name: "attempt", a: String(a?.attempt ?? ""), b: String(b?.attempt ?? ""), change: "" },
+          { name: "model", a: a?.model ?? "", b: b?.model ?? "", change: "" },
+        ].map((row) => (
+          <tr key={row.name}>
+            <td>{row.name}</td>
+            <td class="num">{visibleText(row.a)}</td>
+            <td class="num">{visibleText(row.b)}</td>
+            <td class="num">{row.change}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
