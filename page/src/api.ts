@@ -42,7 +42,12 @@ export function createApi({ fetch, token, onUnauthorized }: ApiOptions): Api {
     if (secret !== undefined) headers.set("authorization", `Bearer ${secret}`);
     let response: Response;
     try {
-      response = await fetch(path, { ...init, headers, cache: "no-store" });
+      const sent: RequestInit & { readonly cache: "no-store" } = {
+        ...init,
+        headers,
+        cache: "no-store",
+      };
+      response = await fetch(path, sent);
     } catch {
       throw new ApiError(0, { error: "UNREACHABLE", message: "The program does not answer" });
     }

@@ -4,6 +4,7 @@ import { useSignalEffect } from "@preact/signals";
 import { faviconOf } from "./lib/favicon.js";
 import { hrefOf } from "./lib/route.js";
 import { useKeys } from "./hooks/use-keys.js";
+import { FileDrop } from "./components/file-drop.js";
 import { Header } from "./components/header.js";
 import { Empty } from "./components/empty.js";
 import { lazyPart } from "./components/lazy.js";
@@ -53,6 +54,7 @@ export function App(): JSX.Element {
       ) : (
         <View />
       )}
+      <FileDrop />
       {isHelp && <KeyHelp onClose={() => setHelp(false)} />}
     </>
   );

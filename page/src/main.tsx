@@ -6,12 +6,13 @@ import "./views/errors.css";
 import "./views/events.css";
 import "./views/key-help.css";
 import "./views/reviews.css";
+import "./views/run-tools.css";
 import "./views/timeline.css";
 import { App, loadAhead } from "./app.js";
 import { BoardContext, createBoard } from "./stores/board.js";
 import { hrefOf } from "./lib/route.js";
 import { savedEnvironment, savedRunIn } from "./local/saved-page.js";
-import type { Environment, Keep } from "./stores/environment.js";
+import type { Environment, Keep, Socket } from "./stores/environment.js";
 import { createLocalRunsStore } from "./stores/local-runs-store.js";
 import { tokenInAddress } from "./stores/session-store.js";
 
@@ -55,7 +56,7 @@ const environment: Environment = {
   openSocket: (path, protocol) => {
     const url = new URL(serverPath(path), window.location.href);
     url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
-    return new WebSocket(url, protocol);
+    return new WebSocket(url, protocol) as Socket; // whose events have more fields
   },
   session: keepIn(() => window.sessionStorage),
   local: keepIn(() => window.localStorage),

@@ -17,6 +17,8 @@ export interface ConversationProps {
   readonly conversation: ConversationData;
   /** The model call to bring into sight, from 1. */
   readonly call: number | undefined;
+  /** The entry to bring into sight. */
+  readonly entry: number | undefined;
   readonly isMarkdown: boolean;
 }
 
@@ -51,16 +53,19 @@ function useFollow(isLive: boolean, call: number | undefined, changes: readonly 
 
 /** The prompts and answers of a task. Follows the end until the reader scrolls up. */
 export function Conversation(props: ConversationProps): JSX.Element {
-  const { detail, conversation, call, isMarkdown } = props;
+  const { detail, conversation, call, entry, isMarkdown } = props;
+  const sought =
+    entry === undefined ? undefined : conversation.turns.findLast(({ n }) => n <= entry);
   const { route } = useBoard();
   const isLive = detail.writing !== "" || !isOver(conversation);
-  const { box, isFollowing, toEnd, onScroll } = useFollow(isLive, call, [
+  const { box, isFollowing, toEnd, onScroll } = useFollow(isLive, call ?? entry, [
     conversation,
     detail.writing,
   ]);
   useEffect(() => {
-    if (call !== undefined) box.current?.querySelector("[aria-current]")?.scrollIntoView();
-  }, [call, detail.state]);
+    if (call === undefined && entry === undefined) return;
+    box.current?.querySelector("[aria-current]")?.scrollIntoView();
+  }, [call, entry, detail.state]);
   const { path, query } = route.current.value;
   return (
     <>
@@ -80,7 +85,7 @@ export function Conversation(props: ConversationProps): JSX.Element {
             key={`${turn.n}${turn.kind}`}
             turn={turn}
             isMarkdown={isMarkdown}
-            isCurrent={turn.kind === "model" && turn.call === call}
+            isCurrent={turn === sought || (turn.kind === "model" && turn.call === call)}
             hrefOfTask={(task) => hrefOf(path, { ...query, task, call: undefined })}
             hrefOfReview={(id) => hrefOf(["reviews", id])}
           />

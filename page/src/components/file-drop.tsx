@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { hrefOf } from "../lib/route.js";
 import { visibleText } from "../lib/visible-text.js";
 import { useBoard } from "../stores/board.js";
@@ -10,45 +10,19 @@ export function FileDrop(): JSX.Element | null {
   const { localRuns, route } = useBoard();
   const [isOver, setOver] = useState(false);
   const [problems, setProblems] = useState<readonly string[]>([]);
-  useEffect(() => {
-    const isFiles = (event: DragEvent): boolean =>
-      event.dataTransfer?.types.includes("Files") === true;
-    const onOver = (event: DragEvent): void => {
-      if (!isFiles(event)) return;
-      event.preventDefault();
-      setOver(true);
-    };
-    const onLeave = (event: DragEvent): void => {
-      if (event.relatedTarget === null) setOver(false);
-    };
-    const onDrop = (event: DragEvent): void => {
-      if (!isFiles(event)) return;
-      event.preventDefault();
-      setOver(false);
-      void open([...(event.dataTransfer?.files ?? [])]);
-    };
-    const open = async (files: readonly File[]): Promise<void> => {
-      const { readFiles } = await import("../local/read-files.js");
-      const read = await readFiles(files);
-      const ids = read.runs.map(({ runId, entries }) => {
-        const id = `file:${runId}`;
-        localRuns.add(id, entries);
-        return id;
-      });
-      setProblems(read.problems);
-      const [only, ...others] = ids;
-      if (only !== undefined)
-        route.go(others.length === 0 ? hrefOf(["runs", only]) : hrefOf(["runs"]));
-    };
-    window.addEventListener("dragover", onOver);
-    window.addEventListener("dragleave", onLeave);
-    window.addEventListener("drop", onDrop);
-    return () => {
-      window.removeEventListener("dragover", onOver);
-      window.removeEventListener("dragleave", onLeave);
-      window.removeEventListener("drop", onDrop);
-    };
-  }, []);
+  useDrop(setOver, async (files) => {
+    const { readFiles } = await import("../local/read-files.js");
+    const read = await readFiles(files);
+    const ids = read.runs.map(({ runId, entries }) => {
+      const id = `file:${runId}`;
+      localRuns.add(id, entries);
+      return id;
+    });
+    setProblems(read.problems);
+    const [only, ...others] = ids;
+    if (only !== undefined)
+      route.go(others.length === 0 ? hrefOf(["runs", only]) : hrefOf(["runs"]));
+  });
   if (isOver)
     return (
       <div class="drop-here">Traces, diagrams and logs open here. They stay in this browser.</div>
@@ -69,4 +43,36 @@ export function FileDrop(): JSX.Element | null {
       </Notice>
     </div>
   );
+}
+
+/** Calls `open` with the files that are dropped anywhere on the page. */
+function useDrop(
+  onOver: (isOver: boolean) => void,
+  open: (files: readonly File[]) => Promise<void>,
+): void {
+  const latest = useRef(open);
+  latest.current = open;
+  useEffect(() => {
+    const take = (event: DragEvent, isOver: boolean): boolean => {
+      if (event.dataTransfer?.types.includes("Files") !== true) return false;
+      event.preventDefault();
+      onOver(isOver);
+      return true;
+    };
+    const over = (event: DragEvent): void => void take(event, true);
+    const leave = (event: DragEvent): void => {
+      if (event.relatedTarget === null) onOver(false);
+    };
+    const drop = (event: DragEvent): void => {
+      if (take(event, false)) void latest.current([...(event.dataTransfer?.files ?? [])]);
+    };
+    window.addEventListener("dragover", over);
+    window.addEventListener("dragleave", leave);
+    window.addEventListener("drop", drop);
+    return () => {
+      window.removeEventListener("dragover", over);
+      window.removeEventListener("dragleave", leave);
+      window.removeEventListener("drop", drop);
+    };
+  }, []);
 }

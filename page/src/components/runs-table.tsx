@@ -1,6 +1,9 @@
 import type { JSX } from "preact";
 import type { StoredReview } from "../../../src/contracts/review.js";
 import type { RunSummary } from "../../../src/contracts/run-store.js";
+import type { RunBaselineBody } from "../../../src/plugins/dashboard/protocol/http-bodies.js";
+import { useFetched } from "../hooks/use-fetched.js";
+import { sinceBaseline } from "../lib/compare-words.js";
 import { formatAgo, formatCost, formatDuration } from "../lib/format.js";
 import { hrefOf } from "../lib/route.js";
 import { withTag } from "../lib/run-search.js";
@@ -8,9 +11,13 @@ import { inputsText, runMs, runName, runWord } from "../lib/run-words.js";
 import { tokensText } from "../lib/task-words.js";
 import { visibleText } from "../lib/visible-text.js";
 import { useBoard } from "../stores/board.js";
+import { Chip } from "./chip.js";
 import { Countdown } from "./countdown.js";
 import { Meter, taskCount, taskParts } from "./meter.js";
 import { State } from "./state.js";
+
+/** Rows that are compared with the baseline of their ensemble. */
+const MOST_COMPARED = 20;
 
 export interface RunsTableProps {
   readonly runs: readonly RunSummary[];
@@ -26,6 +33,7 @@ export interface RunsTableProps {
 export function RunsTable(props: RunsTableProps): JSX.Element {
   const { runs, place, chosen, onChoose, filter, onFilter } = props;
   const { reviews } = useBoard();
+  const baselines = runs.filter(({ baseline }) => baseline === true);
   const waiting = new Map(reviews.pending.value.map((review) => [review.runId, review]));
   return (
     <div class="card table-card">
@@ -55,6 +63,7 @@ export function RunsTable(props: RunsTableProps): JSX.Element {
               review={waiting.get(run.runId)}
               isChosen={chosen.includes(run.runId)}
               onChoose={() => onChoose(run.runId)}
+              baseline={i < MOST_COMPARED ? baselineOf(run, baselines) : undefined}
               onTag={(name, value) => onFilter(withTag(filter, name, value))}
             />
           ))}
@@ -69,13 +78,15 @@ interface RunRowProps {
   readonly isHere: boolean;
   readonly review: StoredReview | undefined;
   readonly isChosen: boolean;
+  /** The run that this one is compared with. */
+  readonly baseline: RunSummary | undefined;
   readonly onChoose: () => void;
   readonly onTag: (name: string, value: string) => void;
 }
 
 /** Opens the run wherever the row is clicked; its name is the link. */
 function RunRow(props: RunRowProps): JSX.Element {
-  const { run, isHere, review, isChosen, onChoose, onTag } = props;
+  const { run, isHere, review, isChosen, baseline, onChoose, onTag } = props;
   const { clock, route } = useBoard();
   const { runId, totals, counts, tags } = run;
   const nowMs = clock.seconds.value;
@@ -114,7 +125,11 @@ function RunRow(props: RunRowProps): JSX.Element {
         )}
         <SecondLine run={run} review={review} />
       </td>
-      <Tags tags={tags} onTag={onTag} />
+      <td class="hide-s nowrap">
+        {run.baseline === true && <Chip kind="line">baseline</Chip>}
+        {baseline !== undefined && <SinceBaseline run={run} baseline={baseline} />}
+        <Tags tags={tags} onTag={onTag} />
+      </td>
       <td class="num muted nowrap hide-s">{formatAgo(Date.parse(run.startedAt), nowMs)}</td>
       <td class="num nowrap c-time">{formatDuration(runMs(run, nowMs))}</td>
       <Progress counts={counts} />
@@ -160,7 +175,7 @@ function SecondLine({ run, review }: Pick<RunRowProps, "run" | "review">): JSX.E
 /** The first tags of a run; each filters the list. */
 function Tags({ tags, onTag }: Pick<RunSummary, "tags"> & Pick<RunRowProps, "onTag">): JSX.Element {
   return (
-    <td class="hide-s nowrap">
+    <>
       {Object.entries(tags)
         .slice(0, 2)
         .map(([name, value]) => (
@@ -174,7 +189,35 @@ function Tags({ tags, onTag }: Pick<RunSummary, "tags"> & Pick<RunRowProps, "onT
             {`${visibleText(name)}=${visibleText(value)}`}
           </button>
         ))}
-    </td>
+    </>
+  );
+}
+
+/** The baseline that a run is compared with: that of its ensemble, if the run began later and has ended. */
+function baselineOf(
+  { ensemble, startedAt, endedAt }: RunSummary,
+  baselines: readonly RunSummary[],
+): RunSummary | undefined {
+  return baselines.find(
+    (one) => one.ensemble === ensemble && one.startedAt < startedAt && endedAt !== undefined,
+  );
+}
+
+interface SinceBaselineProps {
+  readonly run: RunSummary;
+  readonly baseline: RunSummary;
+}
+
+/** How many tasks changed since the baseline. */
+function SinceBaseline({ run, baseline }: SinceBaselineProps): JSX.Element | null {
+  const path = `/api/runs/${encodeURIComponent(run.runId)}/baseline`;
+  const state = useFetched<RunBaselineBody>([path], baseline.runId);
+  const counts = state.kind === "ready" ? state.bodies[0]?.counts : undefined;
+  if (counts === undefined) return null;
+  return (
+    <a class="chip line" href={hrefOf(["compare"], { a: baseline.runId, b: run.runId })}>
+      {sinceBaseline(counts)}
+    </a>
   );
 }
 

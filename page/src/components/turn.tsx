@@ -42,7 +42,7 @@ export function Turn(props: TurnProps): JSX.Element {
     case "review":
       return <Review {...props} turn={turn} />;
     case "note":
-      return <Note turn={turn} />;
+      return <Note {...props} turn={turn} />;
   }
 }
 
@@ -80,10 +80,16 @@ export function TurnFrame({
   );
 }
 
-function Prompt({ turn, isMarkdown }: TurnProps<PromptTurn>): JSX.Element {
+function Prompt({ turn, isMarkdown, isCurrent }: TurnProps<PromptTurn>): JSX.Element {
   const { sections, tools, text, system } = turn;
   return (
-    <TurnFrame look="" icon="doc" title="Prompt" end={formatBytes(text.length + system.length)}>
+    <TurnFrame
+      look=""
+      icon="doc"
+      title="Prompt"
+      end={formatBytes(text.length + system.length)}
+      isCurrent={isCurrent}
+    >
       <Sections sections={sections} system={system} isMarkdown={isMarkdown} />
       {tools.length > 0 && <p class="faint">Tools: {tools.map(visibleText).join(", ")}</p>}
     </TurnFrame>
@@ -151,7 +157,7 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   SKIPPED_MAX_ITERATIONS: "not made: too many calls",
 };
 
-function ToolCall({ turn }: TurnProps<ToolTurn>): JSX.Element {
+function ToolCall({ turn, isCurrent }: TurnProps<ToolTurn>): JSX.Element {
   const { name, title, args, result, outcome, durationMs } = turn;
   const word =
     outcome === undefined
@@ -165,6 +171,7 @@ function ToolCall({ turn }: TurnProps<ToolTurn>): JSX.Element {
       icon="tool"
       title={visibleText(title ?? name)}
       end={[word, time].filter((part) => part !== "").join(" · ")}
+      isCurrent={isCurrent}
     >
       {args !== "" && args !== "{}" && <Code value={args} limit={2_000} />}
       {result !== undefined && (
@@ -179,7 +186,12 @@ function ToolCall({ turn }: TurnProps<ToolTurn>): JSX.Element {
   );
 }
 
-function Delegation({ turn, isMarkdown, hrefOfTask }: TurnProps<DelegationTurn>): JSX.Element {
+function Delegation({
+  turn,
+  isMarkdown,
+  isCurrent,
+  hrefOfTask,
+}: TurnProps<DelegationTurn>): JSX.Element {
   const { role, text, workerTaskId, state, result, durationMs } = turn;
   return (
     <TurnFrame
@@ -187,6 +199,7 @@ function Delegation({ turn, isMarkdown, hrefOfTask }: TurnProps<DelegationTurn>)
       icon="handoff"
       title={`Delegated to ${visibleText(role)}`}
       end={durationMs === undefined ? "working" : formatDuration(durationMs)}
+      isCurrent={isCurrent}
     >
       <Written text={text} isMarkdown={isMarkdown} />
       {workerTaskId !== undefined && (
@@ -211,7 +224,7 @@ const DECISIONS: Readonly<Record<string, string>> = {
   FAIL: "Failed: no answer in time",
 };
 
-function Review({ turn, hrefOfReview }: TurnProps<ReviewTurn>): JSX.Element {
+function Review({ turn, isCurrent, hrefOfReview }: TurnProps<ReviewTurn>): JSX.Element {
   const { question, toolName, requiredRole, decision, by, comment, isTimedOut, deadline } = turn;
   const what = toolName === undefined ? "Review" : `Review of the call ${visibleText(toolName)}`;
   return (
@@ -220,6 +233,7 @@ function Review({ turn, hrefOfReview }: TurnProps<ReviewTurn>): JSX.Element {
       icon="user"
       title={what}
       end={turn.durationMs === undefined ? "" : `answered after ${formatDuration(turn.durationMs)}`}
+      isCurrent={isCurrent}
     >
       {question !== "" && <p>{visibleText(question)}</p>}
       {decision === undefined ? (
@@ -248,13 +262,15 @@ function Review({ turn, hrefOfReview }: TurnProps<ReviewTurn>): JSX.Element {
 
 const NOTE_ICONS = { info: "doc", waiting: "retry", failed: "failed", done: "done" } as const;
 
-function Note({ turn: { look, title, text, end } }: { readonly turn: NoteTurn }): JSX.Element {
+function Note({ turn, isCurrent }: TurnProps<NoteTurn>): JSX.Element {
+  const { look, title, text, end } = turn;
   return (
     <TurnFrame
       look={look}
       icon={NOTE_ICONS[look]}
       title={visibleText(title)}
       end={visibleText(end)}
+      isCurrent={isCurrent}
     >
       {text !== "" && <p class="prose plain">{visibleText(text)}</p>}
     </TurnFrame>

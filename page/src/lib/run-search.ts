@@ -10,7 +10,7 @@ export function runsPath(query: FilterQuery, limit: number, before?: string): st
   const { tags = {}, ...fields } = query;
   const search = new URLSearchParams({ limit: String(limit) });
   for (const [name, value] of Object.entries({ ...fields, before }))
-    if (value !== undefined) search.set(name, value);
+    if (value !== undefined) search.set(name, String(value));
   for (const [name, value] of Object.entries(tags)) search.append("tag", `${name}:${value}`);
   return `/api/runs?${search}`;
 }
@@ -31,7 +31,7 @@ export function filterParts(filter: string): readonly FilterPart[] {
         ? []
         : [
             {
-              name: `${name}: ${shortInstant(value)}`,
+              name: `${name}: ${shortInstant(String(value))}`,
               without: formatRunFilter({ ...query, [name]: undefined }),
             },
           ],

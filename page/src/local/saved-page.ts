@@ -19,8 +19,13 @@ export interface SavedRun {
 
 const USER: BoardUser = { name: "file", role: "viewer" };
 
+/** The part of a document that is read. */
+interface Elements {
+  getElementById(id: string): { readonly textContent: string | null } | null;
+}
+
 /** The run in a saved page; `undefined` in a page that a program serves. */
-export function savedRunIn(document: Document): SavedRun | undefined {
+export function savedRunIn(document: Elements): SavedRun | undefined {
   const text = document.getElementById(SAVED_RUN)?.textContent;
   return text === undefined || text === null ? undefined : (JSON.parse(text) as SavedRun); // the export wrote it
 }

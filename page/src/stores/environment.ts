@@ -22,7 +22,7 @@ export interface Environment {
 export interface Socket {
   onopen: ((event: Event) => void) | null;
   onmessage: ((event: MessageEvent) => void) | null;
-  onclose: ((event: CloseEvent) => void) | null;
+  onclose: ((event: { readonly code: number }) => void) | null;
   send(text: string): void;
   close(): void;
 }

@@ -21,6 +21,8 @@ export interface OpenRun {
   readonly tick: number;
   /** Number of the entry up to which the page caught up after it was too slow; else `undefined`. */
   readonly caughtUpAt: number | undefined;
+  /** Milliseconds since 1970: what is shown of a run that is played; absent for the present state. */
+  readonly untilMs?: number | undefined;
 }
 
 export type OpenRunState =

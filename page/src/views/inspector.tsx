@@ -43,10 +43,18 @@ export function Inspector(props: RunViewProps & { readonly taskId: string }): JS
     taskDetail.watch(run.runId, taskId);
     return () => taskDetail.watch(undefined, undefined);
   }, [run.runId, taskId]);
-  const detail = taskDetail.current.value;
-  const conversation = useMemo(() => conversationOf(detail?.entries ?? []), [detail?.entries]);
+  const detail = until(taskDetail.current.value, run.untilMs);
+  const conversation = useMemo(
+    () => conversationOf(detail?.entries ?? []),
+    [taskDetail.current.value?.entries, run.untilMs],
+  );
   const task = run.view.tasks.get(taskId);
-  const call = Number(route.current.value.query["call"]) || undefined;
+  const { query } = route.current.value;
+  const call = Number(query["call"]) || undefined;
+  const entry = query["entry"] === undefined ? undefined : Number(query["entry"]);
+  useEffect(() => {
+    if (entry !== undefined) setTab("conversation");
+  }, [taskId, entry]);
   const toggle = (): void => {
     env.local.write("agentensemble.text", isMarkdown ? "plain" : undefined);
     setMarkdown(!isMarkdown);
@@ -54,24 +62,13 @@ export function Inspector(props: RunViewProps & { readonly taskId: string }): JS
   return (
     <section class="pane inspector" aria-label="Task">
       {task !== undefined && <TaskHead task={task} onClose={() => onTask(undefined)} />}
-      <div class="row tab-row">
-        <Tabs
-          label="Parts of the task"
-          panel="task-part"
-          selected={tab}
-          onSelect={setTab}
-          tabs={TABS.map((id) => ({
-            id,
-            title: TITLES[id],
-            extra: id === "calls" && task !== undefined && task.calls > 0 && (
-              <span class="count">{task.calls}</span>
-            ),
-          }))}
-        />
-        <button type="button" class="btn bare" aria-pressed={isMarkdown} onClick={toggle}>
-          {isMarkdown ? "Markdown" : "Text"}
-        </button>
-      </div>
+      <PartBar
+        selected={tab}
+        onSelect={setTab}
+        calls={task?.calls ?? 0}
+        isMarkdown={isMarkdown}
+        onToggle={toggle}
+      />
       <div id="task-part" class="pane grow" role="tabpanel" aria-label={TITLES[tab]}>
         {detail?.state === "failed" && (
           <Notice kind="failed">{detail.error && errorWords(detail.error)}</Notice>
@@ -79,7 +76,7 @@ export function Inspector(props: RunViewProps & { readonly taskId: string }): JS
         {detail?.state === "loading" && <p class="pane-head muted">Loading …</p>}
         {detail !== undefined && (
           <Part
-            {...{ tab, detail, conversation, call, isMarkdown }}
+            {...{ tab, detail, conversation, call, entry, isMarkdown }}
             onCall={(to) => {
               setTab("conversation");
               onTask(taskId, to);
@@ -88,6 +85,36 @@ export function Inspector(props: RunViewProps & { readonly taskId: string }): JS
         )}
       </div>
     </section>
+  );
+}
+
+interface PartBarProps {
+  readonly selected: TabName;
+  readonly onSelect: (tab: TabName) => void;
+  readonly calls: number;
+  readonly isMarkdown: boolean;
+  readonly onToggle: () => void;
+}
+
+function PartBar(props: PartBarProps): JSX.Element {
+  const { selected, onSelect, calls, isMarkdown, onToggle } = props;
+  return (
+    <div class="row tab-row">
+      <Tabs
+        label="Parts of the task"
+        panel="task-part"
+        selected={selected}
+        onSelect={onSelect}
+        tabs={TABS.map((id) => ({
+          id,
+          title: TITLES[id],
+          extra: id === "calls" && calls > 0 && <span class="count">{calls}</span>,
+        }))}
+      />
+      <button type="button" class="btn bare" aria-pressed={isMarkdown} onClick={onToggle}>
+        {isMarkdown ? "Markdown" : "Text"}
+      </button>
+    </div>
   );
 }
 
@@ -144,15 +171,19 @@ interface PartProps {
   readonly detail: TaskDetail;
   readonly conversation: ConversationData;
   readonly call: number | undefined;
+  readonly entry: number | undefined;
   readonly isMarkdown: boolean;
   readonly onCall: (call: number) => void;
 }
 
-function Part({ tab, detail, conversation, call, isMarkdown, onCall }: PartProps): JSX.Element {
+function Part(props: PartProps): JSX.Element {
+  const { tab, detail, conversation, call, entry, isMarkdown, onCall } = props;
   const { turns, output } = conversation;
   switch (tab) {
     case "conversation":
-      return <Conversation key={detail.taskId} {...{ detail, conversation, call, isMarkdown }} />;
+      return (
+        <Conversation key={detail.taskId} {...{ detail, conversation, call, entry, isMarkdown }} />
+      );
     case "input":
       return <Input turns={turns} isMarkdown={isMarkdown} />;
     case "calls":
@@ -184,6 +215,13 @@ function Part({ tab, detail, conversation, call, isMarkdown, onCall }: PartProps
         </div>
       );
   }
+}
+
+/** What was known at a moment. */
+function until(detail: TaskDetail | undefined, ms: number | undefined): TaskDetail | undefined {
+  if (detail === undefined || ms === undefined) return detail;
+  const entries = detail.entries.filter(({ at }) => Date.parse(at) <= ms);
+  return { ...detail, entries, writing: "" };
 }
 
 /** The prompt of the last attempt. */

@@ -20,11 +20,22 @@ const GROUPS: readonly (readonly [title: string, keys: Keys])[] = [
     ],
   ],
   [
+    "List of runs",
+    [
+      [["/"], "filter"],
+      [["j", "k"], "next, previous run"],
+      [["Enter"], "open the run"],
+      [["x"], "select the run for comparing"],
+    ],
+  ],
+  [
     "Run",
     [
       [["1", "…", "6"], "graph, timeline, tasks, cost, errors, events"],
       [["["], "task before"],
       [["]"], "task behind"],
+      [["/"], "search in the run"],
+      [["p"], "play in time"],
     ],
   ],
   [

@@ -1,10 +1,13 @@
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { Empty } from "../components/empty.js";
 import { lazyPart } from "../components/lazy.js";
 import { Split } from "../components/split.js";
 import { Tabs } from "../components/tabs.js";
 import { Notice } from "../components/notice.js";
+import { Player, StoppedClock } from "../components/run/player.js";
+import { loadTools, ToolBar } from "../components/run/tool-bar.js";
+import { useRunAt } from "../hooks/use-run-at.js";
 import { useKeys } from "../hooks/use-keys.js";
 import { errorWords } from "../lib/api-words.js";
 import { hrefOf } from "../lib/route.js";
@@ -25,7 +28,7 @@ const TimelineView = lazyPart(async () => (await import("./run-details.js")).Tim
 
 /** Fetches what is not drawn yet. */
 export async function loadViews(): Promise<void> {
-  await Promise.all([TimelineView.load(), Markdown.load()]);
+  await Promise.all([TimelineView.load(), Markdown.load(), loadTools()]);
 }
 
 const VIEWS = {
@@ -92,38 +95,66 @@ function RunFrame({ run }: { readonly run: OpenRun }): JSX.Element {
   const name = NAMES.find((view) => view === query["view"]) ?? "graph";
   const named = query["task"];
   const taskId = taskOf(run, named);
+  const atMs = momentOf(query["at"]);
+  const played = useRunAt(run, atMs);
   useEffect(() => {
     if (taskId !== undefined && taskId !== named) route.patch({ task: taskId }, "replace");
   }, [taskId, named]);
-  const show = (view: ViewName): void => route.patch({ view, at: undefined });
+  const show = (view: ViewName): void => route.patch({ view });
   const onTask: RunViewProps["onTask"] = (task, call) =>
-    route.patch({ task, call: call === undefined ? undefined : String(call) });
+    route.patch({ task, call: call === undefined ? undefined : String(call), entry: undefined });
   useKeys({
     ...Object.fromEntries(NAMES.map((view, i) => [String(i + 1), () => show(view)])),
     "[": () => onTask(neighbour(run, taskId, -1)),
     "]": () => onTask(neighbour(run, taskId, 1)),
     Escape: taskId === undefined ? undefined : () => onTask(undefined),
   });
-  const View = VIEWS[name];
-  const props = { run, taskId, onTask };
+  const shown = played?.run ?? run;
   return (
     <main class="fill">
-      <RunHead run={run} />
+      <StoppedClock atMs={shown.untilMs}>
+        <RunHead run={shown} />
+      </StoppedClock>
       <Split
         label="Width of the panes"
         name="run"
         left={
           <div class="pane">
-            <ViewBar run={run} selected={name} onSelect={show} />
-            <div id={PANEL} class="pane grow" role="tabpanel" aria-label={TITLES[name]}>
-              <View {...props} />
-            </div>
+            <ViewBar run={shown} selected={name} onSelect={show}>
+              <ToolBar run={run} taskId={taskId} />
+            </ViewBar>
+            {atMs !== undefined && (
+              <Player
+                {...{ run, atMs }}
+                n={played?.n ?? -1}
+                isCut={played?.isCut === true}
+                onAt={(at) => route.patch({ at: at === undefined ? at : String(at) }, "replace")}
+              />
+            )}
+            <StoppedClock atMs={shown.untilMs}>
+              <ShownView name={name} run={shown} taskId={taskId} onTask={onTask} />
+            </StoppedClock>
           </div>
         }
-        right={taskId === undefined ? undefined : <Inspector {...props} taskId={taskId} />}
+        right={taskId === undefined ? undefined : <Inspector run={shown} {...{ taskId, onTask }} />}
       />
     </main>
   );
+}
+
+function ShownView({ name, ...props }: RunViewProps & { readonly name: ViewName }): JSX.Element {
+  const View = VIEWS[name];
+  return (
+    <div id={PANEL} class="pane grow" role="tabpanel" aria-label={TITLES[name]}>
+      <View {...props} />
+    </div>
+  );
+}
+
+/** The moment of an address, in milliseconds behind the start of the run. */
+function momentOf(at: string | undefined): number | undefined {
+  const ms = Number(at);
+  return at === undefined || !Number.isFinite(ms) || ms < 0 ? undefined : ms;
 }
 
 const PANEL = "run-view";
@@ -132,10 +163,11 @@ interface ViewBarProps {
   readonly run: OpenRun;
   readonly selected: ViewName;
   readonly onSelect: (view: ViewName) => void;
+  readonly children: ComponentChildren;
 }
 
 /** The views to choose from, and how far the run is. */
-function ViewBar({ run, selected, onSelect }: ViewBarProps): JSX.Element {
+function ViewBar({ run, selected, onSelect, children }: ViewBarProps): JSX.Element {
   const { errors, summary } = run.view;
   const { done, all } = taskCount(summary.counts);
   return (
@@ -164,6 +196,7 @@ function ViewBar({ run, selected, onSelect }: ViewBarProps): JSX.Element {
         />
         <span class="muted nowrap">{`${done} of ${all} done`}</span>
       </span>
+      {children}
     </div>
   );
 }

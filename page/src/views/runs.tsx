@@ -4,6 +4,7 @@ import type { RunSummary, RunSums } from "../../../src/contracts/run-store.js";
 import { parseRunFilter } from "../../../src/plugins/dashboard/protocol/run-filter.js";
 import { Empty } from "../components/empty.js";
 import { Icon } from "../components/icon.js";
+import { LocalRuns } from "../components/local-runs.js";
 import { Notice } from "../components/notice.js";
 import { QueryBox } from "../components/query-box.js";
 import { RunsTable } from "../components/runs-table.js";
@@ -25,7 +26,7 @@ const MOST_CHOSEN = 2;
 
 /** The runs that fit a filter, newest first, with the sums of all that fit. */
 export function RunsView(): JSX.Element {
-  const { runs, foundRuns, route } = useBoard();
+  const { runs, foundRuns, localRuns, route } = useBoard();
   const [place, setPlace] = useState(-1);
   const [chosen, setChosen] = useState<readonly string[]>([]);
   const input = useRef<HTMLInputElement>(null);
@@ -52,10 +53,12 @@ export function RunsView(): JSX.Element {
     "/": () => input.current?.focus(),
     Enter: here && (() => route.go(hrefOf(["runs", here.runId]))),
   });
-  if (filter === "" && runs.isKnown.value && list.total === 0) return <NoRuns />;
+  if (filter === "" && runs.isKnown.value && list.total === 0 && localRuns.list.value.length === 0)
+    return <NoRuns />;
   return (
     <main class="page">
       <RunsHead chosen={chosen} />
+      <LocalRuns />
       {list.runs.length > 0 && <RunsTotals runs={list.runs} total={list.total} sums={list.sums} />}
       <div class="row wrap filter-row">
         <StateChoice filter={filter} states={list.states} onFilter={onFilter} />

@@ -49,7 +49,7 @@ export class WatchedPage {
     });
     page.on("request", (request) => {
       const { hostname, protocol } = new URL(request.url());
-      if (hostname !== "127.0.0.1" && protocol !== "data:")
+      if (hostname !== "127.0.0.1" && !["data:", "blob:", "file:"].includes(protocol))
         this.#problems.push(`request: ${request.url()}`);
     });
   }

@@ -1,5 +1,6 @@
 import type { Browser } from "playwright-core";
 import { chromiumPath, launch } from "./chromium.js";
+import { historyTests } from "./history-suite.js";
 import { listTests } from "./list-suite.js";
 import { pageTests } from "./page-suite.js";
 import { reviewTests } from "./reviews-suite.js";
@@ -30,6 +31,7 @@ describe("page of the dashboard in Chromium", () => {
 
   listTests(browser);
   runTests(browser);
+  historyTests(browser);
   reviewTests(browser);
   pageTests(browser);
 });

@@ -3,17 +3,22 @@ import { useState } from "preact/hooks";
 import { Icon } from "../icon.js";
 
 const WORDS = {
-  idle: "Copy as JSON",
   copied: "Copied",
   refused: "The browser refused to copy",
 } as const;
 
-/** Puts a value into the clipboard. */
-export function CopyButton({ value }: { readonly value: unknown }): JSX.Element {
-  const [state, setState] = useState<keyof typeof WORDS>("idle");
+export interface CopyButtonProps {
+  /** Default: Copy as JSON. */
+  readonly title?: string | undefined;
+  readonly text: string;
+}
+
+/** Puts a text into the clipboard. */
+export function CopyButton({ title = "Copy as JSON", text }: CopyButtonProps): JSX.Element {
+  const [state, setState] = useState<keyof typeof WORDS>();
   const copy = async (): Promise<void> => {
     try {
-      await navigator.clipboard.writeText(JSON.stringify(value, undefined, 2));
+      await navigator.clipboard.writeText(text);
       setState("copied");
     } catch {
       setState("refused"); // without permission, or without TLS
@@ -22,7 +27,7 @@ export function CopyButton({ value }: { readonly value: unknown }): JSX.Element 
   return (
     <button type="button" class="btn bare" onClick={() => void copy()}>
       <Icon name="copy" />
-      <span role="status">{WORDS[state]}</span>
+      <span role="status">{state === undefined ? title : WORDS[state]}</span>
     </button>
   );
 }

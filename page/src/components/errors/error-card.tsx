@@ -63,7 +63,7 @@ export function ErrorCard({ run, trouble, onTask }: ErrorCardProps): JSX.Element
               Show the conversation
             </button>
           )}
-          <CopyButton value={trouble} />
+          <CopyButton text={JSON.stringify(trouble, undefined, 2)} />
         </div>
         {taskId !== undefined && <Consequences {...{ run, taskId, onTask }} />}
       </div>

@@ -111,9 +111,32 @@ export function ExportMenu(props: ExportMenuProps): JSX.Element {
           {form.title}
         </button>
       ))}
+      <CopyTraceId run={run} />
       {busy !== undefined && <p class="muted">{busy} …</p>}
       {error !== undefined && <Notice kind="failed">{visibleText(errorWords(error))}</Notice>}
     </div>
+  );
+}
+
+/** Copies the OpenTelemetry id of a run, which its trace has. */
+function CopyTraceId({ run }: Pick<ExportMenuProps, "run">): JSX.Element {
+  const { api } = useBoard();
+  const [word, setWord] = useState("Copy the OpenTelemetry trace id");
+  const copy = async (): Promise<void> => {
+    try {
+      const { traceId } = await api.get<{ readonly traceId?: unknown }>(path(run, "trace"));
+      if (typeof traceId !== "string") return setWord("The run has no OpenTelemetry trace");
+      await navigator.clipboard.writeText(traceId).catch(() => undefined); // then it is read below
+      setWord(`Trace id ${traceId}`);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      setWord(errorWords(error));
+    }
+  };
+  return (
+    <button type="button" class="btn bare" onClick={() => void copy()}>
+      {visibleText(word)}
+    </button>
   );
 }
 

@@ -1,0 +1,66 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { useKeys } from "../../hooks/use-keys.js";
+import { useBoard } from "../../stores/board.js";
+import type { OpenRun } from "../../stores/open-run-store.js";
+import { Icon, type IconName } from "../icon.js";
+import { lazyPart } from "../lazy.js";
+
+const ExportMenu = lazyPart(async () => (await import("../../views/run-tools.js")).ExportMenu);
+const SearchPanel = lazyPart(async () => (await import("../../views/run-tools.js")).SearchPanel);
+
+/** Fetches what the buttons open. */
+export function loadTools(): Promise<unknown> {
+  return ExportMenu.load();
+}
+
+type Panel = "search" | "save";
+
+export interface ToolBarProps {
+  readonly run: OpenRun;
+  readonly taskId: string | undefined;
+}
+
+/** Search, play in time, and save. */
+export function ToolBar({ run, taskId }: ToolBarProps): JSX.Element {
+  const { route } = useBoard();
+  const [open, setOpen] = useState<Panel>();
+  const isPlayed = route.current.value.query["at"] !== undefined;
+  const toggle = (panel: Panel): void => setOpen(open === panel ? undefined : panel);
+  const play = (): void => route.patch({ at: isPlayed ? undefined : "0" });
+  useKeys({ "/": () => setOpen("search"), p: play });
+  const button = (
+    icon: IconName,
+    label: string,
+    isPressed: boolean,
+    onClick: () => void,
+  ): JSX.Element => (
+    <button
+      type="button"
+      class="btn bare icon"
+      aria-label={label}
+      title={label}
+      aria-pressed={isPressed}
+      onClick={onClick}
+    >
+      <Icon name={icon} />
+    </button>
+  );
+  return (
+    <div class="row tools">
+      {button("search", "Search in the run (/)", open === "search", () => toggle("search"))}
+      {button("play", "Play in time (p)", isPlayed, play)}
+      {button("down", "Save the run", open === "save", () => toggle("save"))}
+      {open === "search" && (
+        <div class="popover">
+          <SearchPanel key={run.runId} runId={run.runId} onClose={() => setOpen(undefined)} />
+        </div>
+      )}
+      {open === "save" && (
+        <div class="popover">
+          <ExportMenu run={run} taskId={taskId} />
+        </div>
+      )}
+    </div>
+  );
+}
