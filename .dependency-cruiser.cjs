@@ -264,6 +264,7 @@ module.exports = {
     vendorOnlyIn("re2js/", "src/(plugins/tools|util/regex)"),
     vendorOnlyIn("(temporal-polyfill|html-to-text|turndown)/", "src/plugins/tools"),
     vendorOnlyIn("ipaddr\\.js/", "src/plugins/shared/fetch"),
+    vendorOnlyIn("magic-bytes\\.js/", "src/util"),
     vendorOnlyIn("diff/", "src/plugins/tools"),
     vendorOnlyIn("eventsource-parser/", "src/plugins/providers/shared"),
     vendorOnlyIn("commander/", "src/cli"),

@@ -39,6 +39,7 @@ for (const project of ["tsconfig.json", "page/tsconfig.json"]) {
 // Files that are nothing but exports of packages. They become these packages, which are therefore no dependencies of the published package.
 const vendored = [
   "kernel/vendor",
+  "util/media-vendor",
   "plugins/providers/shared/event-source-vendor",
   "plugins/tools/shared/diff-vendor",
   "plugins/dashboard/server/ws-vendor",
@@ -62,6 +63,16 @@ const builtins = {
     }));
   },
 };
+// What a vendor file loads at its first call: within a bundle the bundler's `require` does that.
+const lazily = {
+  name: "lazily",
+  setup(bundler) {
+    bundler.onLoad({ filter: /media-vendor\.ts$/ }, ({ path }) => ({
+      contents: readFileSync(path, "utf8").replace("createRequire(import.meta.url)(", "require("),
+      loader: "ts",
+    }));
+  },
+};
 for (const file of vendored)
   await build({
     absWorkingDir: root,
@@ -75,7 +86,7 @@ for (const file of vendored)
     sourcemap: false,
     minifyWhitespace: true, // a third of what a process has to read before it starts
     legalComments: "eof",
-    plugins: [builtins],
+    plugins: [builtins, lazily],
     external: ["bufferutil", "utf-8-validate"], // which ws would take where they are installed
     logLevel: "warning",
   });

@@ -1,114 +1,341 @@
-import type { ChatModel, ContentPart } from "./chat-model.js";
-import type { AnyTask } from "./task.js";
+import type {
+  AttachmentLimits,
+  AttachmentOptions,
+  CacheOption,
+  ContentPart,
+  MediaPart,
+} from "./content.js";
 import {
-  isKnownMediaType,
+  firstBytesOf,
+  isBase64,
+  matchesMediaType,
   mediaSourceOf,
-  mediaTypeOfBase64,
   normalMediaType,
 } from "../util/media.js";
+import { judgedType, type JudgedType } from "../util/judged-type.js";
+import { readWithin } from "../util/files/read-within.js";
+import { messageOf } from "../util/errors.js";
 import { ValidationError } from "./errors.js";
-import { checkOptions, preview, requireText } from "./validation.js";
+import { checkMediaTypes, isTakenType } from "./part-support.js";
+import { checkOptions, preview, requireInteger, requireText } from "./validation.js";
 
-type ImagePart = Extract<ContentPart, { readonly type: "image" }>;
+/** `AttachmentLimits` with defaults. */
+export interface PartLimits {
+  readonly maxBytes: number;
+  readonly maxTotalBytes: number;
+  readonly maxParts: number;
+  /** `undefined`: all. */
+  readonly types: readonly string[] | undefined;
+}
 
-const BASE64 = /^[A-Za-z0-9+/_\-\s]+={0,2}\s*$/;
+const MIB = 1024 * 1024;
+const TYPES: readonly string[] = Object.freeze([
+  ...["image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf", "text/*"],
+  ...["application/json", "audio/wav", "audio/mpeg"],
+]);
+/** The limits of a task's attachments. The model decides which types it accepts. */
+const TASK_LIMITS: PartLimits = Object.freeze({
+  maxBytes: 20 * MIB,
+  maxTotalBytes: 32 * MIB,
+  maxParts: 32,
+  types: undefined,
+});
+const FIELDS = {
+  text: ["type", "text", "cache"],
+  image: ["type", "data", "mediaType", "detail", "cache"],
+  file: ["type", "data", "mediaType", "name", "cache"],
+  audio: ["type", "data", "mediaType", "cache"],
+} as const;
 const SHAPES =
-  'Write { type: "text", text: "..." } or { type: "image", data: "<base64 or address>", mediaType: "image/png" }.';
+  'Write { type: "text", text: "..." }, or make a part with attachment.fromFile(path), fromBytes, fromBase64, fromUrl or fromBlob.';
+const LIMIT_FIELDS = ["maxBytes", "maxTotalBytes", "maxParts", "types"] as const;
 
 /**
- * Checks the parts that a task adds to its user message. An image must begin with the bytes of an
- * image of the declared type.
+ * Validates limits of attachments and applies the defaults.
+ * @throws ValidationError for an unknown or invalid limit
+ */
+export function partLimits(what: string, limits: AttachmentLimits = {}): PartLimits {
+  checkOptions(what, limits, LIMIT_FIELDS);
+  for (const name of ["maxBytes", "maxTotalBytes", "maxParts"] as const)
+    requireInteger(`${what} ${name}`, limits[name], 1);
+  checkMediaTypes(`${what} types`, limits.types);
+  return Object.freeze({
+    maxBytes: limits.maxBytes ?? TASK_LIMITS.maxBytes,
+    maxTotalBytes: limits.maxTotalBytes ?? TASK_LIMITS.maxTotalBytes,
+    maxParts: limits.maxParts ?? TASK_LIMITS.maxParts,
+    types: limits.types ?? TYPES,
+  });
+}
+
+/**
+ * Checks the parts of one message: their form, types and sizes. The first bytes of a part must be
+ * those of its type. `what` names a part in errors.
  * @throws ValidationError with the index of the part
  */
-export function checkAttachments(what: string, parts: readonly unknown[]): void {
-  parts.forEach((part, index) => checkPart(`${what} at index ${index}`, part));
+export function checkParts(
+  what: string,
+  parts: readonly unknown[],
+  limits: PartLimits = TASK_LIMITS,
+): void {
+  if (parts.length > limits.maxParts)
+    throw new ValidationError(
+      `${what}s must be at most ${limits.maxParts} parts, got: ${parts.length}`,
+    );
+  let total = 0;
+  parts.forEach((part, index) => {
+    total += checkPart(`${what} at index ${index}`, part, limits);
+    if (total > limits.maxTotalBytes)
+      throw new ValidationError(
+        `${what}s must have at most ${limits.maxTotalBytes} bytes together, got at least: ${total}`,
+      );
+  });
 }
 
-function checkPart(what: string, part: unknown): void {
+/** Returns the size of a part in bytes; 0 for an address. */
+function checkPart(what: string, part: unknown, limits: PartLimits): number {
   const { type } = (part ?? {}) as { readonly type?: unknown };
-  if (typeof part !== "object" || part === null || (type !== "text" && type !== "image"))
+  if (typeof part !== "object" || part === null || !isPartType(type))
     throw new ValidationError(
-      `${what} must be a part of type "text" or "image", got: ${preview(part)}`,
+      `${what} must be a part of type "text", "image", "file" or "audio", got: ${shownPart(part)}`,
       { hint: SHAPES },
     );
-  if (type === "text") {
-    checkOptions(what, part, ["type", "text"]);
-    requireText((part as { readonly text?: unknown }).text, `${what}: text must not be blank`);
-    return;
+  checkOptions(what, part, FIELDS[type]);
+  const given = part as ContentPart; // its fields are checked next
+  checkCache(what, given.cache);
+  if (given.type === "text") {
+    requireText(given.text, `${what}: text must not be blank`);
+    return checkSize(what, Buffer.byteLength(given.text), limits);
   }
-  checkOptions(what, part, ["type", "data", "mediaType"]);
-  checkImage(what, part);
+  return checkMedia(what, given, limits);
 }
 
-function checkImage(
-  what: string,
-  { data, mediaType }: { readonly data?: unknown; readonly mediaType?: unknown },
-): void {
+function isPartType(type: unknown): type is keyof typeof FIELDS {
+  return typeof type === "string" && Object.hasOwn(FIELDS, type);
+}
+
+/** Shows no content of a part. */
+function shownPart(part: unknown): string {
+  if (typeof part !== "object" || part === null) return preview(part, 60);
+  return `an object with the fields ${Object.keys(part).slice(0, 8).join(", ")}`;
+}
+
+/** @throws ValidationError unless `cache` is absent or a `CacheOption`. */
+export function checkCache(what: string, cache: CacheOption | undefined): void {
+  if (cache === undefined || cache === "auto" || cache === "off") return;
+  const ttl: unknown = (cache as { readonly ttl?: unknown } | null)?.ttl;
+  if (ttl === "5m" || ttl === "30m" || ttl === "1h")
+    return checkOptions(`${what} cache`, cache, ["ttl"]);
+  throw new ValidationError(
+    `${what} cache must be "auto", "off" or { ttl: "5m" | "30m" | "1h" }, got: ${preview(cache)}`,
+  );
+}
+
+function checkMedia(what: string, part: MediaPart, limits: PartLimits): number {
+  const { data, mediaType }: { readonly data: unknown; readonly mediaType?: unknown } = part;
   if (mediaType !== undefined && typeof mediaType !== "string")
     throw new ValidationError(`${what}: mediaType must be text, got: ${preview(mediaType)}`);
   if (!(data instanceof URL) && (typeof data !== "string" || data.trim() === ""))
     throw new ValidationError(
       `${what}: data must be base64 text or an address, got: ${preview(data, 60)}`,
-      { hint: 'Bytes become base64 text with Buffer.from(bytes).toString("base64").' },
+      { hint: "attachment.fromBytes(bytes) makes a part from bytes." },
     );
-  const problem = problemOfImage({ type: "image", data, mediaType });
-  if (problem !== undefined) throw new ValidationError(`${what} ${problem}`);
+  if (part.type === "image" && !["auto", "low", "high", undefined].includes(part.detail))
+    throw new ValidationError(
+      `${what}: detail must be "auto", "low" or "high", got: ${preview(part.detail)}`,
+    );
+  if (part.type === "file" && part.name !== undefined)
+    requireText(part.name, `${what}: name must not be blank when set`);
+  const bytes = bytesOf(part);
+  checkSize(what, bytes, limits);
+  const judged = judgedPart(part);
+  if ("problem" in judged) throw new ValidationError(`${what} ${judged.problem}`);
+  checkType(what, judged.mediaType, limits);
+  return bytes;
 }
 
-function problemOfImage({ data, mediaType }: ImagePart): string | undefined {
-  const source = mediaSourceOf(data);
-  const given = normalMediaType(mediaType);
-  const declared = source.mediaType ?? given;
-  if (source.mediaType !== undefined && given !== undefined && source.mediaType !== given)
-    return `has two types: mediaType is ${given}, and its data: address names ${source.mediaType}`;
-  if (declared !== undefined && !declared.startsWith("image/"))
-    return `is declared as ${declared}, which is no image`;
-  return source.kind === "url" ? undefined : problemOfBytes(source.data, declared);
+function checkSize(what: string, bytes: number, { maxBytes }: PartLimits): number {
+  if (bytes > maxBytes)
+    throw new ValidationError(`${what} must have at most ${maxBytes} bytes, got: ${bytes}`);
+  return bytes;
 }
 
-function problemOfBytes(base64: string, declared: string | undefined): string | undefined {
-  if (!BASE64.test(base64)) return "is neither base64 text nor an http:, https: or data: address";
-  const found = mediaTypeOfBase64(base64);
-  if (found !== undefined && !found.startsWith("image/"))
-    return `is no image: its first bytes are those of ${found}`;
-  if (declared === undefined)
-    return found === undefined ? "has no mediaType, and its first bytes show none" : undefined;
-  if (found === declared || (found === undefined && !isKnownMediaType(declared))) return undefined;
-  return `is declared as ${declared}, but its first bytes are ${found === undefined ? "of another type" : `those of ${found}`}`;
-}
-
-/** Returns the type of an image; `image/*` if only its URL is known. */
-function mediaTypeOf({ data, mediaType }: ImagePart): string {
-  const source = mediaSourceOf(data);
-  const declared = source.mediaType ?? normalMediaType(mediaType);
-  const found = source.kind === "base64" ? mediaTypeOfBase64(source.data) : undefined;
-  return found ?? declared ?? "image/*";
-}
-
-function takes(pattern: string, mediaType: string): boolean {
-  const [kind = ""] = mediaType.split("/", 1);
-  return (
-    pattern === mediaType || pattern === `${kind}/*` || mediaType === `${pattern.split("/")[0]}/*`
+function checkType(what: string, mediaType: string, { types }: PartLimits): void {
+  if (types === undefined || isTakenType(types, mediaType)) return;
+  throw new ValidationError(
+    `${what} is ${mediaType}, which is not accepted (accepted: ${types.join(", ")})`,
   );
 }
 
-/**
- * Checks that a model accepts the attachments of a task, by its `capabilities.attachments`.
- * @throws ValidationError with the first part that it does not accept
- */
-export function requireCarried(
-  { attachments, description }: Pick<AnyTask, "attachments" | "description">,
-  { provider, modelId, capabilities }: Pick<ChatModel, "provider" | "modelId" | "capabilities">,
-): void {
-  const taken = capabilities?.attachments;
-  if (taken === undefined) return;
-  for (const [index, part] of attachments.entries()) {
-    if (part.type !== "image") continue;
-    const mediaType = mediaTypeOf(part);
-    if (taken.some((pattern) => takes(pattern, mediaType))) continue;
-    const list = taken.length === 0 ? "text only" : taken.join(", ");
-    throw new ValidationError(
-      `Task '${description}' can't be sent to model '${provider}:${modelId}': attachment ${index} is ${mediaType}, and the model takes ${list}`,
-    );
-  }
+function bytesOf({ data }: MediaPart): number {
+  const source = mediaSourceOf(data);
+  return source.kind === "url" ? 0 : Buffer.byteLength(source.data, "base64");
 }
+
+/** Determines the type of a part, or why there is none. */
+function judgedPart(part: MediaPart): JudgedType {
+  const source = mediaSourceOf(part.data);
+  const given = normalMediaType(part.mediaType);
+  const declared = given ?? source.mediaType;
+  if (source.mediaType !== undefined && given !== undefined && source.mediaType !== given)
+    return {
+      problem: `has two types: mediaType is ${given}, and its data: address names ${source.mediaType}`,
+    };
+  const misplaced = declared === undefined ? undefined : problemOfKind(part.type, declared);
+  if (misplaced !== undefined) return { problem: `is declared as ${declared}, ${misplaced}` };
+  if (source.kind === "url")
+    return part.type === "audio"
+      ? { problem: "is audio by its address; pass its bytes" }
+      : { mediaType: declared ?? "image/*" };
+  if (!isBase64(source.data))
+    return { problem: "is neither base64 text nor an http:, https: or data: address" };
+  const found = judgedType(firstBytesOf(source.data), declared, () =>
+    Buffer.from(source.data, "base64"),
+  );
+  if ("problem" in found) return found;
+  const other = problemOfKind(part.type, found.mediaType);
+  return other === undefined
+    ? found
+    : {
+        problem: `is no ${part.type}: its first bytes are those of ${found.mediaType}`,
+      };
+}
+
+function problemOfKind(type: MediaPart["type"], mediaType: string): string | undefined {
+  const kind = kindOf(mediaType);
+  if (kind === type) return undefined;
+  return type === "file"
+    ? `which belongs into a part of type "${kind}"`
+    : `which is no ${type}; a part of type "${kind}" carries it`;
+}
+
+function kindOf(mediaType: string): MediaPart["type"] {
+  if (matchesMediaType("image/*", mediaType)) return "image";
+  return matchesMediaType("audio/*", mediaType) ? "audio" : "file";
+}
+
+const OPTIONS = ["mediaType", "name", "cache", "maxBytes", "types", "signal"] as const;
+
+function limitsOf(what: string, o: AttachmentOptions): PartLimits {
+  checkOptions(what, o, OPTIONS);
+  checkCache(what, o.cache);
+  if (o.mediaType !== undefined) requireText(o.mediaType, `${what} mediaType must not be blank`);
+  if (o.name !== undefined) requireText(o.name, `${what} name must not be blank`);
+  return partLimits(what, { maxBytes: o.maxBytes, types: o.types });
+}
+
+function partOf(
+  data: string | URL,
+  mediaType: string | undefined,
+  { name, cache }: AttachmentOptions,
+): MediaPart {
+  const kind = mediaType === undefined ? "image" : kindOf(mediaType);
+  const common = { type: kind, data, ...(mediaType !== undefined && { mediaType }) };
+  return Object.freeze({
+    ...common,
+    ...(kind === "file" && name !== undefined && { name }),
+    ...(cache !== undefined && { cache }),
+  }) as MediaPart; // the kind follows from the type; audio is never made from an address
+}
+
+function partOfBytes(what: string, bytes: Uint8Array, o: AttachmentOptions): MediaPart {
+  const limits = limitsOf(what, o);
+  if (bytes.length === 0) throw new ValidationError(`${what} has no bytes`);
+  checkSize(what, bytes.length, limits);
+  const judged = judgedType(bytes.subarray(0, 384), normalMediaType(o.mediaType), () => bytes);
+  if ("problem" in judged) throw new ValidationError(`${what} ${judged.problem}`);
+  checkType(what, judged.mediaType, limits);
+  const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
+  return partOf(base64, judged.mediaType, o);
+}
+
+function fromBytes(bytes: Uint8Array | ArrayBuffer, o: AttachmentOptions = {}): MediaPart {
+  const given: unknown = bytes;
+  if (given instanceof ArrayBuffer)
+    return partOfBytes("attachment.fromBytes()", new Uint8Array(given), o);
+  if (given instanceof Uint8Array) return partOfBytes("attachment.fromBytes()", given, o);
+  throw new ValidationError(
+    `attachment.fromBytes() takes a Uint8Array or an ArrayBuffer, got: ${preview(given, 60)}`,
+  );
+}
+
+function fromBase64(base64: string, o: AttachmentOptions = {}): MediaPart {
+  const what = "attachment.fromBase64()";
+  const { maxBytes } = limitsOf(what, o);
+  if (typeof base64 !== "string" || !isBase64(base64))
+    throw new ValidationError(`${what} takes base64 text, got: ${typeof base64}`, {
+      hint: "Letters, digits, + and /, padded with =.",
+    });
+  // Checked first, so that text that is too long is not decoded.
+  if (base64.length > 2 * maxBytes + 64)
+    throw new ValidationError(
+      `${what} must have at most ${maxBytes} bytes, got about: ${Buffer.byteLength(base64, "base64")}`,
+    );
+  return partOfBytes(what, Buffer.from(base64, "base64"), o);
+}
+
+function fromUrl(url: string | URL, o: AttachmentOptions = {}): MediaPart {
+  const what = "attachment.fromUrl()";
+  const text = url instanceof URL ? url.href : url;
+  const limits = limitsOf(what, o);
+  if (typeof text !== "string" || !/^(data|https?):/i.test(text) || !URL.canParse(text))
+    throw new ValidationError(
+      `${what} takes an http:, https: or data: address, got: ${preview(text, 60)}`,
+      { hint: "attachment.fromFile(path) reads a file." },
+    );
+  const source = mediaSourceOf(text);
+  if (source.kind === "base64") {
+    const claimed = o.mediaType ?? source.mediaType;
+    const whole = { ...o, ...(claimed !== undefined && { mediaType: claimed }) };
+    if (source.data.length > 2 * limits.maxBytes + 64 || !isBase64(source.data))
+      return fromBase64(source.data, whole);
+    return partOfBytes(what, Buffer.from(source.data, "base64"), whole);
+  }
+  const mediaType = normalMediaType(o.mediaType);
+  if (mediaType !== undefined) checkType(what, mediaType, limits);
+  if (mediaType !== undefined && kindOf(mediaType) === "audio")
+    throw new ValidationError(`${what} can't pass on the address of audio; pass its bytes`);
+  return partOf(source.url, mediaType, o);
+}
+
+async function fromFile(path: string, o: AttachmentOptions = {}): Promise<MediaPart> {
+  const what = `attachment.fromFile(${preview(path, 120)})`;
+  const { maxBytes } = limitsOf(what, o);
+  requireText(path, "attachment.fromFile() path must not be blank");
+  const read = await readWithin(path, maxBytes, o.signal).catch((cause: unknown) => {
+    o.signal?.throwIfAborted();
+    throw new ValidationError(`${what} can't be read: ${messageOf(cause)}`, { cause });
+  });
+  if (typeof read === "number")
+    throw new ValidationError(`${what} must have at most ${maxBytes} bytes, got: ${read}`);
+  const name = o.name ?? path.split(/[\\/]/).at(-1);
+  return partOfBytes(what, read, { ...o, ...(name !== undefined && { name }) });
+}
+
+async function fromBlob(blob: Blob, o: AttachmentOptions = {}): Promise<MediaPart> {
+  const what = "attachment.fromBlob()";
+  const given: unknown = blob;
+  if (!(given instanceof Blob))
+    throw new ValidationError(`${what} takes a Blob or a File, got: ${preview(given, 60)}`);
+  checkSize(what, given.size, limitsOf(what, o));
+  const claimed = o.mediaType ?? (given.type === "" ? undefined : given.type);
+  const name = o.name ?? ("name" in given ? String(given.name) : undefined);
+  const bytes = new Uint8Array(await given.arrayBuffer());
+  return partOfBytes(what, bytes, {
+    ...o,
+    ...(claimed !== undefined && { mediaType: claimed }),
+    ...(name !== undefined && name.trim() !== "" && { name }),
+  });
+}
+
+/**
+ * Makes parts of messages from bytes, base64 text, addresses, files and blobs, for the
+ * `attachments` of a task, a tool's result or a message. The first bytes determine the type; a type
+ * that the caller claims must match them. An address is passed on to the vendor and never fetched,
+ * except that `data:` addresses are read; without `mediaType` it is that of an image. `fromFile`
+ * checks the size before it reads; give it a path of yours, never one of a model.
+ *
+ * @example attachments: [await attachment.fromFile("paper.pdf", { cache: { ttl: "5m" } })]
+ * @throws ValidationError for other bytes than claimed, an unknown or refused type, too many bytes,
+ * a file that can't be read; the functions that read asynchronously reject with it.
+ */
+export const attachment = Object.freeze({ fromBytes, fromBase64, fromUrl, fromFile, fromBlob });

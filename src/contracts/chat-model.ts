@@ -1,32 +1,31 @@
+import type { CacheOption, ContentPart, PartSupport, ReasoningPart } from "./content.js";
 import type { RateLimit } from "./rate-limit.js";
 import type { JsonSchema } from "./types.js";
 
-/**
- * A part of a user message. `data` of an image is base64 text or a URL (`data:` URLs included).
- * `mediaType` is optional for a URL, or if the first bytes of the data show the type.
- */
-export type ContentPart =
-  | { readonly type: "text"; readonly text: string }
-  | {
-      readonly type: "image";
-      readonly data: string | URL;
-      readonly mediaType?: string | undefined;
-    };
+/** A model's message. `reasoning` belongs to the agent that received it. */
+export interface AssistantMessage {
+  readonly role: "assistant";
+  readonly content: string;
+  readonly toolCalls?: readonly ToolCall[] | undefined;
+  readonly reasoning?: readonly ReasoningPart[] | undefined;
+}
 
 /** A message of a conversation. A tool message answers the tool call with the same id. */
 export type ChatMessage =
-  | { readonly role: "system"; readonly content: string }
-  | { readonly role: "user"; readonly content: string | readonly ContentPart[] }
   | {
-      readonly role: "assistant";
+      readonly role: "system";
       readonly content: string;
-      readonly toolCalls?: readonly ToolCall[] | undefined;
+      readonly cache?: CacheOption | undefined;
     }
+  | { readonly role: "user"; readonly content: string | readonly ContentPart[] }
+  | AssistantMessage
   | {
       readonly role: "tool";
       readonly toolCallId: string;
       readonly toolName: string;
       readonly content: string;
+      /** Images and files of the result, beside its text. */
+      readonly parts?: readonly ContentPart[] | undefined;
       readonly isError?: boolean | undefined;
     };
 
@@ -93,11 +92,7 @@ export type FinishReason = "stop" | "tool_calls" | "length" | "content_filter" |
 
 /** A complete response. */
 export interface ChatResponse {
-  readonly message: {
-    readonly role: "assistant";
-    readonly content: string;
-    readonly toolCalls?: readonly ToolCall[] | undefined;
-  };
+  readonly message: AssistantMessage;
   readonly finishReason: FinishReason;
   readonly usage?: Usage | undefined;
   readonly responseId?: string | undefined;
@@ -131,11 +126,8 @@ export interface ModelCapabilities {
    * attempt.
    */
   readonly retry?: { readonly maxAttempts: number } | undefined;
-  /**
-   * Media types of accepted parts other than text, for instance `image/png` or `image/*`. Empty:
-   * none. Absent: unknown, so all parts are sent.
-   */
-  readonly attachments?: readonly string[] | undefined;
+  /** The images and files that the model accepts. Absent: unknown, so all parts are sent. */
+  readonly parts?: PartSupport | undefined;
   /**
    * Whether the model calls no service (a replay, a stub), so that no rate limit applies to its
    * calls. Default false.
@@ -205,6 +197,8 @@ export type ModelRef = ChatModel | string;
  */
 export interface ChatModelProvider {
   readonly name: string;
+  /** What its models accept, for the advice in errors. */
+  readonly parts?: PartSupport | undefined;
   create(modelId: string): ChatModel;
 }
 

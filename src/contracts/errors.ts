@@ -1,3 +1,4 @@
+import type { ModelErrorCode } from "./model-error-code.js";
 import { printableText } from "../util/printable.js";
 
 const MARK = Symbol.for("agentensemble/error");
@@ -117,19 +118,6 @@ export class AgentExecutionError extends AgentEnsembleError {
     this.taskDescription = context.taskDescription;
   }
 }
-
-/** Kinds of model failures that a program may distinguish. */
-export type ModelErrorCode =
-  | "AE_MODEL_CALL"
-  | "AE_MODEL_RATE_LIMITED"
-  | "AE_MODEL_AUTH"
-  | "AE_MODEL_BAD_REQUEST"
-  | "AE_MODEL_BAD_RESPONSE"
-  | "AE_MODEL_TIMEOUT"
-  | "AE_MODEL_CONNECTION"
-  | "AE_MODEL_QUOTA"
-  | "AE_MODEL_CONTEXT_LENGTH"
-  | "AE_MODEL_SERVER";
 
 /** A call to a chat model failed. Retry policies read `retryable` and `retryAfterMs`. */
 export class ModelCallError extends AgentEnsembleError {

@@ -8,7 +8,8 @@ import type { PlannedTask } from "./plan.js";
 import type { RateLimit } from "./rate-limit.js";
 import type { HookRun, Revision } from "./run.js";
 import type { AnyTask } from "./task.js";
-import type { AnyTool, ToolResult } from "./tool.js";
+import type { AnyTool } from "./tool.js";
+import type { ToolResult } from "./tool-result.js";
 import type { Awaitable, Outcome } from "./types.js";
 import { reviseOutput } from "./output.js";
 

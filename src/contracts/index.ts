@@ -1,6 +1,7 @@
 export { Agent, canonicalRole, checkModel } from "./agent.js";
 export type { AgentOptions } from "./agent.js";
 export type {
+  AssistantMessage,
   ChatCallOptions,
   ChatChunk,
   ChatMessage,
@@ -8,7 +9,6 @@ export type {
   ChatModelProvider,
   ChatRequest,
   ChatResponse,
-  ContentPart,
   FinishReason,
   ModelCapabilities,
   ModelOptions,
@@ -18,6 +18,21 @@ export type {
   ToolSpec,
   Usage,
 } from "./chat-model.js";
+export { attachment } from "./attachment.js";
+export type {
+  AttachmentLimits,
+  AttachmentOptions,
+  AudioPart,
+  CacheOption,
+  ContentPart,
+  FilePart,
+  ImagePart,
+  JsonValue,
+  MediaPart,
+  PartSupport,
+  ReasoningPart,
+  TextPart,
+} from "./content.js";
 export { HierarchicalConstraints } from "./constraints.js";
 export type { HierarchicalConstraintsOptions } from "./constraints.js";
 export type { AgentSummary, Dag, DagEdge, DagLink, DagTask, RunDag } from "./dag.js";
@@ -159,7 +174,8 @@ export {
   storeFailure,
 } from "./state-errors.js";
 export type { FileAccessReason } from "./state-errors.js";
-export type { ErrorDetails, ModelErrorCode } from "./errors.js";
+export type { ErrorDetails } from "./errors.js";
+export type { ModelErrorCode } from "./model-error-code.js";
 export type {
   EnsembleCallbacks,
   EnsembleEvent,
@@ -326,7 +342,8 @@ export type { ModelCheck } from "./model-check.js";
 export { Tokens } from "./tokens.js";
 export { createToken } from "./token.js";
 export type { Token } from "./token.js";
-export { isTool, isToolProvider, noReviewer, resumeOf, tool, ToolResult } from "./tool.js";
+export { isTool, isToolProvider, noReviewer, resumeOf, tool } from "./tool.js";
+export { ToolResult } from "./tool-result.js";
 export type {
   AnyTool,
   DynamicToolProvider,
@@ -336,6 +353,7 @@ export type {
   ToolLike,
   ToolReturn,
 } from "./tool.js";
+export type { Source, ToolResultExtra } from "./tool-result.js";
 export { checkToolInput } from "./tool-input.js";
 export type { Checked } from "./tool-input.js";
 export type {

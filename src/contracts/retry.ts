@@ -12,4 +12,9 @@ export interface RetryPolicy {
     attempt: number,
     call: LlmCall,
   ): { readonly delayMs: number; readonly model?: ChatModel } | undefined;
+  /**
+   * Returns the other models that `next` may choose after a failure of this one. What one of them
+   * accepts is not refused before the run. Default: none.
+   */
+  alternatives?(model: ChatModel): readonly ChatModel[];
 }

@@ -25,7 +25,8 @@ import type { CallingTask, RunInfo, RunValue } from "./run-info.js";
 import type { AnyTask, Task } from "./task.js";
 import type { MemoryAccess, ReviewRecord } from "./trace.js";
 import type { Token } from "./token.js";
-import type { AnyTool, ToolResult } from "./tool.js";
+import type { AnyTool } from "./tool.js";
+import type { ToolResult } from "./tool-result.js";
 import type { Inputs } from "./types.js";
 import type { ForeignUsage, SpentUsage, UsageRecord } from "./usage.js";
 

@@ -1,4 +1,5 @@
-import type { ContentPart, ModelOptions, ModelRef } from "./chat-model.js";
+import type { ModelOptions, ModelRef } from "./chat-model.js";
+import type { ContentPart } from "./content.js";
 import type { InputGuardrail, OutputGuardrail } from "./guardrail.js";
 import type { RateLimit } from "./rate-limit.js";
 import type { ReflectionOptions } from "./reflection.js";
@@ -8,7 +9,7 @@ import type { ScopeName } from "./run-info.js";
 import type { AnyTool, ToolLike } from "./tool.js";
 import type { Awaitable, OutputSchema } from "./types.js";
 import { Agent, checkModel, checkModelOptions } from "./agent.js";
-import { checkAttachments } from "./attachment.js";
+import { checkParts } from "./attachment.js";
 import { ValidationError } from "./errors.js";
 import { checkRateLimit } from "./rate-limit.js";
 import { MemoryScope } from "./memory-scope.js";
@@ -227,7 +228,7 @@ function checkTask(o: AnyTaskOptions): void {
     });
   }
   requireArray("Task attachments", o.attachments);
-  checkAttachments("Task attachment", o.attachments ?? []);
+  checkParts("Task attachment", o.attachments ?? []);
   checkModelOptions("Task modelOptions", o.modelOptions);
   checkRateLimit("Task rateLimit", o.rateLimit);
   requireDuration("Task timeoutMs", o.timeoutMs);

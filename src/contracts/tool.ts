@@ -1,5 +1,6 @@
 import type { OnReviewTimeout, ReviewDecision } from "./review.js";
 import type { TaskScope } from "./run.js";
+import type { ToolResult } from "./tool-result.js";
 import type { Awaitable, JsonSchema, OutputSchema } from "./types.js";
 import { problemOfSchemaPatterns } from "../util/schema/schema-patterns.js";
 import { isValidating } from "../util/schema/standard-schema.js";
@@ -14,72 +15,6 @@ import {
   requireOneOf,
   requireText,
 } from "./validation.js";
-
-const RESULT = Symbol.for("agentensemble/tool-result");
-
-/**
- * The result of a tool. Returning a plain string or object equals returning `ToolResult.success` of
- * it.
- */
-export class ToolResult {
-  readonly ok: boolean;
-  /** The text for the model; empty for a failure. */
-  readonly output: string;
-  /** The reason of a failure. The model receives `Error: {message}`. */
-  readonly errorMessage: string | undefined;
-  /** The structured form of the output, for listeners and the trace. Not sent to the model. */
-  readonly structured: unknown;
-
-  private constructor(
-    ok: boolean,
-    output: string,
-    errorMessage: string | undefined,
-    structured: unknown,
-  ) {
-    this.ok = ok;
-    this.output = output;
-    this.errorMessage = errorMessage;
-    this.structured = structured;
-    Object.freeze(this);
-  }
-
-  get [RESULT](): true {
-    return true;
-  }
-
-  /**
-   * `output` is the text for the model. `undefined` and `null` count as empty; other values are
-   * sent as JSON.
-   */
-  static success(output?: string, structured?: unknown): ToolResult {
-    return new ToolResult(true, textOf(output), undefined, structured);
-  }
-
-  static failure(message?: string): ToolResult {
-    const text = textOf(message);
-    return new ToolResult(
-      false,
-      "",
-      text === "" ? "Tool execution failed with no message" : text,
-      undefined,
-    );
-  }
-
-  /** Returns whether `value` is a result, also from another copy of the package. */
-  static isInstance(value: unknown): value is ToolResult {
-    return (
-      typeof value === "object" &&
-      value !== null &&
-      (value as { [RESULT]?: unknown })[RESULT] === true
-    );
-  }
-}
-
-/** Untyped callers may pass any value. */
-function textOf(value: unknown): string {
-  if (value === undefined || value === null) return "";
-  return typeof value === "string" ? value : (JSON.stringify(value) ?? `${value as string}`);
-}
 
 /**
  * The API of a tool during a call. `signal` aborts with the task, the run and the tool's
@@ -352,14 +287,6 @@ export function checkTools(prefix: string, tools: readonly unknown[]): void {
 export function noReviewer(toolName: string): ReviewUnavailableError {
   const message = `Tool '${toolName}' requires approval but the ensemble has no \`reviewHandler\`. Set it, for instance to ReviewHandler.console().`;
   return new ReviewUnavailableError(message);
-}
-
-/** Converts a tool's return value to a result. @throws for an object without JSON. */
-export function toToolResult(returned: unknown): ToolResult {
-  if (returned === undefined || returned === null) return ToolResult.success("");
-  if (typeof returned === "string") return ToolResult.success(returned);
-  if (ToolResult.isInstance(returned)) return returned;
-  return ToolResult.success(JSON.stringify(returned) ?? "", returned);
 }
 
 /**

@@ -1,9 +1,10 @@
 import type { WorkflowExecutor } from "../contracts/executors.js";
 import type { Plan, PlannedTask } from "../contracts/plan.js";
+import type { ChatModel } from "../contracts/chat-model.js";
 import type { Settings } from "../engine/plan/settings.js";
 import type { AnyTask } from "../contracts/task.js";
 import { withoutModel } from "./task-entries.js";
-import { requireCarried } from "../contracts/attachment.js";
+import { requireCarried, type PartAdvice } from "../contracts/part-support.js";
 import { checkCostConfiguration } from "../contracts/cost.js";
 import { ValidationError } from "../contracts/errors.js";
 import { isTool } from "../contracts/tool.js";
@@ -46,12 +47,19 @@ function requireModel(planned: PlannedTask, settings: Settings): void {
   if (task.handler !== undefined) return;
   const model = settings.model(task, agent);
   if (model !== undefined) {
-    requireCarried(task, model);
+    if (task.attachments.length > 0) requireCarried(task, model, adviceFor(model, settings));
     return;
   }
   throw new ValidationError(withoutModel(planned), {
     hint: 'Set `model` on the ensemble, the task or its agent, for instance "openai:gpt-4o-mini", or bind Tokens.ChatModel in the container.',
   });
+}
+
+function adviceFor(model: ChatModel, settings: Settings): PartAdvice {
+  return {
+    providers: settings.all(Tokens.ChatModelProvider),
+    alternatives: settings.find(Tokens.RetryPolicy)?.alternatives?.(model) ?? [],
+  };
 }
 
 function checkToolNames(

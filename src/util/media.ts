@@ -1,54 +1,118 @@
+import { fileTypes } from "./media-vendor.js";
+
 /** The URL of a file, or its content as base64 text. */
 export type MediaSource =
   | { readonly kind: "url"; readonly url: string; readonly mediaType: string | undefined }
   | { readonly kind: "base64"; readonly data: string; readonly mediaType: string | undefined };
 
-/** The first bytes of each file type as Latin-1 text, with their offset. Default offset: 0. */
-const SIGNATURES: readonly (readonly [mediaType: string, start: string, offset?: number])[] = [
-  ["image/png", "\x89PNG"],
-  ["image/jpeg", "\xff\xd8\xff"],
-  ["image/gif", "GIF8"],
-  ["image/webp", "WEBP", 8],
-  ["audio/wav", "WAVE", 8],
-  ["image/tiff", "II*\0"],
-  ["image/tiff", "MM\0*"],
-  ["image/avif", "ftypavif", 4],
-  ["image/avif", "ftypavis", 4],
-  ["image/heic", "ftyphei", 4],
-  ["image/heic", "ftypmif1", 4],
-  ["audio/mp4", "ftypM4A", 4],
-  ["video/mp4", "ftyp", 4],
-  ["application/pdf", "%PDF"],
-  ["audio/mpeg", "ID3"],
-  ["audio/mpeg", "\xff\xfb"],
-  ["audio/mpeg", "\xff\xf3"],
-  ["audio/mpeg", "\xff\xf2"],
-  ["audio/ogg", "OggS"],
-  ["audio/flac", "fLaC"],
-  ["video/webm", "\x1aE\xdf\xa3"],
-  ["application/zip", "PK\x03\x04"],
-  ["application/gzip", "\x1f\x8b"],
-];
-const KNOWN: ReadonlySet<string> = new Set(SIGNATURES.map(([mediaType]) => mediaType));
+/** Other names of media types. SVG is text: what draws it may run its scripts. */
+const ALIASES: ReadonlyMap<string, string> = new Map([
+  ["image/jpg", "image/jpeg"],
+  ["image/heif", "image/heic"],
+  ["image/svg+xml", "text/xml"],
+  ["application/xml", "text/xml"],
+  ["application/x-pdf", "application/pdf"],
+  ["audio/mp3", "audio/mpeg"],
+  ["audio/x-wav", "audio/wav"],
+  ["audio/wave", "audio/wav"],
+  ["audio/x-flac", "audio/flac"],
+  ["audio/m4a", "audio/mp4"],
+  ["audio/x-m4a", "audio/mp4"],
+  ["application/ogg", "audio/ogg"],
+]);
+/** Types whose files always begin with the same bytes. */
+const PROVABLE: ReadonlySet<string> = new Set([
+  ...["image/png", "image/jpeg", "image/gif", "image/webp", "image/tiff", "image/avif"],
+  ...["image/heic", "image/bmp", "application/pdf", "application/zip", "application/gzip"],
+  ...["audio/wav", "audio/mpeg", "audio/ogg", "audio/flac", "audio/mp4", "video/mp4"],
+]);
 /** Number of base64 characters that cover more than the longest signature. */
-const FIRST_CHARACTERS = 64;
+const FIRST_CHARACTERS = 512;
+
+/**
+ * Returns the media types that the first bytes of a file show, the likeliest first. Formats that
+ * build on one another begin alike.
+ */
+export function mediaTypesOf(start: Uint8Array): readonly string[] {
+  const found = fileTypes()
+    .filetypeinfo(start)
+    .flatMap(({ mime }) => normalMediaType(mime) ?? [])
+    .filter((mime) => mime !== "video/mpeg" || start[0] === 0); // its other sign is one letter "G"
+  const isAudioOnly = Buffer.from(start.buffer, start.byteOffset, start.length)
+    .toString("latin1", 4, 11)
+    .startsWith("ftypM4A");
+  return isAudioOnly ? ["audio/mp4", ...found] : found;
+}
+
+/** Returns the first bytes of base64 text: enough of them to show the type. */
+export function firstBytesOf(base64: string): Uint8Array {
+  return Buffer.from(base64.slice(0, FIRST_CHARACTERS), "base64");
+}
 
 /** Returns the media type of a file from its first bytes; `undefined` for an unknown type. */
 export function mediaTypeOfBase64(data: string): string | undefined {
-  const start = Buffer.from(data.slice(0, FIRST_CHARACTERS), "base64").toString("latin1");
-  return SIGNATURES.find(([, text, offset = 0]) => start.startsWith(text, offset))?.[0];
+  return mediaTypesOf(firstBytesOf(data))[0];
 }
 
 /** Returns whether the first bytes of a file can prove this media type. */
 export function isKnownMediaType(mediaType: string): boolean {
-  return KNOWN.has(mediaType);
+  return PROVABLE.has(mediaType);
 }
 
-/** Returns a media type in lower case without parameters; `undefined` for blank text. */
+/** Returns whether files of this type are text: `text/*`, JSON and XML in all their kinds. */
+export function isTextType(mediaType: string): boolean {
+  return /^text\/|^application\/(.+\+)?(json|xml|yaml)$/.test(mediaType);
+}
+
+/**
+ * Returns whether bytes are UTF-8 text without a NUL. `isWhole: false`: the last character may be
+ * incomplete.
+ */
+export function isUtf8Text(bytes: Uint8Array, { isWhole }: { readonly isWhole: boolean }): boolean {
+  if (bytes.includes(0)) return false;
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: !isWhole });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Returns a media type in lower case without parameters, under its usual name; `undefined` for
+ * blank text.
+ */
 export function normalMediaType(mediaType: string | undefined): string | undefined {
   const bare = mediaType?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
-  if (bare === "") return undefined;
-  return bare === "image/jpg" ? "image/jpeg" : bare;
+  return bare === "" ? undefined : (ALIASES.get(bare) ?? bare);
+}
+
+/** Returns whether a pattern such as `image/png` or `image/*` accepts a media type. */
+export function matchesMediaType(pattern: string, mediaType: string): boolean {
+  const [kind = ""] = mediaType.split("/", 1);
+  return (
+    pattern === mediaType ||
+    pattern === "*/*" ||
+    pattern === `${kind}/*` ||
+    mediaType === `${pattern.split("/", 1)[0]}/*`
+  );
+}
+
+/** Returns whether text is base64, in one of its two alphabets and with line breaks or without. */
+export function isBase64(text: string): boolean {
+  const end = text.indexOf("=");
+  const body = end === -1 ? text : text.slice(0, end);
+  const rest = text.length - body.length;
+  return (
+    !/[^A-Za-z0-9+/_\-\s]/.test(body) &&
+    /\S/.test(body) &&
+    (rest === 0 || (rest < 100 && /^={1,2}\s*$/.test(text.slice(body.length))))
+  );
+}
+
+/** Returns base64 text in the usual alphabet without line breaks. */
+export function plainBase64(text: string): string {
+  return /[-_\s]/.test(text) ? Buffer.from(text, "base64").toString("base64") : text;
 }
 
 /** Splits the data of a part: a URL, or base64 text with the type in its `data:` URL. */
@@ -58,8 +122,17 @@ export function mediaSourceOf(data: string | URL): MediaSource {
   if (!/^data:/i.test(text)) return { kind: "base64", data: text, mediaType: undefined };
   const comma = text.indexOf(",");
   const head = text.slice(5, comma === -1 ? text.length : comma);
-  const mediaType = normalMediaType(head);
+  const body = comma === -1 ? "" : text.slice(comma + 1);
+  const mediaType = normalMediaType(head) ?? "text/plain";
   return /;base64$/i.test(head)
-    ? { kind: "base64", data: text.slice(comma + 1), mediaType }
-    : { kind: "url", url: text, mediaType };
+    ? { kind: "base64", data: body, mediaType }
+    : { kind: "base64", data: base64OfEscaped(body), mediaType };
+}
+
+/** Returns the bytes of a `data:` address that is not base64. Invalid escapes stay as they are. */
+function base64OfEscaped(text: string): string {
+  const bytes = text.replace(/(?:%[0-9a-f]{2})+/gi, (escaped) =>
+    Buffer.from(escaped.replaceAll("%", ""), "hex").toString("utf8"),
+  );
+  return Buffer.from(bytes, "utf8").toString("base64");
 }

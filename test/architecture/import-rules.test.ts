@@ -148,6 +148,7 @@ const VENDORS: Readonly<Record<string, string>> = {
   "eventsource-parser": "eventsource-parser/",
   "html-to-text": "(temporal-polyfill|html-to-text|turndown)/",
   "ipaddr.js": "ipaddr\\.js/",
+  "magic-bytes.js": "magic-bytes\\.js/",
   pg: "pg/",
   "prom-client": "prom-client",
   re2js: "re2js/",

@@ -1,16 +1,24 @@
 import {
   Agent,
+  attachment,
   Ensemble,
+  standardPlugins,
   Task,
+  TaskExecutionError,
+  tool,
+  ToolResult,
   ValidationError,
+  type AttachmentOptions,
   type ChatModel,
   type ContentPart,
 } from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
+import { fallback } from "agentensemble/resilience";
 import { expect } from "chai";
-import { ReactExecutor } from "../../src/plugins/agents/react/react-executor.js";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { rejectionOf } from "../support/rejection.js";
-import { fakeScope, taskCall } from "../support/fake-scope.js";
 
 const base64 = (bytes: string): string => Buffer.from(bytes, "latin1").toString("base64");
 const PNG = base64("\x89PNG\r\n\x1a\n");
@@ -23,7 +31,9 @@ const taskWith = (...attachments: readonly unknown[]) =>
 
 /** A scripted model that declares what it takes beside text. */
 function taking(attachments: readonly string[] | undefined): ScriptedModel {
-  return Object.assign(new ScriptedModel(["fine"]), { capabilities: { attachments } });
+  return Object.assign(new ScriptedModel(["fine"]), {
+    capabilities: { parts: attachments && { user: attachments } },
+  });
 }
 
 describe("attachments of a task", () => {
@@ -33,10 +43,14 @@ describe("attachments of a task", () => {
     ["an image of the declared type", { type: "image", data: JPEG, mediaType: "image/jpeg" }],
     ["the old name of a type", { type: "image", data: JPEG, mediaType: "image/jpg" }],
     ["base64 text in lines", { type: "image", data: `${PNG.slice(0, 8)}\n${PNG.slice(8)}` }],
-    [
-      "a type whose files begin in many ways",
-      { type: "image", data: base64("<svg/>"), mediaType: "image/svg+xml" },
-    ],
+    ["a type that no first bytes prove", { type: "image", data: "AAAA", mediaType: "image/x-own" }],
+    ["a PDF", { type: "file", data: PDF, mediaType: "application/pdf", name: "a.pdf" }],
+    ["a text file", { type: "file", data: base64("a,b"), mediaType: "text/csv" }],
+    ["audio", { type: "audio", data: MP3, mediaType: "audio/mpeg" }],
+    ["audio under its other name", { type: "audio", data: MP3, mediaType: "audio/mp3" }],
+    ["a PDF by its address", { type: "file", data: "https://a.test/b", mediaType: "text/plain" }],
+    ["marked for the vendor's cache", { type: "text", text: "a", cache: { ttl: "5m" } }],
+    ["an image with the resolution", { type: "image", data: PNG, detail: "low" }],
     ["a data: address", { type: "image", data: `data:image/png;base64,${PNG}` }],
     ["an address", { type: "image", data: "https://example.test/a" }],
     ["a URL", { type: "image", data: new URL("https://example.test/a"), mediaType: "image/png" }],
@@ -45,12 +59,16 @@ describe("attachments of a task", () => {
   }
 
   for (const [what, part, problem] of [
-    ["nothing", undefined, 'must be a part of type "text" or "image"'],
-    ["text alone", "a.png", 'must be a part of type "text" or "image", got: a.png'],
+    ["nothing", undefined, 'must be a part of type "text", "image", "file" or "audio"'],
+    [
+      "text alone",
+      "a.png",
+      'must be a part of type "text", "image", "file" or "audio", got: a.png',
+    ],
     [
       "a part of another type",
-      { type: "file", data: PDF },
-      'must be a part of type "text" or "image"',
+      { type: "video", data: PDF },
+      'must be a part of type "text", "image", "file" or "audio"',
     ],
     [
       "a part with the type of another library",
@@ -85,7 +103,7 @@ describe("attachments of a task", () => {
     [
       "a PDF declared as an image",
       { type: "image", data: PDF, mediaType: "image/png" },
-      "is no image",
+      "declared as image/png, but its first bytes are those of application/pdf",
     ],
     [
       "a PDF with its type",
@@ -96,7 +114,7 @@ describe("attachments of a task", () => {
     [
       "audio in a data: address",
       { type: "image", data: `data:image/png;base64,${MP3}` },
-      "is no image",
+      "declared as image/png, but its first bytes are those of audio/mpeg",
     ],
     [
       "another kind of image",
@@ -114,6 +132,54 @@ describe("attachments of a task", () => {
       { type: "image", data: `data:image/png;base64,${PNG}`, mediaType: "image/gif" },
       "has two types",
     ],
+    [
+      "SVG as an image",
+      { type: "image", data: base64("<svg/>"), mediaType: "image/svg+xml" },
+      "is declared as text/xml, which is no image",
+    ],
+    [
+      "an image as a file",
+      { type: "file", data: PNG, mediaType: "image/png" },
+      'which belongs into a part of type "image"',
+    ],
+    [
+      "binary data as text",
+      { type: "file", data: PNG, mediaType: "text/plain" },
+      "declared as text/plain, but its first bytes are those of image/png",
+    ],
+    [
+      "a PDF as text",
+      { type: "file", data: PDF, mediaType: "text/plain" },
+      "declared as text/plain, but its first bytes are those of application/pdf",
+    ],
+    [
+      "text in another encoding",
+      { type: "file", data: base64("\xe9t\xe9"), mediaType: "text/plain" },
+      "no UTF-8 text",
+    ],
+    [
+      "audio by its address",
+      { type: "audio", data: "https://a.test/b", mediaType: "audio/wav" },
+      "is audio by its address",
+    ],
+    [
+      "a blank name",
+      { type: "file", data: PDF, mediaType: "application/pdf", name: " " },
+      "name must not be blank",
+    ],
+    ["an unknown resolution", { type: "image", data: PNG, detail: "best" }, "detail must be"],
+    ["an unknown cache mark", { type: "text", text: "a", cache: "on" }, "cache must be"],
+    ["an unknown time", { type: "text", text: "a", cache: { ttl: "2h" } }, "cache must be"],
+    [
+      "a cache mark with more",
+      { type: "text", text: "a", cache: { ttl: "5m", x: 1 } },
+      "Unknown option 'x'",
+    ],
+    [
+      "more than 20 MiB",
+      { type: "text", text: "a".repeat(20 * 1024 * 1024 + 1) },
+      "must have at most 20971520 bytes, got: 20971521",
+    ],
   ] as const) {
     it(`may not be ${what}`, () => {
       expect(() => taskWith({ type: "text", text: "a" }, part))
@@ -122,6 +188,32 @@ describe("attachments of a task", () => {
         .that.includes("Task attachment at index 1");
     });
   }
+
+  it("may not be more than 32, or more than 32 MiB together", () => {
+    const text = { type: "text", text: "a" };
+    expect(taskWith(...Array.from({ length: 32 }, () => text)).attachments).to.have.length(32);
+    expect(() => taskWith(...Array.from({ length: 33 }, () => text))).to.throw(
+      ValidationError,
+      "Task attachments must be at most 32 parts, got: 33",
+    );
+    const large = { type: "text", text: "a".repeat(17 * 1024 * 1024) };
+    expect(() => taskWith(large, large)).to.throw(
+      ValidationError,
+      "Task attachments must have at most 33554432 bytes together",
+    );
+  });
+
+  it("show no content in errors", () => {
+    for (const part of [
+      { type: "image", data: `${base64("secret content")}?` },
+      { type: "video", data: base64("secret content") },
+      { type: "file", data: base64("secret content"), mediaType: "application/pdf" },
+    ])
+      expect(() => taskWith(part))
+        .to.throw(ValidationError)
+        .with.property("message")
+        .that.does.not.include(base64("secret content").slice(0, 8));
+  });
 
   describe("that a model can't carry", () => {
     const image = { type: "image", data: JPEG } as const;
@@ -136,14 +228,17 @@ describe("attachments of a task", () => {
 
     it("are refused before anything is spent", async () => {
       for (const [taken, shown] of [
-        [[], "text only"],
-        [["image/png", "image/gif"], "image/png, image/gif"],
-        [["application/pdf"], "application/pdf"],
+        [[], "no images in user messages (it takes text only)"],
+        [
+          ["image/png", "image/gif"],
+          "no image/jpeg in user messages (it takes image/png, image/gif)",
+        ],
+        [["application/pdf"], "no images in user messages (it takes application/pdf)"],
       ] as const) {
         const model = taking(taken);
         const { message } = await rejectionOf(ValidationError, runWith(model));
         expect(message).to.equal(
-          `Task 'Look' can't be sent to model 'scripted:scripted': attachment 1 is image/jpeg, and the model takes ${shown}`,
+          `Attachment 1 of task 'Look' can't be sent: model 'scripted:scripted' takes ${shown}`,
         );
         expect(model.requests).to.deep.equal([]);
       }
@@ -152,7 +247,7 @@ describe("attachments of a task", () => {
     it("are passed on where the model takes the type, all of the kind, or declares nothing", async () => {
       for (const taken of [["image/jpeg"], ["image/*"], undefined]) {
         const model = Object.assign(new ScriptedModel(["one", "two"]), {
-          capabilities: { attachments: taken },
+          capabilities: { parts: taken && { user: taken } },
         });
         expect((await runWith(model)).raw).to.equal("two");
       }
@@ -160,7 +255,7 @@ describe("attachments of a task", () => {
 
     it("are not known by an address alone", async () => {
       const model = Object.assign(new ScriptedModel(["one", "two"]), {
-        capabilities: { attachments: ["image/png"] },
+        capabilities: { parts: { user: ["image/png"] } },
       });
       expect((await runWith(model, { type: "image", data: "https://a.test/b" })).raw).to.equal(
         "two",
@@ -171,15 +266,288 @@ describe("attachments of a task", () => {
       );
     });
 
-    it("are refused by the agent too, whose model may be another one than the plan shows", async () => {
+    it("are refused with the providers whose models take them", async () => {
       const model = taking([]);
-      const task = new Task({ description: "Look", attachments: [image] });
-      const work = new ReactExecutor().execute(
-        taskCall(task, { agent: new Agent({ role: "R", goal: "G" }) }),
-        fakeScope({ model }),
-      );
-      await rejectionOf(ValidationError, work);
-      expect(model.requests).to.deep.equal([]);
+      const { hint } = await rejectionOf(ValidationError, runWith(model));
+      expect(hint).to.equal("Models of openai, anthropic take it.");
     });
+
+    it("are refused by size and by address", async () => {
+      for (const [parts, part, problem] of [
+        [{ maxBytes: 3 }, image, "takes parts of at most 3 bytes, got: 4"],
+        [
+          { urls: false },
+          { type: "image", data: "https://a.test/b" },
+          "takes no address of image/*; pass the bytes",
+        ],
+        [
+          { urls: ["image/*"] },
+          { type: "file", data: "https://a.test/b", mediaType: "application/pdf" },
+          "takes no address of application/pdf",
+        ],
+        [
+          { user: ["image/*"] },
+          { type: "audio", data: MP3, mediaType: "audio/mpeg" },
+          "takes no audio in user messages (it takes image/*)",
+        ],
+      ] as const) {
+        const model = Object.assign(new ScriptedModel(["fine"]), { capabilities: { parts } });
+        const { message } = await rejectionOf(ValidationError, runWith(model, part));
+        expect(message).to.include(problem);
+        expect(model.requests).to.deep.equal([]);
+      }
+    });
+
+    it("are left to a fallback that takes them", async () => {
+      const first = taking([]);
+      const second = Object.assign(new ScriptedModel(["one", "two"]), {
+        provider: "second",
+        capabilities: { parts: { user: ["image/*"] } },
+      });
+      const tasks = [new Task({ description: "Look", attachments: [image] })];
+      const plugins = [...standardPlugins(), fallback([second])];
+      const output = await new Ensemble({ model: first, tasks, plugins }).run();
+      expect(output.raw).to.equal("one");
+      expect(first.requests).to.deep.equal([]);
+      const none = new Ensemble({
+        model: first,
+        tasks,
+        plugins: [...standardPlugins(), fallback([taking(["audio/*"])])],
+      });
+      await rejectionOf(ValidationError, none.run());
+    });
+
+    it("fail the call where a tool returned them", async () => {
+      const camera = tool({
+        name: "camera",
+        description: "Takes a picture",
+        execute: () => ToolResult.success("taken", undefined, { parts: [image] }),
+      });
+      const model = Object.assign(
+        new ScriptedModel([
+          { toolCalls: [{ name: "camera", arguments: '{"input":"x"}' }] },
+          "done",
+        ]),
+        { capabilities: { parts: { tool: [] } } },
+      );
+      const agent = new Agent({ role: "R", goal: "G", tools: [camera] });
+      const ensemble = new Ensemble({ model, tasks: [new Task({ description: "Look", agent })] });
+      const error = await rejectionOf(TaskExecutionError, ensemble.run());
+      expect(error).to.have.nested.property("cause.cause.code", "AE_MODEL_UNSUPPORTED_INPUT");
+      expect(error.message).to.include("takes no images in results of tools (it takes text only)");
+      expect(model.requests).to.have.length(1);
+    });
+  });
+});
+
+describe("attachment", () => {
+  const bytes = (text: string): Uint8Array => Buffer.from(text, "latin1");
+
+  for (const [what, content, o, part] of [
+    ["an image", "\x89PNG\r\n\x1a\n", {}, { type: "image", mediaType: "image/png" }],
+    [
+      "a PDF with its name",
+      "%PDF-1.7",
+      { name: "a.pdf" },
+      { type: "file", mediaType: "application/pdf", name: "a.pdf" },
+    ],
+    ["text", "plain words", {}, { type: "file", mediaType: "text/plain" }],
+    [
+      "text that begins as another file",
+      "BMW is a car",
+      {},
+      { type: "file", mediaType: "text/plain" },
+    ],
+    ["SVG as text", "<svg/>", {}, { type: "file", mediaType: "text/xml" }],
+    [
+      "SVG that is claimed",
+      "<svg/>",
+      { mediaType: "image/svg+xml" },
+      { type: "file", mediaType: "text/xml" },
+    ],
+    [
+      "HTML as text",
+      "<html>",
+      { mediaType: "text/html" },
+      { type: "file", mediaType: "text/html" },
+    ],
+    [
+      "JSON",
+      "{}",
+      { mediaType: "application/json" },
+      { type: "file", mediaType: "application/json" },
+    ],
+    ["audio", "ID3\x04\0\0", {}, { type: "audio", mediaType: "audio/mpeg" }],
+    [
+      "audio under another name",
+      "RIFF\0\0\0\0WAVEfmt ",
+      { mediaType: "audio/x-wav" },
+      { type: "audio", mediaType: "audio/wav" },
+    ],
+    [
+      "a mark for the vendor's cache",
+      "%PDF-1.7",
+      { cache: { ttl: "1h" } },
+      { type: "file", mediaType: "application/pdf", cache: { ttl: "1h" } },
+    ],
+    [
+      "another type that is accepted",
+      "OggS\0\x02",
+      { types: ["audio/*"] },
+      { type: "audio", mediaType: "audio/ogg" },
+    ],
+  ] as const)
+    it(`makes ${what}`, () => {
+      expect(attachment.fromBytes(bytes(content), o)).to.deep.equal({
+        ...part,
+        data: base64(content),
+      });
+      expect(attachment.fromBase64(base64(content), o)).to.deep.equal({
+        ...part,
+        data: base64(content),
+      });
+      const made = attachment.fromBytes(bytes(content), o);
+      expect(Object.isFrozen(made)).to.equal(true);
+      expect(taskWith(made).attachments).to.deep.equal([made]);
+    });
+
+  for (const [what, content, o, problem] of [
+    ["no bytes", "", {}, "has no bytes"],
+    [
+      "another type than claimed",
+      "%PDF-1.7",
+      { mediaType: "image/png" },
+      "declared as image/png, but its first bytes are those of application/pdf",
+    ],
+    ["a type that is not accepted", "OggS\0\x02", {}, "is audio/ogg, which is not accepted"],
+    ["a type that the caller excludes", "%PDF-1.7", { types: ["image/*"] }, "accepted: image/*"],
+    ["bytes of no known type", "\0\x01\x02", {}, "has no mediaType, and its first bytes show none"],
+    ["too many bytes", "%PDF-1.7", { maxBytes: 7 }, "must have at most 7 bytes, got: 8"],
+    ["an unknown option", "%PDF-1.7", { mimeType: "a/b" }, "Unknown option 'mimeType'"],
+    [
+      "a pattern that is none",
+      "%PDF-1.7",
+      { types: ["png"] },
+      "types at index 0 must be a media type",
+    ],
+    ["a limit of nothing", "%PDF-1.7", { maxBytes: 0 }, "maxBytes must be >= 1"],
+    ["a blank type", "%PDF-1.7", { mediaType: " " }, "mediaType must not be blank"],
+    ["a blank name", "%PDF-1.7", { name: " " }, "name must not be blank"],
+    ["an unknown cache mark", "%PDF-1.7", { cache: true }, "cache must be"],
+  ] as const)
+    it(`refuses ${what}`, () =>
+      expect(() => attachment.fromBytes(bytes(content), o as AttachmentOptions)).to.throw(
+        ValidationError,
+        problem,
+      ));
+
+  it("takes an ArrayBuffer, and nothing else that is no bytes", () => {
+    const { buffer } = Uint8Array.from(bytes("%PDF-1.7"));
+    expect(attachment.fromBytes(buffer)).to.include({ data: base64("%PDF-1.7") });
+    expect(() => attachment.fromBytes("x" as unknown as Uint8Array)).to.throw(
+      ValidationError,
+      "Uint8Array",
+    );
+  });
+
+  it("refuses base64 text that is none, or too long, without decoding it", () => {
+    expect(() => attachment.fromBase64("?")).to.throw(ValidationError, "takes base64 text");
+    expect(() => attachment.fromBase64("AAAA".repeat(100), { maxBytes: 10 })).to.throw(
+      ValidationError,
+      "must have at most 10 bytes, got about: 300",
+    );
+  });
+
+  it("reads data: addresses and passes on others", () => {
+    expect(attachment.fromUrl(`data:image/png;base64,${PNG}`)).to.deep.equal({
+      type: "image",
+      mediaType: "image/png",
+      data: PNG,
+    });
+    expect(attachment.fromUrl("data:text/csv,a%2Cb")).to.deep.equal({
+      type: "file",
+      mediaType: "text/csv",
+      data: base64("a,b"),
+    });
+    expect(attachment.fromUrl(new URL("https://a.test/b.png"))).to.deep.equal({
+      type: "image",
+      data: "https://a.test/b.png",
+    });
+    expect(
+      attachment.fromUrl("https://a.test/b.pdf", { mediaType: "application/pdf", name: "b.pdf" }),
+    ).to.deep.equal({
+      type: "file",
+      data: "https://a.test/b.pdf",
+      mediaType: "application/pdf",
+      name: "b.pdf",
+    });
+  });
+
+  for (const [what, url, o, problem] of [
+    ["another scheme", "ftp://a.test/b", {}, "takes an http:, https: or data: address"],
+    ["a file", "file:///etc/passwd", {}, "takes an http:, https: or data: address"],
+    ["a path", "./a.png", {}, "takes an http:, https: or data: address"],
+    ["audio by its address", "https://a.test/b", { mediaType: "audio/wav" }, "pass its bytes"],
+    [
+      "a type that is not accepted",
+      "https://a.test/b",
+      { mediaType: "video/mp4" },
+      "video/mp4, which is not accepted",
+    ],
+    ["data: that lies", `data:image/png;base64,${JPEG}`, {}, "declared as image/png"],
+    ["data: with broken base64", "data:image/png;base64,?", {}, "takes base64 text"],
+  ] as const)
+    it(`refuses ${what} as an address`, () =>
+      expect(() => attachment.fromUrl(url, o)).to.throw(ValidationError, problem));
+
+  it("reads a file with its name, and its size first", async () => {
+    const folder = temporaryFolder();
+    const path = join(folder, "notes.txt");
+    await writeFile(path, "four");
+    expect(await attachment.fromFile(path)).to.deep.equal({
+      type: "file",
+      mediaType: "text/plain",
+      data: base64("four"),
+      name: "notes.txt",
+    });
+    expect(await attachment.fromFile(path, { name: "other" })).to.include({ name: "other" });
+    for (const [refused, o, problem] of [
+      [path, { maxBytes: 3 }, "must have at most 3 bytes, got: 4"],
+      [join(folder, "missing"), {}, "can't be read: ENOENT"],
+      [folder, {}, "can't be read: it is no file"],
+      [" ", {}, "path must not be blank"],
+    ] as const) {
+      const error = await rejectionOf(ValidationError, attachment.fromFile(refused, o));
+      expect(error.message).to.include(problem);
+    }
+  });
+
+  it("ends reading a file with the signal", async () => {
+    const path = join(temporaryFolder(), "a.txt");
+    await writeFile(path, "a");
+    const reason = new Error("enough");
+    const read = attachment.fromFile(path, { signal: AbortSignal.abort(reason) });
+    expect(await read.catch((error: unknown) => error)).to.equal(reason);
+  });
+
+  it("reads blobs with their type and name", async () => {
+    const file = new File([bytes("a,b")], "a.csv", { type: "text/csv" });
+    expect(await attachment.fromBlob(file)).to.deep.equal({
+      type: "file",
+      mediaType: "text/csv",
+      data: base64("a,b"),
+      name: "a.csv",
+    });
+    expect(await attachment.fromBlob(new Blob([bytes("%PDF-1.7")]))).to.include({
+      mediaType: "application/pdf",
+    });
+    for (const [blob, o, problem] of [
+      [file, { maxBytes: 2 }, "must have at most 2 bytes, got: 3"],
+      [new Blob([bytes("%PDF-1.7")], { type: "image/png" }), {}, "declared as image/png"],
+      ["text" as unknown as Blob, {}, "takes a Blob"],
+    ] as const) {
+      const error = await rejectionOf(ValidationError, attachment.fromBlob(blob, o));
+      expect(error.message).to.include(problem);
+    }
   });
 });

@@ -15,7 +15,7 @@ import {
 import { NO_METRICS, SOURCE_TASK } from "../../src/contracts/output.js";
 import { ReviewDecision } from "../../src/contracts/review.js";
 import { Tokens } from "../../src/contracts/tokens.js";
-import { ToolResult } from "../../src/contracts/tool.js";
+import { ToolResult } from "../../src/contracts/tool-result.js";
 import { ScriptedModel } from "../../src/plugins/testing/index.js";
 import { StagedHookRun } from "../../src/plugins/testing/staged-hook-run.js";
 import { messageOf } from "../../src/util/errors.js";

@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import type { ServerResponse } from "node:http";
-import type { ModelErrorCode } from "../../src/contracts/errors.js";
+import type { ModelErrorCode } from "../../src/contracts/model-error-code.js";
 import type { ProviderOptions } from "../../src/plugins/providers/openai/index.js";
 import type { FaultVendor } from "./fault-vendors.js";
 import { eventText, type Reply, type WireAnswer } from "./model-server.js";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { AnyTool, DynamicToolProvider, ToolContext } from "../../src/contracts/tool.js";
 import type { McpCallOptions, McpStdioServer } from "../../src/plugins/mcp/client/index.js";
-import { ToolResult } from "../../src/contracts/tool.js";
+import { ToolResult } from "../../src/contracts/tool-result.js";
 import { fakeScope } from "./fake-scope.js";
 import { projectRoot } from "./project.js";
 import { temporaryFolder } from "./temporary-folder.js";

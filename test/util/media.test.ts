@@ -1,9 +1,14 @@
 import { expect } from "chai";
 import {
+  isBase64,
   isKnownMediaType,
+  isTextType,
+  isUtf8Text,
+  matchesMediaType,
   mediaSourceOf,
   mediaTypeOfBase64,
   normalMediaType,
+  plainBase64,
 } from "../../src/util/media.js";
 
 const typeOf = (bytes: string): string | undefined =>
@@ -47,8 +52,16 @@ describe("media types", () => {
       data: "R0lGOD",
       mediaType: "image/gif",
     });
-    const svg = "data:image/svg+xml,<svg/>";
-    expect(mediaSourceOf(svg)).to.deep.equal({ kind: "url", url: svg, mediaType: "image/svg+xml" });
+    expect(mediaSourceOf("data:image/svg+xml,%3Csvg%C3%A9/>")).to.deep.equal({
+      kind: "base64",
+      data: Buffer.from("<svgé/>").toString("base64"),
+      mediaType: "text/xml",
+    });
+    expect(mediaSourceOf("data:")).to.deep.equal({
+      kind: "base64",
+      data: "",
+      mediaType: "text/plain",
+    });
     expect(mediaSourceOf(new URL("HTTPS://a.test/b.png"))).to.deep.equal({
       kind: "url",
       url: "https://a.test/b.png",
@@ -59,5 +72,69 @@ describe("media types", () => {
       data: "R0lGOD",
       mediaType: undefined,
     });
+  });
+
+  it("of text files are text/*, JSON and XML; SVG is XML", () => {
+    expect(
+      ["text/csv", "application/json", "application/ld+json", "application/atom+xml"].map(
+        isTextType,
+      ),
+    ).to.deep.equal([true, true, true, true]);
+    expect(["image/png", "application/pdf", "application/xjson"].map(isTextType)).to.deep.equal([
+      false,
+      false,
+      false,
+    ]);
+    expect(normalMediaType("image/svg+xml")).to.equal("text/xml");
+  });
+
+  it("match patterns in both directions", () => {
+    expect(matchesMediaType("image/*", "image/png")).to.equal(true);
+    expect(matchesMediaType("image/png", "image/*")).to.equal(true);
+    expect(matchesMediaType("*/*", "image/png")).to.equal(true);
+    expect(matchesMediaType("image/png", "image/jpeg")).to.equal(false);
+    expect(matchesMediaType("image/*", "audio/wav")).to.equal(false);
+  });
+});
+
+describe("text of files", () => {
+  const bytes = (text: string): Uint8Array => Buffer.from(text, "latin1");
+
+  it("is UTF-8 without NUL", () => {
+    const isText = (text: string): boolean => isUtf8Text(bytes(text), { isWhole: true });
+    expect(isText("plain")).to.equal(true);
+    expect(isText("\xc3\xa9")).to.equal(true);
+    expect(isText("a\0b")).to.equal(false);
+    expect(isText("\xff\xfe")).to.equal(false);
+    expect(isText("\xc3")).to.equal(false);
+  });
+
+  it("may end within a character where only its start is read", () =>
+    expect(isUtf8Text(bytes("a\xc3"), { isWhole: false })).to.equal(true));
+});
+
+describe("base64 text", () => {
+  for (const [text, is] of [
+    ["AAAA", true],
+    ["AA==", true],
+    ["AA==\n", true],
+    ["A-_A", true],
+    ["AA\nAA", true],
+    ["", false],
+    ["====", false],
+    ["AA=A", false],
+    ["AA===", false],
+    ["AA?A", false],
+    [`AA=${" ".repeat(1_000)}`, false],
+  ] as const)
+    it(`${is ? "may" : "may not"} be ${JSON.stringify(text.slice(0, 10))}`, () =>
+      expect(isBase64(text)).to.equal(is));
+
+  it("is checked in linear time", () =>
+    expect(isBase64(`${" ".repeat(2_000_000)}!`)).to.equal(false));
+
+  it("is sent without line breaks in the usual alphabet", () => {
+    expect(plainBase64("-_\n+/")).to.equal("+/+/");
+    expect(plainBase64("+/+/")).to.equal("+/+/");
   });
 });

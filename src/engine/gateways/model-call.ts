@@ -11,6 +11,7 @@ import type { TaskAttempt } from "../tasks/task-attempt.js";
 import type { TaskFrame } from "../tasks/task-frame.js";
 import { checkResponse } from "../../contracts/chat-response.js";
 import { ModelCallError } from "../../contracts/errors.js";
+import { requireTakenParts } from "../../contracts/part-support.js";
 
 /** Purposes whose text is no part of the task's answer. Their tokens are not emitted. */
 const UNSHOWN: readonly Purpose[] = ["reflection", "summary", "synthesis"];
@@ -70,6 +71,7 @@ export async function callModel(
 ): Promise<ChatResponse> {
   const { model } = call;
   const request = allowedRequest(call);
+  requireTakenParts(request.messages, model);
   const outlet = new TokenOutlet(frame, call.purpose, onToken);
   const options = { signal: frame.cancellation.signal };
   if (model.stream !== undefined && outlet.isWanted) {

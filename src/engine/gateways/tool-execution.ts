@@ -2,11 +2,13 @@ import type { AgentEnsembleError } from "../../contracts/errors.js";
 import type { ToolCall } from "../../contracts/chat-model.js";
 import type { ReviewDecision } from "../../contracts/review.js";
 import type { TaskScope } from "../../contracts/run.js";
-import type { AnyTool, ToolContext, ToolResult } from "../../contracts/tool.js";
+import type { AnyTool, ToolContext } from "../../contracts/tool.js";
+import type { ToolResult } from "../../contracts/tool-result.js";
 import type { TaskFrame } from "../tasks/task-frame.js";
 import { TaskTimeoutError } from "../../contracts/errors.js";
 import { Tokens } from "../../contracts/tokens.js";
-import { noReviewer, toToolResult } from "../../contracts/tool.js";
+import { noReviewer } from "../../contracts/tool.js";
+import { toToolResult } from "../../contracts/tool-result.js";
 
 import { Cancellation } from "../../util/abort/cancellation.js";
 import { settleWithin } from "../../util/abort/timeouts.js";

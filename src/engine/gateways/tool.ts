@@ -14,7 +14,7 @@ import {
   reasonOf,
 } from "../../contracts/errors.js";
 import { ReviewTimeoutError, ReviewUnavailableError } from "../../contracts/state-errors.js";
-import { ToolResult, toToolResult } from "../../contracts/tool.js";
+import { ToolResult, toToolResult } from "../../contracts/tool-result.js";
 import { knownNames } from "../../contracts/validation.js";
 import { messageOf, toError } from "../../util/errors.js";
 import { takeStep } from "../../kernel/hooks/step.js";

@@ -22,7 +22,8 @@ import type {
 } from "../../contracts/run.js";
 import type { AnyTask } from "../../contracts/task.js";
 import type { Token } from "../../contracts/token.js";
-import type { AnyTool, ToolResult } from "../../contracts/tool.js";
+import type { AnyTool } from "../../contracts/tool.js";
+import type { ToolResult } from "../../contracts/tool-result.js";
 import type { TaskFrame } from "./task-frame.js";
 import { chat } from "../gateways/chat.js";
 import { delegate } from "../gateways/delegation.js";

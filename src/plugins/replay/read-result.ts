@@ -1,4 +1,6 @@
 import type { ChatResponse } from "../../contracts/chat-model.js";
+import type { ContentPart } from "../../contracts/content.js";
+import type { Source } from "../../contracts/tool-result.js";
 import type { Fields } from "../../util/objects.js";
 import type { CallResult, StoredChunk, ToolResultLine } from "./recording-format.js";
 import type { StoredError } from "../shared/stored-error.js";
@@ -35,6 +37,12 @@ export function readToolResult(fields: Fields): ToolResultLine {
     ok: fields["ok"],
     text: textField(fields, "text"),
     ...(fields["structured"] !== undefined && { structured: fields["structured"] }),
+    ...(fields["parts"] !== undefined && {
+      parts: listField(fields, "parts") as readonly ContentPart[], // checked when the result is made
+    }),
+    ...(fields["sources"] !== undefined && {
+      sources: listField(fields, "sources") as readonly Source[], // as the parts
+    }),
   };
 }
 

@@ -20,7 +20,7 @@ import type { MemoryEntry } from "../../contracts/memory.js";
 import type { OutsideAccess, OutsideCall } from "../../contracts/outside.js";
 import type { TaskOutput } from "../../contracts/output.js";
 import type { HookRun } from "../../contracts/run.js";
-import type { ToolResult } from "../../contracts/tool.js";
+import type { ToolResult } from "../../contracts/tool-result.js";
 import type { RecordingFile } from "./recording-file.js";
 import type {
   CallLine,
@@ -33,6 +33,7 @@ import type {
 } from "./recording-format.js";
 import { RateLimitTimeoutError } from "../../contracts/errors.js";
 import { replace } from "../../contracts/hooks.js";
+import { extraOf } from "../../contracts/tool-result.js";
 import { callKey, toolKey } from "./keys.js";
 import { replacedModel } from "./mismatch.js";
 import { recordedOf, recordingModel } from "./recording-model.js";
@@ -310,10 +311,12 @@ function toolOutcome(
   return signal.aborted ? { aborted: true } : { error: storeError(error) };
 }
 
-function storeResult({ ok, output, errorMessage, structured }: ToolResult): ToolResultLine {
+function storeResult(result: ToolResult): ToolResultLine {
+  const { ok, output, errorMessage, structured } = result;
   return {
     ok,
     text: ok ? output : (errorMessage ?? ""),
     ...(structured !== undefined && { structured }),
+    ...extraOf(result),
   };
 }

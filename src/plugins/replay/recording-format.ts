@@ -5,6 +5,8 @@ import type {
   ChatResponse,
   Purpose,
 } from "../../contracts/chat-model.js";
+import type { ContentPart } from "../../contracts/content.js";
+import type { Source } from "../../contracts/tool-result.js";
 import type { StoredError } from "../shared/stored-error.js";
 
 /** What a recording begins with: one JSON document per line, this one first. */
@@ -102,6 +104,8 @@ export interface ToolResultLine {
   /** The output, or why it failed. */
   readonly text: string;
   readonly structured?: unknown;
+  readonly parts?: readonly ContentPart[] | undefined;
+  readonly sources?: readonly Source[] | undefined;
 }
 
 export interface ToolLine extends Partial<StepTimes> {

@@ -20,7 +20,7 @@ import type { RecordedCall, RecordedTool, Recording } from "./recording.js";
 import { AgentEnsembleError, ExitEarlySignal, ToolExecutionError } from "../../contracts/errors.js";
 import { answer, reject, replace } from "../../contracts/hooks.js";
 import { RecordingMismatchError } from "../../contracts/state-errors.js";
-import { ToolResult } from "../../contracts/tool.js";
+import { extraOf, ToolResult } from "../../contracts/tool-result.js";
 import { sleep } from "../../util/abort/timeouts.js";
 import { systemClock, uuidGenerator } from "../../util/runtime.js";
 import { conversationDifference, sides } from "./difference.js";
@@ -298,5 +298,5 @@ function replayedResult({ tool, arguments: toolInput, result, error }: RecordedT
   }
   return result?.ok === false
     ? ToolResult.failure(result.text)
-    : ToolResult.success(result?.text ?? "", result?.structured);
+    : ToolResult.success(result?.text ?? "", result?.structured, result && extraOf(result));
 }

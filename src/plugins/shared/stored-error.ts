@@ -1,4 +1,4 @@
-import type { ModelErrorCode } from "../../contracts/errors.js";
+import type { ModelErrorCode } from "../../contracts/model-error-code.js";
 import {
   AgentEnsembleError,
   ExitEarlySignal,

@@ -13,7 +13,7 @@ import type { Token } from "../../contracts/token.js";
 import type { Checked } from "../../util/schema/standard-schema.js";
 import { ToolExecutionError, ValidationError } from "../../contracts/errors.js";
 import { ReviewDecision } from "../../contracts/review.js";
-import { ToolResult } from "../../contracts/tool.js";
+import { ToolResult } from "../../contracts/tool-result.js";
 import { checkValue, isValidating } from "../../util/schema/standard-schema.js";
 import { ScriptedModel } from "./scripted-model.js";
 import { StagedHookRun } from "./staged-hook-run.js";

@@ -3,7 +3,7 @@ import { inspect } from "node:util";
 import type { ToolReturn } from "../../contracts/tool.js";
 import type { TrialEnding } from "./tool-trial.js";
 import { AgentEnsembleError } from "../../contracts/errors.js";
-import { ToolResult } from "../../contracts/tool.js";
+import { ToolResult } from "../../contracts/tool-result.js";
 import { preview } from "../../contracts/validation.js";
 import { sleep } from "../../util/abort/timeouts.js";
 import { messageOf } from "../../util/errors.js";

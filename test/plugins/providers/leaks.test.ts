@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { getEventListeners } from "node:events";
 import type { ChatModel, ChatRequest } from "../../../src/contracts/chat-model.js";
-import { ModelCallError, type ModelErrorCode } from "../../../src/contracts/errors.js";
+import { ModelCallError } from "../../../src/contracts/errors.js";
+import type { ModelErrorCode } from "../../../src/contracts/model-error-code.js";
 import { FAULT_VENDORS, type FaultVendor } from "../../support/fault-vendors.js";
 import type { ModelServer, Reply } from "../../support/model-server.js";
 

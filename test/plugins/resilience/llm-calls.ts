@@ -1,6 +1,6 @@
 import type { ChatModel } from "../../../src/contracts/chat-model.js";
 import type { LlmCall } from "../../../src/contracts/hooks.js";
-import type { ModelErrorCode } from "../../../src/contracts/errors.js";
+import type { ModelErrorCode } from "../../../src/contracts/model-error-code.js";
 import { ModelCallError } from "../../../src/contracts/errors.js";
 import { ScriptedModel } from "../../../src/plugins/testing/index.js";
 import { fakeRun } from "../../support/fake-scope.js";

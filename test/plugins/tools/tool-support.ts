@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import type { NewEvent } from "../../../src/contracts/events.js";
 import type { Tool, ToolContext } from "../../../src/contracts/tool.js";
 import { ReviewDecision } from "../../../src/contracts/review.js";
-import { ToolResult } from "../../../src/contracts/tool.js";
+import { ToolResult } from "../../../src/contracts/tool-result.js";
 import { fakeScope } from "../../support/fake-scope.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 

@@ -3,7 +3,7 @@ import type { OutputSchema } from "../../../contracts/types.js";
 import type { Checked } from "../../../util/schema/standard-schema.js";
 import type { Schemas } from "../../shared/schemas.js";
 import { ValidationError } from "../../../contracts/errors.js";
-import { ToolResult } from "../../../contracts/tool.js";
+import { ToolResult } from "../../../contracts/tool-result.js";
 import { checkValue } from "../../../util/schema/standard-schema.js";
 import { outputParsingError } from "../shared/output-parser.js";
 import { messageOf } from "../../../util/errors.js";

@@ -4,8 +4,8 @@ import type {
   ChatMessage,
   ChatModel,
   ChatRequest,
-  ContentPart,
 } from "../../../contracts/chat-model.js";
+import type { ContentPart } from "../../../contracts/content.js";
 import type { ExecutorResult, PromptPreview, TaskExecutor } from "../../../contracts/executors.js";
 import type { TaskCall } from "../../../contracts/hooks.js";
 import type { PlannedTask } from "../../../contracts/plan.js";
@@ -14,7 +14,6 @@ import type { AnyTool } from "../../../contracts/tool.js";
 import type { PromptTexts } from "../../shared/prompts/prompt-library.js";
 import type { SchemaFacts } from "../../shared/schemas.js";
 import type { AgentTemplateName } from "../shared/agent-prompts.js";
-import { requireCarried } from "../../../contracts/attachment.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { buildSystemPrompt, buildUserPrompt } from "../shared/prompt-builder.js";
@@ -58,7 +57,6 @@ export class ReactExecutor implements TaskExecutor {
 
   async execute(call: TaskCall, scope: TaskScope): Promise<ExecutorResult> {
     const agent = agentOf(call);
-    if (call.task.attachments.length > 0) requireCarried(call.task, scope.model); // a worker may have another model than the plan shows
     const texts = this.#library.textsOf(scope.all(Tokens.PromptTemplates));
     const facts = this.#outputFacts(call);
     const resolved = toolsOf(agent, call, scope);

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { ChatMessage, ToolCall } from "../../../contracts/chat-model.js";
+import type { ContentPart } from "../../../contracts/content.js";
 import type { TaskScope } from "../../../contracts/run.js";
 import type { AnyTool } from "../../../contracts/tool.js";
 import type { PromptTexts } from "../../shared/prompts/prompt-library.js";
@@ -19,9 +20,11 @@ export async function callForText(
 ): Promise<ChatMessage> {
   let content: string;
   let isError = true;
+  let parts: readonly ContentPart[] = [];
   try {
     const result = await scope.callTool(call, tools);
     isError = !result.ok;
+    parts = result.parts ?? parts; // results of another copy of the package may have none
     content = result.ok
       ? scope.format(result.structured, result.output)
       : texts.render("tool.failure", { message: result.errorMessage });
@@ -34,7 +37,13 @@ export async function callForText(
     content = fenced(content, texts);
   return isError
     ? { role: "tool", toolCallId: call.id, toolName: call.name, content, isError }
-    : { role: "tool", toolCallId: call.id, toolName: call.name, content };
+    : {
+        role: "tool",
+        toolCallId: call.id,
+        toolName: call.name,
+        content,
+        ...(parts.length > 0 && { parts }),
+      };
 }
 
 /**

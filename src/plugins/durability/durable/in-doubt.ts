@@ -4,7 +4,7 @@ import type { RunJournal } from "./run-journal.js";
 import { ExitEarlySignal } from "../../../contracts/errors.js";
 import { ToolInDoubtError } from "../../../contracts/journal-errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
-import { ToolResult } from "../../../contracts/tool.js";
+import { ToolResult } from "../../../contracts/tool-result.js";
 import { preview } from "../../../contracts/validation.js";
 
 /**

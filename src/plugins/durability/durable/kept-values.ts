@@ -2,6 +2,7 @@ import type { ChatResponse, Purpose } from "../../../contracts/chat-model.js";
 import type { PromptSection, RestoredCall } from "../../../contracts/hooks.js";
 import type { KeptEntry } from "../../../contracts/journal.js";
 import type { SpentUsage } from "../../../contracts/usage.js";
+import type { ToolResultExtra } from "../../../contracts/tool-result.js";
 import type { StoredError } from "../../shared/stored-error.js";
 import type { Definition } from "./definition.js";
 import { JournalError } from "../../../contracts/journal-errors.js";
@@ -60,7 +61,11 @@ export interface KeptFailure {
 
 /** The value of an entry of kind `tool`. */
 export type KeptTool =
-  | { readonly ok: boolean; readonly output: string; readonly structured?: unknown }
+  | ({
+      readonly ok: boolean;
+      readonly output: string;
+      readonly structured?: unknown;
+    } & ToolResultExtra)
   | { readonly error: StoredError };
 
 /** The value of an entry of kind `intent`. */

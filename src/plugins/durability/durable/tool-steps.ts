@@ -9,7 +9,8 @@ import {
 } from "../../../contracts/errors.js";
 import { answer } from "../../../contracts/hooks.js";
 import { ReviewTimeoutError, ReviewUnavailableError } from "../../../contracts/state-errors.js";
-import { ToolResult, resumeOf } from "../../../contracts/tool.js";
+import { resumeOf } from "../../../contracts/tool.js";
+import { extraOf, ToolResult } from "../../../contracts/tool-result.js";
 import { canonicalJson } from "../../../util/json/canonical.js";
 import { restoreError, storeError } from "../../shared/stored-error.js";
 import { shortHash } from "./definition.js";
@@ -89,7 +90,7 @@ export class ToolSteps {
     const kept = toolIn(entry);
     if (!("error" in kept))
       return kept.ok
-        ? ToolResult.success(kept.output, kept.structured)
+        ? ToolResult.success(kept.output, kept.structured, extraOf(kept))
         : ToolResult.failure(kept.output);
     const error = restoreError(kept.error);
     if (ExitEarlySignal.isInstance(error)) throw error;
@@ -152,6 +153,7 @@ function outcomeOf(call: AfterToolCall): KeptTool | undefined {
       ok,
       output: ok ? output : errorMessage,
       ...(structured !== undefined && { structured }),
+      ...extraOf(call.result),
     };
   }
   const { error } = call;

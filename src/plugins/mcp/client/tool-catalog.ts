@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { ToolConfigurationError } from "../../../contracts/errors.js";
 import { McpError } from "../../../contracts/state-errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
-import { ToolResult } from "../../../contracts/tool.js";
+import { ToolResult } from "../../../contracts/tool-result.js";
 import { preview } from "../../../contracts/validation.js";
 import { settleWithin } from "../../../util/abort/timeouts.js";
 import { excerptJson } from "../../../util/json/excerpt.js";

@@ -2,7 +2,7 @@ import type { CallToolResult } from "@modelcontextprotocol/client";
 import type { PromptTexts } from "../../shared/prompts/prompt-library.js";
 import type { McpAttachment } from "./mcp-types.js";
 import type { McpTemplateName } from "./mcp-client-prompts.js";
-import { ToolResult } from "../../../contracts/tool.js";
+import { ToolResult } from "../../../contracts/tool-result.js";
 import { cutText } from "../../../util/text.js";
 
 type McpTexts = PromptTexts<McpTemplateName>;

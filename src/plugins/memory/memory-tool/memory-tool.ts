@@ -5,7 +5,8 @@ import { MEMORY_METADATA } from "../../../contracts/memory.js";
 import { MemoryScope } from "../../../contracts/memory-scope.js";
 import { variablesIn } from "../../../contracts/template.js";
 import { Tokens } from "../../../contracts/tokens.js";
-import { tool, ToolResult } from "../../../contracts/tool.js";
+import { tool } from "../../../contracts/tool.js";
+import { ToolResult } from "../../../contracts/tool-result.js";
 import {
   checkOptions,
   preview,

@@ -1,5 +1,5 @@
 import type { WorkResponse } from "../../../contracts/network.js";
-import { ToolResult } from "../../../contracts/tool.js";
+import { ToolResult } from "../../../contracts/tool-result.js";
 import { asFields, asText } from "../../../util/objects.js";
 import { textOf } from "../../../util/text.js";
 

@@ -1,7 +1,7 @@
 import type { Attributes } from "@opentelemetry/api";
 import type { Ev } from "../../../contracts/events.js";
 import type { After, ToolCallContext } from "../../../contracts/hooks.js";
-import type { ToolResult } from "../../../contracts/tool.js";
+import type { ToolResult } from "../../../contracts/tool-result.js";
 import type { RunTrace } from "./run-trace.js";
 import type { OpenToolCall } from "./task-trace.js";
 import type { Tracing } from "./tracing.js";

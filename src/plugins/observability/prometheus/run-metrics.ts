@@ -3,7 +3,7 @@ import type { EnsembleEvent, Ev, EventType } from "../../../contracts/events.js"
 import type { After, LlmCall, RunCall, ToolCallContext } from "../../../contracts/hooks.js";
 import type { EnsembleOutput } from "../../../contracts/output.js";
 import type { Clock } from "../../../contracts/runtime.js";
-import type { ToolResult } from "../../../contracts/tool.js";
+import type { ToolResult } from "../../../contracts/tool-result.js";
 import type { LabelValues } from "./label-values.js";
 import type { MetricSet } from "./metric-set.js";
 import { AgentEnsembleError } from "../../../contracts/errors.js";

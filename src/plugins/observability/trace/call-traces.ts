@@ -1,5 +1,6 @@
 import type { CaptureModeDefinition } from "../../../contracts/capture.js";
-import type { ChatMessage, ContentPart } from "../../../contracts/chat-model.js";
+import type { ChatMessage } from "../../../contracts/chat-model.js";
+import type { ContentPart } from "../../../contracts/content.js";
 import type {
   CapturedMessage,
   LlmInteraction,
@@ -29,7 +30,7 @@ export function tracedText({ content }: ChatMessage, images = true): string {
       part.type === "text"
         ? [part.text]
         : images
-          ? [`[image: ${part.mediaType ?? "unknown type"}]`]
+          ? [`[${part.type}: ${part.mediaType ?? "unknown type"}]`]
           : [],
     )
     .join("\n");

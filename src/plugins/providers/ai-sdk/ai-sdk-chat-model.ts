@@ -38,7 +38,7 @@ export class AiSdkChatModel implements ChatModel {
     this.capabilities = Object.freeze({
       structuredOutput: options.structuredOutput,
       retry: Object.freeze({ maxAttempts: 3 }),
-      attachments: Object.freeze(["image/*"]),
+      parts: options.parts,
     });
     this.#model = model; // the options match its specification
     this.#options = options;

@@ -1,4 +1,6 @@
+import type { PartSupport } from "../../../contracts/content.js";
 import { ValidationError } from "../../../contracts/errors.js";
+import { partSupport } from "../../../contracts/part-support.js";
 import {
   checkOptions,
   preview,
@@ -36,16 +38,26 @@ export interface AiSdkOptions {
    * not.
    */
   readonly structuredOutput?: boolean | undefined;
+  /**
+   * The images and files that the model accepts. Default: images, PDF, text files and audio; the
+   * model itself refuses what it does not accept.
+   */
+  readonly parts?: PartSupport | undefined;
 }
 
 /** Validated `AiSdkOptions` with defaults. */
 export interface ResolvedAiSdkOptions {
   readonly limits: CallLimits;
   readonly structuredOutput: boolean;
+  readonly parts: PartSupport;
   readonly identity: string | undefined;
   readonly specification: Specification;
 }
 
+const FILES: readonly string[] = Object.freeze([
+  ...["image/*", "application/pdf", "text/*", "audio/*"],
+]);
+const PARTS: PartSupport = Object.freeze({ user: FILES, tool: FILES });
 const DEFAULTS = Object.freeze({ timeoutMs: 600_000, idleTimeoutMs: 60_000 });
 
 function checkSpecification(model: unknown): Specification {
@@ -77,7 +89,13 @@ export function resolveAiSdkOptions(
   options: AiSdkOptions,
 ): ResolvedAiSdkOptions {
   const specification = checkSpecification(model);
-  checkOptions("aiSdk()", options, ["timeoutMs", "idleTimeoutMs", "structuredOutput", "identity"]);
+  checkOptions("aiSdk()", options, [
+    "timeoutMs",
+    "idleTimeoutMs",
+    "structuredOutput",
+    "identity",
+    "parts",
+  ]);
   const { timeoutMs, idleTimeoutMs, structuredOutput, identity } = options;
   if (identity !== undefined) requireText(identity, "aiSdk() identity must not be blank when set");
   requireDuration("aiSdk() timeoutMs", timeoutMs);
@@ -95,6 +113,7 @@ export function resolveAiSdkOptions(
       idleTimeoutMs: idleTimeoutMs ?? DEFAULTS.idleTimeoutMs,
     },
     structuredOutput: structuredOutput ?? declared !== false,
+    parts: partSupport("aiSdk() parts", options.parts) ?? PARTS,
     identity,
     specification,
   });

@@ -3,14 +3,12 @@ import type {
   LanguageModelV3CallOptions,
   LanguageModelV3FilePart,
   LanguageModelV3Message,
+  LanguageModelV3ToolResultOutput,
 } from "@ai-sdk/provider";
-import type {
-  ChatMessage,
-  ChatRequest,
-  ContentPart,
-  ToolCall,
-} from "../../../contracts/chat-model.js";
-import { imageSource } from "../shared/image-source.js";
+import type { ChatMessage, ChatRequest, ToolCall } from "../../../contracts/chat-model.js";
+import type { ContentPart, MediaPart } from "../../../contracts/content.js";
+import { normalMediaType } from "../../../util/media.js";
+import { noFormFor, readPart } from "../shared/parts.js";
 import type { Specification } from "./ai-sdk-model.js";
 
 type UserPart = Extract<LanguageModelV3Message, { readonly role: "user" }>["content"][number];
@@ -19,25 +17,71 @@ type AssistantPart = Extract<
   { readonly role: "assistant" }
 >["content"][number];
 
+type ToolMessage = ChatMessage & { readonly role: "tool" };
+type ToolOutput = LanguageModelV3ToolResultOutput;
+type ContentOutput = Extract<ToolOutput, { readonly type: "content" }>;
+
 /** The options of a call, equal in v2, v3 and v4 except for the data of files. */
 export type VendorCallOptions = LanguageModelV2CallOptions & LanguageModelV3CallOptions;
 
-function toFilePart(
-  part: ContentPart & { readonly type: "image" },
-  specification: Specification,
-): LanguageModelV3FilePart {
-  const source = imageSource(part);
-  const isAddress = source.kind === "url";
-  const value = isAddress ? new URL(source.url) : source.data;
-  const mediaType = isAddress ? (part.mediaType ?? "image/*") : source.mediaType;
-  if (specification !== "v4") return { type: "file", data: value, mediaType };
-  const data = isAddress ? { type: "url", url: value } : { type: "data", data: value };
+function toFilePart(part: MediaPart, specification: Specification): LanguageModelV3FilePart {
+  const { mediaType, ...source } = fileOf(part);
+  const value = source.url === undefined ? source.data : new URL(source.url);
+  const name = part.type === "file" && part.name !== undefined ? { filename: part.name } : {};
+  if (specification !== "v4") return { type: "file", data: value, mediaType, ...name };
+  const data =
+    source.url === undefined ? { type: "data", data: value } : { type: "url", url: value };
   // v4 adds the kind of data; the types here are those of v3
-  return { type: "file", data: data as unknown as string, mediaType };
+  return { type: "file", data: data as unknown as string, mediaType, ...name };
+}
+
+/** A file by its address or with its content as base64 text. */
+type SentFile = { readonly mediaType: string } & (
+  | { readonly url: string; readonly data?: undefined }
+  | { readonly data: string; readonly url?: undefined }
+);
+
+function fileOf(part: MediaPart): SentFile {
+  const content = readPart(part);
+  if (content.kind === "text")
+    return {
+      data: Buffer.from(content.text).toString("base64"),
+      mediaType: normalMediaType(part.mediaType) ?? "text/plain",
+    };
+  return content.kind === "url"
+    ? { url: content.url, mediaType: content.mediaType }
+    : { data: content.data, mediaType: content.mediaType };
 }
 
 function toUserPart(part: ContentPart, specification: Specification): UserPart {
   return part.type === "text" ? { type: "text", text: part.text } : toFilePart(part, specification);
+}
+
+/** Converts the parts of a tool's result. The specifications write them in different ways. */
+function toOutputPart(part: ContentPart, specification: Specification): unknown {
+  if (part.type === "text") return { type: "text", text: part.text };
+  if (specification === "v4") return toFilePart(part, specification);
+  const { url, data, mediaType } = fileOf(part);
+  if (specification === "v2") {
+    if (url !== undefined) throw noFormFor(part, "The model's specification v2");
+    return { type: "media", data, mediaType };
+  }
+  const name = part.type === "file" && part.name !== undefined ? { filename: part.name } : {};
+  if (url === undefined)
+    return part.type === "image"
+      ? { type: "image-data", data, mediaType }
+      : { type: "file-data", data, mediaType, ...name };
+  return part.type === "image" ? { type: "image-url", url } : { type: "file-url", url };
+}
+
+function toOutput(message: ToolMessage, specification: Specification): ToolOutput {
+  const { content, parts = [], isError } = message;
+  if (parts.length === 0) return { type: isError === true ? "error-text" : "text", value: content };
+  const value = [
+    ...(content === "" ? [] : [{ type: "text", text: content }]),
+    ...parts.map((part) => toOutputPart(part, specification)),
+  ];
+  return { type: "content", value: value as ContentOutput["value"] }; // in the form of the specification
 }
 
 /** Returns the arguments as a value. Invalid arguments stay a text. */
@@ -78,10 +122,7 @@ function toPromptMessage(
     case "assistant":
       return { role: "assistant", content: toAssistantParts(message) };
     case "tool": {
-      const output = {
-        type: message.isError === true ? ("error-text" as const) : ("text" as const),
-        value: message.content,
-      };
+      const output = toOutput(message, specification);
       return {
         role: "tool",
         content: [

@@ -1,13 +1,13 @@
 import { checkOptions, requireBoolean, requireInteger } from "../../../contracts/validation.js";
 import {
-  PROVIDER_OPTIONS,
-  resolveProviderOptions,
-  type ProviderOptions,
-  type ResolvedProviderOptions,
-} from "../shared/provider-options.js";
+  CHAT_PROVIDER_OPTIONS,
+  resolveChatProviderOptions,
+  type ChatProviderOptions,
+  type ResolvedChatProviderOptions,
+} from "../shared/chat-provider-options.js";
 
 /** How to reach Anthropic, or another server that supports its Messages API. */
-export interface AnthropicOptions extends ProviderOptions {
+export interface AnthropicOptions extends ChatProviderOptions {
   /** Output limit of requests without one, since the API requires a limit. Default 8192. */
   readonly maxOutputTokens?: number | undefined;
   /**
@@ -23,7 +23,7 @@ export interface AnthropicOptions extends ProviderOptions {
 }
 
 /** Validated `AnthropicOptions` with defaults. */
-export interface ResolvedAnthropicOptions extends ResolvedProviderOptions {
+export interface ResolvedAnthropicOptions extends ResolvedChatProviderOptions {
   readonly maxOutputTokens: number;
   readonly promptCaching: boolean;
   readonly structuredOutput: boolean | undefined;
@@ -34,7 +34,7 @@ const DEFAULT_MAX_OUTPUT_TOKENS = 8192;
 /** @throws ValidationError for an unknown or invalid option */
 export function resolveAnthropicOptions(options: AnthropicOptions): ResolvedAnthropicOptions {
   checkOptions("anthropic()", options, [
-    ...PROVIDER_OPTIONS,
+    ...CHAT_PROVIDER_OPTIONS,
     "maxOutputTokens",
     "promptCaching",
     "structuredOutput",
@@ -44,7 +44,7 @@ export function resolveAnthropicOptions(options: AnthropicOptions): ResolvedAnth
   requireBoolean("anthropic() promptCaching", promptCaching);
   requireBoolean("anthropic() structuredOutput", structuredOutput);
   return Object.freeze({
-    ...resolveProviderOptions("anthropic()", options),
+    ...resolveChatProviderOptions("anthropic()", options),
     maxOutputTokens: maxOutputTokens ?? DEFAULT_MAX_OUTPUT_TOKENS,
     promptCaching: promptCaching ?? true,
     structuredOutput,

@@ -1,10 +1,12 @@
 import type { Anthropic } from "@anthropic-ai/sdk";
-import type { ChatMessage, ContentPart, ToolCall } from "../../../contracts/chat-model.js";
-import { imageSource } from "../shared/image-source.js";
+import type { ChatMessage, ToolCall } from "../../../contracts/chat-model.js";
+import type { ContentPart, MediaPart } from "../../../contracts/content.js";
+import { noFormFor, readPart, type PartContent } from "../shared/parts.js";
 import { asFields } from "../../../util/objects.js";
 
 type WireMessage = Anthropic.MessageParam;
 type WireBlock = Anthropic.ContentBlockParam;
+type MediaBlock = Anthropic.ImageBlockParam | Anthropic.DocumentBlockParam;
 type ImageMediaType = Anthropic.Base64ImageSource["media_type"];
 
 /** Omits blank texts, because the vendor rejects them. */
@@ -12,17 +14,39 @@ function textBlocks(text: string): readonly Anthropic.TextBlockParam[] {
   return text.trim() === "" ? [] : [{ type: "text", text }];
 }
 
-function toBlocks(part: ContentPart): readonly WireBlock[] {
-  if (part.type === "text") return textBlocks(part.text);
-  const source = imageSource(part);
-  if (source.kind === "url") return [{ type: "image", source: { type: "url", url: source.url } }];
-  // The vendor itself rejects an unknown type.
-  return [
-    {
+function toMedia(part: MediaPart): MediaBlock {
+  const content = readPart(part);
+  if (part.type === "audio") throw noFormFor(part, "The Messages API");
+  if (part.type === "image" && content.kind !== "text") {
+    if (content.kind === "url") return { type: "image", source: { type: "url", url: content.url } };
+    const { mediaType, data } = content;
+    // The vendor itself rejects an unknown type.
+    return {
       type: "image",
-      source: { type: "base64", media_type: source.mediaType as ImageMediaType, data: source.data },
-    },
-  ];
+      source: { type: "base64", media_type: mediaType as ImageMediaType, data },
+    };
+  }
+  return { type: "document", source: documentSource(content), ...titleOf(part) };
+}
+
+function documentSource(content: PartContent): Anthropic.DocumentBlockParam["source"] {
+  switch (content.kind) {
+    case "text":
+      return { type: "text", media_type: "text/plain", data: content.text };
+    case "url":
+      return { type: "url", url: content.url };
+    case "base64":
+      // The vendor itself rejects a document that is no PDF.
+      return { type: "base64", media_type: "application/pdf", data: content.data };
+  }
+}
+
+function titleOf(part: MediaPart): { readonly title?: string } {
+  return part.type === "file" && part.name !== undefined ? { title: part.name } : {};
+}
+
+function toBlocks(part: ContentPart): readonly (Anthropic.TextBlockParam | MediaBlock)[] {
+  return part.type === "text" ? textBlocks(part.text) : [toMedia(part)];
 }
 
 /**
@@ -46,10 +70,12 @@ function toToolUse(call: ToolCall): WireBlock {
 function toToolResult(
   message: ChatMessage & { readonly role: "tool" },
 ): Anthropic.ToolResultBlockParam {
+  const { content, parts = [] } = message;
+  const blocks = [...textBlocks(content), ...parts.flatMap(toBlocks)];
   return {
     type: "tool_result",
     tool_use_id: message.toolCallId,
-    ...(message.content === "" ? {} : { content: message.content }),
+    ...(parts.length > 0 ? { content: blocks } : content === "" ? {} : { content }),
     ...(message.isError === true ? { is_error: true } : {}),
   };
 }

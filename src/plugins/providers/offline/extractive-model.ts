@@ -23,6 +23,7 @@ export const NO_SOURCE =
 /** The response if a text contains only headings, tables, code and links. */
 export const NO_SENTENCE = "The source text holds no sentence that could be quoted.";
 
+const NO_PARTS = Object.freeze({ user: Object.freeze([]), tool: Object.freeze([]) });
 const SHARE = 0.1;
 const [LEAST, MOST] = [3, 12];
 const TOKEN_SLICE = 60_000;
@@ -42,7 +43,7 @@ interface Selection {
 export class ExtractiveModel implements ChatModel {
   readonly provider = "offline";
   readonly modelId = "extractive";
-  readonly capabilities = Object.freeze({ structuredOutput: true, attachments: Object.freeze([]) });
+  readonly capabilities = Object.freeze({ structuredOutput: true, parts: NO_PARTS });
   readonly #tools: LanguageTools;
   readonly #sentences: number | undefined;
 

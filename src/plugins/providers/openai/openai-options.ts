@@ -1,6 +1,12 @@
 import { ValidationError } from "../../../contracts/errors.js";
 import { checkOptions, preview, requireInteger } from "../../../contracts/validation.js";
 import {
+  CHAT_PROVIDER_OPTIONS,
+  resolveChatProviderOptions,
+  type ChatProviderOptions,
+  type ResolvedChatProviderOptions,
+} from "../shared/chat-provider-options.js";
+import {
   PROVIDER_OPTIONS,
   resolveProviderOptions,
   type ProviderOptions,
@@ -11,7 +17,7 @@ import {
  * How to reach OpenAI, or another server that supports Chat Completions (Ollama, vLLM, LM Studio,
  * ...).
  */
-export interface OpenAIOptions extends ProviderOptions {
+export interface OpenAIOptions extends ChatProviderOptions {
   /**
    * The API to use: Chat Completions, which other servers support too, or OpenAI's newer Responses.
    * Default `"chat"`.
@@ -31,7 +37,7 @@ export interface OpenAIEmbeddingsOptions extends ProviderOptions {
 }
 
 /** Validated `OpenAIOptions` with defaults. */
-export interface ResolvedOpenAIOptions extends ResolvedProviderOptions {
+export interface ResolvedOpenAIOptions extends ResolvedChatProviderOptions {
   readonly api: "chat" | "responses";
 }
 
@@ -46,11 +52,11 @@ const LARGEST_BATCH = 2048;
 
 /** @throws ValidationError for an unknown or invalid option */
 export function resolveOpenAIOptions(options: OpenAIOptions): ResolvedOpenAIOptions {
-  checkOptions("openai()", options, [...PROVIDER_OPTIONS, "api"]);
+  checkOptions("openai()", options, [...CHAT_PROVIDER_OPTIONS, "api"]);
   const { api = "chat" } = options;
   if (api !== "chat" && api !== "responses")
     throw new ValidationError(`openai() api must be 'chat' or 'responses', got: ${preview(api)}`);
-  return Object.freeze({ ...resolveProviderOptions("openai()", options), api });
+  return Object.freeze({ ...resolveChatProviderOptions("openai()", options), api });
 }
 
 /** @throws ValidationError for an unknown or invalid option */

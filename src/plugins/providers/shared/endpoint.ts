@@ -60,6 +60,8 @@ export interface Connector {
    * @throws ModelCallError
    */
   check(modelId: string): void;
+  /** Returns whether calls go to the vendor itself; true as long as no usable URL is configured. */
+  isVendor(modelId: string): boolean;
   /**
    * Returns a salted hash of URL, headers and key. Never throws: without a usable key it is the
    * hash of the options alone.
@@ -97,13 +99,18 @@ class EndpointOpener {
   address(): Address {
     const { headers } = this.#options;
     const baseURL = this.#baseURL();
-    const host = new URL(baseURL).hostname;
-    const vendorHost = new URL(this.#vendor.defaultURL).hostname;
-    const isVendor = host === vendorHost || host.endsWith(`.${vendorHost}`);
+    const isVendor = this.isVendor(baseURL);
     const hasKeyHeader = Object.keys(headers).some((name) =>
       this.#vendor.keyHeaders.includes(name.toLowerCase()),
     );
     return { baseURL, isVendor, hasKeyHeader, apiKey: this.#key(isVendor && !hasKeyHeader) };
+  }
+
+  /** @throws ModelCallError for an invalid URL */
+  isVendor(baseURL = this.#baseURL()): boolean {
+    const host = new URL(baseURL).hostname;
+    const vendorHost = new URL(this.#vendor.defaultURL).hostname;
+    return host === vendorHost || host.endsWith(`.${vendorHost}`);
   }
 
   async open(): Promise<Endpoint> {
@@ -194,6 +201,13 @@ export function createConnector(vendor: Vendor, options: ResolvedProviderOptions
     },
     check(modelId) {
       if (endpoint === undefined) new EndpointOpener(vendor, options, modelId).address();
+    },
+    isVendor(modelId) {
+      try {
+        return new EndpointOpener(vendor, options, modelId).isVendor();
+      } catch {
+        return true;
+      }
     },
     identity(modelId) {
       if (identity !== undefined) return identity;

@@ -1,4 +1,5 @@
-import { ModelCallError, type ModelErrorCode } from "../../../contracts/errors.js";
+import type { ModelErrorCode } from "../../../contracts/model-error-code.js";
+import { ModelCallError } from "../../../contracts/errors.js";
 import { preview } from "../../../contracts/validation.js";
 import { InvalidResponseError, ErrorDocument } from "./invalid-response-error.js";
 import type { ExceededLimit } from "./call-deadline.js";
@@ -228,10 +229,7 @@ export function toModelCallError(e: unknown, call: FailedCall): ModelCallError {
   if (e instanceof ErrorDocument) return report.vendor(readErrorDocument(e.document));
   if (e instanceof InvalidResponseError) return report.badAnswer(e);
   if (e instanceof UnsupportedRequest)
-    return report.error(
-      { code: "AE_MODEL_BAD_REQUEST", retryable: false, hint: e.hint },
-      e.message,
-    );
+    return report.error({ code: e.code, retryable: false, hint: e.hint }, e.message);
   const broken = findCause(e, TransportFailure);
   if (broken !== undefined) return report.connection(broken.reason);
   const code: ModelErrorCode = "AE_MODEL_BAD_REQUEST";

@@ -1,4 +1,4 @@
-import type { ModelErrorCode } from "../../../contracts/errors.js";
+import type { ModelErrorCode } from "../../../contracts/model-error-code.js";
 
 const QUOTA_WORDS =
   /insufficient_quota|billing|exceeded your current quota|insufficient (balance|credit)|credit balance is too low/i;

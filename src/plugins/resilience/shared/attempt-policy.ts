@@ -44,6 +44,10 @@ export class AttemptPolicy implements RetryPolicy {
     return { delayMs: 0, model };
   }
 
+  alternatives(model: ChatModel): readonly ChatModel[] {
+    return this.#chainOf(model)?.allAfter(model) ?? [];
+  }
+
   /** The delay before the next attempt with the same model; `undefined` where there is none. `tries`: the attempts already made with it. */
   #delayMs(failure: ModelCallError, tries: number, call: LlmCall): number | undefined {
     const { maxAttempts = call.model.capabilities?.retry?.maxAttempts ?? 1, maxRetryAfterMs } =
@@ -62,8 +66,11 @@ export class AttemptPolicy implements RetryPolicy {
   }
 
   #nextModel(model: ChatModel): ChatModel | undefined {
-    const chain = this.#chains.find((c) => c.has(model)) ?? this.#chains[0];
-    return chain?.after(model);
+    return this.#chainOf(model)?.allAfter(model)[0];
+  }
+
+  #chainOf(model: ChatModel): FallbackChain | undefined {
+    return this.#chains.find((c) => c.has(model)) ?? this.#chains[0];
   }
 
   #spentBefore(attempt: number, call: LlmCall): number {

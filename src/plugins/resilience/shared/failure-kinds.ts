@@ -6,6 +6,7 @@ const FINAL_CODES: readonly string[] = Object.freeze([
   "AE_MODEL_AUTH",
   "AE_MODEL_QUOTA",
   "AE_MODEL_BAD_REQUEST",
+  "AE_MODEL_UNSUPPORTED_INPUT",
   "AE_MODEL_CONTEXT_LENGTH",
 ]);
 

@@ -24,9 +24,9 @@ export class FallbackChain {
     return this.#models.includes(model.wraps ?? model);
   }
 
-  /** The model after `model`; the first one, where `model` is not in the chain. */
-  after(model: ChatModel): ChatModel | undefined {
-    return this.#models[this.#models.indexOf(model) + 1];
+  /** The models after `model`; all of them if it is not in the chain. */
+  allAfter(model: ChatModel): readonly ChatModel[] {
+    return this.#models.slice(this.#models.indexOf(model) + 1);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Tool } from "../../../contracts/tool.js";
-import { tool, ToolResult } from "../../../contracts/tool.js";
+import { tool } from "../../../contracts/tool.js";
+import { ToolResult } from "../../../contracts/tool-result.js";
 import { answering, readText } from "../shared/input-problem.js";
 import { evaluate } from "./expression.js";
 import { numberText } from "./number-text.js";

@@ -1,7 +1,7 @@
 import type { Clock } from "../../../contracts/runtime.js";
 import type { Moment, TemporalApi } from "./moment.js";
 import { ToolConfigurationError } from "../../../contracts/errors.js";
-import { ToolResult } from "../../../contracts/tool.js";
+import { ToolResult } from "../../../contracts/tool-result.js";
 import { preview } from "../../../contracts/validation.js";
 import { InputProblem, shown } from "../shared/input-problem.js";
 import { difference, shift, weekday } from "./calendar.js";

@@ -1,5 +1,6 @@
 import type { Clock } from "../../../contracts/runtime.js";
-import type { Tool, ToolContext, ToolResult } from "../../../contracts/tool.js";
+import type { Tool, ToolContext } from "../../../contracts/tool.js";
+import type { ToolResult } from "../../../contracts/tool-result.js";
 import { ToolConfigurationError, ValidationError } from "../../../contracts/errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { tool } from "../../../contracts/tool.js";

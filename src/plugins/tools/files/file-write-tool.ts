@@ -1,7 +1,8 @@
 import type { Tool, ToolContext } from "../../../contracts/tool.js";
 import type { FolderJail } from "../shared/path-jail.js";
 import { FileAccessError } from "../../../contracts/state-errors.js";
-import { tool, ToolResult } from "../../../contracts/tool.js";
+import { tool } from "../../../contracts/tool.js";
+import { ToolResult } from "../../../contracts/tool-result.js";
 import { checkOptions, requireBoolean, requireInteger } from "../../../contracts/validation.js";
 import { toolArguments } from "../shared/arguments.js";
 import { emitFileChanged } from "../shared/file-changed.js";

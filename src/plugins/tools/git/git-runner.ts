@@ -1,6 +1,6 @@
 import { ToolConfigurationError } from "../../../contracts/errors.js";
 import { AccessDeniedError, CommandError } from "../../../contracts/state-errors.js";
-import { ToolResult } from "../../../contracts/tool.js";
+import { ToolResult } from "../../../contracts/tool-result.js";
 import type { CommandResult } from "../shared/run-command.js";
 import { JailRoot } from "../shared/jail-root.js";
 import { runCommand } from "../shared/run-command.js";

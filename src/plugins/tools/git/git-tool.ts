@@ -1,5 +1,6 @@
 import type { Tool } from "../../../contracts/tool.js";
-import { tool, ToolResult } from "../../../contracts/tool.js";
+import { tool } from "../../../contracts/tool.js";
+import { ToolResult } from "../../../contracts/tool-result.js";
 import type { ToolArguments } from "../shared/arguments.js";
 import { toolArguments } from "../shared/arguments.js";
 import type { GitRequest } from "./git-arguments.js";

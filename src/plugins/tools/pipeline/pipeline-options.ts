@@ -1,4 +1,5 @@
-import type { AnyTool, ToolContext, ToolResult } from "../../../contracts/tool.js";
+import type { AnyTool, ToolContext } from "../../../contracts/tool.js";
+import type { ToolResult } from "../../../contracts/tool-result.js";
 import type { Awaitable } from "../../../contracts/types.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { isTool, TOOL_NAME } from "../../../contracts/tool.js";

@@ -2,7 +2,7 @@ import type { AnyTool, ToolContext, ToolReturn } from "../../../contracts/tool.j
 import type { OutputSchema } from "../../../contracts/types.js";
 import { ToolConfigurationError, ToolExecutionError, endsRun } from "../../../contracts/errors.js";
 import { ReviewUnavailableError } from "../../../contracts/state-errors.js";
-import { ToolResult } from "../../../contracts/tool.js";
+import { ToolResult } from "../../../contracts/tool-result.js";
 import { parseText, isValidating } from "../../../util/schema/standard-schema.js";
 
 import { isObject } from "../../../util/objects.js";

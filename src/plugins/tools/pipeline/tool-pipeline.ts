@@ -6,7 +6,7 @@ import type {
   ToolPipelineOptions,
 } from "./pipeline-options.js";
 import { AgentEnsembleError, ValidationError } from "../../../contracts/errors.js";
-import { ToolResult } from "../../../contracts/tool.js";
+import { ToolResult } from "../../../contracts/tool-result.js";
 import { describedInput } from "../../shared/described-input.js";
 import { checkPipelineOptions } from "./pipeline-options.js";
 import { callStep } from "./step-call.js";

@@ -1,4 +1,4 @@
-import { ToolResult } from "../../../contracts/tool.js";
+import { ToolResult } from "../../../contracts/tool-result.js";
 import { textOf } from "../../../util/text.js";
 import { parseJson } from "../../../util/json/parse-json.js";
 

@@ -1,6 +1,7 @@
 import { CommandError } from "../../../contracts/state-errors.js";
 import type { Tool } from "../../../contracts/tool.js";
-import { tool, ToolResult } from "../../../contracts/tool.js";
+import { tool } from "../../../contracts/tool.js";
+import { ToolResult } from "../../../contracts/tool-result.js";
 import { checkOptions, requireText } from "../../../contracts/validation.js";
 import { excerpt } from "../../../util/text.js";
 import { secretReplacer, secretValues } from "../../../util/redaction/secret-values.js";

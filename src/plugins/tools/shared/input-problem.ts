@@ -1,5 +1,5 @@
 import type { Awaitable } from "../../../contracts/types.js";
-import { ToolResult } from "../../../contracts/tool.js";
+import { ToolResult } from "../../../contracts/tool-result.js";
 import { preview } from "../../../contracts/validation.js";
 
 /**

@@ -1,5 +1,5 @@
 import { AccessDeniedError, FileAccessError } from "../../../contracts/state-errors.js";
-import { ToolResult } from "../../../contracts/tool.js";
+import { ToolResult } from "../../../contracts/tool-result.js";
 
 /**
  * Returns the failed result for an error of a jail. Rethrows any other error, such as a

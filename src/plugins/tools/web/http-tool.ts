@@ -3,7 +3,8 @@ import type { SafeFetch } from "../../shared/fetch/safe-fetch.js";
 import type { SafeFetchOptions } from "../../shared/fetch/safe-fetch-options.js";
 import type { SafeResponse } from "../../shared/fetch/safe-response.js";
 import { ValidationError } from "../../../contracts/errors.js";
-import { tool, ToolResult } from "../../../contracts/tool.js";
+import { tool } from "../../../contracts/tool.js";
+import { ToolResult } from "../../../contracts/tool-result.js";
 import {
   checkOptions,
   preview,

@@ -3,7 +3,7 @@ import type { SafeFetch } from "../../shared/fetch/safe-fetch.js";
 import type { SafeFetchOptions } from "../../shared/fetch/safe-fetch-options.js";
 import type { SafeResponse } from "../../shared/fetch/safe-response.js";
 import type { PageFormat, PageText } from "./page-text.js";
-import { ToolResult } from "../../../contracts/tool.js";
+import { ToolResult } from "../../../contracts/tool-result.js";
 import {
   checkOptions,
   requireDuration,

@@ -1,7 +1,7 @@
 import type { Tool } from "../../../contracts/tool.js";
 import type { SearchProvider, SearchResult } from "./search-provider.js";
 import { ValidationError } from "../../../contracts/errors.js";
-import { ToolResult } from "../../../contracts/tool.js";
+import { ToolResult } from "../../../contracts/tool-result.js";
 import {
   checkOptions,
   preview,

@@ -2,7 +2,8 @@ import type { Tool } from "../../../contracts/tool.js";
 import type { ToolArguments } from "../shared/arguments.js";
 import { ToolConfigurationError } from "../../../contracts/errors.js";
 import { FetchError } from "../../../contracts/state-errors.js";
-import { tool, ToolResult } from "../../../contracts/tool.js";
+import { tool } from "../../../contracts/tool.js";
+import { ToolResult } from "../../../contracts/tool-result.js";
 import { withTimeout } from "../../../util/abort/timeouts.js";
 import { messageOf } from "../../../util/errors.js";
 

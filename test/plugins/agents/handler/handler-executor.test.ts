@@ -11,7 +11,8 @@ import {
   ValidationError,
 } from "../../../../src/contracts/errors.js";
 import { Task } from "../../../../src/contracts/task.js";
-import { tool, ToolResult } from "../../../../src/contracts/tool.js";
+import { tool } from "../../../../src/contracts/tool.js";
+import { ToolResult } from "../../../../src/contracts/tool-result.js";
 import { HandlerExecutor } from "../../../../src/plugins/agents/handler/handler-executor.js";
 import {
   failure,

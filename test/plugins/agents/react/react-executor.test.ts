@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { z } from "zod";
-import type { ChatRequest, ContentPart } from "../../../../src/contracts/chat-model.js";
+import type { ChatRequest } from "../../../../src/contracts/chat-model.js";
+import type { ContentPart } from "../../../../src/contracts/content.js";
 import { Agent } from "../../../../src/contracts/agent.js";
 import {
   AgentExecutionError,

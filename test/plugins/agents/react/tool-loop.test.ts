@@ -10,7 +10,7 @@ import {
   ToolConfigurationError,
 } from "../../../../src/contracts/errors.js";
 import { Task } from "../../../../src/contracts/task.js";
-import { ToolResult } from "../../../../src/contracts/tool.js";
+import { ToolResult } from "../../../../src/contracts/tool-result.js";
 import { ReactExecutor } from "../../../../src/plugins/agents/react/react-executor.js";
 import { ScriptedModel } from "../../../../src/plugins/testing/index.js";
 import { failure, fakeScope, rejection, taskCall } from "../../../support/fake-scope.js";

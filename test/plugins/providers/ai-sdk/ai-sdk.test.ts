@@ -93,7 +93,10 @@ describe("aiSdk()", () => {
     expect(aiSdk(fine).capabilities).to.deep.equal({
       structuredOutput: true,
       retry: { maxAttempts: 3 },
-      attachments: ["image/*"],
+      parts: {
+        user: ["image/*", "application/pdf", "text/*", "audio/*"],
+        tool: ["image/*", "application/pdf", "text/*", "audio/*"],
+      },
     });
     expect(
       aiSdk({ ...fine, supportsStructuredOutputs: false } as AiSdkLanguageModel).capabilities
@@ -209,7 +212,7 @@ describe("aiSdk()", () => {
               role: "user",
               content: [
                 { type: "text", text: "What?" },
-                { type: "image", data: "R0lGOD" },
+                { type: "image", data: "R0lGODlh" },
                 { type: "image", data: new URL("http://127.0.0.1/a.png") },
               ],
             },
@@ -243,7 +246,7 @@ describe("aiSdk()", () => {
               role: "user",
               content: [
                 { type: "text", text: "What?" },
-                { type: "file", data: data("data", "R0lGOD"), mediaType: "image/gif" },
+                { type: "file", data: data("data", "R0lGODlh"), mediaType: "image/gif" },
                 {
                   type: "file",
                   data: data("url", new URL("http://127.0.0.1/a.png")),

@@ -156,14 +156,14 @@ describe("what anthropic() sends", () => {
     it("carry images as addresses or as data", async () => {
       const images = [
         { type: "image", data: new URL("http://127.0.0.1/a.png") },
-        { type: "image", data: "data:image/gif;base64,R0lGOD" },
+        { type: "image", data: "data:image/gif;base64,R0lGODlh" },
         { type: "image", data: "/9j/4AAQ" },
         { type: "text", text: " " },
       ] as const;
       const body = await sent({ messages: [{ role: "user", content: images }] });
       const sources = [
         { type: "url", url: "http://127.0.0.1/a.png" },
-        { type: "base64", media_type: "image/gif", data: "R0lGOD" },
+        { type: "base64", media_type: "image/gif", data: "R0lGODlh" },
         { type: "base64", media_type: "image/jpeg", data: "/9j/4AAQ" },
       ];
       expect(body["messages"]).to.deep.equal([

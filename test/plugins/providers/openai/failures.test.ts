@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { inspect } from "node:util";
-import { ModelCallError, type ModelErrorCode } from "../../../../src/contracts/errors.js";
+import { ModelCallError } from "../../../../src/contracts/errors.js";
+import type { ModelErrorCode } from "../../../../src/contracts/model-error-code.js";
 import type { ChatModel, ChatRequest } from "../../../../src/contracts/chat-model.js";
 import { openai, openaiProvider } from "../../../../src/plugins/providers/openai/index.js";
 import { OpenAIServer, type Reply } from "../../../support/openai-server.js";

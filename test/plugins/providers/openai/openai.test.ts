@@ -250,7 +250,7 @@ describe("openai()", () => {
       const images = [
         { type: "image", data: new URL("http://127.0.0.1/a.png") },
         { type: "image", data: "http://127.0.0.1/b.png" },
-        { type: "image", data: "data:image/gif;base64,R0lGOD" },
+        { type: "image", data: "data:image/gif;base64,R0lGODlh" },
         { type: "image", data: "AAAA", mediaType: "image/webp" },
         { type: "image", data: "/9j/4AAQ" },
       ] as const;
@@ -258,7 +258,7 @@ describe("openai()", () => {
       const urls = [
         "http://127.0.0.1/a.png",
         "http://127.0.0.1/b.png",
-        "data:image/gif;base64,R0lGOD",
+        "data:image/gif;base64,R0lGODlh",
         "data:image/webp;base64,AAAA",
         "data:image/jpeg;base64,/9j/4AAQ",
       ];
@@ -283,7 +283,7 @@ describe("openai()", () => {
       expect(error.message).to.include(problem);
     }
     expect(server.requests).to.deep.equal([]);
-    expect(model.capabilities?.attachments).to.include("image/png").and.not.include("image/tiff");
+    expect(model.capabilities?.parts?.user).to.include("image/png").and.not.include("image/tiff");
   });
 
   describe("answers", () => {

@@ -76,7 +76,7 @@ describe('openai() with api "responses"', () => {
           role: "user",
           content: [
             { type: "text", text: "What?" },
-            { type: "image", data: "R0lGOD" },
+            { type: "image", data: "R0lGODlh" },
           ],
         },
         {
@@ -94,7 +94,7 @@ describe('openai() with api "responses"', () => {
         role: "user",
         content: [
           { type: "input_text", text: "What?" },
-          { type: "input_image", image_url: "data:image/gif;base64,R0lGOD", detail: "auto" },
+          { type: "input_image", image_url: "data:image/gif;base64,R0lGODlh", detail: "auto" },
         ],
       },
       { role: "assistant", content: "Hm" },

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { ModelErrorCode } from "../../../../src/contracts/errors.js";
+import type { ModelErrorCode } from "../../../../src/contracts/model-error-code.js";
 import { AttemptPolicy } from "../../../../src/plugins/resilience/shared/attempt-policy.js";
 import {
   resolveRetryOptions,

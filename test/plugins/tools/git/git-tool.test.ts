@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { toolContract } from "agentensemble/testing";
 import { ToolConfigurationError, ValidationError } from "../../../../src/contracts/errors.js";
 import type { Tool, ToolContext } from "../../../../src/contracts/tool.js";
-import { ToolResult } from "../../../../src/contracts/tool.js";
+import { ToolResult } from "../../../../src/contracts/tool-result.js";
 import type { GitRequest, GitToolOptions } from "../../../../src/plugins/tools/git/index.js";
 import { gitTool } from "../../../../src/plugins/tools/git/index.js";
 import { rejectionOf } from "../../../support/rejection.js";

@@ -8,7 +8,7 @@ import {
   ValidationError,
 } from "../../../../src/contracts/errors.js";
 import type { ToolContext } from "../../../../src/contracts/tool.js";
-import { ToolResult } from "../../../../src/contracts/tool.js";
+import { ToolResult } from "../../../../src/contracts/tool-result.js";
 import type { ProcessToolOptions } from "../../../../src/plugins/tools/process/index.js";
 import { processTool } from "../../../../src/plugins/tools/process/index.js";
 import { isRunning, untilWritten, writtenPids } from "../../../support/process-tree.js";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { inspect } from "node:util";
 import type { HttpToolOptions } from "../../../../src/plugins/tools/web/http-tool.js";
-import type { ToolResult } from "../../../../src/contracts/tool.js";
+import type { ToolResult } from "../../../../src/contracts/tool-result.js";
 import { ValidationError } from "../../../../src/contracts/errors.js";
 import { toolContract } from "../../../../src/plugins/testing/index.js";
 import { httpTool } from "../../../../src/plugins/tools/web/http-tool.js";

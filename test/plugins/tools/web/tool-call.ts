@@ -1,6 +1,6 @@
 import type { AnyTool, Tool, ToolContext } from "../../../../src/contracts/tool.js";
 import { ReviewDecision } from "../../../../src/contracts/review.js";
-import { ToolResult } from "../../../../src/contracts/tool.js";
+import { ToolResult } from "../../../../src/contracts/tool-result.js";
 import { fakeScope } from "../../../support/fake-scope.js";
 
 /** Calls a tool by itself, as the gateway would. */

@@ -3,7 +3,7 @@ import type {
   WebPage,
   WebScraperToolOptions,
 } from "../../../../src/plugins/tools/web/web-scraper-tool.js";
-import type { ToolResult } from "../../../../src/contracts/tool.js";
+import type { ToolResult } from "../../../../src/contracts/tool-result.js";
 import { ToolConfigurationError, ValidationError } from "../../../../src/contracts/errors.js";
 import { toolContract } from "../../../../src/plugins/testing/index.js";
 import { pageTextOf } from "../../../../src/plugins/tools/web/page-text.js";

@@ -1,14 +1,41 @@
 import type OpenAI from "openai";
-import type { ChatMessage, ContentPart } from "../../../../contracts/chat-model.js";
-import { imageURL } from "../../shared/image-source.js";
+import type { ChatMessage } from "../../../../contracts/chat-model.js";
+import type { ContentPart } from "../../../../contracts/content.js";
+import { fileText, noFormFor, readPart, urlOf } from "../../shared/parts.js";
 
 type ChatWireMessage = OpenAI.Chat.Completions.ChatCompletionMessageParam;
 type WirePart = OpenAI.Chat.Completions.ChatCompletionContentPart;
+type ToolMessage = ChatMessage & { readonly role: "tool" };
+
+const AUDIO_FORMATS: Readonly<Record<string, "wav" | "mp3">> = {
+  "audio/wav": "wav",
+  "audio/mpeg": "mp3",
+};
 
 function toWirePart(part: ContentPart): WirePart {
-  return part.type === "text"
-    ? { type: "text", text: part.text }
-    : { type: "image_url", image_url: { url: imageURL(part) } };
+  if (part.type === "text") return { type: "text", text: part.text };
+  const content = readPart(part);
+  if (content.kind === "text") return { type: "text", text: fileText(content) };
+  if (part.type === "image") {
+    const detail = part.detail === undefined ? {} : { detail: part.detail };
+    return { type: "image_url", image_url: { url: urlOf(content), ...detail } };
+  }
+  if (content.kind === "url") throw noFormFor(part, "Chat Completions");
+  if (part.type === "file")
+    return {
+      type: "file",
+      file: { filename: part.name ?? "file", file_data: urlOf(content) },
+    };
+  const format = AUDIO_FORMATS[content.mediaType];
+  if (format === undefined) throw noFormFor(part, "Chat Completions");
+  return { type: "input_audio", input_audio: { data: content.data, format } };
+}
+
+/** Results of tools are text only. Their other parts follow in a message of the user. */
+function toResultParts({ toolName, parts = [] }: ToolMessage): readonly WirePart[] {
+  return parts.length === 0
+    ? []
+    : [{ type: "text", text: `Result of the tool ${toolName}:` }, ...parts.map(toWirePart)];
 }
 
 function toWireMessage(message: ChatMessage): ChatWireMessage {
@@ -39,7 +66,22 @@ function toWireMessage(message: ChatMessage): ChatWireMessage {
   }
 }
 
-/** Converts the conversation into the vendor's form. */
+/**
+ * Converts the conversation into the vendor's form. Parts of the results of one turn's tool calls
+ * follow after all results, in one message.
+ */
 export function toWireMessages(messages: readonly ChatMessage[]): ChatWireMessage[] {
-  return messages.map(toWireMessage);
+  const result: ChatWireMessage[] = [];
+  let open: WirePart[] = [];
+  const close = (): void => {
+    if (open.length > 0) result.push({ role: "user", content: open });
+    open = [];
+  };
+  for (const message of messages) {
+    if (message.role !== "tool") close();
+    result.push(toWireMessage(message));
+    if (message.role === "tool") open.push(...toResultParts(message));
+  }
+  close();
+  return result;
 }

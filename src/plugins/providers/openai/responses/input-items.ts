@@ -1,14 +1,37 @@
 import type OpenAI from "openai";
-import type { ChatMessage, ContentPart } from "../../../../contracts/chat-model.js";
-import { imageURL } from "../../shared/image-source.js";
+import type { ChatMessage } from "../../../../contracts/chat-model.js";
+import type { ContentPart } from "../../../../contracts/content.js";
+import { fileText, noFormFor, readPart, urlOf } from "../../shared/parts.js";
 
 type InputItem = OpenAI.Responses.ResponseInputItem;
-type InputContent = OpenAI.Responses.ResponseInputContent;
+/** The same in messages of the user and in outputs of functions. */
+type InputContent =
+  | OpenAI.Responses.ResponseInputText
+  | OpenAI.Responses.ResponseInputImage
+  | OpenAI.Responses.ResponseInputFile;
+type ToolMessage = ChatMessage & { readonly role: "tool" };
 
 function toContent(part: ContentPart): InputContent {
-  return part.type === "text"
-    ? { type: "input_text", text: part.text }
-    : { type: "input_image", image_url: imageURL(part), detail: "auto" };
+  if (part.type === "text") return { type: "input_text", text: part.text };
+  const content = readPart(part);
+  if (content.kind === "text") return { type: "input_text", text: fileText(content) };
+  if (part.type === "image")
+    return { type: "input_image", image_url: urlOf(content), detail: part.detail ?? "auto" };
+  if (part.type === "audio") throw noFormFor(part, "The Responses API");
+  return content.kind === "url"
+    ? { type: "input_file", file_url: content.url }
+    : { type: "input_file", filename: part.name ?? "file", file_data: urlOf(content) };
+}
+
+function toResult({ toolCallId, content, parts = [] }: ToolMessage): InputItem {
+  const output =
+    parts.length === 0
+      ? content
+      : [
+          ...(content === "" ? [] : [{ type: "input_text" as const, text: content }]),
+          ...parts.map(toContent),
+        ];
+  return { type: "function_call_output", call_id: toolCallId, output };
 }
 
 function toItems(message: ChatMessage): readonly InputItem[] {
@@ -24,9 +47,7 @@ function toItems(message: ChatMessage): readonly InputItem[] {
         },
       ];
     case "tool":
-      return [
-        { type: "function_call_output", call_id: message.toolCallId, output: message.content },
-      ];
+      return [toResult(message)];
     case "assistant": {
       const calls = (message.toolCalls ?? []).map((call): InputItem => ({
         type: "function_call",

@@ -1,0 +1,116 @@
+/** A JSON value. */
+export type JsonValue =
+  null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue };
+
+/**
+ * Marks the end of a prefix of the prompt that later requests repeat, for vendors that cache marked
+ * prefixes. `ttl` is the time in the vendor's cache; a vendor without it uses its next longer one,
+ * else its longest. `auto`: the vendor's own rule. `off`: no mark here; on a request, none at all.
+ */
+export type CacheOption = "auto" | "off" | { readonly ttl: "5m" | "30m" | "1h" };
+
+interface PartBase {
+  readonly cache?: CacheOption | undefined;
+}
+
+/** Text. */
+export interface TextPart extends PartBase {
+  readonly type: "text";
+  readonly text: string;
+}
+
+/**
+ * An image. `data` is base64 text, or a `data:`, `http:` or `https:` address. `mediaType` is
+ * optional for an address, or if the first bytes show the type. SVG is a text file, not an image.
+ */
+export interface ImagePart extends PartBase {
+  readonly type: "image";
+  readonly data: string | URL;
+  readonly mediaType?: string | undefined;
+  /** The resolution at which the model looks at it, for vendors that offer a choice. Default `auto`. */
+  readonly detail?: "auto" | "low" | "high" | undefined;
+}
+
+/** A PDF, a text file or another document. `data` is as in `ImagePart`. */
+export interface FilePart extends PartBase {
+  readonly type: "file";
+  readonly data: string | URL;
+  readonly mediaType: string;
+  /** The name of the file, which the model sees. */
+  readonly name?: string | undefined;
+}
+
+/** Recorded sound. `data` is base64 text or a `data:` address. */
+export interface AudioPart extends PartBase {
+  readonly type: "audio";
+  readonly data: string;
+  readonly mediaType: string;
+}
+
+/**
+ * A part of a user message, or of a tool's result. `attachment` makes checked parts from bytes,
+ * base64 text, addresses and files.
+ */
+export type ContentPart = TextPart | ImagePart | FilePart | AudioPart;
+
+/** A part with a file: any part but text. */
+export type MediaPart = Exclude<ContentPart, TextPart>;
+
+/**
+ * A block of a model's reasoning. It is sent back to the same vendor within the conversation of the
+ * same agent, and to nobody else.
+ */
+export interface ReasoningPart {
+  readonly type: "reasoning";
+  /** The reasoning or its summary; empty if the vendor hides it. */
+  readonly text: string;
+  readonly provider: string;
+  readonly modelId: string;
+  readonly agentRole?: string | undefined;
+  /** Position among the blocks of its message: texts, tool calls and reasoning. */
+  readonly index: number;
+  /** The vendor's own block, sent back unchanged. Absent: never sent back. */
+  readonly data?: JsonValue | undefined;
+}
+
+/** Limits of the parts of one message. */
+export interface AttachmentLimits {
+  /** Bytes of one part. Default 20 MiB. */
+  readonly maxBytes?: number | undefined;
+  /** Bytes of all parts of a message. Default 32 MiB. */
+  readonly maxTotalBytes?: number | undefined;
+  /** Number of parts of a message. Default 32. */
+  readonly maxParts?: number | undefined;
+  /**
+   * Accepted media types; `image/*` accepts all images. Default: `image/png`, `image/jpeg`,
+   * `image/gif`, `image/webp`, `application/pdf`, `text/*`, `application/json`, `audio/wav`,
+   * `audio/mpeg`.
+   */
+  readonly types?: readonly string[] | undefined;
+}
+
+/** Options of the functions of `attachment`. */
+export interface AttachmentOptions extends Pick<AttachmentLimits, "maxBytes" | "types"> {
+  /** The type that the caller claims. It must match the first bytes. Default: by the first bytes. */
+  readonly mediaType?: string | undefined;
+  /** The name of a file. Default: that of the path or blob. */
+  readonly name?: string | undefined;
+  readonly cache?: CacheOption | undefined;
+  /** Ends reading from a file. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * The media types that a model accepts beside text. A field that is absent is not checked. `*` in
+ * place of a subtype accepts all subtypes.
+ */
+export interface PartSupport {
+  /** In user messages. Empty: none. */
+  readonly user?: readonly string[] | undefined;
+  /** In results of tools. Empty: none. */
+  readonly tool?: readonly string[] | undefined;
+  /** Whether parts may be `http:` and `https:` addresses; a list names the types that may. */
+  readonly urls?: boolean | readonly string[] | undefined;
+  /** Bytes of one part. */
+  readonly maxBytes?: number | undefined;
+}

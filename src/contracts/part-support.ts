@@ -1,0 +1,157 @@
+import type { ChatMessage, ChatModel, ChatModelProvider } from "./chat-model.js";
+import type { ContentPart, MediaPart, PartSupport } from "./content.js";
+import type { AnyTask } from "./task.js";
+import {
+  isTextType,
+  matchesMediaType,
+  mediaSourceOf,
+  mediaTypeOfBase64,
+  normalMediaType,
+} from "../util/media.js";
+import { asList } from "../util/objects.js";
+import { ModelCallError, ValidationError } from "./errors.js";
+import { checkOptions, preview, requireArray, requireInteger } from "./validation.js";
+
+/** Returns whether a list of patterns accepts a media type. JSON and XML count as text. */
+export function isTakenType(types: readonly string[], mediaType: string): boolean {
+  return types.some(
+    (pattern) =>
+      matchesMediaType(pattern, mediaType) || (pattern === "text/*" && isTextType(mediaType)),
+  );
+}
+
+/**
+ * Validates a declaration of accepted parts.
+ * @throws ValidationError for an unknown field or a media type that is none
+ */
+export function partSupport(what: string, support: PartSupport | undefined): typeof support {
+  if (support === undefined) return undefined;
+  checkOptions(what, support, ["user", "tool", "urls", "maxBytes"]);
+  const { user, tool, urls, maxBytes } = support;
+  checkMediaTypes(`${what} user`, user);
+  checkMediaTypes(`${what} tool`, tool);
+  if (typeof urls !== "boolean") checkMediaTypes(`${what} urls`, urls);
+  requireInteger(`${what} maxBytes`, maxBytes, 1);
+  return Object.freeze({ ...support });
+}
+
+/** @throws ValidationError unless `types` is absent or a list of media types or patterns. */
+export function checkMediaTypes(what: string, types: unknown): void {
+  requireArray(what, types);
+  asList(types).forEach((type, index) => {
+    if (typeof type !== "string" || !/^[\w.+-]+\/([\w.+-]+|\*)$|^\*\/\*$/.test(type))
+      throw new ValidationError(
+        `${what} at index ${index} must be a media type such as "image/png" or "image/*", got: ${preview(type)}`,
+      );
+  });
+}
+
+/** Returns the type of a part; `image/*` if only the address of an image is known. */
+export function mediaTypeOf(part: MediaPart): string {
+  const source = mediaSourceOf(part.data);
+  const declared = normalMediaType(part.mediaType) ?? source.mediaType;
+  if (declared !== undefined) return declared;
+  return (source.kind === "base64" ? mediaTypeOfBase64(source.data) : undefined) ?? "image/*";
+}
+
+const KINDS = { image: "images", audio: "audio" } as const;
+
+/**
+ * Returns why a model can't take a part, as the end of a sentence that begins with the model's
+ * name; `undefined` if it can.
+ */
+export function partProblem(
+  part: ContentPart,
+  place: "user" | "tool",
+  support: PartSupport | undefined,
+): string | undefined {
+  if (part.type === "text" || support === undefined) return undefined;
+  const types = support[place];
+  const mediaType = mediaTypeOf(part);
+  const where = place === "user" ? "user messages" : "results of tools";
+  if (types !== undefined && !isTakenType(types, mediaType)) {
+    const hasKind = part.type !== "file" && !types.some((type) => type.startsWith(`${part.type}/`));
+    const shown = hasKind ? KINDS[part.type] : mediaType;
+    const list = types.length === 0 ? "text only" : types.join(", ");
+    return `takes no ${shown} in ${where} (it takes ${list})`;
+  }
+  return sizeProblem(part, mediaType, support);
+}
+
+function sizeProblem(
+  part: MediaPart,
+  mediaType: string,
+  { urls, maxBytes }: PartSupport,
+): string | undefined {
+  const source = mediaSourceOf(part.data);
+  if (source.kind === "url") {
+    const isTaken = typeof urls === "object" ? isTakenType(urls, mediaType) : urls !== false;
+    return isTaken ? undefined : `takes no address of ${mediaType}; pass the bytes`;
+  }
+  const bytes = Buffer.byteLength(source.data, "base64");
+  return maxBytes !== undefined && bytes > maxBytes
+    ? `takes parts of at most ${maxBytes} bytes, got: ${bytes}`
+    : undefined;
+}
+
+type KnownModel = Pick<ChatModel, "provider" | "modelId" | "capabilities">;
+
+/** Where the advice of an error comes from. */
+export interface PartAdvice {
+  readonly providers: readonly ChatModelProvider[];
+  /** Models that a call may go on with when the first one fails. */
+  readonly alternatives: readonly KnownModel[];
+}
+
+/**
+ * Checks that a model accepts the attachments of a task, by its `capabilities.parts`. What one of
+ * its alternatives accepts passes.
+ * @throws ValidationError with the first part that none accepts
+ */
+export function requireCarried(
+  { attachments, description }: Pick<AnyTask, "attachments" | "description">,
+  { provider, modelId, capabilities }: KnownModel,
+  { providers, alternatives }: PartAdvice,
+): void {
+  for (const [index, part] of attachments.entries()) {
+    const isTaken = (support: PartSupport | undefined): boolean =>
+      partProblem(part, "user", support) === undefined;
+    const problem = partProblem(part, "user", capabilities?.parts);
+    if (problem === undefined || alternatives.some((m) => isTaken(m.capabilities?.parts))) continue;
+    const others = providers.filter(({ parts }) => parts !== undefined && isTaken(parts));
+    throw new ValidationError(
+      `Attachment ${index} of task '${description}' can't be sent: model '${provider}:${modelId}' ${problem}`,
+      others.length === 0
+        ? {}
+        : { hint: `Models of ${others.map(({ name }) => name).join(", ")} take it.` },
+    );
+  }
+}
+
+/**
+ * Checks the parts of a request before its model is called.
+ * @throws ModelCallError for the first part that the model does not accept; other models may accept
+ * it
+ */
+export function requireTakenParts(
+  messages: readonly ChatMessage[],
+  { provider, modelId, capabilities }: KnownModel,
+): void {
+  const support = capabilities?.parts;
+  if (support === undefined) return;
+  for (const message of messages) {
+    const place = message.role === "tool" ? "tool" : "user";
+    const parts = message.role === "tool" ? message.parts : message.content;
+    if (typeof parts === "string" || parts === undefined) continue;
+    for (const part of parts) {
+      const problem = partProblem(part, place, support);
+      if (problem !== undefined)
+        throw new ModelCallError(`Model '${provider}:${modelId}' ${problem}`, {
+          provider,
+          modelId,
+          code: "AE_MODEL_UNSUPPORTED_INPUT",
+          retryable: false,
+        });
+    }
+  }
+}

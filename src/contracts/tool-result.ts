@@ -1,0 +1,127 @@
+import type { ContentPart } from "./content.js";
+import { checkParts } from "./attachment.js";
+import { ValidationError } from "./errors.js";
+import { checkOptions, requireArray, requireText } from "./validation.js";
+
+/** Where a result comes from: a page or a document. */
+export interface Source {
+  readonly url?: string | undefined;
+  readonly title?: string | undefined;
+  readonly mediaType?: string | undefined;
+}
+
+/** What a tool returns beside its text and its structured value. */
+export interface ToolResultExtra {
+  /** Images and files for the model. */
+  readonly parts?: readonly ContentPart[] | undefined;
+  /** For pages. */
+  readonly sources?: readonly Source[] | undefined;
+}
+
+const RESULT = Symbol.for("agentensemble/tool-result");
+
+/**
+ * The result of a tool. Returning a plain string or object equals returning `ToolResult.success` of
+ * it.
+ */
+export class ToolResult {
+  readonly ok: boolean;
+  /** The text for the model; empty for a failure. */
+  readonly output: string;
+  /** The reason of a failure. The model receives `Error: {message}`. */
+  readonly errorMessage: string | undefined;
+  /** The structured form of the output, for listeners and the trace. Not sent to the model. */
+  readonly structured: unknown;
+  /** Images and files for the model, beside the text. */
+  readonly parts: readonly ContentPart[];
+  /** Where the output comes from, for pages. Not sent to the model. */
+  readonly sources: readonly Source[];
+
+  private constructor(
+    o: Pick<ToolResult, "ok" | "output" | "errorMessage" | "structured">,
+    extra: ToolResultExtra = {},
+  ) {
+    this.ok = o.ok;
+    this.output = o.output;
+    this.errorMessage = o.errorMessage;
+    this.structured = o.structured;
+    this.parts = checkedParts(extra.parts);
+    this.sources = checkedSources(extra.sources);
+    Object.freeze(this);
+  }
+
+  get [RESULT](): true {
+    return true;
+  }
+
+  /**
+   * `output` is the text for the model. `undefined` and `null` count as empty; other values are
+   * sent as JSON. `extra.parts` are images and files for models that accept them in results of
+   * tools.
+   * @throws ValidationError for invalid parts or sources
+   */
+  static success(output?: string, structured?: unknown, extra?: ToolResultExtra): ToolResult {
+    return new ToolResult(
+      { ok: true, output: textOf(output), errorMessage: undefined, structured },
+      extra,
+    );
+  }
+
+  static failure(message?: string): ToolResult {
+    const text = textOf(message);
+    const errorMessage = text === "" ? "Tool execution failed with no message" : text;
+    return new ToolResult({ ok: false, output: "", errorMessage, structured: undefined });
+  }
+
+  /** Returns whether `value` is a result, also from another copy of the package. */
+  static isInstance(value: unknown): value is ToolResult {
+    return (
+      typeof value === "object" &&
+      value !== null &&
+      (value as { [RESULT]?: unknown })[RESULT] === true
+    );
+  }
+}
+
+const NONE: readonly never[] = Object.freeze([]);
+
+function checkedParts(parts: ToolResultExtra["parts"]): readonly ContentPart[] {
+  requireArray("ToolResult parts", parts);
+  if (parts === undefined || parts.length === 0) return NONE;
+  checkParts("ToolResult part", parts);
+  return Object.freeze([...parts]);
+}
+
+function checkedSources(sources: ToolResultExtra["sources"]): readonly Source[] {
+  requireArray("ToolResult sources", sources);
+  if (sources === undefined || sources.length === 0) return NONE;
+  sources.forEach((source, index) => {
+    const what = `ToolResult source at index ${index}`;
+    checkOptions(what, source, ["url", "title", "mediaType"]);
+    for (const field of ["url", "title", "mediaType"] as const)
+      if (source[field] !== undefined)
+        requireText(source[field], `${what}: ${field} must be text that is not blank`);
+    if (source.url === undefined && source.title === undefined)
+      throw new ValidationError(`${what} must have a url or a title`);
+  });
+  return Object.freeze([...sources]);
+}
+
+/** Untyped callers may pass any value. */
+function textOf(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  return typeof value === "string" ? value : (JSON.stringify(value) ?? `${value as string}`);
+}
+
+/** Returns what a result has beside its text and its structured value, for storing it. */
+export function extraOf({ parts = NONE, sources = NONE }: ToolResultExtra): ToolResultExtra {
+  return { ...(parts.length > 0 && { parts }), ...(sources.length > 0 && { sources }) };
+}
+
+/** Converts a tool's return value to a result. @throws for an object without JSON. */
+export function toToolResult(returned: unknown): ToolResult {
+  if (returned === undefined || returned === null) return ToolResult.success("");
+  if (typeof returned === "string") return ToolResult.success(returned);
+  if (ToolResult.isInstance(returned)) return returned;
+  return ToolResult.success(JSON.stringify(returned) ?? "", returned);
+}

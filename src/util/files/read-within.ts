@@ -1,0 +1,16 @@
+/**
+ * Reads a file of at most `maxBytes` bytes; returns the size of a larger one, which is not read.
+ * @throws the system's error; an error for a folder, a pipe or a device
+ */
+export async function readWithin(
+  path: string,
+  maxBytes: number,
+  signal: AbortSignal | undefined,
+): Promise<Uint8Array | number> {
+  const { readFile, stat } = await import("node:fs/promises");
+  const found = await stat(path);
+  if (!found.isFile()) throw new Error("it is no file");
+  if (found.size > maxBytes) return found.size;
+  const bytes = await readFile(path, { signal });
+  return bytes.length > maxBytes ? bytes.length : bytes;
+}
