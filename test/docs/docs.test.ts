@@ -212,7 +212,7 @@ describe("the documentation", () => {
     const declared = (title: string): readonly string[] => program.fieldsByType(title)[""] ?? [];
     /** What all vendors reached over HTTP have in common stands in the table of openai(). */
     const common = (): readonly (string | undefined)[] =>
-      listed("option").filter((option) => option !== "api");
+      listed("option").filter((option) => option !== "api" && option !== "parts");
 
     it("lists exactly the options of openai()", () => {
       expect(listed("option")).to.have.members(declared(OPENAI_OPTIONS));
