@@ -145,7 +145,7 @@ function checkMedia(what: string, part: MediaPart, limits: PartLimits): number {
     );
   if (part.type === "file" && part.name !== undefined)
     requireText(part.name, `${what}: name must not be blank when set`);
-  const bytes = bytesOf(part);
+  const bytes = dataBytes(part);
   checkSize(what, bytes, limits);
   const judged = judgedPart(part);
   if ("problem" in judged) throw new ValidationError(`${what} ${judged.problem}`);
@@ -166,7 +166,7 @@ function checkType(what: string, mediaType: string, { types }: PartLimits): void
   );
 }
 
-function bytesOf({ data }: MediaPart): number {
+function dataBytes({ data }: MediaPart): number {
   const source = mediaSourceOf(data);
   return source.kind === "url" ? 0 : Buffer.byteLength(source.data, "base64");
 }
@@ -201,21 +201,21 @@ function judgedPart(part: MediaPart): JudgedType {
 }
 
 function problemOfKind(type: MediaPart["type"], mediaType: string): string | undefined {
-  const kind = kindOf(mediaType);
+  const kind = kindOfMedia(mediaType);
   if (kind === type) return undefined;
   return type === "file"
     ? `which belongs into a part of type "${kind}"`
     : `which is no ${type}; a part of type "${kind}" carries it`;
 }
 
-function kindOf(mediaType: string): MediaPart["type"] {
+function kindOfMedia(mediaType: string): MediaPart["type"] {
   if (matchesMediaType("image/*", mediaType)) return "image";
   return matchesMediaType("audio/*", mediaType) ? "audio" : "file";
 }
 
 const OPTIONS = ["mediaType", "name", "cache", "maxBytes", "types", "signal"] as const;
 
-function limitsOf(what: string, o: AttachmentOptions): PartLimits {
+function checkedLimits(what: string, o: AttachmentOptions): PartLimits {
   checkOptions(what, o, OPTIONS);
   checkCache(what, o.cache);
   if (o.mediaType !== undefined) requireText(o.mediaType, `${what} mediaType must not be blank`);
@@ -223,12 +223,12 @@ function limitsOf(what: string, o: AttachmentOptions): PartLimits {
   return partLimits(what, { maxBytes: o.maxBytes, types: o.types });
 }
 
-function partOf(
+function madePart(
   data: string | URL,
   mediaType: string | undefined,
   { name, cache }: AttachmentOptions,
 ): MediaPart {
-  const kind = mediaType === undefined ? "image" : kindOf(mediaType);
+  const kind = mediaType === undefined ? "image" : kindOfMedia(mediaType);
   const common = { type: kind, data, ...(mediaType !== undefined && { mediaType }) };
   return Object.freeze({
     ...common,
@@ -238,14 +238,14 @@ function partOf(
 }
 
 function partOfBytes(what: string, bytes: Uint8Array, o: AttachmentOptions): MediaPart {
-  const limits = limitsOf(what, o);
+  const limits = checkedLimits(what, o);
   if (bytes.length === 0) throw new ValidationError(`${what} has no bytes`);
   checkSize(what, bytes.length, limits);
   const judged = judgedType(bytes.subarray(0, 384), normalMediaType(o.mediaType), () => bytes);
   if ("problem" in judged) throw new ValidationError(`${what} ${judged.problem}`);
   checkType(what, judged.mediaType, limits);
   const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
-  return partOf(base64, judged.mediaType, o);
+  return madePart(base64, judged.mediaType, o);
 }
 
 function fromBytes(bytes: Uint8Array | ArrayBuffer, o: AttachmentOptions = {}): MediaPart {
@@ -260,7 +260,7 @@ function fromBytes(bytes: Uint8Array | ArrayBuffer, o: AttachmentOptions = {}): 
 
 function fromBase64(base64: string, o: AttachmentOptions = {}): MediaPart {
   const what = "attachment.fromBase64()";
-  const { maxBytes } = limitsOf(what, o);
+  const { maxBytes } = checkedLimits(what, o);
   if (typeof base64 !== "string" || !isBase64(base64))
     throw new ValidationError(`${what} takes base64 text, got: ${typeof base64}`, {
       hint: "Letters, digits, + and /, padded with =.",
@@ -276,7 +276,7 @@ function fromBase64(base64: string, o: AttachmentOptions = {}): MediaPart {
 function fromUrl(url: string | URL, o: AttachmentOptions = {}): MediaPart {
   const what = "attachment.fromUrl()";
   const text = url instanceof URL ? url.href : url;
-  const limits = limitsOf(what, o);
+  const limits = checkedLimits(what, o);
   if (typeof text !== "string" || !/^(data|https?):/i.test(text) || !URL.canParse(text))
     throw new ValidationError(
       `${what} takes an http:, https: or data: address, got: ${preview(text, 60)}`,
@@ -292,14 +292,14 @@ function fromUrl(url: string | URL, o: AttachmentOptions = {}): MediaPart {
   }
   const mediaType = normalMediaType(o.mediaType);
   if (mediaType !== undefined) checkType(what, mediaType, limits);
-  if (mediaType !== undefined && kindOf(mediaType) === "audio")
+  if (mediaType !== undefined && kindOfMedia(mediaType) === "audio")
     throw new ValidationError(`${what} can't pass on the address of audio; pass its bytes`);
-  return partOf(source.url, mediaType, o);
+  return madePart(source.url, mediaType, o);
 }
 
 async function fromFile(path: string, o: AttachmentOptions = {}): Promise<MediaPart> {
   const what = `attachment.fromFile(${preview(path, 120)})`;
-  const { maxBytes } = limitsOf(what, o);
+  const { maxBytes } = checkedLimits(what, o);
   requireText(path, "attachment.fromFile() path must not be blank");
   const read = await readWithin(path, maxBytes, o.signal).catch((cause: unknown) => {
     o.signal?.throwIfAborted();
@@ -316,7 +316,7 @@ async function fromBlob(blob: Blob, o: AttachmentOptions = {}): Promise<MediaPar
   const given: unknown = blob;
   if (!(given instanceof Blob))
     throw new ValidationError(`${what} takes a Blob or a File, got: ${preview(given, 60)}`);
-  checkSize(what, given.size, limitsOf(what, o));
+  checkSize(what, given.size, checkedLimits(what, o));
   const claimed = o.mediaType ?? (given.type === "" ? undefined : given.type);
   const name = o.name ?? ("name" in given ? String(given.name) : undefined);
   const bytes = new Uint8Array(await given.arrayBuffer());

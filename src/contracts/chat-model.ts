@@ -10,7 +10,18 @@ export interface AssistantMessage {
   readonly reasoning?: readonly ReasoningPart[] | undefined;
 }
 
-/** A message of a conversation. A tool message answers the tool call with the same id. */
+/** The result of a tool call, for the model. It answers the call with the same id. */
+export interface ToolAnswer {
+  readonly role: "tool";
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly content: string;
+  /** Images and files of the result, beside its text. */
+  readonly parts?: readonly ContentPart[] | undefined;
+  readonly isError?: boolean | undefined;
+}
+
+/** A message of a conversation. */
 export type ChatMessage =
   | {
       readonly role: "system";
@@ -19,15 +30,7 @@ export type ChatMessage =
     }
   | { readonly role: "user"; readonly content: string | readonly ContentPart[] }
   | AssistantMessage
-  | {
-      readonly role: "tool";
-      readonly toolCallId: string;
-      readonly toolName: string;
-      readonly content: string;
-      /** Images and files of the result, beside its text. */
-      readonly parts?: readonly ContentPart[] | undefined;
-      readonly isError?: boolean | undefined;
-    };
+  | ToolAnswer;
 
 /**
  * A model's request to call a tool. `arguments` is the JSON text of the model; it may be invalid.

@@ -14,6 +14,7 @@ export type {
   ModelOptions,
   ModelRef,
   Purpose,
+  ToolAnswer,
   ToolCall,
   ToolSpec,
   Usage,

@@ -113,11 +113,6 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value) ?? `${value as string}`);
 }
 
-/** Returns what a result has beside its text and its structured value, for storing it. */
-export function extraOf({ parts = NONE, sources = NONE }: ToolResultExtra): ToolResultExtra {
-  return { ...(parts.length > 0 && { parts }), ...(sources.length > 0 && { sources }) };
-}
-
 /** Converts a tool's return value to a result. @throws for an object without JSON. */
 export function toToolResult(returned: unknown): ToolResult {
   if (returned === undefined || returned === null) return ToolResult.success("");

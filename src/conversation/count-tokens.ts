@@ -1,8 +1,11 @@
-import type { ChatMessage, ContentPart } from "../contracts/chat-model.js";
+import type { ChatMessage } from "../contracts/chat-model.js";
+import type { MediaPart } from "../contracts/content.js";
 import type { TokenCounter } from "../contracts/token-counter.js";
 
 /** Tokens of an image. */
 const IMAGE = 1_600;
+/** Tokens of a file: 2,500 for 100 kB, and of audio: 25 for 32 kB, about a second. */
+const PER_BYTE = { file: 2_500 / 100_000, audio: 25 / 32_000 } as const;
 
 /** Estimates the tokens of messages: texts by the counter, images by a fixed number. */
 export async function countMessageTokens(
@@ -25,6 +28,7 @@ export async function countMessageTokens(
   return tokens + (await counter.count(text));
 }
 
-function fileTokens(_part: Exclude<ContentPart, { readonly type: "text" }>): number {
-  return IMAGE;
+function fileTokens(part: MediaPart): number {
+  if (part.type === "image" || part.data instanceof URL) return IMAGE;
+  return Math.ceil(Buffer.byteLength(part.data, "base64") * PER_BYTE[part.type]);
 }

@@ -1,5 +1,5 @@
-import type { ContentPart } from "../contracts/chat-model.js";
-import { checkAttachments } from "../contracts/attachment.js";
+import type { ContentPart } from "../contracts/content.js";
+import { checkParts } from "../contracts/attachment.js";
 import { ValidationError } from "../contracts/errors.js";
 import { preview } from "../contracts/validation.js";
 
@@ -26,7 +26,7 @@ export function turnInputOf(input: unknown): TurnInput {
     throw new ValidationError(
       `A message must be text or a list of parts with at least one, got: ${preview(input, 60)}`,
     );
-  checkAttachments("Message part", input as readonly unknown[]);
+  checkParts("Message part", input as readonly unknown[]);
   const content = (input as readonly ContentPart[]).map(storable);
   const text = content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
   const files = content.filter((part) => part.type !== "text");
@@ -36,9 +36,9 @@ export function turnInputOf(input: unknown): TurnInput {
 
 /** Stored turns are JSON. */
 function storable(part: ContentPart): ContentPart {
-  return part.type === "text" || !(part.data instanceof URL)
-    ? part
-    : { ...part, data: part.data.href };
+  return (part.type === "image" || part.type === "file") && part.data instanceof URL
+    ? { ...part, data: part.data.href }
+    : part;
 }
 
 function checkedText(text: string): string {

@@ -33,7 +33,7 @@ import type {
 } from "./recording-format.js";
 import { RateLimitTimeoutError } from "../../contracts/errors.js";
 import { replace } from "../../contracts/hooks.js";
-import { extraOf } from "../../contracts/tool-result.js";
+import { extraOf } from "../shared/result-extra.js";
 import { callKey, toolKey } from "./keys.js";
 import { replacedModel } from "./mismatch.js";
 import { recordedOf, recordingModel } from "./recording-model.js";

@@ -7,7 +7,6 @@ import type { TaskScope } from "../../../contracts/run.js";
 import type { PromptTexts } from "../../shared/prompts/prompt-library.js";
 import type { AgentTemplateName } from "../shared/agent-prompts.js";
 import type { ChatTurn, ChatTurns } from "./chat-turn.js";
-import { requireCarried } from "../../../contracts/attachment.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { PromptLibrary } from "../../shared/prompts/prompt-library.js";
@@ -46,7 +45,6 @@ export class ChatExecutor implements TaskExecutor {
   async execute(call: TaskCall, scope: TaskScope): Promise<ExecutorResult> {
     const turn = this.#turnOf(call);
     const agent = agentOf(call);
-    if (call.task.attachments.length > 0) requireCarried(call.task, scope.model); // a tap may have changed the model
     const texts = this.#library.textsOf(scope.all(Tokens.PromptTemplates));
     const tools = await toolsOf(agent, call, scope);
     const systemPrompt = instructionsOf(agent, call, texts);

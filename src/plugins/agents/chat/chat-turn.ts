@@ -1,4 +1,5 @@
-import type { ChatMessage, ContentPart, FinishReason } from "../../../contracts/chat-model.js";
+import type { ChatMessage, FinishReason } from "../../../contracts/chat-model.js";
+import type { ContentPart } from "../../../contracts/content.js";
 import type { StoredTurn, SummaryRequest } from "../../../contracts/conversation.js";
 import type { TaskScope } from "../../../contracts/run.js";
 import type { AnyTask } from "../../../contracts/task.js";

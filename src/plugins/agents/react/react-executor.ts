@@ -1,10 +1,6 @@
 import type { Inputs } from "../../../contracts/types.js";
 import { Agent } from "../../../contracts/agent.js";
-import type {
-  ChatMessage,
-  ChatModel,
-  ChatRequest,
-} from "../../../contracts/chat-model.js";
+import type { ChatMessage, ChatModel, ChatRequest } from "../../../contracts/chat-model.js";
 import type { ContentPart } from "../../../contracts/content.js";
 import type { ExecutorResult, PromptPreview, TaskExecutor } from "../../../contracts/executors.js";
 import type { TaskCall } from "../../../contracts/hooks.js";

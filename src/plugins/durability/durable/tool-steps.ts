@@ -10,7 +10,8 @@ import {
 import { answer } from "../../../contracts/hooks.js";
 import { ReviewTimeoutError, ReviewUnavailableError } from "../../../contracts/state-errors.js";
 import { resumeOf } from "../../../contracts/tool.js";
-import { extraOf, ToolResult } from "../../../contracts/tool-result.js";
+import { ToolResult } from "../../../contracts/tool-result.js";
+import { extraOf } from "../../shared/result-extra.js";
 import { canonicalJson } from "../../../util/json/canonical.js";
 import { restoreError, storeError } from "../../shared/stored-error.js";
 import { shortHash } from "./definition.js";

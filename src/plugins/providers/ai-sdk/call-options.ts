@@ -5,10 +5,15 @@ import type {
   LanguageModelV3Message,
   LanguageModelV3ToolResultOutput,
 } from "@ai-sdk/provider";
-import type { ChatMessage, ChatRequest, ToolCall } from "../../../contracts/chat-model.js";
+import type {
+  ChatMessage,
+  ChatRequest,
+  ToolAnswer,
+  ToolCall,
+} from "../../../contracts/chat-model.js";
 import type { ContentPart, MediaPart } from "../../../contracts/content.js";
 import { normalMediaType } from "../../../util/media.js";
-import { noFormFor, readPart } from "../shared/parts.js";
+import { noFormFor, readMedia } from "../shared/parts.js";
 import type { Specification } from "./ai-sdk-model.js";
 
 type UserPart = Extract<LanguageModelV3Message, { readonly role: "user" }>["content"][number];
@@ -17,7 +22,6 @@ type AssistantPart = Extract<
   { readonly role: "assistant" }
 >["content"][number];
 
-type ToolMessage = ChatMessage & { readonly role: "tool" };
 type ToolOutput = LanguageModelV3ToolResultOutput;
 type ContentOutput = Extract<ToolOutput, { readonly type: "content" }>;
 
@@ -42,7 +46,7 @@ type SentFile = { readonly mediaType: string } & (
 );
 
 function fileOf(part: MediaPart): SentFile {
-  const content = readPart(part);
+  const content = readMedia(part);
   if (content.kind === "text")
     return {
       data: Buffer.from(content.text).toString("base64"),
@@ -74,7 +78,7 @@ function toOutputPart(part: ContentPart, specification: Specification): unknown 
   return part.type === "image" ? { type: "image-url", url } : { type: "file-url", url };
 }
 
-function toOutput(message: ToolMessage, specification: Specification): ToolOutput {
+function toOutput(message: ToolAnswer, specification: Specification): ToolOutput {
   const { content, parts = [], isError } = message;
   if (parts.length === 0) return { type: isError === true ? "error-text" : "text", value: content };
   const value = [

@@ -1,7 +1,7 @@
 import type { Anthropic } from "@anthropic-ai/sdk";
-import type { ChatMessage, ToolCall } from "../../../contracts/chat-model.js";
+import type { ChatMessage, ToolAnswer, ToolCall } from "../../../contracts/chat-model.js";
 import type { ContentPart, MediaPart } from "../../../contracts/content.js";
-import { noFormFor, readPart, type PartContent } from "../shared/parts.js";
+import { noFormFor, readMedia, type PartContent } from "../shared/parts.js";
 import { asFields } from "../../../util/objects.js";
 
 type WireMessage = Anthropic.MessageParam;
@@ -15,7 +15,7 @@ function textBlocks(text: string): readonly Anthropic.TextBlockParam[] {
 }
 
 function toMedia(part: MediaPart): MediaBlock {
-  const content = readPart(part);
+  const content = readMedia(part);
   if (part.type === "audio") throw noFormFor(part, "The Messages API");
   if (part.type === "image" && content.kind !== "text") {
     if (content.kind === "url") return { type: "image", source: { type: "url", url: content.url } };
@@ -26,7 +26,7 @@ function toMedia(part: MediaPart): MediaBlock {
       source: { type: "base64", media_type: mediaType as ImageMediaType, data },
     };
   }
-  return { type: "document", source: documentSource(content), ...titleOf(part) };
+  return { type: "document", source: documentSource(content), ...documentTitle(part) };
 }
 
 function documentSource(content: PartContent): Anthropic.DocumentBlockParam["source"] {
@@ -41,7 +41,7 @@ function documentSource(content: PartContent): Anthropic.DocumentBlockParam["sou
   }
 }
 
-function titleOf(part: MediaPart): { readonly title?: string } {
+function documentTitle(part: MediaPart): { readonly title?: string } {
   return part.type === "file" && part.name !== undefined ? { title: part.name } : {};
 }
 
@@ -67,9 +67,7 @@ function toToolUse(call: ToolCall): WireBlock {
   return { type: "tool_use", id: call.id, name: call.name, input: toInput(call) };
 }
 
-function toToolResult(
-  message: ChatMessage & { readonly role: "tool" },
-): Anthropic.ToolResultBlockParam {
+function toToolResult(message: ToolAnswer): Anthropic.ToolResultBlockParam {
   const { content, parts = [] } = message;
   const blocks = [...textBlocks(content), ...parts.flatMap(toBlocks)];
   return {

@@ -30,7 +30,7 @@ export const COMPATIBLE_PARTS: PartSupport = Object.freeze({
  * Reads a part. The media type follows from its first bytes, otherwise from its declaration.
  * @throws UnsupportedRequest for data of another or of unknown type
  */
-export function readPart(part: MediaPart): PartContent {
+export function readMedia(part: MediaPart): PartContent {
   const source = mediaSourceOf(part.data);
   const declared = normalMediaType(part.mediaType) ?? source.mediaType;
   if (source.kind === "url")
@@ -42,7 +42,7 @@ export function readPart(part: MediaPart): PartContent {
       name: part.name,
     };
   const mediaType = mediaTypeOfBase64(source.data) ?? declared;
-  if (mediaType === undefined || !fits(part.type, mediaType))
+  if (mediaType === undefined || !isSamePartType(part.type, mediaType))
     throw new UnsupportedRequest(
       mediaType === undefined
         ? "the type of an image is unknown"
@@ -52,13 +52,13 @@ export function readPart(part: MediaPart): PartContent {
   return { kind: "base64", mediaType, data: plainBase64(source.data) };
 }
 
-function fits(type: MediaPart["type"], mediaType: string): boolean {
+function isSamePartType(type: MediaPart["type"], mediaType: string): boolean {
   const kind = /^(image|audio)\//.exec(mediaType)?.[1] ?? "file";
   return type === kind;
 }
 
 /** Returns the part as one URL: its own, or a `data:` URL. */
-export function urlOf(content: Exclude<PartContent, { readonly kind: "text" }>): string {
+export function mediaUrl(content: Exclude<PartContent, { readonly kind: "text" }>): string {
   return content.kind === "url" ? content.url : `data:${content.mediaType};base64,${content.data}`;
 }
 

@@ -1,11 +1,10 @@
 import type OpenAI from "openai";
-import type { ChatMessage } from "../../../../contracts/chat-model.js";
+import type { ChatMessage, ToolAnswer } from "../../../../contracts/chat-model.js";
 import type { ContentPart } from "../../../../contracts/content.js";
-import { fileText, noFormFor, readPart, urlOf } from "../../shared/parts.js";
+import { fileText, mediaUrl, noFormFor, readMedia } from "../../shared/parts.js";
 
 type ChatWireMessage = OpenAI.Chat.Completions.ChatCompletionMessageParam;
 type WirePart = OpenAI.Chat.Completions.ChatCompletionContentPart;
-type ToolMessage = ChatMessage & { readonly role: "tool" };
 
 const AUDIO_FORMATS: Readonly<Record<string, "wav" | "mp3">> = {
   "audio/wav": "wav",
@@ -14,17 +13,17 @@ const AUDIO_FORMATS: Readonly<Record<string, "wav" | "mp3">> = {
 
 function toWirePart(part: ContentPart): WirePart {
   if (part.type === "text") return { type: "text", text: part.text };
-  const content = readPart(part);
+  const content = readMedia(part);
   if (content.kind === "text") return { type: "text", text: fileText(content) };
   if (part.type === "image") {
     const detail = part.detail === undefined ? {} : { detail: part.detail };
-    return { type: "image_url", image_url: { url: urlOf(content), ...detail } };
+    return { type: "image_url", image_url: { url: mediaUrl(content), ...detail } };
   }
   if (content.kind === "url") throw noFormFor(part, "Chat Completions");
   if (part.type === "file")
     return {
       type: "file",
-      file: { filename: part.name ?? "file", file_data: urlOf(content) },
+      file: { filename: part.name ?? "file", file_data: mediaUrl(content) },
     };
   const format = AUDIO_FORMATS[content.mediaType];
   if (format === undefined) throw noFormFor(part, "Chat Completions");
@@ -32,7 +31,7 @@ function toWirePart(part: ContentPart): WirePart {
 }
 
 /** Results of tools are text only. Their other parts follow in a message of the user. */
-function toResultParts({ toolName, parts = [] }: ToolMessage): readonly WirePart[] {
+function toResultParts({ toolName, parts = [] }: ToolAnswer): readonly WirePart[] {
   return parts.length === 0
     ? []
     : [{ type: "text", text: `Result of the tool ${toolName}:` }, ...parts.map(toWirePart)];

@@ -1,7 +1,7 @@
 import type OpenAI from "openai";
-import type { ChatMessage } from "../../../../contracts/chat-model.js";
+import type { ChatMessage, ToolAnswer } from "../../../../contracts/chat-model.js";
 import type { ContentPart } from "../../../../contracts/content.js";
-import { fileText, noFormFor, readPart, urlOf } from "../../shared/parts.js";
+import { fileText, mediaUrl, noFormFor, readMedia } from "../../shared/parts.js";
 
 type InputItem = OpenAI.Responses.ResponseInputItem;
 /** The same in messages of the user and in outputs of functions. */
@@ -9,21 +9,20 @@ type InputContent =
   | OpenAI.Responses.ResponseInputText
   | OpenAI.Responses.ResponseInputImage
   | OpenAI.Responses.ResponseInputFile;
-type ToolMessage = ChatMessage & { readonly role: "tool" };
 
 function toContent(part: ContentPart): InputContent {
   if (part.type === "text") return { type: "input_text", text: part.text };
-  const content = readPart(part);
+  const content = readMedia(part);
   if (content.kind === "text") return { type: "input_text", text: fileText(content) };
   if (part.type === "image")
-    return { type: "input_image", image_url: urlOf(content), detail: part.detail ?? "auto" };
+    return { type: "input_image", image_url: mediaUrl(content), detail: part.detail ?? "auto" };
   if (part.type === "audio") throw noFormFor(part, "The Responses API");
   return content.kind === "url"
     ? { type: "input_file", file_url: content.url }
-    : { type: "input_file", filename: part.name ?? "file", file_data: urlOf(content) };
+    : { type: "input_file", filename: part.name ?? "file", file_data: mediaUrl(content) };
 }
 
-function toResult({ toolCallId, content, parts = [] }: ToolMessage): InputItem {
+function toResult({ toolCallId, content, parts = [] }: ToolAnswer): InputItem {
   const output =
     parts.length === 0
       ? content
