@@ -1,5 +1,18 @@
 /** Teams of agents: everything that most programs need. Contracts come first; a factory that shadows a type of the same name follows it by name. */
 export * from "./contracts/index.js";
+export type {
+  AttachmentLimits,
+  AttachmentOptions,
+  AudioPart,
+  CacheOption,
+  FilePart,
+  ImagePart,
+  JsonValue,
+  MediaPart,
+  PartSupport,
+  ReasoningPart,
+  TextPart,
+} from "./contracts/content.js";
 export type * from "./contracts/conversation.js";
 export * from "./contracts/conversation-errors.js";
 export {

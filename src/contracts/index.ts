@@ -20,20 +20,7 @@ export type {
   Usage,
 } from "./chat-model.js";
 export { attachment } from "./attachment.js";
-export type {
-  AttachmentLimits,
-  AttachmentOptions,
-  AudioPart,
-  CacheOption,
-  ContentPart,
-  FilePart,
-  ImagePart,
-  JsonValue,
-  MediaPart,
-  PartSupport,
-  ReasoningPart,
-  TextPart,
-} from "./content.js";
+export type { ContentPart } from "./content.js";
 export { HierarchicalConstraints } from "./constraints.js";
 export type { HierarchicalConstraintsOptions } from "./constraints.js";
 export type { AgentSummary, Dag, DagEdge, DagLink, DagTask, RunDag } from "./dag.js";
