@@ -13,6 +13,8 @@ export {
 export { sharedLimits } from "./plugins/network/limits/index.js";
 export { webhook } from "./plugins/network/ingress/webhook.js";
 export type { WebhookDelivery, WebhookIngressOptions } from "./plugins/network/ingress/webhook.js";
+export { defineProgram } from "./contracts/program.js";
+export type { Program, ProgramEnsemble, ProgramOptions } from "./contracts/program.js";
 export { NetworkTokens, WORK_VERSION } from "./contracts/network.js";
 export type { BackendParts } from "./plugins/network/shared/backend-of.js";
 export type { FileBackendOptions } from "./plugins/network/shared/file/file-backend.js";

@@ -32,7 +32,7 @@ export async function callCommand(
   const body = await callBody(task, o);
   const late = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
   try {
-    return await shownResult(
+    return await showResponse(
       await awaitedResult(client, { body, key: o.key, signal: late }),
       o,
       terminal,
@@ -77,9 +77,10 @@ async function awaitedResult(
   }
 }
 
-async function shownResult(
+/** Prints a response. Returns the exit code. */
+export async function showResponse(
   response: Fields,
-  { json }: CallArguments,
+  { json }: Pick<CallArguments, "json">,
   terminal: OutputTerminal,
 ): Promise<number> {
   const isDone = response["status"] === "COMPLETED";

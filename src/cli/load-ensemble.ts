@@ -30,7 +30,7 @@ function isObjectOrFunction(value: unknown): value is Fields {
 }
 
 /** By its methods: the user's file may import another copy of the package, whose class is another one. */
-function isEnsemble(value: unknown): value is LoadedEnsemble {
+export function isEnsemble(value: unknown): value is LoadedEnsemble {
   return isObjectOrFunction(value) && METHODS.every((name) => typeof value[name] === "function");
 }
 
@@ -74,16 +74,24 @@ function complaint(exports: Fields, value: unknown, given: string): ValidationEr
   );
 }
 
-/** The ensemble that a file default-exports, or that its default-exported function returns. @throws ValidationError naming what is there instead. */
-export async function loadEnsemble(given: string): Promise<LoadedEnsemble> {
+/** What a file default-exports, or its default-exported function returns, and the error about it where it is no ensemble. */
+export async function loadDefault(
+  given: string,
+): Promise<{ readonly value: unknown; readonly complaint: ValidationError }> {
   const exports = await importUserFile(given);
   const exported = unwrapped(defaultOf(exports));
   const value =
     !isEnsemble(exported) && typeof exported === "function"
       ? unwrapped(await made(exported as () => unknown, given))
       : exported;
+  return { value, complaint: complaint(exports, value, given) };
+}
+
+/** The ensemble that a file default-exports, or that its default-exported function returns. @throws ValidationError naming what is there instead. */
+export async function loadEnsemble(given: string): Promise<LoadedEnsemble> {
+  const { value, complaint: error } = await loadDefault(given);
   if (isEnsemble(value)) return value;
-  throw complaint(exports, value, given);
+  throw error;
 }
 
 /** What an ensemble lets the command line do beyond its methods. @throws ValidationError where it has nothing of the kind. */

@@ -1,12 +1,8 @@
-import { join } from "node:path";
-import type { NetworkBackend } from "../contracts/network.js";
-import type { Service, ServiceEvent, StartOptions } from "../contracts/service.js";
+import type { Service, StartOptions } from "../contracts/service.js";
 import type { OutputTerminal } from "./terminal.js";
 import { ValidationError } from "../contracts/errors.js";
-import { preview } from "../contracts/validation.js";
-import { printableLine } from "../util/printable.js";
-import { ExitCode } from "./exit-codes.js";
-import { endEnsemble, loadEnsemble } from "./load-ensemble.js";
+import { networkStoreAt, type NetworkStore } from "./network-store.js";
+import { runServices } from "./services.js";
 
 /** Options of `agentensemble serve`. */
 export interface ServeArguments {
@@ -14,71 +10,48 @@ export interface ServeArguments {
   readonly host?: string | undefined;
   /** Where requests and results are kept. Default: in memory. */
   readonly store?: string | undefined;
+  /** Keeps the runs in the store too. */
+  readonly durable?: boolean | undefined;
   readonly allowedHost?: readonly string[] | undefined;
   readonly json?: boolean | undefined;
   readonly quiet?: boolean | undefined;
-}
-
-/** An ensemble that can be started. */
-interface Startable {
-  start(options: StartOptions): Promise<Service>;
 }
 
 const PORT = 7329;
 /** The variable with the tokens of callers: `name=token`, with commas between them. */
 const CALLERS = "AGENTENSEMBLE_CALLERS";
 
-/** `agentensemble serve`: starts an ensemble, and ends when it has stopped. */
+/** `agentensemble serve`: starts the ensembles of a file, and ends when they have stopped. */
 export async function serveCommand(
   file: string,
   o: ServeArguments,
   terminal: OutputTerminal,
 ): Promise<number> {
-  const options = startOptionsOf(o);
-  const openBackend = o.store === undefined ? undefined : backendAt(o.store);
-  terminal.keepOutputForResults();
-  const ensemble = await loadEnsemble(file);
-  let backend: NetworkBackend | undefined;
-  try {
-    requireStartable(ensemble, file);
-    backend = await openBackend?.();
-    const service = await ensemble.start({
-      ...options,
-      ...(backend !== undefined && { backend }),
-      listeners: [(event) => void reportProgress(event, o, terminal)],
-    });
-    await showAddress(service, o, terminal);
-    await service.closed;
-    return ExitCode.OK;
-  } finally {
-    await endEnsemble(ensemble);
-    await backend?.close();
-  }
-}
-
-/** How to open the storage at an address. @throws ValidationError for an address of another form. */
-function backendAt(store: string): () => Promise<NetworkBackend> {
-  const folder = /^file:(.+)$/s.exec(store)?.[1];
-  if (folder === undefined)
-    throw new ValidationError(`--store must be file:<folder>, got: ${preview(store)}`, {
-      hint: "Other backends are given to start() in a program.",
-    });
-  return async () => {
-    const { NetworkBackend: backends } = await import("../network.js");
-    return backends.file(networkFolder(folder));
+  const store = o.store === undefined ? undefined : networkStoreAt(o.store);
+  checkDurable(o, store);
+  const common = startOptionsOf(o);
+  const port = o.port === undefined ? PORT : Number(o.port); // checked by start()
+  const plan = {
+    store,
+    keepsRuns: o.durable === true,
+    options: (index: number): StartOptions => ({ ...common, port: port === 0 ? 0 : port + index }),
+    show: (services: readonly Service[]) => showAddresses(services, o, terminal),
   };
+  return runServices(file, plan, o, terminal);
 }
 
-/** The folder of all that is kept has the requests in `network`. */
-function networkFolder(folder: string): string {
-  return /(?:^|\/)\.agentensemble\/?$/s.test(folder) ? join(folder, "network") : folder;
+/** @throws ValidationError for `--durable` without a store that keeps runs. */
+function checkDurable({ durable }: ServeArguments, store: NetworkStore | undefined): void {
+  if (durable !== true || store?.journal !== undefined) return;
+  throw new ValidationError("--durable needs a --store that keeps runs", {
+    hint: "Use file:<folder>, pglite:<folder> or postgres://host:5432/database.",
+  });
 }
 
 function startOptionsOf(o: ServeArguments): StartOptions {
   const { host, allowedHost } = o;
   const callers = callersGiven(process.env[CALLERS] ?? "");
   return {
-    port: o.port === undefined ? PORT : Number(o.port), // checked by start()
     ...(host !== undefined && { host }),
     ...(allowedHost !== undefined && { allowedHosts: allowedHost }),
     ...(callers !== undefined && { callers }),
@@ -101,48 +74,20 @@ function callersGiven(text: string): Readonly<Record<string, string>> | undefine
   );
 }
 
-function requireStartable(ensemble: unknown, file: string): asserts ensemble is Startable {
-  if (typeof (ensemble as Partial<Startable>).start === "function") return;
-  throw new ValidationError(`The ensemble of ${preview(file)} can't be started`, {
-    hint: "Its version of agentensemble is older than this command: update it in the project.",
-  });
-}
-
-async function showAddress(
-  service: Service,
+async function showAddresses(
+  services: readonly Service[],
   { json }: ServeArguments,
   terminal: OutputTerminal,
 ): Promise<void> {
-  const { name: ensemble, instance, url = "" } = service;
-  const health = `${url}/api/health/ready`;
-  if (json === true) await terminal.json({ ensemble, instance, url, health });
-  else await terminal.text(`${ensemble} listens on ${url}\nhealth: ${health}`);
-}
-
-/** Progress: what begins and ends, and what goes wrong. */
-async function reportProgress(
-  event: ServiceEvent,
-  { quiet }: ServeArguments,
-  terminal: OutputTerminal,
-): Promise<void> {
-  const text = progressText(event);
-  if (text === undefined || (quiet === true && event.type !== "service_warning")) return;
-  await terminal.message(printableLine(text));
-}
-
-function progressText(event: ServiceEvent): string | undefined {
-  switch (event.type) {
-    case "service_state":
-      return event.state === "DRAINING" ? "stopping: what runs may end" : undefined;
-    case "request_started":
-      return `${event.task}: request ${event.requestId} of ${event.from} begins`;
-    case "request_finished":
-      return `${event.task}: request ${event.requestId} ${event.status}, ${Math.round(event.durationMs)} ms`;
-    case "dead_letter":
-      return `${event.task}: request ${event.requestId} is a dead letter: ${event.reason}`;
-    case "service_warning":
-      return `warning: ${event.message}`;
-    default:
-      return undefined;
-  }
+  const addresses = services.map(({ name: ensemble, instance, url = "" }) => {
+    return { ensemble, instance, url, health: `${url}/api/health/ready` };
+  });
+  const [only] = addresses;
+  if (json === true) await terminal.json(addresses.length === 1 ? only : addresses);
+  else
+    await terminal.text(
+      addresses
+        .map(({ ensemble, url, health }) => `${ensemble} listens on ${url}\nhealth: ${health}`)
+        .join("\n"),
+    );
 }

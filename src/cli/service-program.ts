@@ -3,10 +3,19 @@ import type { CallArguments } from "./call-command.js";
 import type { CommandEnd } from "./command-parts.js";
 import type * as Queue from "./queue-commands.js";
 import type { ServeArguments } from "./serve-command.js";
+import type { SubmitArguments } from "./submit-command.js";
 import type { OutputTerminal } from "./terminal.js";
+import type { WorkerArguments } from "./worker-command.js";
 import { collect, common, example, EXIT_CODES, FILE, withInputs } from "./command-parts.js";
 
 const URL_OF = "the address of a service, for instance http://127.0.0.1:7329";
+
+const PROGRAM =
+  "JavaScript or TypeScript that default-exports an Ensemble, a record of ensembles, or a program";
+const SHARED_STORE =
+  "where requests, results and runs are kept: postgres://...; redis:// and nats:// keep no runs (default: AGENTENSEMBLE_STORE)";
+const PLACE = `${URL_OF}; with --store the name of an ensemble`;
+const QUEUE_STORE = "look into this store instead of asking a service";
 
 // Loaded when they are executed: other commands start without them.
 const queueCommands = (): Promise<typeof Queue> => import("./queue-commands.js");
@@ -14,6 +23,8 @@ const queueCommands = (): Promise<typeof Queue> => import("./queue-commands.js")
 /** The commands of services. */
 export function addServices(program: Command, terminal: OutputTerminal, done: CommandEnd): void {
   addServe(program, terminal, done);
+  addWorker(program, terminal, done);
+  addSubmit(program, terminal, done);
   addCall(program, terminal, done);
   addQueue(program, terminal, done);
 }
@@ -22,7 +33,10 @@ function addServe(program: Command, terminal: OutputTerminal, done: CommandEnd):
   common(program.command("serve"))
     .description("start an ensemble as a service; SIGTERM ends what runs, then the service")
     .argument("<file>", FILE)
-    .option("--port <port>", "the port, 0 for a free one (default: 7329)")
+    .option(
+      "--port <port>",
+      "the port, 0 for a free one (default: 7329); further ensembles of the file get the next ones",
+    )
     .option(
       "--host <host>",
       "the address to listen on (default: 127.0.0.1); others need AGENTENSEMBLE_CALLERS",
@@ -34,8 +48,9 @@ function addServe(program: Command, terminal: OutputTerminal, done: CommandEnd):
     )
     .option(
       "--store <url>",
-      "where requests and results are kept: file:<folder> (default: in memory)",
+      "where requests and results are kept: file:<folder>, pglite:<folder>, postgres://..., redis://... or nats://... (default: in memory)",
     )
+    .option("--durable", "keep the runs there too, so that they go on after the end of a process")
     .option("-q, --quiet", "no progress; warnings are printed all the same")
     .addHelpText(
       "after",
@@ -47,6 +62,53 @@ function addServe(program: Command, terminal: OutputTerminal, done: CommandEnd):
     .action(async (file: string, o: ServeArguments) => {
       const { serveCommand } = await import("./serve-command.js");
       done(await serveCommand(file, o, terminal));
+    });
+}
+
+function addWorker(program: Command, terminal: OutputTerminal, done: CommandEnd): void {
+  common(program.command("worker"))
+    .description(
+      "execute what was submitted for the ensembles of a file, with as many workers as wanted; SIGTERM ends what runs, then the worker",
+    )
+    .argument("<file>", PROGRAM)
+    .option("--store <url>", SHARED_STORE)
+    .option(
+      "--lease <duration>",
+      "how long a worker without a sign of life keeps its work (default: 30s)",
+    )
+    .option("-q, --quiet", "no progress; warnings are printed all the same")
+    .addHelpText(
+      "after",
+      example("agentensemble worker press.ts --store postgres://localhost/press"),
+    )
+    .action(async (file: string, o: WorkerArguments) => {
+      const { workerCommand } = await import("./worker-command.js");
+      done(await workerCommand(file, o, terminal));
+    });
+}
+
+function addSubmit(program: Command, terminal: OutputTerminal, done: CommandEnd): void {
+  common(withInputs(program.command("submit")))
+    .description("let a worker run an ensemble of a file, and print the id of the run")
+    .argument("<file>", PROGRAM)
+    .argument("[ensemble]", "the name of the ensemble, where the file has several")
+    .option("--store <url>", SHARED_STORE)
+    .option("--run-id <id>", "the same id and inputs are the same run (default: a random id)")
+    .option("--priority <priority>", "CRITICAL, HIGH, NORMAL or LOW")
+    .option("--deadline <duration>", "end the run after 30s, 5m, 1h, waiting included")
+    .option("--wait", "wait for the result, and print it")
+    .option("--timeout <duration>", "with --wait: stop waiting after 30s, 5m, 1h; the run goes on")
+    .option("-q, --quiet", "with --wait: no progress")
+    .addHelpText(
+      "after",
+      example(
+        "agentensemble submit press.ts digest --inputs in.json --run-id digest-2026-11-23",
+        "agentensemble submit press.ts --input topic=otters --wait",
+      ) + EXIT_CODES,
+    )
+    .action(async (file: string, ensemble: string | undefined, o: SubmitArguments) => {
+      const { submitCommand } = await import("./submit-command.js");
+      done(await submitCommand(file, ensemble, o, terminal));
     });
 }
 
@@ -76,21 +138,37 @@ function addQueue(program: Command, terminal: OutputTerminal, done: CommandEnd):
   const queue = program.command("queue").description("look after the queue of a service");
   common(queue.command("ls").alias("list"))
     .description("count what waits, runs and is dead")
-    .argument("<url>", URL_OF)
+    .argument("<place>", PLACE)
+    .option("--store <url>", QUEUE_STORE)
     .action(async (url: string, o: Queue.QueueArguments) =>
       done(await (await queueCommands()).queueListCommand(url, o, terminal)),
     );
   common(queue.command("dead"))
     .description("list requests that are delivered no more, with their reasons")
-    .argument("<url>", URL_OF)
+    .argument("<place>", PLACE)
+    .option("--store <url>", QUEUE_STORE)
     .action(async (url: string, o: Queue.QueueArguments) =>
       done(await (await queueCommands()).queueDeadCommand(url, o, terminal)),
     );
   common(queue.command("redrive"))
     .description("queue a dead letter again; its result is forgotten")
-    .argument("<url>", URL_OF)
+    .argument("<place>", PLACE)
+    .option("--store <url>", QUEUE_STORE)
     .argument("<request-id>", "the id of a request, from `queue dead`")
     .action(async (url: string, requestId: string, o: Queue.QueueArguments) =>
       done(await (await queueCommands()).queueRedriveCommand(url, requestId, o, terminal)),
+    );
+  common(queue.command("cancel"))
+    .description("end a request, whether it waits or a process executes it")
+    .argument("<ensemble>", "the name of the ensemble")
+    .argument("<request-id>", "the id of the request, which is that of its run")
+    .option("--store <url>", SHARED_STORE)
+    .option("--reason <text>", "why, for the result of the request")
+    .action(
+      async (
+        ensemble: string,
+        requestId: string,
+        o: Queue.QueueArguments & { readonly reason?: string },
+      ) => done(await (await queueCommands()).queueCancelCommand(ensemble, requestId, o, terminal)),
     );
 }

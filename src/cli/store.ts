@@ -32,17 +32,13 @@ export class Store {
 
   /** @throws ValidationError for a blank address. */
   constructor({ store }: StoreArguments, environment: NodeJS.ProcessEnv = process.env) {
-    const variable = environment[ADDRESS] ?? "";
-    const url = store ?? (variable === "" ? DEFAULT : variable);
+    const given = addressGiven({ store }, environment);
+    const url = given ?? DEFAULT;
     if (url.trim() === "") throw new ValidationError("--store must not be blank", { hint: FORMS });
-    const [current, ...previous] = (environment[KEY] ?? "").split(",").filter((key) => key !== "");
-    this.access = {
-      url: runsIn(url),
-      ...(current !== undefined && { encryptionKey: { current, previous } }),
-    };
+    this.access = { url: runsIn(url), ...storeKeys(environment) };
     this.shown = withoutPassword(url);
     this.option = store === undefined ? "" : ` --store ${shellWord(this.shown)}`;
-    this.isNamed = store !== undefined || variable !== "";
+    this.isNamed = given !== undefined;
   }
 
   /** Does `work` with the runs of the store. @throws what `work` throws; ValidationError for an address of another form; JournalError. */
@@ -67,6 +63,23 @@ export class Store {
       hint: `See what is wrong with the store: agentensemble doctor${this.option}`,
     });
   }
+}
+
+/** `--store`, else the variable AGENTENSEMBLE_STORE. */
+export function addressGiven(
+  { store }: StoreArguments,
+  environment: NodeJS.ProcessEnv = process.env,
+): string | undefined {
+  const variable = environment[ADDRESS] ?? "";
+  return store ?? (variable === "" ? undefined : variable);
+}
+
+/** The keys of AGENTENSEMBLE_STORE_KEY: the first one seals, all open. */
+export function storeKeys(
+  environment: NodeJS.ProcessEnv = process.env,
+): Pick<JournalAccess, "encryptionKey"> {
+  const [current, ...previous] = (environment[KEY] ?? "").split(",").filter((key) => key !== "");
+  return current === undefined ? {} : { encryptionKey: { current, previous } };
 }
 
 const FORMS = "Use file:<folder>, pglite:<folder> or postgres://host:5432/database.";

@@ -48,6 +48,8 @@ export interface CommandLineAccess {
   hasPlugin?(plugin: Plugin): boolean;
   /** Returns the plugin of a replay. Missing in older copies of the package. */
   replay?(request: ReplayRequest): Promise<Plugin>;
+  /** Gives an ensemble without a name this one. Missing in older copies of the package. */
+  nameIfNone?(name: string): void;
   /** Returns the bindings and taps of the kernel's plugins. */
   describe(): Promise<KernelDescription>;
   /**

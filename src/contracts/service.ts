@@ -16,6 +16,8 @@ export interface CallerOptions {
 export interface StartOptions {
   /** Default: the binding of `NetworkTokens.NetworkBackend`, else in memory. */
   readonly backend?: NetworkBackend | undefined;
+  /** Whether the whole ensemble is shared as `run`. Default: `shareRun` of the ensemble. */
+  readonly shareRun?: boolean | undefined;
   /** Default: no HTTP listener. 0 takes a free port. */
   readonly port?: number | undefined;
   /** Default `127.0.0.1`. An address that other machines reach requires `callers`. */

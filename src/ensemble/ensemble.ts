@@ -58,7 +58,7 @@ type RunParameters<In> =
  * @throws ValidationError from the constructor for what stands in its options; the rest is refused by `run()` before anything is spent.
  */
 export class Ensemble<In = Inputs> {
-  readonly #options: EnsembleOptions;
+  #options: EnsembleOptions;
   readonly #shape: EnsembleShape;
   readonly #kernel: Kernel;
   readonly #internals: KernelInternals;
@@ -247,6 +247,10 @@ export class Ensemble<In = Inputs> {
       replay: async ({ source, onMiss }) => {
         const { replayFrom } = await import("../plugins/replay/index.js"); // few programs replay
         return replayFrom(source, { onMiss });
+      },
+      nameIfNone: (name) => {
+        if (this.#options.name === undefined)
+          this.#options = Object.freeze({ ...this.#options, name });
       },
       describe: async () => {
         await this.#internals.ready();

@@ -31,6 +31,8 @@ const AWAY = { firstMs: 100, mostMs: 3_000 };
 export class ServiceStarter {
   readonly #ports: ServicePorts;
   #shared: ReadonlyMap<string, SharedWork> | undefined;
+  /** Whether the ensemble itself is in `shared`. */
+  #sharesRun = false;
 
   constructor(ports: ServicePorts) {
     this.#ports = ports;
@@ -45,7 +47,7 @@ export class ServiceStarter {
     const ports = this.#ports;
     const options = checkedStartOptions(given);
     requireServiceName(ports.options.name);
-    this.#shared ??= sharedWorkOf(ports);
+    const shared = this.#sharedWork(options.shareRun ?? ports.options.shareRun ?? false);
     await ports.ready();
     signal.throwIfAborted();
     const clock: Clock = ports.find(Tokens.Clock) ?? systemClock;
@@ -64,7 +66,7 @@ export class ServiceStarter {
       clock,
       events,
       settings,
-      shared: this.#shared,
+      shared,
       webhooks: webhooks === undefined ? undefined : new WebhookSender(webhooks, clock),
       trace: ports.find(Tokens.TracePropagation),
       reviews,
@@ -78,6 +80,14 @@ export class ServiceStarter {
     });
     await service.open(signal);
     return service;
+  }
+
+  #sharedWork(sharesRun: boolean): ReadonlyMap<string, SharedWork> {
+    if (this.#shared === undefined || this.#sharesRun !== sharesRun) {
+      this.#shared = sharedWorkOf(this.#ports, sharesRun);
+      this.#sharesRun = sharesRun;
+    }
+    return this.#shared;
   }
 
   /** Starts the listener of a service, whose modules are loaded then. */

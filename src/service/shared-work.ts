@@ -35,15 +35,25 @@ export interface SharedWork {
   run(request: WorkRequest, options: RunOptions): Promise<WorkOutput>;
 }
 
-/** Returns what an ensemble shares, by name. @throws ValidationError for a tool without a schema. */
-export function sharedWorkOf(ports: ServicePorts): ReadonlyMap<string, SharedWork> {
-  const { shareTasks = {}, shareTools = {}, shareRun } = ports.options;
+/** Returns what an ensemble shares, by name. @throws ValidationError for a tool without a schema, and for an entry with the name of the ensemble's own run. */
+export function sharedWorkOf(
+  ports: ServicePorts,
+  sharesRun: boolean,
+): ReadonlyMap<string, SharedWork> {
+  const { shareTasks = {}, shareTools = {} } = ports.options;
   const shared = new Map<string, SharedWork>();
   for (const [name, entry] of Object.entries(shareTasks))
     shared.set(name, taskWork(name, entry, ports));
   for (const [name, entry] of Object.entries(shareTools))
     shared.set(name, toolWork(name, entry, ports));
-  if (shareRun === true) shared.set("run", runWork(ports));
+  if (sharesRun && shared.has("run"))
+    throw new ValidationError(
+      "A shared task or tool has the name 'run', which is that of the whole ensemble",
+      {
+        hint: "Give it another name.",
+      },
+    );
+  if (sharesRun) shared.set("run", runWork(ports));
   return shared;
 }
 

@@ -19,7 +19,7 @@ const OPTIONS = [
   ...["backend", "port", "host", "callers", "authenticate", "allowedHosts", "publicUrl"],
   ...["card", "ingress", "webhooks"],
   ...["leaseMs", "maxAttempts", "resultTtlMs", "maxMessageBytes"],
-  ...["signals", "instance", "listeners"],
+  ...["signals", "instance", "listeners", "shareRun"],
 ];
 const BACKEND_PARTS = ["queue", "results", "topics", "catalogue"];
 const SHORTEST_LEASE_MS = 30;
@@ -38,6 +38,7 @@ export function checkedStartOptions(given: number | StartOptions): StartOptions 
   if (o.webhooks !== undefined) checkWebhookOptions("start() webhooks", o.webhooks);
   checkIngress(o);
   requireBoolean("start() signals", o.signals);
+  requireBoolean("start() shareRun", o.shareRun);
   if (o.instance !== undefined)
     requireText(
       o.instance,

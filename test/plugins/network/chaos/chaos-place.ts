@@ -20,6 +20,10 @@ const ENGINES: Readonly<Record<string, Opening>> = {
     const { bullmq } = await import("../../../../src/plugins/network/redis/index.js");
     return bullmq({ url, prefix, leaseCheckMs: 250 });
   },
+  "postgres:": async ({ url, prefix }) => {
+    const { postgres } = await import("../../../../src/network-postgres.js");
+    return postgres({ url, schema: prefix });
+  },
 };
 
 /** Opens another client of a place. @throws Error for a scheme without an adapter. */

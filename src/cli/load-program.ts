@@ -1,0 +1,67 @@
+import type { Service, StartOptions } from "../contracts/service.js";
+import { ValidationError } from "../contracts/errors.js";
+import { preview } from "../contracts/validation.js";
+import { accessOf, isEnsemble, loadDefault, type LoadedEnsemble } from "./load-ensemble.js";
+import { asFields } from "../util/objects.js";
+
+/** An ensemble that can be started. */
+export type StartableEnsemble = LoadedEnsemble & {
+  readonly name: string | undefined;
+  start(options: StartOptions): Promise<Service>;
+  stop(options?: { readonly drainTimeoutMs?: number }): Promise<void>;
+};
+
+/**
+ * The ensembles that a file default-exports: one, a record of them, or a program. An ensemble without a name gets its key.
+ * @throws ValidationError for a file that exports none, and for a key that differs from the name of its ensemble.
+ */
+export async function loadProgram(given: string): Promise<readonly StartableEnsemble[]> {
+  const { value, complaint } = await loadDefault(given);
+  if (isEnsemble(value)) return [startable(value, given)];
+  const exported = asFields(value);
+  const record = asFields(exported?.["ensembles"]) ?? exported ?? {};
+  const entries = Object.entries(record);
+  if (entries.length === 0 || !entries.every(([, one]) => isEnsemble(one))) throw complaint;
+  return entries.map(([key, one]) => named(startable(one, given), key));
+}
+
+function startable(ensemble: unknown, given: string): StartableEnsemble {
+  const { start, stop } = ensemble as Partial<StartableEnsemble>; // looked at before it is used
+  if (typeof start === "function" && typeof stop === "function")
+    return ensemble as StartableEnsemble; // it has the methods
+  throw new ValidationError(`The ensemble of ${preview(given)} can't be started`, {
+    hint: "Its version of agentensemble is older than this command: update it in the project.",
+  });
+}
+
+function named(ensemble: StartableEnsemble, key: string): StartableEnsemble {
+  if (ensemble.name === undefined) accessOf(ensemble).nameIfNone?.(key);
+  else if (ensemble.name !== key)
+    throw new ValidationError(
+      `The ensemble with the key ${preview(key)} has the name ${preview(ensemble.name)}`,
+      { hint: "Use the name as the key, or leave the name out." },
+    );
+  return ensemble;
+}
+
+/** The ensemble of a program with this name. Without a name: the only one. @throws ValidationError */
+export function ensembleNamed(
+  ensembles: readonly StartableEnsemble[],
+  name: string | undefined,
+): StartableEnsemble {
+  const [only] = ensembles;
+  const found =
+    name === undefined
+      ? ensembles.length === 1
+        ? only
+        : undefined
+      : ensembles.find((one) => one.name === name);
+  if (found !== undefined) return found;
+  const names = ensembles.map((one) => one.name ?? "(without a name)").join(", ");
+  throw new ValidationError(
+    name === undefined
+      ? "The file has several ensembles: name one of them"
+      : `The file has no ensemble with the name ${preview(name)}`,
+    { hint: `It has: ${names}` },
+  );
+}

@@ -1,0 +1,111 @@
+import type { NetworkBackend } from "../contracts/network.js";
+import type { Plugin } from "../contracts/plugin.js";
+import type { Service, ServiceEvent, StartOptions } from "../contracts/service.js";
+import type { NetworkStore } from "./network-store.js";
+import type { OutputTerminal } from "./terminal.js";
+import { ValidationError } from "../contracts/errors.js";
+import { printableLine } from "../util/printable.js";
+import { ExitCode } from "./exit-codes.js";
+import { accessOf, endEnsemble } from "./load-ensemble.js";
+import { loadProgram, type StartableEnsemble } from "./load-program.js";
+import { storeKeys } from "./store.js";
+
+/** How a command starts the ensembles of a file. */
+export interface ServicePlan {
+  /** Default: in memory. */
+  readonly store: NetworkStore | undefined;
+  /** Whether runs are kept in the store. */
+  readonly keepsRuns: boolean;
+  /** The options of the nth ensemble. */
+  options(index: number): StartOptions;
+  /** What is printed when all have started. */
+  show(services: readonly Service[]): Promise<void>;
+}
+
+/** Starts the ensembles of a file as services, and ends when they have stopped. */
+export async function runServices(
+  file: string,
+  plan: ServicePlan,
+  { quiet }: { readonly quiet?: boolean | undefined },
+  terminal: OutputTerminal,
+): Promise<number> {
+  terminal.keepOutputForResults();
+  const ensembles = await loadProgram(file);
+  let backend: NetworkBackend | undefined;
+  try {
+    backend = await plan.store?.open();
+    for (const ensemble of ensembles) await equip(ensemble, plan, backend);
+    const listener = (event: ServiceEvent): void => void reportProgress(event, quiet, terminal);
+    const services: Service[] = [];
+    for (const [index, ensemble] of ensembles.entries())
+      services.push(
+        await ensemble.start({
+          ...plan.options(index),
+          ...(backend !== undefined && { backend }),
+          listeners: [listener],
+        }),
+      );
+    await plan.show(services);
+    await Promise.all(services.map(({ closed }) => closed));
+    return ExitCode.OK;
+  } finally {
+    await Promise.allSettled(ensembles.map((one) => one.stop({ drainTimeoutMs: 0 })));
+    await Promise.allSettled(ensembles.map((one) => endEnsemble(one)));
+    await backend?.close();
+  }
+}
+
+/** Adds what makes the ensemble one of several processes. What the ensemble brings itself is taken as it is. */
+async function equip(
+  ensemble: StartableEnsemble,
+  { store, keepsRuns }: ServicePlan,
+  backend: NetworkBackend | undefined,
+): Promise<void> {
+  if (keepsRuns && store?.journal !== undefined) {
+    const { durable } = await import("../durability.js");
+    useUnlessThere(
+      ensemble,
+      durable({ url: store.journal, ...storeKeys(), suspendAfterMs: 60_000 }),
+    );
+  }
+  if (backend?.limits !== undefined) {
+    const { sharedLimits } = await import("../network.js");
+    useUnlessThere(ensemble, sharedLimits(backend));
+  }
+}
+
+function useUnlessThere(ensemble: StartableEnsemble, plugin: Plugin): void {
+  try {
+    accessOf(ensemble).use(plugin);
+  } catch (error) {
+    if (!ValidationError.isInstance(error)) throw error; // the ensemble brings it, or has begun
+  }
+}
+
+/** Progress: what begins and ends, and what goes wrong. */
+async function reportProgress(
+  event: ServiceEvent,
+  isQuiet: boolean | undefined,
+  terminal: OutputTerminal,
+): Promise<void> {
+  const text = progressText(event);
+  if (text === undefined || (isQuiet === true && event.type !== "service_warning")) return;
+  await terminal.message(printableLine(text));
+}
+
+function progressText(event: ServiceEvent): string | undefined {
+  switch (event.type) {
+    case "service_state":
+      return event.state === "DRAINING" ? "stopping: what runs may end" : undefined;
+    case "request_started":
+      return `${event.task}: request ${event.requestId} of ${event.from} begins`;
+    case "request_finished":
+      return `${event.task}: request ${event.requestId} ${event.status}, ${Math.round(event.durationMs)} ms`;
+    case "dead_letter":
+      return `${event.task}: request ${event.requestId} is a dead letter: ${event.reason}`;
+    case "service_warning":
+      return `warning: ${event.message}`;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,115 @@
+import type { Transport, WorkRequest, WorkResponse } from "../contracts/network.js";
+import type { OutputTerminal } from "./terminal.js";
+import type { StoreArguments } from "./store.js";
+import { RunTimeoutError } from "../contracts/errors.js";
+import { WORK_VERSION } from "../contracts/network.js";
+import { requireOneOf } from "../contracts/validation.js";
+import { asFields, asText } from "../util/objects.js";
+import { printableLine } from "../util/printable.js";
+import { uuidGenerator } from "../util/runtime.js";
+import { durationOf, inputsOf } from "./arguments.js";
+import { showResponse } from "./call-command.js";
+import { ExitCode } from "./exit-codes.js";
+import { endEnsemble, formedFor } from "./load-ensemble.js";
+import { ensembleNamed, loadProgram } from "./load-program.js";
+import { sharedStore } from "./worker-command.js";
+
+/** Options of `agentensemble submit`. */
+export interface SubmitArguments extends StoreArguments {
+  readonly input?: readonly string[] | undefined;
+  readonly inputs?: string | undefined;
+  readonly runId?: string | undefined;
+  readonly priority?: string | undefined;
+  readonly deadline?: string | undefined;
+  readonly wait?: boolean | undefined;
+  readonly timeout?: string | undefined;
+  readonly json?: boolean | undefined;
+  readonly quiet?: boolean | undefined;
+}
+
+const PRIORITIES = ["CRITICAL", "HIGH", "NORMAL", "LOW"] as const;
+type Priority = (typeof PRIORITIES)[number];
+
+/** Longer than any wait for a result. */
+const LONGEST_MS = 2_000_000_000;
+
+/** `agentensemble submit`: lets a worker run an ensemble of a file. The id of the request is that of the run. */
+export async function submitCommand(
+  file: string,
+  name: string | undefined,
+  o: SubmitArguments,
+  terminal: OutputTerminal,
+): Promise<number> {
+  const store = sharedStore(o);
+  const timeoutMs = o.timeout === undefined ? LONGEST_MS : durationOf(o.timeout);
+  const request = await requestOfFile(file, name, o);
+  const { Transport: transports } = await import("../network.js");
+  const backend = await store.open();
+  try {
+    const transport = transports.of(request.to, backend);
+    const { status } = await transport.send(request);
+    if (o.wait !== true) return await showAccepted(request, status, o, terminal);
+    const response = await awaited(transport, request.requestId, { ...o, timeoutMs }, terminal);
+    if (response !== undefined) return await showResponse({ ...response }, o, terminal);
+    const { message } = new RunTimeoutError(timeoutMs);
+    if (o.json === true) await terminal.json({ error: { code: "AE_RUN_TIMEOUT", message } });
+    else await terminal.message(`error: no result within ${timeoutMs} ms; the run goes on`);
+    return ExitCode.TIMEOUT;
+  } finally {
+    await backend.close();
+  }
+}
+
+async function requestOfFile(
+  file: string,
+  name: string | undefined,
+  o: SubmitArguments,
+): Promise<WorkRequest> {
+  const priority = o.priority?.toUpperCase();
+  requireOneOf("--priority", priority, PRIORITIES);
+  const given = await inputsOf(o);
+  const ensembles = await loadProgram(file);
+  try {
+    const ensemble = ensembleNamed(ensembles, name);
+    const inputs = formedFor(ensemble, given, o);
+    return {
+      v: WORK_VERSION,
+      requestId: o.runId ?? uuidGenerator.next(),
+      from: "agentensemble-submit",
+      to: ensemble.name ?? "",
+      type: "RUN",
+      task: "run",
+      inputs,
+      ...(priority !== undefined && { priority: priority as Priority }), // checked above
+      ...(o.deadline !== undefined && { deadlineMs: durationOf(o.deadline) }),
+    };
+  } finally {
+    await Promise.allSettled(ensembles.map((one) => endEnsemble(one)));
+  }
+}
+
+async function showAccepted(
+  { requestId: runId, to: ensemble }: WorkRequest,
+  status: string,
+  { json }: SubmitArguments,
+  terminal: OutputTerminal,
+): Promise<number> {
+  if (json === true) await terminal.json({ runId, ensemble, status });
+  else await terminal.text(runId);
+  return ExitCode.OK;
+}
+
+/** Waits for the result, and shows the progress. */
+async function awaited(
+  transport: Transport,
+  requestId: string,
+  o: { readonly timeoutMs: number; readonly quiet?: boolean | undefined },
+  terminal: OutputTerminal,
+): Promise<WorkResponse | undefined> {
+  const onProgress = (progress: unknown): void => {
+    const fields = asFields(progress);
+    const text = `${asText(fields?.["type"])} ${asText(fields?.["taskId"])}`.trim();
+    if (o.quiet !== true && text !== "") void terminal.message(printableLine(text));
+  };
+  return transport.response(requestId, { timeoutMs: o.timeoutMs, onProgress });
+}

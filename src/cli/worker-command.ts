@@ -1,0 +1,54 @@
+import type { Service } from "../contracts/service.js";
+import type { NetworkStore } from "./network-store.js";
+import type { OutputTerminal } from "./terminal.js";
+import type { StoreArguments } from "./store.js";
+import { ValidationError } from "../contracts/errors.js";
+import { durationOf } from "./arguments.js";
+import { networkStoreAt } from "./network-store.js";
+import { runServices } from "./services.js";
+import { addressGiven } from "./store.js";
+
+/** Options of `agentensemble worker`. */
+export interface WorkerArguments extends StoreArguments {
+  readonly lease?: string | undefined;
+  readonly json?: boolean | undefined;
+  readonly quiet?: boolean | undefined;
+}
+
+/** `agentensemble worker`: executes what was submitted for the ensembles of a file, until it is stopped. */
+export async function workerCommand(
+  file: string,
+  o: WorkerArguments,
+  terminal: OutputTerminal,
+): Promise<number> {
+  const store = sharedStore(o);
+  const leaseMs = o.lease === undefined ? undefined : durationOf(o.lease);
+  const plan = {
+    store,
+    keepsRuns: true,
+    options: () => ({ shareRun: true, ...(leaseMs !== undefined && { leaseMs }) }),
+    show: (services: readonly Service[]) => showWork(services, o, terminal),
+  };
+  return runServices(file, plan, o, terminal);
+}
+
+/** The store of workers and of those who submit. @throws ValidationError for one of a single process. */
+export function sharedStore(o: StoreArguments): NetworkStore {
+  const url = addressGiven(o);
+  const store = url === undefined ? undefined : networkStoreAt(url);
+  if (store?.isShared === true) return store;
+  const found = url === undefined ? "none was given" : "this one is for one process at a time";
+  throw new ValidationError(`Workers need a store for several processes: ${found}`, {
+    hint: "Use --store postgres://host:5432/database, or the variable AGENTENSEMBLE_STORE. `agentensemble run --durable` needs no worker.",
+  });
+}
+
+async function showWork(
+  services: readonly Service[],
+  { json }: WorkerArguments,
+  terminal: OutputTerminal,
+): Promise<void> {
+  const list = services.map(({ name: ensemble, instance }) => ({ ensemble, instance }));
+  if (json === true) await terminal.json({ workers: list });
+  else await terminal.text(`works for ${list.map(({ ensemble }) => ensemble).join(", ")}`);
+}

@@ -1,0 +1,224 @@
+// Workers on PostgreSQL that are killed all the time, and what their runs cost.
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { randomInt } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Client } from "pg";
+import { expect } from "chai";
+import type { WorkResponse } from "../../../../src/contracts/network.js";
+import { NetworkError } from "../../../../src/contracts/network-errors.js";
+import { Transport } from "../../../../src/network.js";
+import { postgres } from "../../../../src/network-postgres.js";
+import { randomOf } from "../../../support/fuzzed-teams.js";
+import { temporaryFolder } from "../../../support/temporary-folder.js";
+import { pause, until } from "../../../support/time.js";
+import { answeredIn, CountingWorld, sumOf, type Counts } from "../kills/counting-world.js";
+import { CALLS, CALLS_AT_ONCE, press, PRESS } from "./press.js";
+import type { PressWorkerOptions } from "./press-worker.js";
+
+/** What happens while the runs are worked off. */
+export interface FleetPlan {
+  readonly url: string;
+  readonly schema: string;
+  readonly runs: number;
+  /** For so long workers are killed, each 300 to 900 ms one. */
+  readonly killsForMs: number;
+  /** Restarts the server; called at equal parts of that time. */
+  readonly restarts?: readonly (() => Promise<void>)[];
+}
+
+const WORKERS = 3;
+const SLOTS = 4;
+const LEASE_MS = 3_000;
+const PROGRAM = fileURLToPath(new URL("./press-worker.js", import.meta.url));
+const LIMIT_MS = 10 * 60_000;
+
+const runIdOf = (n: number): string => `order-${n}`;
+
+/** The results of runs that nobody disturbs, and what each call costs then. */
+async function undisturbed(runs: number): Promise<{ results: readonly string[]; paid: Counts }> {
+  const world = await CountingWorld.start();
+  await using ensemble = press(world.outside("").vendor);
+  try {
+    const results: string[] = [];
+    for (let n = 0; n < runs; n++) results.push((await ensemble.run({ order: n })).raw);
+    return { results, paid: new Map(world.paid) };
+  } finally {
+    await world.close();
+  }
+}
+
+/** Repeats what fails while the server is away. */
+async function insisted<T>(ask: () => Promise<T>): Promise<T> {
+  for (;;)
+    try {
+      return await ask();
+    } catch (error) {
+      if (!NetworkError.isInstance(error)) throw error;
+      await pause(100);
+    }
+}
+
+/** Calls whose answers were seen in the journal, and how often each was paid until then. */
+class AnsweredCalls {
+  readonly paidThen = new Map<string, number>();
+  readonly #plan: FleetPlan;
+  readonly #paid: Counts;
+  #after = "0";
+  #isOver = false;
+  readonly #watching: Promise<void>;
+
+  constructor(plan: FleetPlan, paid: Counts) {
+    this.#plan = plan;
+    this.#paid = paid;
+    this.#watching = this.#watch();
+  }
+
+  async end(): Promise<void> {
+    this.#isOver = true;
+    await this.#watching;
+  }
+
+  async #watch(): Promise<void> {
+    while (!this.#isOver) {
+      await this.#look().catch(() => undefined); // the server is away
+      await pause(20);
+    }
+  }
+
+  async #look(): Promise<void> {
+    const client = new Client({ connectionString: this.#plan.url });
+    client.on("error", () => undefined);
+    await client.connect();
+    try {
+      while (!this.#isOver) {
+        const { rows } = await client.query<{ n: string; value: string }>(
+          `select n::text, value from "${this.#plan.schema}".journal where kind = 'call' and n > $1 order by n`,
+          [this.#after],
+        );
+        for (const { n, value } of rows) {
+          for (const hash of answeredIn(value))
+            if (!this.paidThen.has(hash)) this.paidThen.set(hash, this.#paid.get(hash) ?? 0);
+          this.#after = n;
+        }
+        await pause(20);
+      }
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+}
+
+/** The workers, one of which is killed and replaced at a time. */
+class Fleet {
+  readonly #options: PressWorkerOptions;
+  readonly #workers: ChildProcess[];
+  kills = 0;
+
+  constructor(options: PressWorkerOptions) {
+    this.#options = options;
+    this.#workers = Array.from({ length: WORKERS }, () => this.#start());
+  }
+
+  #start(): ChildProcess {
+    const args = ["-C", "agentensemble-source", PROGRAM, JSON.stringify(this.#options)];
+    return spawn(process.execPath, args, { stdio: ["ignore", "ignore", "inherit"] });
+  }
+
+  async killOne(random: () => number): Promise<void> {
+    const index = Math.floor(random() * WORKERS);
+    const worker = this.#workers[index];
+    if (worker !== undefined) await killed(worker);
+    this.#workers[index] = this.#start();
+    this.kills++;
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.#workers.map(killed));
+  }
+}
+
+async function killed(worker: ChildProcess): Promise<void> {
+  if (worker.exitCode !== null || worker.signalCode !== null) return;
+  const closed = once(worker, "close");
+  worker.kill("SIGKILL");
+  await closed;
+}
+
+async function killAllTheTime(fleet: Fleet, plan: FleetPlan, random: () => number): Promise<void> {
+  const { killsForMs, restarts = [] } = plan;
+  const restarting = restarts.map(async (restart, n) => {
+    await pause(((n + 0.5) * killsForMs) / restarts.length);
+    await restart();
+  });
+  for (let ms = 0; ms < killsForMs;) {
+    const wait = 300 + 600 * random();
+    await pause(wait);
+    await fleet.killOne(random);
+    ms += wait;
+  }
+  await Promise.all(restarting);
+}
+
+/** Executes a plan, and expects that nothing was lost and no finished call was made again. */
+export async function expectFleetKeepsAll(plan: FleetPlan): Promise<void> {
+  const seed = Number(process.env["FUZZ_SEED"] ?? randomInt(2 ** 31));
+  const random = randomOf(seed);
+  const whole = await undisturbed(plan.runs);
+  const world = await CountingWorld.start();
+  const log = join(temporaryFolder(), "lost");
+  writeFileSync(log, "");
+  const backend = postgres({ url: plan.url, schema: plan.schema });
+  const transport = Transport.of(PRESS, backend);
+  const answered = new AnsweredCalls(plan, world.paid);
+  const { vendor } = world.outside("");
+  const { url, schema } = plan;
+  const fleet = new Fleet({ url, schema, vendor, log, leaseMs: LEASE_MS, slots: SLOTS });
+  try {
+    for (let n = 0; n < plan.runs; n++)
+      await insisted(() =>
+        transport.send({
+          v: 1,
+          requestId: runIdOf(n),
+          from: "shop",
+          to: PRESS,
+          type: "RUN",
+          task: "run",
+          inputs: { order: n },
+        }),
+      );
+    await killAllTheTime(fleet, plan, random);
+    const responses: (WorkResponse | undefined)[] = [];
+    for (let n = 0; n < plan.runs; n++)
+      responses.push(await insisted(() => transport.response(runIdOf(n), { timeoutMs: LIMIT_MS })));
+    await until(
+      async () => (await insisted(() => backend.queue.depth(PRESS))).leased === 0,
+      undefined,
+      60_000,
+    );
+    await answered.end();
+    const at = `FUZZ_SEED=${seed}, ${fleet.kills} kills`;
+    expect(
+      responses.map((one) => one?.result),
+      at,
+    ).to.deep.equal(whole.results);
+    expect([...world.paid.keys()].sort(), at).to.deep.equal([...whole.paid.keys()].sort());
+    const lost = readFileSync(log, "utf8").split("\n").length - 1;
+    const paidAgain = [...answered.paidThen].filter(
+      ([hash, then]) => (world.paid.get(hash) ?? 0) > then,
+    );
+    expect(paidAgain.length, `finished calls that were paid again, ${at}`).to.be.at.most(lost);
+    const repeated = sumOf(world.paid) - plan.runs * CALLS;
+    console.log(
+      `      ${at}: ${plan.runs} runs, ${repeated} of ${plan.runs * CALLS} calls in flight made again, ${paidAgain.length} finished ones, ${lost} leases lost`,
+    );
+    expect(repeated, at).to.be.at.most((fleet.kills + lost) * SLOTS * CALLS_AT_ONCE);
+  } finally {
+    await answered.end();
+    await fleet.end();
+    await backend.close();
+    await world.close();
+  }
+}
