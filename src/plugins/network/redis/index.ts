@@ -4,9 +4,11 @@ import { checkOptions, preview, requireDuration } from "../../../contracts/valid
 import { systemClock } from "../../../util/runtime.js";
 import { BullmqQueue } from "./bullmq-queue.js";
 import { QueueRooms } from "./queue-rooms.js";
+import { RedisBudgets } from "./redis-budgets.js";
 import { RedisCatalogue } from "./redis-catalogue.js";
 import { RedisLink } from "./redis-link.js";
 import { RedisNames } from "./redis-names.js";
+import { RedisRateWindow } from "./redis-rate-window.js";
 import { RedisResults } from "./redis-results.js";
 import { RedisTopics } from "./redis-topics.js";
 
@@ -30,9 +32,12 @@ export interface BullmqOptions {
   readonly timeoutMs?: number | undefined;
 }
 
+/** How long the reservation of a process holds that has died, in ms. */
+const BUDGET_LEASE_MS = 30_000;
+
 /**
- * Requests as jobs of BullMQ, with results, topics and catalogue beside them in the same Redis. For
- * any number of processes. Needs the packages `bullmq` and `ioredis`. The connection is opened at the
+ * Requests as jobs of BullMQ, with results, topics, catalogue and limits beside them in the same
+ * Redis. For any number of processes. Needs the packages `bullmq` and `ioredis`. The connection is opened at the
  * first call.
  * @throws ValidationError for an unknown or invalid option.
  */
@@ -57,6 +62,10 @@ export function bullmq(options: BullmqOptions): NetworkBackend {
     results: new RedisResults(link, names, clock),
     topics: new RedisTopics(link, names),
     catalogue: new RedisCatalogue(link, names),
+    limits: Object.freeze({
+      rateWindow: new RedisRateWindow(link, names),
+      budgetAccounts: new RedisBudgets(link, names, BUDGET_LEASE_MS),
+    }),
     close: () => link.close(),
   });
 }

@@ -41,4 +41,19 @@ export class RedisNames {
   get catalogue(): string {
     return `${this.prefix}:catalogue`;
   }
+
+  /** The keys of a rate limit, in one hash slot with those of all others. */
+  rateWindow(key: string): readonly string[] {
+    return ["starts", "places", "ends", "spent"].map((part) => this.#limit("rate", key, part));
+  }
+
+  /** The keys of a budget. */
+  budgetAccount(key: string): readonly string[] {
+    const parts = ["used", "ends", "amounts", "settled"];
+    return parts.map((part) => this.#limit("budget", key, part));
+  }
+
+  #limit(kind: string, key: string, part: string): string {
+    return `${this.prefix}:{limits}:${kind}:${redisPart(key)}:${part}`;
+  }
 }
