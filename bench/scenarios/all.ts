@@ -8,7 +8,7 @@ import { growthScenario } from "./growth.js";
 import { layersScenario } from "./layers.js";
 import { mapReduceScenario } from "./map-reduce.js";
 import { memoryScenario } from "./memory.js";
-import { networkScenario } from "./network.js";
+import { networkScenario, redisScenario } from "./network.js";
 import { pageStreamsScenario } from "./page-streams.js";
 import { tokenStreamScenario } from "./token-stream.js";
 import { toolFanScenario, toolLoopScenario } from "./tool-loop.js";
@@ -33,4 +33,5 @@ export const SCENARIOS: readonly Scenario[] = [
   durableScenario,
   dashboardScenario,
   networkScenario,
+  redisScenario,
 ];

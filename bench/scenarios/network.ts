@@ -1,4 +1,5 @@
 import type { Line, Scenario } from "../harness/scenario.js";
+import { bareBullmqFigures, redisFigures } from "../work/redis-requests.js";
 import { costsInFile, costsInMemory } from "../work/requests.js";
 
 const LINES: readonly Line[] = [
@@ -18,5 +19,23 @@ export const networkScenario: Scenario = {
     await costsInMemory();
     await costsInFile();
     return async () => [...(await costsInMemory()), ...(await costsInFile())];
+  },
+};
+
+/** The adapter of BullMQ. The side `promises` is the same jobs with the client of BullMQ alone. */
+export const redisScenario: Scenario = {
+  id: "network-redis",
+  lines: [
+    { title: "request accepted, in Redis", unit: "us CPU" },
+    { title: "request worked off, in Redis", unit: "us CPU" },
+    { title: "requests accepted, in Redis", unit: "1/s", better: "more" },
+    { title: "requests worked off, in Redis", unit: "1/s", better: "more" },
+  ],
+  rounds: 5,
+  async prepare(side) {
+    const round = side === "framework" ? redisFigures : bareBullmqFigures;
+    if (side === "hooks" || (await round()) === undefined)
+      return () => Promise.resolve(Array<number>(4).fill(Number.NaN));
+    return async () => (await round()) ?? [];
   },
 };

@@ -3,22 +3,40 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { NetworkBackend } from "agentensemble/network";
 
-const REQUESTS = 2_000;
-const AT_ONCE = 20;
-const CONSUMERS = 10;
-const TEXT = "x".repeat(400);
-const QUEUE = "kitchen";
-const TTL_MS = 86_400_000;
+export const REQUESTS = 2_000;
+export const AT_ONCE = 20;
+export const CONSUMERS = 10;
+export const TEXT = "x".repeat(400);
+export const QUEUE = "kitchen";
+export const TTL_MS = 86_400_000;
 
 /** CPU of one request in microseconds: of its acceptance, and of its work. */
 export type RequestCost = readonly [enqueue: number, work: number];
 
-/** Microseconds of CPU that `work` takes, for each request. */
-async function cpuOf(work: () => Promise<unknown>): Promise<number> {
-  const before = process.cpuUsage();
+/** The same, and requests a second: accepted, and worked off. */
+export type RequestFigures = readonly [...RequestCost, enqueued: number, worked: number];
+
+/** Microseconds of CPU that `work` takes for each request, and requests a second. */
+async function measured(work: () => Promise<unknown>): Promise<readonly [number, number]> {
+  const [before, began] = [process.cpuUsage(), performance.now()];
   await work();
   const { user, system } = process.cpuUsage(before);
-  return (user + system) / REQUESTS;
+  return [(user + system) / REQUESTS, (REQUESTS * 1_000) / (performance.now() - began)];
+}
+
+/** What both halves of the work cost. `consume` is called by each consumer, and returns how much it did. */
+export async function figuresOf(
+  accept: () => Promise<unknown>,
+  consume: () => Promise<number>,
+): Promise<RequestFigures> {
+  const [enqueue, enqueued] = await measured(accept);
+  let done = 0;
+  const [work, worked] = await measured(async () => {
+    const counts = await Promise.all(Array.from({ length: CONSUMERS }, () => consume()));
+    done = counts.reduce((sum, count) => sum + count, 0);
+  });
+  if (done !== REQUESTS) throw new Error(`${done} of ${REQUESTS} requests were worked off`);
+  return [enqueue, work, enqueued, worked];
 }
 
 async function accept({ queue }: NetworkBackend): Promise<void> {
@@ -43,16 +61,21 @@ async function consume({ queue, results }: NetworkBackend): Promise<number> {
   }
 }
 
-async function costsOf(backend: NetworkBackend): Promise<RequestCost> {
+/** What a backend costs. Closes it. */
+export async function backendFigures(backend: NetworkBackend): Promise<RequestFigures> {
   await backend.queue.depth(QUEUE); // opens it
-  const enqueue = await cpuOf(() => accept(backend));
-  let done = 0;
-  const work = await cpuOf(async () => {
-    const counts = Array.from({ length: CONSUMERS }, () => consume(backend));
-    done = (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
-  });
-  await backend.close();
-  if (done !== REQUESTS) throw new Error(`${done} of ${REQUESTS} requests were worked off`);
+  try {
+    return await figuresOf(
+      () => accept(backend),
+      () => consume(backend),
+    );
+  } finally {
+    await backend.close();
+  }
+}
+
+async function costsOf(backend: NetworkBackend): Promise<RequestCost> {
+  const [enqueue, work] = await backendFigures(backend);
   return [enqueue, work];
 }
 

@@ -74,11 +74,12 @@ export class BullmqQueue implements RequestQueue {
     const { maxQueued } = options;
     const copy = copiedRequest(request);
     const fingerprint = workFingerprint(copy);
-    return this.#in(queue, async ({ queue: jobs }, { storeNow }) => {
+    return this.#in(queue, async ({ queue: jobs }, { redis, storeNow }) => {
       const jobId = jobIdOf(copy.requestId);
+      const key = jobs.toKey(jobId);
       if (maxQueued !== undefined) {
-        const known = await jobs.getJob(jobId);
-        if (known !== undefined) return receiptOf(known, copy, fingerprint);
+        const known = await redis.hget(key, "data");
+        if (known !== null) return receiptOf(dataIn(known), copy, fingerprint);
         if ((await queuedIn(jobs)) >= maxQueued) return { status: "FULL" };
       }
       const call = uuidGenerator.next();
@@ -88,9 +89,9 @@ export class BullmqQueue implements RequestQueue {
         priority: priorityRank(copy) + 1,
         removeOnComplete: { age: Math.ceil(this.#rooms.idTtlMs / 1_000) },
       });
-      const job = await jobs.getJob(jobId); // that of an earlier call, if the id was known
-      if (job === undefined || job.data.call === call) return { status: "ACCEPTED" };
-      return receiptOf(job, copy, fingerprint);
+      const kept = await redis.hget(key, "data"); // that of an earlier call, if the id was known
+      if (kept === null || kept.includes(call)) return { status: "ACCEPTED" };
+      return receiptOf(dataIn(kept), copy, fingerprint);
     });
   }
 
@@ -239,13 +240,18 @@ export class BullmqQueue implements RequestQueue {
   }
 }
 
+/** The data of a job, as the library keeps it. */
+function dataIn(json: string): JobData {
+  return JSON.parse(json) as JobData; // `enqueue` wrote it
+}
+
 /** @throws RequestConflictError if the job of this id has other content. */
 function receiptOf(
-  job: RequestJob,
+  known: JobData,
   { requestId }: WorkRequest,
   fingerprint: string,
 ): EnqueueReceipt {
-  if (job.data.fingerprint !== fingerprint) throw new RequestConflictError(requestId);
+  if (known.fingerprint !== fingerprint) throw new RequestConflictError(requestId);
   return { status: "DUPLICATE" };
 }
 

@@ -15,6 +15,13 @@ type ResultListener = (response: WorkResponse) => void;
 /** Messages of Redis may get lost: subscribers look again after so many ms. */
 const LOOK_AGAIN_MS = 2_000;
 
+/** Keeps the first result, and wakes those that wait for it. */
+const KEEP = `if redis.call("SET", KEYS[1], ARGV[1], "PX", ARGV[2], "NX") then
+  redis.call("PUBLISH", KEYS[1], "")
+  return 1
+end
+return 0`;
+
 /** Results are keys of Redis that expire. The first one is kept. */
 export class RedisResults implements ResultStore {
   readonly #link: RedisLink;
@@ -37,10 +44,8 @@ export class RedisResults implements ResultStore {
     const json = jsonOf("A result", { call, response });
     const key = this.#names.result(requestId);
     return this.#link.use(async ({ redis }) => {
-      const kept = await redis.set(key, json, "PX", Math.ceil(ttlMs), "NX");
-      const isKept = kept === "OK" || keptIn(await redis.get(key))?.call === call;
-      if (isKept) await redis.publish(key, "");
-      return isKept;
+      const kept = await redis.eval(KEEP, 1, key, json, Math.ceil(ttlMs));
+      return kept === 1 || keptIn(await redis.get(key))?.call === call;
     });
   }
 

@@ -197,7 +197,7 @@ describe("requests in BullMQ", () => {
     try {
       const response = { v: 1, requestId: "cut", status: "COMPLETED", durationMs: 1 } as const;
       expect(await behind.results.retrieve("cut")).to.equal(undefined);
-      proxy.cutAt("PX"); // of the command that keeps a result
+      proxy.cutAt("NX"); // of the command that keeps a result
       expect(await behind.results.store("cut", response, 60_000)).to.equal(true);
       expect(await behind.results.store("cut", response, 60_000)).to.equal(false);
     } finally {
