@@ -44,6 +44,8 @@ export interface WorkRequest {
   readonly path?: readonly string[] | undefined;
   /** The version of the shared task or tool. Default: any. */
   readonly version?: string | undefined;
+  /** `forward`: the caller answers the reviews of the execution. Default: who is there. */
+  readonly reviews?: "forward" | undefined;
   readonly [field: string]: unknown;
 }
 

@@ -109,7 +109,7 @@ export class Delivery {
     const cache = new CachedResults(this.#parts, this.lease.request, work.capability.version);
     const cached = await cache.find();
     if (cached !== undefined) return this.#end.deliver(cached, work.resultTtlMs);
-    const topics = new RequestTopics(this.#parts, this.lease.request.requestId);
+    const topics = new RequestTopics(this.#parts, this.lease.request);
     await topics.open(() => void this.#lookForCancel());
     let response: WorkResponse | undefined;
     try {

@@ -74,6 +74,7 @@ export class ServiceStarter {
       description: ports.options.description,
       ownsBackend: bound === undefined,
       schedules,
+      hasMounts: ports.all(Tokens.HttpMount).length + ports.all(Tokens.HttpRoute).length > 0,
       ingress: options.ingress ?? [],
       stopsOnSignals: options.signals ?? true,
       listen: this.#listen({ options, settings, events, ids, clock, reviews }),

@@ -1,6 +1,8 @@
 import type { EnsembleListener } from "../contracts/events.js";
+import type { WorkRequest } from "../contracts/network.js";
 import type { ReviewDecision } from "../contracts/review.js";
 import type { DeliveryParts } from "./delivery-parts.js";
+import { ForwardedQuestions } from "./forwarded-questions.js";
 import { receiveDecisions } from "../plugins/network/shared/decisions.js";
 import { cancelTopic, progressTopic } from "../plugins/network/shared/topic-names.js";
 
@@ -9,18 +11,28 @@ export class RequestTopics {
   readonly listener: EnsembleListener;
   readonly #parts: DeliveryParts;
   readonly #requestId: string;
+  readonly #questions: ForwardedQuestions;
   readonly #leave: (() => void)[] = [];
   #isClosed = false;
   #receivesDecisions = false;
 
-  constructor(parts: DeliveryParts, requestId: string) {
+  constructor(parts: DeliveryParts, { requestId, reviews }: WorkRequest) {
     this.#parts = parts;
     this.#requestId = requestId;
+    this.#questions = new ForwardedQuestions({
+      clock: parts.clock,
+      isForwarded: reviews === "forward",
+      publish: (message) => this.#publish(message),
+    });
     this.listener = {
       onTaskStart: ({ type, taskId }) => this.#publish({ type, taskId }),
       onTaskComplete: ({ type, taskId }) => this.#publish({ type, taskId }),
-      onReviewRequested: ({ type, reviewId, taskId }) => {
+      onReviewRequested: (asked) => {
         this.#receiveDecisions();
+        this.#questions.ask(asked);
+      },
+      onReviewResolved: ({ type, reviewId, taskId }) => {
+        this.#questions.resolved(reviewId);
         this.#publish({ type, reviewId, taskId });
       },
     };
@@ -37,6 +49,7 @@ export class RequestTopics {
 
   close(): void {
     this.#isClosed = true;
+    this.#questions.close();
     for (const leave of this.#leave.splice(0)) leave();
   }
 

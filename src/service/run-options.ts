@@ -1,10 +1,12 @@
 import type { WorkBudget } from "../contracts/network-options.js";
 import type { WorkRequest } from "../contracts/network.js";
 import type { EnsembleListener } from "../contracts/events.js";
+import type { OutsideAccess, OutsideCall } from "../contracts/outside.js";
 import type { BindApi } from "../contracts/plugin.js";
 import type { RunOptions } from "../contracts/run.js";
 import { ValidationError } from "../contracts/errors.js";
 import { runValue } from "../contracts/run-value.js";
+import { Tokens } from "../contracts/tokens.js";
 import { REQUEST_PATH } from "../plugins/network/shared/request-path.js";
 import { runBudget } from "../plugins/resilience/budget/run-budget.js";
 
@@ -24,7 +26,8 @@ export interface RequestRun {
 export function requestRunOptions(request: WorkRequest, run: RequestRun): RunOptions {
   const { requestId, from, priority, budget, path = [] } = request;
   const { signal, timeoutMs, listener } = run;
-  const bindings = budget === undefined ? undefined : budgetOf(budget, run.currency);
+  const limits = budget === undefined ? undefined : budgetOf(budget, run.currency);
+  const bindings = request.reviews === "forward" ? answeredElsewhere(limits) : limits;
   return {
     runId: requestId,
     signal,
@@ -34,6 +37,21 @@ export function requestRunOptions(request: WorkRequest, run: RequestRun): RunOpt
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(priority !== undefined && { priority }),
     ...(bindings !== undefined && { bindings }),
+  };
+}
+
+/** The caller answers reviews: the run may ask without anybody in this process. */
+const REMOTE_REVIEWER: OutsideAccess = Object.freeze({
+  access: <T>(_call: OutsideCall<T>, work: () => Promise<T>) => work(),
+  decidesReviews: () => true,
+});
+
+function answeredElsewhere(
+  bindings: ((bind: BindApi) => void) | undefined,
+): (bind: BindApi) => void {
+  return (bind) => {
+    bindings?.(bind);
+    bind.many(Tokens.OutsideAccess).toConstantValue(REMOTE_REVIEWER);
   };
 }
 

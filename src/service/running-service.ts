@@ -37,6 +37,8 @@ export interface ServiceParts extends DeliveryParts {
   readonly schedules: readonly PlannedSchedule[];
   readonly stopsOnSignals: boolean;
   readonly ingress: readonly Ingress[];
+  /** Whether plugins serve something on the listener, for instance the dashboard. */
+  readonly hasMounts: boolean;
   /** Starts the HTTP listener, if the service has one. `undefined` without anything to start. */
   readonly listen: ((service: RunningService) => Promise<ServiceListener | undefined>) | undefined;
 }
@@ -102,6 +104,10 @@ export class RunningService implements Service {
     }
     this.intake.start();
     this.#enter("READY");
+    if (this.#parts.shared.size === 0 && !this.#parts.hasMounts)
+      this.#parts.events.warn(
+        "The ensemble shares nothing: set shareTasks, shareTools or shareRun, or no request is executed",
+      );
     this.#schedules.start();
     await this.#openIngresses();
     if (this.#parts.stopsOnSignals) this.#leaveSignals = stopOnSignals(() => this.stop());

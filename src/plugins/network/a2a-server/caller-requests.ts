@@ -186,7 +186,8 @@ export class CallerRequests implements A2ARequestHandler {
     });
     if ("problem" in work) return this.#rejected(message, work.reason, work.problem);
     try {
-      const { status } = await enqueue(work.request, principal);
+      const asking: WorkRequest = { ...work.request, reviews: "forward" }; // by input-required
+      const { status } = await enqueue(asking, principal);
       if (status !== "FULL") return { name, receipt: status };
       return this.#rejected(message, "AT_CAPACITY", "Too many requests wait", RETRY_MS);
     } catch (error) {

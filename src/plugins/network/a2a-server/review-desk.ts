@@ -8,17 +8,15 @@ export type AnswerOutcome = "resolved" | "decided" | "over" | "unknown" | "denie
 export class ReviewDesk {
   readonly #store: ReviewStore | undefined;
   readonly #waiting = new Map<string, Set<(review: StoredReview) => void>>();
-  readonly #leave: (() => void) | undefined;
+  #leave: (() => void) | undefined;
 
   constructor(store: ReviewStore | undefined) {
     this.#store = store;
-    this.#leave = store?.onRequest((review) => {
-      for (const fn of this.#waiting.get(review.runId) ?? []) fn(review);
-    });
   }
 
   close(): void {
     this.#leave?.();
+    this.#leave = undefined;
   }
 
   /** The oldest review of a run that waits. */
@@ -31,9 +29,14 @@ export class ReviewDesk {
   on(runId: string, fn: (review: StoredReview) => void): () => void {
     const known = this.#waiting.get(runId) ?? new Set();
     this.#waiting.set(runId, known.add(fn));
+    // Only while a client watches: a store with a listener has somebody who answers all runs.
+    this.#leave ??= this.#store?.onRequest((review) => {
+      for (const hear of this.#waiting.get(review.runId) ?? []) hear(review);
+    });
     return () => {
       known.delete(fn);
       if (known.size === 0 && this.#waiting.get(runId) === known) this.#waiting.delete(runId);
+      if (this.#waiting.size === 0) this.close();
     };
   }
 

@@ -2,6 +2,7 @@ import type { NetworkBackend, WorkResponse } from "../../../contracts/network.js
 import type { StoredReview } from "../../../contracts/review.js";
 import type { Clock } from "../../../contracts/runtime.js";
 import type { ReviewDesk } from "./review-desk.js";
+import { asFields } from "../../../util/objects.js";
 import { startClockTimer } from "../shared/clock-timer.js";
 import { progressTopic } from "../shared/topic-names.js";
 
@@ -80,9 +81,10 @@ export class TaskWatch {
     );
     if (hearsProgress)
       this.#leave.push(
-        await backend.topics.subscribe(progressTopic(this.#requestId), (progress) =>
-          this.#add({ kind: "progress", progress }),
-        ),
+        await backend.topics.subscribe(progressTopic(this.#requestId), (progress) => {
+          if (asFields(progress)?.["type"] === "review_requested") return; // it is an event itself
+          this.#add({ kind: "progress", progress });
+        }),
       );
     this.#leave.push(
       await backend.results.subscribe(this.#requestId, (response) =>

@@ -72,6 +72,11 @@ export interface NetworkCallOptions extends NetworkRequestOptions {
   readonly description?: string | undefined;
   /** Lets requests with equal keys share a result. Receives the input of the tool. */
   readonly cache?: ((input: unknown) => NetworkCallCache) | undefined;
+  /**
+   * Who answers the reviews of the execution. `theirs` (default): people where the service runs.
+   * `forward`: this run's `reviewHandler` or review store; the tool must wait for its result.
+   */
+  readonly reviews?: "theirs" | "forward" | undefined;
   /** Whether results are instructions of your own. Default false: the model gets them as data. */
   readonly trusted?: boolean | undefined;
 }
@@ -79,7 +84,7 @@ export interface NetworkCallOptions extends NetworkRequestOptions {
 const REQUEST_OPTIONS = ["timeoutMs", "deadlineMs", "priority", "budget", "version"];
 const CALL_OPTIONS = [
   ...REQUEST_OPTIONS,
-  ...["mode", "onDeadline", "onComplete", "description", "cache", "trusted"],
+  ...["mode", "onDeadline", "onComplete", "description", "cache", "reviews", "trusted"],
 ];
 
 /** @throws ValidationError for an unknown or invalid option. */
@@ -121,6 +126,12 @@ export function checkToolCallOptions(what: string, options: NetworkCallOptions):
   requireFunction(`${what} cache`, cache);
   requireBoolean(`${what} trusted`, trusted);
   if (description !== undefined) requireText(description, `${what} description must not be blank`);
+  requireOneOf(`${what} reviews`, options.reviews, ["theirs", "forward"]);
+  const isAwaited = mode !== "ASYNC" && onDeadline !== "CONTINUE_IN_BACKGROUND";
+  if (options.reviews === "forward" && !isAwaited)
+    throw new ValidationError(`${what} reviews 'forward' requires that the tool waits`, {
+      hint: "Remove mode ASYNC or onDeadline CONTINUE_IN_BACKGROUND.",
+    });
   if (mode === "ASYNC" && onComplete === undefined)
     throw new ValidationError(`${what} with mode ASYNC requires onComplete`, {
       hint: "Without it nothing receives the result.",

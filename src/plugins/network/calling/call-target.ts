@@ -1,7 +1,9 @@
 import type { Remote, WorkRequest } from "../../../contracts/network.js";
 import type { TaskScope } from "../../../contracts/run.js";
+import type { NetworkDirectory } from "./directory.js";
 import type { QueueClock } from "../shared/clock-timer.js";
 import { ToolConfigurationError } from "../../../contracts/errors.js";
+import { NetworkTokens } from "../../../contracts/network.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { asText } from "../../../util/objects.js";
 import { startClockTimer } from "../shared/clock-timer.js";
@@ -52,7 +54,7 @@ export function targetOf(
   const clock = scope.get(Tokens.Clock);
   return {
     ensemble,
-    remote: typeof place === "string" ? requiredRemote(directory, place) : place,
+    remote: typeof place === "string" ? requiredRemote(directory, place, scope) : place,
     from: directory?.name ?? "caller",
     timeoutMs: defaultTimeoutMs(type),
     clock,
@@ -61,9 +63,13 @@ export function targetOf(
   };
 }
 
-function requiredRemote(directory: { remoteOf(name: string): Remote } | undefined, name: string) {
+function requiredRemote(
+  directory: NetworkDirectory | undefined,
+  name: string,
+  scope: TaskScope,
+): Remote {
   if (directory === undefined) throw new ToolConfigurationError(`No ensemble '${name}'`); // checked
-  return directory.remoteOf(name);
+  return directory.remoteOf(name, scope.find(NetworkTokens.NetworkBackend));
 }
 
 function within<T>(clock: QueueClock, ms: number, work: Promise<T>): Promise<T | undefined> {

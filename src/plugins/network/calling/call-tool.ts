@@ -26,6 +26,7 @@ import {
   SUBMITTED,
   timeoutText,
 } from "./call-result.js";
+import { ForwardedReviews } from "./forwarded-reviews.js";
 import { callRemote } from "./remote-call.js";
 import type { WorkGrant } from "./work-grant.js";
 import { grantFor } from "./work-grant.js";
@@ -73,6 +74,7 @@ class ToolCall {
   readonly #info: NetworkCallInfo;
   readonly #timeoutMs: number;
   readonly #progress: unknown[] = [];
+  #reviews: ForwardedReviews | undefined;
 
   constructor(parts: CallParts) {
     this.#parts = parts;
@@ -109,9 +111,14 @@ class ToolCall {
 
   /** Waits for the result; cancels the request when the wait ends without one. */
   async #ended(grant: WorkGrant, waitMs: number): Promise<ToolResult> {
-    const { signal } = this.#parts.ctx;
-    let response: WorkResponse | undefined;
+    const { target, options, ctx } = this.#parts;
+    const { signal } = ctx;
+    const { requestId, ensemble } = this.#info;
+    let response: WorkResponse | undefined = this.#nothing("REJECTED");
     try {
+      if (options.reviews === "forward")
+        this.#reviews = new ForwardedReviews({ remote: target.remote, requestId, ensemble, ctx });
+      response = undefined;
       const end = await this.#call(grant, waitMs, signal);
       if (end.kind === "response") response = end.response;
       if (end.kind === "full") response = this.#nothing("REJECTED");
@@ -121,6 +128,7 @@ class ToolCall {
       if (signal.aborted) await this.#cancel("The caller was cancelled");
       throw error;
     } finally {
+      this.#reviews?.end();
       await grant.settle(response);
     }
   }
@@ -191,11 +199,14 @@ class ToolCall {
       timeoutMs: waitMs,
       signal,
       clock: target.clock,
-      ...(onDeadline === "RETURN_PARTIAL" && { onProgress: (each) => this.#note(each) }),
+      ...((onDeadline === "RETURN_PARTIAL" || this.#reviews !== undefined) && {
+        onProgress: (each) => this.#note(each),
+      }),
     });
   }
 
   #note(progress: unknown): void {
+    this.#reviews?.hear(progress);
     if (this.#progress.length < MOST_PROGRESS) this.#progress.push(progress);
   }
 
@@ -214,6 +225,7 @@ class ToolCall {
       path,
       ...(priority !== undefined && { priority }),
       ...(version !== undefined && { version }),
+      ...(options.reviews === "forward" && { reviews: "forward" as const }),
       ...(deadlineMs !== undefined && { deadlineMs }),
       ...(grant.budget !== undefined && { budget: grant.budget }),
       ...(cache !== undefined && { cache }),

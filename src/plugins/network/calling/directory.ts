@@ -61,16 +61,23 @@ export class NetworkDirectory {
     return this.#closing.signal;
   }
 
-  /** @throws ToolConfigurationError for an ensemble that has no place. */
-  remoteOf(ensemble: string): Remote {
+  /**
+   * The connection to an ensemble. `bound`: the backend of the kernel, for ensembles without a place.
+   * @throws ToolConfigurationError for an ensemble that has no place.
+   */
+  remoteOf(ensemble: string, bound?: NetworkBackend): Remote {
     const known = this.#remotes.get(ensemble);
     if (known !== undefined) return known;
     const { ensembles, backend } = this.#parts;
     const place = Object.hasOwn(ensembles, ensemble) ? ensembles[ensemble] : backend;
+    if (place === undefined && bound !== undefined)
+      return transportOf(ensemble, bound, { clock: this.#parts.clock });
     if (place === undefined)
       throw new ToolConfigurationError(
         `network() knows no ensemble '${ensemble}'. ${knownNames(ensemble, Object.keys(ensembles))}`,
-        { hint: "Add it to the option ensembles, or set the option backend." },
+        {
+          hint: "Add it to the option ensembles, set the option backend, or bind NetworkTokens.NetworkBackend.",
+        },
       );
     const remote = isRemote(place) ? place : this.#opening(ensemble, place);
     this.#remotes.set(ensemble, remote);
@@ -87,13 +94,13 @@ export class NetworkDirectory {
   }
 
   /** What other ensembles share now, by ensemble. @throws NetworkError if one can't be reached. */
-  async shared(): Promise<readonly SharedWith[]> {
-    const { ensembles, backend, name } = this.#parts;
+  async shared(bound?: NetworkBackend): Promise<readonly SharedWith[]> {
+    const { ensembles, backend = bound, name } = this.#parts;
     const found = new Set(Object.keys(ensembles));
     for (const { ensemble } of (await backend?.catalogue.entries()) ?? []) found.add(ensemble);
     found.delete(name);
     const lists = [...found].sort().map(async (ensemble) => {
-      const remote = this.remoteOf(ensemble);
+      const remote = this.remoteOf(ensemble, bound);
       const capabilities = await remote.capabilities();
       return capabilities.map((capability) => ({ ensemble, remote, capability }));
     });

@@ -2,6 +2,7 @@ import type { Remote, SharedCapability, WorkRequest } from "../../../contracts/n
 import type { TaskScope } from "../../../contracts/run.js";
 import type { AnyTool, DynamicToolProvider } from "../../../contracts/tool.js";
 import type { NetworkCallOptions } from "./call-options.js";
+import { NetworkTokens } from "../../../contracts/network.js";
 import { ToolConfigurationError, ValidationError } from "../../../contracts/errors.js";
 import { TOOL_NAME, tool } from "../../../contracts/tool.js";
 import { ToolResult } from "../../../contracts/tool-result.js";
@@ -104,22 +105,19 @@ export function discoveredTools(
 ): DynamicToolProvider {
   return Object.freeze({
     async resolve(scope?: TaskScope): Promise<readonly AnyTool[]> {
-      const directory = requiredScope(scope).find(DIRECTORY);
+      const task = requiredScope(scope);
+      const directory = task.find(DIRECTORY);
       if (directory === undefined)
         throw new ToolConfigurationError("NetworkTools need the plugin network()", {
           hint: "Add network({ name, backend }) to the plugins.",
         });
-      const all = await directory.shared();
+      const all = await directory.shared(task.find(NetworkTokens.NetworkBackend));
       const names = new Set<string>();
       return all
         .filter(({ capability }) => isWanted(capability))
         .filter(({ ensemble, capability: { name } }) => isNewName(names, `${ensemble}__${name}`))
         .map(({ ensemble, capability }) =>
-          networkCallTool(
-            targetOf(ensemble, capability.type, requiredScope(scope)),
-            capability,
-            {},
-          ),
+          networkCallTool(targetOf(ensemble, capability.type, task), capability, {}),
         );
     },
   });

@@ -55,6 +55,7 @@ export function checkWorkRequest(value: unknown): asserts value is WorkRequest {
   requireOneOf("type of a request", value["type"], ["TASK", "TOOL", "RUN"]);
   requireOneOf("priority of a request", value["priority"], PRIORITIES);
   requireDuration("deadlineMs of a request", value["deadlineMs"]);
+  requireOneOf("reviews of a request", value["reviews"], ["forward"]);
   requireArray("path of a request", value["path"]);
   checkDelivery(value["delivery"]);
   for (const field of ["context", "version"])

@@ -47,8 +47,7 @@ export class HandlerGate implements ReviewGate {
 
   canAsk(run: HookRun): boolean {
     if (run.find(Tokens.ReviewHandler) !== undefined) return true;
-    if (run.all(Tokens.OutsideAccess).some((access) => access.decidesReviews?.(run) === true))
-      return true;
+    if (isDecidedOutside(run)) return true;
     const store = run.get(Tokens.ReviewStore);
     return store.isWatched() || store.howToAnswer !== undefined;
   }
@@ -149,7 +148,7 @@ export class HandlerGate implements ReviewGate {
 
   /** Warns once in a run how to answer from outside the process, where no one answers inside. */
   #warnUnwatched(run: HookRun, store: ReviewStore, reviewId: string): void {
-    if (store.isWatched() || this.#warned.has(run)) return;
+    if (store.isWatched() || this.#warned.has(run) || isDecidedOutside(run)) return;
     this.#warned.add(run);
     const how = store.howToAnswer?.(reviewId) ?? "its store describes how";
     run.warn(
@@ -198,6 +197,10 @@ export class HandlerGate implements ReviewGate {
     asked.set(id, count);
     return count === 1 ? id : `${id}-${count}`;
   }
+}
+
+function isDecidedOutside(run: HookRun): boolean {
+  return run.all(Tokens.OutsideAccess).some((access) => access.decidesReviews?.(run) === true);
 }
 
 /** The subject of a question without its texts. */
