@@ -6,8 +6,9 @@ export type {
   DashboardRole,
   DashboardUser,
 } from "./plugins/dashboard/dashboard-options.js";
+export type { AlertOptions, AlertReason } from "./plugins/dashboard/alerts.js";
 export type { Registration, Runnable } from "./plugins/dashboard/control/registrations.js";
-export type { AuditAction, AuditEntry } from "./plugins/dashboard/audit.js";
+export type { AuditAction, AuditEntry } from "./contracts/run-store.js";
 export { RunStore } from "./plugins/dashboard/stores/run-store.js";
 export type { RunFolderOptions, SqlRunsOptions } from "./plugins/dashboard/stores/run-store.js";
 export type { RunMemoryOptions } from "./plugins/dashboard/stores/run-store.js";

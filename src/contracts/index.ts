@@ -312,6 +312,7 @@ export type {
   WindowLimit,
 } from "./rate-window.js";
 export type { CallingTask, RunInfo, RunValue, ScopeName } from "./run-info.js";
+export type { AuditAction, AuditEntry, AuditPage } from "./run-store.js";
 export type { LogEntry, RunQuery, RunStore, RunSummary, RunSums, WorkState } from "./run-store.js";
 export type { Clock, IdGenerator, IdUse } from "./runtime.js";
 export { prompt, PromptText } from "./prompt-text.js";

@@ -85,6 +85,45 @@ export interface RunSums {
   readonly states: Readonly<Partial<Record<RunSummary["state"], number>>>;
 }
 
+/** What people do on the dashboard. */
+export type AuditAction =
+  | "start"
+  | "again"
+  | "replay"
+  | "cancel"
+  | "resume"
+  | "fork"
+  | "settle"
+  | "review"
+  | "remove"
+  | "baseline"
+  | "export"
+  | "sign-in-failed";
+
+/** What a person did on the dashboard, or tried to do. */
+export interface AuditEntry {
+  /** An ISO instant. */
+  readonly at: string;
+  /** The name of the person; the address of a client that is not known. */
+  readonly user: string;
+  /**
+   * `export`: a file was downloaded. `baseline`: a run became the baseline of its ensemble, or
+   * ceased to be it. `sign-in-failed`: a wrong token, or none that the program knows.
+   */
+  readonly action: AuditAction;
+  /** The id of the run or the review; the path of a request that was refused. */
+  readonly subject: string;
+  /** The decision, the reason, the kind of file. */
+  readonly detail?: string | undefined;
+}
+
+/** A page of entries, newest first. */
+export interface AuditPage {
+  readonly entries: readonly AuditEntry[];
+  /** The `before` of the next page. */
+  readonly next?: string | undefined;
+}
+
 /** Where the logs and summaries of runs are kept. All texts it is given are redacted. */
 export interface RunStore {
   /** Adds entries to the end of a log, in order. */
@@ -104,5 +143,9 @@ export interface RunStore {
   /** At most `limit` entries behind number `after`; -1 begins with the first. Empty where there are none. */
   read(runId: string, after: number, limit: number): Awaitable<readonly LogEntry[]>;
   remove(runId: string): Awaitable<void>;
+  /** Keeps what a person did. Without both methods such entries are in memory only. */
+  appendAudit?(entry: AuditEntry): Awaitable<void>;
+  /** At most `limit` entries, the newest first. `before`: the `next` of the page before. */
+  readAudit?(limit: number, before?: string): Awaitable<AuditPage>;
   dispose?(): Awaitable<void>;
 }

@@ -1,62 +1,34 @@
+import type { AuditEntry, AuditPage, RunStore } from "../../contracts/run-store.js";
 import type { Clock } from "../../contracts/runtime.js";
 import { messageOf, toError } from "../../util/errors.js";
 import { emitProcessWarning } from "../../util/process-warning.js";
 
-/** What people do on the dashboard. */
-export type AuditAction =
-  | "start"
-  | "again"
-  | "replay"
-  | "cancel"
-  | "resume"
-  | "fork"
-  | "settle"
-  | "review"
-  | "remove"
-  | "baseline"
-  | "export"
-  | "sign-in-failed";
-
-/** What a person did on the dashboard, or tried to do. */
-export interface AuditEntry {
-  /** An ISO instant. */
-  readonly at: string;
-  /** The name of the person; the address of a client that is not known. */
-  readonly user: string;
-  /**
-   * `export`: a file was downloaded. `baseline`: a run became the baseline of its ensemble, or
-   * ceased to be it. `sign-in-failed`: a wrong token, or none that the program knows.
-   */
-  readonly action: AuditAction;
-  /** The id of the run or the review; the path of a request that was refused. */
-  readonly subject: string;
-  /** The decision, the reason, the kind of file. */
-  readonly detail?: string | undefined;
-}
-
-/** A page of entries, newest first. */
-export interface AuditPage {
-  readonly entries: readonly AuditEntry[];
-  /** The `before` of the next page. */
-  readonly next?: string | undefined;
-}
-
 const MAX_KEPT = 1_000;
 const PAGE = 100;
 
-/** The last 1,000 entries, in memory. */
+/** What people did: the last 1,000 entries in memory, and all of them in a store that keeps such entries. */
 export class AuditLog {
   readonly #clock: Pick<Clock, "now">;
   readonly #onAudit: ((entry: AuditEntry) => unknown) | undefined;
+  readonly #store: RunStore | undefined;
   readonly #entries: AuditEntry[] = [];
   #dropped = 0;
+  /** Ends with the last write that was begun. */
+  #writes: Promise<void> = Promise.resolve();
 
-  constructor(clock: Pick<Clock, "now">, onAudit?: (entry: AuditEntry) => unknown) {
+  constructor(
+    clock: Pick<Clock, "now">,
+    o: {
+      readonly onAudit?: ((entry: AuditEntry) => unknown) | undefined;
+      readonly store?: RunStore | undefined;
+    } = {},
+  ) {
     this.#clock = clock;
-    this.#onAudit = onAudit;
+    this.#onAudit = o.onAudit;
+    this.#store = o.store?.appendAudit === undefined ? undefined : o.store;
   }
 
-  /** An error of `onAudit` becomes a process warning. */
+  /** An error of `onAudit` or of the store becomes a process warning. */
   add(entry: Omit<AuditEntry, "at">): void {
     const whole = Object.freeze({ at: this.#clock.now().toISOString(), ...entry });
     this.#entries.push(whole);
@@ -64,11 +36,26 @@ export class AuditLog {
       this.#entries.shift();
       this.#dropped++;
     }
-    void this.#pass(whole);
+    void warned("onAudit", async () => this.#onAudit?.(whole));
+    if (this.#store !== undefined)
+      this.#writes = this.#writes.then(() =>
+        warned("the audit in the store", async () => this.#store?.appendAudit?.(whole)),
+      );
   }
 
-  /** `before`: the `next` of the page before; a larger number begins with the newest. */
-  page(before: number): AuditPage {
+  /** `before`: the `next` of the page before; without one it begins with the newest. @throws what the store throws */
+  async page(before?: number): Promise<AuditPage> {
+    if (this.#store?.readAudit === undefined) return this.#latest(before);
+    await this.#writes;
+    return this.#store.readAudit(PAGE, before === undefined ? undefined : String(before));
+  }
+
+  /** Resolves when the store has all entries. */
+  written(): Promise<void> {
+    return this.#writes;
+  }
+
+  #latest(before = Number.POSITIVE_INFINITY): AuditPage {
     const end = Math.min(before - this.#dropped, this.#entries.length);
     const start = Math.max(0, end - PAGE);
     return {
@@ -76,12 +63,12 @@ export class AuditLog {
       ...(start > 0 && { next: String(start + this.#dropped) }),
     };
   }
+}
 
-  async #pass(entry: AuditEntry): Promise<void> {
-    try {
-      await this.#onAudit?.(entry);
-    } catch (error) {
-      emitProcessWarning(`dashboard onAudit failed: ${messageOf(toError(error))}`);
-    }
+async function warned(what: string, work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    emitProcessWarning(`dashboard ${what} failed: ${messageOf(toError(error))}`);
   }
 }

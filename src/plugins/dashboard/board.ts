@@ -15,12 +15,13 @@ import type { ReadableRun } from "./stores/board-runs.js";
 import type { BoardLimits } from "./server/limits.js";
 import { AgentEnsembleError, RunCancelledError } from "../../contracts/errors.js";
 import { Tokens } from "../../contracts/tokens.js";
-import { withTimeout } from "../../util/abort/timeouts.js";
+import { firstEnding, withTimeout } from "../../util/abort/timeouts.js";
 import { emitProcessWarning } from "../../util/process-warning.js";
 import { requireOneOf, requireText } from "../../contracts/validation.js";
 import { isObject } from "../../util/objects.js";
 import { toJsonValue } from "../../util/json/to-json-value.js";
 import { createRedactor } from "../../util/redaction/redactor.js";
+import { Alerts } from "./alerts.js";
 import { AuditLog } from "./audit.js";
 import { Registrations } from "./control/registrations.js";
 import { RunStarts } from "./control/run-starts.js";
@@ -82,6 +83,7 @@ export class Board {
   readonly #redactor = createRedactor();
   readonly #inputs = new Map<string, Inputs>();
   readonly #writer: StoreWriter | undefined;
+  readonly #alerts: Alerts;
   readonly #closeMs: number;
   readonly #kernels = new Map<EventStream, AttachedKernel>();
   readonly #running = new Map<string, HookRun>();
@@ -94,6 +96,8 @@ export class Board {
       readonly clock: Clock;
       readonly ids: IdGenerator;
       readonly plugin: Plugin;
+      /** The address of a page of the dashboard. */
+      readonly link: (page: string) => string;
       readonly limits: Pick<BoardLimits, "storeMs" | "closeMs">;
     },
   ) {
@@ -105,7 +109,9 @@ export class Board {
     this.starts = new RunStarts(o.ids, settings.maxConcurrentRuns);
     this.feed = new RunFeed({ contents, tokens });
     this.desk = new ReviewDesk(contents);
-    this.audit = new AuditLog(o.clock, settings.onAudit);
+    const { clock, ids, link } = o;
+    this.#alerts = new Alerts(settings.alerts, { feed: this.feed, clock, ids, link });
+    this.audit = new AuditLog(o.clock, { onAudit: settings.onAudit, store });
     const { storeMs, closeMs } = o.limits;
     this.#closeMs = closeMs;
     this.runs = new BoardRuns(this.feed, {
@@ -141,6 +147,7 @@ export class Board {
   attach({ hooks, events }: { readonly hooks: EnsembleHooks; readonly events: EventStream }): void {
     const stops = [
       this.feed.attach(events),
+      this.#alerts.attach(events),
       events.on(
         (event, redactor) => {
           if (event.type === "review_requested" || event.type === "review_resolved")
@@ -232,7 +239,9 @@ export class Board {
   /** Lets go of all kernels, writes what the store has not got yet, and disposes the store. Does not wait for a store that does not answer. */
   async close(): Promise<void> {
     for (const events of [...this.#kernels.keys()]) this.detach(events);
+    this.#alerts.close();
     await this.#writer?.close();
+    await firstEnding(this.audit.written(), { timeoutMs: this.#closeMs });
     const ms = this.#closeMs;
     await withTimeout(() => this.settings.store?.dispose?.(), {
       ms,

@@ -1,6 +1,6 @@
 import type { Authenticate, PrincipalRole } from "../../contracts/http-route.js";
-import type { RunStore } from "../../contracts/run-store.js";
-import type { AuditEntry } from "./audit.js";
+import type { AuditEntry, RunStore } from "../../contracts/run-store.js";
+import type { AlertOptions } from "./alerts.js";
 import { ValidationError } from "../../contracts/errors.js";
 import {
   checkOptions,
@@ -12,6 +12,7 @@ import {
   requireOneOf,
   requireText,
 } from "../../contracts/validation.js";
+import { checkAlerts } from "./alerts.js";
 import { isObject } from "../../util/objects.js";
 import {
   bareHost,
@@ -68,6 +69,8 @@ export interface DashboardOptions {
   readonly maxConcurrentRuns?: number | undefined;
   /** `true`: the listener keeps the process alive. Default false: only an open page does. */
   readonly keepAlive?: boolean | undefined;
+  /** Receivers of a signed webhook when a run fails, exceeds its budget or waits for a person. Default: none. */
+  readonly alerts?: readonly AlertOptions[] | undefined;
   /** Called with each audit entry. An error becomes a process warning. */
   readonly onAudit?: ((entry: AuditEntry) => unknown) | undefined;
 }
@@ -94,6 +97,7 @@ export interface DashboardSettings extends Pick<
   readonly tokens: "watched" | boolean;
   readonly keepAlive: boolean;
   readonly maxConcurrentRuns: number;
+  readonly alerts: readonly AlertOptions[];
 }
 
 const OPTIONS: readonly (keyof DashboardOptions)[] = [
@@ -110,6 +114,7 @@ const OPTIONS: readonly (keyof DashboardOptions)[] = [
   "tokens",
   "keepAlive",
   "maxConcurrentRuns",
+  "alerts",
   "onAudit",
 ];
 const ROLES: readonly DashboardRole[] = ["viewer", "reviewer", "operator"];
@@ -125,6 +130,7 @@ export function resolveDashboardOptions(o: DashboardOptions): DashboardSettings 
   requireBoolean("dashboard contents", o.contents);
   requireBoolean("dashboard keepAlive", o.keepAlive);
   if (typeof o.tokens !== "boolean") requireOneOf("dashboard tokens", o.tokens, ["watched"]);
+  checkAlerts(o.alerts);
   requireInteger("dashboard maxConcurrentRuns", o.maxConcurrentRuns, 1);
   requireFunction("dashboard onAudit", o.onAudit);
   checkStore(o.store);
@@ -152,6 +158,7 @@ export function resolveDashboardOptions(o: DashboardOptions): DashboardSettings 
     tokens: o.tokens ?? "watched",
     keepAlive: o.keepAlive ?? false,
     maxConcurrentRuns: o.maxConcurrentRuns ?? 5,
+    alerts: o.alerts?.map((alert) => ({ ...alert })) ?? [],
     onAudit: o.onAudit,
   };
 }

@@ -123,7 +123,13 @@ class LiveDashboard implements Dashboard {
     const { clock = systemClock, ids = uuidGenerator, limits } = parts;
     this.#settings = settings;
     this.#limits = { ...LIMITS, ...limits };
-    this.#board = new Board(settings, { clock, ids, limits: this.#limits, plugin: this });
+    this.#board = new Board(settings, {
+      clock,
+      ids,
+      limits: this.#limits,
+      plugin: this,
+      link: (page) => this.#linkTo(page),
+    });
     this.#mounts = new BoardMounts({
       settings,
       isClosed: () => this.#closing !== undefined,
@@ -208,12 +214,17 @@ class LiveDashboard implements Dashboard {
     review: StoredReview,
     fn: (review: StoredReview, link: string) => unknown,
   ): Promise<void> {
-    const page = this.#settings.publicUrl ?? this.url?.replace(/\/(?:#.*)?$/, "") ?? "";
     try {
-      await fn(review, `${page}/#/reviews/${encodeURIComponent(review.reviewId)}`);
+      await fn(review, this.#linkTo(`reviews/${encodeURIComponent(review.reviewId)}`));
     } catch (error) {
       emitProcessWarning(`dashboard: a function of onReview failed: ${messageOf(error)}`);
     }
+  }
+
+  /** The address of a page, without a token. */
+  #linkTo(page: string): string {
+    const board = this.#settings.publicUrl ?? this.url?.replace(/\/(?:#.*)?$/, "") ?? "";
+    return `${board}/#/${page}`;
   }
 
   async #listen(port: number): Promise<string> {

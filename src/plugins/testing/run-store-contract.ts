@@ -195,6 +195,25 @@ function filterSuite(use: WithRuns): void {
     }));
 }
 
+function auditSuite(use: WithRuns): void {
+  it("keeps what people did, the newest first, in pages, if it keeps that at all", () =>
+    use(async (store) => {
+      const at = "2026-01-01T00:00:00.000Z";
+      for (const subject of ["a", "b", "c", "d", "e \u2028"])
+        await store.appendAudit?.({ at, user: "ada", action: "cancel", subject });
+      const seen: string[] = [];
+      let before: string | undefined;
+      do {
+        const page = await store.readAudit?.(2, before);
+        seen.push(...(page?.entries.map(({ subject }) => subject) ?? []));
+        before = page?.next;
+      } while (before !== undefined && seen.length < 10);
+      const keeps = store.appendAudit !== undefined;
+      assert.deepEqual(seen, keeps ? ["e \u2028", "d", "c", "b", "a"] : []);
+      assert.equal(store.readAudit !== undefined, keeps);
+    }));
+}
+
 function sumsOfRunsSuite(use: WithRuns): void {
   it("adds up all runs that fit, on whichever page they are", () =>
     use(async (store) => {
@@ -260,6 +279,7 @@ export function runStoreContract(name: string, options: RunStoreContractOptions)
     logSuite(use, options.entries ?? 10_000);
     listSuite(use);
     filterSuite(use);
+    auditSuite(use);
     sumsOfRunsSuite(use);
     if (options.reopens === true) reopenRunsSuite(use);
   });

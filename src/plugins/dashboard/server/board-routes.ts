@@ -3,7 +3,8 @@ import type { Board } from "../board.js";
 import type { CountedStream } from "./entry-events.js";
 import type { BoardStatus, StatusBody } from "../protocol/http-bodies.js";
 import { PROTOCOL } from "../protocol/messages.js";
-import { boardRoute, countIn, type BoardExchange } from "./answers.js";
+import { boardJson, boardRoute, countIn, type BoardExchange } from "./answers.js";
+import { askStore } from "../stores/asked-store.js";
 import { userOf } from "./board-user.js";
 import { comparisonRoutes } from "./comparison-routes.js";
 import { controlRoutes } from "./control-routes.js";
@@ -69,9 +70,9 @@ function status(board: Board, state: ServerState, { principal }: BoardExchange):
   return Response.json(body);
 }
 
-function audit(board: Board, { query }: BoardExchange): Response {
+async function audit(board: Board, { query, request }: BoardExchange): Promise<Response> {
   const most = Number.MAX_SAFE_INTEGER;
-  return Response.json(
-    board.audit.page(countIn(query, "before", { least: 0, most, otherwise: most })),
-  );
+  const before = countIn(query, "before", { least: 0, most, otherwise: most });
+  const page = await askStore(() => board.audit.page(query.has("before") ? before : undefined));
+  return boardJson(JSON.stringify(page), request);
 }

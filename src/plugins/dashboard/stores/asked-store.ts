@@ -8,27 +8,29 @@ import { messageOf } from "../../../util/errors.js";
 const ANSWER_MS = 20_000;
 
 /**
- * A store as the requests of people use it. Its failures are RunStoreErrors, and so is an answer
- * that takes more than 20 seconds. Other errors of the framework pass.
+ * Does what a store is asked for. @throws RunStoreError for a failure, and for an answer that takes
+ * more than 20 seconds; other errors of the framework unchanged.
  */
-export function askedStore(store: RunStore, ms = ANSWER_MS): RunStore {
-  const ask = async <T>(work: () => Promise<T>): Promise<T> => {
-    const late = (): never => {
-      throw new RunStoreError(`The store of runs did not answer within ${ms} ms`);
-    };
-    try {
-      return await withTimeout(work, { ms, late });
-    } catch (cause) {
-      if (AgentEnsembleError.isInstance(cause)) throw cause;
-      throw new RunStoreError(`The store of runs failed: ${messageOf(cause)}`, { cause });
-    }
+export async function askStore<T>(work: () => Promise<T>): Promise<T> {
+  const late = (): never => {
+    throw new RunStoreError(`The store of runs did not answer within ${ANSWER_MS} ms`);
   };
+  try {
+    return await withTimeout(work, { ms: ANSWER_MS, late });
+  } catch (cause) {
+    if (AgentEnsembleError.isInstance(cause)) throw cause;
+    throw new RunStoreError(`The store of runs failed: ${messageOf(cause)}`, { cause });
+  }
+}
+
+/** A store as the requests of people use it: with `askStore` around each call. */
+export function askedStore(store: RunStore): RunStore {
   return {
-    append: (runId, entries) => ask(async () => store.append(runId, entries)),
-    put: (summary) => ask(async () => store.put(summary)),
-    list: (query) => ask(async () => store.list(query)),
-    get: (runId) => ask(async () => store.get(runId)),
-    read: (runId, after, limit) => ask(async () => store.read(runId, after, limit)),
-    remove: (runId) => ask(async () => store.remove(runId)),
+    append: (runId, entries) => askStore(async () => store.append(runId, entries)),
+    put: (summary) => askStore(async () => store.put(summary)),
+    list: (query) => askStore(async () => store.list(query)),
+    get: (runId) => askStore(async () => store.get(runId)),
+    read: (runId, after, limit) => askStore(async () => store.read(runId, after, limit)),
+    remove: (runId) => askStore(async () => store.remove(runId)),
   };
 }

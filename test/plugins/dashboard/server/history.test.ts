@@ -4,6 +4,7 @@ import type {
   RunListBody,
   RunBody,
 } from "../../../../src/plugins/dashboard/protocol/http-bodies.js";
+import type { AuditPage } from "../../../../src/contracts/run-store.js";
 import { RunStore } from "../../../../src/plugins/dashboard/stores/run-store.js";
 import { temporaryFolder } from "../../../support/temporary-folder.js";
 import { Boards } from "./boards.js";
@@ -30,6 +31,22 @@ describe("the history of a dashboard", () => {
     expect(list.runs[0]).to.include({ state: "done", ensemble: "team" });
     expect(list.sums?.states).to.deep.equal({ done: 2 });
     expect((await jsonAt<RunListBody>(url, "/api/runs?state=running")).total).to.equal(0);
+  });
+
+  it("keeps what people did, also behind a restart", async () => {
+    const folder = join(temporaryFolder(), "runs");
+    const first = await boards.listening({ store: RunStore.file(folder) });
+    const { runId } = await boards.ensemble(boards.kernel(first.board)).run();
+    await jsonAt(first.url, `/api/runs/${runId}/trace`);
+    await first.board.close();
+    const { url } = await boards.listening({ store: RunStore.file(folder) });
+    await jsonAt(url, `/api/runs/${runId}/export?as=csv`).catch(() => undefined); // no JSON
+    const { entries } = await jsonAt<AuditPage>(url, "/api/audit");
+    expect(entries.map(({ action, subject, detail }) => [action, subject, detail])).to.deep.equal([
+      ["export", runId, "csv"],
+      ["export", runId, undefined],
+    ]);
+    expect((await jsonAt<AuditPage>(url, "/api/audit?before=1")).entries).to.have.lengthOf(1);
   });
 
   it("shows the runs of an earlier dashboard, and those that its end interrupted", async () => {

@@ -33,6 +33,7 @@ describe("the routes of a dashboard", () => {
       ids: uuidGenerator,
       limits: LIMITS,
       plugin: { name: "none" },
+      link: (page) => page,
     });
     const openStream = () => () => undefined;
     const routes = boardRoutes(board, { clients: 0, isDraining: false, openStream });

@@ -1,6 +1,13 @@
 import { stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import type { LogEntry, RunQuery, RunStore, RunSummary } from "../../../../contracts/run-store.js";
+import type {
+  AuditEntry,
+  AuditPage,
+  LogEntry,
+  RunQuery,
+  RunStore,
+  RunSummary,
+} from "../../../../contracts/run-store.js";
 import type { Clock } from "../../../../contracts/runtime.js";
 import { RunStoreError } from "../../../../contracts/state-errors.js";
 import {
@@ -15,6 +22,7 @@ import { systemClock } from "../../../../util/runtime.js";
 import { pageOfRuns, type ListedRuns } from "../run-query.js";
 import { asInterrupted, isRemovable } from "../run-states.js";
 import { SavedFiles, savedFilesIn } from "../saved/saved-files.js";
+import { appendAuditLine, readAuditLines } from "./audit-file.js";
 import { FileRunWriter, writerLockOf, type RetentionLimits } from "./file-run-writer.js";
 import { RunFiles } from "./run-files.js";
 import { RunIndex } from "./run-index.js";
@@ -56,6 +64,7 @@ class FileRuns implements RunStore {
   readonly #clock: Pick<Clock, "now">;
   readonly #files: RunFiles;
   readonly #saved: SavedFiles;
+  readonly #audit: string;
   /** What a reader has read of the index. */
   readonly #index: RunIndex;
   #writer: Promise<FileRunWriter> | undefined;
@@ -70,6 +79,7 @@ class FileRuns implements RunStore {
     this.#clock = clock;
     this.#files = new RunFiles(folder);
     this.#saved = SavedFiles.in(folder);
+    this.#audit = join(folder, "audit.jsonl");
     this.#index = new RunIndex(join(folder, "index.jsonl"));
   }
 
@@ -111,6 +121,17 @@ class FileRuns implements RunStore {
         hint: "Delete the file to remove the run.",
       });
     await this.#write((writer) => writer.remove(runId));
+  }
+
+  async appendAudit(entry: AuditEntry): Promise<void> {
+    const given = structuredClone(entry);
+    await this.#write(() => appendAuditLine(this.#audit, given));
+  }
+
+  readAudit(limit: number, before?: string): Promise<AuditPage> {
+    return withStoreErrors(`Reading ${this.#audit}`, () =>
+      readAuditLines(this.#audit, limit, before === undefined ? undefined : Number(before)),
+    );
   }
 
   async dispose(): Promise<void> {

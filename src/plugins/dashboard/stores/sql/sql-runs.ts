@@ -1,4 +1,11 @@
-import type { LogEntry, RunQuery, RunStore, RunSummary } from "../../../../contracts/run-store.js";
+import type {
+  AuditEntry,
+  AuditPage,
+  LogEntry,
+  RunQuery,
+  RunStore,
+  RunSummary,
+} from "../../../../contracts/run-store.js";
 import type { SqlDatabase, SqlRow, SqlValue } from "../../../shared/sql/sql-database.js";
 import { AgentEnsembleError } from "../../../../contracts/errors.js";
 import { RunStoreError } from "../../../../contracts/state-errors.js";
@@ -38,6 +45,8 @@ const TIMEOUT_MS = 9_000;
 const BATCH = 200;
 const BATCH_CHARACTERS = 4 << 20;
 /** Several times within the 60 seconds after which a process counts as ended. */
+/** Greater than each number of an entry. */
+const LAST = String(Number.MAX_SAFE_INTEGER);
 const HEARTBEAT_MS = 15_000;
 
 /**
@@ -121,6 +130,19 @@ export class SqlRuns implements RunStore {
 
   async remove(runId: string): Promise<void> {
     await this.#query(this.#statements.remove, [toColumn(runId)]);
+  }
+
+  async appendAudit(entry: AuditEntry): Promise<void> {
+    await this.#query(this.#statements.appendAudit, [JSON.stringify(entry)]);
+  }
+
+  async readAudit(limit: number, before?: string): Promise<AuditPage> {
+    const rows = await this.#query(this.#statements.readAudit, [before ?? LAST, limit]);
+    const entries = rows.map(
+      ({ entry }) => parsedRunColumn(entry, "An entry of the audit") as AuditEntry,
+    ); // written by `appendAudit`
+    const last = rows.length === limit ? rows.at(-1)?.["n"] : undefined;
+    return { entries, ...(last != null && { next: last }) };
   }
 
   async dispose(): Promise<void> {
