@@ -323,6 +323,12 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     "waits for a person: Is this right? http://127.0.0.1:",
     "Swifts sleep while they fly.\nThe answer: APPLIED\nThe run: done,",
   ],
+  "58-workers.js": [
+    "submitted before any worker runs: QUEUED",
+    "the first worker reads order 17\nafter the first has stopped: QUEUED",
+    "the second worker has packed order 17 (attempt 1)",
+  ],
+  "59-an-upgrade.js": ["version 1 collects the figures\nReport: 12 orders (checked by version 2)"],
   "60-services-in-one-process.js": [
     "kitchen__check-inventory: 12 of bread",
     "kitchen__prepare-meal: Club sandwich, cut in four.",
