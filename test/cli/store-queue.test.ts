@@ -1,0 +1,39 @@
+import { randomUUID } from "node:crypto";
+import { expect } from "chai";
+import type { WorkRequest } from "../../src/contracts/network.js";
+import { ValidationError } from "../../src/contracts/errors.js";
+import { networkStoreAt } from "../../src/cli/network-store.js";
+import { StoreQueue } from "../../src/cli/store-queue.js";
+import { rejectionOf } from "../support/rejection.js";
+import { needRedis, REDIS_URL, removeKeys } from "../support/redis.js";
+
+describe("the commands of queues on a store in Redis", () => {
+  before(async function () {
+    await needRedis(this);
+  });
+
+  it("count requests, list dead letters and queue one again", async () => {
+    const ensemble = `kitchen-${randomUUID()}`;
+    const backend = await networkStoreAt(REDIS_URL).open();
+    const queue = new StoreQueue(REDIS_URL, ensemble);
+    const request = (requestId: string): WorkRequest => {
+      return { v: 1, requestId, from: "shop", to: ensemble, type: "TASK", task: "meal" };
+    };
+    try {
+      for (const id of ["r1", "r2"]) await backend.queue.enqueue(ensemble, request(id));
+      const lease = await backend.queue.dequeue(ensemble, { timeoutMs: 9_000, leaseMs: 60_000 });
+      if (lease === undefined) throw new Error("no request was delivered");
+      await backend.queue.deadLetter(lease, "odd");
+      expect(await queue.depth()).to.deep.include({ queued: 1, leased: 0, dead: 1 });
+      const [letter] = await queue.deadLetters();
+      expect([letter?.request.requestId, letter?.reason]).to.deep.equal(["r1", "odd"]);
+      await queue.redrive("r1");
+      expect(await queue.depth()).to.deep.include({ queued: 2, leased: 0, dead: 0 });
+      const again = await rejectionOf(ValidationError, queue.redrive("r1"));
+      expect(again.message).to.contain("is no dead letter");
+    } finally {
+      await backend.close();
+      await removeKeys(`agentensemble:{${ensemble}}`);
+    }
+  });
+});
