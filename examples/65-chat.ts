@@ -5,8 +5,10 @@ import { Agent, Conversation } from "agentensemble";
 import { realOrScripted } from "./support/scripted.js";
 
 const { model, name } = realOrScripted(({ messages }) => {
-  const said = messages.flatMap(({ role, content }) => (role === "user" ? [content] : []));
-  const question = typeof said.at(-1) === "string" ? (said.at(-1) as string) : "";
+  const said = messages.flatMap(({ role, content }) =>
+    role === "user" && typeof content === "string" ? [content] : [],
+  );
+  const question = said.at(-1) ?? "";
   const known = /My name is (\w+)/.exec(said.join("\n"))?.[1];
   if (question.includes("?"))
     return known === undefined ? "I do not know yet." : `Your name is ${known}.`;

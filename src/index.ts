@@ -36,6 +36,7 @@ export { ConversationStore, WindowPolicy } from "./conversation/factories.js";
 export type { ForkOptions, MessageQuery, Thread, TurnHandle } from "./conversation/thread.js";
 export type { TurnContent } from "./conversation/turn-input.js";
 export type { InMemoryThreadsOptions } from "./plugins/conversation/memory-store/in-memory-threads.js";
+export type { SqlThreadsOptions } from "./plugins/conversation/sql-store/sql-threads-options.js";
 export type {
   LastTurnsOptions,
   SummaryWindowOptions,

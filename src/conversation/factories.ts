@@ -3,11 +3,14 @@ import type {
   WindowPolicy as Policy,
 } from "../contracts/conversation.js";
 import type { InMemoryThreadsOptions } from "../plugins/conversation/memory-store/in-memory-threads.js";
+import type { SqlThreadsOptions } from "../plugins/conversation/sql-store/sql-threads-options.js";
 import type {
   LastTurnsOptions,
   SummaryWindowOptions,
 } from "../plugins/conversation/windows/window-policies.js";
+import { FileThreads } from "../plugins/conversation/file-store/file-threads.js";
 import { InMemoryThreads } from "../plugins/conversation/memory-store/in-memory-threads.js";
+import { sqlThreads } from "../plugins/conversation/sql-store/sql-threads.js";
 import {
   allTurns,
   lastTurns,
@@ -27,6 +30,18 @@ export const ConversationStore = Object.freeze({
    * @throws ValidationError for other options.
    */
   inMemory: (options?: InMemoryThreadsOptions): ConversationStore => new InMemoryThreads(options),
+  /**
+   * Lasts: a folder with one file of JSON lines for each thread, made at the first change. Several
+   * processes may use it. A relative path is resolved against the current folder of the moment.
+   * @throws ValidationError for a blank folder.
+   */
+  file: (folder: string): ConversationStore => new FileThreads(folder),
+  /**
+   * Lasts: in PostgreSQL, on a server or in this process. Loads and connects nothing before the
+   * first call; the caller closes it.
+   * @throws ValidationError for other options.
+   */
+  sql: (options: SqlThreadsOptions): ConversationStore => sqlThreads(options),
 });
 
 /** Chooses what of a thread a model sees; see the contract. */

@@ -1,3 +1,8 @@
+export { conversationStoreContract } from "./conversation-store-contract.js";
+export type {
+  ConversationStoreContractOptions,
+  ConversationStoreUnderTest,
+} from "./conversation-store-contract.js";
 export { budgetAccountContract } from "./budget-account-contract.js";
 export type {
   BudgetAccountContractOptions,

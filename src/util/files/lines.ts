@@ -3,6 +3,8 @@ import type { FileHandle } from "node:fs/promises";
 const CHUNK_BYTES = 1 << 20;
 const BLOCK_BYTES = 16 << 10;
 const LINE_FEED = 10;
+/** Bytes that are read first from the end of a file. */
+const FIRST_STEP = 64 << 10;
 
 /** A line of a file, without its line feed. */
 export interface FileLine {
@@ -71,6 +73,39 @@ export async function lastLine(file: FileHandle, size: number): Promise<FileLine
     return { text, start: start + before + 1, end: start + end + 1 };
   }
   return undefined;
+}
+
+/**
+ * Yields the whole lines of a file of `size` bytes, the last one first. A last line without a line
+ * feed is left out.
+ */
+export async function* linesFromEnd(
+  file: FileHandle,
+  size: number,
+): AsyncGenerator<FileLine, void, void> {
+  let tail: Buffer = Buffer.alloc(0);
+  let start = size;
+  /** Position in `tail` behind the line feed of the next line; 0 as long as there is none. */
+  let stop = 0;
+  for (let step = FIRST_STEP; ;) {
+    stop ||= tail.lastIndexOf(LINE_FEED) + 1;
+    const before = stop < 2 ? -1 : tail.lastIndexOf(LINE_FEED, stop - 2);
+    if (stop > 0 && (before !== -1 || start === 0)) {
+      const text = tail.subarray(before + 1, stop - 1).toString("utf8");
+      yield { text, start: start + before + 1, end: start + stop };
+      if (before === -1) return;
+      stop = before + 1;
+      tail = tail.subarray(0, stop);
+      step = FIRST_STEP;
+      continue;
+    }
+    if (start === 0) return;
+    const from = Math.max(0, start - step);
+    tail = Buffer.concat([await blockAt(file, from, start - from), tail]);
+    if (stop > 0) stop += start - from;
+    start = from;
+    step *= 2; // a long line takes time in proportion to its length
+  }
 }
 
 async function blockAt(file: FileHandle, position: number, length: number): Promise<Buffer> {

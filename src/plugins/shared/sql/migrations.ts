@@ -119,8 +119,33 @@ const dashboardControl: Migration = (schema) => `
     entry text not null
   );`;
 
+/** The threads of conversations. A removed turn and the one that follows it have the same `n`, and other versions. */
+const conversations: Migration = (schema) => `
+  create table ${schema}.threads (
+    id text collate "C" primary key,
+    owner text collate "C" not null,
+    version bigint not null,
+    updated_at text collate "C" not null,
+    head text not null
+  );
+  create index threads_order on ${schema}.threads (updated_at desc, id desc);
+  create index threads_owner on ${schema}.threads (owner, updated_at desc, id desc);
+  create table ${schema}.turns (
+    thread text collate "C" not null,
+    n bigint not null,
+    version bigint not null,
+    turn text not null,
+    primary key (thread, n, version)
+  );`;
+
 /** All changes of the one schema that all parts of the framework share. */
-const MIGRATIONS: readonly Migration[] = [journal, dashboardRuns, dashboardControl, serviceTables];
+const MIGRATIONS: readonly Migration[] = [
+  journal,
+  dashboardRuns,
+  dashboardControl,
+  serviceTables,
+  conversations,
+];
 
 /** The version of the schema that this version of the framework reads and writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
