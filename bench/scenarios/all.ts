@@ -1,6 +1,7 @@
 import type { Scenario } from "../harness/scenario.js";
 import { chainScenario } from "./chain.js";
 import { coldStartScenario } from "./cold-start.js";
+import { conversationScenario } from "./conversation.js";
 import { dashboardScenario } from "./dashboard.js";
 import { durableScenario } from "./durable.js";
 import { fanOutScenario } from "./fan-out.js";
@@ -29,6 +30,7 @@ export const SCENARIOS: readonly Scenario[] = [
   waitingScenario,
   coldStartScenario,
   vendorRequestScenario,
+  conversationScenario,
   growthScenario,
   durableScenario,
   dashboardScenario,

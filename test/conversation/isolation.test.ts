@@ -88,7 +88,7 @@ describe("a prompt of a thread", () => {
           }
         },
       ),
-      { numRuns: 25 },
+      { numRuns: 12 },
     );
   });
 });

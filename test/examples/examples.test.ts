@@ -353,6 +353,11 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     "> What is my name?\nI do not know yet.\n  (1 call, 2 messages)",
     "> What is my name?\nYour name is Ada.\n  (1 call, 6 messages)",
   ],
+  "66-threads-per-user.js": [
+    "ada: trip (turns: 4)\nben: taxes (turns: 1)\nben opens trip: AE_ACCESS_DENIED",
+    "4 turns, summary up to turn 1: They talked about ferries to Amrum.",
+    "trip-with-ben: 8 messages",
+  ],
   "47-mcp-client.js": [
     "files__read_text_file: effect send, untrusted true",
     "files__list_directory -> [FILE] agent-teams.md",
