@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Fields } from "../util/objects.js";
+import type { Service } from "./service.js";
 import type { Awaitable } from "./types.js";
 
 /** The address of an ensemble that starts. */
@@ -15,6 +16,8 @@ export interface MountAddress {
   readonly publicUrl: string | undefined;
   /** Whether other machines can reach the listener. */
   readonly isReachable: boolean;
+  /** The service that starts. */
+  readonly service: Service;
 }
 
 /** The part of a service's listener that a plugin serves. */

@@ -135,6 +135,7 @@ export type {
   CallerOptions,
   Service,
   ServiceEvent,
+  ServiceSchedule,
   ServiceState,
   StartOptions,
 } from "./service.js";

@@ -94,6 +94,7 @@ export type AuditAction =
   | "resume"
   | "fork"
   | "settle"
+  | "redrive"
   | "review"
   | "remove"
   | "baseline"

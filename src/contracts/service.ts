@@ -109,6 +109,17 @@ export interface ActiveRequest {
   readonly startedAt: string;
 }
 
+/** A schedule of a service. */
+export interface ServiceSchedule {
+  readonly name: string;
+  /** The shared task that it requests. */
+  readonly task: string;
+  /** For people: the cron expression with its time zone, or the interval. */
+  readonly times: string;
+  /** The next time, as an ISO instant. Absent where there is none. */
+  readonly next?: string | undefined;
+}
+
 /** A started ensemble. */
 export interface Service {
   readonly name: string;
@@ -122,6 +133,7 @@ export interface Service {
   stats(): Promise<{ readonly running: number; readonly depth: QueueDepth }>;
   requests(): readonly ActiveRequest[];
   entry(): CatalogueEntry;
+  schedules(): readonly ServiceSchedule[];
   /** Requests cancellation. Returns false if the request has ended or is unknown. */
   cancel(requestId: string, reason?: string): Promise<boolean>;
   deadLetters(): Promise<readonly DeadLetter[]>;

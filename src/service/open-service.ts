@@ -102,7 +102,7 @@ export class ServiceStarter {
     return async (service) => {
       const { serveHttp, mountNothing } = await import("./http/listen.js");
       if (options.port !== undefined) return serveHttp(service, { ...parts, routes, mounts });
-      await mountNothing(mounts, options);
+      await mountNothing(service, mounts, options);
       return undefined;
     };
   }

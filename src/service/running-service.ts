@@ -5,7 +5,13 @@ import type {
   NetworkBackend,
   QueueDepth,
 } from "../contracts/network.js";
-import type { ActiveRequest, Service, ServiceEvent, ServiceState } from "../contracts/service.js";
+import type {
+  ActiveRequest,
+  Service,
+  ServiceEvent,
+  ServiceSchedule,
+  ServiceState,
+} from "../contracts/service.js";
 import type { DeliveryParts } from "./delivery-parts.js";
 import type { PlannedSchedule } from "./schedules/schedule-runner.js";
 import type { ServiceListener } from "./service-listener.js";
@@ -143,6 +149,20 @@ export class RunningService implements Service {
     });
   }
 
+  schedules(): readonly ServiceSchedule[] {
+    const { schedules, clock } = this.#parts;
+    const nowMs = clock.now().getTime();
+    return schedules.map(({ options: { name, task, schedule }, times }) => {
+      const nextMs = times.after(nowMs);
+      return {
+        name,
+        task,
+        times: "cron" in schedule ? cronText(schedule) : `every ${schedule.everyMs} ms`,
+        ...(nextMs !== undefined && { next: new Date(nextMs).toISOString() }),
+      };
+    });
+  }
+
   async cancel(requestId: string, reason = "Cancelled by the service"): Promise<boolean> {
     const { backend, settings } = this.#parts;
     const { resultTtlMs } = settings;
@@ -227,4 +247,14 @@ export class RunningService implements Service {
     this.#state = state;
     this.#parts.events.emit({ type: "service_state", state });
   }
+}
+
+function cronText({
+  cron,
+  timezone,
+}: {
+  readonly cron: string;
+  readonly timezone?: string | undefined;
+}): string {
+  return timezone === undefined ? cron : `${cron} ${timezone}`;
 }

@@ -6,6 +6,7 @@ import type { ResumableRuns } from "../../contracts/journal.js";
 import type { Inputs } from "../../contracts/types.js";
 import type { Plugin, PluginContext } from "../../contracts/plugin.js";
 import type { HookRun } from "../../contracts/run.js";
+import type { Service } from "../../contracts/service.js";
 import type { Clock, IdGenerator } from "../../contracts/runtime.js";
 import type { ExecutionTrace } from "../../contracts/trace.js";
 import type { DashboardSettings } from "./dashboard-options.js";
@@ -86,6 +87,7 @@ export class Board {
   readonly #alerts: Alerts;
   readonly #closeMs: number;
   readonly #kernels = new Map<EventStream, AttachedKernel>();
+  readonly #services = new Set<Service>();
   readonly #running = new Map<string, HookRun>();
   readonly #changes = new BaselineChanges((runId) => this.runs.find(runId));
   readonly #traces = new Map<string, ExecutionTrace>();
@@ -136,6 +138,17 @@ export class Board {
     if (!this.settings.contents) return []; // they show what a plugin has of a run
     const all = [...this.#kernels.values()].flatMap(({ panels }) => panels);
     return all.filter(({ name }, i) => all.findIndex((one) => one.name === name) === i);
+  }
+
+  /** The services of the attached kernels that have not stopped. */
+  get services(): readonly Service[] {
+    return [...this.#services];
+  }
+
+  /** Takes in a service that starts, until it has stopped. */
+  addService(service: Service): void {
+    this.#services.add(service);
+    void service.closed.then(() => this.#services.delete(service));
   }
 
   /** The runs that plugins of the attached kernels keep. */

@@ -149,7 +149,12 @@ class LiveDashboard implements Dashboard {
   }
 
   bind(bind: BindApi): void {
-    const mount: HttpMount = { mount: (address) => this.#mounts.mount(address) };
+    const mount: HttpMount = {
+      mount: (address) => {
+        this.#board.addService(address.service);
+        return this.#mounts.mount(address);
+      },
+    };
     bind.many(Tokens.HttpMount).toConstantValue(mount);
   }
 

@@ -53,7 +53,7 @@ export async function serveHttp(
 ): Promise<ServiceListener> {
   const { options, settings, events, ids } = parts;
   const { port = 0, callers, publicUrl } = options;
-  const address = mountAddress(options);
+  const address = mountAddress(service, options);
   const { host, allowedHosts } = address;
   const closing = new AbortController();
   const isReachable = !isLoopbackHost(host) || publicUrl !== undefined;
@@ -113,13 +113,14 @@ function notListening(cause: unknown, host: string, port: number): NetworkError 
 
 /** Offers `mounts` a service without a listener. @throws the error of a mount */
 export async function mountNothing(
+  service: RunningService,
   mounts: readonly HttpMount[],
   options: StartOptions,
 ): Promise<void> {
-  await Mounts.open(mounts, mountAddress(options));
+  await Mounts.open(mounts, mountAddress(service, options));
 }
 
-function mountAddress(options: StartOptions): MountAddress {
+function mountAddress(service: RunningService, options: StartOptions): MountAddress {
   const { host: given = "127.0.0.1", port, publicUrl } = options;
   const host = bareHost(given);
   return {
@@ -127,6 +128,7 @@ function mountAddress(options: StartOptions): MountAddress {
     host,
     allowedHosts: hostNames(host, options),
     publicUrl,
+    service,
     isReachable: [given, ...(publicUrl === undefined ? [] : [new URL(publicUrl).hostname])].some(
       (name) => !isLoopbackHost(bareHost(name)),
     ),

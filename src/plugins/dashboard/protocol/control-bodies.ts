@@ -2,7 +2,7 @@ import type { CaptureMode } from "../../../contracts/capture.js";
 import type { Dag } from "../../../contracts/dag.js";
 import type { Explanation } from "../../../contracts/ensemble-options.js";
 import type { DeadLetter, QueueDepth } from "../../../contracts/network.js";
-import type { ActiveRequest, ServiceState } from "../../../contracts/service.js";
+import type { ActiveRequest, ServiceSchedule, ServiceState } from "../../../contracts/service.js";
 import type { Inputs, JsonSchema } from "../../../contracts/types.js";
 
 /** An ensemble that the page may start. */
@@ -129,17 +129,6 @@ export interface PanelBody extends PanelInfo {
   readonly data: unknown;
 }
 
-/** A schedule of a service. */
-export interface ScheduleInfo {
-  readonly name: string;
-  /** The shared task that it requests. */
-  readonly task: string;
-  /** For people: the cron expression with its time zone, or the interval. */
-  readonly times: string;
-  /** The next time, as an ISO instant. Absent where there is none. */
-  readonly next?: string | undefined;
-}
-
 /** A service of this process. */
 export interface ServiceInfo {
   readonly name: string;
@@ -159,7 +148,7 @@ export interface ServiceInfo {
     readonly description: string;
   }[];
   readonly requests: readonly ActiveRequest[];
-  readonly schedules: readonly ScheduleInfo[];
+  readonly schedules: readonly ServiceSchedule[];
 }
 
 /** `GET /api/services`. */

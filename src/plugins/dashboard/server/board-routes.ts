@@ -4,6 +4,7 @@ import type { CountedStream } from "./entry-events.js";
 import type { BoardStatus, StatusBody } from "../protocol/http-bodies.js";
 import { PROTOCOL } from "../protocol/messages.js";
 import { boardJson, boardRoute, countIn, type BoardExchange } from "./answers.js";
+import { serviceRoutes } from "./service-routes.js";
 import { askStore } from "../stores/asked-store.js";
 import { userOf } from "./board-user.js";
 import { comparisonRoutes } from "./comparison-routes.js";
@@ -37,6 +38,7 @@ export function boardRoutes(board: Board, state: ServerState): readonly HttpRout
     ...controlRoutes(board),
     ...keptRoutes(board),
     ...panelRoutes(board),
+    ...serviceRoutes(board),
     ...reviewRoutes(board),
   ];
   return routes.map((route) => ({ ...route, path: `${basePath}${route.path}` }));

@@ -32,6 +32,9 @@ const LINES = `
   viewer GET /api/ensembles
   viewer GET /api/ensembles/n
   operator POST /api/ensembles/n/explain
+  viewer GET /api/services
+  operator GET /api/services/n/dead
+  operator POST /api/services/n/redrive
   viewer GET /api/panels
   viewer GET /api/panels/n
   viewer GET /api/runs/r/baseline
