@@ -15,6 +15,8 @@ import { ConnectionNotice, SignIn } from "./views/states.js";
 
 const ReviewsView = lazyPart(async () => (await import("./views/reviews.js")).ReviewsView);
 const CompareView = lazyPart(async () => (await import("./views/compare.js")).CompareView);
+const EnsemblesView = lazyPart(async () => (await import("./views/control.js")).EnsemblesView);
+const PanelView = lazyPart(async () => (await import("./views/control.js")).PanelView);
 const RunPage = lazyPart(async () => (await import("./views/run.js")).RunPage);
 
 /** Fetches what is not in sight yet: the page goes on when the program has ended. */
@@ -65,6 +67,8 @@ function View(): JSX.Element {
   const [page, id] = path;
   if (page === "runs" && id === undefined) return <RunsView />;
   if (page === "runs" && id !== undefined) return <RunPage key={id} runId={id} />;
+  if (page === "ensembles") return <EnsemblesView name={id} />;
+  if (page === "panels" && id !== undefined) return <PanelView key={id} name={id} />;
   if (page === "compare") return <CompareView />;
   if (page === "reviews") return <ReviewsView reviewId={id ?? query["review"]} />;
   return (

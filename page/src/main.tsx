@@ -2,6 +2,7 @@ import { render } from "preact";
 import "./board.css";
 import "./views/compare.css";
 import "./views/cost.css";
+import "./views/ensembles.css";
 import "./views/errors.css";
 import "./views/events.css";
 import "./views/key-help.css";

@@ -28,6 +28,7 @@ export function Header({ onHelp }: { readonly onHelp: () => void }): JSX.Element
           count={waiting}
           isHere={page === "reviews"}
         />
+        <Entry page="ensembles" icon="team" title="Ensembles" isHere={page === "ensembles"} />
         <Entry page="compare" icon="compare" title="Compare" isHere={page === "compare"} />
       </nav>
       <span class="grow" />

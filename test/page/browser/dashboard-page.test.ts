@@ -1,5 +1,6 @@
 import type { Browser } from "playwright-core";
 import { chromiumPath, launch } from "./chromium.js";
+import { controlTests } from "./control-suite.js";
 import { historyTests } from "./history-suite.js";
 import { listTests } from "./list-suite.js";
 import { pageTests } from "./page-suite.js";
@@ -32,6 +33,7 @@ describe("page of the dashboard in Chromium", () => {
   listTests(browser);
   runTests(browser);
   historyTests(browser);
+  controlTests(browser);
   reviewTests(browser);
   pageTests(browser);
 });

@@ -7,6 +7,7 @@ import { Icon, type IconName } from "../icon.js";
 import { lazyPart } from "../lazy.js";
 
 const ExportMenu = lazyPart(async () => (await import("../../views/run-tools.js")).ExportMenu);
+const ActionsPanel = lazyPart(async () => (await import("../../views/control.js")).ActionsPanel);
 const SearchPanel = lazyPart(async () => (await import("../../views/run-tools.js")).SearchPanel);
 
 /** Fetches what the buttons open. */
@@ -14,16 +15,16 @@ export function loadTools(): Promise<unknown> {
   return ExportMenu.load();
 }
 
-type Panel = "search" | "save";
+type Panel = "search" | "save" | "actions";
 
 export interface ToolBarProps {
   readonly run: OpenRun;
   readonly taskId: string | undefined;
 }
 
-/** Search, play in time, and save. */
+/** Search, play in time, save and control. */
 export function ToolBar({ run, taskId }: ToolBarProps): JSX.Element {
-  const { route } = useBoard();
+  const { route, env } = useBoard();
   const [open, setOpen] = useState<Panel>();
   const isPlayed = route.current.value.query["at"] !== undefined;
   const toggle = (panel: Panel): void => setOpen(open === panel ? undefined : panel);
@@ -51,6 +52,13 @@ export function ToolBar({ run, taskId }: ToolBarProps): JSX.Element {
       {button("search", "Search in the run (/)", open === "search", () => toggle("search"))}
       {button("play", "Play in time (p)", isPlayed, play)}
       {button("down", "Save the run", open === "save", () => toggle("save"))}
+      {env.isSaved !== true &&
+        button("handoff", "Control the run", open === "actions", () => toggle("actions"))}
+      {open === "actions" && (
+        <div class="popover">
+          <ActionsPanel key={run.runId} run={run} taskId={taskId} />
+        </div>
+      )}
       {open === "search" && (
         <div class="popover">
           <SearchPanel key={run.runId} runId={run.runId} onClose={() => setOpen(undefined)} />

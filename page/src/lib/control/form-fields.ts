@@ -63,22 +63,21 @@ function fieldsOf(schema: Fields, place: Place): readonly FormField[] {
 function fieldOf(schema: Fields, { root, path, filled }: Place, isRequired: boolean): FormField {
   const kind = kindOf(schema);
   const value = filled ?? schema["default"] ?? schema["const"];
-  const name = path.at(-1) ?? "";
   return {
     path,
     key: path.join("."),
     title: textOf(schema["title"]) ?? path.join(" · "),
     description: textOf(schema["description"]) ?? "",
     kind,
-    isRequired: isRequired && !(kind === "boolean"),
+    isRequired: isRequired && kind !== "boolean",
     options: Array.isArray(schema["enum"]) ? schema["enum"] : [],
     schema: { ...schema, $defs: root["$defs"], definitions: root["definitions"] },
-    initial: name === "" ? "" : writtenValue(kind, value),
+    initial: writtenValue(kind, value),
   };
 }
 
 function kindOf(schema: Fields): FieldKind {
-  const { type, format, items, maxLength } = schema as { readonly [name: string]: unknown };
+  const { type, format, items, maxLength } = schema;
   if (Array.isArray(schema["enum"])) return "choice";
   if (type === "boolean") return "boolean";
   if (type === "number" || type === "integer") return "number";
@@ -107,7 +106,7 @@ export function formResult(fields: readonly FormField[], values: FormValues): Fo
     else if (read.value !== undefined) setAt(inputs, path, read.value);
     else if (isRequired) problems[key] = "This is required.";
   }
-  return { inputs: inputs as Inputs, problems }; // names with JSON values
+  return { inputs, problems };
 }
 
 interface ReadValue {

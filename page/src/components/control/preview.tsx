@@ -1,0 +1,84 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { ExplainBody } from "../../../../src/plugins/dashboard/protocol/control-bodies.js";
+import { formatCost, formatCount } from "../../lib/format.js";
+import { visibleText } from "../../lib/visible-text.js";
+import { Chip } from "../chip.js";
+import { PlainText } from "../plain-text.js";
+
+/** What a run would send, without a call of a model. */
+export function Preview({ explained }: { readonly explained: ExplainBody }): JSX.Element {
+  const { tasks, estimatedInputTokens, unbounded } = explained;
+  const [chosen, setChosen] = useState(0);
+  const task = tasks[chosen];
+  return (
+    <section class="col preview" aria-label="What would be sent">
+      <div class="row">
+        <h2 class="grow">What would be sent</h2>
+        <Chip>no model is called</Chip>
+      </div>
+      <p>
+        <b>{boundText(explained)}</b>
+        <span class="muted">{` · about ${formatCount(estimatedInputTokens)} tokens in first prompts`}</span>
+      </p>
+      {unbounded.map((reason) => (
+        <p key={reason} class="st waiting wrap-text">
+          {visibleText(reason)}
+        </p>
+      ))}
+      <table>
+        <thead>
+          <tr>
+            <th>Task</th>
+            <th>Model</th>
+            <th class="num">First prompt</th>
+            <th class="num">Calls at most</th>
+          </tr>
+        </thead>
+        <tbody>
+          {tasks.map(({ taskId, model, estimatedInputTokens: tokens, maxModelCalls }, i) => (
+            <tr key={taskId} {...(i === chosen && { "aria-current": true as const })}>
+              <td>
+                <button type="button" class="sort" onClick={() => setChosen(i)}>
+                  <b>{visibleText(taskId)}</b>
+                </button>
+              </td>
+              <td class="muted">{model === "" ? "–" : visibleText(model)}</td>
+              <td class="num">{model === "" ? "–" : formatCount(tokens)}</td>
+              <td class="num">{model === "" ? "–" : formatCount(maxModelCalls)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {task !== undefined && task.model !== "" && <TaskPrompt task={task} />}
+    </section>
+  );
+}
+
+function boundText({ costBound, unbounded }: ExplainBody): string {
+  if (costBound !== undefined)
+    return `at most ${formatCost(costBound.totalCost, costBound.currency)}`;
+  return unbounded.length > 0 ? "no upper bound of the cost" : "no prices are known";
+}
+
+/** The first prompt of a task. */
+function TaskPrompt({ task }: { readonly task: ExplainBody["tasks"][number] }): JSX.Element {
+  return (
+    <>
+      <h3>Prompt of {visibleText(task.taskId)}</h3>
+      {task.systemPrompt !== "" && (
+        <div class="section">
+          <b>system</b>
+          <PlainText text={task.systemPrompt} />
+        </div>
+      )}
+      <div class="section">
+        <b>task</b>
+        <PlainText text={task.userPrompt} />
+      </div>
+      {task.tools.length > 0 && (
+        <p class="faint">Tools: {task.tools.map(visibleText).join(", ")}</p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,141 @@
+import type { JSX } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import type {
+  ExplainBody,
+  RunAcceptedBody,
+  StartableEnsemble,
+  StartRunBody,
+} from "../../../../src/plugins/dashboard/protocol/control-bodies.js";
+import type { ApiError } from "../../api.js";
+import { inputProblems, useAction } from "../../hooks/use-action.js";
+import { useKeys } from "../../hooks/use-keys.js";
+import { errorWords } from "../../lib/api-words.js";
+import { curlOf } from "../../lib/control/curl.js";
+import {
+  formFields,
+  formResult,
+  type FieldValue,
+  type FormField,
+  type FormValues,
+} from "../../lib/control/form-fields.js";
+import { hrefOf } from "../../lib/route.js";
+import { visibleText } from "../../lib/visible-text.js";
+import { useBoard } from "../../stores/board.js";
+import { CopyButton } from "../errors/copy-button.js";
+import { Icon } from "../icon.js";
+import { Notice } from "../notice.js";
+import { FormFields } from "./form.js";
+import { Preview } from "./preview.js";
+
+/** The inputs of an ensemble, what a run would send, and the button that starts it. */
+export function StartForm({ ensemble }: { readonly ensemble: StartableEnsemble }): JSX.Element {
+  const { session } = useBoard();
+  const form = useStart(ensemble);
+  useKeys({ "Ctrl+Enter": form.start });
+  const { shownProblems, refused } = form;
+  const mayStart = session.may("operator");
+  return (
+    <div class="start-form">
+      <form
+        class="col"
+        aria-label={`Inputs of ${ensemble.name}`}
+        onSubmit={(event) => {
+          event.preventDefault();
+          form.start();
+        }}
+      >
+        <h1>{visibleText(ensemble.title ?? ensemble.name)}</h1>
+        {ensemble.description !== undefined && (
+          <p class="muted">{visibleText(ensemble.description)}</p>
+        )}
+        {form.fields.length === 0 && <p class="muted">It needs no inputs.</p>}
+        <FormFields
+          fields={form.fields}
+          values={form.values}
+          problems={shownProblems}
+          onValue={form.onValue}
+        />
+        {shownProblems[""] !== undefined && <Notice kind="failed">{shownProblems[""]}</Notice>}
+        {refused !== undefined && <Notice kind="failed">{visibleText(errorWords(refused))}</Notice>}
+        {!mayStart && <Notice kind="waiting">Your role can’t start runs.</Notice>}
+        <div class="row wrap start-actions">
+          <CopyButton title="Copy as curl" text={form.curl} />
+          <button
+            type="button"
+            class="btn"
+            disabled={!mayStart || form.isBusy}
+            onClick={form.explain}
+          >
+            Preview
+          </button>
+          <button type="submit" class="btn main big" disabled={!mayStart || form.isBusy}>
+            <Icon name="play" /> Start
+          </button>
+        </div>
+      </form>
+      {form.explained !== undefined && <Preview explained={form.explained} />}
+    </div>
+  );
+}
+
+interface StartState {
+  readonly fields: readonly FormField[];
+  readonly values: FormValues;
+  readonly onValue: (key: string, value: FieldValue) => void;
+  readonly shownProblems: Readonly<Record<string, string>>;
+  /** A refusal that belongs to no field. */
+  readonly refused: ApiError | undefined;
+  readonly explained: ExplainBody | undefined;
+  readonly isBusy: boolean;
+  /** The start as a command. */
+  readonly curl: string;
+  readonly start: () => void;
+  readonly explain: () => void;
+}
+
+function useStart(ensemble: StartableEnsemble): StartState {
+  const { api, route, session } = useBoard();
+  const fields = useMemo(() => formFields(ensemble.inputs, ensemble.filled), [ensemble]);
+  const [values, setValues] = useState<FormValues>({});
+  const [isTried, setTried] = useState(false);
+  const [explained, setExplained] = useState<ExplainBody>();
+  const action = useAction();
+  const { inputs, problems } = formResult(fields, values);
+  const body: StartRunBody = { ensemble: ensemble.name, inputs };
+  const attempt = (request: () => Promise<void>): void => {
+    setTried(true);
+    if (Object.keys(problems).length === 0) action.run(request);
+  };
+  const board = new URL(".", window.location.href.split("#")[0]).href.replace(/\/$/, "");
+  return {
+    fields,
+    values,
+    onValue: (key, value) => setValues({ ...values, [key]: value }),
+    shownProblems: {
+      ...inputProblems(action.error),
+      ...(isTried ? problems : onlyWritten(problems, values)),
+    },
+    refused: action.error?.code === "INPUTS_INVALID" ? undefined : action.error,
+    explained,
+    isBusy: action.isBusy,
+    curl: curlOf(board, "/api/runs", body, session.token.value !== undefined),
+    start: () =>
+      attempt(async () => {
+        const { runId } = await api.send<RunAcceptedBody>("POST", "/api/runs", body);
+        route.go(hrefOf(["runs", runId]));
+      }),
+    explain: () =>
+      attempt(async () => {
+        const path = `/api/ensembles/${encodeURIComponent(ensemble.name)}/explain`;
+        setExplained(await api.send<ExplainBody>("POST", path, { inputs }));
+      }),
+  };
+}
+
+/** Problems of the fields that a person has written in. */
+function onlyWritten(
+  problems: Readonly<Record<string, string>>,
+  values: FormValues,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(problems).filter(([key]) => Object.hasOwn(values, key)));
+}

@@ -1,0 +1,169 @@
+import { expect } from "chai";
+import {
+  Agent,
+  definePlugin,
+  Ensemble,
+  Task,
+  Tokens,
+  type ChatModel,
+  type DashboardPanel,
+  type Plugin,
+} from "agentensemble";
+import { ScriptedModel } from "agentensemble/testing";
+import type { Browser } from "playwright-core";
+import { z } from "zod";
+import { expectAccessible } from "./accessibility.js";
+import { openedPages } from "./opened-pages.js";
+import { Door, until, writers } from "./teams.js";
+
+/** A team with typed inputs, and what its model was asked. */
+function briefing(plugins: readonly Plugin[] = []): {
+  readonly team: Ensemble;
+  readonly model: ScriptedModel;
+} {
+  const model = new ScriptedModel(() => ({ text: "The market grows." }));
+  return { team: teamOf(model, plugins), model };
+}
+
+function teamOf(model: ChatModel, plugins: readonly Plugin[]): Ensemble {
+  const agent = new Agent({ role: "Analyst", goal: "Estimates", model });
+  return new Ensemble({
+    name: "briefing",
+    inputType: z.object({
+      topic: z.string().describe("What the briefing is about"),
+      sources: z.number().int().min(1).default(3),
+      audience: z.enum(["investors", "engineers"]).optional(),
+    }),
+    tasks: [new Task({ name: "size", description: "Size of {topic}, {sources} sources", agent })],
+    captureMode: "FULL",
+    plugins: [...plugins],
+  });
+}
+
+const panels: readonly DashboardPanel[] = [
+  { name: "parts", title: "Parts", view: "table", read: () => [{ part: "anode", grams: 12 }] },
+  { name: "notes", title: "Notes", view: "markdown", read: () => "Read **this** first." },
+];
+const panelPlugin = definePlugin({
+  name: "test-panels",
+  bind: (bind) => {
+    for (const panel of panels) bind.many(Tokens.DashboardPanel).toConstantValue(panel);
+  },
+});
+
+/** Tests of what starts and controls runs in a browser. */
+export function controlTests(browser: () => Browser): void {
+  describe("control of runs", () => {
+    const { boards, open } = openedPages(browser);
+
+    it("starts a run from a form that shows what is wrong at its fields, and what would be sent", async () => {
+      const { board, url } = await boards.listening();
+      const { team, model } = briefing();
+      board.register("briefing", team, { description: "Sizes of markets" });
+      const { page } = await open(`${url}#/ensembles`);
+      await page.getByText("Sizes of markets").waitFor();
+      const sources = page.getByRole("textbox", { name: "sources" });
+      expect(await sources.inputValue()).to.equal("3");
+      await sources.fill("0");
+      await page.getByRole("button", { name: "Start", exact: true }).click();
+      await page.getByText("This is required.").waitFor();
+      await page.locator(".field.bad .err").nth(1).waitFor();
+      await expectAccessible(page, "start with problems");
+      await page.getByRole("textbox", { name: "topic required" }).fill("heat pumps");
+      await sources.fill("5");
+      await page.getByRole("combobox", { name: "audience" }).selectOption("investors");
+      await page.getByRole("button", { name: "Preview" }).click();
+      const preview = page.getByRole("region", { name: "What would be sent" });
+      await preview.getByText(/Size of heat pumps, 5 sources/).waitFor();
+      expect(model.requests).to.have.lengthOf(0);
+      await expectAccessible(page, "preview");
+      await page.keyboard.press("Control+Enter");
+      await page.getByText("1 of 1 done").waitFor();
+      expect(JSON.stringify(model.requests)).to.contain("Size of heat pumps, 5 sources");
+    });
+
+    it("runs again with the same or other inputs, and without models from the trace", async () => {
+      const { board, url } = await boards.listening();
+      const { team, model } = briefing();
+      board.register("briefing", team, {
+        create: ({ plugins }) => teamOf(model, plugins),
+      });
+      const { runId } = await team.run({ topic: "heat pumps", sources: 4 });
+      const { page } = await open(`${url}#/runs/${runId}`);
+      const controls = page.getByRole("button", { name: "Control the run" });
+      await controls.click();
+      await page.getByRole("button", { name: "Run again" }).click();
+      await until(() => !page.url().includes(runId));
+      await page.getByText("1 of 1 done").waitFor();
+      expect(model.requests).to.have.lengthOf(2);
+      await page.getByRole("button", { name: "With other inputs" }).click();
+      const topic = page.getByRole("textbox", { name: "topic required" });
+      expect(await topic.inputValue()).to.equal("heat pumps");
+      await topic.fill("wind");
+      const before = page.url();
+      await page.getByRole("button", { name: "Run with these" }).click();
+      await until(() => page.url() !== before);
+      await page.getByText("1 of 1 done").waitFor();
+      expect(JSON.stringify(model.requests.at(-1))).to.contain("Size of wind, 4 sources");
+      const last = page.url();
+      await page.getByRole("button", { name: "Replay from the trace" }).click();
+      await until(() => page.url() !== last);
+      await page.getByText("1 of 1 done").waitFor();
+      expect(model.requests).to.have.lengthOf(3);
+    });
+
+    it("cancels a run that code started, with the reason, and removes it", async () => {
+      const { board, url } = await boards.listening();
+      const door = new Door();
+      boards.later(() => {
+        door.open();
+        return Promise.resolve();
+      });
+      const handle = writers(board, door, []).stream();
+      const { page } = await open(`${url}#/runs/${handle.id}`);
+      await page.getByRole("button", { name: "Control the run" }).click();
+      await page.getByLabel("Reason").fill("Too late");
+      await expectAccessible(page, "control");
+      await page.getByRole("button", { name: "Cancel the run" }).click();
+      door.open();
+      await handle.output.catch(() => undefined);
+      await page.getByText("cancelled").first().waitFor();
+      await page.getByRole("button", { name: "Remove the run …" }).click();
+      await page.getByRole("button", { name: "Remove it from memory and store" }).click();
+      await page.waitForURL(/#\/runs$/);
+      await page.getByText("No runs yet").waitFor();
+    });
+
+    it("is not offered to people who may only look", async () => {
+      const users = [{ name: "vera", role: "viewer", token: "token-of-vera" }] as const;
+      const { board, url } = await boards.listening({ users });
+      const { team } = briefing();
+      board.register("briefing", team);
+      const { runId } = await team.run({ topic: "heat pumps" });
+      const { page } = await open(`${url}#t=token-of-vera&/runs/${runId}`);
+      await page.getByRole("button", { name: "Control the run" }).click();
+      await page.getByText("There is nothing that you may do with this run now.").waitFor();
+      await page.goto(`${url}#/ensembles`);
+      await page.getByText("Your role can’t start runs.").waitFor();
+      expect(await page.getByRole("button", { name: "Start", exact: true }).isDisabled()).to.equal(
+        true,
+      );
+    });
+
+    it("shows the panels of plugins as tables and Markdown", async () => {
+      const { board, url } = await boards.listening();
+      const { team } = briefing([panelPlugin]);
+      board.register("briefing", team);
+      const { runId } = await team.run({ topic: "heat pumps" });
+      const { page } = await open(`${url}#/runs/${runId}`);
+      await page.getByRole("button", { name: "Control the run" }).click();
+      await page.getByRole("link", { name: "Parts" }).click();
+      await page.getByRole("cell", { name: "anode" }).waitFor();
+      await expectAccessible(page, "panel");
+      await page.goto(`${url}#/panels/notes?run=${runId}`);
+      await page.locator("strong", { hasText: "this" }).waitFor();
+      await page.goto(`${url}#/panels/none?run=${runId}`);
+      await page.getByRole("status").filter({ hasText: /panel/i }).waitFor();
+    });
+  });
+}
