@@ -29,6 +29,32 @@ function pagesOf(ids) {
   const run = (name, query) => `#/runs/${ids.get(name)}?${query}`;
   return {
     runs: ["#/runs"],
+    filter: [`#/runs?q=${encodeURIComponent("state:done tag:env=staging")}`],
+    compare: [
+      `#/compare?a=${ids.get("refund-desk")}&b=${ids.get("market-briefing")}`,
+      (page) => page.getByRole("button", { name: "settle" }).click(),
+    ],
+    start: [
+      "#/ensembles/market-briefing",
+      async (page) => {
+        await page.getByRole("textbox").first().fill("heat pumps");
+        await page.getByRole("button", { name: "Preview" }).click();
+        await page.getByText("What would be sent").waitFor();
+      },
+    ],
+    control: [
+      run("contract-review", "view=graph"),
+      (page) => page.getByRole("button", { name: "Control the run" }).click(),
+    ],
+    player: [run("market-briefing", "view=graph&at=1200")],
+    search: [
+      run("market-briefing", "view=graph&task=risks"),
+      async (page) => {
+        await page.keyboard.press("/");
+        await page.getByRole("textbox", { name: /search/ }).fill("lithium");
+        await sleep(800);
+      },
+    ],
     graph: [run("market-briefing", "view=graph&task=risks")],
     machine: [run("support", "view=graph")],
     timeline: [run("market-briefing", "view=timeline&task=risks")],
@@ -57,6 +83,8 @@ async function editRefund(page) {
 
 /** Starts every team, and waits until what can end has ended and the others wait for a review. */
 async function runTeams(board, url) {
+  for (const { name, make } of demoTeams({ pace: 0.3, plugins: [board] }))
+    board.register(name, make());
   const handles = demoTeams({ pace: 0.3, plugins: [board] }).map(({ make, inputs, tags }) =>
     make().stream(inputs, { tags }),
   );

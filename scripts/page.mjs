@@ -59,11 +59,12 @@ server.listen(Number(values.port), "127.0.0.1", () => {
   for (const { name, inputs, tags, make } of demoTeams({
     pace: Number(values.pace),
     plugins: [board],
-  }))
-    make()
-      .run(inputs, { tags })
-      .then(
-        ({ exitReason }) => console.log(`${name}: ${exitReason}`),
-        ({ message }) => console.log(`${name}: ${message}`),
-      );
+  })) {
+    const team = make();
+    board.register(name, team);
+    team.run(inputs, { tags }).then(
+      ({ exitReason }) => console.log(`${name}: ${exitReason}`),
+      ({ message }) => console.log(`${name}: ${message}`),
+    );
+  }
 });

@@ -96,6 +96,7 @@ export function controlTests(browser: () => Browser): void {
       await until(() => !page.url().includes(runId));
       await page.getByText("1 of 1 done").waitFor();
       expect(model.requests).to.have.lengthOf(2);
+      await controls.click();
       await page.getByRole("button", { name: "With other inputs" }).click();
       const topic = page.getByRole("textbox", { name: "topic required" });
       expect(await topic.inputValue()).to.equal("heat pumps");
@@ -106,6 +107,7 @@ export function controlTests(browser: () => Browser): void {
       await page.getByText("1 of 1 done").waitFor();
       expect(JSON.stringify(model.requests.at(-1))).to.contain("Size of wind, 4 sources");
       const last = page.url();
+      await controls.click();
       await page.getByRole("button", { name: "Replay from the trace" }).click();
       await until(() => page.url() !== last);
       await page.getByText("1 of 1 done").waitFor();
@@ -155,7 +157,9 @@ export function controlTests(browser: () => Browser): void {
       const { team } = briefing([panelPlugin]);
       board.register("briefing", team);
       const { runId } = await team.run({ topic: "heat pumps" });
-      const { page } = await open(`${url}#/runs/${runId}`);
+      const watched = await open(`${url}#/runs/${runId}`);
+      watched.expect(/404/);
+      const { page } = watched;
       await page.getByRole("button", { name: "Control the run" }).click();
       await page.getByRole("link", { name: "Parts" }).click();
       await page.getByRole("cell", { name: "anode" }).waitFor();

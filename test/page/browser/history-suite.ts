@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
+import { expectAccessible } from "./accessibility.js";
 import { openedPages } from "./opened-pages.js";
 import { answering, Door, writers } from "./teams.js";
 
@@ -54,6 +55,10 @@ export function historyTests(browser: () => Browser): void {
       await page.goto(`${url}#/compare?a=${first.runId}&b=${second.runId}`);
       await page.getByText("1 changed").waitFor();
       await page.getByRole("button", { name: "answer", exact: true }).click();
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme });
+        await expectAccessible(page, `comparison, ${colorScheme}`);
+      }
       expect(await page.locator(".diff del").allInnerTexts()).to.deep.equal(["12"]);
       expect(await page.locator(".diff ins").allInnerTexts()).to.deep.equal(["15"]);
       await page.getByRole("tab", { name: "Calls" }).click();
@@ -81,6 +86,7 @@ export function historyTests(browser: () => Browser): void {
       expect(await panel.locator("mark").first().innerText()).to.equal("turbine");
       await panel.getByRole("listitem").first().getByRole("link").click();
       await page.locator(".turn[aria-current]").getByText("Nobody expects the turbine.").waitFor();
+      await expectAccessible(page, "search");
       await panel.getByRole("textbox").fill("no such text");
       await panel.getByText("Nothing in this run has this text.").waitFor();
       await page.keyboard.press("Escape");
@@ -168,6 +174,7 @@ export function historyTests(browser: () => Browser): void {
       await page.getByText("3 of 3 done").waitFor();
       await page.keyboard.press("Home");
       await page.getByText("0 of 3 done").waitFor();
+      await expectAccessible(page, "player");
       await page.getByRole("button", { name: "Play", exact: true }).click();
       await page.getByText("3 of 3 done").waitFor();
       await page.getByRole("button", { name: "Now", exact: true }).click();

@@ -151,7 +151,7 @@ function setAt(target: Record<string, unknown>, path: readonly string[], value: 
   }
   const inner = Object.hasOwn(target, name) ? recordOf(target[name]) : {};
   define(inner);
-  setAt(inner as Record<string, unknown>, rest, value); // made here
+  setAt(inner, rest, value);
 }
 
 /** The schema behind a reference within the document. */
