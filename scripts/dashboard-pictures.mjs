@@ -37,7 +37,7 @@ function pagesOf(ids) {
     start: [
       "#/ensembles/market-briefing",
       async (page) => {
-        await page.getByRole("textbox").first().fill("heat pumps");
+        await page.getByRole("textbox").first().fill('{ "topic": "heat pumps" }');
         await page.getByRole("button", { name: "Preview" }).click();
         await page.getByText("What would be sent").waitFor();
       },

@@ -39,11 +39,13 @@ export function useRunAt(run: OpenRun, atMs: number | undefined): RunAt | undefi
   if (log === undefined || log.runId !== run.runId || log.state === "loading")
     return { run: undefined, n: -1, isCut: false };
   const until = Date.parse(run.view.summary.startedAt) + atMs;
-  let end = 0;
+  let end = 0; // entries that are shown
   for (const { at } of log.entries) {
     if (Date.parse(at) > until) break;
     end++;
   }
+  // The plan is a part of the beginning, also if it was written a moment later.
+  end = Math.max(end, log.entries.findIndex(({ type }) => type === "run_planned") + 1);
   // Forward by the entries between; backward from the beginning.
   const before = kept.current;
   const canGoOn = before?.runId === run.runId && before.place <= end;

@@ -63,7 +63,8 @@ export function changeOf(a: number, b: number, isCount = false): string {
   if (a === b) return "";
   const sign = b > a ? "+" : "−";
   if (isCount || a === 0) return isCount ? `${sign}${formatCount(Math.abs(b - a))}` : "new";
-  return `${sign}${Math.round((Math.abs(b - a) / a) * 100).toLocaleString("en")} %`;
+  const percent = Math.round((Math.abs(b - a) / a) * 100);
+  return percent === 0 ? "" : `${sign}${percent.toLocaleString("en")} %`;
 }
 
 const KINDS: Readonly<Record<TaskComparison["kind"], string>> = {

@@ -103,6 +103,19 @@ describe("form of the inputs", () => {
     expect(Object.getPrototypeOf(inputs)).to.equal(Object.prototype);
   });
 
+  it("is one box where the names of the inputs are not known", () => {
+    const fields = formFields({ type: "object", additionalProperties: true });
+    expect(fields.map(({ key, kind, title }) => [key, kind, title])).to.deep.equal([
+      ["", "json", "Inputs"],
+    ]);
+    expect(formResult(fields, { [""]: '{"topic":"wind"}' }).inputs).to.deep.equal({
+      topic: "wind",
+    });
+    expect(Object.keys(formResult(fields, { [""]: "[1]" }).problems)).to.deep.equal([""]);
+    expect(formResult(fields, {})).to.deep.equal({ inputs: {}, problems: {} });
+    expect(formFields({ type: "object", additionalProperties: false })).to.deep.equal([]);
+  });
+
   it("is written as a command, with quotation marks in it and without a token", () => {
     const command = curlOf("http://localhost:7329", "/api/runs", { topic: "it's" }, false);
     expect(command).to.contain(`-H 'origin: http://localhost:7329'`);

@@ -27,6 +27,7 @@ describe("words of a comparison", () => {
     expect(changeOf(2, 5, true)).to.equal("+3");
     expect(changeOf(0, 5)).to.equal("new");
     expect(changeOf(5, 5)).to.equal("");
+    expect(changeOf(10_000, 10_001)).to.equal("");
   });
 
   it("leave out what a side lacks, and sums of two currencies", () => {

@@ -39,7 +39,13 @@ const DEEPEST = 2;
 
 /** The fields of a JSON Schema of an object. `filled`: values that are there already. */
 export function formFields(schema: JsonSchema, filled: Inputs = {}): readonly FormField[] {
-  return fieldsOf(schema, { root: schema, path: [], filled });
+  const fields = fieldsOf(schema, { root: schema, path: [], filled });
+  if (fields.length > 0 || schema["additionalProperties"] === false) return fields;
+  // The names of the inputs are not known: all of them are written as one object.
+  const value = Object.keys(filled).length > 0 ? filled : undefined;
+  return [
+    fieldOf({ ...schema, title: "Inputs" }, { root: schema, path: [], filled: value }, false),
+  ];
 }
 
 interface Place {
@@ -103,6 +109,9 @@ export function formResult(fields: readonly FormField[], values: FormValues): Fo
     const { key, path, isRequired } = field;
     const read = readValue(field, values[key] ?? field.initial);
     if (read.problem !== undefined) problems[key] = read.problem;
+    else if (read.value !== undefined && path.length === 0)
+      for (const [name, value] of Object.entries(recordOf(read.value)))
+        setAt(inputs, [name], value);
     else if (read.value !== undefined) setAt(inputs, path, read.value);
     else if (isRequired) problems[key] = "This is required.";
   }
