@@ -209,7 +209,10 @@ export async function expectFleetKeepsAll(plan: FleetPlan): Promise<void> {
     const paidAgain = [...answered.paidThen].filter(
       ([hash, then]) => (world.paid.get(hash) ?? 0) > then,
     );
-    expect(paidAgain.length, `finished calls that were paid again, ${at}`).to.be.at.most(lost);
+    // Only a process that stalled for longer than its lease may make calls that another one has made meanwhile.
+    expect(paidAgain.length, `finished calls that were paid again, ${at}`).to.be.at.most(
+      lost * CALLS_AT_ONCE,
+    );
     const repeated = sumOf(world.paid) - plan.runs * CALLS;
     console.log(
       `      ${at}: ${plan.runs} runs, ${repeated} of ${plan.runs * CALLS} calls in flight made again, ${paidAgain.length} finished ones, ${lost} leases lost`,

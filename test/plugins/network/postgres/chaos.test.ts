@@ -16,6 +16,8 @@ describe("services on PostgreSQL", function () {
       await server.start();
     };
     const place = { url: server.url, prefix: "kills" };
-    expectNothingLost(await chaos({ place, requests: 200, kills: 2, restarts: 1, restart }));
+    expectNothingLost(
+      await chaos({ place, requests: 200, kills: 2, restarts: 1, restart, leaseMs: 2_000 }),
+    );
   });
 });
