@@ -9,6 +9,7 @@ import { growthScenario } from "./growth.js";
 import { layersScenario } from "./layers.js";
 import { mapReduceScenario } from "./map-reduce.js";
 import { memoryScenario } from "./memory.js";
+import { networkNatsScenario } from "./network-nats.js";
 import { networkScenario, redisScenario } from "./network.js";
 import { pageStreamsScenario } from "./page-streams.js";
 import { tokenStreamScenario } from "./token-stream.js";
@@ -36,4 +37,5 @@ export const SCENARIOS: readonly Scenario[] = [
   dashboardScenario,
   networkScenario,
   redisScenario,
+  networkNatsScenario,
 ];

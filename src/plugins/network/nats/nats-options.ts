@@ -75,7 +75,8 @@ function natsUrl(text: unknown): URL {
   if (typeof text === "string") {
     const whole = text.includes("://") ? text : `nats://${text}`;
     const url = URL.canParse(whole) ? new URL(whole) : undefined;
-    if (url !== undefined && SCHEMES.includes(url.protocol) && url.hostname !== "") return url;
+    const isPlain = url !== undefined && /^\/?$/.test(`${url.pathname}${url.search}${url.hash}`);
+    if (isPlain && SCHEMES.includes(url.protocol) && url.hostname !== "") return url;
   }
   throw new ValidationError(
     `nats() servers must be addresses such as nats://localhost:4222, got: ${preview(withoutCredentials(text))}`,

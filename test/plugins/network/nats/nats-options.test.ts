@@ -32,6 +32,7 @@ describe("options of nats()", () => {
       [{ servers: ["http://me:secret@a"] }, /addresses such as nats:.*\*\*\*@a/],
       [{ servers: [7] }, /got: 7/],
       [{ servers: "nats://" }, /addresses such as/],
+      [{ servers: "nats://a:4222/prefix" }, /addresses such as/],
       [{ servers: "a", prefix: "a.b" }, /prefix must have 1 to 32/],
       [{ servers: "a", prefix: 5 }, /prefix must have 1 to 32/],
       [{ servers: "a", idTtlMs: 0 }, /idTtlMs must be a positive/],
