@@ -16,6 +16,7 @@ import type { ConversationStore, WindowPolicy } from "./conversation.js";
 import type { CostConfiguration } from "./cost.js";
 import type { DashboardPanel } from "./dashboard-panel.js";
 import type { HttpMount } from "./http-mount.js";
+import type { ServiceObserver } from "./service-observer.js";
 import type { HttpRoute } from "./http-route.js";
 import type { Journal, JournalCodec, ResumableRuns } from "./journal.js";
 import type { MemoryStore } from "./memory.js";
@@ -75,6 +76,7 @@ export const Tokens = Object.freeze({
   RateWindow: createToken<RateWindow>("RateWindow"),
   HttpRoute: createToken<HttpRoute>("HttpRoute", "many"),
   HttpMount: createToken<HttpMount>("HttpMount", "many"),
+  ServiceObserver: createToken<ServiceObserver>("ServiceObserver", "many"),
   DashboardPanel: createToken<DashboardPanel>("DashboardPanel", "many"),
   KeptRuns: createToken<ResumableRuns>("KeptRuns", "many"),
   Journal: createToken<Journal>("Journal"),
@@ -100,6 +102,7 @@ export const MANY_TOKENS: readonly Token<unknown, "many">[] = Object.freeze([
   Tokens.SecretFilter,
   Tokens.HttpRoute,
   Tokens.HttpMount,
+  Tokens.ServiceObserver,
   Tokens.DashboardPanel,
   Tokens.KeptRuns,
 ]);

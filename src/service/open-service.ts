@@ -79,7 +79,16 @@ export class ServiceStarter {
       stopsOnSignals: options.signals ?? true,
       listen: this.#listen({ options, settings, events, ids, clock, reviews }),
     });
-    await service.open(signal);
+    const observers = ports.all(Tokens.ServiceObserver);
+    const ends = observers.map((observer) => observer.observe(service, settings));
+    const end = (): void => ends.forEach((each) => each());
+    try {
+      await service.open(signal);
+    } catch (error) {
+      end();
+      throw error;
+    }
+    void service.closed.then(end); // never rejects
     return service;
   }
 

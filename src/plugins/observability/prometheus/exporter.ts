@@ -1,6 +1,7 @@
 import type { Registry } from "prom-client";
 import type { Server } from "node:http";
 import type { EventStream } from "../../../contracts/events.js";
+import type { ServiceObserver } from "../../../contracts/service-observer.js";
 import type { Clock } from "../../../contracts/runtime.js";
 import type { Exposition } from "./endpoint.js";
 import type { MetricSet } from "./metric-set.js";
@@ -9,6 +10,7 @@ import { closeServer, serveMetrics, urlOf } from "./endpoint.js";
 import { LabelValues } from "./label-values.js";
 import { createMetrics } from "./metric-set.js";
 import { loadPromClient } from "./prom-client.js";
+import { ServiceMetrics } from "./service-metrics.js";
 import { RunMetrics } from "./run-metrics.js";
 
 /** The metrics of the kernels that have the plugin, and where they are read. */
@@ -18,6 +20,7 @@ export class PrometheusExporter {
   #server: Server | undefined;
   readonly #labels: LabelValues;
   readonly #runs = new WeakMap<EventStream, RunMetrics>();
+  #services: ServiceMetrics | undefined;
   #kernels = 0;
 
   constructor(readonly options: ResolvedPrometheusOptions) {
@@ -48,8 +51,13 @@ export class PrometheusExporter {
     await this.#serving;
   }
 
+  /** Counts for a service of a kernel that has started. Returns what ends this. */
+  observe: ServiceObserver["observe"] = (service, limits) =>
+    this.#services?.observe(service, limits) ?? ((): void => undefined);
+
   async expose(): Promise<Exposition> {
     const { registry } = await this.#ready();
+    await this.#services?.refresh();
     return { text: await registry.metrics(), contentType: registry.contentType };
   }
 
@@ -77,6 +85,8 @@ export class PrometheusExporter {
   async #create(): Promise<MetricSet> {
     const client = await loadPromClient();
     const registry = (this.options.registry ?? new client.Registry()) as Registry; // the option's type names only what was checked: third parties' types stay inside
-    return createMetrics(client, registry, this.options.prefix);
+    const metrics = createMetrics(client, registry, this.options.prefix);
+    this.#services = new ServiceMetrics(metrics, this.#labels);
+    return metrics;
   }
 }

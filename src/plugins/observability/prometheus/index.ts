@@ -39,7 +39,10 @@ export function prometheus(options: PrometheusOptions = {}): PrometheusPlugin {
   const exporter = new PrometheusExporter(resolvePrometheusOptions(options));
   return definePlugin({
     name: "observability-prometheus",
-    bind: () => exporter.join(), // the step that each kernel pairs with dispose
+    bind(bind) {
+      exporter.join(); // the step that each kernel pairs with dispose
+      bind.many(Tokens.ServiceObserver).toConstantValue({ observe: exporter.observe });
+    },
     apply({ hooks, events }) {
       events.on((e) => exporter.runsOf(events)?.handle(e), { only: COUNTED });
       tap(hooks, () => exporter.runsOf(events));

@@ -23,6 +23,15 @@ export interface MetricSet {
   readonly rateLimited: Counter;
   readonly toolExecutions: Counter;
   readonly toolSeconds: Histogram;
+  readonly queued: Gauge;
+  readonly oldestWait: Gauge;
+  readonly maxConcurrent: Gauge;
+  readonly utilization: Gauge;
+  readonly requests: Counter;
+  readonly requestSeconds: Histogram;
+  readonly redeliveries: Counter;
+  readonly deadLetters: Counter;
+  readonly lostLeases: Counter;
 }
 
 type Metric = Counter | Gauge | Histogram;
@@ -47,8 +56,8 @@ class MetricMaker {
     return this.#metric(this.client.Counter, name, { help, labelNames });
   }
 
-  gauge(name: string, help: string): Gauge {
-    return this.#metric(this.client.Gauge, name, { help, labelNames: [] });
+  gauge(name: string, help: string, ...labelNames: string[]): Gauge {
+    return this.#metric(this.client.Gauge, name, { help, labelNames });
   }
 
   histogram(name: string, help: string, buckets: number[], labelNames: string[]): Histogram {
@@ -122,5 +131,34 @@ export function createMetrics(client: PromClient, registry: Registry, prefix: st
       "tool_name",
       "agent_role",
     ]),
+    ...serviceMetricsOf(make),
+  };
+}
+
+type ServiceMetricName =
+  | ("queued" | "oldestWait" | "maxConcurrent" | "utilization" | "requests" | "requestSeconds")
+  | ("redeliveries" | "deadLetters" | "lostLeases");
+
+function serviceMetricsOf(make: MetricMaker): Pick<MetricSet, ServiceMetricName> {
+  const at = "ensemble";
+  return {
+    queued: make.gauge("queued_requests", "Requests of a service that wait", at),
+    oldestWait: make.gauge("oldest_wait_seconds", "Wait of the oldest request", at),
+    maxConcurrent: make.gauge("max_concurrent", "Most requests in execution at once", at),
+    utilization: make.gauge("capacity_utilization", "Requests in execution, of the most", at),
+    requests: make.counter(
+      "network_requests_total",
+      "Requests that a service has ended",
+      ...["from", "to", "task", "status"],
+    ),
+    requestSeconds: make.histogram(
+      "network_request_duration_seconds",
+      "Duration of the execution of requests",
+      TASK_SECONDS,
+      ["to", "task"],
+    ),
+    redeliveries: make.counter("redeliveries_total", "Executions of requests after the first", at),
+    deadLetters: make.counter("dead_letters_total", "Requests that became dead letters", at),
+    lostLeases: make.counter("lease_lost_total", "Executions whose lease was lost", at),
   };
 }

@@ -1,0 +1,50 @@
+// A service as a container or a unit of systemd runs it: probes, metrics at /metrics, an end that loses nothing. The files are in examples/deploy.
+// Run it: npm run example -- 66
+import { Ensemble, Task, Tokens, definePlugin } from "agentensemble";
+import { prometheus } from "agentensemble/observability/prometheus";
+
+const metrics = prometheus();
+
+/** Serves the metrics on the port of the service. */
+const metricsRoute = definePlugin({
+  name: "metrics-route",
+  bind: (bind) =>
+    void bind.many(Tokens.HttpRoute).toConstantValue({
+      method: "GET",
+      path: "/metrics",
+      role: "public", // contains names of callers and tasks, no texts
+      handle: async () =>
+        new Response(await metrics.metrics(), { headers: { "content-type": metrics.contentType } }),
+    }),
+});
+
+const kitchen = new Ensemble({
+  name: "kitchen",
+  shareTasks: { cook: new Task({ description: "Cook {context}", handler: () => "soup" }) },
+  plugins: [metrics, metricsRoute],
+  drainTimeoutMs: 120_000, // the grace period of the manifests is 15 seconds longer
+});
+
+const { PORT = "0", CALLER_TOKEN, POD_NAME } = process.env;
+const service = await kitchen.start({
+  port: Number(PORT),
+  // In a cluster: every address, the names of the Service, and callers with tokens.
+  ...(CALLER_TOKEN !== undefined && {
+    host: "0.0.0.0",
+    allowedHosts: (process.env["ALLOWED_HOSTS"] ?? "kitchen").split(","),
+    callers: { hotel: CALLER_TOKEN },
+  }),
+  ...(POD_NAME !== undefined && { instance: POD_NAME }),
+});
+console.log(`${service.name} listens`);
+
+if (CALLER_TOKEN === undefined) {
+  // On this machine: look at it once, and stop.
+  for (const path of ["/api/health/live", "/api/health/ready"])
+    console.log(path, (await fetch(`${service.url ?? ""}${path}`)).status);
+  const text = await (await fetch(`${service.url ?? ""}/metrics`)).text();
+  console.log(text.split("\n").find((line) => line.startsWith("agentensemble_queued_requests")));
+  process.kill(process.pid, "SIGTERM"); // as systemd and Kubernetes do
+}
+await service.closed;
+console.log("stopped");

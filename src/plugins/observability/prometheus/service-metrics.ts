@@ -1,0 +1,88 @@
+import type { Service, ServiceEvent } from "../../../contracts/service.js";
+import type { ServiceObserver } from "../../../contracts/service-observer.js";
+import type { LabelValues } from "./label-values.js";
+import type { MetricSet } from "./metric-set.js";
+import { withTimeout } from "../../../util/abort/timeouts.js";
+
+/** Time in ms that the queue of a service has to answer for its gauges. */
+const DEPTH_MS = 2_000;
+
+interface Observed {
+  readonly service: Service;
+  readonly maxConcurrent: number;
+}
+
+/** Counts what services do, and reads their queues when the metrics are read. */
+export class ServiceMetrics implements ServiceObserver {
+  readonly #metrics: MetricSet;
+  readonly #labels: LabelValues;
+  readonly #observed = new Set<Observed>();
+
+  constructor(metrics: MetricSet, labels: LabelValues) {
+    this.#metrics = metrics;
+    this.#labels = labels;
+  }
+
+  observe(
+    service: Service,
+    { maxConcurrentRequests: maxConcurrent }: { readonly maxConcurrentRequests: number },
+  ): () => void {
+    const one = { service, maxConcurrent };
+    this.#observed.add(one);
+    const leave = service.on((event) => this.#count(event));
+    return () => {
+      leave();
+      this.#observed.delete(one);
+      const { queued, oldestWait, maxConcurrent: most, utilization } = this.#metrics;
+      for (const gauge of [queued, oldestWait, most, utilization])
+        gauge.remove({ ensemble: service.name });
+    };
+  }
+
+  /** Sets the gauges. A queue that does not answer has none. */
+  async refresh(): Promise<void> {
+    await Promise.all([...this.#observed].map((one) => this.#read(one)));
+  }
+
+  async #read({ service, maxConcurrent }: Observed): Promise<void> {
+    const { queued, oldestWait, maxConcurrent: most, utilization } = this.#metrics;
+    const labels = { ensemble: service.name };
+    most.set(labels, maxConcurrent);
+    utilization.set(labels, service.requests().length / maxConcurrent);
+    try {
+      const { depth } = await withTimeout(() => service.stats(), {
+        ms: DEPTH_MS,
+        late: (): never => {
+          throw new Error("The queue does not answer");
+        },
+      });
+      queued.set(labels, depth.queued);
+      oldestWait.set(labels, depth.oldestWaitMs / 1_000);
+    } catch {
+      queued.remove(labels); // an old value would be wrong
+      oldestWait.remove(labels);
+    }
+  }
+
+  #count(event: ServiceEvent): void {
+    const { requests, requestSeconds, redeliveries, deadLetters, lostLeases } = this.#metrics;
+    const { ensemble } = event;
+    switch (event.type) {
+      case "request_started":
+        if (event.attempt > 1) redeliveries.inc({ ensemble });
+        return;
+      case "request_finished": {
+        const { from, task, status, durationMs } = event;
+        const place = { to: ensemble, task: this.#labels.of("task", task) };
+        requests.inc({ from: this.#labels.of("from", from), ...place, status });
+        requestSeconds.observe(place, durationMs / 1_000);
+        return;
+      }
+      case "dead_letter":
+        return deadLetters.inc({ ensemble });
+      case "lease_lost":
+        return lostLeases.inc({ ensemble });
+      default:
+    }
+  }
+}
