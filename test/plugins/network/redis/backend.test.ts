@@ -109,7 +109,7 @@ describe("requests in BullMQ", () => {
   });
   beforeEach(() => {
     prefix = `test-${randomUUID()}`;
-    backend = bullmq({ url: REDIS_URL, prefix, leaseCheckMs: 100 });
+    backend = bullmq({ url: REDIS_URL, prefix, leaseCheckMs: 100, timeoutMs: 20_000 });
   });
   afterEach(async () => {
     await backend.close();
@@ -212,17 +212,27 @@ describe("a backend whose Redis is away", function () {
 
   it("rejects after its time limit, and goes on when Redis is back", async function () {
     const server = await OwnRedis.make(this);
-    const backend = bullmq({ url: server.url, timeoutMs: 300 });
+    const backend = bullmq({ url: server.url, timeoutMs: 20_000 });
+    const impatient = bullmq({ url: server.url, timeoutMs: 300 });
     try {
-      const { queue, results } = backend;
-      await queue.enqueue("kitchen", request("r1"));
+      const { queue, results } = impatient;
+      await backend.queue.enqueue("kitchen", request("r1"));
+      await until(
+        () =>
+          queue.depth("kitchen").then(
+            () => true,
+            () => false,
+          ),
+        undefined,
+        60_000,
+      );
       await server.kill();
       const calls = [
         () => queue.enqueue("kitchen", request("r2")),
         () => queue.dequeue("kitchen", { timeoutMs: 500, leaseMs: LEASE_MS }),
         () => results.retrieve("r1"),
         () => results.subscribe("r1", () => undefined),
-        () => backend.catalogue.entries(),
+        () => impatient.catalogue.entries(),
       ];
       for (const call of calls) {
         const error = await rejectionOf(NetworkError, call());
@@ -242,6 +252,7 @@ describe("a backend whose Redis is away", function () {
       expect(ids.sort()).to.deep.equal(["r1", "r2"]);
     } finally {
       await backend.close();
+      await impatient.close();
       await server.kill();
     }
   });

@@ -23,7 +23,7 @@ function newPlace(): Place {
   const open: NetworkBackend[] = [];
   return {
     open() {
-      const backend = bullmq({ url: REDIS_URL, prefix, leaseCheckMs: 100 });
+      const backend = bullmq({ url: REDIS_URL, prefix, leaseCheckMs: 100, timeoutMs: 20_000 });
       open.push(backend);
       return backend;
     },
@@ -48,7 +48,7 @@ describe("a backend in Redis", () => {
       return { queue: another(), another, reopen: another, dispose: () => place.dispose() };
     },
     reopens: true,
-    leaseMs: 300,
+    leaseMs: 1_000,
     capabilities: { ageing: false, exactCapacity: false },
   });
   resultStoreContract("Redis", {
