@@ -111,6 +111,6 @@ export class TurnRun {
 }
 
 /** Names something in tags, without showing it. */
-export function shortHash(text: string): string {
+function shortHash(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 16);
 }

@@ -7,14 +7,14 @@ import { checkThreadQuery } from "./checks.js";
 export type ThreadPlace = readonly [updatedAt: string, id: string];
 
 /** Compares places, the last changed first. */
-export function comparePlaces([atA, idA]: ThreadPlace, [atB, idB]: ThreadPlace): number {
+function comparePlaces([atA, idA]: ThreadPlace, [atB, idB]: ThreadPlace): number {
   if (atA !== atB) return atA < atB ? 1 : -1;
   if (idA === idB) return 0;
   return idA < idB ? 1 : -1;
 }
 
 /** The text of a place that a caller sends back as `after`. */
-export function cursorOf({ updatedAt, id }: ThreadHead): string {
+function cursorOf({ updatedAt, id }: ThreadHead): string {
   return Buffer.from(JSON.stringify([updatedAt, id])).toString("base64url");
 }
 
