@@ -1,5 +1,10 @@
 import type { Agent } from "../contracts/agent.js";
-import type { ConversationStore, ThreadHead, WindowPolicy } from "../contracts/conversation.js";
+import type {
+  ConversationStore,
+  ThreadHead,
+  ThreadSummary,
+  WindowPolicy,
+} from "../contracts/conversation.js";
 import type { EnsembleOptions } from "../contracts/ensemble-options.js";
 import type { RunInfo, RunValue, ScopeName } from "../contracts/run-info.js";
 import type { AnyTask, PlainTaskOptions } from "../contracts/task.js";
@@ -7,7 +12,6 @@ import type { Token } from "../contracts/token.js";
 import type { RunRequest } from "../engine/run/prepare-run.js";
 import type { ChatTurns, SeenThread, WindowReader } from "../plugins/agents/chat/index.js";
 import type { ConversationOptions, OnTurnFailure } from "./conversation-options.js";
-import type { TurnWork } from "./turn.js";
 import { ValidationError } from "../contracts/errors.js";
 import { valuesByToken } from "../contracts/run-value.js";
 import { AccessDeniedError } from "../contracts/state-errors.js";
@@ -22,7 +26,7 @@ import { InMemoryThreads } from "../plugins/conversation/memory-store/in-memory-
 import { lastTurns } from "../plugins/conversation/windows/window-policies.js";
 import { checkConversationOptions } from "./conversation-options.js";
 import { countMessageTokens } from "./count-tokens.js";
-import { TURN_TASK } from "./turn-run.js";
+import { TURN_TASK } from "./turn-record.js";
 
 const BUSY_TIMEOUT_MS = 30_000;
 const WINDOW = 50;
@@ -142,7 +146,7 @@ export class ConversationCore {
   async seenBy(
     { scope, summarize }: WindowReader,
     { store, threadId, head, keep }: SeenFrom,
-    work: TurnWork,
+    work: { summary: ThreadSummary | undefined },
   ): Promise<SeenThread> {
     if (head === undefined || keep === 0) return { turns: [] };
     const { summary } = head;

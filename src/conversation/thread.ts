@@ -20,7 +20,8 @@ import { checkOwner, checkThreadId } from "../plugins/conversation/shared/checks
 import { runOptionsOf } from "./conversation-options.js";
 import { turnInputOf } from "./turn-input.js";
 import { Turn } from "./turn.js";
-import { TURN_TASK, TurnRun } from "./turn-run.js";
+import { TURN_TASK } from "./turn-record.js";
+import { TurnRun } from "./turn-run.js";
 
 /** Turns that are read at once. */
 const PAGE = 32;

@@ -3,6 +3,9 @@ import type { StoredTurn, ThreadMessage, TurnStatus } from "../contracts/convers
 import type { EnsembleOutput } from "../contracts/output.js";
 import type { TurnContent } from "./turn-input.js";
 
+/** The id of the task of a turn. */
+export const TURN_TASK = "turn";
+
 /** What a turn stored is made of. */
 export interface TurnFacts {
   readonly n: number;

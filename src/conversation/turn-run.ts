@@ -14,9 +14,7 @@ import { executeRun } from "../engine/run/execute-run.js";
 import { follow } from "../engine/run/create-run.js";
 import { attach } from "../engine/run/run-step.js";
 import { Cancellation } from "../util/abort/cancellation.js";
-
-/** The id of the task of a turn. */
-export const TURN_TASK = "turn";
+import { TURN_TASK } from "./turn-record.js";
 
 /** Where the run of a turn belongs. */
 export interface TurnPlace {

@@ -19,8 +19,8 @@ import {
 } from "../contracts/conversation-errors.js";
 import { AgentEnsembleError, RunCancelledError, ValidationError } from "../contracts/errors.js";
 import { messageOf } from "../util/errors.js";
-import { acceptedMessages, partialMessages, storedTurnOf } from "./turn-record.js";
-import { TURN_TASK, type TurnRun } from "./turn-run.js";
+import { acceptedMessages, partialMessages, storedTurnOf, TURN_TASK } from "./turn-record.js";
+import type { TurnRun } from "./turn-run.js";
 
 /** What a turn is about. */
 export interface TurnRequest {

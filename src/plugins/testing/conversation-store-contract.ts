@@ -30,7 +30,7 @@ export interface ConversationStoreContractOptions {
 }
 
 /** Passes a new store to a test, and disposes of it afterwards. */
-export type UseThreads = (
+type UseStore = (
   body: (store: ConversationStore, subject: ConversationStoreUnderTest) => Promise<void>,
 ) => Promise<void>;
 
@@ -44,7 +44,7 @@ const IDS = [
   "'; --",
 ];
 
-function contentSuite(use: UseThreads): void {
+function contentSuite(use: UseStore): void {
   it("has nothing of an unknown thread", () =>
     use(async (store) => {
       assert.equal(await store.open("nobody"), undefined);
@@ -82,7 +82,7 @@ function contentSuite(use: UseThreads): void {
     }));
 }
 
-function idSuite(use: UseThreads): void {
+function idSuite(use: UseStore): void {
   it("keeps threads apart, whatever their ids", () =>
     use(async (store) => {
       for (const id of IDS)
@@ -117,7 +117,7 @@ function idSuite(use: UseThreads): void {
     }));
 }
 
-function changeSuite(use: UseThreads): void {
+function changeSuite(use: UseStore): void {
   it("refuses a change that is based on another version, and changes nothing", () =>
     use(async (store) => {
       await fill(store, "t", 2);
@@ -169,7 +169,7 @@ function changeSuite(use: UseThreads): void {
     }));
 }
 
-function removalSuite(use: UseThreads): void {
+function removalSuite(use: UseStore): void {
   it("removes a summary of turns that are removed", () =>
     use(async (store) => {
       await fill(store, "t", 3);
@@ -199,7 +199,7 @@ function removalSuite(use: UseThreads): void {
  */
 export function conversationStoreContract(name: string, o: ConversationStoreContractOptions): void {
   checkOptions("conversationStoreContract", o, ["create", "reopens", "locks", "turns"]);
-  const use: UseThreads = async (body) => {
+  const use: UseStore = async (body) => {
     const subject = await o.create();
     try {
       await body(subject.store, subject);

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import type { ConversationStore, ThreadHead, ThreadLock } from "../../contracts/conversation.js";
-import type { UseThreads } from "./conversation-store-contract.js";
 import { ConversationConflictError, ThreadBusyError } from "../../contracts/conversation-errors.js";
 import { ValidationError } from "../../contracts/errors.js";
 import { failureOf, fill, storedTurn } from "./conversation-store-turns.js";
+
+type UseThreads = (body: (store: ConversationStore) => Promise<void>) => Promise<void>;
 
 const WRITERS = 8;
 const THREADS = ["x", "y", "z"];
