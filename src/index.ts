@@ -10,6 +10,7 @@ export type {
   JsonValue,
   MediaPart,
   PartSupport,
+  ReasoningOptions,
   ReasoningPart,
   TextPart,
 } from "./contracts/content.js";

@@ -1,9 +1,11 @@
 import type { ModelOptions, ModelRef } from "./chat-model.js";
 import type { RateLimit } from "./rate-limit.js";
 import type { ToolLike } from "./tool.js";
+import { checkCache } from "./attachment.js";
 import { ValidationError } from "./errors.js";
 import { PromptText, requirePrompt, type Text } from "./prompt-text.js";
 import { checkRateLimit } from "./rate-limit.js";
+import { checkReasoning } from "./reasoning.js";
 import { checkTools } from "./tool.js";
 import {
   checkOptions,
@@ -70,6 +72,8 @@ const MODEL_OPTION_FIELDS = [
   "temperature",
   "maxOutputTokens",
   "stopSequences",
+  "reasoning",
+  "cache",
   "providerOptions",
 ] as const;
 
@@ -104,6 +108,8 @@ export function checkModelOptions(what: string, options: ModelOptions | undefine
   checkOptions(what, options, MODEL_OPTION_FIELDS);
   requireInteger(`${what}.maxOutputTokens`, options.maxOutputTokens, 1, "> 0");
   requireArray(`${what}.stopSequences`, options.stopSequences);
+  checkReasoning(`${what}.reasoning`, options.reasoning);
+  checkCache(`${what}.cache`, options.cache);
   if (
     options.temperature !== undefined &&
     !(typeof options.temperature === "number" && options.temperature >= 0)

@@ -101,7 +101,7 @@ function checkPart(what: string, part: unknown, limits: PartLimits): number {
     );
   checkOptions(what, part, FIELDS[type]);
   const given = part as ContentPart; // its fields are checked next
-  checkCache(what, given.cache);
+  checkCache(`${what} cache`, given.cache);
   if (given.type === "text") {
     requireText(given.text, `${what}: text must not be blank`);
     return checkSize(what, Buffer.byteLength(given.text), limits);
@@ -123,10 +123,9 @@ function shownPart(part: unknown): string {
 export function checkCache(what: string, cache: CacheOption | undefined): void {
   if (cache === undefined || cache === "auto" || cache === "off") return;
   const ttl: unknown = (cache as { readonly ttl?: unknown } | null)?.ttl;
-  if (ttl === "5m" || ttl === "30m" || ttl === "1h")
-    return checkOptions(`${what} cache`, cache, ["ttl"]);
+  if (ttl === "5m" || ttl === "30m" || ttl === "1h") return checkOptions(what, cache, ["ttl"]);
   throw new ValidationError(
-    `${what} cache must be "auto", "off" or { ttl: "5m" | "30m" | "1h" }, got: ${preview(cache)}`,
+    `${what} must be "auto", "off" or { ttl: "5m" | "30m" | "1h" }, got: ${preview(cache)}`,
   );
 }
 
@@ -217,7 +216,7 @@ const OPTIONS = ["mediaType", "name", "cache", "maxBytes", "types", "signal"] as
 
 function checkedLimits(what: string, o: AttachmentOptions): PartLimits {
   checkOptions(what, o, OPTIONS);
-  checkCache(what, o.cache);
+  checkCache(`${what} cache`, o.cache);
   if (o.mediaType !== undefined) requireText(o.mediaType, `${what} mediaType must not be blank`);
   if (o.name !== undefined) requireText(o.name, `${what} name must not be blank`);
   return partLimits(what, { maxBytes: o.maxBytes, types: o.types });

@@ -1,4 +1,10 @@
-import type { CacheOption, ContentPart, PartSupport, ReasoningPart } from "./content.js";
+import type {
+  CacheOption,
+  ContentPart,
+  PartSupport,
+  ReasoningOptions,
+  ReasoningPart,
+} from "./content.js";
 import type { RateLimit } from "./rate-limit.js";
 import type { JsonSchema } from "./types.js";
 
@@ -53,6 +59,14 @@ export interface ModelOptions {
   readonly temperature?: number | undefined;
   readonly maxOutputTokens?: number | undefined;
   readonly stopSequences?: readonly string[] | undefined;
+  /** How much the model thinks before it answers. Default: the vendor's default. */
+  readonly reasoning?: ReasoningOptions | undefined;
+  /**
+   * The vendor's cache of prompts. `off`: nothing is marked. `auto` and `{ ttl }` mark the end of the
+   * system prompt, of the tools and of the last message, where the vendor has marks. Default: the
+   * provider's default.
+   */
+  readonly cache?: CacheOption | undefined;
   /** Copied unchanged into the vendor's request body. */
   readonly providerOptions?: Readonly<Record<string, unknown>> | undefined;
 }
@@ -87,6 +101,8 @@ export interface Usage {
   readonly inputTokens?: number | undefined;
   readonly outputTokens?: number | undefined;
   readonly cachedInputTokens?: number | undefined;
+  /** Input tokens written to the vendor's cache; a part of `inputTokens`. */
+  readonly cacheWriteInputTokens?: number | undefined;
   readonly reasoningTokens?: number | undefined;
 }
 
@@ -124,6 +140,8 @@ export type ChatChunk =
 export interface ModelCapabilities {
   /** Accepts `responseFormat` and follows the schema. */
   readonly structuredOutput?: boolean | undefined;
+  /** The settings of `ReasoningOptions` that it takes beside `summary`. Absent: unknown. */
+  readonly reasoning?: readonly ("effort" | "budgetTokens")[] | undefined;
   /**
    * Limit of attempts for retryable failures, unless a retry policy is configured. Default: one
    * attempt.

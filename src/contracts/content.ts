@@ -114,3 +114,16 @@ export interface PartSupport {
   /** Bytes of one part. */
   readonly maxBytes?: number | undefined;
 }
+
+/** Settings of a model's reasoning. `effort` and `budgetTokens` exclude each other. */
+export interface ReasoningOptions {
+  /** How long the model thinks. Default: the vendor's default. */
+  readonly effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | undefined;
+  /** Limit of reasoning tokens, at least 1,024, for vendors that accept one. */
+  readonly budgetTokens?: number | undefined;
+  /**
+   * How much of the reasoning the vendor returns as text. `off`: none; what the next call needs is
+   * kept. Default `auto`.
+   */
+  readonly summary?: "auto" | "concise" | "detailed" | "off" | undefined;
+}

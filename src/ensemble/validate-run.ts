@@ -6,6 +6,7 @@ import type { AnyTask } from "../contracts/task.js";
 import { withoutModel } from "./task-entries.js";
 import { requireCarried, type PartAdvice } from "../contracts/part-support.js";
 import { checkCostConfiguration } from "../contracts/cost.js";
+import { requireReasoning } from "../contracts/reasoning.js";
 import { ValidationError } from "../contracts/errors.js";
 import { isTool } from "../contracts/tool.js";
 import { Tokens } from "../contracts/tokens.js";
@@ -47,6 +48,7 @@ function requireModel(planned: PlannedTask, settings: Settings): void {
   if (task.handler !== undefined) return;
   const model = settings.model(task, agent);
   if (model !== undefined) {
+    requireReasoning(task.description, { ...agent?.modelOptions, ...task.modelOptions }, model);
     if (task.attachments.length > 0) requireCarried(task, model, adviceFor(model, settings));
     return;
   }

@@ -55,7 +55,7 @@ export class ChatExecutor implements TaskExecutor {
     });
     const messages: ChatMessage[] = [
       { role: "system", content: systemPrompt },
-      ...messagesOf(seen, texts, tools.length > 0),
+      ...messagesOf(seen, texts, { withTools: tools.length > 0, agentRole: agent.role }),
       { role: "user", content: turn.content },
       ...revisionOf(call),
     ];

@@ -6,11 +6,11 @@ import type { SeenThread } from "./chat-turn.js";
 
 type Texts = PromptTexts<AgentTemplateName>;
 
-/** The thread as messages for a model. `withTools` false: without tool calls and their results. */
+/** The thread as messages for a model. `withTools` false: without tool calls and their results. `agentRole`: whose reasoning stays. */
 export function messagesOf(
   { turns, summary }: SeenThread,
   texts: Texts,
-  withTools: boolean,
+  o: { readonly withTools: boolean; readonly agentRole: string },
 ): ChatMessage[] {
   const messages: ChatMessage[] = [];
   if (summary !== undefined)
@@ -18,16 +18,16 @@ export function messagesOf(
       role: "user",
       content: texts.render("conversation.summary", { summary: escapedText(summary) }),
     });
-  for (const turn of turns) messages.push(...messagesOfTurn(turn, texts, withTools));
+  for (const turn of turns) messages.push(...messagesOfTurn(turn, texts, o));
   return messages;
 }
 
 function* messagesOfTurn(
   { messages, status }: StoredTurn,
   texts: Texts,
-  withTools: boolean,
+  { withTools, agentRole }: { readonly withTools: boolean; readonly agentRole: string },
 ): Generator<ChatMessage> {
-  const plain = messages.map(plainMessage);
+  const plain = messages.map((message) => plainMessage(message, agentRole));
   const seen = status === "completed" ? plain : interrupted(plain, texts);
   for (const message of seen) {
     if (withTools) yield* isEmptyAnswer(message) ? [] : [message];
@@ -38,10 +38,13 @@ function* messagesOfTurn(
   }
 }
 
-/** The message without the fields of the thread. */
-function plainMessage(message: ThreadMessage): ChatMessage {
-  const { id: _id, turnId: _turnId, at: _at, agentRole: _agentRole, ...plain } = message;
-  return plain;
+/** The message without the fields of the thread, and without the reasoning of another agent. */
+function plainMessage(message: ThreadMessage, agentRole: string): ChatMessage {
+  const { id: _id, turnId: _turnId, at: _at, agentRole: author, ...plain } = message;
+  if (plain.role !== "assistant" || plain.reasoning === undefined || author === agentRole)
+    return plain;
+  const { reasoning: _reasoning, ...said } = plain;
+  return said;
 }
 
 /** Vendors refuse an empty message. */

@@ -11,6 +11,7 @@ import { CallDeadline } from "../shared/call-deadline.js";
 import { FailureReport } from "../shared/failures.js";
 
 import type { AiSdkLanguageModel } from "./ai-sdk-model.js";
+import { reasoningSettings } from "./reasoning-options.js";
 import { readResult, StreamedParts } from "./answer.js";
 import { toCallOptions, type VendorCallOptions } from "./call-options.js";
 import { toModelCallError } from "./failures.js";
@@ -39,6 +40,7 @@ export class AiSdkChatModel implements ChatModel {
       structuredOutput: options.structuredOutput,
       retry: Object.freeze({ maxAttempts: 3 }),
       parts: options.parts,
+      reasoning: reasoningSettings(model.provider),
     });
     this.#model = model; // the options match its specification
     this.#options = options;
@@ -53,6 +55,7 @@ export class AiSdkChatModel implements ChatModel {
     try {
       return readResult(
         await deadline.race(this.#model.doGenerate(this.#callOptions(request, deadline))),
+        this,
       );
     } catch (error) {
       throw this.#failure(error, deadline, "");
@@ -69,7 +72,7 @@ export class AiSdkChatModel implements ChatModel {
     request: ChatRequest,
     options: ChatCallOptions = {},
   ): AsyncGenerator<ChatChunk, void, undefined> {
-    const answer = new StreamedParts();
+    const answer = new StreamedParts(this);
     const deadline = this.#open(options, () => answer.text);
     let reader: ReadableStreamDefaultReader<unknown> | undefined;
     try {
@@ -116,6 +119,7 @@ export class AiSdkChatModel implements ChatModel {
   #callOptions(request: ChatRequest, deadline: CallDeadline): VendorCallOptions {
     return toCallOptions(request, {
       specification: this.#options.specification,
+      provider: this.provider,
       signal: deadline.signal,
     });
   }

@@ -1,11 +1,14 @@
 import type {
   ChatChunk,
+  ChatModel,
   ChatResponse,
   FinishReason,
   ToolCall,
   Usage,
 } from "../../../contracts/chat-model.js";
 import type { Fields } from "../../../util/objects.js";
+import type { JsonValue } from "../../../contracts/content.js";
+import { reasoningParts, reasoningText, type ReasoningBlock } from "../shared/reasoning.js";
 import { InvalidResponseError } from "../shared/invalid-response-error.js";
 import {
   readArguments,
@@ -14,6 +17,8 @@ import {
   toolCallsField,
 } from "../shared/wire-fields.js";
 import { asFields, asText, asCount } from "../../../util/objects.js";
+
+type JsonObject = Extract<JsonValue, { readonly [key: string]: JsonValue }>;
 
 const FINISH_REASONS: ReadonlyMap<unknown, FinishReason> = new Map<unknown, FinishReason>([
   ["stop", "stop"],
@@ -36,6 +41,7 @@ function readUsage(value: unknown): Usage | undefined {
     inputTokens: asCount(input?.["total"] ?? usage["inputTokens"]),
     outputTokens: asCount(output?.["total"] ?? usage["outputTokens"]),
     cachedInputTokens: asCount(input?.["cacheRead"] ?? usage["cachedInputTokens"]),
+    cacheWriteInputTokens: asCount(input?.["cacheWrite"]),
     reasoningTokens: asCount(output?.["reasoning"] ?? usage["reasoningTokens"]),
   });
 }
@@ -61,12 +67,16 @@ function isOurCall(part: Fields): boolean {
 
 interface AnswerParts {
   readonly text: string;
-  readonly reasoning: string;
+  readonly reasoning: readonly ReasoningBlock[];
   readonly toolCalls: readonly ToolCall[];
   readonly finishReason: unknown;
   readonly usage: unknown;
   readonly identity: Pick<ChatResponse, "responseId" | "modelId">;
+  readonly model: AnsweringModel;
 }
+
+/** The model that answered, as its reasoning names it. */
+type AnsweringModel = Pick<ChatModel, "provider" | "modelId">;
 
 function buildResponse(parts: AnswerParts): ChatResponse {
   const reason = readFinishReason(parts.finishReason);
@@ -75,31 +85,54 @@ function buildResponse(parts: AnswerParts): ChatResponse {
     throw new InvalidResponseError("The answer has no content, and no reason for it");
   const usage = readUsage(parts.usage);
   return {
-    message: { role: "assistant", content: parts.text, ...toolCallsField(parts.toolCalls) },
+    message: {
+      role: "assistant",
+      content: parts.text,
+      ...toolCallsField(parts.toolCalls),
+      ...reasoningParts(parts.reasoning, parts.model),
+    },
     finishReason: isAsking ? "tool_calls" : reason,
     ...(usage === undefined ? {} : { usage }),
-    ...reasoningField(parts.reasoning),
+    ...reasoningField(reasoningText(parts.reasoning)),
     ...parts.identity,
   };
 }
 
-function answerTexts(parts: readonly Fields[], type: "text" | "reasoning"): readonly string[] {
-  return parts.flatMap((part) => (part["type"] === type ? [asText(part["text"])] : []));
+/** Reads the reasoning among the parts of an answer, with its place. */
+function readReasoning(parts: readonly Fields[]): readonly ReasoningBlock[] {
+  const blocks: ReasoningBlock[] = [];
+  let hasText = false;
+  let calls = 0;
+  for (const part of parts) {
+    hasText ||= part["type"] === "text" && part["text"] !== "";
+    if (isOurCall(part)) calls++;
+    if (part["type"] !== "reasoning") continue;
+    const index = (hasText ? 1 : 0) + calls + blocks.length;
+    blocks.push(reasoningBlock(asText(part["text"]), index, part["providerMetadata"]));
+  }
+  return blocks;
+}
+
+/** A block with metadata of its provider is sent back with it. */
+function reasoningBlock(text: string, index: number, metadata: unknown): ReasoningBlock {
+  const data = asFields(metadata);
+  return data === undefined ? { text, index } : { text, index, data: data as JsonObject }; // JSON
 }
 
 /**
  * Reads the result of `doGenerate`.
  * @throws InvalidResponseError for an invalid result
  */
-export function readResult(value: unknown): ChatResponse {
+export function readResult(value: unknown, model: AnsweringModel): ChatResponse {
   const result = asFields(value);
   const content = result?.["content"];
   if (result === undefined || !Array.isArray(content))
     throw new InvalidResponseError("The model's result has no content", { shown: value });
   const parts = content.map((part) => asFields(part) ?? {});
   return buildResponse({
-    text: answerTexts(parts, "text").join(""),
-    reasoning: answerTexts(parts, "reasoning").join("\n\n"),
+    text: parts.map((part) => (part["type"] === "text" ? asText(part["text"]) : "")).join(""),
+    reasoning: readReasoning(parts),
+    model,
     toolCalls: parts.filter(isOurCall).map(readToolCall),
     finishReason: result["finishReason"],
     usage: result["usage"],
@@ -117,9 +150,14 @@ interface CallInProgress {
 export class StreamedParts {
   readonly #calls: CallInProgress[] = [];
   #text = "";
-  #reasoning = "";
+  readonly #model: AnsweringModel;
+  readonly #reasoning = new Map<unknown, { text: string; index: number; metadata: unknown }>();
   #finish: Fields | undefined;
   #identity: Pick<ChatResponse, "responseId" | "modelId"> = {};
+
+  constructor(model: AnsweringModel) {
+    this.#model = model;
+  }
 
   get text(): string {
     return this.#text;
@@ -131,10 +169,9 @@ export class StreamedParts {
       case "text-delta":
         return this.#addText(asText(part["delta"]));
       case "reasoning-start":
-        if (this.#reasoning !== "") this.#reasoning += "\n\n";
-        return [];
       case "reasoning-delta":
-        this.#reasoning += asText(part["delta"]);
+      case "reasoning-end":
+        this.#reason(part);
         return [];
       case "tool-input-start":
         return part["providerExecuted"] === true
@@ -165,12 +202,29 @@ export class StreamedParts {
     const { finishReason, usage } = this.#finish;
     return buildResponse({
       text: this.#text,
-      reasoning: this.#reasoning,
+      reasoning: [...this.#reasoning.values()].map(({ text, index, metadata }) =>
+        reasoningBlock(text, index, metadata),
+      ),
+      model: this.#model,
       toolCalls: this.#calls.map((call) => ({ ...call })),
       finishReason,
       usage,
       identity: this.#identity,
     });
+  }
+
+  /** The metadata of a block may come with any of its parts; the last ones count. */
+  #reason(part: Fields): void {
+    const id = part["id"];
+    const others = (this.#text === "" ? 0 : 1) + this.#calls.length;
+    const block = this.#reasoning.get(id) ?? {
+      text: "",
+      index: others + this.#reasoning.size,
+      metadata: undefined,
+    };
+    block.text += asText(part["delta"]);
+    block.metadata = part["providerMetadata"] ?? block.metadata;
+    this.#reasoning.set(id, block);
   }
 
   #addText(text: string): readonly ChatChunk[] {

@@ -6,13 +6,16 @@ import type {
   LanguageModelV3ToolResultOutput,
 } from "@ai-sdk/provider";
 import type {
+  AssistantMessage,
   ChatMessage,
   ChatRequest,
   ToolAnswer,
   ToolCall,
 } from "../../../contracts/chat-model.js";
-import type { ContentPart, MediaPart } from "../../../contracts/content.js";
+import type { CacheOption, ContentPart, MediaPart } from "../../../contracts/content.js";
 import { normalMediaType } from "../../../util/media.js";
+import { withReasoning } from "../shared/reasoning.js";
+import { mergedSettings, reasoningOptions } from "./reasoning-options.js";
 import { noFormFor, readMedia } from "../shared/parts.js";
 import type { Specification } from "./ai-sdk-model.js";
 
@@ -88,6 +91,16 @@ function toOutput(message: ToolAnswer, specification: Specification): ToolOutput
   return { type: "content", value: value as ContentOutput["value"] }; // in the form of the specification
 }
 
+/** The end of a prefix, for the provider whose package has marks. */
+function cacheMark(
+  { cache }: { readonly cache?: CacheOption | undefined },
+  provider: string,
+): Pick<LanguageModelV3FilePart, "providerOptions"> {
+  if (typeof cache !== "object" || !/^anthropic\b/.test(provider)) return {};
+  const ttl = cache.ttl === "5m" ? {} : { ttl: "1h" };
+  return { providerOptions: { anthropic: { cacheControl: { type: "ephemeral", ...ttl } } } };
+}
+
 /** Returns the arguments as a value. Invalid arguments stay a text. */
 function toInput(call: ToolCall): unknown {
   try {
@@ -97,7 +110,13 @@ function toInput(call: ToolCall): unknown {
   }
 }
 
-function toAssistantParts(message: ChatMessage & { readonly role: "assistant" }): AssistantPart[] {
+/** What a request is written for. */
+interface CallTarget {
+  readonly specification: Specification;
+  readonly provider: string;
+}
+
+function toAssistantParts(message: AssistantMessage, provider: string): readonly AssistantPart[] {
   const text: AssistantPart[] =
     message.content === "" ? [] : [{ type: "text", text: message.content }];
   const calls = (message.toolCalls ?? []).map((call): AssistantPart => ({
@@ -106,25 +125,38 @@ function toAssistantParts(message: ChatMessage & { readonly role: "assistant" })
     toolName: call.name,
     input: toInput(call),
   }));
-  return [...text, ...calls];
+  const others = [...text, ...calls];
+  const sent = (message.reasoning ?? []).map((part) => ({
+    ...part,
+    ...(part.data !== undefined && {
+      data: { type: "reasoning", text: part.text, providerOptions: part.data },
+    }),
+  }));
+  return withReasoning({ ...message, reasoning: sent }, provider, others);
 }
 
 function toPromptMessage(
   message: ChatMessage,
-  specification: Specification,
+  { specification, provider }: CallTarget,
 ): LanguageModelV3Message {
   switch (message.role) {
     case "system":
-      return { role: "system", content: message.content };
+      return { role: "system", content: message.content, ...cacheMark(message, provider) };
     case "user": {
       const parts: readonly ContentPart[] =
         typeof message.content === "string"
           ? [{ type: "text", text: message.content }]
           : message.content;
-      return { role: "user", content: parts.map((part) => toUserPart(part, specification)) };
+      return {
+        role: "user",
+        content: parts.map((part) => ({
+          ...toUserPart(part, specification),
+          ...cacheMark(part, provider),
+        })),
+      };
     }
     case "assistant":
-      return { role: "assistant", content: toAssistantParts(message) };
+      return { role: "assistant", content: [...toAssistantParts(message, provider)] };
     case "tool": {
       const output = toOutput(message, specification);
       return {
@@ -164,8 +196,12 @@ function toolOptions(request: ChatRequest): Partial<VendorCallOptions> {
   };
 }
 
-function settingOptions(request: ChatRequest): Partial<VendorCallOptions> {
-  const { temperature, maxOutputTokens, stopSequences, providerOptions, responseFormat } = request;
+function settingOptions(request: ChatRequest, provider: string): Partial<VendorCallOptions> {
+  const { temperature, maxOutputTokens, stopSequences, responseFormat } = request;
+  const providerOptions = mergedSettings(
+    reasoningOptions(request.reasoning, provider),
+    request.providerOptions,
+  );
   return {
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
@@ -192,15 +228,15 @@ function settingOptions(request: ChatRequest): Partial<VendorCallOptions> {
 /** Converts a request into the options of `doGenerate` and `doStream`. */
 export function toCallOptions(
   request: ChatRequest,
-  o: { readonly specification: Specification; readonly signal: AbortSignal },
+  o: CallTarget & { readonly signal: AbortSignal },
 ): VendorCallOptions {
   return {
     // The parts used here are equal in v2 and v3.
     prompt: request.messages.map((message) =>
-      toPromptMessage(message, o.specification),
+      toPromptMessage(message, o),
     ) as VendorCallOptions["prompt"],
     abortSignal: o.signal,
     ...toolOptions(request),
-    ...settingOptions(request),
+    ...settingOptions(request, o.provider),
   };
 }

@@ -8,6 +8,7 @@ import {
   type FailedCall,
 } from "../shared/failures.js";
 
+import { UnsupportedRequest } from "../shared/unsupported-request.js";
 import { asFields, asText } from "../../../util/objects.js";
 import { messageOf } from "../../../util/errors.js";
 
@@ -71,6 +72,8 @@ export function toModelCallError(
     endpoint: undefined,
   });
   if (e instanceof InvalidResponseError) return report.badAnswer(e);
+  if (e instanceof UnsupportedRequest)
+    return report.error({ code: e.code, retryable: false, hint: e.hint }, e.message);
   const fields = asFields(e) ?? {};
   const name = asText(fields["name"]);
   const message = messageOf(e);

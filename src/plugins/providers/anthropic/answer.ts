@@ -1,5 +1,6 @@
 import type { ChatResponse, FinishReason, ToolCall, Usage } from "../../../contracts/chat-model.js";
 import type { Fields } from "../../../util/objects.js";
+import { reasoningParts, reasoningText, type ReasoningBlock } from "../shared/reasoning.js";
 import { InvalidResponseError } from "../shared/invalid-response-error.js";
 import {
   fallbackCallId,
@@ -32,6 +33,7 @@ function readUsage(value: unknown): Usage | undefined {
     inputTokens: fresh === undefined ? undefined : fresh + (cached ?? 0) + (written ?? 0),
     outputTokens: asCount(usage["output_tokens"]),
     cachedInputTokens: cached,
+    cacheWriteInputTokens: written,
     reasoningTokens: asCount(asFields(usage["output_tokens_details"])?.["thinking_tokens"]),
   });
 }
@@ -46,7 +48,7 @@ export function readIdentity(message: Fields): Pick<ChatResponse, "responseId" |
 /** Builds a response from its parts, both for whole and for streamed responses. */
 export function buildResponse(o: {
   readonly text: string;
-  readonly reasoning: string;
+  readonly reasoning: readonly ReasoningBlock[];
   readonly toolCalls: readonly ToolCall[];
   readonly stopReason: unknown;
   readonly usage: unknown;
@@ -56,10 +58,18 @@ export function buildResponse(o: {
   const isAsking = o.toolCalls.length > 0 && (reason === "stop" || reason === "other");
   const usage = readUsage(o.usage);
   return {
-    message: { role: "assistant", content: o.text, ...toolCallsField(o.toolCalls) },
+    message: {
+      role: "assistant",
+      content: o.text,
+      ...toolCallsField(o.toolCalls),
+      ...reasoningParts(o.reasoning, {
+        provider: "anthropic",
+        modelId: o.identity.modelId ?? "",
+      }),
+    },
     finishReason: isAsking ? "tool_calls" : reason,
     ...(usage === undefined ? {} : { usage }),
-    ...reasoningField(o.reasoning),
+    ...reasoningField(reasoningText(o.reasoning)),
     ...o.identity,
   };
 }
@@ -82,6 +92,21 @@ export function readToolUse(
   return { id: id === "" ? fallbackCallId(responseId, index) : id, name };
 }
 
+/** Returns whether a block holds reasoning, shown or hidden. */
+export function isReasoning({ type }: Fields): boolean {
+  return type === "thinking" || type === "redacted_thinking";
+}
+
+/** Reads a block of reasoning. Only a signed or an encrypted one is sent back. */
+export function readReasoning(block: Fields, index: number): ReasoningBlock {
+  const { type, thinking, signature, data } = block;
+  const text = asText(thinking);
+  if (type === "redacted_thinking") return { text, index, data: { type, data: asText(data) } };
+  return typeof signature === "string" && signature !== ""
+    ? { text, index, data: { type: "thinking", thinking: text, signature } }
+    : { text, index };
+}
+
 /**
  * Reads a whole response.
  * @throws InvalidResponseError naming the first invalid part
@@ -92,7 +117,7 @@ export function readAnswer(message: Fields): ChatResponse {
     throw new InvalidResponseError("The answer has no content", { shown: message });
   const identity = readIdentity(message);
   const texts: string[] = [];
-  const thoughts: string[] = [];
+  const reasoning: ReasoningBlock[] = [];
   const toolCalls: ToolCall[] = [];
   for (const [index, value] of content.entries()) {
     const block = asFields(value);
@@ -103,8 +128,10 @@ export function readAnswer(message: Fields): ChatResponse {
         ...readToolUse(block, toolCalls.length, identity.responseId),
         arguments: readArguments(block["input"]),
       });
-    } else if (block["type"] === "thinking") {
-      thoughts.push(asText(block["thinking"]));
+    } else if (isReasoning(block)) {
+      reasoning.push(
+        readReasoning(block, Math.min(texts.length, 1) + toolCalls.length + reasoning.length),
+      );
     } else if (block["type"] === "text") {
       if (typeof block["text"] !== "string")
         throw new InvalidResponseError(`content[${index}].text is not a text`, {
@@ -115,7 +142,7 @@ export function readAnswer(message: Fields): ChatResponse {
   }
   return buildResponse({
     text: texts.join(""),
-    reasoning: thoughts.join("\n\n"),
+    reasoning,
     toolCalls,
     stopReason: message["stop_reason"],
     usage: message["usage"],

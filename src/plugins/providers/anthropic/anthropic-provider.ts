@@ -22,6 +22,7 @@ export function createAnthropicProvider(given: AnthropicOptions): ChatModelProvi
     options,
     protocol: messagesApi(options),
     parts: MESSAGES_PARTS,
+    reasoning: ["effort", "budgetTokens"],
     structuredOutput: (modelId) => takesSchemas(modelId, options),
   });
 }

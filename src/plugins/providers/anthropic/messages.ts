@@ -2,6 +2,8 @@ import type { Anthropic } from "@anthropic-ai/sdk";
 import type { ChatMessage, ToolAnswer, ToolCall } from "../../../contracts/chat-model.js";
 import type { ContentPart, MediaPart } from "../../../contracts/content.js";
 import { noFormFor, readMedia, type PartContent } from "../shared/parts.js";
+import { markOf } from "./cache-marks.js";
+import { withReasoning } from "../shared/reasoning.js";
 import { asFields } from "../../../util/objects.js";
 
 type WireMessage = Anthropic.MessageParam;
@@ -46,7 +48,8 @@ function documentTitle(part: MediaPart): { readonly title?: string } {
 }
 
 function toBlocks(part: ContentPart): readonly (Anthropic.TextBlockParam | MediaBlock)[] {
-  return part.type === "text" ? textBlocks(part.text) : [toMedia(part)];
+  const blocks = part.type === "text" ? textBlocks(part.text) : [toMedia(part)];
+  return blocks.map((block) => ({ ...block, ...markOf(part.cache) }));
 }
 
 /**
@@ -78,7 +81,15 @@ function toToolResult(message: ToolAnswer): Anthropic.ToolResultBlockParam {
   };
 }
 
-function toWireMessage(message: ChatMessage): WireMessage | undefined {
+/** The settings of a request that concern its messages. */
+export interface WireSettings {
+  /** Whether the model may think, so that its earlier reasoning goes back. */
+  readonly thinks: boolean;
+  /** Whether the last message is written in blocks, of which the last one can be marked. */
+  readonly endsAsBlock: boolean;
+}
+
+function toWireMessage(message: ChatMessage, o: WireSettings): WireMessage | undefined {
   switch (message.role) {
     case "system":
       return undefined;
@@ -91,7 +102,8 @@ function toWireMessage(message: ChatMessage): WireMessage | undefined {
     case "tool":
       return { role: "user", content: [toToolResult(message)] };
     case "assistant": {
-      const content = [...textBlocks(message.content), ...(message.toolCalls ?? []).map(toToolUse)];
+      const others = [...textBlocks(message.content), ...(message.toolCalls ?? []).map(toToolUse)];
+      const content = o.thinks ? [...withReasoning(message, "anthropic", others)] : others;
       return content.length === 0 ? undefined : { role: "assistant", content };
     }
   }
@@ -101,11 +113,11 @@ function toWireMessage(message: ChatMessage): WireMessage | undefined {
  * Converts the conversation without its system messages into the vendor's form. The results of one
  * turn's tool calls form one message.
  */
-export function toWireMessages(messages: readonly ChatMessage[]): WireMessage[] {
+export function toWireMessages(messages: readonly ChatMessage[], o: WireSettings): WireMessage[] {
   const result: WireMessage[] = [];
   let openResults: WireBlock[] | undefined;
   for (const message of messages) {
-    const wire = toWireMessage(message);
+    const wire = toWireMessage(message, o);
     if (wire === undefined) continue;
     const blocks =
       message.role === "tool" && Array.isArray(wire.content) ? wire.content : undefined;
@@ -116,7 +128,13 @@ export function toWireMessages(messages: readonly ChatMessage[]): WireMessage[] 
     openResults = blocks;
     result.push(wire);
   }
+  if (o.endsAsBlock) asBlocks(result.at(-1));
   return result;
+}
+
+/** Writes a text as a block, which can be marked. */
+function asBlocks(message: WireMessage | undefined): void {
+  if (typeof message?.content === "string") message.content = [...textBlocks(message.content)];
 }
 
 /** Converts the system messages at any position into the vendor's form. */
@@ -124,6 +142,8 @@ export function toSystemBlocks(
   messages: readonly ChatMessage[],
 ): readonly Anthropic.TextBlockParam[] {
   return messages.flatMap((message) =>
-    message.role === "system" ? textBlocks(message.content) : [],
+    message.role === "system"
+      ? textBlocks(message.content).map((block) => ({ ...block, ...markOf(message.cache) }))
+      : [],
   );
 }

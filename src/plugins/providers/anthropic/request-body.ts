@@ -4,24 +4,18 @@ import type { WireTarget } from "../shared/chat-protocol.js";
 import type { StrictSchemas } from "../shared/strict-schema.js";
 import type { ResolvedAnthropicOptions } from "./anthropic-options.js";
 import { toSystemBlocks, toWireMessages } from "./messages.js";
+import { setMarks } from "./cache-marks.js";
+import { thinkingOf } from "./thinking.js";
 import { ANTHROPIC_DIALECT, STRICT_TOOL_LIMIT } from "./strict-dialect.js";
 
 type Body = Anthropic.MessageCreateParams;
-type Cached = { readonly cache_control?: Anthropic.CacheControlEphemeral | null };
+type ToolFields = Pick<Body, "tool_choice"> & { readonly tools?: Anthropic.Tool[] };
 
 /** The settings of a request body. */
 export interface BodySettings {
   readonly options: Pick<ResolvedAnthropicOptions, "maxOutputTokens" | "promptCaching">;
   readonly strict: StrictSchemas;
   readonly structuredOutput: boolean;
-}
-
-/** Marks the last block as the end of the common prefix of requests. */
-function marked<T extends object>(blocks: readonly T[], isCaching: boolean): (T & Cached)[] {
-  const last = blocks.length - 1;
-  return blocks.map((block, index) =>
-    isCaching && index === last ? { ...block, cache_control: { type: "ephemeral" } } : block,
-  );
 }
 
 /**
@@ -63,7 +57,7 @@ function toolChoice(choice: NonNullable<ChatRequest["toolChoice"]>): Anthropic.T
   return typeof choice === "string" ? { type: choice } : { type: "tool", name: choice.name };
 }
 
-function toolFields(request: ChatRequest, budget: StrictBudget, isCaching: boolean): Partial<Body> {
+function toolFields(request: ChatRequest, budget: StrictBudget): ToolFields {
   const tools = (request.tools ?? []).map((tool): Anthropic.Tool => {
     const strict = budget.take(tool.parameters, true);
     return {
@@ -77,21 +71,27 @@ function toolFields(request: ChatRequest, budget: StrictBudget, isCaching: boole
   if (tools.length === 0) return {};
   const choice = request.toolChoice;
   return {
-    tools: marked(tools, isCaching),
+    tools,
     ...(choice === undefined ? {} : { tool_choice: toolChoice(choice) }),
   };
 }
 
-function formatFields(request: ChatRequest, budget: StrictBudget): Partial<Body> {
+function outputFields(
+  request: ChatRequest,
+  budget: StrictBudget,
+  effort: Anthropic.OutputConfig["effort"],
+): Partial<Body> {
   const schema =
     request.responseFormat === undefined
       ? undefined
       : budget.take(request.responseFormat.schema, false);
   // The vendor supports only strict formats. Otherwise the prompt and the later validation enforce
   // the schema.
-  return schema === undefined
-    ? {}
-    : { output_config: { format: { type: "json_schema", schema: { ...schema } } } };
+  const config: Anthropic.OutputConfig = {
+    ...(schema !== undefined && { format: { type: "json_schema", schema: { ...schema } } }),
+    ...(effort !== undefined && { effort }),
+  };
+  return Object.keys(config).length === 0 ? {} : { output_config: config };
 }
 
 function settingFields(request: ChatRequest): Partial<Body> {
@@ -113,17 +113,26 @@ export function requestBody(
 ): Body {
   const { promptCaching, maxOutputTokens } = settings.options;
   const budget = new StrictBudget(settings);
-  const system = marked(toSystemBlocks(request.messages), promptCaching);
-  const format = formatFields(request, budget);
+  const system = toSystemBlocks(request.messages);
+  const thinking = thinkingOf(request);
+  const thinks = thinking.config?.type !== "disabled";
+  const output = outputFields(request, budget, thinking.effort);
+  const withTools = toolFields(request, budget);
+  const messages = toWireMessages(request.messages, {
+    thinks,
+    endsAsBlock: typeof request.cache === "object" || request.cache === "auto",
+  });
+  setMarks({ tools: withTools.tools ?? [], system, messages }, request.cache, promptCaching);
   return {
     model: target.modelId,
-    max_tokens: request.maxOutputTokens ?? maxOutputTokens,
-    messages: toWireMessages(request.messages),
+    max_tokens: (request.maxOutputTokens ?? maxOutputTokens) + thinking.budgetTokens,
+    messages,
+    ...(thinking.config === undefined ? {} : { thinking: thinking.config }),
     ...(system.length === 0 ? {} : { system }),
-    ...toolFields(request, budget, promptCaching),
+    ...withTools,
     ...settingFields(request),
-    ...format,
+    ...output,
     ...request.providerOptions,
     stream: target.stream,
-  };
+  } as Body; // which of the two bodies it is depends on `stream`
 }

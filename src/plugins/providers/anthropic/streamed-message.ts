@@ -4,7 +4,7 @@ import type { StreamedAnswer } from "../shared/chat-protocol.js";
 import type { Fields } from "../../../util/objects.js";
 import { StreamedCalls, type StreamedCall } from "../shared/streamed-calls.js";
 import { readArguments } from "../shared/wire-fields.js";
-import { buildResponse, readIdentity, readToolUse } from "./answer.js";
+import { buildResponse, isReasoning, readIdentity, readReasoning, readToolUse } from "./answer.js";
 import { asFields, asText } from "../../../util/objects.js";
 
 interface CallInProgress extends StreamedCall {
@@ -28,7 +28,8 @@ function known(fields: unknown): Fields {
 export class StreamedMessage implements StreamedAnswer {
   readonly #calls = new StreamedCalls<CallInProgress>();
   #text = "";
-  #reasoning = "";
+  /** Blocks of reasoning by the vendor's index, as they have been received so far. */
+  readonly #reasoning = new Map<unknown, { position: number; block: Record<string, unknown> }>();
   #stopReason: unknown;
   #usage: Fields = {};
   #identity: Pick<ChatResponse, "responseId" | "modelId"> = {};
@@ -74,7 +75,9 @@ export class StreamedMessage implements StreamedAnswer {
       throw new InvalidResponseError("The stream ended before the answer was complete");
     return buildResponse({
       text: this.#text,
-      reasoning: this.#reasoning,
+      reasoning: [...this.#reasoning.values()].map(({ block, position }) =>
+        readReasoning(block, position),
+      ),
       toolCalls: this.#calls.finished(),
       stopReason: this.#stopReason,
       usage: this.#usage,
@@ -89,9 +92,12 @@ export class StreamedMessage implements StreamedAnswer {
 
   #begin(block: Fields, blockIndex: unknown): readonly ChatChunk[] {
     if (block["type"] === "text") return this.#addText(asText(block["text"]));
-    if (block["type"] === "thinking") {
-      if (this.#reasoning !== "") this.#reasoning += "\n\n";
-      this.#reasoning += asText(block["thinking"]);
+    if (isReasoning(block)) {
+      const others = (this.#text === "" ? 0 : 1) + this.#calls.count;
+      this.#reasoning.set(blockIndex, {
+        position: others + this.#reasoning.size,
+        block: { ...block },
+      });
     }
     if (block["type"] !== "tool_use") return [];
     const { id, name } = readToolUse(block, this.#calls.count, this.#identity.responseId);
@@ -101,10 +107,20 @@ export class StreamedMessage implements StreamedAnswer {
 
   #extend(delta: Fields, blockIndex: unknown): readonly ChatChunk[] {
     if (delta["type"] === "text_delta") return this.#addText(asText(delta["text"]));
-    if (delta["type"] === "thinking_delta") this.#reasoning += asText(delta["thinking"]);
+    this.#extendReasoning(delta, blockIndex);
     return delta["type"] === "input_json_delta"
       ? this.#addArguments(blockIndex, asText(delta["partial_json"]))
       : [];
+  }
+
+  #extendReasoning(delta: Fields, blockIndex: unknown): void {
+    const block = this.#reasoning.get(blockIndex)?.block;
+    if (block === undefined) return;
+    for (const [type, field] of [
+      ["thinking_delta", "thinking"],
+      ["signature_delta", "signature"],
+    ] as const)
+      if (delta["type"] === type) block[field] = asText(block[field]) + asText(delta[field]);
   }
 
   #complete(blockIndex: unknown): readonly ChatChunk[] {

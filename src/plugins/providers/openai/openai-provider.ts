@@ -14,6 +14,7 @@ export function createOpenAIProvider(given: OpenAIOptions): ChatModelProvider {
     options,
     protocol: options.api === "chat" ? chatCompletions() : responses(),
     parts: options.api === "chat" ? CHAT_PARTS : RESPONSES_PARTS,
+    reasoning: ["effort"],
     structuredOutput: () => true,
   });
 }

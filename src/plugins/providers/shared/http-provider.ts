@@ -19,6 +19,8 @@ export interface ProviderParts {
   readonly protocol: ChatProtocol;
   /** The images and files that the vendor's API accepts. */
   readonly parts: PartSupport;
+  /** The settings of reasoning that the vendor's API has. */
+  readonly reasoning: NonNullable<ModelCapabilities["reasoning"]>;
   /** Whether a model enforces JSON schemas. */
   structuredOutput(modelId: string): boolean;
 }
@@ -26,12 +28,14 @@ export interface ProviderParts {
 /** What a model of a vendor can do. */
 class VendorCapabilities implements ModelCapabilities {
   readonly structuredOutput: boolean;
+  readonly reasoning: ModelCapabilities["reasoning"];
   readonly retry = Object.freeze({ maxAttempts: 3 });
   readonly #parts: ProviderParts;
   readonly #isVendor: () => boolean;
 
   constructor(parts: ProviderParts, isVendor: () => boolean, modelId: string) {
     this.structuredOutput = parts.structuredOutput(modelId);
+    this.reasoning = parts.reasoning;
     this.#parts = parts;
     this.#isVendor = isVendor;
   }

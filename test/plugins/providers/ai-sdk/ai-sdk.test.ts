@@ -97,6 +97,7 @@ describe("aiSdk()", () => {
         user: ["image/*", "application/pdf", "text/*", "audio/*"],
         tool: ["image/*", "application/pdf", "text/*", "audio/*"],
       },
+      reasoning: undefined,
     });
     expect(
       aiSdk({ ...fine, supportsStructuredOutputs: false } as AiSdkLanguageModel).capabilities
@@ -141,6 +142,9 @@ describe("aiSdk()", () => {
             role: "assistant",
             content: "Hello",
             toolCalls: [{ id: "c1", name: "add", arguments: '{"a":1}' }],
+            reasoning: [
+              { type: "reasoning", provider: "hand.made", modelId: "m1", text: "hm", index: 0 },
+            ],
           },
           finishReason: "tool_calls",
           usage: counts,

@@ -186,7 +186,12 @@ describe("anthropic()", () => {
         expect(response).to.deep.equal({
           message: { role: "assistant", content: "Hello" },
           finishReason: "stop",
-          usage: { inputTokens: 120, outputTokens: 9, cachedInputTokens: 16 },
+          usage: {
+            inputTokens: 120,
+            outputTokens: 9,
+            cacheWriteInputTokens: 100,
+            cachedInputTokens: 16,
+          },
           responseId: "msg_loopback",
           modelId: "loopback-model-2026",
         });
@@ -215,7 +220,7 @@ describe("anthropic()", () => {
         { type: "text", text: "lo" },
       ];
       server.reply({ kind: "raw", body: JSON.stringify({ content, stop_reason: "end_turn" }) });
-      expect((await model.chat(REQUEST)).message).to.deep.equal({
+      expect((await model.chat(REQUEST)).message).to.deep.include({
         role: "assistant",
         content: "Hello",
       });
@@ -304,7 +309,7 @@ describe("anthropic()", () => {
         ...messageEnd("end_turn"),
       ];
       server.reply({ kind: "events", events, end: "done" });
-      expect((await streamed(model)).message).to.deep.equal({
+      expect((await streamed(model)).message).to.deep.include({
         role: "assistant",
         content: "Hello",
       });

@@ -5,6 +5,7 @@ import type {
   Usage,
 } from "../../../../contracts/chat-model.js";
 import type { Fields } from "../../../../util/objects.js";
+import { reasoningParts } from "../../shared/reasoning.js";
 import { InvalidResponseError } from "../../shared/invalid-response-error.js";
 import {
   fallbackCallId,
@@ -31,6 +32,9 @@ export function readUsage(value: unknown): Usage | undefined {
     inputTokens: asCount(usage["prompt_tokens"]),
     outputTokens: asCount(usage["completion_tokens"]),
     cachedInputTokens: asCount(asFields(usage["prompt_tokens_details"])?.["cached_tokens"]),
+    cacheWriteInputTokens: asCount(
+      asFields(usage["prompt_tokens_details"])?.["cache_write_tokens"],
+    ),
     reasoningTokens: asCount(asFields(usage["completion_tokens_details"])?.["reasoning_tokens"]),
   });
 }
@@ -130,6 +134,10 @@ export function buildResponse(parts: {
       role: "assistant",
       content: parts.content + parts.refusal,
       ...toolCallsField(parts.toolCalls),
+      ...reasoningParts([{ text: parts.reasoning, index: 0 }], {
+        provider: "openai",
+        modelId: parts.identity.modelId ?? "",
+      }),
     },
     finishReason: readFinishReason(parts.finishReason, {
       hasToolCalls,

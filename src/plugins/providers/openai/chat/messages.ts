@@ -1,6 +1,7 @@
 import type OpenAI from "openai";
 import type { ChatMessage, ToolAnswer } from "../../../../contracts/chat-model.js";
 import type { ContentPart } from "../../../../contracts/content.js";
+import type { Breakpoint, MarkPart } from "../cache-marks.js";
 import { fileText, mediaUrl, noFormFor, readMedia } from "../../shared/parts.js";
 
 type ChatWireMessage = OpenAI.Chat.Completions.ChatCompletionMessageParam;
@@ -11,7 +12,11 @@ const AUDIO_FORMATS: Readonly<Record<string, "wav" | "mp3">> = {
   "audio/mpeg": "mp3",
 };
 
-function toWirePart(part: ContentPart): WirePart {
+function toWirePart(part: ContentPart, mark: MarkPart): WirePart {
+  return { ...toUnmarked(part), ...mark(part) };
+}
+
+function toUnmarked(part: ContentPart): WirePart {
   if (part.type === "text") return { type: "text", text: part.text };
   const content = readMedia(part);
   if (content.kind === "text") return { type: "text", text: fileText(content) };
@@ -31,21 +36,34 @@ function toWirePart(part: ContentPart): WirePart {
 }
 
 /** Results of tools are text only. Their other parts follow in a message of the user. */
-function toResultParts({ toolName, parts = [] }: ToolAnswer): readonly WirePart[] {
+function toResultParts({ toolName, parts = [] }: ToolAnswer, mark: MarkPart): readonly WirePart[] {
   return parts.length === 0
     ? []
-    : [{ type: "text", text: `Result of the tool ${toolName}:` }, ...parts.map(toWirePart)];
+    : [
+        { type: "text", text: `Result of the tool ${toolName}:` },
+        ...parts.map((part) => toWirePart(part, mark)),
+      ];
 }
 
-function toWireMessage(message: ChatMessage): ChatWireMessage {
+/** A text that is marked is written as a part. */
+function systemContent(
+  text: string,
+  mark: Breakpoint,
+): OpenAI.Chat.Completions.ChatCompletionSystemMessageParam["content"] {
+  return mark.prompt_cache_breakpoint === undefined ? text : [{ type: "text", text, ...mark }];
+}
+
+function toWireMessage(message: ChatMessage, mark: MarkPart): ChatWireMessage {
   switch (message.role) {
     case "system":
-      return { role: "system", content: message.content };
+      return { role: "system", content: systemContent(message.content, mark(message)) };
     case "user":
       return {
         role: "user",
         content:
-          typeof message.content === "string" ? message.content : message.content.map(toWirePart),
+          typeof message.content === "string"
+            ? message.content
+            : message.content.map((part) => toWirePart(part, mark)),
       };
     case "tool":
       return { role: "tool", tool_call_id: message.toolCallId, content: message.content };
@@ -69,7 +87,10 @@ function toWireMessage(message: ChatMessage): ChatWireMessage {
  * Converts the conversation into the vendor's form. Parts of the results of one turn's tool calls
  * follow after all results, in one message.
  */
-export function toWireMessages(messages: readonly ChatMessage[]): ChatWireMessage[] {
+export function toWireMessages(
+  messages: readonly ChatMessage[],
+  mark: MarkPart,
+): ChatWireMessage[] {
   const result: ChatWireMessage[] = [];
   let open: WirePart[] = [];
   const close = (): void => {
@@ -78,8 +99,8 @@ export function toWireMessages(messages: readonly ChatMessage[]): ChatWireMessag
   };
   for (const message of messages) {
     if (message.role !== "tool") close();
-    result.push(toWireMessage(message));
-    if (message.role === "tool") open.push(...toResultParts(message));
+    result.push(toWireMessage(message, mark));
+    if (message.role === "tool") open.push(...toResultParts(message, mark));
   }
   close();
   return result;

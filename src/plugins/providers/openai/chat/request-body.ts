@@ -1,6 +1,8 @@
 import type OpenAI from "openai";
 import type { ChatRequest } from "../../../../contracts/chat-model.js";
 import type { WireTarget } from "../../shared/chat-protocol.js";
+import { cacheFields, markerFor } from "../cache-marks.js";
+import { requireNoBudget } from "../reasoning-budget.js";
 import type { RequestSchemas } from "../sent-schemas.js";
 import { toWireMessages } from "./messages.js";
 
@@ -39,8 +41,9 @@ function formatFields({ format }: RequestSchemas): Partial<ChatFields> {
 }
 
 function settingFields(request: ChatRequest, isVendor: boolean): Partial<ChatFields> {
-  const { temperature, maxOutputTokens, stopSequences } = request;
+  const { temperature, maxOutputTokens, stopSequences, reasoning } = request;
   return {
+    ...(reasoning?.effort === undefined ? {} : { reasoning_effort: reasoning.effort }),
     ...(temperature === undefined ? {} : { temperature }),
     // Compatible servers know the older name; OpenAI's reasoning models accept only the newer one.
     ...(maxOutputTokens === undefined
@@ -63,9 +66,11 @@ export function requestBody(
   schemas: RequestSchemas,
   target: WireTarget,
 ): WholeBody | StreamingBody {
+  requireNoBudget(request.reasoning, "Chat Completions");
   const fields: ChatFields & Pick<StreamingBody, "stream_options"> = {
     model: target.modelId,
-    messages: toWireMessages(request.messages),
+    messages: toWireMessages(request.messages, markerFor(request, target.isVendor)),
+    ...cacheFields(request, target.isVendor),
     ...toolFields(request, schemas),
     ...settingFields(request, target.isVendor),
     ...formatFields(schemas),

@@ -5,6 +5,8 @@ import type {
   Usage,
 } from "../../../../contracts/chat-model.js";
 import type { Fields } from "../../../../util/objects.js";
+import type { JsonValue } from "../../../../contracts/content.js";
+import { reasoningParts, reasoningText, type ReasoningBlock } from "../../shared/reasoning.js";
 import { InvalidResponseError } from "../../shared/invalid-response-error.js";
 import {
   fallbackCallId,
@@ -20,7 +22,9 @@ const UNFINISHED: ReadonlySet<string> = new Set(["queued", "in_progress", "cance
 /** The fields of a response apart from its content. The end of a stream has the same document. */
 export type AnswerFrame = Pick<ChatResponse, "responseId" | "modelId" | "usage" | "reasoning"> & {
   readonly stopped: FinishReason;
+  readonly blocks: readonly ReasoningBlock[];
 };
+type JsonObject = Extract<JsonValue, { readonly [key: string]: JsonValue }>;
 
 function readUsage(value: unknown): Usage | undefined {
   const usage = asFields(value) ?? {};
@@ -28,6 +32,7 @@ function readUsage(value: unknown): Usage | undefined {
     inputTokens: asCount(usage["input_tokens"]),
     outputTokens: asCount(usage["output_tokens"]),
     cachedInputTokens: asCount(asFields(usage["input_tokens_details"])?.["cached_tokens"]),
+    cacheWriteInputTokens: asCount(asFields(usage["input_tokens_details"])?.["cache_write_tokens"]),
     reasoningTokens: asCount(asFields(usage["output_tokens_details"])?.["reasoning_tokens"]),
   });
 }
@@ -76,18 +81,27 @@ export function readFrame(document: Fields): AnswerFrame {
     ...(id === "" ? {} : { responseId: id }),
     ...(model === "" ? {} : { modelId: model }),
     ...(usage === undefined ? {} : { usage }),
-    ...reasoningField(readSummaries(document)),
+    ...reasoningField(reasoningText(readReasoningItems(document))),
+    blocks: readReasoningItems(document),
   };
 }
 
-/** Returns the summaries of the model's reasoning. */
-function readSummaries(document: Fields): string {
-  return asList(document["output"])
-    .map((item) => asFields(item) ?? {})
-    .filter((item) => item["type"] === "reasoning")
-    .flatMap((item) => asList(item["summary"]))
-    .map((part) => asText(asFields(part)?.["text"]))
-    .join("\n\n");
+/** Returns the items of the model's reasoning. Only encrypted ones are sent back, as they came. */
+function readReasoningItems(document: Fields): readonly ReasoningBlock[] {
+  const blocks: ReasoningBlock[] = [];
+  let others = 0;
+  let hasText = false;
+  for (const item of asList(document["output"]).map((value) => asFields(value) ?? {})) {
+    if (item["type"] === "function_call" || (item["type"] === "message" && !hasText)) others++;
+    hasText ||= item["type"] === "message";
+    if (item["type"] !== "reasoning") continue;
+    const texts = [...asList(item["summary"]), ...asList(item["content"])];
+    const text = texts.map((part) => asText(asFields(part)?.["text"])).join("\n\n");
+    const index = others + blocks.length;
+    const isSent = asText(item["encrypted_content"]) !== "";
+    blocks.push(isSent ? { text, index, data: item as JsonObject } : { text, index }); // parsed from JSON
+  }
+  return blocks;
 }
 
 /** Returns the texts of a message's parts: its content and its refusal. */
@@ -131,13 +145,18 @@ export function buildResponse(o: {
   readonly toolCalls: readonly ToolCall[];
   readonly frame: AnswerFrame;
 }): ChatResponse {
-  const { stopped, ...identity } = o.frame;
+  const { stopped, blocks, ...identity } = o.frame;
   const asked: FinishReason =
     o.toolCalls.length > 0 && stopped !== "length" && stopped !== "content_filter"
       ? "tool_calls"
       : stopped;
   return {
-    message: { role: "assistant", content: o.text + o.refusal, ...toolCallsField(o.toolCalls) },
+    message: {
+      role: "assistant",
+      content: o.text + o.refusal,
+      ...toolCallsField(o.toolCalls),
+      ...reasoningParts(blocks, { provider: "openai", modelId: identity.modelId ?? "" }),
+    },
     finishReason: o.refusal === "" ? asked : "content_filter",
     ...identity,
   };

@@ -1,6 +1,8 @@
 import type OpenAI from "openai";
 import type { ChatMessage, ToolAnswer } from "../../../../contracts/chat-model.js";
 import type { ContentPart } from "../../../../contracts/content.js";
+import type { Breakpoint, MarkPart } from "../cache-marks.js";
+import { withReasoning } from "../../shared/reasoning.js";
 import { fileText, mediaUrl, noFormFor, readMedia } from "../../shared/parts.js";
 
 type InputItem = OpenAI.Responses.ResponseInputItem;
@@ -10,7 +12,11 @@ type InputContent =
   | OpenAI.Responses.ResponseInputImage
   | OpenAI.Responses.ResponseInputFile;
 
-function toContent(part: ContentPart): InputContent {
+function toContent(part: ContentPart, mark: MarkPart): InputContent {
+  return { ...toUnmarked(part), ...mark(part) };
+}
+
+function toUnmarked(part: ContentPart): InputContent {
   if (part.type === "text") return { type: "input_text", text: part.text };
   const content = readMedia(part);
   if (content.kind === "text") return { type: "input_text", text: fileText(content) };
@@ -22,31 +28,40 @@ function toContent(part: ContentPart): InputContent {
     : { type: "input_file", filename: part.name ?? "file", file_data: mediaUrl(content) };
 }
 
-function toResult({ toolCallId, content, parts = [] }: ToolAnswer): InputItem {
+function toResult({ toolCallId, content, parts = [] }: ToolAnswer, mark: MarkPart): InputItem {
   const output =
     parts.length === 0
       ? content
       : [
           ...(content === "" ? [] : [{ type: "input_text" as const, text: content }]),
-          ...parts.map(toContent),
+          ...parts.map((part) => toContent(part, mark)),
         ];
   return { type: "function_call_output", call_id: toolCallId, output };
 }
 
-function toItems(message: ChatMessage): readonly InputItem[] {
+/** A text that is marked is written as a part. */
+function systemContent(text: string, mark: Breakpoint): string | InputContent[] {
+  return mark.prompt_cache_breakpoint === undefined
+    ? text
+    : [{ type: "input_text", text, ...mark }];
+}
+
+function toItems(message: ChatMessage, mark: MarkPart): readonly InputItem[] {
   switch (message.role) {
     case "system":
-      return [{ role: "system", content: message.content }];
+      return [{ role: "system", content: systemContent(message.content, mark(message)) }];
     case "user":
       return [
         {
           role: "user",
           content:
-            typeof message.content === "string" ? message.content : message.content.map(toContent),
+            typeof message.content === "string"
+              ? message.content
+              : message.content.map((part) => toContent(part, mark)),
         },
       ];
     case "tool":
-      return [toResult(message)];
+      return [toResult(message, mark)];
     case "assistant": {
       const calls = (message.toolCalls ?? []).map((call): InputItem => ({
         type: "function_call",
@@ -54,9 +69,11 @@ function toItems(message: ChatMessage): readonly InputItem[] {
         name: call.name,
         arguments: call.arguments,
       }));
-      return message.content === "" && calls.length > 0
-        ? calls
-        : [{ role: "assistant", content: message.content }, ...calls];
+      const items: readonly InputItem[] =
+        message.content === "" && calls.length > 0
+          ? calls
+          : [{ role: "assistant", content: message.content }, ...calls];
+      return withReasoning(message, "openai", items);
     }
   }
 }
@@ -65,6 +82,6 @@ function toItems(message: ChatMessage): readonly InputItem[] {
  * Converts the conversation into items of the Responses API, where tool calls and their results are
  * separate items.
  */
-export function toInputItems(messages: readonly ChatMessage[]): InputItem[] {
-  return messages.flatMap(toItems);
+export function toInputItems(messages: readonly ChatMessage[], mark: MarkPart): InputItem[] {
+  return messages.flatMap((message) => toItems(message, mark));
 }

@@ -2,6 +2,8 @@ import type OpenAI from "openai";
 import type { ChatRequest } from "../../../../contracts/chat-model.js";
 import type { WireTarget } from "../../shared/chat-protocol.js";
 import { UnsupportedRequest } from "../../shared/unsupported-request.js";
+import { cacheFields, markerFor } from "../cache-marks.js";
+import { requireNoBudget } from "../reasoning-budget.js";
 import type { RequestSchemas } from "../sent-schemas.js";
 import { toInputItems } from "./input-items.js";
 
@@ -29,6 +31,19 @@ function toolFields(request: ChatRequest, schemas: RequestSchemas): Partial<Resp
   };
 }
 
+/** The encrypted reasoning comes back, because the vendor stores nothing. */
+function reasoningFields(reasoning: ChatRequest["reasoning"]): Partial<ResponseFields> {
+  if (reasoning === undefined) return {};
+  const { effort, summary = "auto" } = reasoning;
+  return {
+    reasoning: {
+      ...(effort === undefined ? {} : { effort }),
+      ...(summary === "off" || effort === "none" ? {} : { summary }),
+    },
+    include: ["reasoning.encrypted_content"],
+  };
+}
+
 /**
  * Builds the body of a call. The vendor stores nothing, since every request contains the whole
  * conversation. `providerOptions` override the other settings.
@@ -45,11 +60,14 @@ export function requestBody(
       "Leave stopSequences out, or use the API 'chat'.",
     );
   }
+  requireNoBudget(request.reasoning, "The Responses API");
   const { format } = schemas;
   return {
     model: target.modelId,
-    input: toInputItems(request.messages),
+    input: toInputItems(request.messages, markerFor(request, target.isVendor)),
+    ...cacheFields(request, target.isVendor),
     store: false,
+    ...reasoningFields(request.reasoning),
     ...toolFields(request, schemas),
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxOutputTokens === undefined ? {} : { max_output_tokens: maxOutputTokens }),

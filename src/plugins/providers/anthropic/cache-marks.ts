@@ -1,0 +1,69 @@
+import type { Anthropic } from "@anthropic-ai/sdk";
+import type { CacheOption } from "../../../contracts/content.js";
+
+type Mark = Anthropic.CacheControlEphemeral;
+type Markable = { cache_control?: Mark | null };
+
+/** The vendor accepts this number of marks in a request. */
+const MOST_MARKS = 4;
+
+/** Returns the field that marks the end of a prefix; no field without a time. */
+export function markOf(cache: CacheOption | undefined): { readonly cache_control?: Mark } {
+  if (typeof cache !== "object") return {};
+  // The vendor has no 30 minutes; the next longer time is an hour.
+  return { cache_control: { type: "ephemeral", ...(cache.ttl !== "5m" && { ttl: "1h" }) } };
+}
+
+/** Blocks of a request in the order of the prompt. */
+interface MarkedRequest {
+  readonly tools: readonly Markable[];
+  readonly system: readonly Markable[];
+  readonly messages: readonly Anthropic.MessageParam[];
+}
+
+/**
+ * Sets the marks of a request that concern all of it. `off` removes all marks. `auto` and `{ ttl }`
+ * mark the last tool, the end of the system prompt and the last block of the conversation; without
+ * an option, `byDefault` marks the first two. The last marks of too many stay, and a mark before one
+ * of an hour lasts an hour too, as the vendor demands.
+ */
+export function setMarks(
+  { tools, system, messages }: MarkedRequest,
+  cache: CacheOption | undefined,
+  byDefault: boolean,
+): void {
+  const content = messages.flatMap(
+    ({ content: blocks }): readonly Markable[] =>
+      typeof blocks === "string" ? [] : (blocks as readonly Markable[]), // thinking is never marked
+  );
+  if (cache === "off") {
+    for (const block of [...tools, ...system, ...content]) delete block.cache_control;
+    return;
+  }
+  const mark = markOf(cache).cache_control ?? { type: "ephemeral" as const };
+  const isMarking = cache !== undefined || byDefault;
+  for (const list of isMarking ? [tools, system] : []) setMark(list.at(-1), mark);
+  if (cache !== undefined) setMark(lastMarkable(messages), mark);
+  const marked = [...tools, ...system, ...content].filter((block) => isMarked(block));
+  for (const block of marked.slice(0, -MOST_MARKS)) delete block.cache_control;
+  const lastHour = marked.findLastIndex((block) => block.cache_control?.ttl === "1h");
+  for (const block of marked.slice(0, Math.max(0, lastHour)))
+    if (isMarked(block)) block.cache_control = { type: "ephemeral", ttl: "1h" };
+}
+
+function isMarked({ cache_control: mark }: Markable): boolean {
+  return mark !== undefined && mark !== null;
+}
+
+function setMark(block: Markable | undefined, mark: Mark): void {
+  if (block !== undefined) block.cache_control ??= mark;
+}
+
+/** The last block of the conversation, if the vendor allows a mark there. */
+function lastMarkable(messages: readonly Anthropic.MessageParam[]): Markable | undefined {
+  const content = messages.at(-1)?.content;
+  const last = typeof content === "string" ? undefined : content?.at(-1);
+  if (last === undefined || last.type === "thinking" || last.type === "redacted_thinking")
+    return undefined;
+  return last;
+}
