@@ -39,7 +39,7 @@ export interface TurnPlan {
 }
 
 /** What is known of a turn while it runs. */
-export class TurnWork {
+class TurnWork {
   readonly progress: ChatProgress = { added: () => [], finishReason: "other" };
   /** A summary that the window made. */
   summary: ThreadSummary | undefined;
