@@ -1,6 +1,5 @@
 import type { ChatMessage, ChatModel, ChatModelProvider } from "./chat-model.js";
 import type { ContentPart, MediaPart, PartSupport } from "./content.js";
-import type { AnyTask } from "./task.js";
 import {
   isTextType,
   matchesMediaType,
@@ -109,7 +108,10 @@ export interface PartAdvice {
  * @throws ValidationError with the first part that none accepts
  */
 export function requireCarried(
-  { attachments, description }: Pick<AnyTask, "attachments" | "description">,
+  {
+    attachments,
+    description,
+  }: { readonly attachments: readonly ContentPart[]; readonly description: string },
   { provider, modelId, capabilities }: KnownModel,
   { providers, alternatives }: PartAdvice,
 ): void {

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import * as contracts from "../../src/contracts/index.js";
+import * as conversationErrors from "../../src/contracts/conversation-errors.js";
 import { readProjectFile, tableOf, typeScriptFiles } from "../support/project.js";
 
 const rows = tableOf("docs/errors.md", "code");
@@ -18,7 +19,7 @@ describe("docs/errors.md", () => {
   });
 
   it("names exactly the error classes that are exported", () => {
-    const classes = Object.values(contracts).filter(
+    const classes = Object.values({ ...contracts, ...conversationErrors }).filter(
       (value) =>
         typeof value === "function" && value.prototype instanceof contracts.AgentEnsembleError,
     );

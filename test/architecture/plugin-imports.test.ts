@@ -5,6 +5,8 @@ type Api = Readonly<Record<string, Readonly<Record<"types" | "values", readonly 
 
 /** What plugins use of contracts beside public names and `contracts/validation.ts`. A name may leave this list. */
 const NOT_PUBLIC = [
+  "COMMAND_LINE",
+  "CommandLineAccess",
   "NO_METRICS",
   "REDACTOR",
   "SOURCE_TASK",

@@ -349,11 +349,11 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   "64-two-services-over-a2a.js": [
     "the kitchen serves\nhotel: Room 403 gets tomato soup with bread.\nprogram: Tomato soup with bread",
   ],
-  "65-chat.js": [
+  "67-chat.js": [
     "> What is my name?\nI do not know yet.\n  (1 call, 2 messages)",
     "> What is my name?\nYour name is Ada.\n  (1 call, 6 messages)",
   ],
-  "66-threads-per-user.js": [
+  "68-threads-per-user.js": [
     "ada: trip (turns: 4)\nben: taxes (turns: 1)\nben opens trip: AE_ACCESS_DENIED",
     "4 turns, summary up to turn 1: They talked about ferries to Amrum.",
     "trip-with-ben: 8 messages",

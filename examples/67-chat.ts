@@ -1,5 +1,5 @@
 // A chat in the terminal: the model sees what was said before. Started in a terminal it reads what you type, an empty line ends it; elsewhere it sends three
-// messages. Run it: npm run example -- 65     (works without a key; with OPENAI_API_KEY it asks OpenAI)
+// messages. Run it: npm run example -- 67     (works without a key; with OPENAI_API_KEY it asks OpenAI)
 import { createInterface } from "node:readline/promises";
 import { Agent, Conversation } from "agentensemble";
 import { realOrScripted } from "./support/scripted.js";
