@@ -54,7 +54,7 @@ const LIMIT_FIELDS = ["maxBytes", "maxTotalBytes", "maxParts", "types"] as const
  * Validates limits of attachments and applies the defaults.
  * @throws ValidationError for an unknown or invalid limit
  */
-export function partLimits(what: string, limits: AttachmentLimits = {}): PartLimits {
+function partLimits(what: string, limits: AttachmentLimits = {}): PartLimits {
   checkOptions(what, limits, LIMIT_FIELDS);
   for (const name of ["maxBytes", "maxTotalBytes", "maxParts"] as const)
     requireInteger(`${what} ${name}`, limits[name], 1);

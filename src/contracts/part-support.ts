@@ -46,7 +46,7 @@ export function checkMediaTypes(what: string, types: unknown): void {
 }
 
 /** Returns the type of a part; `image/*` if only the address of an image is known. */
-export function mediaTypeOf(part: MediaPart): string {
+function mediaTypeOf(part: MediaPart): string {
   const source = mediaSourceOf(part.data);
   const declared = normalMediaType(part.mediaType) ?? source.mediaType;
   if (declared !== undefined) return declared;
@@ -59,7 +59,7 @@ const KINDS = { image: "images", audio: "audio" } as const;
  * Returns why a model can't take a part, as the end of a sentence that begins with the model's
  * name; `undefined` if it can.
  */
-export function partProblem(
+function partProblem(
   part: ContentPart,
   place: "user" | "tool",
   support: PartSupport | undefined,

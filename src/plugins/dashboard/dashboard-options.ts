@@ -124,17 +124,9 @@ const DEFAULT_PORT = 7329;
 /** @throws ValidationError for an invalid option, and for options that let strangers in. */
 export function resolveDashboardOptions(o: DashboardOptions): DashboardSettings {
   checkOptions("dashboard", o, OPTIONS);
-  if (o.port !== false) requirePort("dashboard port", o.port);
   const given = o.host ?? "127.0.0.1";
   requireText(given, `dashboard host must not be blank, got: ${preview(given)}`);
-  requireBoolean("dashboard contents", o.contents);
-  requireBoolean("dashboard keepAlive", o.keepAlive);
-  if (typeof o.tokens !== "boolean") requireOneOf("dashboard tokens", o.tokens, ["watched"]);
-  checkAlerts(o.alerts);
-  requireInteger("dashboard maxConcurrentRuns", o.maxConcurrentRuns, 1);
-  requireFunction("dashboard onAudit", o.onAudit);
-  checkStore(o.store);
-  checkAccess(o);
+  checkFields(o);
   const host = bareHost(given);
   const publicUrl = publicUrlOf(o.publicUrl);
   requireAccess(o, host, publicUrl);
@@ -161,6 +153,18 @@ export function resolveDashboardOptions(o: DashboardOptions): DashboardSettings 
     alerts: o.alerts?.map((alert) => ({ ...alert })) ?? [],
     onAudit: o.onAudit,
   };
+}
+
+function checkFields(o: DashboardOptions): void {
+  if (o.port !== false) requirePort("dashboard port", o.port);
+  requireBoolean("dashboard contents", o.contents);
+  requireBoolean("dashboard keepAlive", o.keepAlive);
+  if (typeof o.tokens !== "boolean") requireOneOf("dashboard tokens", o.tokens, ["watched"]);
+  checkAlerts(o.alerts);
+  requireInteger("dashboard maxConcurrentRuns", o.maxConcurrentRuns, 1);
+  requireFunction("dashboard onAudit", o.onAudit);
+  checkStore(o.store);
+  checkAccess(o);
 }
 
 function checkStore(store: unknown): void {

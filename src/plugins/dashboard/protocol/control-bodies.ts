@@ -35,11 +35,6 @@ export interface EnsembleBody {
   /** The plan, with unfilled template variables. */
   readonly dag: Dag;
 }
-
-/** `POST /api/ensembles/{name}/explain`. The answer is an `Explanation`. */
-export interface ExplainRequestBody {
-  readonly inputs?: Inputs | undefined;
-}
 export type ExplainBody = Explanation;
 
 /** `POST /api/runs`. The header `Idempotency-Key` makes a repetition return the run of the first. */

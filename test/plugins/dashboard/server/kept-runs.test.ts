@@ -2,7 +2,6 @@ import { Ensemble, Task } from "agentensemble";
 import { durable, Journal, type DurablePlugin } from "agentensemble/durability";
 import { expect } from "chai";
 import type { Journal as JournalContract } from "../../../../src/contracts/journal.js";
-import type { RunForkedBody } from "../../../../src/plugins/dashboard/protocol/control-bodies.js";
 import type {
   ErrorBody,
   RunActionsBody,

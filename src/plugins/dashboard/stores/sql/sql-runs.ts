@@ -142,7 +142,7 @@ export class SqlRuns implements RunStore {
       ({ entry }) => parsedRunColumn(entry, "An entry of the audit") as AuditEntry,
     ); // written by `appendAudit`
     const last = rows.length === limit ? rows.at(-1)?.["n"] : undefined;
-    return { entries, ...(last != null && { next: last }) };
+    return { entries, ...(last !== undefined && last !== null && { next: last }) };
   }
 
   async dispose(): Promise<void> {
