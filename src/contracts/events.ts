@@ -4,6 +4,7 @@ import type { ExitReason, TaskOutput } from "./output.js";
 import type { Redactor } from "./redaction.js";
 import type { TaskReflection } from "./reflection.js";
 import type { ReviewDecision, ReviewRequest } from "./review.js";
+import type { Source } from "./tool-result.js";
 import type { CalledToolOutcome } from "./trace.js";
 import type {
   BudgetChangedEvent,
@@ -100,6 +101,8 @@ export type ToolCalledEvent = EvTask<"tool_called"> &
     /** The full text, `Error: ...` for a failure. */
     readonly toolResult: string;
     readonly structuredResult: unknown;
+    /** Where the result comes from; absent without sources. */
+    readonly sources?: readonly Source[];
     readonly durationMs: number;
     readonly outcome: "SUCCESS" | "FAILURE";
     /** The outcome in more detail. */

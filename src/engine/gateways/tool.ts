@@ -157,7 +157,7 @@ function finish(
   result: ToolResult,
 ): ToolResult {
   const text = result.ok ? result.output : `Error: ${result.errorMessage ?? ""}`;
-  keep(progress, outcome, text, result.structured);
+  keep(progress, outcome, text, result);
   return result;
 }
 
@@ -205,16 +205,17 @@ function emitToolStarted({ frame, call }: ToolCallProgress, tool: AnyTool | unde
 function keep(
   { frame, call, startedMs }: ToolCallProgress,
   outcome: CalledToolOutcome,
-  result: string,
-  structured?: unknown,
+  text: string,
+  result?: ToolResult,
 ): void {
   const { run, record } = frame;
+  const structured = result?.structured;
   const { id: callId, name: toolName, arguments: toolArguments } = call;
   const endedMs = run.clock.monotonicMs();
   record.addTool({
     toolName,
     arguments: toolArguments,
-    result,
+    result: text,
     structured,
     startedMs,
     endedMs,
@@ -229,8 +230,9 @@ function keep(
     iteration: frame.iterations - 1,
     toolName,
     toolArguments,
-    toolResult: result,
+    toolResult: text,
     structuredResult: structured,
+    ...(result !== undefined && result.sources.length > 0 && { sources: result.sources }),
     durationMs: Math.round(endedMs - startedMs),
     outcome: outcome === "SUCCESS" ? "SUCCESS" : "FAILURE",
     toolOutcome: outcome,

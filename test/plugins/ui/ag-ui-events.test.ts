@@ -1,4 +1,4 @@
-import { Agent, Task, tool } from "agentensemble";
+import { Agent, Task, tool, ToolResult } from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { toAgUiEvents, toAgUiResponse } from "agentensemble/ui";
 import { expect } from "chai";
@@ -38,6 +38,38 @@ describe("toAgUiEvents()", () => {
     const text = ofType(events, "TEXT_MESSAGE_CONTENT").map(({ delta }) => delta);
     expect(text.join("")).to.equal("A ship.");
     expect(events.at(-1)).to.deep.include({ outcome: { type: "success" } });
+  });
+
+  it("shows sources as custom events", async () => {
+    const find = tool({
+      name: "find",
+      description: "f",
+      execute: () =>
+        ToolResult.success("x", undefined, {
+          sources: [{ url: "https://example.org/a", title: "A" }, { title: "B" }],
+        }),
+    });
+    const model = new ScriptedModel([
+      { toolCalls: [{ id: "f", name: "find", arguments: {} }] },
+      "Done.",
+    ]);
+    const agent = new Agent({ role: "A", goal: "g", model, tools: [find] });
+    const events = await agUiEvents(
+      { tasks: [new Task({ description: "d", agent })] },
+      { data: false },
+    );
+    expect(ofType(events, "CUSTOM")).to.deep.equal([
+      {
+        type: "CUSTOM",
+        name: "source",
+        value: { sourceId: "source-1", url: "https://example.org/a", title: "A" },
+      },
+      {
+        type: "CUSTOM",
+        name: "source",
+        value: { sourceId: "source-2", mediaType: "text/plain", title: "B" },
+      },
+    ]);
   });
 
   it("shows tasks as custom events", async () => {

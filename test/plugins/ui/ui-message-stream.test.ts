@@ -1,3 +1,4 @@
+import type { AnyTool } from "agentensemble";
 import type { UIChunk } from "agentensemble/ui";
 import {
   Agent,
@@ -8,6 +9,7 @@ import {
   RunCancelledError,
   Task,
   tool,
+  ToolResult,
   Workflow,
 } from "agentensemble";
 import { budget } from "agentensemble/resilience";
@@ -34,8 +36,11 @@ const weather = tool({
   execute: ({ city }) => ({ city, degrees: 21 }),
 });
 
-const agentWith = (model: ScriptedModel, tools = [weather], role = "Clerk"): Agent =>
-  new Agent({ role, goal: "Helps", model, tools });
+const agentWith = (
+  model: ScriptedModel,
+  tools: readonly AnyTool[] = [weather],
+  role = "Clerk",
+): Agent => new Agent({ role, goal: "Helps", model, tools });
 
 const chunked = (...chunks: readonly string[]): { text: string; chunks: readonly string[] } => ({
   text: chunks.join(""),
@@ -79,6 +84,55 @@ describe("toUIMessageStream()", () => {
       text: "Paris",
       state: "done",
     });
+  });
+
+  it("shows each source of results once, and none of a private tool", async () => {
+    const sources = [
+      { url: "https://example.org/rome", title: "Rome" },
+      { url: "https://example.org/bare" },
+      { title: "The atlas", mediaType: "application/pdf" },
+      { title: "A note" },
+    ];
+    const atlas = (name: string, isPrivate = false) =>
+      tool({
+        name,
+        description: "Finds pages",
+        private: isPrivate,
+        execute: () => ToolResult.success("found", undefined, { sources }),
+      });
+    const model = new ScriptedModel([
+      { toolCalls: [{ id: "c0", name: "secret", arguments: {} }] },
+      { toolCalls: [{ id: "c1", name: "atlas", arguments: {} }] },
+      { toolCalls: [{ id: "c2", name: "atlas", arguments: {} }] },
+      "Rome.",
+    ]);
+    const agent = agentWith(model, [atlas("secret", true), atlas("atlas")]);
+    const parts = await uiParts({ tasks: [new Task({ description: "Where?", agent })] });
+    expect(parts.filter(({ type }) => type.startsWith("source-"))).to.deep.equal([
+      {
+        type: "source-url",
+        sourceId: "source-1",
+        url: "https://example.org/rome",
+        title: "Rome",
+      },
+      { type: "source-url", sourceId: "source-2", url: "https://example.org/bare" },
+      {
+        type: "source-document",
+        sourceId: "source-3",
+        mediaType: "application/pdf",
+        title: "The atlas",
+      },
+      {
+        type: "source-document",
+        sourceId: "source-4",
+        mediaType: "text/plain",
+        title: "A note",
+      },
+    ]);
+    expect(typesOf(parts).indexOf("source-url")).to.be.above(
+      parts.findIndex((part) => part["toolCallId"] === "c1" && part.type.includes("output")),
+    );
+    await checkUiParts(parts);
   });
 
   it("shows a tool call with its input, its output and its title", async () => {

@@ -150,6 +150,8 @@ export class AgUiConverter implements PageStream {
           chunk,
           typeof chunk["output"] === "string" ? chunk["output"] : agUiText(chunk["output"]),
         ),
+      "source-url": ({ type: _, ...value }) => [{ type: "CUSTOM", name: "source", value }],
+      "source-document": ({ type: _, ...value }) => [{ type: "CUSTOM", name: "source", value }],
       "tool-output-error": (chunk) => result(chunk, asText(chunk["errorText"])),
       "tool-output-denied": (chunk) => result(chunk, "The call was denied."),
     };

@@ -1,5 +1,7 @@
 import type { Ev } from "../../../contracts/events.js";
+import type { Source } from "../../../contracts/tool-result.js";
 import type { UIChunk, UIStreamOptions } from "../../../contracts/ui-stream.js";
+import { asFields, asList } from "../../../util/objects.js";
 
 /** The text that a page receives for a call without a result. */
 const FAILED = "The tool failed.";
@@ -22,6 +24,8 @@ export class ToolParts {
   readonly #o: ToolPartsOptions;
   readonly #open = new Map<string, OpenCall[]>();
   readonly #used = new Set<string>();
+  /** Addresses and titles of the sources that were shown. */
+  readonly #sources = new Set<string>();
 
   constructor(o: ToolPartsOptions) {
     this.#o = o;
@@ -52,6 +56,7 @@ export class ToolParts {
     else if (e.toolOutcome === "SUCCESS") {
       const output = isHidden ? null : this.#o.value(e.structuredResult ?? e.toolResult);
       this.#o.push({ type: "tool-output-available", toolCallId, output: output ?? null });
+      if (!isHidden) this.#showSources(e.sources);
     } else this.#fail(toolCallId);
   }
 
@@ -68,6 +73,25 @@ export class ToolParts {
     for (const owner of taskId === undefined ? [...this.#open.keys()] : [taskId]) {
       for (const { id } of this.#open.get(owner) ?? []) this.#fail(id);
       this.#open.delete(owner);
+    }
+  }
+
+  /** Each source once: by its address, else by its title. */
+  #showSources(sources: Ev<"tool_called">["sources"]): void {
+    for (const { url, title, mediaType } of asList(this.#o.value(sources)).map(asSource)) {
+      const key = url ?? title;
+      if (key === undefined || this.#sources.has(key)) continue;
+      this.#sources.add(key);
+      const sourceId = `source-${this.#sources.size}`;
+      if (url !== undefined)
+        this.#o.push({ type: "source-url", sourceId, url, ...(title !== undefined && { title }) });
+      else
+        this.#o.push({
+          type: "source-document",
+          sourceId,
+          mediaType: mediaType ?? "text/plain",
+          title: key,
+        });
     }
   }
 
@@ -90,6 +114,16 @@ export class ToolParts {
 }
 
 type Started = Ev<"tool_started">;
+
+/** The source without secrets; a saved event may have another form. */
+function asSource(value: unknown): Source {
+  const { url, title, mediaType } = asFields(value) ?? {};
+  return {
+    ...(typeof url === "string" && { url }),
+    ...(typeof title === "string" && { title }),
+    ...(typeof mediaType === "string" && { mediaType }),
+  };
+}
 
 /** Models write JSON, mostly. A log may be kept without contents. */
 function shownInputOf(text: unknown): unknown {
