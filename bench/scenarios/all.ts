@@ -10,7 +10,7 @@ import { layersScenario } from "./layers.js";
 import { mapReduceScenario } from "./map-reduce.js";
 import { memoryScenario } from "./memory.js";
 import { networkNatsScenario } from "./network-nats.js";
-import { networkScenario, redisScenario } from "./network.js";
+import { networkScenario, postgresScenario, redisScenario } from "./network.js";
 import { pageStreamsScenario } from "./page-streams.js";
 import { tokenStreamScenario } from "./token-stream.js";
 import { toolFanScenario, toolLoopScenario } from "./tool-loop.js";
@@ -37,5 +37,6 @@ export const SCENARIOS: readonly Scenario[] = [
   dashboardScenario,
   networkScenario,
   redisScenario,
+  postgresScenario,
   networkNatsScenario,
 ];

@@ -1,4 +1,5 @@
 import type { Line, Scenario } from "../harness/scenario.js";
+import { barePostgresFigures, postgresFigures } from "../work/postgres-requests.js";
 import { bareBullmqFigures, redisFigures } from "../work/redis-requests.js";
 import { costsInFile, costsInMemory } from "../work/requests.js";
 
@@ -34,6 +35,24 @@ export const redisScenario: Scenario = {
   rounds: 5,
   async prepare(side) {
     const round = side === "framework" ? redisFigures : bareBullmqFigures;
+    if (side === "hooks" || (await round()) === undefined)
+      return () => Promise.resolve(Array<number>(4).fill(Number.NaN));
+    return async () => (await round()) ?? [];
+  },
+};
+
+/** The queue in PostgreSQL. The side `promises` is the same statements with the client `pg` alone. */
+export const postgresScenario: Scenario = {
+  id: "network-postgres",
+  lines: [
+    { title: "request accepted, in PostgreSQL", unit: "us CPU" },
+    { title: "request worked off, in PostgreSQL", unit: "us CPU" },
+    { title: "requests accepted, in PostgreSQL", unit: "1/s", better: "more" },
+    { title: "requests worked off, in PostgreSQL", unit: "1/s", better: "more" },
+  ],
+  rounds: 5,
+  async prepare(side) {
+    const round = side === "framework" ? postgresFigures : barePostgresFigures;
     if (side === "hooks" || (await round()) === undefined)
       return () => Promise.resolve(Array<number>(4).fill(Number.NaN));
     return async () => (await round()) ?? [];

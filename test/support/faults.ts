@@ -199,7 +199,7 @@ const SILENCE_FAULTS: readonly Fault[] = [
     outcome: { ...TIMEOUT, partialText: TEXT },
   },
   {
-    what: "answer that goes on for ever",
+    what: "answer without end",
     options: { timeoutMs: 150, idleTimeoutMs: 5000 },
     reply: custom((response) => {
       head(response, "text/event-stream");

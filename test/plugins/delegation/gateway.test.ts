@@ -172,7 +172,7 @@ describe("scope.delegate", () => {
       { tasks: [listed] },
       { taskId: "listed" },
     );
-    expect(causes(error).join("\n")).to.include("has a schema of its own");
+    expect(causes(error).join("\n")).to.include("has its own schema");
   });
 
   it("keeps the id of a request that a tap has changed", async () => {

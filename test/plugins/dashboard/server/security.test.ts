@@ -166,7 +166,6 @@ for (const [mode, { options, own }] of Object.entries(MODES))
         "/%5c..%5cpackage.json",
         "//etc/passwd",
         "/index.html",
-        "/manifest.json",
         "/api/runs/..%2f..%2fetc%2fpasswd",
         "/api/runs/%00",
         "/app-.js",
