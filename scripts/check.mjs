@@ -1,4 +1,4 @@
-// Everything that must hold before a change is done. `--after-test`: the build and the tests have just run, and left their coverage in coverage/tmp.
+// Everything that must hold before a change is done. `--after-test`: the build and the tests, which run every example, have just run and left their coverage in coverage/tmp.
 import { runSteps } from "./steps.mjs";
 
 const afterTest = process.argv.includes("--after-test");
@@ -12,5 +12,5 @@ runSteps([
     ? ["coverage", "node scripts/coverage.mjs --after-test"]
     : ["tests and coverage", "npm run --silent coverage"],
   ["package", "npm run --silent package"],
-  ["examples", "node scripts/run-examples.mjs"],
+  ...(afterTest ? [] : [["examples", "node scripts/run-examples.mjs"]]),
 ]);
