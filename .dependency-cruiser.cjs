@@ -265,6 +265,7 @@ module.exports = {
     vendorOnlyIn("(temporal-polyfill|html-to-text|turndown)/", "src/plugins/tools"),
     vendorOnlyIn("ipaddr\\.js/", "src/plugins/shared/fetch"),
     vendorOnlyIn("magic-bytes\\.js/", "src/util"),
+    vendorOnlyIn("csv-parse/", "src/evals/datasets"),
     vendorOnlyIn("diff/", "src/plugins/tools"),
     vendorOnlyIn("eventsource-parser/", "src/plugins/providers/shared"),
     vendorOnlyIn("commander/", "src/cli"),

@@ -46,7 +46,7 @@ const html = {
 const exportAll = { selector: "ExportAllDeclaration", message: "List the exported names." };
 
 export default tseslint.config(
-  { ignores: ["dist/", "coverage/", "out/", "traces/"] },
+  { ignores: ["dist/", "coverage/", "out/", "traces/", "create-agentensemble/", "site/"] },
   { linterOptions: { reportUnusedDisableDirectives: "error" } },
   {
     files: ["**/*.ts", "**/*.tsx"],

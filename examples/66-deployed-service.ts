@@ -1,6 +1,8 @@
 // A service as a container or a unit of systemd runs it: probes, metrics at /metrics, an end that loses nothing. The files are in examples/deploy.
 // Run it: npm run example -- 66
 import { Ensemble, Task, Tokens, definePlugin } from "agentensemble";
+import { NetworkBackend } from "agentensemble/network";
+import { postgres } from "agentensemble/network/postgres";
 import { prometheus } from "agentensemble/observability/prometheus";
 
 const metrics = prometheus();
@@ -25,9 +27,13 @@ const kitchen = new Ensemble({
   drainTimeoutMs: 120_000, // the grace period of the manifests is 15 seconds longer
 });
 
-const { PORT = "0", CALLER_TOKEN, POD_NAME } = process.env;
+const { PORT = "0", CALLER_TOKEN, POD_NAME, DATABASE_URL } = process.env;
+// The pods share one database. Without its address: in memory.
+const backend =
+  DATABASE_URL === undefined ? NetworkBackend.inMemory() : postgres({ url: DATABASE_URL });
 const service = await kitchen.start({
   port: Number(PORT),
+  backend,
   // In a cluster: every address, the names of the Service, and callers with tokens.
   ...(CALLER_TOKEN !== undefined && {
     host: "0.0.0.0",
@@ -47,4 +53,5 @@ if (CALLER_TOKEN === undefined) {
   process.kill(process.pid, "SIGTERM"); // as systemd and Kubernetes do
 }
 await service.closed;
+await backend.close();
 console.log("stopped");

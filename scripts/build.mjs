@@ -6,6 +6,7 @@ import { dirname, isAbsolute, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildPage } from "./build-page.mjs";
 import { isBuilt, stampBuild } from "./build-stamp.mjs";
+import { writeDistPackage } from "./dist-package.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 if (isBuilt(root)) process.exit();
@@ -27,14 +28,16 @@ const compiler = fileURLToPath(import.meta.resolve("@typescript/native/package.j
   /package\.json$/,
   "bin/tsc",
 );
-// The page of the dashboard is compiled for browsers; here only its types are checked.
-for (const project of ["tsconfig.json", "page/tsconfig.json"]) {
+// The pages are compiled for browsers; here only their types are checked.
+for (const project of ["tsconfig.json", "page/tsconfig.json", "examples/chat-app/page"]) {
   const compiled = spawnSync(process.execPath, [compiler, "-p", project], {
     cwd: root,
     stdio: "inherit",
   });
   if (compiled.status !== 0) process.exit(compiled.status ?? 1);
 }
+
+writeDistPackage();
 
 // Files that are nothing but exports of packages. They become these packages, which are therefore no dependencies of the published package.
 const vendored = [
@@ -43,6 +46,9 @@ const vendored = [
   "plugins/providers/shared/event-source-vendor",
   "plugins/tools/shared/diff-vendor",
   "plugins/dashboard/server/ws-vendor",
+  "plugins/guards/personal-data/numbers-vendor",
+  "plugins/guards/language/language-vendor",
+  "evals/datasets/csv-vendor",
 ];
 // A bundle of ES modules has no `require`: what tapable requires of Node.js becomes an import, by name, because bundlers of users give modules no names that
 // nobody imports. Other packages get the modules of Node.js at run time.
@@ -51,6 +57,8 @@ const builtins = {
   setup(bundler) {
     bundler.onResolve({ filter: /^(?:node:)?\w+$/ }, ({ kind, path, importer }) => {
       const name = path.replace("node:", "");
+      if (kind === "import-statement" && isBuiltin(name))
+        return { path: `node:${name}`, external: true };
       if (kind !== "require-call" || !isBuiltin(name)) return undefined;
       const isTapable = /[\\/]tapable[\\/]/.test(importer);
       return { path: name, namespace: isTapable ? "tapable-builtins" : "builtins" };
@@ -93,7 +101,7 @@ for (const file of vendored)
 
 // What users load: few files instead of one for each module, because a process takes most of a millisecond for every file it loads. Parts that
 // several entry points share, and those that are imported only when they are first needed, become files of their own. The modules
-// themselves are there under the condition "agentensemble-source": tests use it, so that they and the internals they import are one copy.
+// themselves are there for tests, under a condition of dist/package.json, so that they and the internals they import are one copy.
 const { exports: entries, bin } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
 const files = [
   ...Object.values(entries).flatMap((entry) => (typeof entry === "string" ? [] : [entry.default])),

@@ -1,7 +1,7 @@
 // Packs a fresh copy of the package, in which nothing is built: `prepack` has to build it.
 import assert from "node:assert/strict";
 import { cpSync, existsSync, readFileSync, symlinkSync } from "node:fs";
-import { join } from "node:path";
+import { join, posix } from "node:path";
 import { inTemporaryFolder, output, root } from "./packed-project.mjs";
 
 await inTemporaryFolder((folder) => {
@@ -20,5 +20,13 @@ await inTemporaryFolder((folder) => {
     [],
     "files that entry points name and the package lacks",
   );
+  const pages = [...packed].filter((path) => path.endsWith(".md") && path !== "CHANGELOG.md");
+  const broken = pages.flatMap((page) =>
+    [...readFileSync(join(root, page), "utf8").matchAll(/\]\((?!\w+:|#)([^)#\s]+)/g)]
+      .map(([, target]) => posix.join(posix.dirname(page), target).replace(/\/$/, ""))
+      .filter((path) => ![...packed].some((file) => file === path || file.startsWith(`${path}/`)))
+      .map((path) => `${page}: ${path}`),
+  );
+  assert.deepEqual(broken, [], "links of the README and of pages to files that the package lacks");
   console.log(`The package of a fresh copy has ${packed.size} files, all entry points among them`);
 });

@@ -1,16 +1,22 @@
 // Everything that must hold before a change is done. `--after-test`: the build and the tests, which run every example, have just run and left their coverage in coverage/tmp.
-import { runSteps } from "./steps.mjs";
+import { runAtOnce, runSteps } from "./steps.mjs";
 
 const afterTest = process.argv.includes("--after-test");
-runSteps([
-  ...(afterTest ? [] : [["build", "npm run --silent build"]]),
-  ["lint", "npm run --silent lint"],
-  ["format", "npm run --silent format:check"],
-  ["import rules", "npm run --silent rules"],
-  ["unused code", "npm run --silent unused"],
-  afterTest
-    ? ["coverage", "node scripts/coverage.mjs --after-test"]
-    : ["tests and coverage", "npm run --silent coverage"],
-  ["package", "npm run --silent package"],
-  ...(afterTest ? [] : [["examples", "node scripts/run-examples.mjs"]]),
-]);
+if (!afterTest) {
+  runSteps([
+    ["build", "npm run --silent build"],
+    ["tests and coverage", "npm run --silent coverage"],
+  ]);
+}
+await runAtOnce(
+  [
+    ["lint", "npm run --silent lint"],
+    ["package", "npm run --silent package"],
+    ...(afterTest ? [["coverage", "node scripts/coverage.mjs --after-test"]] : []),
+    ["unused code", "npm run --silent unused"],
+    ["import rules", "npm run --silent rules"],
+    ["format", "npm run --silent format:check"],
+    ...(afterTest ? [] : [["examples", "node scripts/run-examples.mjs"]]),
+  ],
+  2,
+);

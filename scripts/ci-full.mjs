@@ -58,7 +58,7 @@ const steps = [
     () =>
       runStep("durable kills", `node ${mocha} dist/test/plugins/durability/kills/*.test.js`, {
         env: {
-          DURABLE_KILLS: "60",
+          DURABLE_KILLS: "200",
           FUZZ_SEED: String(randomInt(2 ** 31)),
           ...process.env,
         },
@@ -72,14 +72,17 @@ const steps = [
   ],
   ["http servers", () => runStep("http servers", "node scripts/http-servers.mjs")],
   checked("pack"),
+  checked("templates"),
+  ["site", () => runStep("site", "node scripts/docs.mjs --build", { limitMs: HALF_HOUR_MS })],
   checked("bundlers"),
   checked("runners"),
+  checked("deploy"),
   [
     "restarts",
     () =>
       runStep(
         "restarts",
-        "node node_modules/mocha/bin/mocha.js --ignore 'dist/test/**/chaos.full.js' 'dist/test/**/*.full.js'",
+        "node node_modules/mocha/bin/mocha.js --ignore 'dist/test/**/{chaos,interleavings,spread}.full.js' 'dist/test/**/*.full.js'",
         { limitMs: HALF_HOUR_MS },
       ),
   ],
@@ -88,6 +91,22 @@ const steps = [
     () =>
       runStep("chaos", "node node_modules/mocha/bin/mocha.js 'dist/test/**/chaos.full.js'", {
         limitMs: 2 * HALF_HOUR_MS,
+      }),
+  ],
+  [
+    "interleavings",
+    () =>
+      runStep(
+        "interleavings",
+        "node node_modules/mocha/bin/mocha.js dist/test/plugins/conversation/interleavings.full.js",
+        { limitMs: HALF_HOUR_MS },
+      ),
+  ],
+  [
+    "spread",
+    () =>
+      runStep("spread", "node node_modules/mocha/bin/mocha.js 'dist/test/**/spread.full.js'", {
+        limitMs: 4 * HALF_HOUR_MS,
       }),
   ],
   measured("recall"),

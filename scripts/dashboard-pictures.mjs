@@ -6,7 +6,9 @@ import { existsSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { Agent, Conversation } from "agentensemble";
 import { dashboard } from "agentensemble/dashboard";
+import { ScriptedModel } from "agentensemble/testing";
 import { chromium } from "playwright-core";
 import { demoTeams } from "./dashboard-demo.mjs";
 
@@ -64,8 +66,29 @@ function pagesOf(ids) {
     errors: [run("contract-review", "view=errors&task=extract-clauses")],
     events: [run("market-briefing", "view=events")],
     reviews: ["#/reviews", editRefund],
+    threads: ["#/threads/support/order-88213?owner=maya"],
     keys: ["#/runs", (page) => page.keyboard.press("?")],
   };
+}
+
+/** A conversation with two threads, whose turns are runs of the board. */
+async function chats(board) {
+  const answers = [
+    "Order **88213** left our house on Monday. It arrives:\n\n| part | day |\n|---|---|\n| pump | Thursday |\n| hose | Friday |",
+    "You can send it back within 30 days. The label is in your account.",
+    "We are open from 9 to 17.",
+  ];
+  const chat = new Conversation({
+    agent: new Agent({ role: "Support", goal: "Answers questions about orders" }),
+    model: new ScriptedModel(answers),
+    plugins: [board],
+  });
+  board.registerConversation("support", chat, { title: "Support" });
+  const order = chat.thread("order-88213", { owner: "maya" });
+  await order.send("Where is my order 88213?");
+  await order.send("Can I send it back if it does not fit?");
+  await order.rename("Where is my order?");
+  await chat.thread("opening-hours", { owner: "ada" }).send("When are you open?");
 }
 
 /** Opens the review of a tool call, and changes its arguments. */
@@ -117,6 +140,7 @@ const board = dashboard({ port: 0 });
 const url = await board.listen();
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
 const { handles, ids } = await runTeams(board, url);
+await chats(board);
 const pages = pagesOf(ids);
 const wanted = Object.fromEntries(
   Object.entries(pages).filter(([name]) =>

@@ -8,8 +8,9 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { Ensemble, Task } from "agentensemble";
-import { runHandler, toNodeListener } from "agentensemble/http";
+import { Agent, Conversation, Ensemble, Task } from "agentensemble";
+import { chatHandler, runHandler, toNodeListener } from "agentensemble/http";
+import { ScriptedModel } from "agentensemble/testing";
 
 const PACKAGES = ["express@5", "fastify@5", "hono@4"];
 
@@ -27,11 +28,15 @@ const answer = new Task({
         ),
 });
 const team = new Ensemble({ tasks: [answer] });
-const handler = runHandler(team, {
-  authenticate: ({ headers }) =>
-    headers.get("x-user") === "ada" ? { name: "ada", role: "caller" } : undefined,
+const authenticate = ({ headers }) =>
+  headers.get("x-user") === "ada" ? { name: "ada", role: "caller", owner: "ada" } : undefined;
+const runs = runHandler(team, { authenticate });
+const desk = new Conversation({
+  agent: new Agent({ role: "Clerk", goal: "Answers" }),
+  model: new ScriptedModel(({ messages }) => `re: ${messages.at(-1).content}`),
 });
-const listener = toNodeListener(handler);
+const chats = chatHandler(desk, { authenticate });
+const handlers = { "/api/run": runs, "/api/chat": chats };
 
 /** Starts a listener on loopback. Returns its port and how to close it. */
 async function listen(server) {
@@ -43,39 +48,47 @@ async function listen(server) {
   return { port: server.address().port, close };
 }
 
-/** The servers, by name, each as its page shows it. */
+/** The servers, by name, each as its page shows it. Each serves every handler at its path. */
 function serversOf(load) {
+  const mounted = (app) => {
+    for (const [path, handler] of Object.entries(handlers)) app.use(path, toNodeListener(handler));
+    return app;
+  };
   return {
     express: async () => {
       const express = (await load("express")).default;
-      return listen(createServer(express().use("/api/run", listener)));
+      return listen(createServer(mounted(express())));
     },
     "express behind its parser": async () => {
       const express = (await load("express")).default;
-      return listen(createServer(express().use(express.json()).use("/api/run", listener)));
+      return listen(createServer(mounted(express().use(express.json()))));
     },
     fastify: async () => {
       const app = (await load("fastify")).default({ forceCloseConnections: true });
-      app.all("/api/run*", (request, reply) => {
-        reply.hijack();
-        listener(Object.assign(request.raw, { body: request.body }), reply.raw);
-      });
+      for (const [path, handler] of Object.entries(handlers)) {
+        const listener = toNodeListener(handler);
+        app.all(`${path}*`, (request, reply) => {
+          reply.hijack();
+          listener(Object.assign(request.raw, { body: request.body }), reply.raw);
+        });
+      }
       await app.listen({ port: 0, host: "127.0.0.1" });
       return { port: app.server.address().port, close: () => app.close() };
     },
     hono: async () => {
       const { Hono } = await load("hono");
       const app = new Hono();
-      app.all("/api/run/*", (context) => handler(context.req.raw));
+      for (const [path, handler] of Object.entries(handlers))
+        app.all(`${path}/*`, (context) => handler(context.req.raw));
       return listen(createServer(toNodeListener(async (request) => app.fetch(request))));
     },
   };
 }
 
-/** Asks everything that a server could get in the way of. */
-async function check(port) {
-  const ask = (path, { body, ...o } = {}, headers = {}) =>
-    fetch(`http://127.0.0.1:${port}/api/run${path}`, {
+/** Sends requests to a handler. */
+function asking(port, handlerPath) {
+  return (path, { body, ...o } = {}, headers = {}) =>
+    fetch(`http://127.0.0.1:${port}${handlerPath}${path}`, {
       ...(body !== undefined && { method: "POST", body: JSON.stringify(body) }),
       ...o,
       headers: {
@@ -84,6 +97,32 @@ async function check(port) {
         ...headers,
       },
     });
+}
+
+/** Asks a chat everything that a server could get in the way of. */
+async function checkChat(port) {
+  const ask = asking(port, "/api/chat");
+  const id = `a/b ${port}`; // a server must not decode or shorten the path
+  const at = `/${encodeURIComponent(id)}`;
+  const parts = [{ type: "text", text: "hello" }];
+  const body = { id, messages: [{ id: "m1", role: "user", parts }], trigger: "submit-message" };
+  const sent = await ask("", { body });
+  assert.equal(sent.headers.get("x-vercel-ai-ui-message-stream"), "v1");
+  assert.match(await sent.text(), /re: hello.*data: \[DONE\]\n\n$/s);
+  assert.equal((await ask("", { body })).status, 409);
+  const shown = await (await ask(at)).json();
+  assert.deepEqual([shown.id, shown.messages.length], [id, 2]);
+  assert.ok((await (await ask("")).json()).threads.some((thread) => thread.id === id));
+  assert.equal((await ask(`${at}/stream`)).status, 204);
+  assert.equal((await ask("", { body }, { "x-user": "bob" })).status, 401);
+  assert.equal((await ask(at, { method: "PUT" })).status, 405);
+  assert.equal((await ask(at, { method: "DELETE" })).ok, true);
+  assert.equal((await ask(at)).status, 404);
+}
+
+/** Asks for runs everything that a server could get in the way of. */
+async function checkRuns(port) {
+  const ask = asking(port, "/api/run");
   const plain = await ask("", { body: { a: 1 } });
   assert.equal(plain.status, 200);
   const { runId, output } = await plain.json();
@@ -118,11 +157,14 @@ try {
   const load = (name) => import(pathToFileURL(resolve(name)).href);
   for (const [name, start] of Object.entries(serversOf(load))) {
     const { port, close } = await start();
-    await check(port);
+    await checkRuns(port);
+    await checkChat(port);
     await close();
     console.log(`${name}: ok`);
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });
+  chats.close();
+  await desk.dispose();
   await team.dispose();
 }

@@ -3,6 +3,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import ts from "typescript";
+import { sourceOf } from "./dist-package.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const { exports } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
@@ -28,9 +29,7 @@ function namesOf(file) {
 
 const api = {};
 for (const { name, paths } of entries) {
-  const values = Object.keys(
-    await import(pathToFileURL(`${root}${paths["agentensemble-source"]}`).href),
-  ).sort();
+  const values = Object.keys(await import(pathToFileURL(`${root}${sourceOf(paths)}`).href)).sort();
   const types = namesOf(`${root}${paths.types}`).filter((type) => !values.includes(type));
   api[name] = { values, types: types.sort() };
 }

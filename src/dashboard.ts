@@ -6,7 +6,12 @@ export type {
   DashboardRole,
   DashboardUser,
 } from "./plugins/dashboard/dashboard-options.js";
+export type { ReportTarget } from "./plugins/dashboard/reporting/report-target.js";
 export type { AlertOptions, AlertReason } from "./plugins/dashboard/alerts.js";
+export type {
+  ChatThreads,
+  ConversationRegistration,
+} from "./plugins/dashboard/control/chat-threads.js";
 export type { Registration, Runnable } from "./plugins/dashboard/control/registrations.js";
 export type { AuditAction, AuditEntry } from "./contracts/run-store.js";
 export { RunStore } from "./plugins/dashboard/stores/run-store.js";

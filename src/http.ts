@@ -14,3 +14,10 @@ export type {
   StreamProtocol,
 } from "./plugins/http/run-handler-options.js";
 export type { FetchHandler, RoutedHandler } from "./plugins/http/serve-endpoints.js";
+export { chatHandler } from "./plugins/http/chat-handler.js";
+export type { ChatHandler } from "./plugins/http/chat-handler.js";
+export type {
+  ChatConversation,
+  ChatHandlerOptions,
+  ChatThread,
+} from "./plugins/http/chat-handler-options.js";

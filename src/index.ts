@@ -34,7 +34,13 @@ export type {
   TurnOptions,
 } from "./conversation/conversation-options.js";
 export { ConversationStore, WindowPolicy } from "./conversation/factories.js";
-export type { ForkOptions, MessageQuery, Thread, TurnHandle } from "./conversation/thread.js";
+export type {
+  ForkOptions,
+  MessageQuery,
+  ResumedTurn,
+  Thread,
+  TurnHandle,
+} from "./conversation/thread.js";
 export type { TurnContent } from "./conversation/turn-input.js";
 export type { InMemoryThreadsOptions } from "./plugins/conversation/memory-store/in-memory-threads.js";
 export type { SqlThreadsOptions } from "./plugins/conversation/sql-store/sql-threads-options.js";
@@ -47,6 +53,8 @@ export { standardPlugins } from "./ensemble/standard-plugins.js";
 export { Kernel } from "./kernel/kernel.js";
 export { MapReduceEnsemble } from "./map-reduce/map-reduce-ensemble.js";
 export type { MapReduceOptions } from "./map-reduce/options.js";
+export { agentTool } from "./plugins/delegation/agent-tool/index.js";
+export type { AgentToolOptions } from "./plugins/delegation/agent-tool/index.js";
 export { guardrails } from "./plugins/guardrails/index.js";
 export type { GuardrailsOptions } from "./plugins/guardrails/index.js";
 export { linearRegex } from "./plugins/guardrails/linear-regex.js";

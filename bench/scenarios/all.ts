@@ -4,13 +4,16 @@ import { coldStartScenario } from "./cold-start.js";
 import { conversationScenario } from "./conversation.js";
 import { dashboardScenario } from "./dashboard.js";
 import { durableScenario } from "./durable.js";
+import { evalsScenario } from "./evals.js";
 import { fanOutScenario } from "./fan-out.js";
+import { filesScenario } from "./files.js";
 import { growthScenario } from "./growth.js";
+import { guardsScenario } from "./guards.js";
 import { layersScenario } from "./layers.js";
 import { mapReduceScenario } from "./map-reduce.js";
 import { memoryScenario } from "./memory.js";
 import { networkNatsScenario } from "./network-nats.js";
-import { networkScenario, postgresScenario, redisScenario } from "./network.js";
+import { a2aScenario, networkScenario, postgresScenario, redisScenario } from "./network.js";
 import { pageStreamsScenario } from "./page-streams.js";
 import { tokenStreamScenario } from "./token-stream.js";
 import { toolFanScenario, toolLoopScenario } from "./tool-loop.js";
@@ -28,14 +31,18 @@ export const SCENARIOS: readonly Scenario[] = [
   tokenStreamScenario,
   pageStreamsScenario,
   memoryScenario,
+  guardsScenario,
+  evalsScenario,
   waitingScenario,
   coldStartScenario,
   vendorRequestScenario,
   conversationScenario,
+  filesScenario,
   growthScenario,
   durableScenario,
   dashboardScenario,
   networkScenario,
+  a2aScenario,
   redisScenario,
   postgresScenario,
   networkNatsScenario,

@@ -1,4 +1,5 @@
 import type { Line, Scenario } from "../harness/scenario.js";
+import { a2aServiceCpu, bareHttpCpu } from "../work/a2a-calls.js";
 import { barePostgresFigures, postgresFigures } from "../work/postgres-requests.js";
 import { bareBullmqFigures, redisFigures } from "../work/redis-requests.js";
 import { costsInFile, costsInMemory } from "../work/requests.js";
@@ -20,6 +21,19 @@ export const networkScenario: Scenario = {
     await costsInMemory();
     await costsInFile();
     return async () => [...(await costsInMemory()), ...(await costsInFile())];
+  },
+};
+
+/** A blocking call over A2A to a service in the same process. The side `promises` is a server of node:http that answers at once. */
+export const a2aScenario: Scenario = {
+  id: "network-a2a",
+  lines: [{ title: "blocking call over A2A, both sides", unit: "us CPU" }],
+  rounds: 5,
+  async prepare(side) {
+    const round = side === "framework" ? a2aServiceCpu : bareHttpCpu;
+    if (side === "hooks") return () => Promise.resolve([Number.NaN]);
+    await round();
+    return async () => [await round()];
   },
 };
 

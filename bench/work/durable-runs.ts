@@ -2,6 +2,7 @@
 import type { ChatModel, Plugin } from "agentensemble";
 import { Ensemble, Task } from "agentensemble";
 import { Journal, durable } from "agentensemble/durability";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { addingModel } from "./models.js";
 import { benchFolder } from "./durable-writes.js";
@@ -32,7 +33,8 @@ const handlers = (count: number): Task[] =>
 const asked = (count: number): Task[] =>
   Array.from({ length: count }, (_, n) => agentTask(`This is task number ${n}`));
 
-const kept = (): Plugin => durable({ journal: Journal.file(join(benchFolder(), "runs")) });
+const kept = (folder = join(benchFolder(), "runs")): Plugin =>
+  durable({ journal: Journal.file(folder) });
 
 function team(tasks: readonly Task[], plugins: readonly Plugin[], model: ChatModel): Ensemble {
   return new Ensemble({ tasks, plugins, model, workflow: "PARALLEL", maxConcurrency: TASKS_AT_ONCE }); // prettier-ignore
@@ -70,7 +72,8 @@ export async function resumes(
     });
     return team([...tasks, last], plugins, addingModel);
   };
-  const [bare, durably] = [make([]), make([kept()])];
+  const folder = join(benchFolder(), "runs");
+  const [bare, durably] = [make([]), make([kept(folder)])];
   const run = async (ensemble: Ensemble, runId?: string): Promise<void> => {
     const options = { ...(runId !== undefined && { runId }), throwOnError: false };
     const output = await ensemble.run({}, options);
@@ -78,8 +81,13 @@ export async function resumes(
   };
   await run(durably, "r");
   await run(bare);
-  return async () => ({
-    resumed: await spentBy(() => run(durably, "r")),
-    done: await spentBy(() => run(bare)),
-  });
+  const file = join(folder, "r.jsonl");
+  const begun = await readFile(file); // each execution that fails adds its result
+  return async () => {
+    await writeFile(file, begun);
+    return {
+      resumed: await spentBy(() => run(durably, "r")),
+      done: await spentBy(() => run(bare)),
+    };
+  };
 }

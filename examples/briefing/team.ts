@@ -1,4 +1,4 @@
-import type { ModelRef } from "agentensemble";
+import type { ModelRef, Plugin } from "agentensemble";
 import type { ConsoleProgressOptions } from "agentensemble/observability";
 import type { Document } from "./documents.js";
 import type { CheckReport } from "./tasks.js";
@@ -11,6 +11,8 @@ export interface TeamOptions {
   readonly model: ModelRef;
   readonly traceFile: string;
   readonly progress?: ConsoleProgressOptions | undefined;
+  /** Added at the end, for instance `recordings(file)` of an evaluation. */
+  readonly plugins?: readonly Plugin[] | undefined;
 }
 
 /** The ensemble, and the tasks whose outputs are wanted. */
@@ -26,7 +28,7 @@ export interface BriefingTeam {
  */
 export function briefingTeam(
   documents: readonly Document[],
-  { model, traceFile, progress }: TeamOptions,
+  { model, traceFile, progress, plugins = [] }: TeamOptions,
 ): BriefingTeam {
   const pages = documents.map((document) => ({ document, read: readTask(document) }));
   const extracts = pages.map(extractTask);
@@ -36,7 +38,7 @@ export function briefingTeam(
     model,
     tasks: [...pages.map(({ read }) => read), ...extracts, briefing, check],
     maxConcurrency: 4,
-    plugins: [consoleProgress({ errors: false, ...progress })],
+    plugins: [consoleProgress({ errors: false, ...progress }), ...plugins],
     traceExporter: jsonTraceExporter({ file: traceFile }),
   });
   return { ensemble, briefing, check };

@@ -67,7 +67,7 @@ export class MapQueue implements RequestQueue {
   }
 
   async deadLetter(lease: Lease, reason: string): Promise<boolean> {
-    return this.#change(lease, () => ({ state: "DEAD", reason }));
+    return this.#change(lease, () => ({ state: "DEAD", reason: reason.slice(0, 1_500) }));
   }
 
   async release(

@@ -16,6 +16,7 @@ import { ConnectionNotice, SignIn } from "./views/states.js";
 const ReviewsView = lazyPart(async () => (await import("./views/reviews.js")).ReviewsView);
 const CompareView = lazyPart(async () => (await import("./views/compare.js")).CompareView);
 const EnsemblesView = lazyPart(async () => (await import("./views/control.js")).EnsemblesView);
+const ThreadsView = lazyPart(async () => (await import("./views/control.js")).ThreadsView);
 const PanelView = lazyPart(async () => (await import("./views/control.js")).PanelView);
 const RunPage = lazyPart(async () => (await import("./views/run.js")).RunPage);
 
@@ -40,6 +41,7 @@ export function App(): JSX.Element {
   useKeys({
     "?": () => setHelp(!isHelp),
     "g r": () => route.go(hrefOf(["runs"])),
+    "g t": () => route.go(hrefOf(["threads"])),
     "g v": () => route.go(hrefOf(["reviews"])),
     t: () => theme.toggle(),
     Escape: isHelp ? () => setHelp(false) : undefined,
@@ -69,6 +71,10 @@ function View(): JSX.Element {
   if (page === "runs" && id !== undefined) return <RunPage key={id} runId={id} />;
   if (page === "ensembles") return <EnsemblesView name={id} />;
   if (page === "panels" && id !== undefined) return <PanelView key={id} name={id} />;
+  if (page === "threads") {
+    const { owner } = query;
+    return <ThreadsView name={id} threadId={path[2]} owner={owner} />;
+  }
   if (page === "compare") return <CompareView />;
   if (page === "reviews") return <ReviewsView reviewId={id ?? query["review"]} />;
   return (

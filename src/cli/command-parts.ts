@@ -5,8 +5,9 @@ export const FILE =
 export const EXIT_CODES = `
 Exit codes:
   0    done (a run that a reviewer ended early included)
-  1    the run failed; of "trace diff": the runs differ
+  1    the run failed; of "trace diff": the runs differ; of "eval": --fail-under or --fail-on-regression
   2    wrong arguments, a file that can't be used, an ensemble that can't be run
+  3    of "eval": trials or scores failed, or the budget ended it
   75   the run waits for people: answer, then run it again
   124  the run did not end within its time limit
   130  the run was cancelled

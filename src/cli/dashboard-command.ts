@@ -1,10 +1,17 @@
 import { existsSync } from "node:fs";
+import { basename, extname } from "node:path";
+import type { RunStore } from "../contracts/run-store.js";
+import type { Dashboard, Runnable } from "../dashboard.js";
+import type { LoadedEnsemble } from "./load-ensemble.js";
 import type { StoreArguments } from "./store.js";
 import type { OutputTerminal } from "./terminal.js";
 import { ValidationError } from "../contracts/errors.js";
 import { preview } from "../contracts/validation.js";
+import { counted } from "../util/text.js";
 import { ExitCode } from "./exit-codes.js";
 import { interruptible } from "./interruption.js";
+import { accessOf, endEnsemble } from "./load-ensemble.js";
+import { loadProgram } from "./load-program.js";
 
 /** The options of `agentensemble dashboard`. */
 export interface ServedRunsArguments extends StoreArguments {
@@ -50,43 +57,85 @@ function portOf(text: string | undefined): number | undefined {
   return Number(text);
 }
 
-/** `agentensemble dashboard [paths...]`: shows runs that were kept or saved, until it is interrupted. */
+const PROGRAM = /\.[cm]?[jt]sx?$/;
+
+/** What a command shows: runs that were kept, or programs whose ensembles people start. */
+interface ShownPlaces {
+  readonly store: RunStore | undefined;
+  readonly programs: readonly string[];
+}
+
+/** Runs of programs are kept in `--store`, else in memory only. @throws ValidationError */
+async function shownOf(paths: readonly string[], o: ServedRunsArguments): Promise<ShownPlaces> {
+  const { RunStore: Stores } = await import("../dashboard.js"); // other commands do not load it
+  const programs = paths.filter((path) => PROGRAM.test(path));
+  if (programs.length === 0) return { store: Stores.readOnly(placesOf(paths, o)), programs };
+  if (programs.length < paths.length)
+    throw new ValidationError("Programs and saved runs can't be shown together", {
+      hint: "Name programs only; --store keeps their runs and shows those that it has.",
+    });
+  if (o.store === undefined) return { store: undefined, programs };
+  const [url = ""] = placesOf([], o);
+  const store = url.startsWith("file:")
+    ? Stores.file(url.slice("file:".length))
+    : Stores.sql({ url });
+  return { store, programs };
+}
+
+/** Registers the ensembles of a program. One without a name gets that of its file. @throws ValidationError */
+async function registerProgram(board: Dashboard, file: string): Promise<readonly LoadedEnsemble[]> {
+  const { ensembles } = await loadProgram(file);
+  for (const ensemble of ensembles) {
+    const name = basename(file, extname(file))
+      .replace(/[^\w-]/g, "-")
+      .slice(0, 64);
+    if (ensemble.name === undefined) accessOf(ensemble).nameIfNone?.(name);
+    board.register(ensemble.name ?? name, ensemble as unknown as Runnable); // an ensemble, as checked
+  }
+  return ensembles;
+}
+
+/** `agentensemble dashboard [paths...]`: shows runs that were kept or saved, or starts ensembles of programs, until it is interrupted. */
 export async function dashboardCommand(
   paths: readonly string[],
   o: ServedRunsArguments,
   terminal: OutputTerminal,
 ): Promise<number> {
   terminal.keepOutputForResults();
-  const { dashboard, RunStore } = await import("../dashboard.js"); // other commands do not load it
   const port = portOf(o.port);
-  const places = placesOf(paths, o);
-  const store = RunStore.readOnly(places);
+  const { store, programs } = await shownOf(paths, o);
+  const { dashboard } = await import("../dashboard.js");
   const token = o.token === false ? undefined : o.token;
   const board = dashboard({
-    store,
     keepAlive: true,
+    ...(store !== undefined && { store }),
     ...(port !== undefined && { port }),
     ...(o.host !== undefined && { host: o.host }),
     ...(token !== undefined && { token }),
     ...(o.allowedHost !== undefined && { allowedHosts: o.allowedHost }),
   });
+  const ensembles: LoadedEnsemble[] = [];
   try {
+    for (const file of programs) ensembles.push(...(await registerProgram(board, file)));
     let end = (): void => undefined;
     const ended = new Promise<void>((resolve) => (end = resolve));
     await interruptible(
       (async () => {
-        const { total } = await store.list({ limit: 1 }); // a store that can't be read is an error here
+        const runs = (await store?.list({ limit: 1 }))?.total ?? 0; // a store that can't be read is an error here
         const url = await board.listen();
-        if (o.json === true) await terminal.json({ url, runs: total });
+        const more = programs.length > 0 ? { ensembles: ensembles.length } : {};
+        if (o.json === true) await terminal.json({ url, runs, ...more });
         else await terminal.text(url);
-        await terminal.message(`${total} runs. Ctrl-C ends the dashboard.`);
+        const what = programs.length > 0 ? counted(ensembles.length, "ensemble") : `${runs} runs`;
+        await terminal.message(`${what}. Ctrl-C ends the dashboard.`);
         await ended;
       })(),
       end,
     );
   } finally {
+    await Promise.allSettled(ensembles.map((one) => endEnsemble(one)));
     await board.close();
-    await store.dispose?.();
+    await store?.dispose?.();
   }
   return ExitCode.OK;
 }

@@ -1,3 +1,4 @@
+import { partLines } from "../util/part-line.js";
 import type { KeptEntry, KeptRun } from "../contracts/journal.js";
 import type { CallView, DelegationView, TaskView, ToolView, TraceView } from "./trace-view.js";
 import type { Fields } from "../util/objects.js";
@@ -149,6 +150,7 @@ function keptToolOf(
       kind === "intent"
         ? "its end is unknown"
         : asText(error === undefined ? fields?.["output"] : error["message"]),
+    parts: partLines(fields?.["parts"]),
     outcome: kind === "intent" ? "in doubt" : isFailed ? "failed" : "SUCCESS",
     durationMs: UNKNOWN_MS,
   };
@@ -157,6 +159,7 @@ function keptToolOf(
 
 function keptDelegationOf(from: string, worker: TaskView): DelegationView {
   return {
+    mode: "task",
     from,
     to:
       worker.agentRole === ""

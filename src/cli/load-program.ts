@@ -1,3 +1,4 @@
+import type { ProgramOptions } from "../contracts/program.js";
 import type { Service, StartOptions } from "../contracts/service.js";
 import { ValidationError } from "../contracts/errors.js";
 import { preview } from "../contracts/validation.js";
@@ -11,18 +12,27 @@ export type StartableEnsemble = LoadedEnsemble & {
   stop(options?: { readonly drainTimeoutMs?: number }): Promise<void>;
 };
 
+/** What a file exports for `serve`, `worker` and `submit`. */
+export interface LoadedProgram {
+  readonly ensembles: readonly StartableEnsemble[];
+  readonly queues: ProgramOptions["queues"];
+}
+
 /**
  * The ensembles that a file default-exports: one, a record of them, or a program. An ensemble without a name gets its key.
  * @throws ValidationError for a file that exports none, and for a key that differs from the name of its ensemble.
  */
-export async function loadProgram(given: string): Promise<readonly StartableEnsemble[]> {
+export async function loadProgram(given: string): Promise<LoadedProgram> {
   const { value, complaint } = await loadDefault(given);
-  if (isEnsemble(value)) return [startable(value, given)];
+  if (isEnsemble(value)) return { ensembles: [startable(value, given)], queues: undefined };
   const exported = asFields(value);
   const record = asFields(exported?.["ensembles"]) ?? exported ?? {};
   const entries = Object.entries(record);
   if (entries.length === 0 || !entries.every(([, one]) => isEnsemble(one))) throw complaint;
-  return entries.map(([key, one]) => named(startable(one, given), key));
+  return {
+    ensembles: entries.map(([key, one]) => named(startable(one, given), key)),
+    queues: exported === record ? undefined : (exported?.["queues"] as LoadedProgram["queues"]), // checked by defineProgram()
+  };
 }
 
 function startable(ensemble: unknown, given: string): StartableEnsemble {

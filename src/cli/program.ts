@@ -14,12 +14,14 @@ import {
 import { dagCommand } from "./dag-command.js";
 import { dashboardCommand, type ServedRunsArguments } from "./dashboard-command.js";
 import { doctorCommand } from "./doctor-command.js";
+import { addEval } from "./eval-program.js";
 import { explainCommand } from "./explain-command.js";
 import { ownPackage } from "./own-package.js";
 import type { RunArguments } from "./run-command.js";
 import type { ReplayCommandOptions } from "./replay-command.js";
 import { replayCommand } from "./replay-command.js";
 import { runCommand } from "./run-command.js";
+import { addProjects } from "./project-program.js";
 import { addReviews, addRuns } from "./runs-program.js";
 import { addServices } from "./service-program.js";
 import { traceDiffCommand } from "./trace-diff-command.js";
@@ -136,11 +138,13 @@ function addDashboard(program: Command, terminal: OutputTerminal, done: CommandE
   common(
     program
       .command("dashboard")
-      .description("serve a web page with runs that were kept or saved, until Ctrl-C"),
+      .description(
+        "serve a web page with runs that were kept or saved, or of ensembles, until Ctrl-C",
+      ),
   )
     .argument(
       "[paths...]",
-      "folders of runs or traces, *.trace.json and *.dag.json files (default: ./traces and the store)",
+      "folders of runs or traces, *.trace.json and *.dag.json files (default: ./traces and the store); or programs whose ensembles are started on the page",
     )
     .option("--port <number>", "0 takes a free one (default: 7329)")
     .option("--host <host>", "another than 127.0.0.1 needs --token")
@@ -156,8 +160,11 @@ function addDashboard(program: Command, terminal: OutputTerminal, done: CommandE
     )
     .addHelpText(
       "after",
-      example("agentensemble dashboard", "agentensemble dashboard traces run.trace.json --port 0") +
-        EXIT_CODES,
+      example(
+        "agentensemble dashboard",
+        "agentensemble dashboard traces run.trace.json --port 0",
+        "agentensemble dashboard team.ts",
+      ) + EXIT_CODES,
     )
     .action(async (paths: readonly string[], o: ServedRunsArguments) =>
       done(await dashboardCommand(paths, o, terminal)),
@@ -191,9 +198,11 @@ export function commandLine(terminal: OutputTerminal, done: CommandEnd): Command
       "after",
       `${example("agentensemble run team.mjs", "agentensemble doctor")}${EXIT_CODES}`,
     );
+  addProjects(program, terminal, done);
   addRun(program, terminal, done);
   addPlans(program, terminal, done);
   addTrace(program, terminal, done);
+  addEval(program, terminal, done);
   addRuns(program, terminal, done);
   addReviews(program, terminal, done);
   addServices(program, terminal, done);

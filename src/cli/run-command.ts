@@ -143,7 +143,7 @@ function addPlugin(ensemble: LoadedEnsemble, plugin: Plugin): void {
 }
 
 /** Shows the runs of the ensemble on a dashboard from now on, and prints the link. */
-async function addDashboard(
+async function attachDashboard(
   ensemble: LoadedEnsemble,
   board: Dashboard,
   terminal: OutputTerminal,
@@ -206,7 +206,7 @@ export async function executeFile(
   const ensemble = await loadEnsemble(file);
   const board = await dashboardOf(o);
   try {
-    if (board !== undefined) await addDashboard(ensemble, board, terminal);
+    if (board !== undefined) await attachDashboard(ensemble, board, terminal);
     for (const plugin of [...plugins, ...(await recordersOf(o))]) addPlugin(ensemble, plugin);
     const isAsked = await addTerminal(ensemble, o);
     const mayWait = isAsked || board !== undefined; // people answer while the run goes on

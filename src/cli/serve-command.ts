@@ -1,7 +1,10 @@
 import type { Service, StartOptions } from "../contracts/service.js";
 import type { OutputTerminal } from "./terminal.js";
+import cluster from "node:cluster";
 import { ValidationError } from "../contracts/errors.js";
+import { requireInteger } from "../contracts/validation.js";
 import { networkStoreAt, type NetworkStore } from "./network-store.js";
+import { onStopRequest, ServeWorkers, type ReadyServices } from "./serve-workers.js";
 import { runServices } from "./services.js";
 
 /** Options of `agentensemble serve`. */
@@ -12,6 +15,8 @@ export interface ServeArguments {
   readonly store?: string | undefined;
   /** Keeps the runs in the store too. */
   readonly durable?: boolean | undefined;
+  /** How many processes serve. Default: this one. */
+  readonly workers?: string | undefined;
   readonly allowedHost?: readonly string[] | undefined;
   readonly json?: boolean | undefined;
   readonly quiet?: boolean | undefined;
@@ -29,13 +34,27 @@ export async function serveCommand(
 ): Promise<number> {
   const store = o.store === undefined ? undefined : networkStoreAt(o.store);
   checkDurable(o, store);
-  const common = startOptionsOf(o);
+  const count = o.workers === undefined ? undefined : workersOf(o.workers, store);
+  if (count !== undefined && cluster.isPrimary) {
+    const show = (services: readonly unknown[]): Promise<void> =>
+      showAddresses(services as readonly ServedAddress[], { ...o, count }, terminal); // sent below
+    return new ServeWorkers(count, terminal).run(show);
+  }
+  const isWorker = count !== undefined;
+  const common = { ...startOptionsOf(o), ...(isWorker && { sharesPort: true }) };
   const port = o.port === undefined ? PORT : Number(o.port); // checked by start()
   const plan = {
     store,
     keepsRuns: o.durable === true,
     options: (index: number): StartOptions => ({ ...common, port: port === 0 ? 0 : port + index }),
-    show: (services: readonly Service[]) => showAddresses(services, o, terminal),
+    show: async (services: readonly Service[]) => {
+      const ready = services.map(({ name: ensemble, instance, url = "" }) => {
+        return { ensemble, instance, url };
+      });
+      if (isWorker) process.send?.({ ready } satisfies ReadyServices);
+      else await showAddresses(ready, o, terminal);
+    },
+    ...(isWorker && { onStopRequest }),
   };
   return runServices(file, plan, o, terminal);
 }
@@ -74,13 +93,33 @@ function callersGiven(text: string): Readonly<Record<string, string>> | undefine
   );
 }
 
+/** @throws ValidationError for a number that is none, and for a store of one process. */
+function workersOf(given: string, store: NetworkStore | undefined): number {
+  const count = Number(given);
+  requireInteger("--workers", count, 1, "> 0");
+  if (store?.isShared === true) return count;
+  const found =
+    store === undefined ? "requests in memory" : "this one is for one process at a time";
+  throw new ValidationError(`--workers needs a --store for several processes: ${found}`, {
+    hint: "Use postgres://host:5432/database, redis://host:6379 or nats://host:4222.",
+  });
+}
+
+/** Where an ensemble is served. */
+interface ServedAddress {
+  readonly ensemble: string;
+  readonly instance: string;
+  readonly url: string;
+}
+
 async function showAddresses(
-  services: readonly Service[],
-  { json }: ServeArguments,
+  services: readonly ServedAddress[],
+  { json, count }: ServeArguments & { readonly count?: number },
   terminal: OutputTerminal,
 ): Promise<void> {
-  const addresses = services.map(({ name: ensemble, instance, url = "" }) => {
-    return { ensemble, instance, url, health: `${url}/api/health/ready` };
+  const addresses = services.map(({ ensemble, instance, url }) => {
+    const health = `${url}/api/health/ready`;
+    return { ensemble, ...(count === undefined ? { instance } : { workers: count }), url, health };
   });
   const [only] = addresses;
   if (json === true) await terminal.json(addresses.length === 1 ? only : addresses);

@@ -50,6 +50,10 @@ function addServe(program: Command, terminal: OutputTerminal, done: CommandEnd):
       "--store <url>",
       "where requests and results are kept: file:<folder>, pglite:<folder>, postgres://..., redis://... or nats://... (default: in memory)",
     )
+    .option(
+      "--workers <number>",
+      "so many processes on one port, each replaced when it dies; needs a store for several processes",
+    )
     .option("--durable", "keep the runs there too, so that they go on after the end of a process")
     .option("-q, --quiet", "no progress; warnings are printed all the same")
     .addHelpText(

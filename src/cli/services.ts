@@ -4,6 +4,8 @@ import type { Service, ServiceEvent, StartOptions } from "../contracts/service.j
 import type { NetworkStore } from "./network-store.js";
 import type { OutputTerminal } from "./terminal.js";
 import { ValidationError } from "../contracts/errors.js";
+import { queueOptionsOf, type QueueOptions } from "../contracts/queue-options.js";
+import { messageOf } from "../util/errors.js";
 import { printableLine } from "../util/printable.js";
 import { ExitCode } from "./exit-codes.js";
 import { accessOf, endEnsemble } from "./load-ensemble.js";
@@ -18,6 +20,8 @@ export interface ServicePlan {
   readonly keepsRuns: boolean;
   /** The options of the nth ensemble. */
   options(index: number): StartOptions;
+  /** Gets a function that stops all. Default: signals stop them. */
+  readonly onStopRequest?: (stop: () => void) => void;
   /** What is printed when all have started. */
   show(services: readonly Service[]): Promise<void>;
 }
@@ -30,17 +34,19 @@ export async function runServices(
   terminal: OutputTerminal,
 ): Promise<number> {
   terminal.keepOutputForResults();
-  const ensembles = await loadProgram(file);
+  const { ensembles, queues } = await loadProgram(file);
   let backend: NetworkBackend | undefined;
   try {
     backend = await plan.store?.open();
     for (const ensemble of ensembles) await equip(ensemble, plan, backend);
     const listener = (event: ServiceEvent): void => void reportProgress(event, quiet, terminal);
+    plan.onStopRequest?.(() => ensembles.forEach((one) => void one.stop()));
     const services: Service[] = [];
     for (const [index, ensemble] of ensembles.entries())
       services.push(
         await ensemble.start({
           ...plan.options(index),
+          ...queueStart(queueOptionsOf(queues, ensemble.name ?? "")),
           ...(backend !== undefined && { backend }),
           listeners: [listener],
         }),
@@ -53,6 +59,11 @@ export async function runServices(
     await Promise.allSettled(ensembles.map((one) => endEnsemble(one)));
     await backend?.close();
   }
+}
+
+/** The options of the start for a queue; its priority is for `submit`. */
+function queueStart({ priority: _, ...queue }: QueueOptions): Pick<StartOptions, "queue"> {
+  return Object.keys(queue).length === 0 ? {} : { queue };
 }
 
 /** Adds what makes the ensemble one of several processes. What the ensemble brings itself is taken as it is. */
@@ -74,11 +85,20 @@ async function equip(
   }
 }
 
+/** @throws ValidationError for what is no ensemble, and for one whose kernel has booted without the plugin. */
 function useUnlessThere(ensemble: StartableEnsemble, plugin: Plugin): void {
+  const access = accessOf(ensemble);
+  if (access.hasPlugin?.(plugin.name) === true) return;
   try {
-    accessOf(ensemble).use(plugin);
-  } catch (error) {
-    if (!ValidationError.isInstance(error)) throw error; // the ensemble brings it, or has begun
+    access.use(plugin);
+  } catch (cause) {
+    throw new ValidationError(
+      `Ensemble '${ensemble.name ?? ""}' can't get the plugin '${plugin.name}': ${messageOf(cause)}`,
+      {
+        cause,
+        hint: "The file must not run or start an ensemble that it exports, or must give it the plugin itself.",
+      },
+    );
   }
 }
 

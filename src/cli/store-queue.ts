@@ -22,11 +22,10 @@ export class StoreQueue {
 
   /** @throws ValidationError for a request that is no dead letter. */
   redrive(requestId: string): Promise<void> {
-    return this.#use(async ({ queue, results }) => {
-      if ((await queue.status(this.#ensemble, requestId)) !== "DEAD")
+    return this.#use(async (backend) => {
+      const { redriveLetter } = await import("../network.js");
+      if (!(await redriveLetter(backend, this.#ensemble, requestId)))
         throw this.#unknown(requestId, "is no dead letter");
-      await results.forget(requestId); // before: its next holder would find the result
-      await queue.redrive(this.#ensemble, requestId);
     });
   }
 

@@ -1,8 +1,9 @@
 import type { Transport, WorkRequest, WorkResponse } from "../contracts/network.js";
 import type { OutputTerminal } from "./terminal.js";
 import type { StoreArguments } from "./store.js";
-import { RunTimeoutError } from "../contracts/errors.js";
+import { RunTimeoutError, ValidationError } from "../contracts/errors.js";
 import { WORK_VERSION } from "../contracts/network.js";
+import { queueOptionsOf } from "../contracts/queue-options.js";
 import { requireOneOf } from "../contracts/validation.js";
 import { asFields, asText } from "../util/objects.js";
 import { printableLine } from "../util/printable.js";
@@ -40,6 +41,8 @@ export async function submitCommand(
   o: SubmitArguments,
   terminal: OutputTerminal,
 ): Promise<number> {
+  if (o.timeout !== undefined && o.wait !== true)
+    throw new ValidationError("--timeout limits the wait for the result: it needs --wait");
   const store = sharedStore(o);
   const timeoutMs = o.timeout === undefined ? LONGEST_MS : durationOf(o.timeout);
   const request = await requestOfFile(file, name, o);
@@ -65,22 +68,24 @@ async function requestOfFile(
   name: string | undefined,
   o: SubmitArguments,
 ): Promise<WorkRequest> {
-  const priority = o.priority?.toUpperCase();
-  requireOneOf("--priority", priority, PRIORITIES);
+  const wanted = o.priority?.toUpperCase();
+  requireOneOf("--priority", wanted, PRIORITIES);
   const given = await inputsOf(o);
-  const ensembles = await loadProgram(file);
+  const { ensembles, queues } = await loadProgram(file);
   try {
     const ensemble = ensembleNamed(ensembles, name);
     const inputs = formedFor(ensemble, given, o);
+    const to = ensemble.name ?? "";
+    const priority = (wanted as Priority | undefined) ?? queueOptionsOf(queues, to).priority; // checked above
     return {
       v: WORK_VERSION,
       requestId: o.runId ?? uuidGenerator.next(),
       from: "agentensemble-submit",
-      to: ensemble.name ?? "",
+      to,
       type: "RUN",
       task: "run",
       inputs,
-      ...(priority !== undefined && { priority: priority as Priority }), // checked above
+      ...(priority !== undefined && { priority }),
       ...(o.deadline !== undefined && { deadlineMs: durationOf(o.deadline) }),
     };
   } finally {
@@ -106,10 +111,13 @@ async function awaited(
   o: { readonly timeoutMs: number; readonly quiet?: boolean | undefined },
   terminal: OutputTerminal,
 ): Promise<WorkResponse | undefined> {
+  let latest = "";
   const onProgress = (progress: unknown): void => {
     const fields = asFields(progress);
     const text = `${asText(fields?.["type"])} ${asText(fields?.["taskId"])}`.trim();
-    if (o.quiet !== true && text !== "") void terminal.message(printableLine(text));
+    if (o.quiet === true || text === "" || text === latest) return; // a question is repeated until it is answered
+    latest = text;
+    void terminal.message(printableLine(text));
   };
   return transport.response(requestId, { timeoutMs: o.timeoutMs, onProgress });
 }

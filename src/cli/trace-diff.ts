@@ -65,9 +65,9 @@ function actionsOf(task: TaskView): readonly string[] {
   const tools = [...task.calls.flatMap((call) => call.tools), ...task.tools].map(
     (tool) => `${tool.tool}(${tool.arguments}) ${tool.outcome}: ${tool.result}`,
   );
-  const delegations = task.delegations.flatMap(({ to, description, result, worker }) => [
+  const delegations = task.delegations.flatMap(({ mode, to, description, result, worker }) => [
     ...(worker === null ? [] : actionsOf(worker)),
-    `delegation to ${to} (${description}): ${result}`,
+    `${mode === "handoff" ? "transfer" : "delegation"} to ${to} (${description}): ${result}`,
   ]);
   return [...tools, ...delegations];
 }

@@ -133,14 +133,18 @@ class TreeMaker {
   #tool(tool: ToolView): TreeNode {
     const failed = !GOOD.has(tool.outcome);
     const text = `tool ${printableLine(tool.tool, 60)} ${this.#outcome(tool.outcome)} ${timeText(tool.durationMs)} ${this.#paint("dim", printableLine(tool.arguments, 80))}`;
-    return { text: failed ? `${text}: ${this.#bad(tool.result)}` : text, below: [] };
+    return {
+      text: failed ? `${text}: ${this.#bad(tool.result)}` : text,
+      below: tool.parts.map((line) => ({ text: printableLine(line, 200), below: [] })),
+    };
   }
 
   #delegation(delegation: DelegationView): TreeNode {
     const outcome = delegation.succeeded ? this.#outcome("ok") : this.#bad(delegation.result);
     const route = `${printableLine(delegation.from, 40)} -> ${printableLine(delegation.to, 40)}`;
+    const what = delegation.mode === "handoff" ? "transfer" : "delegation";
     return {
-      text: `delegation ${route} ${timeText(delegation.durationMs)} ${this.#paint("dim", printableLine(delegation.description, 80))}: ${outcome}`,
+      text: `${what} ${route} ${timeText(delegation.durationMs)} ${this.#paint("dim", printableLine(delegation.description, 80))}: ${outcome}`,
       below:
         delegation.worker === null
           ? this.#takeWorkers(delegation.workerTaskId)

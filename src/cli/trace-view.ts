@@ -1,3 +1,4 @@
+import { partLines } from "../util/part-line.js";
 import type { TraceFields } from "./trace-fields.js";
 
 /** What something cost. */
@@ -20,6 +21,8 @@ export interface ToolView {
   readonly tool: string;
   readonly arguments: string;
   readonly result: string;
+  /** Images and files of the result, one line each. */
+  readonly parts: readonly string[];
   readonly outcome: string;
   readonly durationMs: number;
 }
@@ -38,6 +41,8 @@ export interface CallView extends SpentInTrace {
 
 /** Work that was handed to another agent. */
 export interface DelegationView {
+  /** `task`, `tool` or `handoff`. */
+  readonly mode: string;
   readonly from: string;
   readonly to: string;
   readonly description: string;
@@ -124,6 +129,7 @@ function toolView(tool: TraceFields): ToolView {
     tool: tool.text("toolName"),
     arguments: tool.text("arguments"),
     result: tool.text("result"),
+    parts: partLines(tool.raw("parts")),
     outcome: tool.text("outcome"),
     durationMs: tool.duration("duration"),
   };
@@ -150,6 +156,7 @@ function callView(call: TraceFields, currency: string): CallView {
 function delegationView(delegation: TraceFields, currency: string): DelegationView {
   const worker = delegation.object("workerTrace");
   return {
+    mode: delegation.optionalText("mode") ?? "task",
     from: delegation.text("delegatorRole"),
     to: delegation.text("workerRole"),
     description: delegation.text("taskDescription"),
@@ -176,7 +183,10 @@ function taskView(task: TraceFields, index: number, currency: string): TaskView 
     prompts:
       prompts === undefined
         ? null
-        : { system: prompts.text("systemPrompt"), user: prompts.text("userPrompt") },
+        : {
+            system: prompts.text("systemPrompt"),
+            user: [prompts.text("userPrompt"), ...partLines(prompts.raw("parts"))].join("\n"),
+          },
     ...spentOf(task.object("metrics"), currency),
     calls: task.list("llmInteractions").map((call) => callView(call, currency)),
     tools: task.list("toolCalls").map(toolView),

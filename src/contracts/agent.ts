@@ -1,8 +1,10 @@
+import { AGENT_SYNONYMS, MODEL_OPTION_SYNONYMS } from "./synonyms.js";
 import type { ModelOptions, ModelRef } from "./chat-model.js";
 import type { RateLimit } from "./rate-limit.js";
 import type { ToolLike } from "./tool.js";
 import { checkCache } from "./attachment.js";
 import { ValidationError } from "./errors.js";
+import { snapshotOfHandoffs } from "./handoff-list.js";
 import { PromptText, requirePrompt, type Text } from "./prompt-text.js";
 import { checkRateLimit } from "./rate-limit.js";
 import { checkReasoning } from "./reasoning.js";
@@ -15,6 +17,24 @@ import {
   requireInteger,
   requireText,
 } from "./validation.js";
+
+/** Options of a handoff. */
+export interface HandoffOptions {
+  /** The name of the tool. Default: `transfer_to_` and the role. */
+  readonly toolName?: string | undefined;
+  /** For the model: when to transfer. Default: the role and the goal. */
+  readonly description?: string | undefined;
+  /** What the next agent sees until the task ends: `all` (default), or `text`, without tool calls and their results. */
+  readonly history?: "all" | "text" | undefined;
+}
+
+/** An agent that may take over from another one. Created by `handoff`. */
+export interface Handoff extends HandoffOptions {
+  readonly agent: Agent;
+}
+
+/** Agents that may take over. A function where agents name each other. */
+export type Handoffs = readonly (Agent | Handoff)[] | (() => readonly (Agent | Handoff)[]);
 
 /** Options of an agent. */
 export interface AgentOptions {
@@ -51,6 +71,11 @@ export interface AgentOptions {
    * Default false.
    */
   readonly allowDelegation?: boolean | undefined;
+  /**
+   * The agents that may take over from this one: for each the agent has a tool `transfer_to_<role>`.
+   * A function, if agents name each other. Default: none.
+   */
+  readonly handoffs?: Handoffs | undefined;
 }
 
 const AGENT_FIELDS = [
@@ -67,6 +92,7 @@ const AGENT_FIELDS = [
   "verbose",
   "shortTermWindow",
   "allowDelegation",
+  "handoffs",
 ] as const;
 const MODEL_OPTION_FIELDS = [
   "temperature",
@@ -105,7 +131,7 @@ export function checkModel(what: string, model: unknown): void {
 /** @throws ValidationError for an unknown field or a value out of range. */
 export function checkModelOptions(what: string, options: ModelOptions | undefined): void {
   if (options === undefined) return;
-  checkOptions(what, options, MODEL_OPTION_FIELDS);
+  checkOptions(what, options, MODEL_OPTION_FIELDS, MODEL_OPTION_SYNONYMS);
   requireInteger(`${what}.maxOutputTokens`, options.maxOutputTokens, 1, "> 0");
   requireArray(`${what}.stopSequences`, options.stopSequences);
   checkReasoning(`${what}.reasoning`, options.reasoning);
@@ -138,11 +164,12 @@ export class Agent implements AgentOptions {
   readonly verbose: boolean;
   readonly shortTermWindow: number | undefined;
   readonly allowDelegation: boolean;
+  readonly handoffs: Handoffs | undefined;
   /** The texts passed as prompt texts. `goal` and `background` show them unfilled. */
   readonly #prompts: AgentPrompts | undefined;
 
   constructor(options: AgentOptions) {
-    checkOptions("Agent", options, AGENT_FIELDS);
+    checkOptions("Agent", options, AGENT_FIELDS, AGENT_SYNONYMS);
     requireText(options.role, "Agent role must not be blank");
     requirePrompt(options.goal, "Agent goal must not be blank");
     checkModel("Agent model", options.model);
@@ -169,6 +196,7 @@ export class Agent implements AgentOptions {
     this.verbose = options.verbose ?? false;
     this.shortTermWindow = options.shortTermWindow;
     this.allowDelegation = options.allowDelegation ?? false;
+    this.handoffs = snapshotOfHandoffs(this, options.handoffs);
     Object.freeze(this);
   }
 
@@ -193,9 +221,4 @@ function promptsOf({ goal, background }: AgentOptions): AgentPrompts | undefined
   const isPrompt = goal instanceof PromptText;
   if (!isPrompt && !(background instanceof PromptText)) return undefined;
   return { ...(isPrompt && { goal }), ...(background instanceof PromptText && { background }) };
-}
-
-/** Returns the form of a role for comparisons: lower case, trimmed. */
-export function canonicalRole(role: string): string {
-  return role.trim().toLowerCase();
 }

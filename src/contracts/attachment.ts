@@ -40,6 +40,7 @@ const TASK_LIMITS: PartLimits = Object.freeze({
   maxParts: 32,
   types: undefined,
 });
+const PART_LIMITS = Symbol.for("agentensemble/part-limits");
 const FIELDS = {
   text: ["type", "text", "cache"],
   image: ["type", "data", "mediaType", "detail", "cache"],
@@ -48,13 +49,15 @@ const FIELDS = {
 } as const;
 const SHAPES =
   'Write { type: "text", text: "..." }, or make a part with attachment.fromFile(path), fromBytes, fromBase64, fromUrl or fromBlob.';
+/** Marks parts whose content was checked when they were made. They are frozen, and copies lack the mark. */
+const MADE = Symbol("checked part");
 const LIMIT_FIELDS = ["maxBytes", "maxTotalBytes", "maxParts", "types"] as const;
 
 /**
  * Validates limits of attachments and applies the defaults.
  * @throws ValidationError for an unknown or invalid limit
  */
-function partLimits(what: string, limits: AttachmentLimits = {}): PartLimits {
+export function partLimits(what: string, limits: AttachmentLimits = {}): PartLimits {
   checkOptions(what, limits, LIMIT_FIELDS);
   for (const name of ["maxBytes", "maxTotalBytes", "maxParts"] as const)
     requireInteger(`${what} ${name}`, limits[name], 1);
@@ -65,6 +68,16 @@ function partLimits(what: string, limits: AttachmentLimits = {}): PartLimits {
     maxParts: limits.maxParts ?? TASK_LIMITS.maxParts,
     types: limits.types ?? TYPES,
   });
+}
+
+/** Returns the options of a task with other limits for its attachments. */
+export function withPartLimits<T extends object>(options: T, limits: PartLimits | undefined): T {
+  return limits === undefined ? options : { ...options, [PART_LIMITS]: limits };
+}
+
+/** Returns the limits that `withPartLimits` added. */
+export function partLimitsIn(options: object): PartLimits | undefined {
+  return (options as { readonly [PART_LIMITS]?: PartLimits })[PART_LIMITS]; // set above only
 }
 
 /**
@@ -146,7 +159,7 @@ function checkMedia(what: string, part: MediaPart, limits: PartLimits): number {
     requireText(part.name, `${what}: name must not be blank when set`);
   const bytes = dataBytes(part);
   checkSize(what, bytes, limits);
-  const judged = judgedPart(part);
+  const judged = MADE in part ? { mediaType: part.mediaType ?? "image/*" } : judgedPart(part);
   if ("problem" in judged) throw new ValidationError(`${what} ${judged.problem}`);
   checkType(what, judged.mediaType, limits);
   return bytes;
@@ -212,14 +225,25 @@ function kindOfMedia(mediaType: string): MediaPart["type"] {
   return matchesMediaType("audio/*", mediaType) ? "audio" : "file";
 }
 
-const OPTIONS = ["mediaType", "name", "cache", "maxBytes", "types", "signal"] as const;
+const OPTIONS = [...LIMIT_FIELDS, "mediaType", "name", "cache", "signal"] as const;
 
+/** The limits of one part that is the only one of its message. */
 function checkedLimits(what: string, o: AttachmentOptions): PartLimits {
   checkOptions(what, o, OPTIONS);
+  requireSignal(what, o.signal);
+  o.signal?.throwIfAborted();
   checkCache(`${what} cache`, o.cache);
   if (o.mediaType !== undefined) requireText(o.mediaType, `${what} mediaType must not be blank`);
   if (o.name !== undefined) requireText(o.name, `${what} name must not be blank`);
-  return partLimits(what, { maxBytes: o.maxBytes, types: o.types });
+  const { maxBytes, maxTotalBytes, maxParts, types } = o;
+  const limits = partLimits(what, { maxBytes, maxTotalBytes, maxParts, types });
+  return { ...limits, maxBytes: Math.min(limits.maxBytes, limits.maxTotalBytes) };
+}
+
+function requireSignal(what: string, signal: unknown): void {
+  if (signal === undefined || typeof (signal as AbortSignal | null)?.throwIfAborted === "function")
+    return;
+  throw new ValidationError(`${what} signal must be an AbortSignal, got: ${preview(signal)}`);
 }
 
 function madePart(
@@ -229,11 +253,12 @@ function madePart(
 ): MediaPart {
   const kind = mediaType === undefined ? "image" : kindOfMedia(mediaType);
   const common = { type: kind, data, ...(mediaType !== undefined && { mediaType }) };
-  return Object.freeze({
+  const part = {
     ...common,
     ...(kind === "file" && name !== undefined && { name }),
     ...(cache !== undefined && { cache }),
-  }) as MediaPart; // the kind follows from the type; audio is never made from an address
+  } as MediaPart; // the kind follows from the type; audio is never made from an address
+  return Object.freeze(Object.defineProperty(part, MADE, { value: true }));
 }
 
 function partOfBytes(what: string, bytes: Uint8Array, o: AttachmentOptions): MediaPart {
@@ -319,6 +344,7 @@ async function fromBlob(blob: Blob, o: AttachmentOptions = {}): Promise<MediaPar
   const claimed = o.mediaType ?? (given.type === "" ? undefined : given.type);
   const name = o.name ?? ("name" in given ? String(given.name) : undefined);
   const bytes = new Uint8Array(await given.arrayBuffer());
+  o.signal?.throwIfAborted();
   return partOfBytes(what, bytes, {
     ...o,
     ...(claimed !== undefined && { mediaType: claimed }),

@@ -59,7 +59,8 @@ function findMode(settings: Settings, name: string): CaptureModeDefinition | und
   const what = `Capture mode '${name}'`;
   for (const field of ["capturesMessages", "capturesMemory", "parsesToolInput"] as const)
     requireBoolean(`${what} ${field}`, mode[field]);
-  if (mode.capturesTexts !== undefined) requireBoolean(`${what} capturesTexts`, mode.capturesTexts);
+  for (const field of ["capturesTexts", "capturesReasoning", "capturesFiles"] as const)
+    if (mode[field] !== undefined) requireBoolean(`${what} ${field}`, mode[field]);
   if (mode.exportsTo !== undefined)
     requireText(
       mode.exportsTo,

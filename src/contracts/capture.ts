@@ -21,12 +21,19 @@ export interface CaptureModeDefinition {
   readonly capturesMemory: boolean;
   /** Keeps the arguments of tool calls as values in addition to their text. */
   readonly parsesToolInput: boolean;
+  /** Keeps the text of the models' reasoning. Never the vendors' encrypted blocks. Default false. */
+  readonly capturesReasoning?: boolean | undefined;
+  /**
+   * Writes the images and files of conversations and results of tools next to saved traces. Default
+   * false.
+   */
+  readonly capturesFiles?: boolean | undefined;
   /** A folder for traces of runs without an exporter. Each becomes `{runId}.trace.json`. */
   readonly exportsTo?: string;
   /**
    * Returns the replacement of a text or JSON value in a trace. Receives every prompt, response,
-   * tool input, run input and other value. If it throws, the value is omitted. Secrets known to the
-   * framework are also redacted.
+   * tool input, run input and other value, and every text file. If it throws, the value is omitted.
+   * Secrets known to the framework are also redacted.
    */
   redact?(value: unknown): unknown;
 }

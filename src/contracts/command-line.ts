@@ -16,6 +16,9 @@ export interface ReplayRequest {
  */
 export const COMMAND_LINE = Symbol.for("agentensemble/command-line");
 
+/** The key by which the command line knows evaluations. Equal in every copy of the package. */
+export const EVALUATION = Symbol.for("agentensemble/evaluation");
+
 /** A problem that makes a run of an ensemble fail, or be refused. */
 export interface SetUpProblem {
   readonly error: unknown;
@@ -44,8 +47,8 @@ export interface CommandLineAccess {
   inputSchema?(): JsonSchema | undefined;
   /** Returns the values of the ensemble's `inputs`. Missing in older copies of the package. */
   filledInputs?(): Inputs;
-  /** Whether the ensemble's kernel has this plugin. Missing in older copies of the package. */
-  hasPlugin?(plugin: Plugin): boolean;
+  /** Whether the ensemble's kernel has this plugin, or one of this name. Missing in older copies of the package. */
+  hasPlugin?(plugin: Plugin | string): boolean;
   /** Returns the plugin of a replay. Missing in older copies of the package. */
   replay?(request: ReplayRequest): Promise<Plugin>;
   /** Gives an ensemble without a name this one. Missing in older copies of the package. */

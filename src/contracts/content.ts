@@ -90,13 +90,13 @@ export interface AttachmentLimits {
 }
 
 /** Options of the functions of `attachment`. */
-export interface AttachmentOptions extends Pick<AttachmentLimits, "maxBytes" | "types"> {
+export interface AttachmentOptions extends AttachmentLimits {
   /** The type that the caller claims. It must match the first bytes. Default: by the first bytes. */
   readonly mediaType?: string | undefined;
   /** The name of a file. Default: that of the path or blob. */
   readonly name?: string | undefined;
   readonly cache?: CacheOption | undefined;
-  /** Ends reading from a file. */
+  /** Ends reading from a file or a blob. */
   readonly signal?: AbortSignal | undefined;
 }
 

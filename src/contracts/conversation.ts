@@ -2,7 +2,23 @@ import type { ChatMessage, FinishReason, ModelRef } from "./chat-model.js";
 import type { AgentEnsembleError } from "./errors.js";
 import type { EnsembleOutput } from "./output.js";
 import type { RunInfo } from "./run-info.js";
+import type { Source } from "./tool-result.js";
 import type { Awaitable } from "./types.js";
+
+/** What a page shows of a tool call. */
+export interface ToolCallView {
+  /** Input and output are not for pages. */
+  readonly private: boolean;
+  /** The title of the tool. */
+  readonly title?: string | undefined;
+  /** The input without secrets, where it had some. */
+  readonly input?: unknown;
+  /** The structured result, or the text without secrets where it had some. Absent: the text. */
+  readonly output?: unknown;
+  /** A person refused the call. */
+  readonly denied?: true | undefined;
+  readonly sources?: readonly Source[] | undefined;
+}
 
 /** A message of a thread: what a model receives, with its origin. */
 export type ThreadMessage = {
@@ -14,6 +30,8 @@ export type ThreadMessage = {
   readonly at: string;
   /** The agent that wrote it, or whose tool answered. Absent for messages of the user. */
   readonly agentRole?: string | undefined;
+  /** Of a tool's result, where the turn was streamed. Pages show no input and output without it. */
+  readonly view?: ToolCallView | undefined;
 } & Exclude<ChatMessage, { readonly role: "system" }>;
 
 /** How a turn ended. Only turns that are kept after a failure are not `completed`. */
@@ -56,7 +74,7 @@ export interface ThreadHead {
   readonly version: number;
   /** The number of turns. */
   readonly turns: number;
-  /** The agent of the last turn. */
+  /** The agent whose turn it is: that of the last turn, unless the last change named another. */
   readonly agentRole?: string | undefined;
   readonly summary?: ThreadSummary | undefined;
   readonly title?: string | undefined;

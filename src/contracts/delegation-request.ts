@@ -1,7 +1,7 @@
 import type { DelegationRequest } from "./delegation.js";
 import type { DelegateOptions } from "./run.js";
 import { ValidationError } from "./errors.js";
-import { preview, requireInteger, requireText } from "./validation.js";
+import { preview, requireInteger, requireOneOf, requireText } from "./validation.js";
 
 const PRIORITIES: readonly unknown[] = [
   "LOW",
@@ -36,6 +36,7 @@ export function checkRequest(request: DelegationRequest, { taskId }: DelegateOpt
   requireRecord("scope", request.scope);
   requireRecord("metadata", request.metadata);
   checkPriority("DelegationRequest priority", request.priority);
+  requireOneOf("DelegationRequest mode", request.mode, ["task", "handoff", "tool"]);
   requireInteger("DelegationRequest maxOutputRetries", request.maxOutputRetries ?? null, 0);
   if (request.expectedOutputSchema === undefined) return;
   requireRecord("expectedOutputSchema", request.expectedOutputSchema);

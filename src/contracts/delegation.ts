@@ -16,6 +16,11 @@ export interface DelegationRequest {
   readonly expectedOutputSchema?: JsonSchema;
   readonly maxOutputRetries: number;
   readonly metadata: Readonly<Record<string, unknown>>;
+  /**
+   * `task` (default): the agent does the subtask and returns its output. `tool`: the same, for an
+   * agent that is a tool. `handoff`: the agent takes over the task of the delegating one.
+   */
+  readonly mode?: "task" | "handoff" | "tool" | undefined;
 }
 
 /**

@@ -9,10 +9,12 @@ import type { Loop } from "./loop.js";
 import type { MemoryOptions, MemoryStore } from "./memory.js";
 import type { ReflectionStore } from "./reflection.js";
 import type { ReviewHandler } from "./review.js";
+import type { PlannedTask } from "./plan.js";
 import type { Phase } from "./phase.js";
 import type { EnsembleCallbacks, EnsembleEvent, EnsembleListener } from "./events.js";
 import type { AgentSynthesizer } from "./executors.js";
 import type { KernelApi, Plugin } from "./plugin.js";
+import type { RunInfo } from "./run-info.js";
 import type { RateLimit } from "./rate-limit.js";
 import type { AnyTask } from "./task.js";
 import type { AnyTool } from "./tool.js";
@@ -27,8 +29,12 @@ export const Workflow = Object.freeze({
   HIERARCHICAL: "HIERARCHICAL",
 } as const);
 
-/** A text of a prompt. `{name}` is replaced by a value. Or a function of the values. */
-export type PromptTemplate = string | ((values: Readonly<Record<string, unknown>>) => string);
+/**
+ * A text of a prompt. `{name}` is replaced by a value. Or a function of the values and the run, which
+ * reads the run's values: `run.get(User)`.
+ */
+export type PromptTemplate =
+  string | ((values: Readonly<Record<string, unknown>>, run: RunInfo) => string);
 
 /**
  * A graph of any states. Not `Graph<string>`: predicates take the states, so no graph of known
@@ -73,6 +79,19 @@ export interface ScheduleOptions {
   readonly overlap?: "skip" | "allow" | undefined;
 }
 
+/** Which tasks of a requested run are done by all instances of a service, and in which portions. */
+export interface SpreadOptions {
+  /**
+   * The tasks that are given away. `map`: the map tasks of a map-reduce. A function chooses among all planned tasks. Tasks with `context`, `memory`, `reflect`
+   * or a handler are never given away.
+   */
+  readonly tasks: "map" | ((task: Pick<PlannedTask, "id" | "task" | "mapReduce">) => boolean);
+  /** Tasks of one unit. Default 20. */
+  readonly size?: number | undefined;
+  /** Units in execution at once in this process. Default 4. */
+  readonly concurrency?: number | undefined;
+}
+
 /** The options of an ensemble that make it a service. */
 export interface ServiceOptions {
   /** Tasks that others may request, by name. */
@@ -83,6 +102,11 @@ export interface ServiceOptions {
   readonly shareRun?: boolean | undefined;
   /** Shared tasks that the service requests itself at certain times. Names are unique. */
   readonly schedules?: readonly ScheduleOptions[] | undefined;
+  /**
+   * Gives tasks of requested runs to all instances, in units: see `docs/workers.md`. `maxConcurrency` limits the tasks that are given away at the same time.
+   * Default: a run is executed by one process.
+   */
+  readonly spread?: SpreadOptions | undefined;
   /** Milliseconds that requests have to end when the service stops. Default 300,000. */
   readonly drainTimeoutMs?: number | undefined;
   /** Requests in execution at once in this process. Default 10. */
@@ -149,6 +173,8 @@ export interface EnsembleOptions extends EnsembleCallbacks, ServiceOptions {
   readonly delegationPolicies?: readonly DelegationPolicy[] | undefined;
   /** Limit of the depth of delegation. Default 3. */
   readonly maxDelegationDepth?: number | undefined;
+  /** Limit of the handoffs of one task. Default 5. */
+  readonly maxHandoffs?: number | undefined;
   /** Replaces prompt texts by name. `docs/prompts.md` lists the names. */
   readonly prompts?: Readonly<Record<string, PromptTemplate>> | undefined;
   /**

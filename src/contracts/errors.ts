@@ -72,11 +72,11 @@ export class AgentEnsembleError extends Error {
 
 /** A mistake in the configuration: an option, a name, a graph. Thrown by constructors, or by `run()` before any spending. */
 export class ValidationError extends AgentEnsembleError {
-  /** `inputs`: the caller's inputs do not match the `inputType` of the ensemble. Absent for every other mistake. */
-  readonly about?: "inputs";
+  /** `inputs`: the caller's inputs do not match the `inputType`. `messageId`: a thread has the message already, or does not have it. Absent for every other mistake. */
+  readonly about?: "inputs" | "messageId";
   constructor(
     message: string,
-    { about, ...details }: ErrorDetails & { readonly about?: "inputs" | undefined } = {},
+    { about, ...details }: ErrorDetails & Partial<Pick<ValidationError, "about">> = {},
   ) {
     super("AE_VALIDATION", message, details);
     if (about !== undefined) this.about = about;
@@ -193,11 +193,14 @@ export class MaxIterationsExceededError extends AgentEnsembleError {
     readonly taskDescription: string;
     readonly maxIterations: number;
     readonly toolCallsMade: number;
+    /** How the message names the task. Default: its description. */
+    readonly taskLabel?: string | undefined;
   }) {
     const { agentRole, taskDescription, maxIterations, toolCallsMade } = context;
+    const { taskLabel = taskDescription } = context;
     super(
       "AE_MAX_ITERATIONS",
-      `Agent '${agentRole}' exceeded maximum iterations (${maxIterations}). Tool calls made: ${toolCallsMade}. Task: '${taskDescription}'. Consider increasing maxIterations or simplifying the task.`,
+      `Agent '${agentRole}' exceeded maximum iterations (${maxIterations}). Tool calls made: ${toolCallsMade}. Task: '${taskLabel}'. Consider increasing maxIterations or simplifying the task.`,
     );
     this.agentRole = agentRole;
     this.taskDescription = taskDescription;
@@ -267,13 +270,16 @@ export class GuardrailViolationError extends AgentEnsembleError {
       readonly taskDescription: string;
       readonly agentRole: string;
       readonly guardrailName?: string | undefined;
+      /** How the message names the task. Default: its description. */
+      readonly taskLabel?: string | undefined;
     },
     details: ErrorDetails = {},
   ) {
     const { type, violationMessage, taskDescription, agentRole } = context;
+    const { taskLabel = taskDescription } = context;
     super(
       "AE_GUARDRAIL_VIOLATION",
-      `${type} guardrail violation on agent '${agentRole}' task '${taskDescription}': ${violationMessage}`,
+      `${type} guardrail violation on agent '${agentRole}' task '${taskLabel}': ${violationMessage}`,
       details,
     );
     this.type = type;

@@ -1,6 +1,7 @@
 import type { DelegationRequest, DelegationResponse } from "./delegation.js";
 import type { AgentEnsembleError } from "./errors.js";
 import type { ExitReason, TaskOutput } from "./output.js";
+import type { PartSummary } from "./part-summary.js";
 import type { Redactor } from "./redaction.js";
 import type { TaskReflection } from "./reflection.js";
 import type { ReviewDecision, ReviewRequest } from "./review.js";
@@ -40,6 +41,8 @@ import type {
   TaskStartedEvent,
   TokenEvent,
   UsageRecordedEvent,
+  TurnStartedEvent,
+  TurnStoredEvent,
 } from "./plain-events.js";
 import { ValidationError } from "./errors.js";
 import { checkOptions, knownNames, requireArray, requireFunction } from "./validation.js";
@@ -103,6 +106,8 @@ export type ToolCalledEvent = EvTask<"tool_called"> &
     readonly structuredResult: unknown;
     /** Where the result comes from; absent without sources. */
     readonly sources?: readonly Source[];
+    /** Images and files of the result, without hashes; absent without any. */
+    readonly parts?: readonly PartSummary[];
     readonly durationMs: number;
     readonly outcome: "SUCCESS" | "FAILURE";
     /** The outcome in more detail. */
@@ -167,6 +172,8 @@ export type EnsembleEvent =
   | ReasoningReceivedEvent
   | UsageRecordedEvent
   | TokenEvent
+  | TurnStartedEvent
+  | TurnStoredEvent
   | ToolStartedEvent
   | ToolCalledEvent
   | GuardrailRefusedEvent
@@ -285,6 +292,8 @@ const TYPES: Readonly<Record<EventType, true>> = {
   reasoning_received: true,
   usage_recorded: true,
   token: true,
+  turn_started: true,
+  turn_stored: true,
   tool_started: true,
   tool_called: true,
   guardrail_refused: true,

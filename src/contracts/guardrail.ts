@@ -1,4 +1,5 @@
 import type { TaskOutput } from "./output.js";
+import type { RunInfo } from "./run-info.js";
 import type { Awaitable } from "./types.js";
 import type { Task } from "./task.js";
 
@@ -8,7 +9,7 @@ export interface GuardrailResult {
   readonly reason?: string;
 }
 
-/** Creates verdicts. A return value other than a verdict or `true` counts as a violation. */
+/** Creates verdicts. A return value other than `true` and a verdict with `ok: true` counts as a violation. */
 export const GuardrailResult: {
   success(): GuardrailResult;
   failure(reason: string): GuardrailResult;
@@ -17,18 +18,20 @@ export const GuardrailResult: {
   failure: (reason: string): GuardrailResult => ({ ok: false, reason }),
 });
 
-/** Judges a task before any model is called. */
+/** Judges a task before any model is called. A predicate is enough: `true` accepts, `false` refuses without a reason. */
 export type InputGuardrail = (input: {
   readonly taskDescription: string;
   readonly expectedOutput: string;
   readonly contextOutputs: readonly TaskOutput[];
   readonly agentRole: string;
+  /** The run, for its inputs and values: `run.get(User)`. */
+  readonly run: RunInfo;
   /** Aborted at the end of the run, or after the guardrail's limit of 30 seconds. */
   readonly signal: AbortSignal;
   getOutput<U>(task: Task<U>): TaskOutput<U>;
-}) => Awaitable<GuardrailResult | true>;
+}) => Awaitable<GuardrailResult | boolean>;
 
-/** Judges a task's output; `parsed` is the task's value. */
+/** Judges a task's output; `parsed` is the task's value. A predicate is enough: `true` accepts, `false` refuses without a reason. */
 export type OutputGuardrail<T = unknown> = (output: {
   readonly raw: string;
   readonly parsed: T;
@@ -36,10 +39,12 @@ export type OutputGuardrail<T = unknown> = (output: {
   readonly agentRole: string;
   /** The outputs in the task's context, to check the output against its sources. */
   readonly contextOutputs: readonly TaskOutput[];
+  /** The run, for its inputs and values. */
+  readonly run: RunInfo;
   /** Aborted at the end of the run, or after the guardrail's limit of 30 seconds. */
   readonly signal: AbortSignal;
   getOutput<U>(task: Task<U>): TaskOutput<U>;
-}) => Awaitable<GuardrailResult | true>;
+}) => Awaitable<GuardrailResult | boolean>;
 
 /** Names a guardrail in errors. Default: the name of its function. */
 export function namedGuardrail<F extends InputGuardrail | OutputGuardrail<never>>(

@@ -260,6 +260,8 @@ export interface TaskAnswer {
   readonly calls?: readonly RestoredCall[] | undefined;
   /** The number of tool calls that produced the answer. Default 0. */
   readonly toolCallCount?: number | undefined;
+  /** The role of the agent that gave the answer. Default: that of the task's agent. */
+  readonly agentRole?: string | undefined;
 }
 
 /** All hooks. `docs/hooks.md` lists their lanes and changeable fields. */

@@ -5,9 +5,9 @@ import type { Awaitable } from "./types.js";
 
 /**
  * Permission of a principal over HTTP: to view, to answer reviews, to control everything; or, as a
- * program, to call shared functions.
+ * program, to call shared functions, or to report runs to a dashboard.
  */
-export type PrincipalRole = "viewer" | "reviewer" | "operator" | "caller";
+export type PrincipalRole = "viewer" | "reviewer" | "operator" | "caller" | "reporter";
 
 /** The authenticated sender of a request. */
 export interface Principal {
@@ -43,7 +43,8 @@ export interface HttpRoute {
   readonly path: string;
   /**
    * The minimum role. A reviewer may also do what a viewer may; an operator may do everything.
-   * `caller` admits callers and operators, `any` every principal; `public` needs none.
+   * `caller` admits callers and operators, `any` every principal but a reporter; `public` needs
+   * none.
    */
   readonly role: PrincipalRole | "any" | "public";
   /**

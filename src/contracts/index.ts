@@ -1,5 +1,7 @@
-export { Agent, canonicalRole, checkModel } from "./agent.js";
-export type { AgentOptions } from "./agent.js";
+export { Agent, checkModel } from "./agent.js";
+export type { AgentOptions, Handoff, HandoffOptions, Handoffs } from "./agent.js";
+export { handoff } from "./handoff.js";
+export { canonicalRole } from "./role.js";
 export type {
   AssistantMessage,
   ChatCallOptions,
@@ -47,6 +49,7 @@ export type {
   ShareSettings,
   SharedTask,
   SharedTool,
+  SpreadOptions,
 } from "./ensemble-options.js";
 export {
   AgentEnsembleError,
@@ -129,6 +132,7 @@ export type {
 export type { Ingress, IngressPort, IngressWork } from "./ingress.js";
 export type { WebhookOptions } from "./webhooks.js";
 export type { DeliveryOptions, WorkBudget, WorkCache, WorkPriority } from "./network-options.js";
+export type { QueueLimits, QueueOptions } from "./queue-options.js";
 export type { ServiceObserver } from "./service-observer.js";
 export { Schedule } from "./schedule.js";
 export type {
@@ -136,6 +140,7 @@ export type {
   CallerOptions,
   Service,
   ServiceEvent,
+  ServiceEventFilter,
   ServiceSchedule,
   ServiceState,
   StartOptions,
@@ -313,7 +318,7 @@ export type {
   RateWindow,
   WindowLimit,
 } from "./rate-window.js";
-export type { CallingTask, RunInfo, RunValue, ScopeName } from "./run-info.js";
+export type { CallingTask, RunInfo, RunValue, ScopeName, ValueOptions } from "./run-info.js";
 export type { AuditAction, AuditEntry, AuditPage } from "./run-store.js";
 export type { LogEntry, RunQuery, RunStore, RunSummary, RunSums, WorkState } from "./run-store.js";
 export type { Clock, IdGenerator, IdUse } from "./runtime.js";
@@ -345,11 +350,12 @@ export type {
   ToolReturn,
 } from "./tool.js";
 export type { Source, ToolResultExtra } from "./tool-result.js";
+export type { CapturedMessage, TracedPrompts } from "./captured-message.js";
+export type { PartSummary } from "./part-summary.js";
 export { checkToolInput } from "./tool-input.js";
 export type { Checked } from "./tool-input.js";
 export type {
   CalledToolOutcome,
-  CapturedMessage,
   DelegationRecord,
   DelegationTrace,
   ErrorTrace,

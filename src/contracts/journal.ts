@@ -56,12 +56,15 @@ export interface RunResult {
   /** As `EnsembleOutput.exitReason`. */
   readonly exitReason: string;
   readonly raw: string;
+  /** At most the last 1,000; the journal has the entries of all. */
   readonly taskOutputs: readonly {
     readonly taskId: string;
     readonly agentRole: string;
     readonly raw: string;
     readonly parsed?: unknown;
   }[];
+  /** The number of outputs before those in `taskOutputs`; absent where there is none. */
+  readonly omittedTaskOutputs?: number | undefined;
   /** Totals over all executions; each call is counted once. A count is -1 where a call reported none. */
   readonly metrics: {
     readonly inputTokens: number;
@@ -151,7 +154,10 @@ export interface Claim {
   readonly epoch: number;
   /** The run as it was kept before this claim, with `executions` counting this one, and without the reason of an earlier cancellation that was carried out. */
   readonly record: KeptRun;
-  /** In the order in which they were written; empty for a new run. See {@link JournalEntry.covers}. */
+  /**
+   * In the order in which they were written; empty for a new run. See {@link JournalEntry.covers}. `append`, `renew` and `release` may get a copy of the claim
+   * without its entries.
+   */
   readonly entries: readonly KeptEntry[];
 }
 

@@ -1,7 +1,6 @@
 import type { ChatResponse } from "./chat-model.js";
 import type { ExecutionMetrics, TaskMetrics, ToolUse } from "./output.js";
 import type { TaskRecord, ToolCallRecord } from "./trace.js";
-import type { ContextFormatSavings } from "./context-format.js";
 import type { CostEstimate } from "./cost.js";
 import type { MemoryOperationCounts } from "./memory.js";
 import type { UsageRecord } from "./usage.js";
@@ -184,7 +183,7 @@ export function metricsOf(records: readonly TaskRecord[]): TaskMetrics {
 export function executionMetrics(
   ledger: readonly UsageRecord[],
   records: readonly TaskRecord[],
-  contextFormat?: ContextFormatSavings,
+  { contextFormat, saved }: Pick<ExecutionMetrics, "contextFormat" | "saved"> = {},
 ): ExecutionMetrics {
   const usage = sumUsage(ledger);
   const byTask = new Map<string, TaskRecord[]>();
@@ -210,6 +209,7 @@ export function executionMetrics(
     llmLatencyMs: usage.llmLatencyMs,
     unknownUsageCalls: usage.unknownUsageCalls,
     ...(contextFormat !== undefined && { contextFormat }),
+    ...(saved !== undefined && { saved }),
     ledger: Object.freeze([...ledger]),
     tasks: Object.freeze(tasks),
   });

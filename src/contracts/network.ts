@@ -170,7 +170,9 @@ export interface RequestQueue {
     lease: Lease,
     options?: { readonly delayMs?: number | undefined; readonly blame?: boolean | undefined },
   ): Promise<boolean>;
-  /** Ends all deliveries of a request. Returns false if the lease is lost. */
+  /**
+   * Ends all deliveries of a request. Keeps 1,500 characters of the reason. Returns false if the lease is lost.
+   */
   deadLetter(lease: Lease, reason: string): Promise<boolean>;
   /** Returns the dead letters, oldest first. */
   deadLetters(queue: string): Promise<readonly DeadLetter[]>;

@@ -7,7 +7,7 @@ import type { MemoryOperationCounts } from "./memory.js";
 import type { AnyTask, Task } from "./task.js";
 import type { ExecutionTrace } from "./trace.js";
 import type { OutputSchema } from "./types.js";
-import type { UsageRecord } from "./usage.js";
+import type { SavedUsage, UsageRecord } from "./usage.js";
 import { ValidationError } from "./errors.js";
 
 declare module "./errors.js" {
@@ -99,6 +99,8 @@ export interface ExecutionMetrics extends TaskMetrics {
   readonly unknownUsageCalls: number;
   /** Savings of the run's `contextFormat`; missing with JSON. */
   readonly contextFormat?: ContextFormatSavings;
+  /** What earlier executions of the run had used, and this one did not pay again; missing in a first execution, and without `durable()`. */
+  readonly saved?: SavedUsage;
   /** One record for every attempt of every model call, in the order of their ends. */
   readonly ledger: readonly UsageRecord[];
   /** The called tools by name, in the order of their first calls. */

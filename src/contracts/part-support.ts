@@ -55,6 +55,11 @@ function mediaTypeOf(part: MediaPart): string {
 
 const KINDS = { image: "images", audio: "audio" } as const;
 
+/** Returns whether a model accepts a part in the result of a tool, as far as it declares that. */
+export function isTakenFromTool(part: ContentPart, { capabilities }: KnownModel): boolean {
+  return partProblem(part, "tool", capabilities?.parts) === undefined;
+}
+
 /**
  * Returns why a model can't take a part, as the end of a sentence that begins with the model's
  * name; `undefined` if it can.

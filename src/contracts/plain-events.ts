@@ -1,5 +1,6 @@
 import type { Dag } from "./dag.js";
 import type { ChatMessage } from "./chat-model.js";
+import type { PartSummary } from "./part-summary.js";
 import type { Inputs } from "./types.js";
 import type { SavedUsage, UsageRecord } from "./usage.js";
 
@@ -93,6 +94,8 @@ export type TaskInputEvent = EvTask<"task_input"> & {
   readonly toolNames: readonly string[];
   readonly systemPrompt: string;
   readonly userPrompt: string;
+  /** Images and files of the user message, without hashes; absent without any. */
+  readonly parts?: readonly PartSummary[];
   /** The user prompt again, under its name in the wire format. */
   readonly assembledContext: string;
 };
@@ -120,6 +123,23 @@ export type ReasoningReceivedEvent = EvTask<"reasoning_received"> & {
   /** As in `llm_iteration_completed`. */
   readonly iteration: number;
   readonly reasoning: string;
+};
+/** A turn of a conversation begins. */
+export type TurnStartedEvent = EvTask<"turn_started"> & {
+  readonly threadId: string;
+  /** The id of the user's message. */
+  readonly messageId: string;
+};
+/** A turn of a conversation is stored. It comes after the tasks of the run, before its end. */
+export type TurnStoredEvent = EvTask<"turn_stored"> & {
+  readonly threadId: string;
+  /** The version of the thread with the turn. */
+  readonly version: number;
+  readonly status: "completed" | "failed" | "cancelled";
+  /** The number of earlier turns that the model saw. */
+  readonly turnsInWindow: number;
+  /** Whether a new summary was stored too. */
+  readonly summarized: boolean;
 };
 /**
  * An attempt of a model call has ended. The record counts in usage reports and budgets. A run that

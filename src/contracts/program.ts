@@ -1,5 +1,6 @@
 import type { Service, StartOptions } from "./service.js";
 import { ValidationError } from "./errors.js";
+import { checkQueues, type QueueOptions } from "./queue-options.js";
 import { SHARED_NAME } from "./service-options.js";
 import { checkOptions, preview } from "./validation.js";
 
@@ -16,6 +17,8 @@ export interface ProgramOptions {
   readonly name: string;
   /** The ensembles by their names. An ensemble without a name gets its key. */
   readonly ensembles: Readonly<Record<string, ProgramEnsemble>>;
+  /** Limits and priorities by the names of ensembles; `default` is for those without an entry. */
+  readonly queues?: Readonly<Record<string, QueueOptions>> | undefined;
 }
 
 /** The ensembles that `agentensemble worker`, `serve` and `submit` use together. */
@@ -23,11 +26,11 @@ export type Program = ProgramOptions;
 
 /**
  * Joins ensembles to a program: the default export of a file for `agentensemble worker`, `serve` and `submit`.
- * @throws ValidationError for an unknown option, a name of another form, what is no ensemble, and a key that differs from the name of its ensemble.
+ * @throws ValidationError for an unknown option, a name of another form, what is no ensemble, an invalid queue, and a key that differs from the name of its ensemble.
  */
 export function defineProgram(options: ProgramOptions): Program {
-  checkOptions("defineProgram()", options, ["name", "ensembles"]);
-  const { name, ensembles } = options;
+  checkOptions("defineProgram()", options, ["name", "ensembles", "queues"]);
+  const { name, ensembles, queues } = options;
   requireProgramName("name", name);
   const entries = Object.entries(ensembles ?? {});
   if (entries.length === 0)
@@ -44,7 +47,12 @@ export function defineProgram(options: ProgramOptions): Program {
         { hint: "Use the name as the key, or leave the name out." },
       );
   }
-  return Object.freeze({ name, ensembles: Object.freeze({ ...ensembles }) });
+  if (queues !== undefined) checkQueues("defineProgram() queues", queues, Object.keys(ensembles));
+  return Object.freeze({
+    name,
+    ensembles: Object.freeze({ ...ensembles }),
+    ...(queues !== undefined && { queues: Object.freeze({ ...queues }) }),
+  });
 }
 
 function requireProgramName(what: string, name: unknown): void {

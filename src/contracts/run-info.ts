@@ -29,3 +29,9 @@ export interface RunValue {
   readonly token: unknown;
   readonly value: unknown;
 }
+
+/** Options of a value of a run. */
+export interface ValueOptions<T> {
+  /** What the trace shows of the value, as `values` by the name of the token. Default: nothing. */
+  readonly trace?: ((value: T) => unknown) | undefined;
+}

@@ -52,6 +52,10 @@ export interface RunSummary {
   };
   /** Whether later runs of the ensemble are compared with it. */
   readonly baseline?: boolean | undefined;
+  /** The process that reported the run, where it is another one than that of the dashboard. */
+  readonly process?: string | undefined;
+  /** Whether that process is not connected now. */
+  readonly isAway?: boolean | undefined;
 }
 
 /** Which runs a list has: those that fit everything that is given, newest first. */
@@ -99,6 +103,7 @@ export type AuditAction =
   | "remove"
   | "baseline"
   | "export"
+  | "report"
   | "sign-in-failed";
 
 /** What a person did on the dashboard, or tried to do. */
@@ -109,7 +114,7 @@ export interface AuditEntry {
   readonly user: string;
   /**
    * `export`: a file was downloaded. `baseline`: a run became the baseline of its ensemble, or
-   * ceased to be it. `sign-in-failed`: a wrong token, or none that the program knows.
+   * ceased to be it. `report`: a process began to report its runs, or was refused. `sign-in-failed`: a wrong token, or none that the program knows.
    */
   readonly action: AuditAction;
   /** The id of the run or the review; the path of a request that was refused. */

@@ -1,20 +1,22 @@
-import type { RunValue } from "./run-info.js";
+import type { RunValue, ValueOptions } from "./run-info.js";
 import type { Token } from "./token.js";
 import { ValidationError } from "./errors.js";
 import { MANY_TOKENS } from "./tokens.js";
-import { tokenName } from "./token.js";
-import { preview } from "./validation.js";
+import { createToken, tokenName } from "./token.js";
+import { checkOptions, preview, requireFunction } from "./validation.js";
 
 class GivenValue implements RunValue {
   private constructor(
     readonly token: unknown,
     readonly value: unknown,
+    /** What the trace shows. */
+    readonly traced: (() => unknown) | undefined,
   ) {
     Object.freeze(this);
   }
 
   /** @throws ValidationError as `runValue`. */
-  static of<T>(token: Token<T>, value: T): GivenValue {
+  static of<T>(token: Token<T>, value: T, { trace }: ValueOptions<T>): GivenValue {
     const name = tokenName(token);
     if (name === "" || (typeof token !== "symbol" && typeof token !== "function"))
       throw new ValidationError(`runValue() needs a token, got: ${preview(token)}`, {
@@ -27,7 +29,8 @@ class GivenValue implements RunValue {
       );
     if (value === undefined || value === null)
       throw new ValidationError(`The run's value of '${name}' must not be ${String(value)}`);
-    return new GivenValue(token, value);
+    requireFunction(`The trace option of the run's value of '${name}'`, trace);
+    return new GivenValue(token, value, trace === undefined ? undefined : () => trace(value));
   }
 }
 
@@ -35,13 +38,25 @@ class GivenValue implements RunValue {
  * Creates a value for one run, passed as `run(inputs, { values: [runValue(User, user)] })`: a user,
  * a tenant, a connection. Code with access to the run reads it with `run.get(token)`. Runs that
  * join with `parent` have it too. It comes after the run's bindings and before everything else. It
- * is in no event, trace, recording, cache key or prompt.
- * @throws ValidationError for an invalid token, for a token that collects, and for `undefined` or
- * `null`.
+ * is in no event, trace, recording, cache key or prompt; with the option `trace` the trace has the
+ * result of that function.
+ * @throws ValidationError for an invalid token, for a token that collects, for `undefined` or
+ * `null`, and for an unknown option.
  */
-export function runValue<T>(token: Token<T>, value: NoInfer<T>): RunValue {
-  return GivenValue.of(token, value);
+export function runValue<T>(
+  token: Token<T>,
+  value: NoInfer<T>,
+  options: ValueOptions<NoInfer<T>> = {},
+): RunValue {
+  checkOptions("runValue()", options, ["trace"]);
+  return GivenValue.of(token, value, options);
 }
+
+/** What traces show of the values of a run, by the name of the token. */
+export type TracedValues = ReadonlyMap<string, () => unknown>;
+
+/** Where a run finds them. */
+export const TracedValuesToken = createToken<TracedValues>("engine/traced-values");
 
 /** @throws ValidationError for an invalid list of run values, and for two values of one token. */
 export function checkRunValues(values: unknown): void {
@@ -64,5 +79,16 @@ export function valuesByToken(
   values: readonly RunValue[],
   inherited: ReadonlyMap<unknown, unknown> = new Map(),
 ): ReadonlyMap<unknown, unknown> {
-  return new Map([...inherited, ...values.map(({ token, value }) => [token, value] as const)]);
+  const byToken = new Map([
+    ...inherited,
+    ...values.map(({ token, value }) => [token, value] as const),
+  ]);
+  const traced = new Map(inherited.get(TracedValuesToken) as TracedValues | undefined); // set below
+  for (const value of values as readonly GivenValue[]) {
+    if (value.traced === undefined) traced.delete(tokenName(value.token));
+    else traced.set(tokenName(value.token), value.traced);
+  }
+  if (traced.size > 0) return byToken.set(TracedValuesToken, traced);
+  byToken.delete(TracedValuesToken);
+  return byToken;
 }

@@ -27,8 +27,8 @@ import type { MemoryAccess, ReviewRecord } from "./trace.js";
 import type { Token } from "./token.js";
 import type { AnyTool } from "./tool.js";
 import type { ToolResult } from "./tool-result.js";
-import type { Inputs } from "./types.js";
-import type { ForeignUsage, SpentUsage, UsageRecord } from "./usage.js";
+import type { Inputs, OutputSchema } from "./types.js";
+import type { ForeignUsage, SavedUsage, SpentUsage, UsageRecord } from "./usage.js";
 
 /** Options of a model call on behalf of a task. */
 export interface ChatOptions {
@@ -51,7 +51,7 @@ export interface MemoryTarget {
  * The view of the run for taps, tools and executors: `run` of every hook call and of a task's scope. The same object for the whole run, so it can be a key.
  *
  * After the end of the run, look-ups, `modelFor`, `resolveModel`, `redact` and `redactValue` work as before. `emit`, `warn`, `stop`, `cancel`, `spent`,
- * `recordMetrics`, `recordReview` and `setTraceId` do nothing. `listens` returns false, `outputs` and `earlierUsage` are empty lists, and `format` returns its
+ * `noteSaved`, `recordMetrics`, `recordReview` and `setTraceId` do nothing. `listens` returns false, `outputs` and `earlierUsage` are empty lists, and `format` returns its
  * text. `chat` and `writeMemory` reject with ValidationError.
  */
 export interface HookRun extends RunInfo {
@@ -82,6 +82,8 @@ export interface HookRun extends RunInfo {
    * with an order other than `post`. @throws ValidationError for an entry without a model, or with an invalid count.
    */
   spent(usage: readonly SpentUsage[]): void;
+  /** Sets what earlier executions of this run had used and it does not pay again: `metrics.saved` of its output and trace. Set it before `afterRun`. */
+  noteSaved(saved: SavedUsage): void;
   /** The entries passed to `spent` so far, with prices. */
   readonly earlierUsage: readonly UsageRecord[];
   /** Records that this run, and the runs it joined, have read text from outside through `source`. The first source is kept. */
@@ -293,6 +295,21 @@ export interface DelegateOptions {
   readonly toolCallId?: string | undefined;
   /** The delegator's reason to refuse the request. No agent runs and no hook fires; the refusal is reported like any other. */
   readonly refusal?: string | undefined;
+  /** Does the subtask. Need not be one of the run's workers. Default: the worker with the role of the request. */
+  readonly agent?: Agent | undefined;
+  /** The schema of the new task's output. Default: that of the request. */
+  readonly outputType?: OutputSchema<unknown> | undefined;
+  /** Only with `mode: "handoff"`: one of these agents takes over. No task is added; the executor goes on with `handOver`. */
+  readonly handoff?: HandoffTargets | undefined;
+}
+
+/** The agents that may take over a task. */
+export interface HandoffTargets {
+  readonly agents: readonly Agent[];
+  /** Transfers of the task so far. */
+  readonly depth: number;
+  /** Limit of transfers. */
+  readonly maxDepth: number;
 }
 
 /** Metrics measured by plugins during a task. The kernel adds them up. */
@@ -336,6 +353,8 @@ export interface TaskScope extends Pick<
   skipTool(call: ToolCall, text: string): void;
   /** Delegates a subtask to another agent of the run. Refusals and failures are responses of status FAILURE. */
   delegate(request: DelegationRequest, o?: DelegateOptions): Promise<DelegationResponse>;
+  /** Continues the task as another agent, after an accepted handoff: its role in events and output, its model, its rate limit. */
+  handOver(agent: Agent): void;
   /** Writes to memory, with hooks, metrics and trace. Default target: a scope of the run's store. @throws as `HookRun.writeMemory`. */
   writeMemory(scope: string, entry: MemoryEntry, target?: MemoryTarget): Promise<void>;
   /** Formats structured data for prompts: `value` in the run's `contextFormat` if that is shorter, else `text`. */

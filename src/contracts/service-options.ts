@@ -1,7 +1,7 @@
 /** The names of the options that make an ensemble a service: the fields of `ServiceOptions`. */
 export const SERVICE_OPTIONS = [
   ...(["shareTasks", "shareTools", "shareRun", "schedules"] as const),
-  ...(["drainTimeoutMs", "maxConcurrentRequests", "maxQueuedRequests"] as const),
+  ...(["spread", "drainTimeoutMs", "maxConcurrentRequests", "maxQueuedRequests"] as const),
 ] as const;
 
 /** Names of ensembles, and of what they share: both are part of tool names. */

@@ -1,5 +1,6 @@
 import type { Authenticate } from "./http-route.js";
 import type { Ingress } from "./ingress.js";
+import type { QueueLimits } from "./queue-options.js";
 import type { WebhookOptions } from "./webhooks.js";
 import type { CatalogueEntry, DeadLetter, NetworkBackend, QueueDepth } from "./network.js";
 
@@ -20,6 +21,8 @@ export interface StartOptions {
   readonly shareRun?: boolean | undefined;
   /** Default: no HTTP listener. 0 takes a free port. */
   readonly port?: number | undefined;
+  /** Whether the processes of one `node:cluster` share the port. They need a backend for several processes. Default false. */
+  readonly sharesPort?: boolean | undefined;
   /** Default `127.0.0.1`. An address that other machines reach requires `callers`. */
   readonly host?: string | undefined;
   /** Tokens by the name of the caller. Default: none is asked for. */
@@ -40,6 +43,8 @@ export interface StartOptions {
   readonly ingress?: readonly Ingress[] | undefined;
   /** How results are sent whose request has the delivery `WEBHOOK`. Default: they are refused. */
   readonly webhooks?: WebhookOptions | undefined;
+  /** Limits of the requests that are executed. Default: `maxConcurrentRequests` of the ensemble, in each process. */
+  readonly queue?: QueueLimits | undefined;
   /** Milliseconds after which a request without renewal is delivered again. Default 30,000. */
   readonly leaseMs?: number | undefined;
   /** Deliveries of a request before it becomes a dead letter. Default 5. */
@@ -98,6 +103,12 @@ export type ServiceEvent = ServiceEventBase &
     | { readonly type: "service_warning"; readonly message: string }
   );
 
+/** Which events a listener gets. */
+export interface ServiceEventFilter {
+  /** Default: all. */
+  readonly only?: readonly ServiceEvent["type"][] | undefined;
+}
+
 /** A request in execution. */
 export interface ActiveRequest {
   readonly requestId: string;
@@ -139,8 +150,11 @@ export interface Service {
   deadLetters(): Promise<readonly DeadLetter[]>;
   /** Queues a dead letter again and forgets its result. Returns false if there is none. */
   redrive(requestId: string): Promise<boolean>;
-  /** Calls `fn` with each event. Returns a function that ends this. */
-  on(fn: (event: ServiceEvent) => void): () => void;
+  /**
+   * Calls `fn` with each event, or with those of the types in `only`. Returns a function that ends this. Warnings that no listener gets are process warnings.
+   * @throws ValidationError for an unknown option.
+   */
+  on(fn: (event: ServiceEvent) => void, options?: ServiceEventFilter): () => void;
   /** Ends what runs within `drainTimeoutMs`, returns the rest to the queue, and stops. Idempotent. */
   stop(options?: { readonly drainTimeoutMs?: number | undefined }): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;

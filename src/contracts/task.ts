@@ -1,3 +1,4 @@
+import { TASK_SYNONYMS } from "./synonyms.js";
 import type { ModelOptions, ModelRef } from "./chat-model.js";
 import type { ContentPart } from "./content.js";
 import type { InputGuardrail, OutputGuardrail } from "./guardrail.js";
@@ -9,7 +10,7 @@ import type { ScopeName } from "./run-info.js";
 import type { AnyTool, ToolLike } from "./tool.js";
 import type { Awaitable, OutputSchema } from "./types.js";
 import { Agent, checkModel, checkModelOptions } from "./agent.js";
-import { checkParts } from "./attachment.js";
+import { checkParts, partLimitsIn } from "./attachment.js";
 import { ValidationError } from "./errors.js";
 import { checkRateLimit } from "./rate-limit.js";
 import { MemoryScope } from "./memory-scope.js";
@@ -202,7 +203,7 @@ function checkContext(o: AnyTaskOptions): void {
 }
 
 function checkTask(o: AnyTaskOptions): void {
-  checkOptions("Task", o, TASK_FIELDS);
+  checkOptions("Task", o, TASK_FIELDS, TASK_SYNONYMS);
   if (o.name !== undefined) requireText(o.name, "Task name must not be blank when set");
   requirePrompt(o.description, "Task description must not be blank");
   if (o.expectedOutput !== undefined)
@@ -228,7 +229,7 @@ function checkTask(o: AnyTaskOptions): void {
     });
   }
   requireArray("Task attachments", o.attachments);
-  checkParts("Task attachment", o.attachments ?? []);
+  checkParts("Task attachment", o.attachments ?? [], partLimitsIn(o));
   checkModelOptions("Task modelOptions", o.modelOptions);
   checkRateLimit("Task rateLimit", o.rateLimit);
   requireDuration("Task timeoutMs", o.timeoutMs);

@@ -1,5 +1,7 @@
+import { TOOL_SYNONYMS } from "./synonyms.js";
 import type { OnReviewTimeout, ReviewDecision } from "./review.js";
 import type { TaskScope } from "./run.js";
+import type { RunInfo } from "./run-info.js";
 import type { ToolResult } from "./tool-result.js";
 import type { Awaitable, JsonSchema, OutputSchema } from "./types.js";
 import { problemOfSchemaPatterns } from "../util/schema/schema-patterns.js";
@@ -22,6 +24,8 @@ import {
  */
 export interface ToolContext {
   readonly scope: TaskScope;
+  /** The run, for its inputs and values: `run.get(User)`. */
+  readonly run: RunInfo;
   readonly signal: AbortSignal;
   readonly runId: string;
   readonly taskId: string;
@@ -174,7 +178,7 @@ export function tool<I = Readonly<Record<string, unknown>>>(
   },
 ): Tool<I>;
 export function tool<I>(t: Tool<I>): Tool<I> {
-  checkOptions("tool()", t, TOOL_FIELDS);
+  checkOptions("tool()", t, TOOL_FIELDS, TOOL_SYNONYMS);
   requireText(t.name, "Tool name must not be blank");
   requireText(t.description, `Tool '${t.name}' description must not be blank`);
   if (typeof t.execute !== "function")

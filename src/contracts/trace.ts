@@ -1,6 +1,8 @@
 import type { Agent } from "./agent.js";
 import type { CaptureModeDefinition } from "./capture.js";
 import type { ChatMessage, ChatResponse } from "./chat-model.js";
+import type { ContentPart } from "./content.js";
+import type { CapturedMessage, TracedPrompts } from "./captured-message.js";
 import type { CostEstimate } from "./cost.js";
 import type { AgentSummary } from "./dag.js";
 import type { DelegationRequest } from "./delegation.js";
@@ -11,6 +13,7 @@ import type { MapReduceNode } from "./map-reduce.js";
 import type { MemoryOperationCounts } from "./memory.js";
 import type { ExecutionMetrics, ExitReason, TaskMetrics, TaskOutput } from "./output.js";
 import type { ReviewDecision, ReviewRequest, ReviewTiming } from "./review.js";
+import type { PartSummary } from "./part-summary.js";
 import type { Redactor } from "./redaction.js";
 import type { WorkflowReport } from "./run.js";
 import type { RunInfo } from "./run-info.js";
@@ -39,6 +42,8 @@ export interface ToolCallRecord {
   readonly arguments: string;
   readonly result: string;
   readonly structured: unknown;
+  /** Images and files of the result; absent without any. */
+  readonly parts?: readonly ContentPart[] | undefined;
   readonly startedMs: number;
   readonly endedMs: number;
   readonly outcome: ToolOutcome;
@@ -76,6 +81,8 @@ export interface DelegationRecord {
   readonly priority: DelegationRequest["priority"];
   readonly startedMs: number;
   readonly endedMs: number;
+  /** Default `task`. */
+  readonly mode?: DelegationRequest["mode"];
   readonly result: string;
   readonly succeeded: boolean;
   /** Whether a guard, a tap or the delegator refused it, so that no agent ran. Default `false`. */
@@ -137,7 +144,7 @@ export interface ReviewRecord {
 
 /** The complete record of a run, the source of traces. */
 export interface RunRecord {
-  readonly run: Pick<RunInfo, "id" | "inputs" | "tags">;
+  readonly run: Pick<RunInfo, "id" | "inputs" | "tags" | "find">;
   readonly workflow: string;
   readonly startedAt: Date;
   /** The monotonic clock at `startedAt`. */
@@ -163,17 +170,6 @@ export interface TraceBuilder {
   build(record: RunRecord): ExecutionTrace;
 }
 
-/** A message of a model call's conversation, as kept by capture modes from STANDARD on. */
-export interface CapturedMessage {
-  readonly role: "system" | "user" | "assistant" | "tool";
-  /** The text; images are named by their media type. */
-  readonly content: string;
-  /** Requested tool calls; empty in all but assistant messages. */
-  readonly toolCalls: readonly { readonly name: string; readonly arguments: string }[];
-  /** The tool whose result a tool message contains. */
-  readonly toolName: string | undefined;
-}
-
 /** One tool call in a trace. */
 export interface ToolCallTrace {
   readonly toolName: string;
@@ -186,6 +182,8 @@ export interface ToolCallTrace {
   /** The full text. */
   readonly result: string;
   readonly structuredOutput: unknown;
+  /** Images and files of the result; absent without any. */
+  readonly parts?: readonly PartSummary[] | undefined;
   readonly startedAt: Date;
   readonly completedAt: Date;
   readonly durationMs: number;
@@ -233,14 +231,12 @@ export interface DelegationTrace {
   readonly durationMs: number;
   readonly depth: number;
   readonly priority: DelegationRequest["priority"];
+  readonly mode: NonNullable<DelegationRequest["mode"]>;
   readonly result: string;
   readonly succeeded: boolean;
   /** The id of the worker's task, if one ran. */
   readonly workerTaskId: string | undefined;
-  /**
-   * The worker's task. `undefined` for a manager's delegation: `taskTraces` contains the tasks of
-   * its workers.
-   */
+  /** The worker's task. `undefined` for a manager's delegation: `taskTraces` contains those of its workers. */
   readonly workerTrace: TaskTrace | undefined;
 }
 
@@ -259,7 +255,7 @@ export interface TaskTrace {
   readonly startedAt: Date;
   readonly completedAt: Date;
   readonly durationMs: number;
-  readonly prompts: { readonly systemPrompt: string; readonly userPrompt: string } | undefined;
+  readonly prompts: TracedPrompts | undefined;
   readonly llmInteractions: readonly LlmInteraction[];
   readonly toolCalls: readonly ToolCallTrace[];
   readonly delegations: readonly DelegationTrace[];
@@ -375,20 +371,23 @@ export interface ExecutionTrace {
   readonly mapReduceLevels?: readonly MapReduceLevelTrace[];
   /** Empty without loops. */
   readonly loopTraces: readonly LoopTrace[];
-  /** Missing without a graph. */
   readonly graphTrace?: GraphTrace;
   /** Empty without phases. */
   readonly phases: readonly PhaseTrace[];
-  /** Missing without reviews. */
   readonly reviews?: readonly ReviewTrace[];
   /** The cost of the run, as in `metrics.costEstimate`; missing if that is missing. */
   readonly totalCostEstimate?: CostEstimate | undefined;
   /** The id of the run in a tracing system (OpenTelemetry); missing if none is in use. */
   readonly traceId?: string | undefined;
+  /** What `runValue(token, value, { trace })` shows, by the name of the token; missing without. */
+  readonly values?: Readonly<Record<string, unknown>> | undefined;
   readonly metadata: Readonly<Record<string, unknown>>;
   /** Pretty-printed JSON: instants as ISO-8601, durations as `PT..S`. */
   toJson(): string;
-  /** Writes the JSON to a file, whole or not at all. Creates missing folders. */
+  /**
+   * Writes the JSON to a file, whole or not at all. Creates missing folders. Capture modes that keep
+   * files (FULL) also write `{name}.files/{sha256}.{extension}` next to it.
+   */
   save(path: string): Promise<void>;
 }
 

@@ -55,3 +55,14 @@ export interface StreamStore {
   /** No more parts follow. */
   end(streamId: string): Awaitable<void>;
 }
+
+/** A message as pages of the AI SDK have it. */
+export interface UIMessageLike {
+  readonly id: string;
+  readonly role: "user" | "assistant" | "system";
+  readonly parts: readonly UIChunk[];
+  readonly metadata?: unknown;
+}
+
+/** What of an answer a page shows, as in a stream. */
+export type UIMessagesOptions = Pick<UIStreamOptions, "reasoning" | "tools">;

@@ -72,18 +72,25 @@ export function preview(value: unknown, limit = 200): string {
 }
 
 /**
- * Refuses options objects with unknown fields.
- * @throws ValidationError with the first unknown field and the nearest known one.
+ * Refuses options objects with unknown fields. `synonyms` maps names from other frameworks to the
+ * option that has this purpose here.
+ * @throws ValidationError with the first unknown field, and its synonym or the nearest known one.
  */
-export function checkOptions(what: string, options: unknown, known: readonly string[]): void {
+export function checkOptions(
+  what: string,
+  options: unknown,
+  known: readonly string[],
+  synonyms: Readonly<Record<string, string>> = {},
+): void {
   if (!isObject(options)) {
     throw new ValidationError(`${what} options must be an object, got: ${preview(options)}`);
   }
   for (const key of Object.keys(options)) {
-    if (!known.includes(key))
-      throw new ValidationError(
-        `Unknown option '${key}' in ${what}. ${knownNames(key, known, ", all in the type of these options")}`,
-      );
+    if (known.includes(key)) continue;
+    const advice = Object.hasOwn(synonyms, key)
+      ? `Use ${synonyms[key]} instead.`
+      : knownNames(key, known, ", all in the type of these options");
+    throw new ValidationError(`Unknown option '${key}' in ${what}. ${advice}`);
   }
 }
 

@@ -6,13 +6,16 @@ import type {
   WindowPolicy,
 } from "../contracts/conversation.js";
 import type { EnsembleOptions } from "../contracts/ensemble-options.js";
+import type { ResumableRuns } from "../contracts/journal.js";
 import type { RunInfo, RunValue, ScopeName } from "../contracts/run-info.js";
 import type { AnyTask, PlainTaskOptions } from "../contracts/task.js";
 import type { Token } from "../contracts/token.js";
+import type { Settings } from "../engine/plan/settings.js";
 import type { RunRequest } from "../engine/run/prepare-run.js";
 import type { ChatTurns, SeenThread, WindowReader } from "../plugins/agents/chat/index.js";
 import type { ConversationOptions, OnTurnFailure } from "./conversation-options.js";
 import { ValidationError } from "../contracts/errors.js";
+import { partLimits, type PartLimits } from "../contracts/attachment.js";
 import { valuesByToken } from "../contracts/run-value.js";
 import { AccessDeniedError } from "../contracts/state-errors.js";
 import { Tokens } from "../contracts/tokens.js";
@@ -25,11 +28,20 @@ import { ChatTurnsToken } from "../plugins/agents/chat/index.js";
 import { InMemoryThreads } from "../plugins/conversation/memory-store/in-memory-threads.js";
 import { lastTurns } from "../plugins/conversation/windows/window-policies.js";
 import { checkConversationOptions } from "./conversation-options.js";
+import { ConversationTeam } from "./conversation-team.js";
 import { countMessageTokens } from "./count-tokens.js";
 import { TURN_TASK } from "./turn-record.js";
 
 const BUSY_TIMEOUT_MS = 30_000;
 const WINDOW = 50;
+
+/** Says nothing of the user's message, which is the description of the task. @throws ValidationError */
+function requireModel({ agent }: AnyTask, settings: Settings): void {
+  if (agent === undefined || settings.model(undefined, agent) !== undefined) return;
+  throw new ValidationError(`Agent '${agent.role}' of the conversation has no model`, {
+    hint: 'Set `model` on the conversation or its agent, for instance "openai:gpt-5-mini", or bind Tokens.ChatModel in the container.',
+  });
+}
 
 /** The thread of a turn, as its window sees it. */
 export interface SeenFrom {
@@ -51,10 +63,12 @@ export class ConversationCore {
     PlainTaskOptions<string>,
     "inputGuardrails" | "outputGuardrails" | "memory"
   >;
+  /** Of the parts of a message. */
+  readonly limits: PartLimits | undefined;
   readonly #o: ConversationOptions;
   readonly #kernel: OpenKernel;
   readonly #shared: EnsembleOptions;
-  readonly #agents = new WeakMap<Agent, Agent>();
+  readonly #team: ConversationTeam;
   #store: ConversationStore | undefined;
   #window: WindowPolicy | undefined;
 
@@ -62,6 +76,7 @@ export class ConversationCore {
   constructor(o: ConversationOptions) {
     this.#shared = checkConversationOptions(o);
     this.#o = o;
+    this.limits = o.limits === undefined ? undefined : partLimits("Conversation limits", o.limits);
     this.onFailure = o.onFailure ?? "discard";
     this.busyTimeoutMs = o.busy === "refuse" ? 0 : (o.busyTimeoutMs ?? BUSY_TIMEOUT_MS);
     this.taskOptions = {
@@ -69,8 +84,8 @@ export class ConversationCore {
       outputGuardrails: o.guardrails?.output,
       memory: o.memoryScopes,
     };
+    this.#team = new ConversationTeam(o);
     this.#kernel = openKernel("Conversation", o);
-    this.agentFor(undefined); // two tools with one name are refused now
   }
 
   /** Boots the kernel. */
@@ -92,6 +107,11 @@ export class ConversationCore {
     return this.#kernel.internals.bindings.get(ChatTurnsToken);
   }
 
+  /** Journals that keep runs, of plugins. */
+  get journals(): readonly ResumableRuns[] {
+    return this.#kernel.internals.bindings.all(Tokens.KeptRuns);
+  }
+
   now(): Date {
     return this.#kernel.internals.bindings.get(Tokens.Clock).now();
   }
@@ -102,18 +122,24 @@ export class ConversationCore {
     return this.#kernel.internals.bindings.get(Tokens.IdGenerator).next(use);
   }
 
-  /** The agent of a turn with the tools of the conversation. */
-  agentFor(given: Agent | undefined): Agent {
-    const agent = given ?? this.#o.agent;
-    const { tools = [] } = this.#o;
-    if (tools.length === 0) return agent;
-    let equipped = this.#agents.get(agent);
-    if (equipped === undefined) {
-      const own = new Set(agent.tools);
-      equipped = agent.with({ tools: [...own, ...tools.filter((tool) => !own.has(tool))] });
-      this.#agents.set(agent, equipped);
-    }
-    return equipped;
+  /** The role of the agent that begins the first turn. */
+  get firstRole(): string {
+    return this.#team.first.role;
+  }
+
+  /** Returns the agent that begins a turn after the turns before it, and a warning. */
+  async beginnerOf(
+    given: Agent | undefined,
+    before: () => Promise<string | undefined>,
+  ): Promise<{ readonly agent: Agent; readonly warning?: string }> {
+    const { first } = this.#team;
+    if (given !== undefined) return { agent: this.#team.equipped(given) };
+    if (this.#o.nextAgent === "first" || !this.#team.hasHandoffs) return { agent: first };
+    const role = await before();
+    const agent = role === undefined ? first : this.#team.withRole(role);
+    if (agent !== undefined) return { agent };
+    const warning = `The thread was with agent '${role}', which this conversation does not have: '${first.role}' answers`;
+    return { agent: first, warning };
   }
 
   /** The thread, if there is one. @throws AccessDeniedError for the thread of another owner. */
@@ -134,7 +160,10 @@ export class ConversationCore {
       shape: {
         entries: [{ task, id: TURN_TASK }],
         workflow: "SEQUENTIAL",
-        validate: validateRun,
+        validate: (plan, settings, workflow) => {
+          requireModel(task, settings);
+          validateRun(plan, settings, workflow);
+        },
         checkModels,
         warnings: unusedOptions,
       },
@@ -146,7 +175,7 @@ export class ConversationCore {
   async seenBy(
     { scope, summarize }: WindowReader,
     { store, threadId, head, keep }: SeenFrom,
-    work: { summary: ThreadSummary | undefined },
+    work: { summary: ThreadSummary | undefined; turnsInWindow: number },
   ): Promise<SeenThread> {
     if (head === undefined || keep === 0) return { turns: [] };
     const { summary } = head;
@@ -164,6 +193,7 @@ export class ConversationCore {
     });
     if (chosen.summary !== undefined && chosen.summary.text !== summary?.text)
       work.summary = chosen.summary;
+    work.turnsInWindow = chosen.turns.length;
     return { turns: chosen.turns, summary: chosen.summary?.text };
   }
 

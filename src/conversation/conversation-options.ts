@@ -1,4 +1,5 @@
-import type { Agent } from "../contracts/agent.js";
+import type { Agent, Handoffs } from "../contracts/agent.js";
+import type { AttachmentLimits } from "../contracts/content.js";
 import type { ModelOptions } from "../contracts/chat-model.js";
 import type { ConversationStore, WindowPolicy } from "../contracts/conversation.js";
 import type { EnsembleOptions } from "../contracts/ensemble-options.js";
@@ -19,12 +20,13 @@ import {
   requireFunction,
   requireOneOf,
 } from "../contracts/validation.js";
-import { checkEnsembleOptions, ENSEMBLE_OPTIONS } from "../ensemble/validation.js";
+import { checkEnsembleOptions, ENSEMBLE_OPTIONS, RUN_OPTIONS } from "../ensemble/validation.js";
 
 /** Options of ensembles that decide about tasks, or have another form here. A conversation is no service. */
 const TASK_OPTIONS = [
   ...["tasks", "phases", "loops", "graph", "workflow", "inputs", "inputType", "memory"],
   ...["parallelErrorStrategy", "maxConcurrency", "reviewPolicy", "agentSynthesizer"],
+  ...["hierarchicalConstraints", "reflectionStore"],
   ...["managerModel", "managerModelOptions", "managerMaxIterations", "managerPromptStrategy"],
   ...SERVICE_OPTIONS,
 ] as const;
@@ -42,6 +44,8 @@ type TaskOption =
   | "maxConcurrency"
   | "reviewPolicy"
   | "agentSynthesizer"
+  | "hierarchicalConstraints"
+  | "reflectionStore"
   | "managerModel"
   | "managerModelOptions"
   | "managerMaxIterations"
@@ -65,11 +69,17 @@ export interface ConversationOptions extends Omit<EnsembleOptions, TaskOption> {
   readonly agent: Agent;
   /** Added to the agent's tools. */
   readonly tools?: readonly ToolLike[] | undefined;
+  /** `agent` and each of these may transfer the thread to every other one. Default: their own handoffs. */
+  readonly handoffs?: Handoffs | undefined;
+  /** Which agent begins a turn: the one that answered last (default), or `agent`. */
+  readonly nextAgent?: "last" | "first" | undefined;
   readonly guardrails?: TurnGuardrails | undefined;
   /** Keeps the threads. Default: the container's `Tokens.ConversationStore`, else in memory. */
   readonly store?: ConversationStore | undefined;
   /** Chooses what the model sees of a thread. Default: the container's `Tokens.WindowPolicy`, else the last 50 turns. */
   readonly window?: WindowPolicy | undefined;
+  /** Limits of the parts of a message. Default: those of {@link AttachmentLimits}, with all types. */
+  readonly limits?: AttachmentLimits | undefined;
   /** Scopes of the memory store. They are read into the instructions, and each answer is written to them. */
   readonly memoryScopes?: readonly ScopeName[] | undefined;
   /** Whether a second turn of a thread waits (default), or is refused with `ThreadBusyError`. */
@@ -88,7 +98,7 @@ export interface TurnOptions extends RunOptions {
   readonly onFailure?: OnTurnFailure | undefined;
   /** Over those of the agent. */
   readonly modelOptions?: ModelOptions | undefined;
-  /** Answers this turn instead of the conversation's agent. */
+  /** Answers this turn instead of the agent whose turn it is. */
   readonly agent?: Agent | undefined;
 }
 
@@ -101,7 +111,17 @@ export interface ThreadOptions {
 }
 
 const OWN = [
-  ...["agent", "tools", "guardrails", "store", "window", "memoryScopes"],
+  ...[
+    "agent",
+    "tools",
+    "handoffs",
+    "nextAgent",
+    "guardrails",
+    "store",
+    "window",
+    "limits",
+    "memoryScopes",
+  ],
   ...["busy", "busyTimeoutMs", "onFailure"],
 ];
 const SHARED = ENSEMBLE_OPTIONS.filter(
@@ -114,12 +134,17 @@ export function checkConversationOptions(o: ConversationOptions): EnsembleOption
   checkAgent("Conversation agent", o.agent ?? null);
   requireArray("Conversation tools", o.tools);
   checkTools("Conversation tool", o.tools ?? []);
+  requireOneOf("Conversation nextAgent", o.nextAgent, ["last", "first"]);
   checkGuardrails(o.guardrails);
   requireMethods("Conversation store", o.store, ["open", "read", "append", "list", "delete"]);
   requireMethods("Conversation window", o.window, ["select"]);
   requireArray("Conversation memoryScopes", o.memoryScopes);
   requireOneOf("Conversation busy", o.busy, ["wait", "refuse"]);
   requireDelay("Conversation busyTimeoutMs", o.busyTimeoutMs);
+  if (o.busy === "refuse" && o.busyTimeoutMs !== undefined)
+    throw new ValidationError(
+      'Conversation busyTimeoutMs has no effect with busy "refuse": a second turn does not wait',
+    );
   requireOneOf("Conversation onFailure", o.onFailure, ["discard", "keep"]);
   const own = new Set(OWN);
   const shared: EnsembleOptions = Object.freeze(
@@ -152,8 +177,11 @@ function requireMethods(what: string, value: unknown, methods: readonly string[]
       throw new ValidationError(`${what} must have a method ${method}, got: ${preview(value)}`);
 }
 
+const TURN_OPTIONS = ["messageId", "onFailure", "modelOptions", "agent", ...RUN_OPTIONS];
+
 /** The options of a turn that belong to its run. @throws ValidationError for the others. */
 export function runOptionsOf(o: TurnOptions): RunOptions {
+  checkOptions("the options of a turn", o, TURN_OPTIONS);
   const { messageId, onFailure, modelOptions: _modelOptions, agent, ...run } = o;
   requireOneOf("onFailure", onFailure, ["discard", "keep"]);
   checkAgent("The agent of a turn", agent);

@@ -19,11 +19,14 @@ import { ConversationThread } from "./thread.js";
  * @throws ValidationError from the constructor for what stands in its options.
  */
 export class Conversation {
+  /** The option `name`. */
+  readonly name: string | undefined;
   readonly #core: ConversationCore;
   readonly #running = new RunningTurns();
 
   constructor(options: ConversationOptions) {
     this.#core = new ConversationCore(options);
+    this.name = options.name;
   }
 
   /**
@@ -48,7 +51,7 @@ export class Conversation {
 
   /** Cancels the turns in progress, and ends the kernel that this conversation made. A store stays open. */
   async dispose(): Promise<void> {
-    await this.#running.cancelAll("the conversation was disposed");
+    await this.#running.shutDown("the conversation was disposed");
     await this.#core.dispose();
   }
 

@@ -1,6 +1,12 @@
+/** How turns are cancelled. */
+export interface TurnCancellation {
+  /** Whether their program ends, so that a journal keeps them for a later one. */
+  readonly isShutdown: boolean;
+}
+
 /** A turn that runs, or waits for its place. */
 export interface RunningTurn {
-  cancel(reason: string): void;
+  cancel(reason: string, o: TurnCancellation): void;
   readonly end: Promise<unknown>;
 }
 
@@ -20,20 +26,25 @@ export class RunningTurns {
 
   /** Cancels the turns of a thread and waits until they have ended. */
   async cancel(threadId: string, reason: string): Promise<void> {
-    await cancelAll(this.#turns.get(threadId) ?? [], reason);
+    await cancelAll(this.#turns.get(threadId) ?? [], reason, { isShutdown: false });
   }
 
-  /** Cancels all turns and waits until they have ended. */
-  async cancelAll(reason: string): Promise<void> {
+  /** Cancels all turns at the end of their program, and waits until they have ended. */
+  async shutDown(reason: string): Promise<void> {
     await cancelAll(
       [...this.#turns.values()].flatMap((turns) => [...turns]),
       reason,
+      { isShutdown: true },
     );
   }
 }
 
-async function cancelAll(turns: Iterable<RunningTurn>, reason: string): Promise<void> {
+async function cancelAll(
+  turns: Iterable<RunningTurn>,
+  reason: string,
+  o: TurnCancellation,
+): Promise<void> {
   const all = [...turns];
-  for (const turn of all) turn.cancel(reason);
+  for (const turn of all) turn.cancel(reason, o);
   await Promise.allSettled(all.map(({ end }) => end));
 }

@@ -10,6 +10,7 @@ import type { RunValue } from "../contracts/run-info.js";
 import type { ConversationCore } from "./conversation-core.js";
 import type { RunningTurns } from "./running-turns.js";
 import type { TurnOptions } from "./conversation-options.js";
+import type { TurnOwner } from "./kept-turns.js";
 import type { TurnContent } from "./turn-input.js";
 import type { TurnRequest } from "./turn.js";
 import { ValidationError } from "../contracts/errors.js";
@@ -17,9 +18,10 @@ import { checkOptions, preview, requireInteger, requireText } from "../contracts
 import { EventQueue } from "../ensemble/event-queue.js";
 import { checkRunOptions } from "../ensemble/validation.js";
 import { checkOwner, checkThreadId } from "../plugins/conversation/shared/checks.js";
+import { cancelLeftTurns, leftTurn } from "./kept-turns.js";
 import { runOptionsOf } from "./conversation-options.js";
 import { turnInputOf } from "./turn-input.js";
-import { Turn } from "./turn.js";
+import { freed, Turn } from "./turn.js";
 import { TURN_TASK } from "./turn-record.js";
 import { TurnRun } from "./turn-run.js";
 
@@ -32,6 +34,16 @@ export interface TurnHandle extends RunHandle {
   readonly result: Promise<TurnResult>;
   /** The text of the answer as it arrives. Independent of `events`. */
   readonly text: AsyncIterable<string>;
+}
+
+/** A turn that goes on after its process has ended. */
+export interface ResumedTurn extends TurnHandle {
+  /** The user's message. `replaces`: the id of the turn that an edit replaces. */
+  readonly question: {
+    readonly id: string;
+    readonly content: TurnContent;
+    readonly replaces?: string | undefined;
+  };
 }
 
 /** Which messages to return. */
@@ -74,10 +86,15 @@ export interface Thread {
   /** Copies the thread up to the turn with this message or turn id. Default: all turns. */
   fork(at?: string, options?: ForkOptions): Promise<Thread>;
   /**
-   * Sends the user's message of a turn again, or another one in its place. When the new turn is
-   * stored, it replaces that turn and all that follow.
+   * Sends the user's message of a turn again, or another one in its place; it keeps its id. When the
+   * new turn is stored, it replaces that turn and all that follow.
    */
   edit(at: string, input?: TurnContent, options?: TurnOptions): TurnHandle;
+  /**
+   * Continues the turn that was in progress when its process ended. Needs `durable()` among the
+   * plugins. Returns `undefined` if there is none, or if the thread has changed since.
+   */
+  resume(options?: Omit<TurnOptions, "runId" | "messageId">): Promise<ResumedTurn | undefined>;
   /** Sets the title. @throws ValidationError for a thread without turns. */
   rename(title: string): Promise<void>;
   /** Cancels the turn in progress, then deletes the thread. Returns whether it was there. */
@@ -118,12 +135,13 @@ export class ConversationThread implements Thread {
   }
 
   edit(at: string, input?: TurnContent, options: TurnOptions = {}): TurnHandle {
-    const given = input === undefined ? undefined : turnInputOf(input);
+    const given = input === undefined ? undefined : turnInputOf(input, this.#core.limits);
     return this.#stream({
       ...this.#requestOf(options),
       prepare: async (_store, head) => {
         const turn = await this.#turnAt(at, head);
-        return { input: given ?? turnInputOf(questionOf(turn)), keep: turn.n };
+        const { messageId = turn.messages[0]?.id } = options;
+        return { input: given ?? turnInputOf(questionOf(turn)), keep: turn.n, messageId };
       },
     });
   }
@@ -168,8 +186,25 @@ export class ConversationThread implements Thread {
     return fork;
   }
 
+  async resume(options: TurnOptions = {}): Promise<ResumedTurn | undefined> {
+    const head = await this.head();
+    const left = await leftTurn(this.#core.journals, this.#place, head?.version ?? 0);
+    if (left === undefined) return undefined;
+    const { runId, message } = left;
+    const { keep, content, messageId } = message;
+    const [replaced] = keep < (head?.turns ?? 0) ? await this.#turns(keep, keep + 1) : [];
+    const input = turnInputOf(content);
+    const handle = this.#stream({
+      ...this.#requestOf({ ...options, runId }),
+      prepare: () => Promise.resolve({ input, keep, messageId }),
+    });
+    const id = messageId ?? `${runId}-0`;
+    return { ...handle, question: { id, content, replaces: replaced?.turnId } };
+  }
+
   async rename(title: string): Promise<void> {
     requireText(title, `The title of a thread must be text, got: ${preview(title, 60)}`);
+    await this.#core.ready();
     const lock = await this.#core.store.lock?.(this.id, {
       timeoutMs: this.#core.busyTimeoutMs,
       signal: new AbortController().signal,
@@ -180,14 +215,19 @@ export class ConversationThread implements Thread {
         throw new ValidationError(`Thread '${this.id}' has no turn, so it can't have a title`);
       await this.#core.store.append(this.id, { expectedVersion: head.version, title });
     } finally {
-      await lock?.release();
+      await freed(lock, this.id);
     }
   }
 
   async delete(): Promise<boolean> {
     await this.head();
     await this.#running.cancel(this.id, "the thread was deleted");
+    await cancelLeftTurns(this.#core.journals, this.#place);
     return this.#core.store.delete(this.id);
+  }
+
+  get #place(): TurnOwner {
+    return { threadId: this.id, owner: this.owner };
   }
 
   #requestOf(options: TurnOptions): Omit<TurnRequest, "prepare"> {
@@ -195,7 +235,7 @@ export class ConversationThread implements Thread {
   }
 
   #sending(input: TurnContent, options: TurnOptions): TurnRequest {
-    const checked = turnInputOf(input);
+    const checked = turnInputOf(input, this.#core.limits);
     return {
       ...this.#requestOf(options),
       prepare: (_store, head) => Promise.resolve({ input: checked, keep: head?.turns ?? 0 }),
@@ -216,13 +256,14 @@ export class ConversationThread implements Thread {
       {
         threadId: this.id,
         owner: this.owner,
+        runId: id,
         turnOptions: options,
         options: { ...given, runId: id, ...(values.length > 0 && { values }) },
       },
       listen,
     );
     const result = new Turn(this.#core, request, run).perform();
-    this.#running.add(this.id, { cancel: (reason) => run.cancel(reason), end: result });
+    this.#running.add(this.id, { cancel: (reason, o) => run.cancel(reason, o), end: result });
     return { id, run, result };
   }
 
@@ -279,7 +320,9 @@ function hasId({ turnId, messages }: StoredTurn, at: string): boolean {
 }
 
 function noSuchTurn(at: string): ValidationError {
-  return new ValidationError(`The thread has no message '${preview(at, 60)}'`);
+  return new ValidationError(`The thread has no message '${preview(at, 60)}'`, {
+    about: "messageId",
+  });
 }
 
 function questionOf({ messages, turnId }: StoredTurn): TurnContent {

@@ -1,5 +1,5 @@
 import type { ContentPart } from "../contracts/content.js";
-import { checkParts } from "../contracts/attachment.js";
+import { checkParts, type PartLimits } from "../contracts/attachment.js";
 import { ValidationError } from "../contracts/errors.js";
 import { preview } from "../contracts/validation.js";
 
@@ -20,13 +20,13 @@ export interface TurnInput {
 }
 
 /** @throws ValidationError for an empty message, a text that is too long, and an unsound part. */
-export function turnInputOf(input: unknown): TurnInput {
+export function turnInputOf(input: unknown, limits?: PartLimits): TurnInput {
   if (typeof input === "string") return { content: input, text: checkedText(input), files: [] };
   if (!Array.isArray(input) || input.length === 0)
     throw new ValidationError(
       `A message must be text or a list of parts with at least one, got: ${preview(input, 60)}`,
     );
-  checkParts("Message part", input as readonly unknown[]);
+  checkParts("Message part", input as readonly unknown[], limits);
   const content = (input as readonly ContentPart[]).map(storable);
   const text = content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
   const files = content.filter((part) => part.type !== "text");

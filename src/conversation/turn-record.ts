@@ -1,10 +1,18 @@
 import type { ChatMessage } from "../contracts/chat-model.js";
 import type { StoredTurn, ThreadMessage, TurnStatus } from "../contracts/conversation.js";
 import type { EnsembleOutput } from "../contracts/output.js";
+import type { AgentPart } from "../plugins/agents/chat/index.js";
+import type { ToolCallViews } from "./tool-call-views.js";
 import type { TurnContent } from "./turn-input.js";
 
 /** The id of the task of a turn. */
 export const TURN_TASK = "turn";
+
+/** A message that an agent added. */
+export interface AddedMessage {
+  readonly agentRole: string;
+  readonly message: ChatMessage;
+}
 
 /** What a turn stored is made of. */
 export interface TurnFacts {
@@ -16,8 +24,9 @@ export interface TurnFacts {
   readonly messageId: string | undefined;
   readonly content: TurnContent;
   /** What came after the user's message. */
-  readonly added: readonly ChatMessage[];
+  readonly added: readonly AddedMessage[];
   readonly output: EnsembleOutput;
+  readonly views: ToolCallViews;
 }
 
 /** Makes the turn as it is stored. */
@@ -39,24 +48,39 @@ export function storedTurnOf(facts: TurnFacts): StoredTurn {
 }
 
 function messagesOfFacts(facts: TurnFacts): readonly ThreadMessage[] {
-  const { turnId, messageId = `${turnId}-0`, agentRole, content, added } = facts;
+  const { turnId, messageId = `${turnId}-0`, content, added, views } = facts;
   const at = facts.at.toISOString();
   const user: ThreadMessage = { id: messageId, turnId, at, role: "user", content };
-  const others = added.map((message, i): ThreadMessage => {
+  const others = added.map(({ message, agentRole }, i): ThreadMessage => {
     if (message.role === "system") throw new Error("A turn adds no system message");
-    return { ...message, id: `${turnId}-${i + 1}`, turnId, at, agentRole };
+    const view = message.role === "tool" ? views.take(message.toolCallId) : undefined;
+    const place = { id: `${turnId}-${i + 1}`, turnId, at, agentRole };
+    return { ...message, ...place, ...(view !== undefined && { view }) };
   });
   return Object.freeze([user, ...others]);
 }
 
-/** The messages of an answer with its accepted text. */
+/** Returns what the agents of a turn added, in order. */
+export function addedBy(parts: readonly AgentPart[]): readonly AddedMessage[] {
+  return parts.flatMap(({ agentRole, messages }) =>
+    messages.map((message) => ({ agentRole, message })),
+  );
+}
+
+/** The messages of an answer with its accepted text. A changed text no longer follows from its reasoning. */
 export function acceptedMessages(
-  added: readonly ChatMessage[],
+  added: readonly AddedMessage[],
   text: string,
-): readonly ChatMessage[] {
+  agentRole: string,
+): readonly AddedMessage[] {
   const last = added.at(-1);
-  if (last?.role !== "assistant") return [...added, { role: "assistant", content: text }];
-  return last.content === text ? added : [...added.slice(0, -1), { ...last, content: text }];
+  if (last?.message.role !== "assistant")
+    return [...added, { agentRole, message: { role: "assistant", content: text } }];
+  if (last.message.content === text) return added;
+  const { reasoning, ...answer } = last.message;
+  const bare = reasoning?.map(({ data: _data, ...thought }) => thought);
+  const message = { ...answer, content: text, ...(bare !== undefined && { reasoning: bare }) };
+  return [...added.slice(0, -1), { ...last, message }];
 }
 
 /**
@@ -64,20 +88,24 @@ export function acceptedMessages(
  * that had arrived is added.
  */
 export function partialMessages(
-  added: readonly ChatMessage[],
+  added: readonly AddedMessage[],
   text: string,
-): readonly ChatMessage[] {
+  agentRole: string,
+): readonly AddedMessage[] {
   const answered = new Set(
-    added.flatMap((message) => (message.role === "tool" ? [message.toolCallId] : [])),
+    added.flatMap(({ message }) => (message.role === "tool" ? [message.toolCallId] : [])),
   );
-  const kept = added.flatMap((message): readonly ChatMessage[] => {
-    if (message.role !== "assistant" || message.toolCalls === undefined) return [message];
+  const kept = added.flatMap((one): readonly AddedMessage[] => {
+    const { message } = one;
+    if (message.role !== "assistant" || message.toolCalls === undefined) return [one];
     const { toolCalls, ...rest } = message;
     const calls = toolCalls.filter(({ id }) => answered.has(id));
-    if (calls.length > 0) return [{ ...rest, toolCalls: calls }];
-    return rest.content === "" ? [] : [rest];
+    if (calls.length > 0) return [{ ...one, message: { ...rest, toolCalls: calls } }];
+    return rest.content === "" ? [] : [{ ...one, message: rest }];
   });
-  const last = kept.at(-1);
+  const last = kept.at(-1)?.message;
   const isThere = last?.role === "assistant" && last.content === text;
-  return text === "" || isThere ? kept : [...kept, { role: "assistant", content: text }];
+  return text === "" || isThere
+    ? kept
+    : [...kept, { agentRole, message: { role: "assistant", content: text } }];
 }

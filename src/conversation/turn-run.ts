@@ -1,25 +1,28 @@
-import { createHash } from "node:crypto";
 import type { Agent } from "../contracts/agent.js";
 import type { EnsembleEvent } from "../contracts/events.js";
 import type { EnsembleOutput } from "../contracts/output.js";
 import type { RunOptions } from "../contracts/run.js";
-import type { ChatTurn } from "../plugins/agents/chat/index.js";
+import type { ChatTurn, TurnEnd } from "../plugins/agents/chat/index.js";
 import type { ConversationCore } from "./conversation-core.js";
 import type { TurnOptions } from "./conversation-options.js";
 import type { TurnInput } from "./turn-input.js";
 import type { AgentEnsembleError } from "../contracts/errors.js";
 import { RunCancelledError } from "../contracts/errors.js";
-import { Task } from "../contracts/task.js";
+import { withPartLimits } from "../contracts/attachment.js";
+import { Task, type PlainTaskOptions } from "../contracts/task.js";
 import { executeRun } from "../engine/run/execute-run.js";
 import { follow } from "../engine/run/create-run.js";
 import { attach } from "../engine/run/run-step.js";
 import { Cancellation } from "../util/abort/cancellation.js";
+import type { TurnCancellation } from "./running-turns.js";
+import { threadTags } from "./kept-turns.js";
 import { TURN_TASK } from "./turn-record.js";
 
 /** Where the run of a turn belongs. */
 export interface TurnPlace {
   readonly threadId: string;
   readonly owner: string | undefined;
+  readonly runId: string;
   readonly turnOptions: TurnOptions;
   /** Those of `turnOptions` that belong to runs, checked, with the values of the thread. */
   readonly options: RunOptions;
@@ -31,6 +34,8 @@ export interface TurnTask {
   readonly input: TurnInput;
   readonly turn: ChatTurn;
   readonly listen: (event: EnsembleEvent) => void;
+  /** Called in the run when its output is known. Never rejects. */
+  readonly end: TurnEnd;
 }
 
 /** The run of one turn. */
@@ -47,10 +52,14 @@ export class TurnRun {
     this.#onEvent = onEvent;
   }
 
-  cancel(reason: string | undefined): void {
+  get runId(): string {
+    return this.#place.runId;
+  }
+
+  cancel(reason: string | undefined, o: Partial<TurnCancellation> = {}): void {
     const message =
       reason === undefined ? "The run was cancelled" : `The run was cancelled: ${reason}`;
-    this.#handle.cancel(new RunCancelledError(message));
+    this.#handle.cancel(new RunCancelledError(message, o));
   }
 
   /** Waits for something that ends when the turn is cancelled. @throws RunCancelledError */
@@ -66,9 +75,9 @@ export class TurnRun {
   }
 
   /** Runs the task. A failed run is an output with its error, which has the output. @throws what is refused before the run. */
-  async execute({ agent, input, turn, listen }: TurnTask): Promise<EnsembleOutput> {
+  async execute({ agent, input, turn, listen, end }: TurnTask): Promise<EnsembleOutput> {
     const { threadId, owner, options, turnOptions } = this.#place;
-    const task = new Task({
+    const taskOptions: PlainTaskOptions<string> = {
       ...this.#core.taskOptions,
       name: TURN_TASK,
       template: false,
@@ -76,23 +85,24 @@ export class TurnRun {
       agent,
       attachments: input.files,
       modelOptions: turnOptions.modelOptions,
-    });
+    };
+    const task = new Task(withPartLimits(taskOptions, this.#core.limits));
     this.#core.turns.add(task, turn);
+    const forget = this.#core.turns.onEnd(this.runId, end);
     const output = await executeRun({
       ...this.#core.requestOf(task),
       runOptions: {
         ...options,
         tags: {
           ...options.tags,
-          threadId: shortHash(threadId),
-          ...(owner !== undefined && { owner: shortHash(owner) }),
+          ...threadTags({ threadId, owner }),
         },
         throwOnError: false,
       },
       streaming: this.#onEvent !== undefined,
       ...(this.#onEvent !== undefined && { onEvent: this.#heard(this.#onEvent, listen) }),
       handle: this.#handle,
-    });
+    }).finally(forget);
     if (output.error !== undefined) attach(output.error, output);
     return output;
   }
@@ -106,9 +116,4 @@ export class TurnRun {
       onEvent(event);
     };
   }
-}
-
-/** Names something in tags, without showing it. */
-function shortHash(text: string): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, 16);
 }

@@ -1,14 +1,15 @@
-import type { ChatMessage } from "../contracts/chat-model.js";
 import type {
   ConversationStore,
   StoredTurn,
   ThreadHead,
+  ThreadLock,
   ThreadSummary,
   TurnResult,
   TurnStatus,
 } from "../contracts/conversation.js";
 import type { EnsembleEvent } from "../contracts/events.js";
 import type { EnsembleOutput } from "../contracts/output.js";
+import type { HookRun } from "../contracts/run.js";
 import type { ChatProgress } from "../plugins/agents/chat/index.js";
 import type { ConversationCore } from "./conversation-core.js";
 import type { OnTurnFailure, TurnOptions } from "./conversation-options.js";
@@ -18,9 +19,21 @@ import {
   ConversationStoreError,
 } from "../contracts/conversation-errors.js";
 import { AgentEnsembleError, RunCancelledError, ValidationError } from "../contracts/errors.js";
-import { messageOf } from "../util/errors.js";
-import { acceptedMessages, partialMessages, storedTurnOf, TURN_TASK } from "./turn-record.js";
+import { messageOf, toError } from "../util/errors.js";
+import { emitProcessWarning } from "../util/process-warning.js";
+import type { AddedMessage } from "./turn-record.js";
+import { ToolCallViews } from "./tool-call-views.js";
+import type { RunInfo } from "../contracts/run-info.js";
+import type { KeptMessage } from "./kept-turns.js";
 import type { TurnRun } from "./turn-run.js";
+import { keepMessage } from "./kept-turns.js";
+import {
+  acceptedMessages,
+  addedBy,
+  partialMessages,
+  storedTurnOf,
+  TURN_TASK,
+} from "./turn-record.js";
 
 /** What a turn is about. */
 export interface TurnRequest {
@@ -36,11 +49,18 @@ export interface TurnPlan {
   readonly input: TurnInput;
   /** The turns that stay. */
   readonly keep: number;
+  /** The id of the user's message. Default: that of the options. */
+  readonly messageId?: string | undefined;
 }
 
 /** What is known of a turn while it runs. */
 class TurnWork {
   readonly progress: ChatProgress = { added: () => [], finishReason: "other" };
+  /** The role of the agent that begins the turn. */
+  agentRoleAtStart = "";
+  readonly views = new ToolCallViews();
+  /** The number of earlier turns that the model saw. */
+  turnsInWindow = 0;
   /** A summary that the window made. */
   summary: ThreadSummary | undefined;
   /** The text of the model call in progress. */
@@ -49,13 +69,19 @@ class TurnWork {
   /** Follows the text of the answer. */
   listen(event: EnsembleEvent): void {
     if (!("taskId" in event) || event.taskId !== TURN_TASK) return;
+    this.views.listen(event);
     if (event.type === "token") this.#text += event.token;
     else if (TEXT_ENDS.includes(event.type)) this.#text = "";
   }
 
+  /** The agent that answered, or was about to. */
+  get agentRole(): string {
+    return this.progress.added().at(-1)?.agentRole ?? this.agentRoleAtStart;
+  }
+
   /** What had been added when the turn ended without an answer. */
-  partial(): readonly ChatMessage[] {
-    return partialMessages(this.progress.added(), this.#text);
+  partial(): readonly AddedMessage[] {
+    return partialMessages(addedBy(this.progress.added()), this.#text, this.agentRole);
   }
 }
 
@@ -65,12 +91,40 @@ const TEXT_ENDS: readonly string[] = [
   "retry_scheduled",
 ];
 
+/** What is known of a turn when it begins. */
+interface TurnStart extends TurnPlan {
+  readonly store: ConversationStore;
+  readonly head: ThreadHead | undefined;
+  readonly startedAt: Date;
+}
+
+/** The end of a turn. */
+interface EndedTurn {
+  readonly result: TurnResult;
+  /** Why it could not be stored. */
+  readonly unstored?: Error;
+}
+
+const noResult = (): void => undefined;
+
+/** Frees a lock. The answer is stored by then, so a failure is a warning. */
+export async function freed(lock: ThreadLock | undefined, threadId: string): Promise<void> {
+  try {
+    await lock?.release();
+  } catch (error) {
+    emitProcessWarning(
+      `The lock of thread '${threadId}' could not be released: ${messageOf(error)}`,
+    );
+  }
+}
+
 /** Does one turn: waits for its place, runs it, stores it. */
 export class Turn {
   readonly #core: ConversationCore;
   readonly #request: TurnRequest;
   readonly #run: TurnRun;
   readonly #work = new TurnWork();
+  #isKept = false;
 
   constructor(core: ConversationCore, request: TurnRequest, run: TurnRun) {
     this.#core = core;
@@ -89,44 +143,90 @@ export class Turn {
     try {
       return await this.#locked(store);
     } finally {
-      await lock?.release();
+      await freed(lock, threadId);
     }
   }
 
   async #locked(store: ConversationStore): Promise<TurnResult> {
     const { threadId, owner, options, prepare } = this.#request;
     const head = await this.#core.openOwned(threadId, owner);
-    if (options.messageId !== undefined) await this.#refuseTwin(store, options.messageId);
-    const { input, keep } = await prepare(store, head);
-    const agent = this.#core.agentFor(options.agent);
+    const { input, keep, messageId = options.messageId } = await prepare(store, head);
+    if (messageId !== undefined) await this.#refuseTwin(store, messageId, keep);
+    const { agent, warning } = await this.#core.beginnerOf(options.agent, () =>
+      this.#roleBefore(store, head, keep),
+    );
+    this.#work.agentRoleAtStart = agent.role;
     const startedAt = this.#core.now();
+    let ended: Promise<EndedTurn> | undefined;
+    const end = (output: EnsembleOutput, run?: HookRun): Promise<EndedTurn> =>
+      (ended ??= this.#end({ store, head, keep, startedAt, input, messageId }, output, run));
+    const { runId } = this.#run;
     const output = await this.#run.execute({
       agent,
       input,
       listen: (event) => this.#work.listen(event),
+      end: (run, atEnd) => end(atEnd, run).then(noResult),
       turn: {
+        threadId,
+        messageId: messageId ?? `${runId}-0`,
         content: input.content,
         progress: this.#work.progress,
-        see: (reader) => this.#core.seenBy(reader, { store, threadId, head, keep }, this.#work),
+        warning,
+        see: async (reader) => {
+          await this.#keepMessage(reader.scope.run, {
+            version: head?.version ?? 0,
+            keep,
+            content: input.content,
+            messageId,
+          });
+          return this.#core.seenBy(reader, { store, threadId, head, keep }, this.#work);
+        },
       },
     });
+    // A run whose hook failed before has not ended the turn.
+    const { result, unstored } = await end(output);
+    if (unstored !== undefined) throw unstored;
+    if (result.error !== undefined && options.throwOnError !== false) throw result.error;
+    return result;
+  }
+
+  /** Makes the turn of a run, and stores it. Never rejects. */
+  async #end(
+    { store, head, keep, startedAt, input, messageId }: TurnStart,
+    output: EnsembleOutput,
+    run: HookRun | undefined,
+  ): Promise<EndedTurn> {
     const { status, added, text } = this.#outcome(output);
     const stored = storedTurnOf({
       n: keep,
       turnId: output.runId,
       at: startedAt,
       status,
-      agentRole: agent.role,
-      messageId: options.messageId,
+      agentRole: this.#work.agentRole,
+      messageId,
       content: input.content,
       added,
       output,
+      views: this.#work.views,
     });
     const result = this.#result(stored, output, text);
-    if (status === "completed" || this.#onFailure === "keep")
-      await this.#store(store, head, stored, result);
-    if (output.error !== undefined && options.throwOnError !== false) throw output.error;
-    return result;
+    if (status !== "completed" && this.#onFailure === "discard") return { result };
+    try {
+      const { version } = await this.#store(store, head, stored, result);
+      this.#announce(run, version, stored);
+      return { result };
+    } catch (error) {
+      return { result, unstored: toError(error) };
+    }
+  }
+
+  #announce(run: HookRun | undefined, version: number, { status, agentRole }: StoredTurn): void {
+    if (run?.listens("turn_stored") !== true) return;
+    const { threadId } = this.#request;
+    const { turnsInWindow, summary } = this.#work;
+    const summarized = summary !== undefined;
+    const place = { taskId: TURN_TASK, agentRole, threadId };
+    run.emit({ type: "turn_stored", ...place, version, status, turnsInWindow, summarized });
   }
 
   get #onFailure(): OnTurnFailure {
@@ -135,20 +235,24 @@ export class Turn {
 
   #outcome(output: EnsembleOutput): {
     readonly status: TurnStatus;
-    readonly added: readonly ChatMessage[];
+    readonly added: readonly AddedMessage[];
     readonly text: string;
   } {
     const answer = output.taskOutputs.find(({ taskId }) => taskId === TURN_TASK);
     if (answer !== undefined && output.error === undefined)
       return {
         status: "completed",
-        added: acceptedMessages(this.#work.progress.added(), answer.raw),
+        added: acceptedMessages(
+          addedBy(this.#work.progress.added()),
+          answer.raw,
+          this.#work.agentRole,
+        ),
         text: answer.raw,
       };
     const { error } = output;
     const isCancelled = error === undefined || RunCancelledError.find(error) !== undefined;
     const added = this.#work.partial();
-    const last = added.at(-1);
+    const last = added.at(-1)?.message;
     const text = last?.role === "assistant" ? last.content : "";
     return { status: isCancelled ? "cancelled" : "failed", added, text };
   }
@@ -172,17 +276,18 @@ export class Turn {
     head: ThreadHead | undefined,
     turn: StoredTurn,
     result: TurnResult,
-  ): Promise<void> {
+  ): Promise<ThreadHead> {
     const { threadId, owner } = this.#request;
     const { summary } = this.#work;
     const expectedVersion = head?.version ?? 0;
     try {
-      await store.append(threadId, {
+      return await store.append(threadId, {
         expectedVersion,
         turns: [turn],
         ...(head !== undefined && turn.n < head.turns && { keep: turn.n }),
         ...(summary !== undefined && { summary }),
         ...(head === undefined && owner !== undefined && { owner }),
+        ...this.#turnStaysWith(head),
       });
     } catch (cause) {
       if (ConversationConflictError.isInstance(cause))
@@ -195,11 +300,38 @@ export class Turn {
     }
   }
 
-  /** A page that sends a message twice pays once. */
-  async #refuseTwin(store: ConversationStore, messageId: string): Promise<void> {
-    const turns = await store.read(this.#request.threadId, { limit: 50 });
+  /** Once in a turn, which may be attempted several times. */
+  async #keepMessage(run: RunInfo, message: KeptMessage): Promise<void> {
+    if (this.#isKept) return;
+    this.#isKept = true;
+    await keepMessage(run, message);
+  }
+
+  /** The agent that answered last, before a turn that has `keep` turns before it. */
+  async #roleBefore(
+    store: ConversationStore,
+    head: ThreadHead | undefined,
+    keep: number,
+  ): Promise<string | undefined> {
+    if (head === undefined || keep === head.turns) return head?.agentRole;
+    if (keep === 0) return undefined;
+    const [turn] = await store.read(this.#request.threadId, { limit: 1, before: keep });
+    return turn?.agentRole;
+  }
+
+  /** An agent that answers one turn in place of another does not get the next one. */
+  #turnStaysWith(head: ThreadHead | undefined): { readonly agentRole?: string } {
+    if (this.#request.options.agent === undefined) return {};
+    return { agentRole: head?.agentRole ?? this.#core.firstRole };
+  }
+
+  /** A page that sends a message twice pays once. Turns that this one replaces do not count. */
+  async #refuseTwin(store: ConversationStore, messageId: string, keep: number): Promise<void> {
+    if (keep === 0) return;
+    const turns = await store.read(this.#request.threadId, { limit: 50, before: keep });
     if (turns.some(({ messages }) => messages.some(({ id }) => id === messageId)))
       throw new ValidationError(`The thread has a message '${messageId}' already`, {
+        about: "messageId",
         hint: "Each message needs its own messageId; leave it out to get one.",
       });
   }

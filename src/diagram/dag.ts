@@ -72,7 +72,7 @@ export function dagOf({ plan, workflow, description }: DescribedPlan): Dag {
     schemaVersion: "1.3",
     type: "dag",
     workflow,
-    agents: agentsOf(plan),
+    agents: drawnAgents(plan),
     tasks,
     edges: graph === undefined ? linksOf(steps, tasks) : [],
     parallelGroups: groups,
@@ -166,7 +166,7 @@ function nodeOf(
 }
 
 /** The agents that are known, workers first, each role once. */
-function agentsOf(plan: Plan): readonly AgentSummary[] {
+function drawnAgents(plan: Plan): readonly AgentSummary[] {
   const agents = [
     ...(plan.options.agents ?? []),
     ...plan.tasks.flatMap(({ agent }) => agent ?? []),

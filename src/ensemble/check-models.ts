@@ -4,6 +4,7 @@ import type { Plan, PlannedTask } from "../contracts/plan.js";
 import type { AnyTask } from "../contracts/task.js";
 import type { Settings } from "../engine/plan/settings.js";
 import { requireUsable } from "../contracts/model-check.js";
+import { withEachAgent } from "./validate-run.js";
 import { Tokens } from "../contracts/tokens.js";
 
 /**
@@ -42,7 +43,8 @@ function* modelsOf(
   const { managerModel, agents = [] } = plan.options;
   if (workflow.reads?.includes("managerModel") ?? managerModel !== undefined)
     yield ["The manager", settings.model(undefined, { model: managerModel })];
-  for (const planned of plan.tasks) yield* modelsOfTask(planned, settings);
+  for (const planned of plan.tasks)
+    for (const task of withEachAgent(planned)) yield* modelsOfTask(task, settings);
   for (const agent of agents) yield [`Agent '${agent.role}'`, settings.model(undefined, agent)];
 }
 

@@ -24,6 +24,7 @@ import { dagOf, describePlan } from "../diagram/dag.js";
 import { resumeRun } from "./resume-run.js";
 import { mermaidOf } from "../diagram/mermaid.js";
 import { checkEnsembleOptions, checkInputs, checkRunOptions } from "./validation.js";
+import { withSuccessors } from "../contracts/handoff.js";
 import { checkModels } from "./check-models.js";
 import { EventQueue } from "./event-queue.js";
 import { inputNames } from "./input-names.js";
@@ -69,6 +70,15 @@ export class Ensemble<In = Inputs> {
       kernel: this.#kernel,
       internals: this.#internals,
       run: (inputs, options) => this.#run(inputs, options),
+      entries: this.#shape.entries,
+      runTasks: (part, inputs, options) =>
+        this.#run(inputs, options, (request) =>
+          executeRun({
+            ...request,
+            options: part.options,
+            shape: { ...this.#shape, entries: part.tasks, workflow: "PARALLEL" },
+          }),
+        ),
       make: (options) => new Ensemble(options),
     }),
   );
@@ -78,8 +88,10 @@ export class Ensemble<In = Inputs> {
   constructor(options: EnsembleOptions) {
     checkEnsembleOptions(options);
     this.#options = snapshotOf(options);
+    const entries = taskEntries(this.#options);
+    withSuccessors(entries.flatMap(({ task }) => task.agent ?? [])); // checks handoffs
     this.#shape = {
-      entries: taskEntries(this.#options),
+      entries,
       workflow: inferWorkflow(this.#options),
       validate: validateRun,
       checkModels,

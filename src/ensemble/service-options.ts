@@ -54,6 +54,19 @@ export function checkServiceOptions(o: ServiceOptions): void {
   requireDelay("Ensemble drainTimeoutMs", o.drainTimeoutMs);
   requireInteger("Ensemble maxConcurrentRequests", o.maxConcurrentRequests, 1, "> 0");
   requireInteger("Ensemble maxQueuedRequests", o.maxQueuedRequests, 1, "> 0");
+  checkSpread(o.spread);
+}
+
+function checkSpread(spread: unknown): void {
+  if (spread === undefined) return;
+  checkOptions("Ensemble spread", spread, ["tasks", "size", "concurrency"]);
+  const { tasks, size, concurrency } = spread as Fields;
+  if (typeof tasks !== "function" && tasks !== "map")
+    throw new ValidationError(
+      `Ensemble spread.tasks must be "map" or a function, got: ${preview(tasks)}`,
+    );
+  requireInteger("Ensemble spread.size", size, 1, "> 0");
+  requireInteger("Ensemble spread.concurrency", concurrency, 1, "> 0");
 }
 
 function checkSchedules({ schedules, shareTasks = {} }: ServiceOptions): void {

@@ -1,9 +1,13 @@
 import { createHash } from "node:crypto";
 import type { EnsembleOptions } from "../contracts/ensemble-options.js";
+import type { EnsembleOutput } from "../contracts/output.js";
+import type { RunOptions } from "../contracts/run.js";
 import type { AnyTask } from "../contracts/task.js";
+import type { Inputs } from "../contracts/types.js";
+import type { PlanEntry } from "../engine/plan/plan.js";
 import type { Kernel, KernelInternals } from "../kernel/kernel.js";
 import type { Runner, ServicePorts } from "../service/ports.js";
-import { derivedOptions } from "../contracts/derived-options.js";
+import { derivedOptions, sharingOrigin } from "../contracts/derived-options.js";
 import { Task } from "../contracts/task.js";
 import { variablesIn } from "../contracts/template.js";
 import { Settings } from "../engine/plan/settings.js";
@@ -11,12 +15,25 @@ import { inputFormOf } from "./typed-inputs.js";
 
 const LONGEST_NAME = 64;
 
+/** Some of an ensemble's tasks, and the options of their runs. */
+export interface TaskPart {
+  readonly tasks: readonly PlanEntry[];
+  readonly options: EnsembleOptions;
+}
+
 /** An ensemble as the ports of its service need it. */
 export interface ServedEnsemble {
   readonly options: EnsembleOptions;
   readonly kernel: Kernel;
   readonly internals: KernelInternals;
   readonly run: Runner;
+  readonly entries: readonly PlanEntry[];
+  /** Runs these tasks instead of those of the ensemble, with these options. */
+  readonly runTasks: (
+    tasks: TaskPart,
+    inputs: Inputs,
+    options: RunOptions,
+  ) => Promise<EnsembleOutput>;
   /** Makes another ensemble. */
   make(options: EnsembleOptions): { readonly run: Runner };
 }
@@ -27,6 +44,8 @@ export function servicePorts({
   kernel,
   internals,
   run,
+  entries,
+  runTasks,
   make,
 }: ServedEnsemble): ServicePorts {
   const { inputType: _, ...others } = options; // describes the ensemble's own tasks
@@ -42,9 +61,30 @@ export function servicePorts({
       const ensemble = make(derivedOptions(others, { kernel, tasks, name }));
       return (inputs, o) => ensemble.run(inputs, o);
     },
+    entries,
+    part: (shared, tasks) => {
+      const part = {
+        tasks,
+        options: partOptions(options, derivedName(options.name ?? "", shared)),
+      };
+      return (inputs, o) => runTasks(part, inputs, o);
+    },
     inputSchema: inputFormOf(options),
     variablesOf: (task) => variablesOf(task).filter((name) => !Object.hasOwn(filled, name)),
   };
+}
+
+/** The options of a run of some of an ensemble's tasks. What follows from all tasks is left to the run that has them all. */
+function partOptions(options: EnsembleOptions, name: string): EnsembleOptions {
+  const { reviewPolicy } = options;
+  const part: EnsembleOptions = {
+    ...options,
+    ...{ name, phases: undefined, loops: undefined, graph: undefined, maxConcurrency: undefined },
+    workflow: "PARALLEL",
+    parallelErrorStrategy: "CONTINUE_ON_ERROR",
+    reviewPolicy: reviewPolicy === "AFTER_LAST_TASK" ? undefined : reviewPolicy,
+  };
+  return sharingOrigin(part, options);
 }
 
 /** The name of runs of a shared task: a journal must not take them for runs of the ensemble. */

@@ -13,6 +13,8 @@ export class ServiceSlot {
   readonly #ports: () => ServicePorts;
   #starter: ServiceStarter | undefined;
   #starting: { readonly started: Promise<Service>; readonly abort: AbortController } | undefined;
+  /** The latest service that was made; it may not have been opened. */
+  #opening: Service | undefined;
   #service: Service | undefined;
 
   constructor(ports: () => ServicePorts) {
@@ -44,6 +46,7 @@ export class ServiceSlot {
     const starting = this.#starting;
     if (starting !== undefined) {
       starting.abort.abort(new ServiceStateError("The service was stopped while it started"));
+      if (this.#opening?.state === "READY") await this.#opening.stop(options); // its ingresses are opened
       await starting.started.catch(() => undefined); // start() rejects with it
     }
     await this.#service?.stop(options);
@@ -52,7 +55,8 @@ export class ServiceSlot {
   async #start(options: number | StartOptions, signal: AbortSignal): Promise<Service> {
     const { ServiceStarter: Starter } = await import("../service/open-service.js");
     this.#starter ??= new Starter(this.#ports());
-    this.#service = await this.#starter.start(options, signal);
+    const opening = (service: Service): void => void (this.#opening = service);
+    this.#service = await this.#starter.start(options, signal, opening);
     return this.#service;
   }
 }

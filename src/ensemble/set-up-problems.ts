@@ -7,6 +7,7 @@ import type { EnsembleShape } from "../engine/run/prepare-run.js";
 import type { KernelInternals } from "../kernel/kernel.js";
 import { chooseCapture } from "../contracts/capture-choice.js";
 import { ValidationError } from "../contracts/errors.js";
+import { withSuccessors } from "../contracts/handoff.js";
 import { ReviewUnavailableError } from "../contracts/state-errors.js";
 import { isTool, noReviewer } from "../contracts/tool.js";
 import { Tokens } from "../contracts/tokens.js";
@@ -84,7 +85,9 @@ function checkReviewer(task: AnyTask, run: HookRun, problems: Problems): void {
         `Task '${task.description}' asks for a review, but nobody can answer it`,
       ),
     );
-  for (const tool of [...(task.agent?.tools ?? task.tools), ...run.all(Tokens.Tool)])
+  const agents = task.agent === undefined ? [task] : withSuccessors([task.agent]);
+  const tools = [...agents].flatMap((agent) => agent.tools);
+  for (const tool of [...tools, ...run.all(Tokens.Tool)])
     if (isTool(tool) && tool.requireApproval === true)
       problems.add("docs/review.md", noReviewer(tool.name));
 }

@@ -8,9 +8,11 @@ import { requireCarried, type PartAdvice } from "../contracts/part-support.js";
 import { checkCostConfiguration } from "../contracts/cost.js";
 import { requireReasoning } from "../contracts/reasoning.js";
 import { ValidationError } from "../contracts/errors.js";
+import { withSuccessors } from "../contracts/handoff.js";
 import { isTool } from "../contracts/tool.js";
 import { Tokens } from "../contracts/tokens.js";
 import { knownNames } from "../contracts/validation.js";
+import { taskLabel } from "../contracts/task-label.js";
 
 /** Refuses what only the whole of plan, kernel and options shows; nothing has been spent yet. @throws ValidationError */
 export function validateRun(plan: Plan, settings: Settings, workflow: WorkflowExecutor): void {
@@ -25,10 +27,11 @@ export function validateRun(plan: Plan, settings: Settings, workflow: WorkflowEx
   }
   const shared = settings.all(Tokens.Tool).filter(isTool);
   const led = isLed(plan, workflow);
-  for (const task of plan.tasks) {
-    if (!led || task.agent !== undefined) requireModel(task, settings);
-    checkToolNames(task, shared);
-  }
+  for (const planned of plan.tasks)
+    for (const task of withEachAgent(planned)) {
+      if (!led || task.agent !== undefined) requireModel(task, settings);
+      checkToolNames(task, shared);
+    }
   checkPrompts(settings);
   checkCostConfiguration("Tokens.CostConfiguration", settings.find(Tokens.CostConfiguration)); // the ensemble's was checked, what is bound was not
   workflow.validate?.(plan);
@@ -48,13 +51,22 @@ function requireModel(planned: PlannedTask, settings: Settings): void {
   if (task.handler !== undefined) return;
   const model = settings.model(task, agent);
   if (model !== undefined) {
-    requireReasoning(task.description, { ...agent?.modelOptions, ...task.modelOptions }, model);
-    if (task.attachments.length > 0) requireCarried(task, model, adviceFor(model, settings));
+    requireReasoning(taskLabel(task), { ...agent?.modelOptions, ...task.modelOptions }, model);
+    if (task.attachments.length > 0) {
+      const carried = { attachments: task.attachments, description: taskLabel(task) };
+      requireCarried(carried, model, adviceFor(model, settings));
+    }
     return;
   }
   throw new ValidationError(withoutModel(planned), {
     hint: 'Set `model` on the ensemble, the task or its agent, for instance "openai:gpt-4o-mini", or bind Tokens.ChatModel in the container.',
   });
+}
+
+/** The task with its agent, then with each that may take it over. */
+export function withEachAgent(planned: PlannedTask): readonly PlannedTask[] {
+  if (planned.agent?.handoffs === undefined) return [planned];
+  return [...withSuccessors([planned.agent])].map((agent) => ({ ...planned, agent }));
 }
 
 function adviceFor(model: ChatModel, settings: Settings): PartAdvice {

@@ -1,3 +1,4 @@
+import { ENSEMBLE_SYNONYMS } from "../contracts/synonyms.js";
 import type { EnsembleOptions } from "../contracts/ensemble-options.js";
 import type { RunOptions } from "../contracts/run.js";
 import type { Inputs } from "../contracts/types.js";
@@ -47,6 +48,7 @@ export const ENSEMBLE_OPTIONS: readonly string[] = [
     "parallelErrorStrategy",
     "maxConcurrency",
     "maxDelegationDepth",
+    "maxHandoffs",
     "delegationPolicies",
     "hierarchicalConstraints",
     "managerModel",
@@ -80,7 +82,8 @@ export const ENSEMBLE_OPTIONS: readonly string[] = [
     ...CALLBACKS,
   ],
 ];
-const RUN_OPTIONS = [
+/** Every option of a run. */
+export const RUN_OPTIONS: readonly string[] = [
   "signal",
   "timeoutMs",
   "maxToolOutputLength",
@@ -122,7 +125,7 @@ function checkMembers(
 
 /** Refuses what stands in an ensemble's own options. @throws ValidationError */
 export function checkEnsembleOptions(o: EnsembleOptions): void {
-  checkOptions("Ensemble", o, ENSEMBLE_OPTIONS);
+  checkOptions("Ensemble", o, ENSEMBLE_OPTIONS, ENSEMBLE_SYNONYMS);
   if (o.name !== undefined && !(typeof o.name === "string" && SHARED_NAME.test(o.name)))
     throw new ValidationError(
       `Ensemble name must be 1 to 64 letters, digits, - or _, got: ${preview(o.name)}`,
@@ -156,6 +159,7 @@ export function checkEnsembleOptions(o: EnsembleOptions): void {
   }
   requireInteger("Ensemble maxConcurrency", o.maxConcurrency, 1, "> 0");
   requireInteger("Ensemble maxDelegationDepth", o.maxDelegationDepth, 1, "> 0");
+  requireInteger("Ensemble maxHandoffs", o.maxHandoffs, 0);
   checkShape(o);
   checkDelegation(o);
   requireObject("Ensemble prompts", o.prompts);

@@ -1,8 +1,10 @@
+import type { Agent } from "../contracts/agent.js";
 import type { CostConfiguration, CostEstimate } from "../contracts/cost.js";
 import type { EnsembleOptions, Explanation } from "../contracts/ensemble-options.js";
 import type { UsageRecord } from "../contracts/usage.js";
 import type { TaskDetails, TeamDetails } from "./model.js";
 
+import { withSuccessors } from "../contracts/handoff.js";
 import { priceOf, roundedCost } from "../contracts/cost.js";
 import { messageOf } from "../util/errors.js";
 
@@ -12,15 +14,26 @@ const OTHER_TURNS = 3;
 const FRAME = 60;
 /** Tokens of what a guardrail, or a schema that an answer does not fit, has to say (texts of 2,000 characters). */
 const FEEDBACK = 500;
+/** The default of the option `maxHandoffs`. */
+const MAX_HANDOFFS = 5;
 /** In the two turns over the limit every refused call is answered by a text, about four times as long as the call. */
 const STOP_TEXTS = 2 * 4;
 
 /** How many model calls a run makes for a task at most, tries that fail not counted. */
-export function callsOf(task: Omit<TaskDetails, "explained"> & { readonly tools: number }): number {
+export function callsOf(
+  task: Omit<TaskDetails, "explained"> & { readonly tools: number },
+  { maxHandoffs = MAX_HANDOFFS }: EnsembleOptions,
+): number {
   const { planned, agent, model, tools, dynamicTools, step } = task;
   const { task: spec } = planned;
   if (model === undefined || agent === undefined) return 0;
-  const turns = tools > 0 || dynamicTools ? agent.maxIterations + OTHER_TURNS : 1;
+  const ofAgent = ({ maxIterations }: Agent): number => maxIterations + OTHER_TURNS;
+  const turns =
+    agent.handoffs !== undefined
+      ? (1 + maxHandoffs) * Math.max(...[...withSuccessors([agent])].map(ofAgent))
+      : tools > 0 || dynamicTools
+        ? ofAgent(agent)
+        : 1;
   const corrections = spec.outputType === undefined ? 0 : spec.maxOutputRetries;
   const attempt = turns + corrections;
   const once = attempt * (1 + spec.guardrailRetries) + (spec.reflect === false ? 0 : 1);
@@ -60,7 +73,7 @@ export function costBoundOf(
     ); // without that limit there is no bound anyway
     const told = (texts[0] ?? 0) + Math.max(...texts) + FRAME; // the manager's text and, for a repeated task, its previous output
     costs.push(
-      times(
+      timesBound(
         team.delegations,
         greatest(team.assignments.map((task) => costOf(task, reckoning, told))),
       ),
@@ -73,6 +86,10 @@ export function costBoundOf(
 /** The maximum cost of all calls of a task. `told`: tokens that another model adds to its prompt. */
 function costOf(task: TaskDetails, reckoning: Reckoning, told = 0): CostEstimate | undefined {
   const { explained, planned, model } = task;
+  if (task.agent?.handoffs !== undefined)
+    reckoning.unbounded.add(
+      `Task '${planned.id}': the prompts of the agents that may take over are not known`,
+    );
   const usage = model === undefined ? undefined : longestCall(task, reckoning, told);
   if (usage === undefined) return undefined;
   try {
@@ -82,7 +99,7 @@ function costOf(task: TaskDetails, reckoning: Reckoning, told = 0): CostEstimate
         `Task '${planned.id}': the price function knows no price for ${explained.model}`,
       );
     const { inputCost = 0, outputCost = 0, cost: totalCost = 0, currency = "USD" } = price;
-    return times(explained.maxModelCalls, { inputCost, outputCost, totalCost, currency });
+    return timesBound(explained.maxModelCalls, { inputCost, outputCost, totalCost, currency });
   } catch (error) {
     reckoning.unbounded.add(`Task '${planned.id}': the price function failed: ${messageOf(error)}`);
     return undefined;
@@ -96,7 +113,7 @@ const FREE: CostEstimate = Object.freeze({
   currency: "USD",
 });
 
-function times(
+function timesBound(
   n: number,
   { inputCost, outputCost, totalCost, currency }: CostEstimate,
 ): CostEstimate {

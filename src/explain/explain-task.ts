@@ -118,7 +118,7 @@ export class TaskExplainer {
       modelOptions: { ...agent?.modelOptions, ...task.task.modelOptions },
       dynamicTools: [...(agent?.tools ?? []), ...settings.all(Tokens.Tool)].some(isToolProvider),
     };
-    const calls = callsOf({ ...details, tools: tools.length });
+    const calls = callsOf({ ...details, tools: tools.length }, settings.options);
     const explained: ExplainedTask = {
       taskId: task.id,
       description: task.task.description,

@@ -4,7 +4,7 @@ import type { TaskExplainer } from "./explain-task.js";
 import type { TaskDetails } from "./model.js";
 import { Task } from "../contracts/task.js";
 import { Tokens } from "../contracts/tokens.js";
-import { canonicalRole } from "../contracts/agent.js";
+import { canonicalRole } from "../contracts/role.js";
 
 /** How often a manager assigns something at most. */
 export function delegationsOf(manager: TaskDetails, { settings }: TaskExplainer): number {

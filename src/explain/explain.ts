@@ -12,7 +12,7 @@ import { TaskExplainer } from "./explain-task.js";
 import { formatterOf } from "../engine/gateways/prompt-format.js";
 import { describeTasks } from "../plugins/workflows/shared/describe-tasks.js";
 import { prepareRun } from "../engine/run/prepare-run.js";
-import { canonicalRole } from "../contracts/agent.js";
+import { canonicalRole } from "../contracts/role.js";
 
 function refused(what: string): never {
   throw new ValidationError(`explain() ${what}`, {

@@ -22,7 +22,8 @@ export interface KernelInternals {
   /** Returns a value shared by all runs of this kernel. Makes it at first use. */
   shared<T>(token: Token<T>, make: () => T): T;
   booted(): boolean;
-  has(plugin: Plugin): boolean;
+  /** Whether this plugin, or one of this name, is there. */
+  has(plugin: Plugin | string): boolean;
   /** Adds plugins with new names before the others. Has no effect after booting began. */
   addMissing(plugins: readonly Plugin[]): void;
   readonly attach: NonNullable<Plugin["attach"]>;
@@ -74,7 +75,10 @@ export class Kernel implements KernelApi {
       runs: new Set(),
       shared: (token, make) => this.#sharedValue(token, make),
       booted: () => this.#booting !== undefined,
-      has: (plugin) => this.#plugins.get(plugin.name) === plugin,
+      has: (plugin) =>
+        typeof plugin === "string"
+          ? this.#plugins.has(plugin)
+          : this.#plugins.get(plugin.name) === plugin,
       addMissing: (plugins) => {
         if (this.#booting !== undefined || this.#disposing !== undefined) return;
         const given = [...this.#plugins.values()];

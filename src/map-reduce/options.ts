@@ -3,10 +3,9 @@ import type { EnsembleOptions } from "../contracts/ensemble-options.js";
 import type { AnyTask, Task } from "../contracts/task.js";
 import { ValidationError } from "../contracts/errors.js";
 import { checkOptions, preview, requireFunction, requireInteger } from "../contracts/validation.js";
-import { SERVICE_OPTIONS } from "../contracts/service-options.js";
 import { ENSEMBLE_OPTIONS } from "../ensemble/validation.js";
 
-/** Options that decide what an ensemble does; here they follow from the items. It is no service. */
+/** Options that decide what an ensemble does; here they follow from the items. */
 const DECIDED = [
   "agents",
   "tasks",
@@ -21,7 +20,17 @@ const DECIDED = [
   "managerModelOptions",
   "managerMaxIterations",
   "managerPromptStrategy",
-  ...SERVICE_OPTIONS,
+  "shareTasks",
+  "shareTools",
+  "schedules",
+] as const;
+/** Options of the service of a static tree; an adaptive one is no service. */
+const SERVED = [
+  "spread",
+  "shareRun",
+  "drainTimeoutMs",
+  "maxConcurrentRequests",
+  "maxQueuedRequests",
 ] as const;
 const OWN = [
   ...[
@@ -101,6 +110,7 @@ export function resolveMapReduceOptions<I, R>(
     throw new ValidationError("directTask must be set when directAgent is specified");
   const strategy = resolveStrategy(o);
   if (strategy.kind === "static") refuseAdaptiveOptions(o);
+  else refuseServedOptions(o);
   const own = new Set(OWN);
   return {
     strategy,
@@ -156,6 +166,15 @@ function checkLimits(o: Limits): void {
       "targetTokenBudget and contextWindowSize are mutually exclusive. The budget is either given, or derived from the context window.",
     );
   }
+}
+
+/** An adaptive tree follows from its outputs, so that it is no ensemble that could be started. */
+function refuseServedOptions(o: EnsembleOptions): void {
+  const given = SERVED.find((name) => o[name] !== undefined);
+  if (given === undefined) return;
+  throw new ValidationError(`${given} is not supported in adaptive mode`, {
+    hint: "Set chunkSize, and start the ensemble of toEnsemble().",
+  });
 }
 
 /** `inputEstimator` alone may stand in either mode, as in the reference. */

@@ -3,6 +3,7 @@ import type { TracePropagation } from "../contracts/propagation.js";
 import type { ReviewStore } from "../contracts/review.js";
 import type { Clock } from "../contracts/runtime.js";
 import type { WebhookSender } from "../plugins/shared/webhooks/webhook-sender.js";
+import type { QueueGate } from "./queue-gate.js";
 import type { ServiceEvents } from "./service-events.js";
 import type { ServiceSettings } from "./service-settings.js";
 import type { SharedWork } from "./shared-work.js";
@@ -18,6 +19,8 @@ export interface DeliveryParts {
   readonly webhooks: WebhookSender | undefined;
   readonly trace: TracePropagation | undefined;
   readonly reviews: ReviewStore | undefined;
+  /** Limits the requests; `undefined` without limits of all processes. */
+  readonly gate?: QueueGate | undefined;
   /** The currency of the ensemble's prices; `undefined` without prices. */
   readonly currency: string | undefined;
 }

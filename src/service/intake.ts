@@ -4,6 +4,7 @@ import type { DeliveryParts } from "./delivery-parts.js";
 import { messageOf } from "../util/errors.js";
 import { Delivery } from "./delivery.js";
 import { backoffMs, clockPause } from "../util/abort/pauses.js";
+import { NO_LIMIT, type QueuePlace } from "./queue-gate.js";
 
 /** How long one look at the queue waits, in ms. */
 const POLL_MS = 20_000;
@@ -85,9 +86,15 @@ export class Intake {
     while (!signal.aborted) {
       while (this.#isFull && !signal.aborted) await this.#nextEnd();
       if (signal.aborted) return;
+      const admission = await this.#admitted();
+      if (admission === undefined) continue;
       const lease = await this.#take();
-      if (lease !== undefined) await this.#begin(lease);
-      else if (!signal.aborted) this.#suspect = undefined; // another instance has it
+      if (lease !== undefined) {
+        await this.#begin(lease, admission);
+        continue;
+      }
+      admission.leave();
+      if (!signal.aborted) this.#suspect = undefined; // another instance has it
     }
   }
 
@@ -97,15 +104,36 @@ export class Intake {
     return this.#running.size >= (one ? 1 : maxConcurrentRequests);
   }
 
-  async #take(): Promise<Lease | undefined> {
-    const { backend, settings, clock, events } = this.#parts;
+  /** Waits until the limits of the queue admit one more request. */
+  #admitted(): Promise<QueuePlace | undefined> | QueuePlace {
+    const { gate } = this.#parts;
+    const { signal } = this.#closing;
+    if (gate === undefined) return NO_LIMIT;
+    return this.#reached(() => gate.enter(signal, () => this.#looked()));
+  }
+
+  #take(): Promise<Lease | undefined> {
+    const { backend, settings } = this.#parts;
     const { signal } = this.#closing;
     const { name, leaseMs } = settings;
-    try {
+    return this.#reached(async () => {
       const lease = await backend.queue.dequeue(name, { timeoutMs: POLL_MS, leaseMs, signal });
-      this.#lastPollMs = clock.monotonicMs();
-      this.#failures = 0;
+      this.#looked();
       return lease;
+    });
+  }
+
+  #looked(): void {
+    this.#lastPollMs = this.#parts.clock.monotonicMs();
+    this.#failures = 0;
+  }
+
+  /** Waits longer after each failure. Returns `undefined` after one. */
+  async #reached<T>(ask: () => Promise<T | undefined>): Promise<T | undefined> {
+    const { clock, events } = this.#parts;
+    const { signal } = this.#closing;
+    try {
+      return await ask();
     } catch (error) {
       if (signal.aborted) return undefined;
       if (++this.#failures === 1) events.warn(`The queue can't be reached: ${messageOf(error)}`);
@@ -114,27 +142,36 @@ export class Intake {
     }
   }
 
-  async #begin(lease: Lease): Promise<void> {
+  async #begin(lease: Lease, admission: QueuePlace): Promise<void> {
     const { requestId } = lease.request;
-    if (this.#closing.signal.aborted) return this.#giveBack(lease);
+    if (this.#closing.signal.aborted) {
+      admission.leave();
+      return this.#giveBack(lease);
+    }
     const isSuspect = lease.attempt >= SUSPECT_ATTEMPT;
     if (isSuspect && this.#running.size > 0) {
       // A request that waits holds no lease: it would be blamed if one of the others ended the process.
       this.#suspect = requestId;
+      admission.leave();
       return this.#giveBack(lease);
     }
-    this.#start(lease, isSuspect);
+    admission.begin();
+    this.#start(lease, { alone: isSuspect, admission });
     if (requestId === this.#suspect) this.#suspect = undefined;
     else if (this.#suspect !== undefined) await this.#forgetSuspectTaken(this.#suspect);
   }
 
-  #start(lease: Lease, alone: boolean): void {
+  #start(
+    lease: Lease,
+    { alone, admission }: { readonly alone: boolean; readonly admission: QueuePlace },
+  ): void {
     const { requestId } = lease.request;
     this.#find(requestId)?.lose(); // its lease was lost, or this one would not be here
     const delivery = new Delivery(lease, this.#parts);
     this.#isAlone = alone;
     this.#running.add(delivery);
     void delivery.perform().then(() => {
+      admission.leave();
       this.#running.delete(delivery);
       if (alone) this.#isAlone = false;
       this.#freeSinceMs = this.#parts.clock.monotonicMs();

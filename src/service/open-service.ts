@@ -1,19 +1,27 @@
 import type { CostConfiguration } from "../contracts/cost.js";
-import type { NetworkBackend } from "../contracts/network.js";
+import type { NetworkBackend, WorkRequest } from "../contracts/network.js";
+import type { QueueLimits } from "../contracts/queue-options.js";
 import type { Clock, IdGenerator } from "../contracts/runtime.js";
 import type { StartOptions } from "../contracts/service.js";
+import type { DeliveryParts } from "./delivery-parts.js";
 import type { ListenParts } from "./http/listen.js";
 import type { ServicePorts } from "./ports.js";
 import type { ServiceListener } from "./service-listener.js";
 import type { ServiceSettings } from "./service-settings.js";
 import type { SharedWork } from "./shared-work.js";
+import type { SpreadParts } from "./spread/spread-run.js";
+import { ValidationError } from "../contracts/errors.js";
 import { NetworkTokens } from "../contracts/network.js";
 import { NetworkError } from "../contracts/network-errors.js";
 import { Tokens } from "../contracts/tokens.js";
+import { LocalBudgetAccounts } from "../plugins/resilience/budget/local-accounts.js";
+import { LocalRateWindow } from "../plugins/resilience/rate-limit/local-rate-window.js";
 import { inMemoryBackend } from "../plugins/network/shared/in-memory/in-memory-backend.js";
 import { WebhookSender } from "../plugins/shared/webhooks/webhook-sender.js";
 import { messageOf } from "../util/errors.js";
 import { systemClock, uuidGenerator } from "../util/runtime.js";
+import { Observation } from "./observation.js";
+import { QueueGate } from "./queue-gate.js";
 import { RunningService } from "./running-service.js";
 import { plannedSchedules } from "./schedules/schedules.js";
 import { ServiceEvents } from "./service-events.js";
@@ -21,6 +29,9 @@ import { backoffMs, clockPause } from "../util/abort/pauses.js";
 import { answeredWithin } from "./service-time.js";
 import { serviceSettings } from "./service-settings.js";
 import { sharedWorkOf } from "./shared-work.js";
+import { SpreadRun } from "./spread/spread-run.js";
+import { unitParts } from "./spread/unit-work.js";
+import { Units } from "./spread/units.js";
 import { checkedStartOptions, requireServiceName } from "./start-options.js";
 
 /** Time in ms in which a backend must answer: one that is restarted must not end its services. */
@@ -33,17 +44,23 @@ export class ServiceStarter {
   #shared: ReadonlyMap<string, SharedWork> | undefined;
   /** Whether the ensemble itself is in `shared`. */
   #sharesRun = false;
+  /** How the runs of the present service are spread. */
+  #spread: SpreadParts | undefined;
 
   constructor(ports: ServicePorts) {
     this.#ports = ports;
   }
 
   /**
-   * Checks the options, boots the kernel, and opens the service.
+   * Checks the options, boots the kernel, and opens the service. `opening` gets the service before it is opened.
    * @throws ValidationError before a port or a connection is opened; NetworkError for a backend that
    * does not answer for 30 seconds; the error of the port; the reason of `signal`.
    */
-  async start(given: number | StartOptions, signal: AbortSignal): Promise<RunningService> {
+  async start(
+    given: number | StartOptions,
+    signal: AbortSignal,
+    opening: (service: RunningService) => void,
+  ): Promise<RunningService> {
     const ports = this.#ports;
     const options = checkedStartOptions(given);
     requireServiceName(ports.options.name);
@@ -59,9 +76,10 @@ export class ServiceStarter {
     const bound = options.backend ?? ports.find(NetworkTokens.NetworkBackend);
     const backend = bound ?? inMemoryBackend({ idTtlMs: settings.resultTtlMs, clock });
     await backendAnswers(backend, { clock, settings, events, signal });
+    this.#spread = spreadParts(ports, settings, { backend, clock });
     const { webhooks } = options;
     const reviews = ports.find(Tokens.ReviewStore);
-    const service = new RunningService({
+    const parts: DeliveryParts = {
       backend,
       clock,
       events,
@@ -71,6 +89,11 @@ export class ServiceStarter {
       trace: ports.find(Tokens.TracePropagation),
       reviews,
       currency: priceCurrency(ports.find(Tokens.CostConfiguration)),
+      gate: gateOf(options.queue, backend, { ensemble, clock }),
+    };
+    const service = new RunningService({
+      ...parts,
+      units: unitsOf(this.#spread, parts, ports),
       description: ports.options.description,
       ownsBackend: bound === undefined,
       schedules,
@@ -79,26 +102,30 @@ export class ServiceStarter {
       stopsOnSignals: options.signals ?? true,
       listen: this.#listen({ options, settings, events, ids, clock, reviews }),
     });
-    const observers = ports.all(Tokens.ServiceObserver);
-    const ends = observers.map((observer) => observer.observe(service, settings));
-    const end = (): void => ends.forEach((each) => each());
+    const observation = new Observation(ports.all(Tokens.ServiceObserver), events);
     try {
+      observation.begin(service, settings);
+      opening(service);
       await service.open(signal);
     } catch (error) {
-      end();
+      observation.end();
       throw error;
     }
-    void service.closed.then(end); // never rejects
+    void service.closed.then(() => observation.end()); // never rejects
     return service;
   }
 
   #sharedWork(sharesRun: boolean): ReadonlyMap<string, SharedWork> {
     if (this.#shared === undefined || this.#sharesRun !== sharesRun) {
-      this.#shared = sharedWorkOf(this.#ports, sharesRun);
+      const spread = this.#ports.options.spread === undefined ? undefined : this.#spreadRun;
+      this.#shared = sharedWorkOf(this.#ports, sharesRun, spread);
       this.#sharesRun = sharesRun;
     }
     return this.#shared;
   }
+
+  readonly #spreadRun = (request: WorkRequest): SpreadRun =>
+    new SpreadRun(this.#spread as SpreadParts, request); // a service with the option has them
 
   /** Starts the listener of a service, whose modules are loaded then. */
   #listen(
@@ -115,6 +142,41 @@ export class ServiceStarter {
       return undefined;
     };
   }
+}
+
+/** What limits the requests of all processes; of this one where the backend counts nothing. */
+function gateOf(
+  limits: QueueLimits = {},
+  backend: NetworkBackend,
+  { ensemble, clock }: { readonly ensemble: string; readonly clock: Clock },
+): QueueGate | undefined {
+  if (limits.globalConcurrency === undefined && limits.rate === undefined) return undefined;
+  const own = { rateWindow: new LocalRateWindow(), budgetAccounts: new LocalBudgetAccounts() };
+  return new QueueGate(ensemble, limits, backend.limits ?? own, clock);
+}
+
+/** How runs are spread. @throws ValidationError without a journal: what a worker has done of a run could not be found again. */
+function spreadParts(
+  { options: { spread }, entries, find }: ServicePorts,
+  { name, resultTtlMs }: ServiceSettings,
+  shared: Pick<SpreadParts, "backend" | "clock">,
+): SpreadParts | undefined {
+  if (spread === undefined) return undefined;
+  if (find(Tokens.Journal) === undefined)
+    throw new ValidationError("`spread` needs durable(): the outputs of units are kept there", {
+      hint: 'Add durable({ url: "postgres://..." }) to plugins; `agentensemble worker` does so.',
+    });
+  return { ...shared, ensemble: name, resultTtlMs, units: new Units(entries, spread) };
+}
+
+function unitsOf(
+  spread: SpreadParts | undefined,
+  parts: DeliveryParts,
+  ports: ServicePorts,
+): DeliveryParts | undefined {
+  const { options } = ports;
+  if (spread === undefined || options.spread === undefined) return undefined;
+  return unitParts(parts, spread.units, ports, options.spread);
 }
 
 /** The currency of an ensemble's prices; `undefined` without prices. */

@@ -3,6 +3,7 @@ import type { EnsembleOutput } from "../contracts/output.js";
 import type { RunOptions } from "../contracts/run.js";
 import type { AnyTask } from "../contracts/task.js";
 import type { Token } from "../contracts/token.js";
+import type { PlanEntry } from "../engine/plan/plan.js";
 import type { Inputs, JsonSchema } from "../contracts/types.js";
 
 /** Starts a run. @throws as `Ensemble.run`. */
@@ -24,6 +25,13 @@ export interface ServicePorts {
    * @throws ValidationError for tasks that don't fit together.
    */
   derive(name: string, tasks: readonly AnyTask[]): Runner;
+  /** The tasks of the ensemble with their ids. */
+  readonly entries: readonly PlanEntry[];
+  /**
+   * Returns how to run some of the ensemble's tasks by themselves, on the same kernel, under the name `{ensemble}--{name}`. One that fails does not end the
+   * others. The inputs are not checked again.
+   */
+  part(name: string, tasks: readonly PlanEntry[]): Runner;
   /** The form of the inputs of the ensemble's own tasks, if it has an `inputType`. */
   readonly inputSchema: JsonSchema | undefined;
   /** The template variables of a task's texts that the ensemble's `inputs` do not fill. */

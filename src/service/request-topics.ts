@@ -6,6 +6,9 @@ import { ForwardedQuestions } from "./forwarded-questions.js";
 import { receiveDecisions } from "../plugins/network/shared/decisions.js";
 import { cancelTopic, progressTopic } from "../plugins/network/shared/topic-names.js";
 
+/** Messages of one request that are on their way at the same time. */
+const MOST_AT_ONCE = 50;
+
 /** The messages between the run of a request and its caller: cancel, progress, reviews. */
 export class RequestTopics {
   readonly listener: EnsembleListener;
@@ -15,6 +18,7 @@ export class RequestTopics {
   readonly #leave: (() => void)[] = [];
   #isClosed = false;
   #receivesDecisions = false;
+  #publishing = 0;
 
   constructor(parts: DeliveryParts, { requestId, reviews }: WorkRequest) {
     this.#parts = parts;
@@ -53,9 +57,15 @@ export class RequestTopics {
     for (const leave of this.#leave.splice(0)) leave();
   }
 
+  /** Best effort: what many tasks report at once is left out. */
   #publish(message: Readonly<Record<string, unknown>>): void {
     const { topics } = this.#parts.backend;
-    topics.publish(progressTopic(this.#requestId), message).catch(() => undefined); // best effort
+    if (this.#publishing >= MOST_AT_ONCE) return;
+    this.#publishing++;
+    topics
+      .publish(progressTopic(this.#requestId), message)
+      .catch(() => undefined)
+      .finally(() => this.#publishing--);
   }
 
   #receiveDecisions(): void {

@@ -9,6 +9,7 @@ import type {
   ActiveRequest,
   Service,
   ServiceEvent,
+  ServiceEventFilter,
   ServiceSchedule,
   ServiceState,
 } from "../contracts/service.js";
@@ -45,6 +46,8 @@ export interface ServiceParts extends DeliveryParts {
   readonly ingress: readonly Ingress[];
   /** Whether plugins serve something on the listener, for instance the dashboard. */
   readonly hasMounts: boolean;
+  /** The parts of the intake of units; `undefined` where nothing is spread. */
+  readonly units: DeliveryParts | undefined;
   /** Starts the HTTP listener, if the service has one. `undefined` without anything to start. */
   readonly listen: ((service: RunningService) => Promise<ServiceListener | undefined>) | undefined;
 }
@@ -53,6 +56,8 @@ export interface ServiceParts extends DeliveryParts {
 export class RunningService implements Service {
   readonly closed: Promise<void>;
   readonly intake: Intake;
+  /** Takes requests, and units of runs. */
+  readonly #intakes: readonly Intake[];
   readonly #parts: ServiceParts;
   readonly #announcement: Announcement;
   readonly #schedules: Schedules;
@@ -69,6 +74,8 @@ export class RunningService implements Service {
   constructor(parts: ServiceParts) {
     this.#parts = parts;
     this.intake = new Intake(parts);
+    const units = parts.units === undefined ? [] : [new Intake(parts.units)];
+    this.#intakes = [this.intake, ...units];
     this.#schedules = new Schedules(parts.schedules, parts);
     this.#ingresses = new OpenIngresses(parts.events);
     this.#announcement = new Announcement(parts, () => this.entry());
@@ -108,15 +115,15 @@ export class RunningService implements Service {
       await this.#shut();
       throw error;
     }
-    this.intake.start();
+    for (const intake of this.#intakes) intake.start();
     this.#enter("READY");
     if (this.#parts.shared.size === 0 && !this.#parts.hasMounts)
       this.#parts.events.warn(
         "The ensemble shares nothing: set shareTasks, shareTools or shareRun, or no request is executed",
       );
     this.#schedules.start();
-    await this.#openIngresses();
     if (this.#parts.stopsOnSignals) this.#leaveSignals = stopOnSignals(() => this.stop());
+    await this.#openIngresses();
   }
 
   async #openIngresses(): Promise<void> {
@@ -124,7 +131,7 @@ export class RunningService implements Service {
     try {
       await this.#ingresses.start(ingress, (one) => ingressPort(one, this, this.#parts));
     } catch (error) {
-      await this.stop({ drainTimeoutMs: 0 });
+      await this.stop(this.#stopping === undefined ? { drainTimeoutMs: 0 } : {});
       throw error;
     }
   }
@@ -134,7 +141,7 @@ export class RunningService implements Service {
   }
 
   requests(): readonly ActiveRequest[] {
-    return this.intake.active;
+    return this.#intakes.flatMap(({ active }) => active);
   }
 
   entry(): CatalogueEntry {
@@ -180,8 +187,8 @@ export class RunningService implements Service {
     return redriveLetter(this.backend, this.name, requestId);
   }
 
-  on(fn: (event: ServiceEvent) => void): () => void {
-    return this.#parts.events.on(fn);
+  on(fn: (event: ServiceEvent) => void, filter?: ServiceEventFilter): () => void {
+    return this.#parts.events.on(fn, filter);
   }
 
   stop(o: { readonly drainTimeoutMs?: number | undefined } = {}): Promise<void> {
@@ -201,9 +208,9 @@ export class RunningService implements Service {
     this.#enter("DRAINING");
     this.#schedules.stop();
     void this.#ingresses.stop(); // never rejects
-    this.intake.close();
-    const drained = this.intake.drained();
-    const abandon = (): void => this.intake.abandon();
+    for (const intake of this.#intakes) intake.close();
+    const drained = Promise.all(this.#intakes.map((intake) => intake.drained()));
+    const abandon = (): void => this.#intakes.forEach((intake) => intake.abandon());
     this.#outOfTime.signal.addEventListener("abort", abandon, { once: true });
     await Promise.race([drained, this.#released()]);
     this.#ended.abort();
@@ -228,7 +235,7 @@ export class RunningService implements Service {
     const { backend, clock, ownsBackend, events } = this.#parts;
     const ms = LAST_CALLS_MS;
     this.#leaveSignals();
-    this.intake.close();
+    for (const intake of this.#intakes) intake.close();
     const steps = [
       () => this.#listener?.close(),
       () => answeredWithin(this.#announcement.end(), { clock, ms }),

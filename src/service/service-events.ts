@@ -1,5 +1,6 @@
-import type { ServiceEvent } from "../contracts/service.js";
+import type { ServiceEvent, ServiceEventFilter } from "../contracts/service.js";
 import type { Clock } from "../contracts/runtime.js";
+import { checkOptions, requireArray } from "../contracts/validation.js";
 import { messageOf } from "../util/errors.js";
 import { emitProcessWarning } from "../util/process-warning.js";
 
@@ -10,12 +11,17 @@ export type NewServiceEvent = WithoutCommon<ServiceEvent>;
 
 type EventListener = (event: ServiceEvent) => void;
 
+interface ServiceListening {
+  readonly fn: EventListener;
+  readonly hears: (type: ServiceEvent["type"]) => boolean;
+}
+
 /** Delivers the events of a service to its listeners. */
 export class ServiceEvents {
   readonly #origin: { readonly ensemble: string; readonly instance: string };
   readonly #clock: Clock;
-  readonly #listeners = new Set<EventListener>();
-  readonly #faulty = new WeakSet<EventListener>();
+  readonly #listeners = new Set<ServiceListening>();
+  readonly #faulty = new WeakSet<ServiceListening>();
   #seq = 0;
 
   constructor(
@@ -28,9 +34,12 @@ export class ServiceEvents {
     for (const listener of listeners) this.on(listener);
   }
 
-  /** Calls `fn` with each event. Returns a function that ends this. */
-  on(fn: EventListener): () => void {
-    const listener: EventListener = (event) => fn(event); // the same function may be given twice
+  /** Calls `fn` with each event of the filter. Returns a function that ends this. */
+  on(fn: EventListener, filter: ServiceEventFilter = {}): () => void {
+    checkOptions("on()", filter, ["only"]);
+    requireArray("on() only", filter.only);
+    const only = filter.only === undefined ? undefined : new Set(filter.only);
+    const listener: ServiceListening = { fn, hears: (type) => only?.has(type) ?? true }; // the same function may be given twice
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
@@ -40,18 +49,20 @@ export class ServiceEvents {
     if (this.#listeners.size === 0) return;
     const at = this.#clock.now().toISOString();
     const whole = Object.freeze({ v: 1, seq, at, ...this.#origin, ...event }) as ServiceEvent; // of the same type
-    for (const listener of this.#listeners) this.#call(listener, whole);
+    for (const listener of this.#listeners)
+      if (listener.hears(event.type)) this.#call(listener, whole);
   }
 
-  /** Reports a problem that ends no request. Without a listener it is a process warning. */
+  /** Reports a problem that ends no request. Without a listener for it, it is a process warning. */
   warn(message: string): void {
-    if (this.#listeners.size === 0) emitProcessWarning(message);
-    else this.emit({ type: "service_warning", message });
+    const type = "service_warning";
+    if ([...this.#listeners].some(({ hears }) => hears(type))) this.emit({ type, message });
+    else emitProcessWarning(message);
   }
 
-  #call(listener: EventListener, event: ServiceEvent): void {
+  #call(listener: ServiceListening, event: ServiceEvent): void {
     try {
-      listener(event);
+      listener.fn(event);
     } catch (error) {
       if (this.#faulty.has(listener)) return;
       this.#faulty.add(listener);

@@ -34,7 +34,7 @@ export function serviceSettings(
     maxMessageBytes: start.maxMessageBytes ?? MOST_REQUEST_BYTES,
     maxResultBytes: MOST_RESULT_BYTES,
     drainTimeoutMs: ensemble.drainTimeoutMs ?? 300_000,
-    maxConcurrentRequests: ensemble.maxConcurrentRequests ?? 10,
+    maxConcurrentRequests: start.queue?.concurrency ?? ensemble.maxConcurrentRequests ?? 10,
     maxQueuedRequests: ensemble.maxQueuedRequests ?? 1_000,
   });
 }

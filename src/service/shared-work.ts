@@ -6,6 +6,7 @@ import type { AnyTask } from "../contracts/task.js";
 import type { AnyTool } from "../contracts/tool.js";
 import type { Inputs, JsonSchema } from "../contracts/types.js";
 import type { ServicePorts } from "./ports.js";
+import type { SpreadRun } from "./spread/spread-run.js";
 import { ValidationError } from "../contracts/errors.js";
 import { Task } from "../contracts/task.js";
 import { isTool } from "../contracts/tool.js";
@@ -39,6 +40,7 @@ export interface SharedWork {
 export function sharedWorkOf(
   ports: ServicePorts,
   sharesRun: boolean,
+  spread?: (request: WorkRequest) => SpreadRun,
 ): ReadonlyMap<string, SharedWork> {
   const { shareTasks = {}, shareTools = {} } = ports.options;
   const shared = new Map<string, SharedWork>();
@@ -53,7 +55,7 @@ export function sharedWorkOf(
         hint: "Give it another name.",
       },
     );
-  if (sharesRun) shared.set("run", runWork(ports));
+  if (sharesRun) shared.set("run", runWork(ports, spread));
   return shared;
 }
 
@@ -156,14 +158,21 @@ async function requireToolInput(
     });
 }
 
-function runWork(ports: ServicePorts): SharedWork {
+function runWork(
+  ports: ServicePorts,
+  spread: ((request: WorkRequest) => SpreadRun) | undefined,
+): SharedWork {
   const { options, inputSchema } = ports;
   const own = { description: options.description ?? `Runs ${options.name ?? "the ensemble"}` };
   const schema = inputSchema ?? { type: "object" };
   return {
     ...commonParts("run", "RUN", {}, { ...own, inputSchema: schema }),
     async run(request, run) {
-      const output = await ports.run(requestInputs(request), run);
+      const spreading = spread?.(request);
+      const output =
+        spreading === undefined
+          ? await ports.run(requestInputs(request), run)
+          : await spreading.run(run, (options) => ports.run(requestInputs(request), options));
       return { raw: output.raw, parsed: output.lastCompletedOutput?.parsed, output };
     },
   };

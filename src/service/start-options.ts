@@ -1,5 +1,6 @@
 import type { StartOptions } from "../contracts/service.js";
 import { ValidationError } from "../contracts/errors.js";
+import { checkQueueLimits } from "../contracts/queue-options.js";
 import { SHARED_NAME } from "../contracts/service-options.js";
 import {
   checkOptions,
@@ -16,10 +17,19 @@ import { asText, isObject } from "../util/objects.js";
 import { checkHttpOptions } from "./http/http-options.js";
 
 const OPTIONS = [
-  ...["backend", "port", "host", "callers", "authenticate", "allowedHosts", "publicUrl"],
+  ...[
+    "backend",
+    "port",
+    "sharesPort",
+    "host",
+    "callers",
+    "authenticate",
+    "allowedHosts",
+    "publicUrl",
+  ],
   ...["card", "ingress", "webhooks"],
   ...["leaseMs", "maxAttempts", "resultTtlMs", "maxMessageBytes"],
-  ...["signals", "instance", "listeners", "shareRun"],
+  ...["signals", "instance", "listeners", "shareRun", "queue"],
 ];
 const BACKEND_PARTS = ["queue", "results", "topics", "catalogue"];
 const SHORTEST_LEASE_MS = 30;
@@ -37,7 +47,9 @@ export function checkedStartOptions(given: number | StartOptions): StartOptions 
   requireInteger("start() maxMessageBytes", o.maxMessageBytes, 1, "> 0");
   if (o.webhooks !== undefined) checkWebhookOptions("start() webhooks", o.webhooks);
   checkIngress(o);
+  if (o.queue !== undefined) checkQueueLimits("start() queue", o.queue);
   requireBoolean("start() signals", o.signals);
+  requireBoolean("start() sharesPort", o.sharesPort);
   requireBoolean("start() shareRun", o.shareRun);
   if (o.instance !== undefined)
     requireText(

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import * as contracts from "../../src/contracts/index.js";
 import * as conversationErrors from "../../src/contracts/conversation-errors.js";
+import * as evaluationErrors from "../../src/contracts/evaluation-errors.js";
 import { readProjectFile, tableOf, typeScriptFiles } from "../support/project.js";
 
 const rows = tableOf("docs/errors.md", "code");
@@ -19,7 +20,11 @@ describe("docs/errors.md", () => {
   });
 
   it("names exactly the error classes that are exported", () => {
-    const classes = Object.values({ ...contracts, ...conversationErrors }).filter(
+    const classes = Object.values({
+      ...contracts,
+      ...conversationErrors,
+      ...evaluationErrors,
+    }).filter(
       (value) =>
         typeof value === "function" && value.prototype instanceof contracts.AgentEnsembleError,
     );

@@ -144,6 +144,7 @@ const VENDORS: Readonly<Record<string, string>> = {
   bullmq: "(bullmq|ioredis)/",
   commander: "commander/",
   croner: "croner/",
+  "csv-parse": "csv-parse/",
   diff: "diff/",
   "eventsource-parser": "eventsource-parser/",
   "html-to-text": "(temporal-polyfill|html-to-text|turndown)/",

@@ -35,8 +35,8 @@ function packagesOf(files: readonly string[]): readonly string[] {
   return [...new Set(names.filter((name) => name !== undefined))].sort();
 }
 
-/** The parts of the bundle that contain the packages for server-sent events and for line diffs. */
-const LOADED_LATER = /\/(server-sent-events|line-diff)-[^/]*\.js$/;
+/** The parts of the bundle that contain the packages for server-sent events, line diffs and CSV. */
+const LOADED_LATER = /\/(server-sent-events|line-diff|csv-vendor)-[^/]*\.js$/;
 
 /** Names of the packages that a compiled file imports. */
 function importedBy(file: string): readonly string[] {
@@ -60,6 +60,7 @@ interface Lockfile {
         readonly optional?: boolean;
         readonly peer?: boolean;
         readonly devOptional?: boolean;
+        readonly link?: boolean;
       }
     >
   >;
@@ -84,7 +85,7 @@ describe("importing", () => {
 
   it("finds the parts with bundled packages that are loaded at their first use", () => {
     const parts = readdirSync(join(projectRoot, "dist/bundle/shared"));
-    expect(parts.filter((file) => LOADED_LATER.test(`/${file}`)).length).to.equal(2);
+    expect(parts.filter((file) => LOADED_LATER.test(`/${file}`)).length).to.equal(3);
   });
 
   it("is watched by a loader that sees packages, imported and required ones", () => {
@@ -119,7 +120,8 @@ describe("installing", () => {
     const { packages } = JSON.parse(readProjectFile("package-lock.json")) as Lockfile; // npm's own format
     const installed = Object.entries(packages).filter(
       ([path, p]) =>
-        path !== "" &&
+        path.startsWith("node_modules/") &&
+        p.link !== true &&
         p.dev !== true &&
         p.optional !== true &&
         p.peer !== true &&

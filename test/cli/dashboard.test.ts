@@ -47,6 +47,33 @@ describe("the command dashboard", function () {
     expect((await ended).code).to.equal(ExitCode.OK);
   });
 
+  it("registers the ensembles of a program, and keeps their runs in --store", async () => {
+    const project = new ProjectFolder({
+      "bird-team.mjs": `import { Ensemble, Task } from "agentensemble";
+const task = new Task({ description: "Write about {topic}", handler: ({ inputs }) => inputs.topic });
+export default new Ensemble({ tasks: [task] });`,
+    });
+    const args = ["dashboard", "bird-team.mjs", "--port", "0", "--store", "file:runs", "--json"];
+    const { child, ended, said } = project.start(args);
+    let stdout = "";
+    child.stdout?.on("data", (text: string) => (stdout += text));
+    await said("Ctrl-C");
+    const shown = JSON.parse(stdout) as { readonly url: string; readonly ensembles: number };
+    expect(shown.ensembles).to.equal(1);
+    const answer = await fetch(new URL("/api/runs", shown.url), {
+      method: "POST",
+      headers: { "content-type": "application/json", origin: new URL(shown.url).origin },
+      body: JSON.stringify({ ensemble: "bird-team", inputs: { topic: "swifts" } }),
+    });
+    expect(answer.status).to.equal(202);
+    const { runId } = (await answer.json()) as { readonly runId: string };
+    for (let total = 0; total === 0;) total = (await listAt(shown.url)).body.total;
+    child.kill("SIGINT");
+    expect((await ended).code).to.equal(ExitCode.OK);
+    const kept = await RunStore.readOnly([join(project.path, "runs")]).get(runId);
+    expect(kept).to.include({ ensemble: "bird-team", state: "done" });
+  });
+
   it("asks for the token of --token", async () => {
     const project = new ProjectFolder();
     await keepRuns(project, "a");
@@ -67,7 +94,8 @@ describe("the command dashboard", function () {
     const project = new ProjectFolder({ "team.mjs": "export default 1;" });
     for (const [args, text] of [
       [["nowhere"], "There is no file or folder nowhere"],
-      [["team.mjs"], "is no trace file"],
+      [["team.mjs"], "export default new Ensemble"],
+      [["team.mjs", "traces"], "can't be shown together"],
       [["--port", "99999"], "--port must be a number"],
       [["--store", " "], "--store must not be blank"],
       [["--store", "mysql://x"], "mysql"],

@@ -84,7 +84,14 @@ describe("the trace of a kept run", () => {
       entry("intent", "K:one@1/c4/mail", "one@1", {}),
     ]);
     expect(tasks[0]?.calls[0]?.tools).to.deep.include.members([
-      { tool: "read", arguments: '{"a":1}', result: "text", outcome: "SUCCESS", durationMs: -1 },
+      {
+        tool: "read",
+        arguments: '{"a":1}',
+        result: "text",
+        parts: [],
+        outcome: "SUCCESS",
+        durationMs: -1,
+      },
     ]);
     expect(tasks[0]?.calls[0]?.responseType).to.equal("TOOL_CALLS");
     expect(tasks[0]?.tools.map(({ outcome, result }) => `${outcome}: ${result}`)).to.deep.equal([

@@ -103,8 +103,8 @@ describe("the commands that run nothing", () => {
 
   it("doctor gives the command for a package that is missing", () => {
     const other = new ProjectFolder();
-    other.install("agentensemble", join(projectRoot, "dist")); // no package.json there, so the command looks at its own copy
-    expect(examine(other.path).agentensemble.folder).to.equal(projectRoot.replace(/\/$/, ""));
+    other.install("agentensemble", join(projectRoot, "docs")); // no package.json there, so the command looks at its own copy
+    expect(examine(other.path).agentensemble.folder).to.equal(join(projectRoot, "dist"));
     expect(examine(other.path).typescript).to.satisfy(
       (loader: unknown) => loader === null || loader === "Node.js",
     );

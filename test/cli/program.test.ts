@@ -48,12 +48,12 @@ describe("the address of a store for requests", () => {
       const { isShared, journal } = networkStoreAt(url);
       return [isShared, journal];
     };
-    expect(placeOf("file:/work")).to.deep.equal([false, "file:/work"]);
-    expect(placeOf("file:/work/.agentensemble")).to.deep.equal([
+    expect(placeOf("file:/data")).to.deep.equal([false, "file:/data"]);
+    expect(placeOf("file:/data/.agentensemble")).to.deep.equal([
       false,
-      "file:/work/.agentensemble/runs",
+      "file:/data/.agentensemble/runs",
     ]);
-    expect(placeOf("pglite:/work")).to.deep.equal([false, "pglite:/work"]);
+    expect(placeOf("pglite:/data")).to.deep.equal([false, "pglite:/data"]);
     for (const url of ["postgres://h/d", "postgresql://h/d"])
       expect(placeOf(url)).to.deep.equal([true, url]);
     for (const url of ["redis://h", "rediss://h", "nats://h"])

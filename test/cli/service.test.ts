@@ -1,6 +1,8 @@
+import { randomUUID } from "node:crypto";
 import type { ChildProcess } from "node:child_process";
 import { expect } from "chai";
 import type { Fields } from "../../src/util/objects.js";
+import { needRedis, REDIS_URL, removeKeys } from "../support/redis.js";
 import { ProjectFolder } from "./project-folder.js";
 
 const KITCHEN = `
@@ -97,6 +99,87 @@ describe("the commands of services", function () {
     await serving.said("stopping");
     serving.child.kill("SIGTERM");
     expect((await serving.ended).code).to.equal(143);
+  });
+
+  it("serve with several processes on one port, replace one that dies, and drain all at SIGTERM", async function () {
+    await needRedis(this);
+    const name = `kitchen-${randomUUID()}`;
+    const program = KITCHEN.replace('"kitchen"', `"${name}"`).replace(
+      "shareTasks: {",
+      'shareTasks: { pid: new Task({ description: "Pid", handler: () => String(process.pid) }),',
+    );
+    const project = new ProjectFolder({ "kitchen.mjs": program });
+    const args = ["serve", "kitchen.mjs", "--port", "0", "--json", "--store", REDIS_URL];
+    const serving = project.start([...args, "--workers", "2"]);
+    /** The pids of the processes that have executed something, until `enough`. */
+    const pidsUntil = async (url: string, enough: (pids: Set<string>) => boolean) => {
+      const pids = new Set<string>();
+      for (let n = 0; !enough(pids); n++) {
+        if (n > 400) throw new Error(`only ${[...pids].join()} have executed something`);
+        const sent = await fetch(`${url}/api/work`, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({ task: "pid" }),
+        });
+        const { requestId } = (await sent.json()) as { readonly requestId: string };
+        const answer = await fetch(`${url}/api/work/${requestId}?waitMs=20000`);
+        if (answer.ok) pids.add(((await answer.json()) as { result: string }).result);
+      }
+      return pids;
+    };
+    try {
+      const { url, workers } = (await firstJson(serving.child)) as { url: string; workers: number };
+      expect(workers).to.equal(2);
+      const [victim = "", other = ""] = await pidsUntil(url, (pids) => pids.size === 2);
+      process.kill(Number(victim), "SIGKILL");
+      await serving.said(`process ${victim} ended (SIGKILL): another one starts`);
+      const later = await pidsUntil(url, (pids) =>
+        [...pids].some((pid) => pid !== victim && pid !== other),
+      );
+      serving.child.kill("SIGTERM");
+      expect((await serving.ended).code).to.equal(0);
+      for (const pid of later) expect(() => process.kill(Number(pid), 0)).to.throw("ESRCH");
+    } finally {
+      serving.child.kill("SIGKILL");
+      await serving.ended;
+      await removeKeys(`agentensemble:{${name}}`);
+    }
+  });
+
+  it("refuse several processes without a store for them, and report once what is wrong with a file", async () => {
+    const project = new ProjectFolder({ "kitchen.mjs": KITCHEN, "odd.mjs": "export default 1;" });
+    const run = async (file: string, ...args: readonly string[]) => {
+      const { code, stderr } = await project.start(["serve", file, "--port", "0", ...args]).ended;
+      return [code, stderr.match(/error .*/g)?.join(" | ")];
+    };
+    const ends = await Promise.all([
+      run("kitchen.mjs", "--workers", "2"),
+      run("kitchen.mjs", "--workers", "2", "--store", "file:x"),
+      run("kitchen.mjs", "--workers", "0", "--store", REDIS_URL),
+      run("odd.mjs", "--workers", "3", "--store", REDIS_URL),
+    ]);
+    expect(ends.map(([code]) => code)).to.deep.equal([2, 2, 2, 2]);
+    expect(ends.map(([, text]) => text).join("\n")).to.match(
+      /requests in memory.*\n.*one process at a time.*\n.*--workers must be.*\n[^|]*must be an Ensemble[^|]*$/,
+    );
+  });
+
+  it("refuse an ensemble that has run, since it would not be kept", async () => {
+    const early = KITCHEN.replace("export default", "const kitchen =");
+    const project = new ProjectFolder({
+      "early.mjs": `${early} await kitchen.stop(); await kitchen.run().catch(() => 0); export default kitchen;`,
+    });
+    const args = ["serve", "early.mjs", "--port", "0", "--durable", "--store", "file:kept"];
+    const { code, stderr } = await project.start(args).ended;
+    expect(code).to.equal(2);
+    expect(stderr).to.contain("can't get the plugin 'durable'");
+  });
+
+  it("refuse submissions with a time limit for a result that is not awaited", async () => {
+    const project = new ProjectFolder({ "kitchen.mjs": KITCHEN });
+    const args = ["submit", "kitchen.mjs", "--timeout", "5s", "--store", "redis://127.0.0.1:9"];
+    const { code, stderr } = await project.start(args).ended;
+    expect([code, stderr.includes("it needs --wait")]).to.deep.equal([2, true]);
   });
 
   it("keep requests in a folder, where the next process finds them", async () => {

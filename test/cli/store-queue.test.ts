@@ -12,6 +12,35 @@ describe("the commands of queues on a store in Redis", () => {
     await needRedis(this);
   });
 
+  it("deliver a result again that did not reach its webhook, without another execution", async () => {
+    const ensemble = `kitchen-${randomUUID()}`;
+    const backend = await networkStoreAt(REDIS_URL).open();
+    const requestId = `late-${randomUUID()}`;
+    const request = {
+      v: 1,
+      requestId,
+      from: "shop",
+      to: ensemble,
+      type: "TASK",
+      task: "meal",
+    } as const;
+    const result = { v: 1, requestId, status: "COMPLETED", result: "soup", durationMs: 1 } as const;
+    try {
+      await backend.queue.enqueue(ensemble, request);
+      const lease = await backend.queue.dequeue(ensemble, { timeoutMs: 9_000, leaseMs: 60_000 });
+      if (lease === undefined) throw new Error("no request was delivered");
+      await backend.results.store(requestId, result, 60_000);
+      await backend.queue.deadLetter(lease, "WEBHOOK_UNDELIVERED: status 500");
+      await new StoreQueue(REDIS_URL, ensemble).redrive(requestId);
+      expect(await backend.queue.status(ensemble, requestId)).to.equal("QUEUED");
+      expect(await backend.results.retrieve(requestId)).to.include({ result: "soup" });
+    } finally {
+      await backend.results.forget(requestId);
+      await backend.close();
+      await removeKeys(`agentensemble:{${ensemble}}`);
+    }
+  });
+
   it("count requests, list dead letters and queue one again", async () => {
     const ensemble = `kitchen-${randomUUID()}`;
     const backend = await networkStoreAt(REDIS_URL).open();

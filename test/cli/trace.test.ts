@@ -68,6 +68,14 @@ const FOREIGN = {
             metrics: { inputTokens: 3, outputTokens: 4 },
           },
         },
+        {
+          delegatorRole: "Planner",
+          workerRole: "Closer",
+          taskDescription: "Close it",
+          duration: "PT0S",
+          mode: "handoff",
+          succeeded: true,
+        },
       ],
       finalOutput: "first line\nsecond line",
       metrics: {
@@ -136,6 +144,11 @@ describe("agentensemble trace", () => {
       );
       expect(stdout).to.match(/└─ text \(Writer\) ok [^]*answered\n {3}└─ output The end\.\n$/);
       expect(stdout).to.include("30 in, 5 out: answered").and.not.include("\u001b");
+    });
+
+    it("names a handoff a transfer", async () => {
+      const { stdout } = await project.run(["trace", "show", "foreign.json"]);
+      expect(stdout).to.match(/─ transfer Planner -> Closer 0 ms [^\n]*: ok\n/);
     });
 
     it("reads traces of other writers: delegations, costs, unknown figures", async () => {

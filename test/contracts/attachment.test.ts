@@ -15,10 +15,10 @@ import {
 import { ScriptedModel } from "agentensemble/testing";
 import { fallback } from "agentensemble/resilience";
 import { expect } from "chai";
-import { writeFile } from "node:fs/promises";
+import { truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "../support/temporary-folder.js";
-import { rejectionOf } from "../support/rejection.js";
+import { rejection, rejectionOf } from "../support/rejection.js";
 
 const base64 = (bytes: string): string => Buffer.from(bytes, "latin1").toString("base64");
 const PNG = base64("\x89PNG\r\n\x1a\n");
@@ -451,7 +451,8 @@ describe("attachment", () => {
   });
 
   it("refuses base64 text that is none, or too long, without decoding it", () => {
-    expect(() => attachment.fromBase64("?")).to.throw(ValidationError, "takes base64 text");
+    for (const broken of ["?", "", "AAAAA", "AA AA\nA", "A=B="])
+      expect(() => attachment.fromBase64(broken)).to.throw(ValidationError, "takes base64 text");
     expect(() => attachment.fromBase64("AAAA".repeat(100), { maxBytes: 10 })).to.throw(
       ValidationError,
       "must have at most 10 bytes, got about: 300",
@@ -522,12 +523,66 @@ describe("attachment", () => {
     }
   });
 
-  it("ends reading a file with the signal", async () => {
+  it("ends with the signal", async () => {
     const path = join(temporaryFolder(), "a.txt");
     await writeFile(path, "a");
     const reason = new Error("enough");
-    const read = attachment.fromFile(path, { signal: AbortSignal.abort(reason) });
-    expect(await read.catch((error: unknown) => error)).to.equal(reason);
+    const o = { signal: AbortSignal.abort(reason) };
+    for (const make of [
+      async () => attachment.fromFile(path, o),
+      async () => attachment.fromBlob(new Blob(["a"]), o),
+      async () => attachment.fromBytes(bytes("a"), o),
+      async () => attachment.fromBase64(PNG, o),
+      async () => attachment.fromUrl("https://a.test/b.png", o),
+    ])
+      expect(await rejection(make())).to.equal(reason);
+  });
+
+  it("reads no file that is larger than the limit", async () => {
+    const path = join(temporaryFolder(), "large.pdf");
+    await writeFile(path, "%PDF-1.7");
+    await truncate(path, 30 * 1024 * 1024);
+    const before = process.memoryUsage().arrayBuffers;
+    const error = await rejectionOf(ValidationError, attachment.fromFile(path));
+    expect(error.message).to.include("must have at most 20971520 bytes, got: 31457280");
+    expect(process.memoryUsage().arrayBuffers - before).to.be.lessThan(1024 * 1024);
+  });
+
+  for (const [what, o, problem] of [
+    ["a total that is smaller than the part", { maxTotalBytes: 3 }, "at most 3 bytes, got: 4"],
+    ["a total of nothing", { maxTotalBytes: 0 }, "maxTotalBytes must be >= 1"],
+    ["no parts", { maxParts: 0 }, "maxParts must be >= 1"],
+    ["a type that is not accepted", { types: ["image/*"] }, "is text/plain, which is not accepted"],
+    ["a type that is none", { types: ["images"] }, "types"],
+    ["a signal that is none", { signal: {} as AbortSignal }, "signal must be an AbortSignal"],
+    ["an unknown option", { maxByte: 3 } as object, "maxBytes"],
+  ] as const)
+    it(`refuses ${what}`, () =>
+      expect(() => attachment.fromBytes(bytes("four"), o)).to.throw(ValidationError, problem));
+
+  it("unpacks and parses nothing: an archive is refused by its type, a file of two formats goes on unchanged", () => {
+    const archive = bytes("PK\x03\x04\x14\x00\x00\x00\x08\x00 a bomb");
+    expect(() => attachment.fromBytes(archive)).to.throw(
+      ValidationError,
+      "is application/zip, which is not accepted",
+    );
+    expect(() => attachment.fromBytes(archive, { mediaType: "application/pdf" })).to.throw(
+      ValidationError,
+      "declared as application/pdf, but its first bytes are those of application/zip",
+    );
+    const both = Uint8Array.from([...bytes("%PDF-1.7 "), ...archive]);
+    expect(attachment.fromBytes(both)).to.deep.equal({
+      type: "file",
+      mediaType: "application/pdf",
+      data: Buffer.from(both).toString("base64"),
+    });
+    const page = bytes("<svg xmlns='http://www.w3.org/2000/svg'><script>1</script></svg>");
+    expect(attachment.fromBytes(page)).to.include({ type: "file", mediaType: "text/xml" });
+  });
+
+  it("takes every limit of a message", () => {
+    const o = { maxBytes: 4, maxTotalBytes: 4, maxParts: 1, types: ["text/*"] };
+    expect(attachment.fromBytes(bytes("four"), o)).to.include({ mediaType: "text/plain" });
   });
 
   it("reads blobs with their type and name", async () => {

@@ -5,6 +5,7 @@ import { messagesOf } from "../../src/plugins/agents/chat/chat-messages.js";
 import { AGENT_TEMPLATES } from "../../src/plugins/agents/shared/agent-prompts.js";
 import { PromptLibrary } from "../../src/plugins/shared/prompts/prompt-library.js";
 import { rejectionOf } from "../support/rejection.js";
+import { fakeRun } from "../support/fake-scope.js";
 
 const withOptions = (modelOptions: object) =>
   new Task({ description: "Think", modelOptions: modelOptions });
@@ -75,7 +76,7 @@ describe("reasoning in a thread", () => {
       ],
     } as const;
     const seenBy = (agentRole: string): string => {
-      const texts = new PromptLibrary(AGENT_TEMPLATES).textsOf([]);
+      const texts = new PromptLibrary(AGENT_TEMPLATES).textsOf([], fakeRun);
       return JSON.stringify(messagesOf({ turns: [turn] }, texts, { withTools: true, agentRole }));
     };
     expect(seenBy("Front desk")).to.include("secret");

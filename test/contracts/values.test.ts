@@ -73,6 +73,20 @@ describe("Agent", () => {
     expect(agent({ maxIterations: 0, tools: [null] })).to.include("maxIterations");
   });
 
+  it("names the option for names from other frameworks", () => {
+    expect(agent({ instructions: "x" })).to.equal(
+      "Unknown option 'instructions' in Agent. Use background instead.",
+    );
+    expect(agent({ maxSteps: 3 })).to.match(/Use maxIterations instead\.$/);
+    expect(agent({ modelOptions: { maxTokens: 9 } })).to.match(/Use maxOutputTokens instead\.$/);
+    expect(refusal(() => new Task({ prompt: "x" } as never))).to.match(/Use description instead/);
+    expect(refusal(() => tool({ inputSchema: {} } as never))).to.match(/Use input instead\.$/);
+    expect(refusal(() => new Ensemble({ timeoutMs: 5 } as never))).to.equal(
+      "Unknown option 'timeoutMs' in Ensemble. Use the option timeoutMs of run() instead.",
+    );
+    expect(agent({ toString: 1 })).to.include("Unknown option 'toString' in Agent. ");
+  });
+
   it("refuses unknown options and suggests the nearest", () => {
     expect(agent({ tols: [] }))
       .to.include("Unknown option 'tols' in Agent")

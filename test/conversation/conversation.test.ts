@@ -161,9 +161,14 @@ describe("Conversation", () => {
         throw new ValidationError("out of order");
       });
       await using chat = new Conversation({ agent, model });
-      const { status, error, text } = await chat.thread("t").send("one", { throwOnError: false });
+      const { status, error, text } = await chat
+        .thread("t")
+        .send("my PIN is 1234", { throwOnError: false });
       expect({ status, text }).to.deep.equal({ status: "failed", text: "" });
       expect(error).to.have.property("code", "AE_TASK_EXECUTION");
+      expect(error?.message, "without the message of the user").to.equal(
+        "Task failed: turn: out of order",
+      );
     });
 
     it("stays with its question, marked, where onFailure is keep", async () => {

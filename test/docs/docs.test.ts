@@ -6,6 +6,7 @@ import type { PluginContext } from "../../src/contracts/plugin.js";
 import { CALLBACK_EVENTS } from "../../src/contracts/events.js";
 import { Tokens } from "../../src/contracts/tokens.js";
 import { Kernel } from "../../src/kernel/kernel.js";
+import { promptInjection } from "../../src/plugins/guards/prompt-injection/index.js";
 import { contextLimit } from "../../src/resilience.js";
 import { standardPlugins } from "../../src/ensemble/standard-plugins.js";
 import { projectRoot, readProjectFile, tableOf } from "../support/project.js";
@@ -145,7 +146,12 @@ describe("the documentation", () => {
           void ctx.all(Tokens.PromptTemplates).forEach((texts) => Object.assign(collected, texts)),
       };
       const kernel = new Kernel({
-        plugins: [...standardPlugins(), contextLimit({ maxInputTokens: 1 }), collector],
+        plugins: [
+          ...standardPlugins(),
+          contextLimit({ maxInputTokens: 1 }),
+          promptInjection(),
+          collector,
+        ],
       });
       await kernel.boot();
       await kernel.dispose();

@@ -139,6 +139,78 @@ describe("values of a run", () => {
     expect(JSON.stringify([events, trace.toJson()])).not.to.include("hidden-user");
   });
 
+  it("are in the trace as their option shows them, and in joined runs' traces", async () => {
+    await using kernel = new Kernel();
+    const inner = new Ensemble({
+      kernel,
+      tasks: [new Task({ description: "In", handler: () => "x" })],
+    });
+    const traces: unknown[] = [];
+    const outer = new Ensemble({
+      kernel,
+      tasks: [
+        new Task({
+          description: "Out",
+          handler: async ({ run }) => {
+            traces.push((await inner.run({}, { parent: run })).trace.values);
+            traces.push(
+              (await inner.run({}, { parent: run, values: [runValue(User, { id: "x" })] })).trace
+                .values,
+            );
+            return "x";
+          },
+        }),
+      ],
+    });
+    const shown = runValue(User, ada, { trace: ({ id }) => ({ initial: id[0] }) });
+    const { trace } = await outer.run({}, { values: [shown] });
+    expect(trace.values).to.deep.equal({ "test/User": { initial: "a" } });
+    expect(JSON.parse(trace.toJson())).to.deep.include({ values: trace.values });
+    expect(traces).to.deep.equal([trace.values, undefined]);
+    const broken = runValue(User, ada, {
+      trace: () => {
+        throw new Error("boom");
+      },
+    });
+    const failed = await outer.run({}, { values: [broken] });
+    expect(failed.trace.values?.["test/User"]).to.include("boom");
+    expect((await outer.run({}, { values: [runValue(User, ada)] })).trace.values).to.equal(
+      undefined,
+    );
+  });
+
+  it("reach guardrails, tools and functions of prompts", async () => {
+    const seen: string[] = [];
+    const note = (run: Pick<RunInfo, "get">): void => void seen.push(run.get(User).id);
+    const whoami = tool({
+      name: "whoami",
+      description: "Names the user",
+      execute: (_input, { run }) => (note(run), "known"),
+    });
+    const requests: string[] = [];
+    const watching = new ScriptedModel((request, index) => {
+      requests.push(request.messages[0]?.content as string);
+      return index % 2 === 0
+        ? { toolCalls: [{ name: "whoami", arguments: { input: "" } }] }
+        : "done";
+    });
+    await using ensemble = new Ensemble({
+      model: watching,
+      prompts: { "agent.system": (_values, run) => `You serve ${run.get(User).id}` },
+      tasks: [
+        new Task({
+          description: "Ask",
+          tools: [whoami],
+          inputGuardrails: [({ run }) => (note(run), true)],
+          outputGuardrails: [({ run }) => (note(run), true)],
+        }),
+      ],
+    });
+    for (const id of ["ada", "bob"]) await ensemble.run({}, { values: [runValue(User, { id })] });
+    expect(seen).to.deep.equal(["ada", "ada", "ada", "bob", "bob", "bob"]);
+    expect(requests).to.deep.equal(["ada", "ada", "bob", "bob"].map((id) => `You serve ${id}`));
+  });
+
   for (const [what, values, part] of [
     ["what is no list", 7, "must be a list"],
     ["what runValue did not make", [{ token: User, value: ada }], "must be a list"],
@@ -155,10 +227,26 @@ describe("values of a run", () => {
     expect(() => runValue(Tokens.Tool as never, 7)).to.throw(ValidationError, "collects");
     expect(() => runValue("User" as never, 7)).to.throw(ValidationError, "a token");
     expect(() => runValue(User, undefined as never)).to.throw(ValidationError, "undefined");
+    expect(() => runValue(User, ada, { trac: 1 } as never)).to.throw(ValidationError, "'trace'");
+    expect(() => runValue(User, ada, { trace: "id" as never })).to.throw(ValidationError, "trace");
   });
 });
 
 describe("a memory scope that is named by the run", () => {
+  it("fails the task before a model is called where its function throws or names nothing", async () => {
+    for (const scope of [() => " ", (run: RunInfo) => run.get(User).id]) {
+      const unused = new ScriptedModel([]);
+      await using ensemble = new Ensemble({
+        model: unused,
+        memoryStore: MemoryStore.inMemory(),
+        tasks: [new Task({ description: "Talk", memory: scope })],
+      });
+      const error = await failure(ensemble.run());
+      expect(ValidationError.find(error)?.message).to.include("names a MemoryScope");
+      expect(unused.requests).to.deep.equal([]);
+    }
+  });
+
   const model = new ScriptedModel(() => "Otters swim.");
   const mine: ScopeName = (run) => `chat-${run.get(User).id}`;
 

@@ -47,6 +47,16 @@ describe("the files for deployment", () => {
     expect(found(read("deploy/kitchen.service"), /TimeoutStopSec=(\d+)/g)).to.deep.equal([seconds]);
   });
 
+  it("take the address of the database from a secret, in a variable that the program reads", () => {
+    const [secret = ""] = found(
+      manifests,
+      /name: (\w+)\n\s+valueFrom:\n\s+secretKeyRef:\n.*\n\s+key: database-url/g,
+    );
+    const [read66 = ""] = found(read("66-deployed-service.ts"), /postgres\(\{ url: (\w+) \}\)/g);
+    expect([secret, read66]).to.deep.equal(["DATABASE_URL", "DATABASE_URL"]);
+    expect(manifests).to.not.match(/postgres(ql)?:\/\//);
+  });
+
   it("start node itself, so that it gets SIGTERM", () => {
     expect(read("deploy/Dockerfile")).to.match(/^CMD \["node", "dist\/main\.js"\]$/m);
     expect(read("deploy/kitchen.service")).to.match(/^ExecStart=\/usr\/bin\/node /m);

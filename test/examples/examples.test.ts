@@ -323,6 +323,18 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     "waits for a person: Is this right? http://127.0.0.1:",
     "Swifts sleep while they fly.\nThe answer: APPLIED\nThe run: done,",
   ],
+  "79-start-from-a-form.js": [
+    "Its fields: bird, sentences, audience",
+    "What is wrong: bird, sentences",
+    "Preview: Write 1 sentences on how the swift sleeps",
+    "The run: done",
+  ],
+  "72-one-board.js": [
+    "On the board: reviews of 2 processes",
+    "worker-1 has published it",
+    "worker-2 was cancelled",
+    "worker-1: done\nworker-2: stopped",
+  ],
   "58-workers.js": [
     "submitted before any worker runs: QUEUED",
     "the first worker reads order 17\nafter the first has stopped: QUEUED",
@@ -367,17 +379,64 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     "4 turns, summary up to turn 1: They talked about ferries to Amrum.",
     "trip-with-ben: 8 messages",
   ],
+  "71-reasoning-with-tools.js": [
+    "Reasoning: I need both tides first.",
+    "Reasoning: 14:40 is too late.",
+    "In the trace: I need both tides first.\nIn the trace: 14:40 is too late.",
+    "Signed blocks in the trace: false",
+    "Answer: Leave at 01:25, before the night tide.",
+  ],
+  "69-support-desk.js": [
+    "  Front desk -> Billing\nBilling: I see one invoice: no. 4711",
+    "  Front desk -> Technical\nTechnical: Restart the router.\nben> It does not start again.\nTechnical:",
+    "  refused: billing is closed for this plan\nFront desk: Billing",
+  ],
+  "70-typed-service.js": [
+    "en: The tea is ready.\nde: Der Tee ist fertig.\nfr: Le thé est prêt.\n  Translator: done\n  Translator: done",
+    "refused before any call: The inputs do not fit the ensemble's inputType: news",
+  ],
   "47-mcp-client.js": [
     "files__read_text_file: effect send, untrusted true",
     "files__list_directory -> [FILE] agent-teams.md",
     "files__read_text_file -> Error: Access denied",
     "Text that a tool brings in can hold instructions.",
   ],
+  "80-evaluate-a-team.js": [
+    "exact       9  33.3 %  0.0 % to 66.7 %  33.3 %       0",
+    "exact: 0.33 -> 1.00, 6 better, 0 worse: better",
+  ],
+  "81-choose-a-model.js": [
+    "large: mean 1.00, all of 3 trials pass in 1.00, cost $0.0408: the baseline",
+    "small: mean 1.00, all of 3 trials pass in 1.00, cost $0.0024: no difference",
+    "tiny: mean 0.86, all of 3 trials pass in 0.57, cost $0.0008: worse",
+  ],
+  "82-calibrate-a-judge.js": [
+    "agreement 0.50 (0.13 to 0.88), kappa 0.00",
+    "answer-3: person 1, judge 0.25 (It does not help.)",
+    "agreement 1.00 (0.63 to 1.00), kappa 1.00",
+  ],
+  "83-evaluate-and-pay-once.js": [
+    "interrupted: cancelled, 2 cases, 4 calls paid, 0 from the file",
+    "goes on: complete, 4 cases, 4 calls paid, 4 from the file",
+    "repeated: complete, 4 cases, 0 calls paid, 8 from the file",
+    "changed: complete, 4 cases, 4 calls paid, 4 from the file",
+  ],
+  "84-guard-a-team.js": [
+    "The model sees an address: false\nThe page was withheld: true",
+    "Dear ana@example.com, see https://shop.example.com/prices or [link removed].",
+  ],
+  "85-expected-cost.js": [
+    "p50: 21.3 s, 0.0011 USD\np90: 27.4 s, 0.0015 USD\np99: 36.0 s, 0.0019 USD\nwaits for the rate limit: 10.0 s",
+  ],
+  "86-rehearse-failure.js": [
+    "20 finished, 0 refused\nvendor error: 10\ncut stream: 2\nwrong JSON: 6\nviolations: 0",
+  ],
+  "87-red-team.js": ["without guards: refund; with: nothing\nwithout guards: link; with: nothing"],
 };
 
-/** Whether runs are answered from a journal, or executed by a service whose requests come from outside, or are turns of a conversation: there is no ensemble to record. */
+/** Whether runs are answered from a journal, or executed by a service whose requests come from outside, or are turns of a conversation, so there is no ensemble to record; or whether time is simulated, which replaces the clock as a replay does. */
 function isNotRecorded(file: string): boolean {
-  return /^(?:5[2-689]|6[0-9])-/.test(file);
+  return /^(?:5[2-689]|6[0-9]|7[29]|85)-/.test(file);
 }
 
 describe("the numbered examples", () => {

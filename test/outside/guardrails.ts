@@ -19,9 +19,10 @@ async function refusalOf({ ask }: Judge, signal: AbortSignal): Promise<Refusal |
     const verdict: unknown = await ask(signal);
     const { ok, reason } = Object(verdict) as { readonly ok?: unknown; readonly reason?: unknown };
     if (verdict === true || ok === true) return undefined;
+    if (verdict === false) return { reason: "the guardrail gave no reason" };
     if (ok === false)
       return { reason: typeof reason === "string" ? reason : "the guardrail gave no reason" };
-    const form = "it must return true, { ok: true } or { ok: false, reason }";
+    const form = "it must return true, false, { ok: true } or { ok: false, reason }";
     return { reason: `the guardrail returned ${JSON.stringify(verdict)}; ${form}` };
   } catch (cause) {
     return { reason: `the guardrail threw: ${(cause as Error).message}`, cause };
@@ -78,8 +79,9 @@ function refuse(
   );
 }
 
-function factsOf({ task, agent, contextOutputs }: TaskCall) {
+function factsOf({ task, agent, contextOutputs, run }: TaskCall) {
   return {
+    run,
     taskDescription: task.description,
     agentRole: agent?.role ?? "(deterministic)",
     contextOutputs,

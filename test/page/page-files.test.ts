@@ -1,8 +1,17 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { extname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
+import { pageRoutes } from "../../src/plugins/dashboard/server/page-files.js";
 import { projectRoot } from "../support/project.js";
+
+const TYPES: ReadonlyMap<string, RegExp> = new Map([
+  [".html", /^text\/html/],
+  [".js", /^text\/javascript/],
+  [".css", /^text\/css/],
+  [".svg", /^image\/svg\+xml$/],
+  [".json", /^application\/json$/],
+]);
 
 const folder = join(projectRoot, "dist/bundle/dashboard/page");
 const text = (name: string): string => readFileSync(join(folder, name), "utf8");
@@ -16,6 +25,18 @@ describe("the files of the page", () => {
     expect(readdirSync(folder)).to.have.members(Object.values(files));
     expect(Object.keys(files)).to.include.members(["/", "/favicon.svg"]);
     for (const name of Object.values(files)) expect(text(name)).not.to.include("sourceMappingURL");
+  });
+
+  it("are all that a dashboard serves, each with its type", async () => {
+    const routes = await pageRoutes("");
+    expect(routes.map(({ path }) => path)).to.have.members(Object.keys(files));
+    const typeOf = async (path: string): Promise<string | null> => {
+      const route = routes.find((one) => one.path === path);
+      const answer = await route?.handle(new Request(`http://localhost${path}`), undefined, {});
+      return answer?.headers.get("content-type") ?? null;
+    };
+    for (const [path, name] of Object.entries(files))
+      expect(await typeOf(path), path).to.match(TYPES.get(extname(name)) ?? /^$/);
   });
 
   const packedSize = (names: readonly string[]): number =>

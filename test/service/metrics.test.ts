@@ -1,11 +1,12 @@
 import { expect } from "chai";
 import type { EnsembleOptions, RequestQueue } from "../../src/index.js";
-import { Ensemble, NetworkError } from "../../src/index.js";
+import { definePlugin, Ensemble, NetworkError, Tokens } from "../../src/index.js";
 import { NetworkBackend } from "../../src/plugins/network/shared/backends.js";
 import { prometheus } from "../../src/plugins/observability/prometheus/index.js";
 import { rejection } from "../support/rejection.js";
 import { until } from "../support/time.js";
-import { ask, changedQueue, gate, handlerTask, requests, resultOf } from "./support.js";
+import { warningsOf } from "../support/warnings.js";
+import { ask, changedQueue, eventLog, gate, handlerTask, requests, resultOf } from "./support.js";
 
 /** The lines of a metric. */
 async function linesOf(metrics: () => Promise<string>, name: string): Promise<readonly string[]> {
@@ -55,6 +56,31 @@ describe("the metrics of a service", () => {
     expect(await linesOf(plugin.metrics, "queued_requests{")).to.deep.equal([]);
     const ended = await linesOf(plugin.metrics, "network_requests_total{");
     expect(ended.map((line) => line.split(" ").at(-1))).to.have.members(["2", "2"]);
+  });
+
+  it("leave the warnings of a service without a listener to the process", async () => {
+    await using one = kitchen({ shareTasks: {}, plugins: [prometheus()] });
+    const warnings = await warningsOf(async () => void (await one.start({ signals: false })));
+    expect(warnings.join()).to.contain("The ensemble shares nothing");
+  });
+
+  it("end although another observer of the service fails at its end", async () => {
+    const plugin = prometheus();
+    const faulty = definePlugin({
+      name: "faulty",
+      bind: (bind) =>
+        void bind.many(Tokens.ServiceObserver).toConstantValue({
+          observe: () => () => {
+            throw new Error("odd");
+          },
+        }),
+    });
+    await using one = kitchen({ plugins: [faulty, plugin] });
+    const log = eventLog();
+    const service = await one.start({ signals: false, listeners: [log.listener] });
+    await service.stop();
+    await until(() => log.shown().some((text) => text.includes("failed at its end: odd")));
+    expect(await linesOf(plugin.metrics, "queued_requests{")).to.deep.equal([]);
   });
 
   it("count redeliveries and dead letters", async () => {

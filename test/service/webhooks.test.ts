@@ -258,6 +258,32 @@ describe("the ingress of a service", () => {
     expect(late).to.be.instanceOf(ServiceStateError);
   });
 
+  it("is opened after the handlers of signals, and stop() ends a start that waits for it", async () => {
+    const before = process.listenerCount("SIGTERM"); // other tests of this process may have some
+    const opened = gate<() => void>();
+    const ended: string[] = [];
+    let openings = 0;
+    const slow: Ingress = {
+      name: "slow",
+      open: () => {
+        openings++;
+        return opened.opened;
+      },
+    };
+    const ensemble = new Ensemble({ name: "shop", shareTasks: { pack: handlerTask(() => "") } });
+    const stops = [() => ensemble.stop(), () => process.emit("SIGTERM", "SIGTERM")];
+    for (const [n, stop] of stops.entries()) {
+      const starting = rejection(ensemble.start({ ingress: [slow] }));
+      await until(() => openings > n);
+      void stop();
+      expect(await starting).to.be.instanceOf(ServiceStateError);
+      await ensemble.stop();
+    }
+    opened.open(() => void ended.push("slow"));
+    await until(() => ended.length === 2);
+    expect(process.listenerCount("SIGTERM")).to.equal(before);
+  });
+
   it("ends the start where it can't be opened, and those that were opened before", async () => {
     const ended: string[] = [];
     const log = eventLog();

@@ -70,6 +70,7 @@ async function callTool(
     result = await tool.execute(inputOf(tool, call), {
       scope,
       signal: scope.signal,
+      run: scope.run,
       runId: scope.run.id,
       taskId: scope.taskId,
       agentRole: "Tester",
@@ -133,6 +134,7 @@ export function fakeScope(o: FakeScopeOptions = {}): FakeScope {
     runTask: () => unsupported("other tasks"),
     define: () => unsupported("other tasks"),
     delegate: () => unsupported("delegation"),
+    handOver: () => undefined,
     writeMemory: () => unsupported("memory"),
   };
   return scope;

@@ -37,9 +37,11 @@ export function toolContext(signal: AbortSignal = new AbortController().signal):
   const requestApproval = (): never => {
     throw new Error("nobody is there to ask");
   };
+  const scope = fakeScope();
   return {
-    scope: fakeScope(),
+    scope,
     signal,
+    run: scope.run,
     runId: "run-1",
     taskId: "task-1",
     agentRole: "Tester",

@@ -1,9 +1,13 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** The folder of the package, wherever the test was compiled to; ends with a slash. */
-export const projectRoot = `${dirname(createRequire(import.meta.url).resolve("agentensemble/package.json"))}/`;
+/** Returns the nearest folder with the options of the compiler, which only the project has. */
+function rootOf(folder: string): string {
+  return existsSync(join(folder, "tsconfig.json")) ? folder : rootOf(dirname(folder));
+}
+
+/** The folder of the project, for sources and for compiled tests; ends with a slash. */
+export const projectRoot = `${rootOf(import.meta.dirname)}/`;
 
 /** The text of a file of the project. */
 export function readProjectFile(path: string): string {

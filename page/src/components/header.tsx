@@ -8,7 +8,7 @@ import { visibleText } from "../lib/visible-text.js";
 
 /** The bar on top. */
 export function Header({ onHelp }: { readonly onHelp: () => void }): JSX.Element {
-  const { route, reviews, session, theme } = useBoard();
+  const { route, reviews, runs, session, theme } = useBoard();
   const page = route.current.value.path[0];
   const waiting = reviews.pending.value.length;
   const user = session.user.value;
@@ -29,6 +29,9 @@ export function Header({ onHelp }: { readonly onHelp: () => void }): JSX.Element
           isHere={page === "reviews"}
         />
         <Entry page="ensembles" icon="team" title="Ensembles" isHere={page === "ensembles"} />
+        {runs.conversations.value > 0 && (
+          <Entry page="threads" icon="chat" title="Threads" isHere={page === "threads"} />
+        )}
         <Entry page="compare" icon="compare" title="Compare" isHere={page === "compare"} />
       </nav>
       <span class="grow" />

@@ -5,6 +5,7 @@ const PATHS = {
   again: "M20 12a8 8 0 1 1-2.5-5.8M20 4v5h-5",
   alert: "M12 4 3 20h18zM12 10v4m0 3v.1",
   chart: "M4 20V4m0 16h16M8 16v-4m4 4V8m4 8v-6",
+  chat: "M4 5h16v11H10l-4 4v-4H4z",
   clock: "M3 12a9 9 0 1 0 18 0 9 9 0 1 0-18 0M12 7v5l3.5 2",
   close: "m6 6 12 12M18 6 6 18",
   compare: "M9 4v16M15 4v16M5 8h4m6 0h4M5 16h4m6 0h4",

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
+import type { RunSummary } from "../../../src/contracts/run-store.js";
 import type { BudgetState } from "../../../src/plugins/dashboard/protocol/state-types.js";
 import { counted, formatCost, formatCount, formatDuration, formatTime } from "../lib/format.js";
 import { inputsText, runMs, runName, runWord } from "../lib/run-words.js";
@@ -10,12 +11,15 @@ import { Facts } from "./facts.js";
 import { Icon } from "./icon.js";
 import { Meter } from "./meter.js";
 import { Notice } from "./notice.js";
+import { ProcessChip } from "./process-chip.js";
 import { State } from "./state.js";
 
 /** Name, state, facts and budget of a run. */
 export function RunHead({ run }: { readonly run: OpenRun }): JSX.Element {
-  const { clock } = useBoard();
-  const { summary, budgets, waitsFor, executions } = run.view;
+  const { clock, runs } = useBoard();
+  const known = runs.summaryOf(run.runId);
+  const { budgets, waitsFor, executions } = run.view;
+  const summary = withProcess(run.view.summary, known);
   const { totals, workflow, startedAt, inputs, runId, endedAt } = summary;
   const nowMs = endedAt === undefined ? clock.seconds.value : clock.now();
   const all = totals.inputTokens + totals.outputTokens;
@@ -29,6 +33,7 @@ export function RunHead({ run }: { readonly run: OpenRun }): JSX.Element {
         </code>
         <CopyLink />
         <State state={summary.state} word={runWord(summary)} />
+        <ProcessChip process={summary.process} isAway={summary.isAway} />
         {run.caughtUpAt !== undefined && (
           <span class="faint hide-s">
             caught up with a snapshot at event {run.caughtUpAt.toLocaleString("en")}
@@ -53,11 +58,25 @@ export function RunHead({ run }: { readonly run: OpenRun }): JSX.Element {
           <Budget key={budget.limit} budget={budget} currency={totals.currency} />
         ))}
       </div>
+      {summary.isAway === true && endedAt === undefined && (
+        <Notice kind="waiting">
+          The process {visibleText(summary.process ?? "")} is not connected. What happens there
+          appears when it is back; until then it takes no answers.
+        </Notice>
+      )}
       {waitsFor !== undefined && summary.state === "waiting" && (
         <Notice kind="waiting">The run waits for {visibleText(waitsFor)}.</Notice>
       )}
     </div>
   );
+}
+
+/** What only the server knows of a run of another process. */
+function withProcess(summary: RunSummary, known: RunSummary | undefined): RunSummary {
+  if (known?.process === undefined) return summary;
+  const { process, isAway, state } = known;
+  const { state: own } = summary;
+  return { ...summary, process, isAway, state: state === "interrupted" ? state : own };
 }
 
 interface TokensProps {

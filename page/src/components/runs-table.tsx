@@ -7,13 +7,14 @@ import { sinceBaseline } from "../lib/compare-words.js";
 import { formatAgo, formatCost, formatDuration } from "../lib/format.js";
 import { hrefOf } from "../lib/route.js";
 import { withTag } from "../lib/run-search.js";
-import { inputsText, runMs, runName, runWord } from "../lib/run-words.js";
+import { inputsText, runMs, runName, runWord, shortId } from "../lib/run-words.js";
 import { tokensText } from "../lib/task-words.js";
 import { visibleText } from "../lib/visible-text.js";
 import { useBoard } from "../stores/board.js";
 import { Chip } from "./chip.js";
 import { Countdown } from "./countdown.js";
 import { Meter, taskCount, taskParts } from "./meter.js";
+import { ProcessChip } from "./process-chip.js";
 import { State } from "./state.js";
 
 /** Rows that are compared with the baseline of their ensemble. */
@@ -102,7 +103,7 @@ function RunRow(props: RunRowProps): JSX.Element {
       <td class="choose">
         <label>
           <input type="checkbox" checked={isChosen} onChange={onChoose} />
-          <span class="sr-only">{`Select ${runName(run)} ${visibleText(runId.slice(0, 8))}`}</span>
+          <span class="sr-only">{`Select ${runName(run)} ${visibleText(shortId(run))}`}</span>
         </label>
       </td>
       <td class="c-state">
@@ -110,7 +111,7 @@ function RunRow(props: RunRowProps): JSX.Element {
       </td>
       <td class="name">
         <a href={href}>
-          <b>{runName(run)}</b> <code class="faint">{visibleText(runId.slice(0, 8))}</code>
+          <b>{runName(run)}</b> <code class="faint">{visibleText(shortId(run))}</code>
         </a>
         <div class="only-s muted">
           {inputs !== "" && <div class="clip">{inputs}</div>}
@@ -126,6 +127,7 @@ function RunRow(props: RunRowProps): JSX.Element {
         <SecondLine run={run} review={review} />
       </td>
       <td class="hide-s nowrap">
+        <ProcessChip process={run.process} isAway={run.isAway} />
         {run.baseline === true && <Chip kind="line">baseline</Chip>}
         {baseline !== undefined && <SinceBaseline run={run} baseline={baseline} />}
         <Tags tags={tags} onTag={onTag} />

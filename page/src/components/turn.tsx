@@ -192,12 +192,12 @@ function Delegation({
   isCurrent,
   hrefOfTask,
 }: TurnProps<DelegationTurn>): JSX.Element {
-  const { role, text, workerTaskId, state, result, durationMs } = turn;
+  const { isHandoff, role, text, workerTaskId, state, result, durationMs } = turn;
   return (
     <TurnFrame
       look={state === "failed" ? "failed" : "delegate"}
       icon="handoff"
-      title={`Delegated to ${visibleText(role)}`}
+      title={`${isHandoff ? "Transferred" : "Delegated"} to ${visibleText(role)}`}
       end={durationMs === undefined ? "working" : formatDuration(durationMs)}
       isCurrent={isCurrent}
     >

@@ -59,6 +59,8 @@ export interface ToolTurn extends TurnBase {
 
 export interface DelegationTurn extends TurnBase {
   readonly kind: "delegation";
+  /** Whether the other agent takes over the task. */
+  readonly isHandoff: boolean;
   readonly role: string;
   readonly text: string;
   /** The task of the other agent, where there was one. */

@@ -1,4 +1,5 @@
 import type { LogEntry } from "../../../src/contracts/run-store.js";
+import { fileLines } from "./file-lines.js";
 import { noteOf, numberOf, textOf } from "./conversation-notes.js";
 import type {
   Conversation,
@@ -70,8 +71,13 @@ const HANDLERS: { readonly [type: string]: ((d: Draft, e: LogEntry) => void) | u
   },
 };
 
+/** A text with the images and files of its entry, one line each. */
+function withFiles(e: LogEntry, text: string): string {
+  return [...(text === "" ? [] : [text]), ...fileLines(e.parts)].join("\n");
+}
+
 function taskInput(d: Draft, e: LogEntry): void {
-  const text = textOf(e.userPrompt);
+  const text = withFiles(e, textOf(e.userPrompt));
   const turn: PromptTurn = {
     kind: "prompt",
     n: e.n,
@@ -179,7 +185,7 @@ function toolStarted(d: Draft, e: LogEntry): void {
 function toolCalled(d: Draft, e: LogEntry): void {
   if (!d.open.has(toolKey(e))) toolStarted(d, e);
   finish(d, toolKey(e), "tool", {
-    result: textOf(e.toolResult),
+    result: withFiles(e, textOf(e.toolResult)),
     outcome: textOf(e.toolOutcome) || textOf(e.outcome),
     durationMs: numberOf(e.durationMs),
   });
@@ -188,8 +194,10 @@ function toolCalled(d: Draft, e: LogEntry): void {
 const delegationKey = (e: LogEntry): string => `delegation:${textOf(e.delegationId)}`;
 
 function delegationStarted(d: Draft, e: LogEntry): void {
+  const { mode } = (e.request ?? {}) as Readonly<Record<string, unknown>>; // JSON of a DelegationRequest
   const turn: DelegationTurn = {
     kind: "delegation",
+    isHandoff: mode === "handoff",
     n: e.n,
     at: e.at,
     role: textOf(e.workerRole),

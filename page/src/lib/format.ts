@@ -51,9 +51,12 @@ export function formatTime(iso: string): string {
   return Number.isNaN(time.getTime()) ? "" : time.toLocaleTimeString(undefined, { hour12: false });
 }
 
-/** `640 B`, `2.4 kB`. */
+/** `640 B`, `2.4 kB`, `1.3 MB`. */
 export function formatBytes(length: number): string {
-  return length < 1_000 ? `${length} B` : `${(length / 1_000).toFixed(1)} kB`;
+  if (length < 1_000) return `${length} B`;
+  return length < 1_000_000
+    ? `${(length / 1_000).toFixed(1)} kB`
+    : `${(length / 1_000_000).toFixed(1)} MB`;
 }
 
 /** `1 task`, `2 tasks`. */

@@ -33,3 +33,8 @@ export function inputsText(inputs: RunSummary["inputs"]): string {
 export function runName({ ensemble }: Pick<RunSummary, "ensemble">): string {
   return ensemble === "" ? "unnamed ensemble" : visibleText(ensemble);
 }
+
+/** The beginning of a run's id, without the name of its process. */
+export function shortId({ runId, process }: Pick<RunSummary, "runId" | "process">): string {
+  return runId.slice(process === undefined ? 0 : process.length + 1).slice(0, 8);
+}

@@ -77,6 +77,7 @@ function savedSocket(env: Environment, { list }: LocalRunsStore): Socket {
     runs: list.value,
     reviews: [],
     answered: [],
+    conversations: 0,
   });
   env.later(() => frame(hello()), 0);
   return socket;

@@ -6,6 +6,8 @@ import type { ConnectionStore } from "./connection-store.js";
 export interface RunsStore {
   /** Newest first. */
   readonly list: ReadonlySignal<readonly RunSummary[]>;
+  /** The number of conversations whose threads can be read. */
+  readonly conversations: ReadonlySignal<number>;
   /** Whether the first list has come. */
   readonly isKnown: ReadonlySignal<boolean>;
   summaryOf(runId: string): RunSummary | undefined;
@@ -14,6 +16,7 @@ export interface RunsStore {
 export function createRunsStore(connection: ConnectionStore): RunsStore {
   const byId = signal<ReadonlyMap<string, RunSummary>>(new Map());
   const isKnown = signal(false);
+  const conversations = signal(0);
   const list = computed(() =>
     [...byId.value.values()].sort((a, b) => (a.startedAt < b.startedAt ? 1 : -1)),
   );
@@ -31,7 +34,8 @@ export function createRunsStore(connection: ConnectionStore): RunsStore {
     if (frame.type === "hello") {
       take(new Map(), frame.runs); // the others may be of an earlier start of the server
       isKnown.value = true;
+      conversations.value = frame.conversations;
     } else if (frame.type === "runs") take(byId.value, frame.upsert, frame.removed);
   });
-  return { list, isKnown, summaryOf: (runId) => byId.value.get(runId) };
+  return { list, isKnown, conversations, summaryOf: (runId) => byId.value.get(runId) };
 }

@@ -15,6 +15,7 @@ const GROUPS: readonly (readonly [title: string, keys: Keys])[] = [
       [["?"], "these keys"],
       [["g", "r"], "runs"],
       [["g", "v"], "reviews"],
+      [["g", "t"], "threads of conversations"],
       [["t"], "light or dark colours"],
       [["Esc"], "close what is open"],
     ],

@@ -54,6 +54,7 @@ export async function chat(
     const thrown = step.broken ?? step.exit;
     if (thrown !== undefined) throw thrown;
     if (result !== undefined && refused === undefined) {
+      step.outlet.deliverWhole(result);
       emitCompleted(frame, result, iteration);
       return result;
     }
@@ -80,13 +81,11 @@ const RECORDED = Object.freeze({ recorded: true });
 class ChatStep extends FrameStep<LlmCall, ChatResponse> {
   readonly #startedMs: number;
   #durationMs = 0;
+  readonly outlet: TokenOutlet;
 
-  constructor(
-    frame: TaskFrame,
-    call: LlmCall,
-    readonly onToken: ChatOptions["onToken"],
-  ) {
+  constructor(frame: TaskFrame, call: LlmCall, onToken: ChatOptions["onToken"]) {
     super(frame, call);
+    this.outlet = new TokenOutlet(frame, call.purpose, onToken);
     this.#startedMs = frame.run.clock.monotonicMs();
   }
 
@@ -109,15 +108,12 @@ class ChatStep extends FrameStep<LlmCall, ChatResponse> {
 
   work(): Promise<ChatResponse> {
     const { run, cancellation } = this.frame;
-    const calling = callModel(this.frame, this.call, this.onToken);
+    const calling = callModel(this.frame, this.call, this.outlet);
     return settleWithin(calling, cancellation, run.limits.graceMs * 0.8);
   }
 
   override fromAnswer(value: unknown): ChatResponse {
-    const { model, purpose } = this.call;
-    const response = checkResponse(value, model);
-    new TokenOutlet(this.frame, purpose, this.onToken).deliverWhole(response);
-    return response;
+    return checkResponse(value, this.call.model);
   }
 
   override done(): void {

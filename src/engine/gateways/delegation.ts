@@ -13,7 +13,7 @@ import type { HookPair } from "../../kernel/hooks/points.js";
 import type { AfterPayload } from "../../kernel/hooks/step.js";
 import type { TaskAttempt } from "../tasks/task-attempt.js";
 import type { TaskFrame } from "../tasks/task-frame.js";
-import { canonicalRole } from "../../contracts/agent.js";
+import { canonicalRole } from "../../contracts/role.js";
 import { WORKER } from "../../contracts/delegation.js";
 import { checkRequest } from "../../contracts/delegation-request.js";
 import { TaskExecutionError, ValidationError, endsRun, reasonOf } from "../../contracts/errors.js";
@@ -47,8 +47,12 @@ export async function delegate(
 ): Promise<DelegationResponse> {
   if (frame.cancellation.reason !== undefined) throw frame.cancellation.reason;
   checkRequest(request, options);
-  const { run, record, depth } = frame;
-  const team = teamOf(run);
+  const { run, record } = frame;
+  const { depth, maxDepth } = options.handoff ?? {
+    depth: frame.depth,
+    maxDepth: run.limits.maxDelegationDepth,
+  };
+  const team = teamFor(frame, options);
   const step = new DelegationStep(frame, team, options, {
     run: run.info,
     taskId: record.taskId,
@@ -56,7 +60,7 @@ export async function delegate(
     delegatorRole: record.agentRole,
     request: withRole(request, team),
     depth,
-    maxDepth: run.limits.maxDelegationDepth,
+    maxDepth,
     availableWorkerRoles: [...team.values()].map((a) => a.role),
   });
   if (step.admits()) await takeStep(step);
@@ -89,9 +93,10 @@ class DelegationStep extends FrameStep<DelegationCall, DelegationResponse> {
   /** Corrects roles first: no spelling evades a policy's cap. Keeps the id used in events. */
   override check(changed: DelegationCall): DelegationCall {
     checkRequest(changed.request, this.options);
-    const { taskId } = this.call.request;
+    const { taskId, mode } = this.call.request;
     const request = withRole(changed.request, this.team);
-    return { ...changed, request: request.taskId === taskId ? request : { ...request, taskId } };
+    const isSame = request.taskId === taskId && request.mode === mode;
+    return { ...changed, request: isSame ? request : { ...request, taskId, mode } };
   }
 
   override admits(): boolean {
@@ -101,22 +106,23 @@ class DelegationStep extends FrameStep<DelegationCall, DelegationResponse> {
 
   async work(): Promise<DelegationResponse> {
     const { run, identity } = this.frame;
-    const workerTaskId = this.options.taskId ?? (await this.#define());
+    const { handoff, taskId: given } = this.options;
+    const workerTaskId = handoff === undefined ? (given ?? (await this.#define())) : undefined;
     this.#workerTaskId = workerTaskId;
     if (run.events.listens("delegation_started"))
       run.emit({ type: "delegation_started", ...identity, ...this.#place() });
-    const output = await this.#runWorker(workerTaskId);
+    const output = workerTaskId === undefined ? undefined : await this.#runWorker(workerTaskId);
     const { taskId, agentRole: workerRole } = this.call.request;
     const response: DelegationResponse = {
       taskId,
       status: "SUCCESS",
       workerRole,
-      rawOutput: output.raw,
-      parsedOutput: output.parsed,
+      rawOutput: output === undefined ? `Transferred to ${workerRole}.` : output.raw,
+      parsedOutput: output?.parsed,
       errors: [],
       durationMs: this.#elapsedMs(),
     };
-    return asWorkers(response, output);
+    return output === undefined ? response : asWorkers(response, output);
   }
 
   override fromAnswer(value: unknown): DelegationResponse {
@@ -227,14 +233,17 @@ class DelegationStep extends FrameStep<DelegationCall, DelegationResponse> {
       expectedOutputSchema,
       maxOutputRetries,
     } = this.call.request;
-    const common = { description, expectedOutput: this.options.expectedOutput, agent };
+    const { expectedOutput, outputType: given } = this.options;
+    const common = { description, expectedOutput, agent };
+    const outputType =
+      given ?? (expectedOutputSchema && (await outputTypeOf(expectedOutputSchema)));
     const task =
-      expectedOutputSchema === undefined
+      outputType === undefined
         ? new Task(common)
         : new Task<unknown>({
             ...common,
-            outputType: await outputTypeOf(expectedOutputSchema),
-            maxOutputRetries,
+            outputType,
+            ...(given === undefined && { maxOutputRetries }),
           });
     const { run, record } = this.frame;
     return run.define(task, { parentTaskId: record.taskId, agent });
@@ -268,6 +277,7 @@ class DelegationStep extends FrameStep<DelegationCall, DelegationResponse> {
       taskDescription: request.taskDescription,
       depth: depth + 1,
       priority: request.priority,
+      mode: request.mode,
       startedMs,
       endedMs,
       result: succeeded ? (response.rawOutput ?? "") : `Error: ${reason}`,
@@ -304,6 +314,14 @@ function checkResponse(value: unknown): DelegationResponse {
   throw new ValidationError(
     `A delegation response must be { taskId, status, workerRole, errors, durationMs }, got: ${preview(value)}`,
   );
+}
+
+/** Returns the agents that a request may name. A given agent comes before others of its role. */
+function teamFor({ run }: TaskFrame, { agent, handoff }: DelegateOptions): Team {
+  if (handoff === undefined && agent === undefined) return teamOf(run);
+  const given = handoff?.agents ?? (agent === undefined ? [] : [agent]);
+  const known: Iterable<readonly [string, Agent]> = handoff === undefined ? teamOf(run) : [];
+  return new Map([...known, ...given.map((one) => [canonicalRole(one.role), one] as const)]);
 }
 
 /** Returns why a request cannot be carried out. */

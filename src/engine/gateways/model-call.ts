@@ -20,6 +20,8 @@ const UNSHOWN: readonly Purpose[] = ["reflection", "summary", "synthesis"];
 export class TokenOutlet {
   /** Whether tokens become events. */
   readonly #shown: boolean;
+  /** Whether the model streams the response. */
+  streamed = false;
 
   constructor(
     readonly frame: TaskFrame,
@@ -38,11 +40,11 @@ export class TokenOutlet {
     if (this.#shown && this.frame.run.guarded) this.frame.record.heldTokens = undefined;
   }
 
-  /** Delivers a response that was not streamed. */
-  deliverWhole(response: ChatResponse): void {
+  /** Delivers an accepted response, unless it was streamed. */
+  deliverWhole({ message }: ChatResponse): void {
+    if (this.streamed) return;
     this.begin();
-    const text = response?.message?.content;
-    if (typeof text === "string" && text !== "") this.deliver(text);
+    if (message.content !== "") this.deliver(message.content);
   }
 
   deliver(token: string): void {
@@ -67,21 +69,19 @@ function tokenEvent(record: TaskAttempt, token: string): NewEvent {
 export async function callModel(
   frame: TaskFrame,
   call: LlmCall,
-  onToken: ((text: string) => void) | undefined,
+  outlet: TokenOutlet,
 ): Promise<ChatResponse> {
   const { model } = call;
   const request = allowedRequest(call);
   requireTakenParts(request.messages, model);
-  const outlet = new TokenOutlet(frame, call.purpose, onToken);
   const options = { signal: frame.cancellation.signal };
   if (model.stream !== undefined && outlet.isWanted) {
+    outlet.streamed = true;
     outlet.begin();
     const chunks = model.stream(request, options);
     return checkResponse(await consume(chunks, outlet, model), model);
   }
-  const response = await model.chat(request, options);
-  outlet.deliverWhole(response);
-  return checkResponse(response, model);
+  return checkResponse(await model.chat(request, options), model);
 }
 
 /** Limits the request's output tokens to the allowance. */

@@ -2,6 +2,7 @@ import type { AgentEnsembleError } from "../../contracts/errors.js";
 import type { ToolCall } from "../../contracts/chat-model.js";
 import type { ReviewDecision } from "../../contracts/review.js";
 import type { TaskScope } from "../../contracts/run.js";
+import type { RunInfo } from "../../contracts/run-info.js";
 import type { AnyTool, ToolContext } from "../../contracts/tool.js";
 import type { ToolResult } from "../../contracts/tool-result.js";
 import type { TaskFrame } from "../tasks/task-frame.js";
@@ -79,6 +80,7 @@ class CallContext implements ToolContext {
   readonly toolCallId: string;
   readonly idempotencyKey: string;
   readonly scope: TaskScope;
+  readonly run: RunInfo;
   readonly #progress: ToolCallProgress;
   readonly #tool: AnyTool;
 
@@ -94,6 +96,7 @@ class CallContext implements ToolContext {
     this.toolCallId = progress.call.id;
     this.idempotencyKey = progress.idempotencyKey;
     this.scope = progress.scope;
+    this.run = run.info;
     this.#progress = progress;
     this.#tool = tool;
   }

@@ -6,6 +6,7 @@ import type { CalledToolOutcome } from "../../contracts/trace.js";
 import type { HookPair } from "../../kernel/hooks/points.js";
 import type { AfterPayload } from "../../kernel/hooks/step.js";
 import type { TaskFrame } from "../tasks/task-frame.js";
+import { partsField } from "../../contracts/part-summary.js";
 import {
   TaskTimeoutError,
   ToolConfigurationError,
@@ -210,6 +211,7 @@ function keep(
 ): void {
   const { run, record } = frame;
   const structured = result?.structured;
+  const parts = result?.parts ?? []; // results of another copy of the package may have none
   const { id: callId, name: toolName, arguments: toolArguments } = call;
   const endedMs = run.clock.monotonicMs();
   record.addTool({
@@ -217,6 +219,7 @@ function keep(
     arguments: toolArguments,
     result: text,
     structured,
+    ...(parts.length > 0 && { parts }),
     startedMs,
     endedMs,
     outcome,
@@ -233,6 +236,7 @@ function keep(
     toolResult: text,
     structuredResult: structured,
     ...(result !== undefined && result.sources.length > 0 && { sources: result.sources }),
+    ...partsField(parts),
     durationMs: Math.round(endedMs - startedMs),
     outcome: outcome === "SUCCESS" ? "SUCCESS" : "FAILURE",
     toolOutcome: outcome,

@@ -19,7 +19,7 @@ import type { Clock } from "../../contracts/runtime.js";
 import type { AnyTask } from "../../contracts/task.js";
 import type { ReviewRecord } from "../../contracts/trace.js";
 import type { Inputs } from "../../contracts/types.js";
-import type { UsageRecord } from "../../contracts/usage.js";
+import type { SavedUsage, UsageRecord } from "../../contracts/usage.js";
 import type { HookPoints } from "../../kernel/hooks/points.js";
 import type { TaskAttempt, TimeBase } from "../tasks/task-attempt.js";
 import type { Ledger } from "../usage/ledger.js";
@@ -117,6 +117,8 @@ export class ActiveRun {
   readonly reviews: ReviewRecord[] = [];
   /** The id of the run in a tracing system. */
   traceId: string | undefined;
+  /** What earlier executions of the run had used. */
+  saved: SavedUsage | undefined;
   /** The run as taps see it. */
   readonly info: HookRun;
   /** The run as workflows see it. */

@@ -11,7 +11,7 @@ import type { AnyTask } from "../../contracts/task.js";
 import type { Token } from "../../contracts/token.js";
 import type { ReviewRecord } from "../../contracts/trace.js";
 import type { Inputs } from "../../contracts/types.js";
-import type { SpentUsage, UsageRecord } from "../../contracts/usage.js";
+import type { SavedUsage, SpentUsage, UsageRecord } from "../../contracts/usage.js";
 import type { Settings } from "../plan/settings.js";
 import type { ActiveRun, ActiveRunParts } from "./active-run.js";
 import { AgentEnsembleError, ValidationError } from "../../contracts/errors.js";
@@ -177,6 +177,9 @@ export class ActiveHookRun implements HookRun {
   }
   format(value: unknown, text: string): string {
     return this.#run?.format(value, text) ?? text;
+  }
+  noteSaved(saved: SavedUsage): void {
+    if (this.#run !== undefined) this.#run.saved = saved;
   }
   setTraceId(traceId: string): void {
     if (this.#run !== undefined) this.#run.traceId ??= traceId;

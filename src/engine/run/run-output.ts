@@ -11,7 +11,6 @@ import type {
 import type { Redactor } from "../../contracts/redaction.js";
 import type { Task } from "../../contracts/task.js";
 import type { ExecutionTrace, RunRecord, TraceBuilder } from "../../contracts/trace.js";
-import type { ContextFormatSavings } from "../../contracts/context-format.js";
 import type { UsageRecord } from "../../contracts/usage.js";
 import type { ActiveRun } from "./active-run.js";
 import { ValidationError } from "../../contracts/errors.js";
@@ -32,13 +31,14 @@ export interface RunEnd {
 class RunSums {
   readonly tasks: RunRecord["tasks"];
   readonly #usage: readonly UsageRecord[];
-  readonly #savings: ContextFormatSavings | undefined;
+  readonly #savings: Pick<ExecutionMetrics, "contextFormat" | "saved">;
   #metrics: ExecutionMetrics | undefined;
 
-  constructor({ records, ledger, formatter }: ActiveRun) {
+  constructor({ records, ledger, formatter, saved }: ActiveRun) {
     this.tasks = records;
     this.#usage = ledger.records;
-    this.#savings = formatter?.savings;
+    const contextFormat = formatter?.savings;
+    this.#savings = { ...(contextFormat && { contextFormat }), ...(saved && { saved }) };
   }
 
   get metrics(): ExecutionMetrics {

@@ -53,11 +53,12 @@ export class RunRedactor implements Redactor {
       const model = task.handler === undefined ? this.#settings.model(task, agent) : undefined;
       if (model !== undefined) this.#models.add(model);
     }
-    return createRedactor({ filters: () => this.#filters() });
+    const bound = this.#settings.all(Tokens.SecretFilter);
+    return createRedactor({ filters: () => this.#filters(bound) });
   }
 
-  *#filters(): Generator<SecretFilter> {
-    yield* this.#settings.all(Tokens.SecretFilter);
+  *#filters(bound: readonly SecretFilter[]): Generator<SecretFilter> {
+    yield* bound;
     for (const model of this.#models)
       if (typeof model.redact === "function") yield (text) => model.redact?.(text) ?? text;
   }

@@ -8,7 +8,7 @@ import type { AfterPayload } from "../../kernel/hooks/step.js";
 import type { TaskFrame } from "./task-frame.js";
 import type { TaskValue } from "../../contracts/task-value.js";
 import { ValidationError, endsRun } from "../../contracts/errors.js";
-import { preview, requireInteger } from "../../contracts/validation.js";
+import { preview, requireInteger, requireText } from "../../contracts/validation.js";
 import { settleWithin } from "../../util/abort/timeouts.js";
 import { addRestored } from "../usage/elsewhere.js";
 import { FrameStep } from "./task-frame.js";
@@ -86,6 +86,10 @@ export class Attempt extends FrameStep<TaskCall, TaskOutput> {
       );
     requireInteger("answer() of beforeTask toolCallCount", answer.toolCallCount, 0);
     const { run, record } = this.frame;
+    if (answer.agentRole !== undefined) {
+      requireText(answer.agentRole, "answer() of beforeTask agentRole must be a text");
+      record.agentRole = answer.agentRole;
+    }
     if (answer.calls !== undefined) addRestored(run, record, answer.calls);
     record.restoredToolCalls = answer.toolCallCount;
     return this.#finished(await valueOf(this.planned, answer));

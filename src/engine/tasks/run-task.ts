@@ -24,6 +24,7 @@ import { Attempt, Refused } from "./attempt.js";
 import { TaskAttempt } from "./task-attempt.js";
 import { TaskFrame } from "./task-frame.js";
 import { explained, feedbackOf } from "../../contracts/task-value.js";
+import { taskLabel } from "../../contracts/task-label.js";
 
 const NO_SECTIONS: TaskCall["promptSections"] = Object.freeze([]);
 const NO_OUTPUTS: readonly TaskOutput[] = Object.freeze([]);
@@ -115,7 +116,8 @@ class TaskRun {
   ): Attempt {
     const { run, planned, extras } = this;
     if (this.#cancellation.reason !== undefined) throw this.#cancellation.reason;
-    const record = this.#begin(agent, run.clock.monotonicMs());
+    const by = this.#record?.agent ?? agent; // a handoff lasts
+    const record = this.#begin(by, run.clock.monotonicMs());
     run.attempts.set(planned.id, record.attempt);
     const frame = new TaskFrame(run, record, this.#cancellation, extras);
     const call = this.#callOf(frame, contextOutputs, revision, retriesLeft);
@@ -133,7 +135,7 @@ class TaskRun {
       attempt: previous === undefined ? this.#nextAttempt : previous.attempt + 1,
       task: planned.task,
       agent,
-      agentRole: this.#role,
+      agentRole: this.#currentRole,
       startedMs,
       previous,
       contextIds: planned.contextIds,
@@ -195,6 +197,10 @@ class TaskRun {
         { hint: `Task '${task.description}' needs its output; run it first.` },
       );
     });
+  }
+
+  get #currentRole(): string {
+    return this.#record?.agentRole ?? this.#role;
   }
 
   #agentNow(): Agent | undefined {
@@ -271,12 +277,12 @@ class TaskRun {
   }
 
   #executionError(cause: Error): TaskExecutionError {
-    const { description } = this.planned.task;
+    const { task } = this.planned;
     return new TaskExecutionError(
-      `Task failed: ${description}: ${messageOf(cause)}`,
+      `Task failed: ${taskLabel(task)}: ${messageOf(cause)}`,
       {
-        taskDescription: description,
-        agentRole: this.#role,
+        taskDescription: task.description,
+        agentRole: this.#currentRole,
         completedTaskOutputs: this.run.completed(),
       },
       { cause, hint: explained(cause) },
@@ -292,9 +298,8 @@ class TaskRun {
   #identity(): TaskIdentity {
     const { parentTaskId } = this.extras;
     const taskId = this.planned.id;
-    return parentTaskId === undefined
-      ? { taskId, agentRole: this.#role }
-      : { taskId, parentTaskId, agentRole: this.#role };
+    const agentRole = this.#currentRole;
+    return parentTaskId === undefined ? { taskId, agentRole } : { taskId, parentTaskId, agentRole };
   }
 
   /** Returns the fields that the task's start and end events have in common. */

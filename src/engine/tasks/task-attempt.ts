@@ -56,8 +56,9 @@ export class TaskAttempt implements TaskRecord {
   readonly parentTaskId: string | undefined;
   readonly attempt: number;
   readonly task: AnyTask;
-  readonly agent: Agent | undefined;
-  readonly agentRole: string;
+  /** The agent that works, or worked last: a handoff changes it. */
+  agent: Agent | undefined;
+  agentRole: string;
   readonly startedMs: number;
   readonly previous: TaskAttempt | undefined;
   readonly contextIds: readonly string[];

@@ -104,6 +104,11 @@ export class ActiveTaskScope implements TaskScope {
   delegate(request: DelegationRequest, o?: DelegateOptions): Promise<DelegationResponse> {
     return delegate(this.frame, request, o);
   }
+  handOver(agent: Agent): void {
+    const { record } = this.frame;
+    record.agent = agent;
+    record.agentRole = agent.role;
+  }
   writeMemory(scope: string, entry: MemoryEntry, target?: MemoryTarget): Promise<void> {
     return writeMemory(this.frame, scope, entry, target);
   }

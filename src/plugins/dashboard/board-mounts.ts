@@ -59,6 +59,7 @@ export class BoardMounts {
     if (hasPort && (port !== address.port || port === 0)) return undefined; // it has its own
     requireFit(settings, address);
     const server = await serve({
+      service: address.service,
       allowedHosts: address.allowedHosts,
       allowedOrigins: address.publicUrl === undefined ? [] : [new URL(address.publicUrl).origin],
     });

@@ -14,20 +14,28 @@ import type { RunSummary } from "../../contracts/run-store.js";
 import type { RunComparison } from "./protocol/compare.js";
 import type { ReadableRun } from "./stores/board-runs.js";
 import type { BoardLimits } from "./server/limits.js";
-import { AgentEnsembleError, RunCancelledError } from "../../contracts/errors.js";
+import { AgentEnsembleError, RunCancelledError, ValidationError } from "../../contracts/errors.js";
 import { Tokens } from "../../contracts/tokens.js";
 import { firstEnding, withTimeout } from "../../util/abort/timeouts.js";
 import { emitProcessWarning } from "../../util/process-warning.js";
-import { requireOneOf, requireText } from "../../contracts/validation.js";
+import {
+  checkOptions,
+  preview,
+  requireFunction,
+  requireOneOf,
+  requireText,
+} from "../../contracts/validation.js";
 import { isObject } from "../../util/objects.js";
 import { toJsonValue } from "../../util/json/to-json-value.js";
 import { createRedactor } from "../../util/redaction/redactor.js";
 import { Alerts } from "./alerts.js";
 import { AuditLog } from "./audit.js";
+import { RegisteredChats } from "./control/chat-threads.js";
 import { Registrations } from "./control/registrations.js";
 import { RunStarts } from "./control/run-starts.js";
 import { RunFeed } from "./feed/run-feed.js";
 import { StoreWriter } from "./feed/store-writer.js";
+import { BoardProcesses } from "./processes/board-processes.js";
 import { ReviewDesk } from "./server/review-desk.js";
 import { BaselineChanges } from "./stores/baseline-changes.js";
 import { BoardRuns } from "./stores/board-runs.js";
@@ -59,6 +67,8 @@ const NAMES: ReadonlySet<string> = new Set([
   "nodeType",
 ]);
 
+const PANEL_NAME = /^[\w-]{1,64}$/;
+
 /** What a board has of one kernel. */
 interface AttachedKernel {
   readonly stops: (() => void)[];
@@ -78,7 +88,10 @@ export class Board {
   readonly audit: AuditLog;
   readonly runs: BoardRuns;
   readonly registrations = new Registrations();
+  readonly chats = new RegisteredChats();
   readonly starts: RunStarts;
+  /** The other processes on this board. */
+  readonly processes: BoardProcesses;
   /** The plugin that feeds this board. */
   readonly plugin: Plugin;
   readonly #redactor = createRedactor();
@@ -100,7 +113,7 @@ export class Board {
       readonly plugin: Plugin;
       /** The address of a page of the dashboard. */
       readonly link: (page: string) => string;
-      readonly limits: Pick<BoardLimits, "storeMs" | "closeMs">;
+      readonly limits: BoardLimits;
     },
   ) {
     const { store, contents, tokens } = settings;
@@ -114,6 +127,8 @@ export class Board {
     const { clock, ids, link } = o;
     this.#alerts = new Alerts(settings.alerts, { feed: this.feed, clock, ids, link });
     this.audit = new AuditLog(o.clock, { onAudit: settings.onAudit, store });
+    const { feed, desk, audit } = this;
+    this.processes = new BoardProcesses({ feed, desk, audit, limits: o.limits });
     const { storeMs, closeMs } = o.limits;
     this.#closeMs = closeMs;
     this.runs = new BoardRuns(this.feed, {
@@ -186,9 +201,10 @@ export class Board {
     if (kernel === undefined) return;
     kernel.stops.push(this.desk.watch(get(Tokens.ReviewStore)));
     kernel.routes = all(Tokens.HttpRoute);
-    kernel.panels = all(Tokens.DashboardPanel);
+    const panels = all(Tokens.DashboardPanel);
+    panels.forEach(checkPanel);
+    kernel.panels = panels;
     kernel.kept = all(Tokens.KeptRuns);
-    kernel.panels.forEach(checkPanel);
   }
 
   /** Lets go of a kernel. Its runs stay. */
@@ -253,6 +269,7 @@ export class Board {
   async close(): Promise<void> {
     for (const events of [...this.#kernels.keys()]) this.detach(events);
     this.#alerts.close();
+    this.processes.close();
     await this.#writer?.close();
     await firstEnding(this.audit.written(), { timeoutMs: this.#closeMs });
     const ms = this.#closeMs;
@@ -275,10 +292,20 @@ export class Board {
 }
 
 /** @throws ValidationError for a panel that can't be shown */
-function checkPanel({ name, title, view }: DashboardPanel): void {
-  requireText(name, "The name of a dashboard panel must not be blank");
+function checkPanel(panel: DashboardPanel): void {
+  checkOptions("A dashboard panel", panel, ["name", "title", "view", "read"]);
+  const { name, title, view, read } = panel;
+  if (typeof name !== "string" || !PANEL_NAME.test(name))
+    throw new ValidationError(
+      `The name of a dashboard panel must be 1 to 64 letters, digits, - and _, got: ${preview(name)}`,
+    );
+  requireFunction(`The read of dashboard panel '${name}'`, read ?? null);
   requireText(title, `The title of dashboard panel '${name}' must not be blank`);
-  requireOneOf(`The view of dashboard panel '${name}'`, view, ["table", "json", "markdown"]);
+  requireOneOf(`The view of dashboard panel '${name}'`, view ?? null, [
+    "table",
+    "json",
+    "markdown",
+  ]);
 }
 
 /** JSON data without its texts, but for those in fields with the name of a name. */

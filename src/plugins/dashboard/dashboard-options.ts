@@ -13,6 +13,7 @@ import {
   requireText,
 } from "../../contracts/validation.js";
 import { checkAlerts } from "./alerts.js";
+import { checkReportTarget, type ReportTarget } from "./reporting/report-target.js";
 import { isObject } from "../../util/objects.js";
 import {
   bareHost,
@@ -25,10 +26,10 @@ import {
   urlHostOf,
 } from "../shared/http/listening-names.js";
 
-/** Permission of a person: to look; to look and answer reviews; to do both, and start, cancel and remove runs. */
+/** Permission of a person: to look; to look and answer reviews; to do both, and start, cancel and remove runs. `reporter`: a process that may report its runs, and nothing else. */
 export type DashboardRole = Exclude<PrincipalRole, "caller">;
 
-/** A person who may use the dashboard. */
+/** A person who may use the dashboard, or a process that reports to it. */
 export interface DashboardUser {
   readonly name: string;
   readonly role: DashboardRole;
@@ -59,6 +60,8 @@ export interface DashboardOptions {
   readonly allowedHosts?: readonly string[] | undefined;
   /** Origins of pages that may use the API and the socket, `http://localhost:7328` for instance. Default: only the dashboard's own. */
   readonly allowedOrigins?: readonly string[] | undefined;
+  /** Another dashboard that shows the runs of this process too, and answers their reviews. Default: none. */
+  readonly reportTo?: ReportTarget | undefined;
   /** Where runs are kept besides the memory of the process. Default: nowhere; the last 100 runs are in memory. */
   readonly store?: RunStore | undefined;
   /** `false`: only names, structure, times, tokens and cost leave the process, no prompt, response, argument or result. Default true. */
@@ -78,7 +81,7 @@ export interface DashboardOptions {
 /** Checked options with defaults. */
 export interface DashboardSettings extends Pick<
   DashboardOptions,
-  "token" | "authenticate" | "store" | "onAudit"
+  "token" | "authenticate" | "store" | "onAudit" | "reportTo"
 > {
   readonly port: number | false;
   /** Whether the options set the port. */
@@ -109,6 +112,7 @@ const OPTIONS: readonly (keyof DashboardOptions)[] = [
   "publicUrl",
   "allowedHosts",
   "allowedOrigins",
+  "reportTo",
   "store",
   "contents",
   "tokens",
@@ -117,7 +121,7 @@ const OPTIONS: readonly (keyof DashboardOptions)[] = [
   "alerts",
   "onAudit",
 ];
-const ROLES: readonly DashboardRole[] = ["viewer", "reviewer", "operator"];
+const ROLES: readonly DashboardRole[] = ["viewer", "reviewer", "operator", "reporter"];
 const STORE_METHODS = ["append", "put", "list", "get", "read", "remove"] as const;
 const DEFAULT_PORT = 7329;
 
@@ -146,6 +150,7 @@ export function resolveDashboardOptions(o: DashboardOptions): DashboardSettings 
       ...(publicUrl === undefined ? [] : [publicUrl.origin]),
     ]),
     store: o.store,
+    reportTo: o.reportTo && { ...o.reportTo },
     contents: o.contents ?? true,
     tokens: o.tokens ?? "watched",
     keepAlive: o.keepAlive ?? false,
@@ -161,6 +166,7 @@ function checkFields(o: DashboardOptions): void {
   requireBoolean("dashboard keepAlive", o.keepAlive);
   if (typeof o.tokens !== "boolean") requireOneOf("dashboard tokens", o.tokens, ["watched"]);
   checkAlerts(o.alerts);
+  checkReportTarget(o.reportTo);
   requireInteger("dashboard maxConcurrentRuns", o.maxConcurrentRuns, 1);
   requireFunction("dashboard onAudit", o.onAudit);
   checkStore(o.store);

@@ -9,7 +9,10 @@ import type { BindApi, Plugin, PluginContext } from "../../contracts/plugin.js";
 import type { StoredReview } from "../../contracts/review.js";
 import type { Clock, IdGenerator } from "../../contracts/runtime.js";
 import type { DashboardOptions, DashboardSettings } from "./dashboard-options.js";
+import type { ChatThreads, ConversationRegistration } from "./control/chat-threads.js";
 import type { Registration, Runnable } from "./control/registrations.js";
+import type { Reporter } from "./reporting/reporter.js";
+import type { ReportTarget } from "./reporting/report-target.js";
 import type { BoardPlace, BoardServer } from "./server/board-server.js";
 import { ValidationError } from "../../contracts/errors.js";
 import { DashboardError } from "../../contracts/state-errors.js";
@@ -47,6 +50,16 @@ export interface Dashboard extends Plugin {
    * for a kernel that has booted without this plugin
    */
   register(name: string, runnable: Runnable, options?: Registration): this;
+  /**
+   * Shows the threads of a conversation on the page, for reading. Its runs are on the dashboard if
+   * the conversation has this plugin.
+   * @throws ValidationError for an invalid name, and for a name that is taken
+   */
+  registerConversation(
+    name: string,
+    conversation: ChatThreads,
+    options?: ConversationRegistration,
+  ): this;
   /** Informs the pages, ends all connections, writes what the store has not got yet and disposes the store. Kernels and waiting reviews go on. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -93,6 +106,7 @@ export function createDashboard(options: DashboardOptions, parts: DashboardParts
 class LiveDashboard implements Dashboard {
   readonly name = "dashboard";
   readonly #settings: DashboardSettings;
+  readonly #ids: IdGenerator;
   readonly #board: Board;
   readonly #limits: BoardLimits;
   readonly #mounts: BoardMounts;
@@ -104,6 +118,7 @@ class LiveDashboard implements Dashboard {
   #listening: Promise<string> | undefined;
   #url: string | undefined;
   #closing: Promise<void> | undefined;
+  #reporter: Promise<Reporter> | undefined;
 
   readonly handler = (request: IncomingMessage, response: ServerResponse): void => {
     this.#whenServing().then(
@@ -122,6 +137,7 @@ class LiveDashboard implements Dashboard {
   constructor(settings: DashboardSettings, parts: DashboardParts) {
     const { clock = systemClock, ids = uuidGenerator, limits } = parts;
     this.#settings = settings;
+    this.#ids = ids;
     this.#limits = { ...LIMITS, ...limits };
     this.#board = new Board(settings, {
       clock,
@@ -170,6 +186,7 @@ class LiveDashboard implements Dashboard {
     const { port, hasPort } = this.#settings;
     const waits = this.#waits && !hasPort;
     if (this.#closing === undefined && port !== false && !waits) await this.listen();
+    if (this.#closing === undefined) void this.#report();
     this.#board.started(ctx);
   }
 
@@ -198,6 +215,15 @@ class LiveDashboard implements Dashboard {
 
   register(name: string, runnable: Runnable, options: Registration = {}): this {
     this.#board.registrations.add(name, runnable, { plugin: this, options });
+    return this;
+  }
+
+  registerConversation(
+    name: string,
+    conversation: ChatThreads,
+    options: ConversationRegistration = {},
+  ): this {
+    this.#board.chats.add(name, conversation, options);
     return this;
   }
 
@@ -267,6 +293,20 @@ class LiveDashboard implements Dashboard {
     await server.close("A service takes the port over");
   }
 
+  /** Connects to the board of `reportTo`. */
+  async #report(): Promise<void> {
+    const { reportTo } = this.#settings;
+    if (reportTo === undefined) return;
+    this.#reporter ??= this.#connect(reportTo);
+    await this.#reporter;
+  }
+
+  async #connect(reportTo: ReportTarget): Promise<Reporter> {
+    const { Reporter: BoardReporter } = await import("./reporting/reporter.js");
+    const o = { limits: this.#limits, instance: this.#ids.next() };
+    return new BoardReporter(this.#board, reportTo, o);
+  }
+
   #whenServing(): Promise<BoardServer> {
     if (this.#closing !== undefined)
       return Promise.reject(new DashboardError("The dashboard has been closed"));
@@ -291,6 +331,7 @@ class LiveDashboard implements Dashboard {
     const server = await this.#server?.catch(() => undefined);
     await server?.close("The dashboard was closed");
     await this.#mounts.close();
+    await (await this.#reporter)?.close();
     this.#url = undefined;
     await this.#board.close();
   }

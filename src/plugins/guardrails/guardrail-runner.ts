@@ -2,12 +2,11 @@ import type { InputGuardrail, OutputGuardrail } from "../../contracts/guardrail.
 import type { After, Reject, TaskCall } from "../../contracts/hooks.js";
 import type { TaskOutput } from "../../contracts/output.js";
 import type { Awaitable } from "../../contracts/types.js";
-import type { GuardrailVerdict } from "./verdict.js";
-import { GuardrailViolationError } from "../../contracts/errors.js";
-import { reject } from "../../contracts/hooks.js";
+import type { RefusalReason } from "../shared/guardrail-refusal.js";
 import { contextOutput } from "../../contracts/output.js";
 import { checkOptions, requireDuration } from "../../contracts/validation.js";
-import { judge } from "./verdict.js";
+import { guardedRole, guardrailRefusal } from "../shared/guardrail-refusal.js";
+import { askGuardrail } from "./verdict.js";
 
 /** Options of {@link guardrails}. */
 export interface GuardrailsOptions {
@@ -48,12 +47,13 @@ export class GuardrailRunner {
     const getOutput: Parameters<InputGuardrail>[0]["getOutput"] = (task) =>
       contextOutput(contextOutputs, task);
     for (const guardrail of guardrails) {
-      const verdict = await judge(this.#timeoutMs, call.signal, (signal) =>
+      const verdict = await askGuardrail(this.#timeoutMs, call.signal, (signal) =>
         guardrail({
           taskDescription,
           expectedOutput,
           contextOutputs,
           agentRole: guardedRole(call),
+          run: call.run,
           signal,
           getOutput,
         }),
@@ -71,13 +71,14 @@ export class GuardrailRunner {
       // the type of the task is that of `parsed`
       const { raw, parsed } = output;
       const { contextOutputs } = call;
-      const verdict = await judge(this.#timeoutMs, call.signal, (signal) =>
+      const verdict = await askGuardrail(this.#timeoutMs, call.signal, (signal) =>
         guardrail({
           raw,
           parsed,
           taskDescription: call.task.description,
-          agentRole: guardedRole(call),
+          agentRole: output.agentRole,
           contextOutputs,
+          run: call.run,
           signal,
           getOutput: (task) => contextOutput(contextOutputs, task),
         }),
@@ -87,40 +88,11 @@ export class GuardrailRunner {
   }
 }
 
-function guardedRole(call: TaskCall): string {
-  return call.agent?.role ?? "(deterministic)";
-}
-
 function violation(
   type: "INPUT" | "OUTPUT",
   call: TaskCall,
-  { reason, cause }: GuardrailVerdict,
+  verdict: RefusalReason,
   guardrail: { readonly name: string },
 ): Reject {
-  const guardrailName = guardrail.name === "" ? undefined : guardrail.name;
-  const { run, taskId, parentTaskId, attempt, retriesLeft = 0 } = call;
-  if (run.listens("guardrail_refused"))
-    run.emit({
-      type: "guardrail_refused",
-      taskId,
-      ...(parentTaskId !== undefined && { parentTaskId }),
-      agentRole: guardedRole(call),
-      ...(guardrailName !== undefined && { guardrailName }),
-      kind: type,
-      message: reason,
-      attempt,
-      retriesLeft: type === "INPUT" ? 0 : retriesLeft,
-    });
-  return reject(
-    new GuardrailViolationError(
-      {
-        type,
-        violationMessage: reason,
-        taskDescription: call.task.description,
-        agentRole: guardedRole(call),
-        guardrailName,
-      },
-      cause === undefined ? {} : { cause },
-    ),
-  );
+  return guardrailRefusal(type, call, verdict, guardrail.name === "" ? undefined : guardrail.name);
 }

@@ -1,25 +1,19 @@
 import { AgentEnsembleError, RunCancelledError } from "../../contracts/errors.js";
 import { preview } from "../../contracts/validation.js";
+import type { RefusalReason } from "../shared/guardrail-refusal.js";
 import { withTimeout } from "../../util/abort/timeouts.js";
 import { messageOf } from "../../util/errors.js";
-
-/** The reason why a guardrail refuses. */
-export interface GuardrailVerdict {
-  readonly reason: string;
-  /** The error that the guardrail threw, where that was the reason. */
-  readonly cause?: unknown;
-}
 
 /**
  * Calls one guardrail. Only `true` and `{ ok: true }` pass. A guardrail that throws, exceeds the time limit or returns anything else refuses.
  * The guardrail's signal is aborted at the time limit and with `ended`; neither waits for the guardrail to finish.
  * @throws the reason of `ended` when the task or the run ends first.
  */
-export function judge(
+export function askGuardrail(
   timeoutMs: number,
   ended: AbortSignal,
   ask: (signal: AbortSignal) => unknown,
-): Promise<GuardrailVerdict | undefined> {
+): Promise<RefusalReason | undefined> {
   return withTimeout((signal) => runGuardrail(ask, signal), {
     ms: timeoutMs,
     late: () => ({ reason: `the guardrail did not decide within ${timeoutMs} ms` }),
@@ -31,7 +25,7 @@ export function judge(
 async function runGuardrail(
   ask: (signal: AbortSignal) => unknown,
   signal: AbortSignal,
-): Promise<GuardrailVerdict | undefined> {
+): Promise<RefusalReason | undefined> {
   try {
     return verdictOf(await ask(signal));
   } catch (error) {
@@ -39,8 +33,9 @@ async function runGuardrail(
   }
 }
 
-function verdictOf(answer: unknown): GuardrailVerdict | undefined {
+function verdictOf(answer: unknown): RefusalReason | undefined {
   if (answer === true) return undefined;
+  if (answer === false) return { reason: "the guardrail gave no reason" };
   const { ok, reason } =
     typeof answer === "object" && answer !== null
       ? (answer as { readonly ok?: unknown; readonly reason?: unknown })
@@ -54,7 +49,7 @@ function verdictOf(answer: unknown): GuardrailVerdict | undefined {
           : "the guardrail gave no reason",
     };
   return {
-    reason: `the guardrail returned ${preview(answer)}; it must return true, { ok: true } or { ok: false, reason }`,
+    reason: `the guardrail returned ${preview(answer)}; it must return true, false, { ok: true } or { ok: false, reason }`,
   };
 }
 

@@ -1,7 +1,12 @@
+import type { StoredReview } from "../../contracts/review.js";
 import type { Fields } from "../../util/objects.js";
+import type { ChunkSource } from "../shared/ui-stream/chunk-response.js";
+import type { LiveStream } from "./live-stream.js";
+import type { AnswerableReviews } from "./run-handler-options.js";
 import { ReviewDecision } from "../../contracts/review.js";
 import { asFields, asList } from "../../util/objects.js";
-import { badRequest } from "../shared/http/http-refusal.js";
+import { badRequest, HttpRefusal } from "../shared/http/http-refusal.js";
+import { forbidden } from "./serve-endpoints.js";
 
 /** An answer to the question whether a tool call may be made. */
 export interface ApprovalAnswer {
@@ -10,14 +15,16 @@ export interface ApprovalAnswer {
 }
 
 /**
- * The answers in the last one of a list of UI messages, all else in it is ignored; `undefined` for a body without any.
+ * The answers in the message that `messageId` names, else in the last one; all else in it is ignored. `undefined` for a body without any.
  * @throws HttpRefusal 400 for an answer that is neither yes nor no.
  */
 export function approvalsIn(
-  { messages }: Fields,
+  { messages, message, messageId }: Fields,
   by: string,
 ): readonly ApprovalAnswer[] | undefined {
-  const parts = asList(asFields(asList(messages).at(-1))?.["parts"]);
+  const all = message === undefined ? asList(messages).map(asFields) : [asFields(message)];
+  const named = all.findLast((one) => one?.["id"] === messageId && messageId !== undefined);
+  const parts = asList((named ?? all.at(-1))?.["parts"]);
   const answers = parts.flatMap((part) => {
     const { state, approval } = asFields(part) ?? {};
     return state === "approval-responded" ? [approvalAnswerOf(asFields(approval) ?? {}, by)] : [];
@@ -34,4 +41,35 @@ function approvalAnswerOf({ id, approved, reason }: Fields, by: string): Approva
   const remarks = { by, comment: reason };
   const decision = approved ? ReviewDecision.continue(remarks) : ReviewDecision.exitEarly(remarks);
   return { reviewId: id, decision };
+}
+
+/** Where answers go, and who may give them. */
+export interface AnswerDesk {
+  readonly reviews: AnswerableReviews;
+  readonly mayAnswer: (review: StoredReview) => boolean;
+}
+
+/**
+ * Answers what a run has asked, and returns the stream of what follows. Answers to what it has not asked, or what was answered before, are ignored.
+ * @throws HttpRefusal 403 for a review that needs another role, 409 where another reader has the stream or it waits for another answer.
+ */
+export async function answeredStream(
+  stream: LiveStream,
+  answers: readonly ApprovalAnswer[],
+  { reviews, mayAnswer }: AnswerDesk,
+): Promise<ChunkSource> {
+  const pending = (await reviews.pending()).filter(({ reviewId }) => stream.asked(reviewId));
+  const open = answers.flatMap(({ reviewId, decision }) => {
+    const review = pending.find((one) => one.reviewId === reviewId);
+    return review === undefined ? [] : [{ review, decision }];
+  });
+  if (!open.every(({ review }) => mayAnswer(review))) throw forbidden();
+  for (const { review, decision } of open) await reviews.resolve(review.reviewId, decision);
+  const source = await stream.goOn(answers.map(({ reviewId }) => reviewId));
+  if (source !== undefined) return source;
+  throw new HttpRefusal(
+    409,
+    "STREAM_IN_USE",
+    "Another request has this stream, or it waits for another answer",
+  );
 }

@@ -27,6 +27,8 @@ export class KeptStream implements LiveStream {
   #behindPause = 0;
   #readers = 0;
   #state: "running" | "paused" | "over" = "running";
+  /** Who waits for another state. */
+  readonly #waiting: (() => void)[] = [];
   /** Why the store has not all parts. */
   #fault: Error | undefined;
   #begin: () => void = () => undefined;
@@ -40,6 +42,15 @@ export class KeptStream implements LiveStream {
     this.#failure = parts.failure;
     this.#parts = parts;
     void this.#keep(chunksOfRun(parts), parts);
+  }
+
+  get isPaused(): boolean {
+    return this.#state === "paused";
+  }
+
+  async settled(): Promise<void> {
+    if (this.#state === "running")
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
   asked(reviewId: string): boolean {
@@ -76,7 +87,7 @@ export class KeptStream implements LiveStream {
       reportFailure(this.#fault);
       chunks.leave();
     }
-    this.#state = "over";
+    this.#settle("over");
     this.#parts = undefined;
     this.#begin();
     try {
@@ -84,6 +95,11 @@ export class KeptStream implements LiveStream {
     } catch (error) {
       reportFailure(toError(error));
     }
+  }
+
+  #settle(state: "paused" | "over"): void {
+    this.#state = state;
+    for (const settle of this.#waiting.splice(0)) settle();
   }
 
   async #append(chunk: UIChunk): Promise<void> {
@@ -94,7 +110,7 @@ export class KeptStream implements LiveStream {
   }
 
   async #waitForAnswer(chunks: RunChunks, { events, options }: StreamParts): Promise<void> {
-    this.#state = "paused";
+    this.#settle("paused");
     await events.arrival(); // before that it would pause again
     this.#state = "running";
     chunks.goOn(options);

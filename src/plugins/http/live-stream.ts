@@ -20,6 +20,10 @@ export interface StreamParts {
 export interface LiveStream {
   /** Whether it can be read after the end of its run. */
   readonly isKept: boolean;
+  /** Whether everything that is left of the run waits for a person. */
+  readonly isPaused: boolean;
+  /** Resolves when the run waits for people, or has ended. */
+  settled(): Promise<void>;
   /** Whether the run has asked this about one of its tool calls. */
   asked(reviewId: string): boolean;
   /** Returns the stream for the request that began it; `undefined` where its store does not keep it. */
@@ -50,6 +54,14 @@ export class DirectStream implements LiveStream {
     this.#parts = parts;
     this.#chunks = chunksOfRun(parts);
     this.#response = new ResponseChunks(this.#chunks);
+  }
+
+  get isPaused(): boolean {
+    return this.#chunks.isPaused;
+  }
+
+  async settled(): Promise<void> {
+    await this.#parts.handle.output.catch(() => undefined);
   }
 
   asked(reviewId: string): boolean {

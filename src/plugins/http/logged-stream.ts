@@ -15,13 +15,19 @@ export interface FollowedRun {
   readonly runId: string;
   /** Whether the run goes on in this process; `undefined` where it did not run here. */
   readonly isLive: () => boolean | undefined;
+  /** Whether the stream ends where people are waited for. */
+  readonly endsAtApproval: boolean;
+  /** Whether another process waits for people, by the log. */
+  readonly waitsElsewhere: boolean;
 }
 
 /** The stream of a run as its log has it: what is recorded, what is recorded until its end where it still goes on here, then the end or an error. */
 export function loggedStream(run: FollowedRun, page: PageStream): ChunkSource {
   const end = new AbortController();
-  const store = { read: followed(run, end.signal) };
-  const chunks = storedChunks(store, run.runId, page);
+  const { runId, isLive, endsAtApproval, waitsElsewhere } = run;
+  const mayPause = (): boolean => endsAtApproval && (isLive() ?? waitsElsewhere);
+  const store = { read: followed(run, end.signal, () => page.waitsForPeople && mayPause()) };
+  const chunks = storedChunks(store, runId, page, mayPause);
   return {
     next: async () => {
       const result = await chunks.next();
@@ -31,8 +37,12 @@ export function loggedStream(run: FollowedRun, page: PageStream): ChunkSource {
   };
 }
 
-/** Reads a log, and waits at its end for more while the run goes on. */
-function followed({ log, isLive }: FollowedRun, signal: AbortSignal): RunStore["read"] {
+/** Reads a log, and waits at its end for more while the run goes on and does not pause. */
+function followed(
+  { log, isLive }: FollowedRun,
+  signal: AbortSignal,
+  isPaused: () => boolean,
+): RunStore["read"] {
   let looks = 0;
   let hasEnd = false;
   return async (id, after, limit): Promise<readonly LogEntry[]> => {
@@ -42,6 +52,7 @@ function followed({ log, isLive }: FollowedRun, signal: AbortSignal): RunStore["
       hasEnd ||= entries.some(({ type }) => type === "ensemble_completed");
       if (entries.length > 0 || hasEnd || goesOn === undefined || looks >= LAST_LOOKS)
         return entries;
+      if (goesOn && isPaused()) return entries;
       if (!goesOn) looks++;
       await sleep(LOG_PAUSE_MS, signal);
     }

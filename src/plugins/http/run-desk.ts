@@ -1,22 +1,22 @@
 import type { Principal } from "../../contracts/http-route.js";
-import type { ReviewStore } from "../../contracts/review.js";
+import type { StoredReview } from "../../contracts/review.js";
 import type { RunHandle } from "../../contracts/run.js";
 import type { ChunkSource } from "../shared/ui-stream/chunk-response.js";
 import type { ApprovalAnswer } from "./approvals.js";
 import type { RunOwnership } from "./review-access.js";
-import type { RunSettings, StreamingEnsemble } from "./run-handler-options.js";
+import type { AnswerableReviews, RunSettings, StreamingEnsemble } from "./run-handler-options.js";
 import type { ServedEndpoint, HttpExchange } from "./serve-endpoints.js";
 import type { StartedRun } from "./started-runs.js";
 import { jsonAnswer, PRIVATE_HEADERS } from "./answers.js";
 import { HttpRefusal } from "../shared/http/http-refusal.js";
-import { approvalsIn } from "./approvals.js";
+import { answeredStream, approvalsIn } from "./approvals.js";
 import { readJsonObject } from "../shared/http/json-body.js";
 import { loggedStream } from "./logged-stream.js";
 import { OWNER_TAG, ownerTagOf } from "./ownership.js";
 import { ReviewAccess } from "./review-access.js";
 import { noSuchReview } from "./review-answer.js";
 import { noSuchRun, runFailure, runHeaders, wantsStream } from "./run-answers.js";
-import { forbidden } from "./serve-endpoints.js";
+import { requireMay } from "./serve-endpoints.js";
 import { StartedRuns } from "./started-runs.js";
 import { StreamAnswers } from "./stream-answers.js";
 
@@ -40,7 +40,7 @@ export class RunDesk implements RunOwnership {
     this.#ensemble = ensemble;
     this.#settings = settings;
     this.#streams = new StreamAnswers(settings);
-    this.close = settings.reviews?.onRequest(() => undefined) ?? (() => undefined); // pages that get the streams answer
+    this.close = settings.reviews?.onRequest?.(() => undefined) ?? (() => undefined); // pages that get the streams answer
   }
 
   endpoints(): readonly ServedEndpoint[] {
@@ -58,7 +58,7 @@ export class RunDesk implements RunOwnership {
 
   async #post(asked: HttpExchange): Promise<Response> {
     const { request, principal } = asked;
-    this.#requireMay(principal);
+    requireMay(principal, this.#ensemble);
     const body = await readJsonObject(request, this.#settings);
     const { reviews } = this.#settings;
     const answers = reviews === undefined ? undefined : approvalsIn(body, principal.name);
@@ -115,30 +115,15 @@ export class RunDesk implements RunOwnership {
   async #goOn(
     { request, principal }: HttpExchange,
     answers: readonly ApprovalAnswer[],
-    reviews: ReviewStore,
+    reviews: AnswerableReviews,
   ): Promise<Response> {
     const run = this.#runs.findAsking(
       answers.map(({ reviewId }) => reviewId),
       principal,
     );
     if (run?.stream === undefined) throw noSuchReview();
-    const { stream } = run;
-    const pending = (await reviews.pending()).filter(({ reviewId }) => stream.asked(reviewId));
-    const open = answers.filter((answer) =>
-      pending.some((one) => one.reviewId === answer.reviewId),
-    );
-    for (const { reviewId } of open) {
-      const review = pending.find((one) => one.reviewId === reviewId);
-      if (review === undefined || !this.#access.mayAnswer(review, principal)) throw forbidden();
-    }
-    for (const { reviewId, decision } of open) await reviews.resolve(reviewId, decision);
-    const source = await stream.goOn(answers.map(({ reviewId }) => reviewId));
-    if (source === undefined)
-      throw new HttpRefusal(
-        409,
-        "STREAM_IN_USE",
-        "Another request has this stream, or it waits for another answer",
-      );
+    const mayAnswer = (review: StoredReview): boolean => this.#access.mayAnswer(review, principal);
+    const source = await answeredStream(run.stream, answers, { reviews, mayAnswer });
     return this.#streams.respond(source, run.id, request);
   }
 
@@ -159,7 +144,10 @@ export class RunDesk implements RunOwnership {
       const run = this.#runs.get(runId);
       return run === undefined ? undefined : run.handle !== undefined;
     };
-    return loggedStream({ log, isLive, runId }, this.#streams.page(runId));
+    const endsAtApproval = this.#settings.reviews !== undefined;
+    const waitsElsewhere = summary.state === "waiting";
+    const run = { log, isLive, runId, endsAtApproval, waitsElsewhere };
+    return loggedStream(run, this.#streams.page(runId));
   }
 
   #cancel({ principal, id }: HttpExchange): Response {
@@ -169,11 +157,5 @@ export class RunDesk implements RunOwnership {
       throw new HttpRefusal(409, "RUN_COMPLETED", "The run has ended already");
     run.handle.cancel("the client asked for it");
     return jsonAnswer(202, { runId: id, status: "CANCELLING" });
-  }
-
-  /** @throws HttpRefusal 403 */
-  #requireMay({ may }: Principal): void {
-    const { name } = this.#ensemble;
-    if (may !== undefined && (name === undefined || !may.includes(name))) throw forbidden();
   }
 }

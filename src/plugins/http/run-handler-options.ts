@@ -25,6 +25,10 @@ export interface StreamingEnsemble {
 /** The form of the streams: UI message stream of the AI SDK, AG-UI, or all events of the run as they are, redacted. */
 export type StreamProtocol = "ui" | "ag-ui" | "events";
 
+/** A review store, or the `runs.reviews` of `durable()`, whose runs wait without a listener. */
+export type AnswerableReviews = Pick<ReviewStore, "pending" | "resolve"> &
+  Partial<Pick<ReviewStore, "onRequest">>;
+
 /** Options of `runHandler`. */
 export interface RunHandlerOptions extends HttpOptions {
   /** What a request with `Accept: text/event-stream` gets. Default `ui`. With `events` clients see what a listener sees: texts of tasks, prompts, calls. */
@@ -39,19 +43,23 @@ export interface RunHandlerOptions extends HttpOptions {
    * The inbox where the runs ask. With it a stream ends where everything that is left waits for a person, and a POST of UI messages with answers to tool
    * approvals goes on with the run. Needs `protocol: "ui"`. Default: none.
    */
-  readonly reviews?: ReviewStore | undefined;
+  readonly reviews?: AnswerableReviews | undefined;
   /** Returns what a client gets as `output`. Default `{ raw, exitReason }`. */
   readonly output?: ((output: EnsembleOutput) => unknown) | undefined;
 }
 
-/** The same, complete. */
-export interface RunSettings extends HttpSettings {
+/** How runs are streamed. */
+export interface StreamSettings {
   readonly protocol: StreamProtocol;
   readonly ui: UIStreamOptions;
   readonly onDisconnect: "cancel" | "finish";
   readonly streams: StreamStore | undefined;
+  readonly reviews: AnswerableReviews | undefined;
+}
+
+/** The same, complete. */
+export interface RunSettings extends HttpSettings, StreamSettings {
   readonly log: RunStore | undefined;
-  readonly reviews: ReviewStore | undefined;
   readonly output: (output: EnsembleOutput) => unknown;
 }
 
@@ -63,27 +71,38 @@ export function resolveRunOptions(ensemble: unknown, o: RunHandlerOptions): RunS
   if (!isObject(ensemble) || typeof ensemble["stream"] !== "function")
     throw new ValidationError(`runHandler needs an ensemble, got: ${preview(ensemble)}`);
   checkOptions("runHandler", o, [...HTTP_OPTIONS, ...OWN]);
-  const { protocol = "ui", ui = {}, streams, log, reviews, output = publicOutput } = o;
-  requireOneOf("runHandler protocol", protocol, ["ui", "ag-ui", "events"]);
+  const { protocol, reviews, log, output = publicOutput } = o;
   requireFunction("runHandler output", output);
-  checkOptions("runHandler ui", ui, UI);
-  checkUIStreamOptions("runHandler ui", ui);
-  requireStore("streams", streams, "read");
-  requireStore("log", log, "read");
-  requireStore("reviews", reviews, "resolve");
-  if (reviews !== undefined && protocol !== "ui")
+  requireStore("runHandler log", log, "read");
+  if (reviews !== undefined && (protocol ?? "ui") !== "ui")
     throw new ValidationError(`runHandler reviews needs protocol "ui", got: ${preview(protocol)}`, {
       hint: "With other protocols reviews are answered by reviewsHandler().",
     });
   return {
     ...httpSettingsOf("runHandler", o, "/api/run"),
+    ...streamSettingsOf("runHandler", o),
+    log,
+    output,
+  };
+}
+
+/** @throws ValidationError; `what` names the handler in it. */
+export function streamSettingsOf(
+  what: string,
+  o: Pick<RunHandlerOptions, "protocol" | "ui" | "streams" | "reviews" | "onError">,
+): StreamSettings {
+  const { protocol = "ui", ui = {}, streams, reviews } = o;
+  requireOneOf(`${what} protocol`, protocol, ["ui", "ag-ui", "events"]);
+  checkOptions(`${what} ui`, ui, UI);
+  checkUIStreamOptions(`${what} ui`, ui);
+  requireStore(`${what} streams`, streams, "read");
+  requireStore(`${what} reviews`, reviews, "resolve");
+  return {
     protocol,
     ui: { ...ui, onError: ui.onError ?? o.onError },
     onDisconnect: ui.onDisconnect ?? (streams === undefined ? "cancel" : "finish"),
     streams,
-    log,
     reviews,
-    output,
   };
 }
 
@@ -93,5 +112,5 @@ function publicOutput({ raw, exitReason }: EnsembleOutput): unknown {
 
 function requireStore(name: string, store: unknown, method: string): void {
   if (store === undefined || (isObject(store) && typeof store[method] === "function")) return;
-  throw new ValidationError(`runHandler ${name} must be a store, got: ${preview(store)}`);
+  throw new ValidationError(`${name} must be a store, got: ${preview(store)}`);
 }

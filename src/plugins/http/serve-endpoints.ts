@@ -38,22 +38,29 @@ export interface ServedEndpoint {
 /** Ids are at most so long and have no control characters. */
 const ID = /^[^\u0000-\u001f\u007f-\u009f]{1,200}$/;
 
-/** Makes a handler of endpoints below `settings.path`. */
+/** Makes a handler of endpoints below `settings.path`. A part of the path that is no id is not found. */
 export function serveEndpoints(
   settings: HttpSettings,
   endpoints: readonly ServedEndpoint[],
+  isId: (id: string) => boolean = (id) => ID.test(id),
 ): RoutedHandler {
-  const handler = new EndpointHandler(settings, endpoints);
+  const handler = new EndpointHandler(settings, endpoints, isId);
   return Object.assign((request: Request) => handler.fetch(request), { routes: handler.routes() });
 }
 
 class EndpointHandler {
   readonly #settings: HttpSettings;
   readonly #endpoints: readonly ServedEndpoint[];
+  readonly #isId: (id: string) => boolean;
 
-  constructor(settings: HttpSettings, endpoints: readonly ServedEndpoint[]) {
+  constructor(
+    settings: HttpSettings,
+    endpoints: readonly ServedEndpoint[],
+    isId: (id: string) => boolean,
+  ) {
     this.#settings = settings;
     this.#endpoints = endpoints;
+    this.#isId = isId;
   }
 
   /** Never rejects. */
@@ -132,7 +139,18 @@ class EndpointHandler {
     return pathname
       .slice(path.length + 1)
       .split("/")
-      .map((step) => decodedStep(step));
+      .map((step) => this.#idOf(step));
+  }
+
+  #idOf(step: string): string {
+    let id: string;
+    try {
+      id = decodeURIComponent(step);
+    } catch {
+      throw notFoundRefusal();
+    }
+    if (!this.#isId(id)) throw notFoundRefusal();
+    return id;
   }
 
   async #principal(request: Request): Promise<Principal> {
@@ -181,17 +199,6 @@ function isOwn(origin: string, request: Request): boolean {
   return host !== "" && host === (request.headers.get("host") ?? new URL(request.url).host);
 }
 
-function decodedStep(step: string): string {
-  let id: string;
-  try {
-    id = decodeURIComponent(step);
-  } catch {
-    throw notFoundRefusal();
-  }
-  if (!ID.test(id)) throw notFoundRefusal();
-  return id;
-}
-
 function unauthorized(): HttpRefusal {
   return new HttpRefusal(401, "UNAUTHORIZED", "Sign in first", {
     headers: { "WWW-Authenticate": "Bearer" },
@@ -201,4 +208,12 @@ function unauthorized(): HttpRefusal {
 export function forbidden(code = "FORBIDDEN"): HttpRefusal {
   const message = code === "CROSS_SITE" ? "Pages of this site may not ask" : "You may not do this";
   return new HttpRefusal(403, code, message);
+}
+
+/** @throws HttpRefusal 403 where `may` of the principal does not list this name. */
+export function requireMay(
+  { may }: Principal,
+  { name }: { readonly name?: string | undefined },
+): void {
+  if (may !== undefined && (name === undefined || !may.includes(name))) throw forbidden();
 }

@@ -10,6 +10,8 @@ const KEPT_RUNS = 1_000;
 export interface StartedRun {
   readonly id: string;
   readonly owner: string;
+  /** The thread of a turn. */
+  readonly threadId: string | undefined;
   /** Absent once it has ended: its output is not kept. */
   handle: RunHandle | undefined;
   /** Of a run that is streamed, while it can be read. */
@@ -21,10 +23,11 @@ export class StartedRuns {
   readonly #live = new Map<string, StartedRun>();
   readonly #ended = new Map<string, StartedRun>();
 
-  add(handle: RunHandle, principal: Principal): StartedRun {
+  add(handle: RunHandle, principal: Principal, threadId?: string): StartedRun {
     const run: StartedRun = {
       id: handle.id,
       owner: ownerTagOf(principal),
+      threadId,
       handle,
       stream: undefined,
     };

@@ -3,7 +3,7 @@ import type { UIStreamOptions } from "../../contracts/ui-stream.js";
 import type { ChunkSource } from "../shared/ui-stream/chunk-response.js";
 import type { PageStream } from "../shared/ui-stream/page-stream.js";
 import type { LiveStream } from "./live-stream.js";
-import type { RunSettings } from "./run-handler-options.js";
+import type { StreamSettings } from "./run-handler-options.js";
 import { chunkResponse } from "../shared/ui-stream/chunk-response.js";
 import { pageStream } from "../shared/ui-stream/open-chunks.js";
 import { PRIVATE_HEADERS } from "./answers.js";
@@ -15,31 +15,31 @@ import { runHeaders } from "./run-answers.js";
 
 /** Makes streams and their answers, as the settings want them. */
 export class StreamAnswers {
-  readonly #settings: RunSettings;
+  readonly #settings: StreamSettings;
   readonly #options: UIStreamOptions;
 
-  constructor(settings: RunSettings) {
+  constructor(settings: StreamSettings) {
     const { ui, onDisconnect, reviews } = settings;
     this.#settings = settings;
     this.#options = { ...ui, onDisconnect, endAtApproval: reviews !== undefined };
   }
 
-  /** What makes the parts of a run. */
-  page(runId: string): PageStream {
+  /** What makes the parts of a run, or of the turn of a thread. */
+  page(runId: string, threadId?: string): PageStream {
     const { protocol } = this.#settings;
     if (protocol === "events") return new EventPage(this.#options);
-    return pageStream(runId, { ...this.#options, protocol });
+    return pageStream(runId, { ...this.#options, protocol, threadId });
   }
 
   /** The stream of a run that begins. @throws what the run failed with, where it failed before its first event. */
-  async begin(handle: RunHandle): Promise<LiveStream> {
+  async begin(handle: RunHandle, threadId?: string): Promise<LiveStream> {
     const { streams } = this.#settings;
     const events = new EventTap(handle.events);
     if (!(await events.hasFirst())) await handle.output;
     const parts = {
       handle,
       events,
-      page: this.page(handle.id),
+      page: this.page(handle.id, threadId),
       options: this.#options,
       failure: (error: Error) => this.#failure(handle.id, error),
     };

@@ -98,7 +98,7 @@ export class Reflector {
   #texts({
     run,
   }: TaskCall): ReturnType<PromptLibrary<keyof typeof REFLECTION_TEMPLATES>["textsOf"]> {
-    return this.#library.textsOf(run.all(Tokens.PromptTemplates));
+    return this.#library.textsOf(run.all(Tokens.PromptTemplates), run);
   }
 
   /** Emits a failure as a warning: a lesson is not part of the task's result. */

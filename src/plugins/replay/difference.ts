@@ -1,6 +1,7 @@
 import type { ChatMessage, ChatRequest } from "../../contracts/chat-model.js";
 import type { RecordedCall } from "./recording.js";
 import { preview } from "../../contracts/validation.js";
+import { textWithParts } from "../shared/message-text.js";
 import { canonicalJson } from "../../util/json/canonical.js";
 
 /** A request that nothing was recorded for, and where it was made. */
@@ -54,7 +55,7 @@ export function differenceOf(recorded: RecordedCall, asked: UnknownRequest): str
   const before = recorded.messages ?? [];
   return (
     conversationDifference(before, request.messages) ??
-    imageDifference(before, request.messages) ??
+    fileDifference(before, request.messages) ??
     optionsDifference(recorded.request ?? {}, request)
   );
 }
@@ -75,18 +76,19 @@ export function conversationDifference(
 }
 
 /** Of conversations that are the same word for word. */
-function imageDifference(
+function fileDifference(
   recorded: readonly ChatMessage[],
   asked: readonly ChatMessage[],
 ): string | undefined {
-  const index = commonStart(recorded.map(imagesOf), asked.map(imagesOf));
-  return index < asked.length ? `an image of message ${index + 1}` : undefined;
+  const index = commonStart(recorded.map(filesOf), asked.map(filesOf));
+  return index < asked.length ? `an image or a file of message ${index + 1}` : undefined;
 }
 
-function imagesOf({ content }: ChatMessage): string {
-  return typeof content === "string"
+function filesOf(message: ChatMessage): string {
+  const parts = message.role === "tool" ? (message.parts ?? []) : message.content;
+  return typeof parts === "string"
     ? ""
-    : JSON.stringify(content.filter(({ type }) => type !== "text"));
+    : JSON.stringify(parts.filter(({ type }) => type !== "text"));
 }
 
 function optionsDifference(
@@ -133,15 +135,7 @@ function commonStart(a: readonly string[], b: readonly string[]): number {
 
 /** A message as it is compared and shown: role and text, without ids. */
 function comparedText(message: ChatMessage): string {
-  const { content: parts } = message;
-  const content =
-    typeof parts === "string"
-      ? parts
-      : parts
-          .map((part) =>
-            part.type === "text" ? part.text : `[image: ${part.mediaType ?? "unknown type"}]`,
-          )
-          .join("\n"); // as traces have it
+  const content = textWithParts(message); // as traces have it
   const calls =
     message.role === "assistant"
       ? (message.toolCalls ?? []).map((call) => ` ${call.name}(${call.arguments})`).join("")

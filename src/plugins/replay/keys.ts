@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { ChatRequest, Purpose } from "../../contracts/chat-model.js";
 import { ValidationError } from "../../contracts/errors.js";
 import { canonicalJson } from "../../util/json/canonical.js";
+import type { PartDigests } from "../shared/part-digests.js";
 import { requestKey } from "../shared/request-key.js";
 import { messageOf } from "../../util/errors.js";
 
@@ -17,9 +18,10 @@ export function callKey(
   request: ChatRequest,
   { purpose, ...model }: AskedModel,
   salt: string,
+  digests?: PartDigests,
 ): string {
   try {
-    return `${purpose}:${salted(requestKey(request, model), salt)}`;
+    return `${purpose}:${salted(requestKey(request, model, { ...(digests && { digests }) }), salt)}`;
   } catch (cause) {
     throw new ValidationError(
       `A request to ${model.provider}:${model.modelId} can't be recorded or replayed: ${messageOf(cause)}`,

@@ -12,19 +12,18 @@ import { conversationDifference, differenceOf, nearestCall } from "./difference.
 const HINT =
   'Record it again with recordTo(file), or replay with onMiss: "live" (in the command line --record and --on-miss live).';
 
-/** A request to a model that is not in the recording. `difference`: what is known already. */
+/** A request to a model that is not in the recording; `asked` is what would stand in it. `difference`: what is known already. */
 export function unknownCall(
   recording: Recording,
   asked: UnknownRequest,
   run: HookRun,
   difference?: string,
 ): RecordingMismatchError {
-  const { task, iteration, provider, modelId, request } = asked;
+  const { task, iteration, provider, modelId } = asked;
   const what = `Call ${iteration + 1} of task '${task}' to ${provider}:${modelId} is not in ${recording.source}.`;
-  const shown = { ...asked, request: run.redactValue(request) as UnknownRequest["request"] }; // of the same shape, as it would stand in the recording
-  const nearest = nearestCall(recording.allCalls, shown);
+  const nearest = nearestCall(recording.allCalls, asked);
   return new RecordingMismatchError(
-    run.redact(`${what} ${difference ?? explanation(nearest, shown, recording)}`),
+    run.redact(`${what} ${difference ?? explanation(nearest, asked, recording)}`),
     { hint: HINT },
   );
 }

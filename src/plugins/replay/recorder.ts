@@ -15,6 +15,7 @@ import type {
   TaskCall,
   ToolCallContext,
 } from "../../contracts/hooks.js";
+import type { ContentPart } from "../../contracts/content.js";
 import type { EnsembleEvent } from "../../contracts/events.js";
 import type { MemoryEntry } from "../../contracts/memory.js";
 import type { OutsideAccess, OutsideCall } from "../../contracts/outside.js";
@@ -29,15 +30,16 @@ import type {
   StepLine,
   StepTimes,
   ToolLine,
-  ToolResultLine,
 } from "./recording-format.js";
 import { RateLimitTimeoutError } from "../../contracts/errors.js";
 import { replace } from "../../contracts/hooks.js";
 import { extraOf } from "../shared/result-extra.js";
+import { PartDigests, withFileText } from "../shared/part-digests.js";
 import { callKey, toolKey } from "./keys.js";
 import { replacedModel } from "./mismatch.js";
 import { recordedOf, recordingModel } from "./recording-model.js";
 import { StepLog } from "./step-log.js";
+import { storedMessage } from "./stored-message.js";
 import { storeError } from "../shared/stored-error.js";
 import { rounded } from "../../util/objects.js";
 
@@ -55,6 +57,7 @@ interface StoredMessage {
  */
 export class Recorder implements OutsideAccess {
   readonly #log = new StepLog();
+  readonly #digests = new PartDigests();
   /** When each run began, by the machine's clock. */
   readonly #starts = new Map<string, { readonly run: HookRun; readonly ms: number }>();
   readonly #messages = new WeakMap<ChatMessage, StoredMessage>();
@@ -160,8 +163,8 @@ export class Recorder implements OutsideAccess {
     const happened = outcome === "answered" || (startedMs !== undefined && outcome !== "rejected");
     if (tool.replay === "run" || !happened) return this.#step(run, steps);
     const times = { ...this.#times(run, startedMs), ...steps };
-    const ended = toolOutcome(settled);
-    this.#write(run, (): ToolLine => {
+    const { parts, ...ended } = toolOutcome(settled);
+    const line = (): ToolLine => {
       const key = toolKey(tool.name, call.arguments, this.file.salt);
       const redactedKey = toolKey(tool.name, run.redact(call.arguments), this.file.salt);
       const asked = {
@@ -174,7 +177,9 @@ export class Recorder implements OutsideAccess {
         ...(redactedKey !== key && { redactedKey }),
       };
       return { type: "tool", ...asked, ...times, ...ended };
-    });
+    };
+    if (parts === undefined) return this.#write(run, line);
+    this.file.append(() => JSON.stringify(withParts(run.redactValue(line()), parts, run)));
   }
 
   delegation(call: DelegationCall): void {
@@ -244,7 +249,7 @@ export class Recorder implements OutsideAccess {
     this.#write(run, (): CallLine => {
       const stored = request.messages.map((message) => this.#store(message, run));
       const asked = { ...request, messages: stored.map(({ n }) => n) };
-      const keys = keysOf(request, stored, place, this.file.salt);
+      const keys = this.#keysOf(request, stored, place);
       return { type: "call", ...place, ...keys, request: asked, ...times, ...result };
     });
   }
@@ -253,7 +258,7 @@ export class Recorder implements OutsideAccess {
   #store(message: ChatMessage, run: HookRun): StoredMessage {
     const known = this.#messages.get(message);
     if (known !== undefined) return known;
-    const redacted = run.redactValue(message) as ChatMessage; // of the same shape
+    const redacted = storedMessage(message, run, this.#digests);
     const text = JSON.stringify(redacted);
     const hash = createHash("sha256").update(text).digest("base64");
     let n = this.#numbers.get(hash);
@@ -262,9 +267,22 @@ export class Recorder implements OutsideAccess {
       this.#numbers.set(hash, n);
       this.file.append(() => `{"type":"message","n":${n},"message":${text}}`);
     }
-    const stored = { n, message: redacted, changed: text !== JSON.stringify(message) };
+    const original = JSON.stringify(this.#digests.withoutContent(message));
+    const stored = { n, message: redacted, changed: text !== original };
     this.#messages.set(message, stored);
     return stored;
+  }
+
+  #keysOf(
+    request: ChatRequest,
+    stored: readonly StoredMessage[],
+    asked: Parameters<typeof callKey>[1],
+  ): Pick<CallLine, "key" | "redactedKey"> {
+    const { salt } = this.file;
+    const key = callKey(request, asked, salt, this.#digests);
+    if (!stored.some(({ changed }) => changed)) return { key };
+    const messages = stored.map(({ message }) => message);
+    return { key, redactedKey: callKey({ ...request, messages }, asked, salt, this.#digests) };
   }
 
   #times(
@@ -283,40 +301,38 @@ export class Recorder implements OutsideAccess {
   }
 }
 
-type Keys = Pick<CallLine, "key" | "redactedKey">;
+/** `parts` apart from the result, since secrets are not looked for in their content. */
+type ToolEnd = Pick<ToolLine, "result" | "error" | "aborted"> & {
+  readonly parts?: readonly ContentPart[];
+};
 
-function keysOf(
-  request: ChatRequest,
-  stored: readonly StoredMessage[],
-  asked: Parameters<typeof callKey>[1],
-  salt: string,
-): Keys {
-  const key = callKey(request, asked, salt);
-  if (!stored.some(({ changed }) => changed)) return { key };
-  return {
-    key,
-    redactedKey: callKey(
-      { ...request, messages: stored.map(({ message }) => message) },
-      asked,
-      salt,
-    ),
-  };
-}
-
-function toolOutcome(
-  settled: After<ToolCallContext, "result", ToolResult>,
-): Pick<ToolLine, "result" | "error" | "aborted"> {
+function toolOutcome(settled: After<ToolCallContext, "result", ToolResult>): ToolEnd {
   const { outcome, result, error, signal } = settled;
-  if (outcome === "ok" || outcome === "answered") return { result: storeResult(result) };
+  if (outcome === "ok" || outcome === "answered") return storeResult(result);
   return signal.aborted ? { aborted: true } : { error: storeError(error) };
 }
 
-function storeResult(result: ToolResult): ToolResultLine {
+function storeResult(result: ToolResult): ToolEnd {
   const { ok, output, errorMessage, structured } = result;
+  const { parts, sources } = extraOf(result);
   return {
-    ok,
-    text: ok ? output : (errorMessage ?? ""),
-    ...(structured !== undefined && { structured }),
-    ...extraOf(result),
+    result: {
+      ok,
+      text: ok ? output : (errorMessage ?? ""),
+      ...(structured !== undefined && { structured }),
+      ...(sources !== undefined && { sources }),
+    },
+    ...(parts !== undefined && { parts }),
   };
+}
+
+/** Adds the parts of a tool's result to its line; text files without secrets. */
+function withParts(line: unknown, parts: readonly ContentPart[], run: HookRun): object {
+  const { result, ...fields } = line as ToolLine; // of the same shape
+  const safe = parts.map((part) =>
+    part.type === "text"
+      ? { ...part, text: run.redact(part.text) }
+      : withFileText(part, (text) => run.redact(text)),
+  );
+  return { ...fields, result: { ...result, parts: safe } };
 }

@@ -26,13 +26,15 @@ import { sleep } from "../../util/abort/timeouts.js";
 import { systemClock, uuidGenerator } from "../../util/runtime.js";
 import { conversationDifference, sides } from "./difference.js";
 import { callKey, toolKey } from "./keys.js";
+import { storedMessage, storedRequest } from "./stored-message.js";
+import { PartDigests } from "../shared/part-digests.js";
 import { neverEnded, replacedModel, unknownCall, unknownTool, unused } from "./mismatch.js";
 import { positionKey } from "./read-trace.js";
 import { recordedOf } from "./recording-model.js";
 import { ReplaySteps } from "./replay-steps.js";
 import { replayingModel } from "./replaying-model.js";
 import { restoreError } from "../shared/stored-error.js";
-import { VirtualTime } from "./virtual-time.js";
+import { VirtualTime } from "../shared/virtual-time.js";
 
 /** How much longer than in the recording a call may wait for being called off. */
 const PATIENCE_MS = 1_000;
@@ -45,6 +47,7 @@ export class ReplaySource {
     () => this.recording.isOrdered,
   );
   readonly steps: ReplaySteps;
+  readonly #digests = new PartDigests();
   /** When each run began, in virtual time. */
   readonly #starts = new Map<string, number>();
   /** Runs that have left their recording. */
@@ -172,7 +175,12 @@ export class ReplaySource {
     const difference = entry === undefined ? undefined : this.#traceDifference(entry, asked, run);
     if (entry === undefined || difference !== undefined) {
       return this.#missed(run, () =>
-        unknownCall(this.recording, asked, run, difference && `It differs in ${difference}`),
+        unknownCall(
+          this.recording,
+          { ...asked, request: storedRequest(request, run, this.#digests) },
+          run,
+          difference && `It differs in ${difference}`,
+        ),
       );
     }
     await this.#deliver(entry, run, signal, `Call ${iteration + 1} of task '${taskId}'`);
@@ -223,7 +231,7 @@ export class ReplaySource {
       return sides("the provider of the model", provider, asked.provider);
     const difference = conversationDifference(messages, request.messages);
     if (difference === undefined) return undefined;
-    const redacted = run.redactValue(request.messages) as ChatRequest["messages"]; // of the same shape
+    const redacted = request.messages.map((m) => storedMessage(m, run, this.#digests));
     return conversationDifference(messages, redacted);
   }
 
@@ -232,10 +240,10 @@ export class ReplaySource {
     if (this.recording.kind === "trace") return [positionKey({ task: taskId, iteration, attempt })];
     const asked = { provider: model.provider, modelId: model.modelId, purpose };
     const { salt } = this.recording;
-    const key = callKey(request, asked, salt);
+    const key = callKey(request, asked, salt, this.#digests);
     if (this.recording.calls.knows(key)) return [key];
-    const messages = run.redactValue(request.messages) as ChatRequest["messages"]; // of the same shape
-    return [key, callKey({ ...request, messages }, asked, salt)];
+    const messages = request.messages.map((m) => storedMessage(m, run, this.#digests));
+    return [key, callKey({ ...request, messages }, asked, salt, this.#digests)];
   }
 
   /** Returns `"live"` where the run may continue live. @throws RecordingMismatchError, which also ends the run where the caller catches it. */

@@ -4,6 +4,7 @@ import { ValidationError } from "../../contracts/errors.js";
 import { redactorOf } from "../../contracts/redaction.js";
 import { messageOf } from "../../util/errors.js";
 import { codeOf } from "../../util/objects.js";
+import { shownMessages } from "./shown-messages.js";
 
 /** An event as plain JSON data: its own fields, without secrets and without live objects. */
 export type RedactedEvent = Pick<EnsembleEvent, "type" | "v" | "seq" | "runId" | "at"> &
@@ -20,7 +21,7 @@ export function redactEvent(event: EnsembleEvent, redactor: Redactor): EnsembleE
 /**
  * Returns an event as data that may leave the process: secrets that its run knows of are replaced by `[redacted]`,
  * and live objects (`taskOutput`, `request`, ...) become JSON; an error (`cause`) becomes `{ name, message, code }`. Takes an event exactly as a listener
- * got it.
+ * got it. Images and files in messages become `{ type, mediaType, bytes, name }`.
  * A secret that a model streams in several `token` events is recognised in none of them.
  * @throws ValidationError for a copy of an event or anything else, whose run is not known.
  */
@@ -35,10 +36,17 @@ export function redacted(event: EnsembleEvent): RedactedEvent {
     if (typeof value === "string") return redactor.redactText(value);
     return redactor.redactValue(value instanceof Error ? errorFields(value) : value);
   };
-  const fields = Object.entries(event).flatMap(
+  const fields = Object.entries(withShownMessages(event)).flatMap(
     ([name, value]: [string, unknown]) => (value === undefined ? [] : [[name, redact(value)]]), // not by the names of fields: one of them is `token`
   );
   return Object.fromEntries(fields) as RedactedEvent; // with the same names
+}
+
+/** The event without the content of images and files in its messages. */
+export function withShownMessages(event: EnsembleEvent): EnsembleEvent {
+  return event.type === "llm_iteration_started"
+    ? { ...event, messages: shownMessages(event.messages) }
+    : event;
 }
 
 /** What of an error may leave the process. `code` is absent where it is no text. */

@@ -1,29 +1,44 @@
 import { createHash } from "node:crypto";
 import type { ChatMessage, ChatRequest } from "../../contracts/chat-model.js";
 import { canonicalJson } from "../../util/json/canonical.js";
+import { PartDigests } from "./part-digests.js";
 
-/** The content of a request, independent of run and time: ids of tool calls, which vendors draw at random, are replaced by their place in the conversation. */
-export function canonicalRequest(request: ChatRequest): ChatRequest {
+/**
+ * The content of a request, independent of run and time: ids of tool calls, which vendors draw at random, are replaced by their place in the conversation,
+ * and the content of images and files by its hash.
+ */
+export function canonicalRequest(
+  request: ChatRequest,
+  digests: PartDigests = new PartDigests(),
+): ChatRequest {
   const ids = new Map<string, string>();
   const idOf = (id: string): string => {
     if (!ids.has(id)) ids.set(id, `call-${ids.size + 1}`);
     return ids.get(id) as string; // set above
   };
-  return { ...request, messages: request.messages.map((message) => withIds(message, idOf)) };
+  const messages = request.messages.map((message) =>
+    withIds(digests.withoutContent(message), idOf),
+  );
+  return { ...request, messages };
 }
 
 /**
  * The SHA-256 of a request and of the model that it goes to, as hexadecimal digits: the name under which caches and recordings keep its answer.
- * `identity` is that of the model, where answers of other endpoints and accounts must not count.
+ * `identity` is that of the model, where answers of other endpoints and accounts must not count. `digests` knows the hashes of earlier requests.
  */
 export function requestKey(
   request: ChatRequest,
   model: { readonly provider: string; readonly modelId: string },
-  identity?: string,
+  {
+    identity,
+    digests,
+  }: { readonly identity?: string | undefined; readonly digests?: PartDigests } = {},
 ): string {
   const { provider, modelId } = model;
   return createHash("sha256")
-    .update(canonicalJson({ provider, modelId, identity, request: canonicalRequest(request) }))
+    .update(
+      canonicalJson({ provider, modelId, identity, request: canonicalRequest(request, digests) }),
+    )
     .digest("hex");
 }
 

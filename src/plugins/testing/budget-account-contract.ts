@@ -44,7 +44,7 @@ const LONGEST_LEASE_MS = 60_000;
 /** Quarters, which sums represent exactly. */
 const amountOf = (tokens: number, cost = 0): BudgetAmount => ({ tokens, cost });
 
-async function openIn(
+async function openAccountIn(
   accounts: BudgetAccounts,
   request: Partial<BudgetAccountRequest> = {},
 ): Promise<BudgetAccount> {
@@ -56,7 +56,10 @@ async function pairOf(
   request: Partial<BudgetAccountRequest>,
 ): Promise<Pair> {
   if (other === undefined) return assert.fail("accounts that are shared need `other`");
-  return { here: await openIn(accounts, request), there: await openIn(other, request) };
+  return {
+    here: await openAccountIn(accounts, request),
+    there: await openAccountIn(other, request),
+  };
 }
 
 async function reserved(account: BudgetAccount, amount: BudgetAmount): Promise<BudgetReservation> {
@@ -81,7 +84,7 @@ function expectState(account: BudgetAccount, used: BudgetAmount, held: BudgetAmo
 function amountSuite(use: UseAccounts): void {
   it("reserves up to a limit and nothing beyond it", () =>
     use(async ({ accounts }) => {
-      const account = await openIn(accounts, { maxTokens: 100 });
+      const account = await openAccountIn(accounts, { maxTokens: 100 });
       await reserved(account, amountOf(60, 3));
       await refused(account, amountOf(41));
       await reserved(account, amountOf(40, 0.25));
@@ -89,13 +92,13 @@ function amountSuite(use: UseAccounts): void {
     }));
   it("refuses where the cost alone does not fit, and reserves nothing then", () =>
     use(async ({ accounts }) => {
-      const account = await openIn(accounts, { maxTokens: 100, maxCost: 1 });
+      const account = await openAccountIn(accounts, { maxTokens: 100, maxCost: 1 });
       await refused(account, amountOf(10, 1.25));
       await reserved(account, amountOf(100, 1));
     }));
   it("has no limit where none is given", () =>
     use(async ({ accounts }) => {
-      const account = await openIn(accounts);
+      const account = await openAccountIn(accounts);
       await reserved(account, amountOf(1_000_000_000, 1_000_000));
     }));
 }
@@ -103,7 +106,7 @@ function amountSuite(use: UseAccounts): void {
 function settlementSuite(use: UseAccounts): void {
   it("counts what was used in the place of what was reserved", () =>
     use(async ({ accounts }) => {
-      const account = await openIn(accounts, { maxTokens: 100 });
+      const account = await openAccountIn(accounts, { maxTokens: 100 });
       const first = await reserved(account, amountOf(100, 2));
       await first.settle(amountOf(30, 0.5));
       expectState(account, amountOf(30, 0.5), amountOf(0));
@@ -112,14 +115,14 @@ function settlementSuite(use: UseAccounts): void {
     }));
   it("counts more than was reserved, and refuses everything then", () =>
     use(async ({ accounts }) => {
-      const account = await openIn(accounts, { maxTokens: 100 });
+      const account = await openAccountIn(accounts, { maxTokens: 100 });
       await (await reserved(account, amountOf(10))).settle(amountOf(130));
       expectState(account, amountOf(130), amountOf(0));
       await refused(account, amountOf(1));
     }));
   it("counts a reservation once, however often it is settled", () =>
     use(async ({ accounts }) => {
-      const account = await openIn(accounts, { maxTokens: 100 });
+      const account = await openAccountIn(accounts, { maxTokens: 100 });
       const kept = await reserved(account, amountOf(20));
       const first = await reserved(account, amountOf(50));
       await first.settle(amountOf(30));
@@ -132,7 +135,10 @@ function settlementSuite(use: UseAccounts): void {
 function openingSuite(use: UseAccounts): void {
   it("begins with what earlier executions used", () =>
     use(async ({ accounts }) => {
-      const account = await openIn(accounts, { maxTokens: 100, earlier: amountOf(90, 0.25) });
+      const account = await openAccountIn(accounts, {
+        maxTokens: 100,
+        earlier: amountOf(90, 0.25),
+      });
       expectState(account, amountOf(90, 0.25), amountOf(0));
       await refused(account, amountOf(11));
       await reserved(account, amountOf(10));
@@ -140,15 +146,15 @@ function openingSuite(use: UseAccounts): void {
   it("keeps accounts apart", () =>
     use(async ({ accounts }) => {
       const [first, second] = [
-        await openIn(accounts, { maxTokens: 100 }),
-        await openIn(accounts, { maxTokens: 100, key: "run:contract/budget:1" }),
+        await openAccountIn(accounts, { maxTokens: 100 }),
+        await openAccountIn(accounts, { maxTokens: 100, key: "run:contract/budget:1" }),
       ];
       await reserved(first, amountOf(100));
       await reserved(second, amountOf(100));
     }));
   it("reserves no more than the limit for many at the same moment", () =>
     use(async ({ accounts }) => {
-      const account = await openIn(accounts, { maxTokens: 100 });
+      const account = await openAccountIn(accounts, { maxTokens: 100 });
       const asks = Array.from({ length: 20 }, async () => account.reserve(amountOf(10)));
       const given = (await Promise.all(asks)).filter((answer) => answer !== undefined);
       assert.equal(given.length, 10);
@@ -186,11 +192,11 @@ function sharedSuite(use: UseAccounts): void {
   it("counts earlier executions once: the greater of the stored and the reported usage", () =>
     use(async ({ accounts, other }) => {
       if (other === undefined) return assert.fail("accounts that are shared need `other`");
-      const here = await openIn(accounts, { earlier: amountOf(30, 0.5) });
+      const here = await openAccountIn(accounts, { earlier: amountOf(30, 0.5) });
       await (await reserved(here, amountOf(50))).settle(amountOf(20));
-      const same = await openIn(other, { earlier: amountOf(40, 0.5) });
+      const same = await openAccountIn(other, { earlier: amountOf(40, 0.5) });
       expectState(same, amountOf(50, 0.5), amountOf(0));
-      const more = await openIn(other, { earlier: amountOf(40, 0.75) });
+      const more = await openAccountIn(other, { earlier: amountOf(40, 0.75) });
       expectState(more, amountOf(50, 0.75), amountOf(0));
     }));
   it("gives back what a process that has died reserved, and keeps what is renewed", () =>

@@ -4,7 +4,7 @@ import type { Awaitable } from "../../contracts/types.js";
 import { ConversationConflictError } from "../../contracts/conversation-errors.js";
 import { ValidationError } from "../../contracts/errors.js";
 import { checkOptions } from "../../contracts/validation.js";
-import { listSuite, lockSuite, writersSuite } from "./conversation-store-sharing.js";
+import { threadListSuite, threadLockSuite, writersSuite } from "./conversation-store-sharing.js";
 import { failureOf, fill, storedTurn, textsIn } from "./conversation-store-turns.js";
 
 /** A store as a test of `conversationStoreContract` gets it. */
@@ -212,9 +212,9 @@ export function conversationStoreContract(name: string, o: ConversationStoreCont
     idSuite(use);
     changeSuite(use);
     removalSuite(use);
-    listSuite(use);
+    threadListSuite(use);
     writersSuite(use, o.turns ?? 1_000);
-    if (o.locks !== false) lockSuite(use);
+    if (o.locks !== false) threadLockSuite(use);
     if (o.reopens !== true) return;
     it("has its threads when it is opened again", () =>
       use(async (store, { reopen }) => {

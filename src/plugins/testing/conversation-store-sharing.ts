@@ -10,7 +10,7 @@ const WRITERS = 8;
 const THREADS = ["x", "y", "z"];
 
 /** Owners, and lists in parts. */
-export function listSuite(use: UseThreads): void {
+export function threadListSuite(use: UseThreads): void {
   it("lists all threads in parts, the last changed first", () =>
     use(async (store) => {
       for (let i = 0; i < 7; i++) await fill(store, `t${i}`, 1);
@@ -51,13 +51,13 @@ export function listSuite(use: UseThreads): void {
           turns: [storedTurn(0)],
           ...(owner !== undefined && { owner }),
         });
-      const idsOf = async (owner?: string): Promise<readonly string[]> =>
+      const threadIdsOf = async (owner?: string): Promise<readonly string[]> =>
         (await store.list(owner === undefined ? {} : { owner })).threads.map(({ id }) => id).sort();
-      assert.deepEqual(await idsOf("ada"), ["a", "c"]);
-      assert.deepEqual(await idsOf("eve"), []);
-      assert.deepEqual(await idsOf(), ["a", "b", "c", "d"]);
+      assert.deepEqual(await threadIdsOf("ada"), ["a", "c"]);
+      assert.deepEqual(await threadIdsOf("eve"), []);
+      assert.deepEqual(await threadIdsOf(), ["a", "b", "c", "d"]);
       await store.delete("a");
-      assert.deepEqual(await idsOf("ada"), ["c"]);
+      assert.deepEqual(await threadIdsOf("ada"), ["c"]);
     }));
   it("refuses a limit out of range, and what is no place in a list", () =>
     use(async (store) => {
@@ -128,7 +128,7 @@ function randomFrom(seed: number): () => number {
 }
 
 /** Turns that wait for each other. */
-export function lockSuite(use: UseThreads): void {
+export function threadLockSuite(use: UseThreads): void {
   const lockOf = (
     store: ConversationStore,
     id: string,

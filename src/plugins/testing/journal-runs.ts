@@ -80,7 +80,7 @@ function lookingSuite(use: UseJournal): void {
     }));
 }
 
-function listSuite(use: UseJournal): void {
+function runListSuite(use: UseJournal): void {
   it("lists runs with all that is kept of them, the newest first", () =>
     use(async (scenario) => {
       const { journal, other } = scenario;
@@ -276,7 +276,7 @@ export function reviewNamed(runId: string, name: string): StoredReview {
 /** Tests of runs that no process executes. */
 export function journalRunsSuite(use: UseJournal): void {
   lookingSuite(use);
-  listSuite(use);
+  runListSuite(use);
   creationSuite(use);
   deletionSuite(use);
   endedReviewsSuite(use);

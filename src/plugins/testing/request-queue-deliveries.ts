@@ -154,8 +154,18 @@ export function queueReturnSuite(use: UseQueue): void {
     }));
 }
 
+/** A reason of the greatest length: 1,500 characters. */
+const LONG_REASON = "\u00e9\n\u{1f980}".repeat(375);
+
 /** Checks of dead letters and of what a queue reports. */
 export function queueReportSuite(use: UseQueue): void {
+  it("keeps 1,500 characters of the reason of a dead letter", () =>
+    use(async ({ queue, other }) => {
+      await enqueueAll(queue, ["r1"]);
+      assert.equal(await queue.deadLetter(await takeNext(queue), `${LONG_REASON} and more`), true);
+      const [letter] = await other.deadLetters(QUEUE);
+      assert.equal(letter?.reason, LONG_REASON);
+    }));
   it("keeps dead letters, and delivers one again when it is redriven", () =>
     use(async ({ queue, other }) => {
       await enqueueAll(queue, ["r1", "r2"]);

@@ -59,7 +59,7 @@ async function ending<T>(wait: Promise<T>): Promise<T> {
   return Promise.race([wait, late]).finally(() => clearTimeout(timer));
 }
 
-async function idsOf(store: ReviewStore): Promise<readonly string[]> {
+async function reviewIdsOf(store: ReviewStore): Promise<readonly string[]> {
   return (await store.pending()).map(({ reviewId }) => reviewId);
 }
 
@@ -69,7 +69,7 @@ function askingSuite(use: Use): void {
       const first = question("b", { prompt: "Good?", requiredRole: "editor" });
       await store.ask(first);
       await store.ask(question("a", { requestedAt: "2026-01-01T00:00:00.001Z" }));
-      assert.deepEqual(await idsOf(store), ["b", "a"]);
+      assert.deepEqual(await reviewIdsOf(store), ["b", "a"]);
       assert.deepEqual({ ...(await store.pending())[0] }, first);
     }));
   it("is not changed by what is done to a question afterwards", () =>
@@ -94,7 +94,7 @@ function askingSuite(use: Use): void {
       stopFailing();
       assert.equal(store.isWatched(), false);
       await store.ask(question("b"));
-      assert.deepEqual([told, await idsOf(store)], [["a"], ["a", "b"]]);
+      assert.deepEqual([told, await reviewIdsOf(store)], [["a"], ["a", "b"]]);
     }));
 }
 
@@ -107,7 +107,7 @@ function answeringSuite(use: Use): void {
       assert.deepEqual([outcome, { ...review?.decision }], ["resolved", { ...YES }]);
       assert.ok(!Number.isNaN(Date.parse(review?.decidedAt ?? "")), "decidedAt is no instant");
       assert.deepEqual({ ...(await ending(waiting)) }, { ...YES });
-      assert.deepEqual(await idsOf(store), []);
+      assert.deepEqual(await reviewIdsOf(store), []);
     }));
   it("gives a decision that was made before anybody waited", () =>
     use(async (store) => {
@@ -132,7 +132,7 @@ function answeringSuite(use: Use): void {
       for (const id of ["a", "b"]) await store.ask(question(id));
       const waiting = Promise.all(["a", "b"].map((id) => store.waitFor(id, never())));
       await store.resolve("b", NO);
-      assert.deepEqual(await idsOf(store), ["a"]);
+      assert.deepEqual(await reviewIdsOf(store), ["a"]);
       await store.resolve("a", YES);
       assert.deepEqual(
         (await ending(waiting)).map(({ type }) => type),
@@ -152,12 +152,12 @@ function answeringSuite(use: Use): void {
           async () => store.resolve("a", odd as never), // wrong on purpose
           (error) => ValidationError.isInstance(error),
         );
-      assert.deepEqual(await idsOf(store), ["a"]);
+      assert.deepEqual(await reviewIdsOf(store), ["a"]);
       assert.equal((await store.resolve("a", YES)).outcome, "resolved");
     }));
 }
 
-function endingSuite(use: Use): void {
+function reviewEndingSuite(use: Use): void {
   it("ends the wait with its signal; a review whose deadline is past is over", () =>
     use(async (store) => {
       await store.ask(question("a", { timeoutMs: 1, deadline: "2026-01-01T00:00:00.001Z" }));
@@ -165,7 +165,7 @@ function endingSuite(use: Use): void {
       const waiting = assert.rejects(ending(store.waitFor("a", controller.signal)), /nobody waits/);
       controller.abort(new Error("nobody waits"));
       await waiting;
-      assert.deepEqual(await idsOf(store), []);
+      assert.deepEqual(await reviewIdsOf(store), []);
       assert.equal((await store.resolve("a", YES)).outcome, "over");
     }));
   it("waits for nothing with a signal that is aborted already", () =>
@@ -176,14 +176,14 @@ function endingSuite(use: Use): void {
     }));
 }
 
-function reopenSuite(use: Use): void {
+function reviewReopenSuite(use: Use): void {
   const reopened = async ({ reopen }: ReviewStoreUnderTest): Promise<ReviewStore> =>
     (await reopen?.()) ?? assert.fail("a store that reopens needs `reopen`");
   it("keeps what waits for another process, and names how it is answered", () =>
     use(async (store, subject) => {
       await store.ask(question("a"));
       const other = await reopened(subject);
-      assert.deepEqual(await idsOf(other), ["a"]);
+      assert.deepEqual(await reviewIdsOf(other), ["a"]);
       assert.ok((other.howToAnswer?.("a") ?? "").includes("a"), "howToAnswer has no answer");
       assert.equal((await other.resolve("a", YES)).outcome, "resolved");
     }));
@@ -218,7 +218,7 @@ export function reviewStoreContract(name: string, options: ReviewStoreContractOp
   describe(`review store contract: ${name}`, () => {
     askingSuite(use);
     answeringSuite(use);
-    endingSuite(use);
-    if (options.reopens === true) reopenSuite(use);
+    reviewEndingSuite(use);
+    if (options.reopens === true) reviewReopenSuite(use);
   });
 }

@@ -85,6 +85,9 @@ export class StagedHookRun implements HookRun {
   format(_value: unknown, text: string): string {
     return text;
   }
+  noteSaved(): void {
+    // no metrics
+  }
   setTraceId(): void {
     // no trace
   }

@@ -1,3 +1,4 @@
+import type { Agent } from "../../contracts/agent.js";
 import type {
   ChatModel,
   ChatRequest,
@@ -26,6 +27,7 @@ export function stagedContext(scope: StagedScope, toolCallId = "call_1"): ToolCo
   const { signal, run, taskId } = scope;
   return {
     scope,
+    run,
     signal,
     runId: run.id,
     taskId,
@@ -62,6 +64,10 @@ export class StagedScope implements TaskScope {
 
   get signal(): AbortSignal {
     return this.#controller.signal;
+  }
+
+  handOver(_agent: Agent): void {
+    // the role stays that of the staged task
   }
 
   abort(reason: unknown): void {

@@ -104,7 +104,7 @@ function successSuite(
   });
 }
 
-function endingSuite(
+function workflowEndingSuite(
   workflow: () => WorkflowExecutor,
   start: (failing?: (id: string) => Error | undefined) => StagedRun,
 ): void {
@@ -182,6 +182,6 @@ function register(name: string, options: WorkflowContractOptions): void {
     );
   describe(`workflow contract: ${name}`, () => {
     successSuite(() => options.create(), start);
-    endingSuite(() => options.create(), start);
+    workflowEndingSuite(() => options.create(), start);
   });
 }

@@ -83,12 +83,13 @@ export async function serveHttp(
     jsonErrors: true,
     onError,
   });
-  const listener = await listenFor(mounts.before(dispatcher, own), { host, port, onError }).catch(
-    async (error: unknown) => {
-      await mounts.close();
-      throw notListening(error, host, port);
-    },
-  );
+  const { sharesPort = false } = options;
+  const listener = await listenFor(mounts.before(dispatcher, own), {
+    ...{ host, port, onError, exclusive: !sharesPort },
+  }).catch(async (error: unknown) => {
+    await mounts.close();
+    throw notListening(error, host, port);
+  });
   const url = publicUrl ?? `http://${shownHost(host, options)}:${listener.port}`;
   mounts.listening({ url, port: listener.port });
   return {

@@ -1,44 +1,66 @@
 import type { Ingress, IngressPort } from "../../contracts/ingress.js";
 import type { Awaitable } from "../../contracts/types.js";
 import type { ServiceEvents } from "../service-events.js";
+import { ServiceStateError } from "../../contracts/network-errors.js";
+import { settleWithin } from "../../util/abort/timeouts.js";
 import { messageOf } from "../../util/errors.js";
+
+/** How to end an ingress that is open. */
+interface OpenIngress {
+  readonly name: string;
+  readonly end: () => Awaitable<void>;
+}
 
 /** What messages come in by, besides the routes of a service. */
 export class OpenIngresses {
   readonly #events: ServiceEvents;
-  readonly #open: { readonly name: string; readonly end: () => Awaitable<void> }[] = [];
-  #isClosed = false;
+  readonly #open: OpenIngress[] = [];
+  readonly #closing = new AbortController();
 
   constructor(events: ServiceEvents) {
     this.#events = events;
   }
 
-  /** @throws the error of an ingress, after those before it are closed. */
+  /**
+   * Opens one after the other.
+   * @throws the error of an ingress, after those before it are closed; ServiceStateError at `stop()`,
+   * which does not wait for an ingress that is being opened.
+   */
   async start(
     ingresses: readonly Ingress[],
     portOf: (ingress: Ingress) => IngressPort,
   ): Promise<void> {
+    const { signal } = this.#closing;
     try {
       for (const ingress of ingresses) {
-        const end = await ingress.open?.(portOf(ingress));
-        if (end !== undefined) this.#open.push({ name: ingress.name, end });
+        signal.throwIfAborted();
+        await settleWithin(this.#opened(ingress, portOf(ingress)), signal);
       }
     } catch (error) {
       await this.stop();
       throw error;
     }
-    if (this.#isClosed) await this.stop(); // meanwhile
   }
 
   /** Ends all. An error is reported, and does not hinder the others. */
   async stop(): Promise<void> {
-    this.#isClosed = true;
-    for (const { name, end } of this.#open.splice(0)) {
-      try {
-        await end();
-      } catch (error) {
-        this.#events.warn(`Ingress '${name}' could not be closed: ${messageOf(error)}`);
-      }
+    this.#closing.abort(new ServiceStateError("The service was stopped while it started"));
+    for (const one of this.#open.splice(0)) await this.#end(one);
+  }
+
+  async #opened(ingress: Ingress, port: IngressPort): Promise<void> {
+    const { name } = ingress;
+    const end = await ingress.open?.(port);
+    if (end === undefined) return;
+    if (this.#closing.signal.aborted) await this.#end({ name, end });
+    else this.#open.push({ name, end });
+  }
+
+  async #end({ name, end }: OpenIngress): Promise<void> {
+    try {
+      await end();
+    } catch (error) {
+      this.#events.warn(`Ingress '${name}' could not be closed: ${messageOf(error)}`);
     }
   }
 }

@@ -36,10 +36,18 @@ function describe(value: unknown): string {
   return text.length > MAX_DESCRIPTION ? `${text.slice(0, MAX_DESCRIPTION)}...` : text;
 }
 
+interface FieldName {
+  readonly shown: string;
+  /** Whether values of the field are hidden. */
+  readonly hides: boolean;
+}
+
 /** One conversion, with the rest of its limits. */
 class Conversion {
   readonly #rules: JsonValueRules;
   readonly #ancestors = new Set<object>();
+  /** Field names that were filtered: the objects of a list have the same ones. */
+  readonly #names = new Map<string, FieldName>();
   #nodes: number;
   #characters: number;
 
@@ -116,18 +124,25 @@ class Conversion {
         break;
       }
       const field = value[key];
+      const { shown, hides } = this.#nameOf(key);
       const hidden =
-        this.#rules.hides?.(key) === true &&
+        hides &&
         field !== undefined &&
         field !== null &&
         field !== "" &&
         typeof field !== "boolean";
-      fields.push([
-        this.#rules.text === undefined ? key : this.#rules.text(key),
-        hidden ? REDACTED : this.convert(field),
-      ]);
+      fields.push([shown, hidden ? REDACTED : this.convert(field)]);
     }
     return Object.fromEntries(fields);
+  }
+
+  #nameOf(key: string): FieldName {
+    const known = this.#names.get(key);
+    if (known !== undefined) return known;
+    const { text, hides } = this.#rules;
+    const name = { shown: text === undefined ? key : text(key), hides: hides?.(key) === true };
+    this.#names.set(key, name);
+    return name;
   }
 }
 

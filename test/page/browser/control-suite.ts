@@ -42,6 +42,7 @@ function teamOf(model: ChatModel, plugins: readonly Plugin[]): Ensemble {
 
 const panels: readonly DashboardPanel[] = [
   { name: "parts", title: "Parts", view: "table", read: () => [{ part: "anode", grams: 12 }] },
+  { name: "facts", title: "Facts", view: "json", read: () => ({ cells: { anode: [12, null] } }) },
   { name: "notes", title: "Notes", view: "markdown", read: () => "Read **this** first." },
 ];
 const panelPlugin = definePlugin({
@@ -152,7 +153,7 @@ export function controlTests(browser: () => Browser): void {
       );
     });
 
-    it("shows the panels of plugins as tables and Markdown", async () => {
+    it("shows the panels of plugins as tables, Markdown and JSON", async () => {
       const { board, url } = await boards.listening();
       const { team } = briefing([panelPlugin]);
       board.register("briefing", team);
@@ -166,6 +167,12 @@ export function controlTests(browser: () => Browser): void {
       await expectAccessible(page, "panel");
       await page.goto(`${url}#/panels/notes?run=${runId}`);
       await page.locator("strong", { hasText: "this" }).waitFor();
+      await page.goto(`${url}#/panels/facts?run=${runId}`);
+      const facts = page.locator("pre");
+      await facts.getByText('"anode"').waitFor();
+      expect(JSON.parse((await facts.textContent()) ?? "")).to.deep.equal({
+        cells: { anode: [12, null] },
+      });
       await page.goto(`${url}#/panels/none?run=${runId}`);
       await page.getByRole("status").filter({ hasText: /panel/i }).waitFor();
     });

@@ -2,10 +2,12 @@ import type { Browser } from "playwright-core";
 import { chromiumPath, launch } from "./chromium.js";
 import { controlTests } from "./control-suite.js";
 import { historyTests } from "./history-suite.js";
+import { keptRunTests } from "./kept-runs-suite.js";
 import { listTests } from "./list-suite.js";
 import { pageTests } from "./page-suite.js";
 import { reviewTests } from "./reviews-suite.js";
 import { runTests } from "./runs-suite.js";
+import { threadTests } from "./threads-suite.js";
 
 describe("page of the dashboard in Chromium", () => {
   let running: Browser | undefined;
@@ -34,6 +36,8 @@ describe("page of the dashboard in Chromium", () => {
   runTests(browser);
   historyTests(browser);
   controlTests(browser);
+  keptRunTests(browser);
+  threadTests(browser);
   reviewTests(browser);
   pageTests(browser);
 });

@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import type { Browser, WebSocketRoute } from "playwright-core";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Browser, Locator, WebSocketRoute } from "playwright-core";
 import type { RunBody } from "../../../src/plugins/dashboard/protocol/http-bodies.js";
 import { CutLine } from "./cut-line.js";
 import { openedPages } from "./opened-pages.js";
@@ -177,7 +178,7 @@ export function runTests(browser: () => Browser): void {
       const { runId } = await many(board, 12).run();
       const { page } = await open(`${url}#/runs/${runId}?view=timeline`);
       const ticks = async (): Promise<string> => page.locator(".axis .lane").innerText();
-      const axis = await page.locator(".axis .lane").boundingBox();
+      const axis = await settledBox(page.locator(".axis .lane"));
       const whole = await ticks();
       const [x, y] = [(axis?.x ?? 0) + (axis?.width ?? 0) / 2, (axis?.y ?? 0) + 15];
       await page.mouse.move(x, y);
@@ -191,7 +192,7 @@ export function runTests(browser: () => Browser): void {
       await until(async () => (await ticks()) !== near);
       await page.getByRole("button", { name: "Show the whole time" }).click();
       await until(async () => (await ticks()) === whole);
-      const strip = await page.locator(".brush").boundingBox();
+      const strip = await settledBox(page.locator(".brush"));
       await page.mouse.move((strip?.x ?? 0) + 40, (strip?.y ?? 0) + 20);
       await page.mouse.down();
       await page.mouse.move((strip?.x ?? 0) + 90, (strip?.y ?? 0) + 20, { steps: 4 });
@@ -226,6 +227,16 @@ export function runTests(browser: () => Browser): void {
       expect(await page.getByRole("listitem").count()).to.be.below(100);
     });
   });
+}
+
+/** The place of an element, once the page around it moves no more. */
+async function settledBox(element: Locator): ReturnType<Locator["boundingBox"]> {
+  for (let before: string | undefined; ;) {
+    const box = await element.boundingBox();
+    if (box !== null && JSON.stringify(box) === before) return box;
+    before = JSON.stringify(box);
+    await sleep(100);
+  }
 }
 
 async function bodyOf(url: string, runId: string): Promise<RunBody> {

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { curlOf } from "../../../page/src/lib/control/curl.js";
 import {
+  fieldValue,
   formFields,
   formResult,
   type FormValues,
@@ -101,6 +102,12 @@ describe("form of the inputs", () => {
     const { inputs } = formResult(formFields({ ...own }), { ["__proto__"]: "x" });
     expect(Object.keys(inputs)).to.deep.equal(["__proto__"]);
     expect(Object.getPrototypeOf(inputs)).to.equal(Object.prototype);
+    const [field] = formFields({
+      type: "object",
+      properties: { constructor: { type: "string" } },
+    });
+    expect([field?.initial, field && fieldValue(field, {})]).to.deep.equal(["", ""]);
+    expect(formResult(field ? [field] : [], {}).inputs).to.deep.equal({});
   });
 
   it("is one box where the names of the inputs are not known", () => {

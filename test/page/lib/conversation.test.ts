@@ -1,6 +1,8 @@
 import { expect } from "chai";
 import { conversationOf } from "../../../page/src/lib/conversation.js";
 import type { Conversation, Turn } from "../../../page/src/lib/conversation-types.js";
+import { readSavedTrace } from "../../../src/plugins/dashboard/protocol/saved-trace.js";
+import { traceToLog } from "../../../src/plugins/dashboard/protocol/trace-to-log.js";
 import { logOf, recordedLog } from "../../plugins/dashboard/logs.js";
 
 const kinds = ({ turns }: Conversation): readonly string[] =>
@@ -39,9 +41,44 @@ describe("the conversation of a task", () => {
       role: "Clerk",
       text: "Which room?",
       workerTaskId: "way.1",
+      isHandoff: false,
       state: "done",
       result: "Room 12.",
     });
+  });
+
+  it("names a handoff as such, live and from a trace", () => {
+    const fields = { delegationId: "d", workerRole: "Billing", request: { mode: "handoff" } };
+    const log = logOf(["delegation_started", fields], ["delegation_completed", fields]);
+    expect(turnsOf(conversationOf(log), "delegation")[0]).to.include({
+      isHandoff: true,
+      state: "done",
+    });
+    const trace = readSavedTrace({
+      schemaVersion: "1.3",
+      taskTraces: [
+        {
+          taskId: "t",
+          delegations: [{ delegatorRole: "Front", workerRole: "Billing", mode: "handoff" }],
+        },
+      ],
+    });
+    const [saved] = turnsOf(conversationOf(traceToLog(trace)), "delegation");
+    expect(saved).to.include({ isHandoff: true, role: "Billing" });
+  });
+
+  it("shows images and files as one line each", () => {
+    const parts = [
+      { type: "file", mediaType: "application/pdf", bytes: 1_250_000, name: "paper.pdf" },
+      { type: "image", mediaType: "image/png", bytes: 12 },
+    ];
+    const call = { callId: "c", iteration: 0, toolName: "scan", toolResult: "scanned" };
+    const conversation = conversationOf(
+      logOf(["task_input", { userPrompt: "Read", parts }], ["tool_called", { ...call, parts }]),
+    );
+    const lines = "[file: application/pdf, 1.3 MB, paper.pdf]\n[image: image/png, 12 B]";
+    expect(turnsOf(conversation, "prompt")[0]?.text).to.equal(`Read\n${lines}`);
+    expect(turnsOf(conversation, "tool")[0]?.result).to.equal(`scanned\n${lines}`);
   });
 
   it("shows what is under way as not over", () => {

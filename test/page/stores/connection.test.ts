@@ -25,6 +25,7 @@ function hello(runs: HelloFrame["runs"] = []): HelloFrame {
     runs,
     reviews: [],
     answered: [],
+    conversations: 0,
   };
 }
 

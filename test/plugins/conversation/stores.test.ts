@@ -87,6 +87,23 @@ describe("on PostgreSQL", () => {
     reopens: true,
     turns: 60,
   });
+
+  it("ends the wait for a lock of another process at the abort of its signal", async () => {
+    const schema = `${prefix}_${++schemas}`;
+    const [holder, waiter] = [0, 1].map(() => ConversationStore.sql({ url, schema }));
+    if (holder?.lock === undefined || waiter?.lock === undefined) throw new Error("it has locks");
+    const { signal } = new AbortController();
+    const held = await holder.lock("t", { timeoutMs: 60_000, signal });
+    const leaving = new AbortController();
+    const waiting = waiter.lock("t", { timeoutMs: 60_000, signal: leaving.signal });
+    setTimeout(() => leaving.abort(new ValidationError("gone")), 100);
+    expect((await rejectionOf(ValidationError, waiting)).message).to.equal("gone");
+    await held.release();
+    const next = await waiter.lock("t", { timeoutMs: 60_000, signal });
+    await next.release();
+    await Promise.all([holder.close?.(), waiter.close?.()]);
+    await onServer(`drop schema if exists "${schema}" cascade`);
+  });
 });
 
 describe("conversationStoreContract", () => {

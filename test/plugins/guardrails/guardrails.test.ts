@@ -150,8 +150,8 @@ describe("guardrails", () => {
 
   it("shows an output guardrail the text and the value, and refuses as a violation of the output", async () => {
     let seen: unknown;
-    const guardrail: OutputGuardrail<string> = ({ signal, getOutput, ...output }) => {
-      seen = { ...output, aborted: signal.aborted };
+    const guardrail: OutputGuardrail<string> = ({ signal, getOutput, run, ...output }) => {
+      seen = { ...output, runId: run.id, aborted: signal.aborted };
       expect(() => getOutput(new Task({ description: "Another" }))).to.throw("not in the context");
       return GuardrailResult.failure("too short");
     };
@@ -166,6 +166,7 @@ describe("guardrails", () => {
         taskDescription: "Write",
         agentRole: "Tester",
         contextOutputs: [],
+        runId: "run-1",
         aborted: false,
       });
     }
@@ -200,6 +201,12 @@ describe("guardrails", () => {
         expect(error.violationMessage).to.match(/^the guardrail (returned|gave no reason)/);
       });
     }
+
+    it("on a predicate that returns false", async () => {
+      const short: OutputGuardrail = ({ raw }) => raw.length < 3;
+      const error = await violation(tapsOf().after(outputCall([short])));
+      expect(error.violationMessage).to.equal("the guardrail gave no reason");
+    });
 
     it("on one that throws, with the error as the cause", async () => {
       const cause = new Error("boom");

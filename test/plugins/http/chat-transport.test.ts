@@ -7,6 +7,9 @@ import { ScriptedModel } from "agentensemble/testing";
 import { StreamStore } from "agentensemble/ui";
 import { DefaultChatTransport, readUIMessageStream, type UIMessage, type UIMessageChunk } from "ai";
 import { expect } from "chai";
+import { Gate } from "../../conversation/gate.js";
+import { collect } from "../../support/collect.js";
+import { chatService } from "./chat-service.js";
 import { authenticate, serve, STREAM } from "./service.js";
 
 const QUESTION: UIMessage = {
@@ -136,5 +139,56 @@ describe("the transport of useChat", () => {
     expect(whole.id).to.equal(asked.id);
     expect(callOf(whole).state).to.equal("output-available");
     expect(textOf(whole)).to.equal("It is at 14:40.");
+  });
+});
+
+describe("the transport of useChat with a chatHandler", () => {
+  it("needs the address only: it sends, comes back, answers again and learns of errors", async () => {
+    const gate = new Gate();
+    let isFailing = false;
+    const model = new ScriptedModel(async () => {
+      if (isFailing) throw new Error("SECRET");
+      await gate.pass();
+      return { chunks: ["It is ", "at 14:40."] };
+    });
+    await using desk = await chatService({ model }, { streams: StreamStore.inMemory() });
+    const transport = new DefaultChatTransport<UIMessage>({
+      api: `${desk.service.url}/api/chat`,
+      headers: { "x-user": "ada" },
+    });
+    const send = (o: Partial<Parameters<typeof transport.sendMessages>[0]> = {}) =>
+      transport.sendMessages({
+        chatId: "c/1",
+        messageId: undefined,
+        trigger: "submit-message",
+        messages: [QUESTION],
+        abortSignal: undefined,
+        ...o,
+      });
+    const end = new AbortController();
+    const reader = (await send({ abortSignal: end.signal })).getReader();
+    await reader.read();
+    end.abort();
+    await reader.read().catch(() => undefined);
+    const again = await transport.reconnectToStream({ chatId: "c/1" });
+    gate.open();
+    const answer = await readMessage(again ?? expect.fail("the turn goes on"));
+    expect(textOf(answer)).to.equal("It is at 14:40.");
+    expect(answer.metadata).to.include({ threadId: "c/1" });
+    expect(await transport.reconnectToStream({ chatId: "c/1" })).to.equal(null);
+    const other = await readMessage(
+      await send({ trigger: "regenerate-message", messageId: answer.id }),
+    );
+    expect(other.id).to.not.equal(answer.id);
+    const stored = await desk.chat.thread("c/1", { owner: "ada" }).messages();
+    expect(stored.map(({ role }) => role)).to.deep.equal(["user", "assistant"]);
+    const twice = await send().catch((error: unknown) => String(error));
+    expect(twice).to.include("AE_VALIDATION");
+    isFailing = true;
+    const failed = await send({ messages: [{ ...QUESTION, id: "m2" }] });
+    expect((await collect(failed)).at(-1)).to.deep.equal({
+      type: "error",
+      errorText: "An error occurred. (AE_TASK_EXECUTION)",
+    });
   });
 });

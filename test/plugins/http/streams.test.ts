@@ -403,7 +403,10 @@ describe("streams of a handler of runs", () => {
         },
       ],
     });
-    const desk = async (o: Partial<RunHandlerOptions> = {}, waits = false): Promise<Office> => {
+    const desk = async (
+      o: Partial<RunHandlerOptions> & { readonly reviews?: ReviewStore } = {},
+      waits = false,
+    ): Promise<Office> => {
       const store = o.reviews ?? reviewInbox();
       const plugins = [review({ store })];
       return office({ reviews: store, ...o }, { approve: true, waits, plugins });
@@ -450,6 +453,39 @@ describe("streams of a handler of runs", () => {
         expect(whole.parts.filter(({ type }) => type === "dynamic-tool")).to.have.length(1);
       });
     }
+
+    it("are rebuilt from the log up to the question, for a run that waits here or elsewhere", async () => {
+      const { log, record } = memoryLog();
+      const inbox = reviewInbox();
+      const plugins = [review({ store: inbox })];
+      const { service } = await office(
+        { log, reviews: inbox },
+        { approve: true, plugins, on: record },
+      );
+      const first = await start(service);
+      const parts = await allParts(first);
+      const id = idOf(first);
+      const waiting = {
+        ...log,
+        get: async (runId: string) => ({ ...(await log.get(runId)), state: "waiting" }),
+      };
+      const elsewhere = await office({ log: waiting as RunStore, reviews: inbox });
+      for (const by of [service, elsewhere.service]) {
+        const again = await allParts(await resume(by, id));
+        await checkUiParts(again);
+        expect(typesOf(again)).to.deep.equal(typesOf(parts));
+        expect(again.at(-1)).to.include({ type: "finish", finishReason: "tool-calls" });
+      }
+      const dead = await office({ log, reviews: inbox });
+      const last = (await allParts(await resume(dead.service, id))).at(-1);
+      expect(last?.["errorText"]).to.match(/AE_RUN_INTERRUPTED/);
+      const [approval = ""] = approvalsOf(parts);
+      const rest = await service.fetch("/api/run", {
+        body: message([{ id: approval, approved: true }]),
+        headers: STREAM,
+      });
+      expect(textsOf(await allParts(rest))).to.deep.equal([TEXT]);
+    });
 
     it("do not make the call after a refusal, and the model receives the reason", async () => {
       const { service, calls } = await desk();

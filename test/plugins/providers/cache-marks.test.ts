@@ -165,32 +165,82 @@ describe("marks for OpenAI's cache", () => {
 });
 
 describe("marks for the cache of the AI SDK's provider", () => {
-  for (const [provider, ttl, expected] of [
-    ["anthropic.messages", "5m", [{ type: "ephemeral" }, { type: "ephemeral" }]],
-    ["anthropic.messages", "30m", [HOUR, HOUR]],
-    ["mistral.chat", "5m", []],
-  ] as const)
-    it(`are options of its parts: ${provider}, ${ttl}`, async () => {
-      let prompt: unknown;
-      const model = aiSdk({
-        specificationVersion: "v3",
-        provider,
-        modelId: "m",
-        doGenerate: (o: { readonly prompt: unknown }) => {
-          prompt = o.prompt;
-          return Promise.resolve({
-            content: [{ type: "text", text: "Yes" }],
-            finishReason: "stop",
-          });
-        },
-        doStream: () => Promise.reject(new Error("not called")),
-      }); // as far as it is called here
-      await model.chat({
+  /** The marks of the tools and of the prompt, as the model receives them. */
+  const marks = async (request: object, provider = "anthropic.messages"): Promise<unknown> => {
+    let given: { readonly tools?: unknown; readonly prompt?: unknown } = {};
+    const model = aiSdk({
+      specificationVersion: "v3",
+      provider,
+      modelId: "m",
+      doGenerate: (o: typeof given) => {
+        given = o;
+        return Promise.resolve({ content: [{ type: "text", text: "Yes" }], finishReason: "stop" });
+      },
+      doStream: () => Promise.reject(new Error("not called")),
+    }); // as far as it is called here
+    await model.chat(request as ChatRequest);
+    return [given.tools, given.prompt].flatMap((place) => marksIn(place, "cacheControl"));
+  };
+  const marked = (ttl: string): object => ({
+    messages: [
+      { role: "system", content: "s", cache: { ttl } },
+      { role: "user", content: [text(1, { ttl })] },
+    ],
+  });
+  const plain = {
+    tools: TOOLS,
+    messages: [
+      { role: "system", content: "s" },
+      { role: "user", content: "u" },
+    ],
+  };
+  const result = {
+    messages: [
+      { role: "user", content: "u" },
+      { role: "assistant", content: "", toolCalls: [{ id: "1", name: "one", arguments: "{}" }] },
+      {
+        role: "tool",
+        toolCallId: "1",
+        toolName: "one",
+        content: "a",
+        parts: [text(1, { ttl: "5m" }), text(2)],
+      },
+    ],
+  };
+  for (const [what, request, expected] of [
+    ["parts and system messages, 5 minutes", marked("5m"), [EPHEMERAL, EPHEMERAL]],
+    ["parts and system messages, 30 minutes", marked("30m"), [HOUR, HOUR]],
+    ["parts of results of tools", result, [EPHEMERAL]],
+    ["the result of the last message too", { ...result, cache: { ttl: "1h" } }, [HOUR, HOUR]],
+    ["nothing by default", plain, []],
+    ["nothing with auto", { ...plain, cache: "auto" }, []],
+    [
+      "tools, system prompt and last message",
+      { ...plain, cache: { ttl: "1h" } },
+      [HOUR, HOUR, HOUR],
+    ],
+    ["nothing with off on the request", { ...marked("5m"), cache: "off" }, []],
+    [
+      "the last four of more, where an hour holds for those before it",
+      {
         messages: [
-          { role: "system", content: "s", cache: { ttl } },
-          { role: "user", content: [{ type: "text", text: "a", cache: { ttl } }] },
+          {
+            role: "user",
+            content: [
+              ...[1, 2, 3].map((n) => text(n, { ttl: "5m" })),
+              text(4, { ttl: "1h" }),
+              text(5, { ttl: "5m" }),
+            ],
+          },
         ],
-      });
-      expect(marksIn(prompt, "cacheControl")).to.deep.equal(expected);
-    });
+      },
+      [HOUR, HOUR, HOUR, EPHEMERAL],
+    ],
+  ] as const)
+    it(`are set on ${what}`, async () => expect(await marks(request)).to.deep.equal(expected));
+
+  it("are not set for another provider", async () =>
+    expect(
+      await marks({ ...plain, ...marked("5m"), cache: { ttl: "5m" } }, "mistral.chat"),
+    ).to.deep.equal([]));
 });

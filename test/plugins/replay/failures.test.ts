@@ -137,7 +137,7 @@ describe("a replay", () => {
         });
       await play(ask("One"), [showing("aaaa"), recordTo(file)]);
       const { error } = await play(ask("One"), [showing("bbbb"), replayFrom(file)]);
-      expect(error?.message).to.include("differs in an image of message 1");
+      expect(error?.message).to.include("differs in an image or a file of message 1");
     });
 
     it("reports that another model is asked", async () => {

@@ -165,6 +165,9 @@ const FAULTS: Readonly<Record<string, Broken>> = {
   "delivers a request that was released with a delay after the delay": (sound) => ({
     release: (lease, { blame } = {}) => sound.release(lease, { blame }),
   }),
+  "keeps 1,500 characters of the reason of a dead letter": (sound) => ({
+    deadLetter: (lease, reason) => sound.deadLetter(lease, reason.slice(0, 100)),
+  }),
   "keeps dead letters, and delivers one again when it is redriven": (sound) => ({
     redrive: (queue, id) => sound.redrive(queue, id).then(() => true),
   }),

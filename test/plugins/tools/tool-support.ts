@@ -51,6 +51,7 @@ export async function call<I>(
   const ctx: ToolContext = {
     scope,
     signal: scope.signal,
+    run: scope.run,
     runId: "run-1",
     taskId: "task-1",
     agentRole: "Tester",

@@ -1,10 +1,14 @@
-import type { AnyTool } from "agentensemble";
+import type { AnyTool, LogEntry } from "agentensemble";
 import type { UIChunk } from "agentensemble/ui";
 import { Agent, Review, ReviewDecision, Task, tool, Workflow } from "agentensemble";
+import { durable, Journal } from "agentensemble/durability";
+import { redacted } from "agentensemble/observability";
 import { review, reviewInbox } from "agentensemble/review";
 import { ScriptedModel } from "agentensemble/testing";
 import { toAgUiEvents, toUIMessageStream } from "agentensemble/ui";
 import { expect } from "chai";
+import { pageStream } from "../../../src/plugins/shared/ui-stream/open-chunks.js";
+import { storedChunks } from "../../../src/plugins/shared/ui-stream/stored-chunks.js";
 import { collect } from "../../support/collect.js";
 import { checkUiParts, messageOf, ofType, partsOf, started, textsOf, typesOf } from "./fixtures.js";
 
@@ -196,5 +200,48 @@ describe("approval in a page", () => {
     const second = await collect(toAgUiEvents(handle));
     expect(second[0]?.type).to.equal("RUN_STARTED");
     expect(second.at(-1)?.["outcome"]).to.deep.equal({ type: "success" });
+  });
+
+  it("that is waited for when the run is suspended stays open, live and from the log", async () => {
+    for (const endAtApproval of [false, true]) {
+      const entries: LogEntry[] = [];
+      const book = tool({
+        name: "book",
+        description: "b",
+        requireApproval: true,
+        execute: () => "x",
+      });
+      const handle = started(
+        {
+          model: new ScriptedModel([
+            { text: "Wait.", toolCalls: [{ name: "book", arguments: {} }] },
+          ]),
+          tasks: [
+            new Task({
+              description: "d",
+              agent: new Agent({ role: "A", goal: "g", tools: [book] }),
+            }),
+          ],
+          plugins: [durable({ journal: Journal.inMemory(), suspendAfterMs: 0 })],
+          on: (event) => void entries.push({ ...redacted(event), n: entries.length }),
+        },
+        { runId: "run-1" },
+      );
+      const live = await collect(toUIMessageStream(handle, { endAtApproval }));
+      await handle.output.catch(() => undefined);
+      const log = {
+        read: (_id: string, after: number, limit: number) =>
+          entries.filter(({ n }) => n > after).slice(0, limit),
+      };
+      const page = pageStream("run-1", { protocol: "ui", endAtApproval });
+      const again = await collect(storedChunks(log, "run-1", page));
+      for (const parts of [live, again]) {
+        const { parts: shown } = await checkUiParts(parts);
+        expect(shown.find(({ type }) => type === "dynamic-tool")).to.include({
+          state: "approval-requested",
+        });
+        expect(parts.at(-1)).to.include({ type: "finish", finishReason: "tool-calls" });
+      }
+    }
   });
 });

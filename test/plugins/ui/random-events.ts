@@ -173,6 +173,15 @@ const MAKERS: Makers = {
     outputTokens: 1,
   }),
   reasoning_received: (g) => ({ ...task(g), iteration: 0, reasoning: SECRET }), // see UNITS
+  turn_started: (g) => ({ ...task(g), threadId: SECRET, messageId: SECRET }),
+  turn_stored: (g) => ({
+    ...task(g),
+    threadId: SECRET,
+    version: 1,
+    status: "completed",
+    turnsInWindow: 0,
+    summarized: false,
+  }),
   usage_recorded: (g) => ({
     ...RUN,
     ...task(g),

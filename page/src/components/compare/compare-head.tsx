@@ -7,7 +7,7 @@ import { errorWords } from "../../lib/api-words.js";
 import { countsText, figureRows } from "../../lib/compare-words.js";
 import { formatTime } from "../../lib/format.js";
 import { hrefOf } from "../../lib/route.js";
-import { inputsText, runMs, runName, runWord } from "../../lib/run-words.js";
+import { inputsText, runMs, runName, runWord, shortId } from "../../lib/run-words.js";
 import { visibleText } from "../../lib/visible-text.js";
 import { useBoard } from "../../stores/board.js";
 import { Chip } from "../chip.js";
@@ -65,7 +65,7 @@ function Side({ letter, run }: SideProps): JSX.Element {
         <a class="link" href={hrefOf(["runs", run.runId])}>
           <b>{runName(run)}</b>
         </a>{" "}
-        <code class="faint">{visibleText(run.runId.slice(0, 8))}</code>{" "}
+        <code class="faint">{visibleText(shortId(run))}</code>{" "}
         {run.baseline === true && <Chip kind="line">baseline</Chip>}
         <div class="muted clip" title={inputs}>
           <State state={run.state} word={runWord(run)} isIcon />{" "}

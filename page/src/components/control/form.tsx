@@ -1,5 +1,10 @@
 import type { JSX } from "preact";
-import type { FieldValue, FormField, FormValues } from "../../lib/control/form-fields.js";
+import {
+  fieldValue,
+  type FieldValue,
+  type FormField,
+  type FormValues,
+} from "../../lib/control/form-fields.js";
 import { visibleText } from "../../lib/visible-text.js";
 
 export interface FormProps {
@@ -17,7 +22,7 @@ export function FormFields({ fields, values, problems, onValue }: FormProps): JS
         <Field
           key={field.key}
           field={field}
-          value={values[field.key] ?? field.initial}
+          value={fieldValue(field, values)}
           problem={problems[field.key]}
           onValue={(value) => onValue(field.key, value)}
         />

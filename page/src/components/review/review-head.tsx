@@ -2,10 +2,12 @@ import type { JSX } from "preact";
 import type { StoredReview } from "../../../../src/contracts/review.js";
 import { afterwards, kindOf, titleOf, type ReviewKind } from "../../lib/reviews/review-words.js";
 import { hrefOf } from "../../lib/route.js";
+import { shortId } from "../../lib/run-words.js";
 import { useBoard } from "../../stores/board.js";
 import { Chip } from "../chip.js";
 import { Countdown } from "../countdown.js";
 import { Icon } from "../icon.js";
+import { ProcessChip } from "../process-chip.js";
 import { Text } from "../text.js";
 
 export interface ReviewHeadProps {
@@ -68,6 +70,7 @@ interface AskerProps {
 function Asker({ review, kind }: AskerProps): JSX.Element {
   const { runs } = useBoard();
   const { runId, taskId, agentRole, toolName = "" } = review;
+  const run = runs.summaryOf(runId);
   return (
     <p class="muted">
       The agent{" "}
@@ -89,9 +92,9 @@ function Asker({ review, kind }: AskerProps): JSX.Element {
       </a>{" "}
       of{" "}
       <a class="link" href={hrefOf(["runs", runId])}>
-        <Text>{runs.summaryOf(runId)?.ensemble ?? "run"}</Text> <code>{runId.slice(0, 8)}</code>
+        <Text>{run?.ensemble ?? "run"}</Text> <code>{shortId(run ?? { runId })}</code>
       </a>
-      .
+      . <ProcessChip process={run?.process} isAway={run?.isAway} />
     </p>
   );
 }

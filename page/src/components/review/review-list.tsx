@@ -6,6 +6,7 @@ import { useBoard } from "../../stores/board.js";
 import { Chip } from "../chip.js";
 import { Countdown } from "../countdown.js";
 import { Empty } from "../empty.js";
+import { ProcessChip } from "../process-chip.js";
 import { Text } from "../text.js";
 
 /** The reviews that wait, nearest deadline first. */
@@ -42,6 +43,7 @@ interface ItemProps {
 function Item({ review, isSelected }: ItemProps): JSX.Element {
   const { runs, clock } = useBoard();
   const { reviewId, runId, taskId, toolName, requiredRole } = review;
+  const run = runs.summaryOf(runId);
   const isCall = kindOf(review) === "call";
   const left = shareLeft(review, clock.seconds.value);
   return (
@@ -64,8 +66,9 @@ function Item({ review, isSelected }: ItemProps): JSX.Element {
       </span>
       <span class="row muted">
         <span class="clip grow">
-          <Text>{runs.summaryOf(runId)?.ensemble ?? runId}</Text>
+          <Text>{run?.ensemble ?? runId}</Text>
         </span>
+        <ProcessChip process={run?.process} isAway={run?.isAway} />
         {requiredRole !== undefined && (
           <Chip kind="line">
             <Text>{requiredRole}</Text>

@@ -292,10 +292,27 @@ function Fork({
   taskId,
 }: PartProps & { readonly taskId: string | undefined }): JSX.Element {
   const { api, route } = useBoard();
+  const [forked, setForked] = useState<string>();
   const fork = (body: ForkRunBody) => async (): Promise<void> => {
     const { runId } = await api.send<RunForkedBody>("POST", `${path}/fork`, body);
-    route.go(hrefOf(["runs", runId]));
+    setForked(runId);
   };
+  const resume = async (): Promise<void> => {
+    if (forked === undefined) return;
+    await api.send("POST", `/api/runs/${encodeURIComponent(forked)}/resume`, {});
+    route.go(hrefOf(["runs", forked]));
+  };
+  if (forked !== undefined)
+    return (
+      <div class="row wrap" role="status">
+        <span>
+          The fork <code>{visibleText(forked)}</code> waits to be resumed.
+        </span>
+        <Do action={action} request={resume}>
+          Resume the fork
+        </Do>
+      </div>
+    );
   return (
     <div class="row wrap">
       <Do action={action} request={fork({})}>

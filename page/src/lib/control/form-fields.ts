@@ -59,7 +59,7 @@ function fieldsOf(schema: Fields, place: Place): readonly FormField[] {
   const required = Array.isArray(schema["required"]) ? schema["required"] : [];
   return Object.entries(recordOf(schema["properties"])).flatMap(([name, given]) => {
     const own = resolved(recordOf(given), root);
-    const inner = { root, path: [...path, name], filled: recordOf(filled)[name] };
+    const inner = { root, path: [...path, name], filled: ownOf(filled, name) };
     const isGroup = own["type"] === "object" && own["properties"] !== undefined;
     if (isGroup && inner.path.length < DEEPEST) return fieldsOf(own, inner);
     return [fieldOf(own, inner, required.includes(name))];
@@ -107,7 +107,7 @@ export function formResult(fields: readonly FormField[], values: FormValues): Fo
   const problems: Record<string, string> = {};
   for (const field of fields) {
     const { key, path, isRequired } = field;
-    const read = readValue(field, values[key] ?? field.initial);
+    const read = readValue(field, fieldValue(field, values));
     if (read.problem !== undefined) problems[key] = read.problem;
     else if (read.value !== undefined && path.length === 0)
       for (const [name, value] of Object.entries(recordOf(read.value)))
@@ -116,6 +116,11 @@ export function formResult(fields: readonly FormField[], values: FormValues): Fo
     else if (isRequired) problems[key] = "This is required.";
   }
   return { inputs, problems };
+}
+
+/** What a field holds. */
+export function fieldValue({ key, initial }: FormField, values: FormValues): FieldValue {
+  return Object.hasOwn(values, key) ? (values[key] ?? initial) : initial;
 }
 
 interface ReadValue {
@@ -168,8 +173,14 @@ function resolved(schema: Fields, root: Fields): Fields {
   const { $ref: reference } = schema;
   if (typeof reference !== "string" || !reference.startsWith("#/")) return schema;
   let at: unknown = root;
-  for (const name of reference.slice(2).split("/")) at = recordOf(at)[name];
+  for (const name of reference.slice(2).split("/")) at = ownOf(at, name);
   return { ...recordOf(at), ...schema };
+}
+
+/** A field that a record has itself: names such as `constructor` are names of inputs too. */
+function ownOf(value: unknown, name: string): unknown {
+  const record = recordOf(value);
+  return Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
 function recordOf(value: unknown): Fields {

@@ -1,6 +1,6 @@
 import type { Agent } from "../../../contracts/agent.js";
 import type { ChatMessage } from "../../../contracts/chat-model.js";
-import type { ExecutorResult, TaskExecutor } from "../../../contracts/executors.js";
+import type { ExecutorResult, PromptPreview, TaskExecutor } from "../../../contracts/executors.js";
 import type { TaskCall } from "../../../contracts/hooks.js";
 import type { PlannedTask } from "../../../contracts/plan.js";
 import type { TaskScope } from "../../../contracts/run.js";
@@ -20,10 +20,18 @@ import {
   requestOf,
   warnOfSilence,
 } from "../shared/task-request.js";
+import type { NextAgent } from "../shared/tool-loop-parts.js";
+import { taskFieldsOf } from "../shared/tool-loop-parts.js";
 import { ToolLoop } from "../shared/tool-loop.js";
 import { ToolSpecs, toolsOf } from "../shared/tool-resolution.js";
+import { Transfers } from "../shared/transfers.js";
 import { messagesOf } from "./chat-messages.js";
 import { summarizeTurns } from "./summarize.js";
+
+/** What the loop needs of an agent, with its first prompt. */
+interface PreparedAgent extends NextAgent {
+  readonly preview: PromptPreview;
+}
 
 type Texts = PromptTexts<AgentTemplateName>;
 
@@ -45,30 +53,46 @@ export class ChatExecutor implements TaskExecutor {
   async execute(call: TaskCall, scope: TaskScope): Promise<ExecutorResult> {
     const turn = this.#turnOf(call);
     const agent = agentOf(call);
-    const texts = this.#library.textsOf(scope.all(Tokens.PromptTemplates));
-    const tools = await toolsOf(agent, call, scope);
-    const systemPrompt = instructionsOf(agent, call, texts);
-    const specs = this.#specs.of(tools, texts);
+    if (call.attempt === 1) announceTurn(turn, scope);
+    const texts = this.#library.textsOf(scope.all(Tokens.PromptTemplates), scope.run);
+    const transfers = Transfers.of(agent, texts, scope.run.options);
     const seen = await turn.see({
       scope,
       summarize: (request) => summarizeTurns(request, scope, texts),
     });
-    const messages: ChatMessage[] = [
-      { role: "system", content: systemPrompt },
-      ...messagesOf(seen, texts, { withTools: tools.length > 0, agentRole: agent.role }),
-      { role: "user", content: turn.content },
-      ...revisionOf(call),
-    ];
-    const preview = { systemPrompt, userPrompt: call.task.description, tools: specs };
+    const prepare = async (next: Agent, history: "all" | "text"): Promise<PreparedAgent> => {
+      const own = { ...call, agent: next };
+      const tools = await toolsOf(next, own, scope, transfers?.toolsOf(next));
+      const systemPrompt = instructionsOf(next, call, texts);
+      const withTools = tools.length > 0 && history === "all";
+      const preview = {
+        systemPrompt,
+        userPrompt: call.task.description,
+        tools: this.#specs.of(tools, texts),
+      };
+      return {
+        tools,
+        preview,
+        head: [
+          { role: "system", content: systemPrompt },
+          ...messagesOf(seen, texts, { withTools, agentRole: next.role }),
+          { role: "user", content: turn.content },
+          ...revisionOf(call),
+        ],
+        requestFor: (all) => requestOf(all, preview, modelOptionsOf(next, call), undefined),
+      };
+    };
+    const { tools, preview, head, requestFor } = await prepare(agent, "all");
+    const messages = [...head];
     announceInput(call, agent, preview, scope);
-    const request = requestOf(messages, preview, modelOptionsOf(agent, call), undefined);
-    const loop = new ToolLoop({ call, agent, scope, texts, tools, messages, request });
-    const start = messages.length;
-    turn.progress.added = () => messages.slice(start);
+    const request = requestFor(messages);
+    const parts = { call, agent, scope, texts, tools, messages, request };
+    const loop = new ToolLoop(transfers === undefined ? parts : { ...parts, transfers, prepare });
+    turn.progress.added = () => loop.added;
     const response = await loop.answer();
     const text = response.message.content;
-    if (text.trim() === "") warnOfSilence(call, agent, scope);
-    messages.push(response.message);
+    if (text.trim() === "") warnOfSilence(call, loop.parts.agent, scope);
+    loop.parts.messages.push(response.message);
     turn.progress.finishReason = response.finishReason;
     return { raw: text, toolCallCount: loop.toolCallsMade };
   }
@@ -79,6 +103,12 @@ export class ChatExecutor implements TaskExecutor {
       throw new ValidationError(`Task '${task.description}' is not the turn of a conversation`);
     return turn;
   }
+}
+
+function announceTurn({ threadId, messageId, warning }: ChatTurn, scope: TaskScope): void {
+  if (scope.listens("turn_started"))
+    scope.emit({ type: "turn_started", ...taskFieldsOf(scope), threadId, messageId });
+  if (warning !== undefined) scope.run.warn(warning);
 }
 
 /** The system message: who the agent is, and what its memory holds. */

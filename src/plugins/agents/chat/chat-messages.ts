@@ -2,7 +2,9 @@ import type { ChatMessage } from "../../../contracts/chat-model.js";
 import type { StoredTurn, ThreadMessage } from "../../../contracts/conversation.js";
 import type { PromptTexts } from "../../shared/prompts/prompt-library.js";
 import type { AgentTemplateName } from "../shared/agent-prompts.js";
+import type { Reader } from "../shared/exchange.js";
 import type { SeenThread } from "./chat-turn.js";
+import { readBy, textOnly } from "../shared/exchange.js";
 
 type Texts = PromptTexts<AgentTemplateName>;
 
@@ -10,7 +12,7 @@ type Texts = PromptTexts<AgentTemplateName>;
 export function messagesOf(
   { turns, summary }: SeenThread,
   texts: Texts,
-  o: { readonly withTools: boolean; readonly agentRole: string },
+  reader: Reader,
 ): ChatMessage[] {
   const messages: ChatMessage[] = [];
   if (summary !== undefined)
@@ -18,33 +20,27 @@ export function messagesOf(
       role: "user",
       content: texts.render("conversation.summary", { summary: escapedText(summary) }),
     });
-  for (const turn of turns) messages.push(...messagesOfTurn(turn, texts, o));
+  for (const turn of turns) messages.push(...messagesOfTurn(turn, texts, reader));
   return messages;
 }
 
 function* messagesOfTurn(
   { messages, status }: StoredTurn,
   texts: Texts,
-  { withTools, agentRole }: { readonly withTools: boolean; readonly agentRole: string },
+  { withTools, agentRole }: Reader,
 ): Generator<ChatMessage> {
   const plain = messages.map((message) => plainMessage(message, agentRole));
   const seen = status === "completed" ? plain : interrupted(plain, texts);
   for (const message of seen) {
-    if (withTools) yield* isEmptyAnswer(message) ? [] : [message];
-    else if (message.role !== "tool") {
-      const text = withoutCalls(message);
-      if (!isEmptyAnswer(text)) yield text;
-    }
+    if (!withTools) yield* textOnly(message);
+    else if (!isEmptyAnswer(message)) yield message;
   }
 }
 
 /** The message without the fields of the thread, and without the reasoning of another agent. */
 function plainMessage(message: ThreadMessage, agentRole: string): ChatMessage {
-  const { id: _id, turnId: _turnId, at: _at, agentRole: author, ...plain } = message;
-  if (plain.role !== "assistant" || plain.reasoning === undefined || author === agentRole)
-    return plain;
-  const { reasoning: _reasoning, ...said } = plain;
-  return said;
+  const { id: _id, turnId: _turnId, at: _at, view: _view, agentRole: author, ...plain } = message;
+  return readBy(plain, author, agentRole);
 }
 
 /** Vendors refuse an empty message. */
@@ -52,12 +48,6 @@ function isEmptyAnswer(message: ChatMessage): boolean {
   return (
     message.role === "assistant" && message.content === "" && (message.toolCalls ?? []).length === 0
   );
-}
-
-function withoutCalls(message: ChatMessage): ChatMessage {
-  if (message.role !== "assistant" || message.toolCalls === undefined) return message;
-  const { toolCalls: _toolCalls, ...text } = message;
-  return text;
 }
 
 /** Marks an answer that was cut off, so that the model does not take it as finished. */

@@ -1,8 +1,10 @@
-import type { ChatMessage, FinishReason } from "../../../contracts/chat-model.js";
+import type { FinishReason } from "../../../contracts/chat-model.js";
 import type { ContentPart } from "../../../contracts/content.js";
 import type { StoredTurn, SummaryRequest } from "../../../contracts/conversation.js";
-import type { TaskScope } from "../../../contracts/run.js";
+import type { EnsembleOutput } from "../../../contracts/output.js";
+import type { HookRun, TaskScope } from "../../../contracts/run.js";
 import type { AnyTask } from "../../../contracts/task.js";
+import type { AgentPart } from "../shared/exchange.js";
 import { createToken } from "../../../contracts/token.js";
 
 /** The part of a thread that a model sees. */
@@ -21,25 +23,34 @@ export interface WindowReader {
 
 /** A turn of a conversation, as its task needs it. */
 export interface ChatTurn {
+  readonly threadId: string;
+  /** The id of the user's message. */
+  readonly messageId: string;
   /** The user's message, sent unchanged. */
   readonly content: string | readonly ContentPart[];
   /** Reads the thread. */
   see(reader: WindowReader): Promise<SeenThread>;
+  /** Reported when the turn begins. */
+  readonly warning?: string | undefined;
   /** What has been added so far. */
   readonly progress: ChatProgress;
 }
 
 /** What a turn has added to its thread so far. */
 export interface ChatProgress {
-  /** Returns the messages after the user's, in order. Calls of the last answer may have no result yet. */
-  added: () => readonly ChatMessage[];
+  /** Returns the messages after the user's, by agent. Calls of the last answer may have no result yet. */
+  added: () => readonly AgentPart[];
   /** Of the last answer without tool calls. */
   finishReason: FinishReason;
 }
 
+/** Stores the turn of a run whose output is known. Never rejects. */
+export type TurnEnd = (run: HookRun, output: EnsembleOutput) => Promise<void>;
+
 /** The turns whose tasks are in progress. */
 export class ChatTurns {
   readonly #turns = new WeakMap<AnyTask, ChatTurn>();
+  readonly #ends = new Map<string, TurnEnd>();
 
   /** Makes `task` the task of a turn. */
   add(task: AnyTask, turn: ChatTurn): void {
@@ -48,6 +59,17 @@ export class ChatTurns {
 
   of(task: AnyTask): ChatTurn | undefined {
     return this.#turns.get(task);
+  }
+
+  /** Calls `end` when the run with this id has its output, once. Returns a function that forgets it. */
+  onEnd(runId: string, end: TurnEnd): () => void {
+    this.#ends.set(runId, end);
+    return () => void this.#ends.delete(runId);
+  }
+
+  /** Ends the turn of a run, if it is one. */
+  async end(run: HookRun, output: EnsembleOutput | undefined): Promise<void> {
+    if (output !== undefined) await this.#ends.get(run.id)?.(run, output);
   }
 }
 

@@ -1,20 +1,40 @@
+import { AgentEnsembleError } from "../../../contracts/errors.js";
 import type { Plugin } from "../../../contracts/plugin.js";
 import { definePlugin } from "../../../contracts/plugin.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { ChatExecutor } from "./chat-executor.js";
 import { ChatTurns, ChatTurnsToken } from "./chat-turn.js";
 
+export type { AgentPart } from "../shared/exchange.js";
 export { ChatTurnsToken } from "./chat-turn.js";
-export type { ChatProgress, ChatTurn, ChatTurns, SeenThread, WindowReader } from "./chat-turn.js";
+export type {
+  ChatProgress,
+  ChatTurn,
+  ChatTurns,
+  SeenThread,
+  TurnEnd,
+  WindowReader,
+} from "./chat-turn.js";
 
-/** Does the turns of conversations. */
+/** Does the turns of conversations, and stores them at the end of their runs. */
 export function agentsChat(): Plugin {
+  const turns = new ChatTurns();
   return definePlugin({
     name: "agents-chat",
     bind(bind) {
-      const turns = new ChatTurns();
       bind.single(ChatTurnsToken).toConstantValue(turns);
       bind.many(Tokens.TaskExecutor).toConstantValue(new ChatExecutor(turns));
+    },
+    apply({ hooks }) {
+      // The last of the lane: what other plugins keep of a run is kept before its turn.
+      hooks.afterRun.tap({ name: "agents-chat", lane: "commit", order: "post" }, (call) =>
+        turns.end(call.run, call.output),
+      );
+      hooks.afterRun.tap({ name: "agents-chat", lane: "transform", order: "post" }, (call) =>
+        call.outcome === "ok"
+          ? undefined
+          : turns.end(call.run, AgentEnsembleError.find(call.error)?.output),
+      );
     },
   });
 }

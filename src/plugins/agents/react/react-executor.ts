@@ -9,6 +9,7 @@ import type { TaskScope } from "../../../contracts/run.js";
 import type { AnyTool } from "../../../contracts/tool.js";
 import type { PromptTexts } from "../../shared/prompts/prompt-library.js";
 import type { SchemaFacts } from "../../shared/schemas.js";
+import type { NextAgent } from "../shared/tool-loop-parts.js";
 import type { AgentTemplateName } from "../shared/agent-prompts.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
@@ -25,6 +26,7 @@ import {
   warnOfSilence,
 } from "../shared/task-request.js";
 import { ToolLoop } from "../shared/tool-loop.js";
+import { Transfers } from "../shared/transfers.js";
 import { parseWithCorrections } from "./correction.js";
 
 /** What a prompt is made of. */
@@ -53,9 +55,10 @@ export class ReactExecutor implements TaskExecutor {
 
   async execute(call: TaskCall, scope: TaskScope): Promise<ExecutorResult> {
     const agent = agentOf(call);
-    const texts = this.#library.textsOf(scope.all(Tokens.PromptTemplates));
+    const texts = this.#library.textsOf(scope.all(Tokens.PromptTemplates), scope.run);
     const facts = this.#outputFacts(call);
-    const resolved = toolsOf(agent, call, scope);
+    const transfers = Transfers.of(agent, texts, scope.run.options);
+    const resolved = toolsOf(agent, call, scope, transfers?.toolsOf(agent));
     const tools = resolved instanceof Promise ? await resolved : resolved;
     const format: TaskScope["format"] = (value, text) => scope.format(value, text);
     const clock = scope.get(Tokens.Clock);
@@ -63,21 +66,34 @@ export class ReactExecutor implements TaskExecutor {
     const first = this.#prompt({ call, agent, texts, tools, facts, format });
     scope.recordMetrics({ promptBuildMs: clock.monotonicMs() - startedMs });
     announceInput(call, agent, first, scope);
-    const messages: ChatMessage[] = [
-      { role: "system", content: first.systemPrompt },
-      { role: "user", content: withAttachments(first.userPrompt, call.task.attachments) },
-    ];
+    const user: ChatMessage = {
+      role: "user",
+      content: withAttachments(first.userPrompt, call.task.attachments),
+    };
+    const messages: ChatMessage[] = [{ role: "system", content: first.systemPrompt }, user];
     const request = requestOf(
       messages,
       first,
       modelOptionsOf(agent, call),
       responseFormatOf(facts, scope.model),
     );
-    const loop = new ToolLoop({ call, agent, scope, texts, tools, messages, request });
+    const prepare = async (next: Agent): Promise<NextAgent> => {
+      const own = await toolsOf(next, { ...call, agent: next }, scope, transfers?.toolsOf(next));
+      const content = this.#systemPrompt(next, texts, call.run.inputs);
+      const preview = { ...first, systemPrompt: content, tools: this.#specs.of(own, texts) };
+      return {
+        tools: own,
+        head: [{ role: "system", content }, user],
+        requestFor: (all) =>
+          requestOf(all, preview, modelOptionsOf(next, call), responseFormatOf(facts, scope.model)),
+      };
+    };
+    const parts = { call, agent, scope, texts, tools, messages, request };
+    const loop = new ToolLoop(transfers === undefined ? parts : { ...parts, transfers, prepare });
     const response = await loop.answer();
     const text = response.message.content;
     const isBlank = text.trim() === "";
-    if (isBlank) warnOfSilence(call, agent, scope);
+    if (isBlank) warnOfSilence(call, loop.parts.agent, scope);
     if (facts === undefined || call.task.outputType === undefined)
       return { raw: isBlank ? "" : text, toolCallCount: loop.toolCallsMade };
     const { raw, parsed } = await parseWithCorrections(loop, response, call.task.outputType, facts);
@@ -87,11 +103,15 @@ export class ReactExecutor implements TaskExecutor {
   /** What the first call would send. Tools of dynamic providers are missing: they are known only when the task starts. */
   async preview(call: TaskCall, scope: LookUps): Promise<PromptPreview> {
     const agent = agentOf(call);
-    const texts = this.#library.textsOf(scope.all(Tokens.PromptTemplates));
+    const texts = this.#library.textsOf(scope.all(Tokens.PromptTemplates), call.run);
     const sourced = await Promise.all(
       scope.all(Tokens.AgentToolSource).map(async (source) => source.toolsFor(call, scope)),
     );
-    const tools = [...sourced.flat(), ...staticTools(agent.tools, scope.all(Tokens.Tool))];
+    const tools = [
+      ...(Transfers.of(agent, texts, {})?.toolsOf(agent) ?? []),
+      ...sourced.flat(),
+      ...staticTools(agent.tools, scope.all(Tokens.Tool)),
+    ];
     return this.#prompt({ call, agent, texts, tools, facts: this.#outputFacts(call) });
   }
 
@@ -139,11 +159,11 @@ function responseFormatOf(
   { capabilities }: ChatModel,
 ): ChatRequest["responseFormat"] {
   return facts?.rootType === "object" && capabilities?.structuredOutput === true
-    ? { name: formatName(facts.title), schema: facts.jsonSchema }
+    ? { name: formatNameOf(facts.title), schema: facts.jsonSchema }
     : undefined;
 }
 
 /** Vendors take letters, digits, `_` and `-` only. */
-function formatName(title: string): string {
+function formatNameOf(title: string): string {
   return title.replace(/[^\w-]+/g, "_").slice(0, 64);
 }

@@ -4,6 +4,8 @@ import type { PromptPreview } from "../../../contracts/executors.js";
 import type { TaskCall } from "../../../contracts/hooks.js";
 import type { TaskScope } from "../../../contracts/run.js";
 import { ValidationError } from "../../../contracts/errors.js";
+import { partsField } from "../../../contracts/part-summary.js";
+import { taskLabel } from "../../../contracts/task-label.js";
 import { agentTexts } from "./prompt-builder.js";
 import { taskFieldsOf } from "./tool-loop-parts.js";
 
@@ -62,6 +64,7 @@ export function announceInput(
     toolNames: tools.map((tool) => tool.name),
     systemPrompt,
     userPrompt,
+    ...partsField(task.attachments),
     assembledContext: userPrompt,
   });
 }
@@ -70,6 +73,6 @@ export function announceInput(
 export function warnOfSilence({ task }: TaskCall, agent: Agent, scope: TaskScope): void {
   scope.emit({
     type: "run_warning",
-    message: `Agent '${agent.role}' returned empty response for task '${task.description.slice(0, 80)}'`,
+    message: `Agent '${agent.role}' returned empty response for task '${taskLabel(task).slice(0, 80)}'`,
   });
 }

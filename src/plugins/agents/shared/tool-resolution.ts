@@ -26,7 +26,7 @@ export function staticTools(
 }
 
 /**
- * The tools of an agent for one task: those of sources first, then its own, then those of the container, providers expanded where they stand.
+ * The tools of an agent for one task: its transfers and those of sources first, then its own, then those of the container, providers expanded where they stand.
  * Given at once, and not as a promise, where nobody brings any: that is what most tasks of a large run have.
  * @throws ToolConfigurationError when a source or a provider fails, gives something else than tools, or two tools have one name.
  */
@@ -34,14 +34,18 @@ export function toolsOf(
   agent: Agent,
   call: TaskCall,
   scope: TaskScope,
+  transfers: readonly AnyTool[] = NONE,
 ): readonly AnyTool[] | Promise<readonly AnyTool[]> {
   const shared = scope.all(Tokens.Tool);
   const sourced = scope
     .all(Tokens.AgentToolSource)
     .map((source) => fromSource(source, call, scope));
   const none =
-    agent.tools.length === 0 && shared.length === 0 && sourced.every((tools) => tools === NONE);
-  return none ? NONE : resolveTools(agent.tools, shared, sourced, scope);
+    transfers.length === 0 &&
+    agent.tools.length === 0 &&
+    shared.length === 0 &&
+    sourced.every((tools) => tools === NONE);
+  return none ? NONE : resolveTools(agent.tools, shared, [transfers, ...sourced], scope);
 }
 
 /** What a source brings; asked in a way that tells an answer from a promise of one. */

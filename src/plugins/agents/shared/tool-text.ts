@@ -6,6 +6,9 @@ import type { AnyTool } from "../../../contracts/tool.js";
 import type { PromptTexts } from "../../shared/prompts/prompt-library.js";
 import type { AgentTemplateName } from "./agent-prompts.js";
 import { ToolExecutionError } from "../../../contracts/errors.js";
+import { summaryOfPart } from "../../../contracts/part-summary.js";
+import { isTakenFromTool } from "../../../contracts/part-support.js";
+import { partLine } from "../../../util/part-line.js";
 import { cutText } from "../../../util/text.js";
 import { messageOf } from "../../../util/errors.js";
 
@@ -33,8 +36,10 @@ export async function callForText(
     content = texts.render("tool.thrown", { message: thrownText(error.cause ?? error) });
   }
   content = truncate(content, scope.maxToolOutputLength, texts);
-  if (tools.find((tool) => tool.name === call.name)?.untrusted === true)
+  if (tools.find((tool) => tool.name === call.name)?.untrusted === true) {
     content = fenced(content, texts);
+    parts = outsideParts(parts, scope, texts);
+  }
   return isError
     ? { role: "tool", toolCallId: call.id, toolName: call.name, content, isError }
     : {
@@ -53,6 +58,27 @@ export async function callForText(
 function fenced(text: string, texts: ToolTexts): string {
   const fence = createHash("sha256").update(text).digest("hex").slice(0, 16);
   return texts.render("tool.untrusted", { fence, text });
+}
+
+/** Parts from outside, marked as such. What the model does not take must not end the run: a line replaces it. */
+function outsideParts(
+  parts: readonly ContentPart[],
+  { model }: TaskScope,
+  texts: ToolTexts,
+): readonly ContentPart[] {
+  const lines: string[] = [];
+  const shown = parts.map((part): ContentPart => {
+    if (part.type === "text") return { type: "text", text: fenced(part.text, texts) };
+    const { name: _, ...known } = summaryOfPart(part); // a name from outside may be an instruction
+    const file = partLine(known);
+    if (!isTakenFromTool(part, model))
+      return { type: "text", text: texts.render("tool.untaken", { file }) };
+    lines.push(file);
+    return part;
+  });
+  if (lines.length === 0) return shown;
+  const note = texts.render("tool.untrustedFiles", { files: lines.join(", ") });
+  return [{ type: "text", text: note }, ...shown];
 }
 
 function thrownText(error: unknown): string {

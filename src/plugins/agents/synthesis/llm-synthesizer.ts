@@ -22,7 +22,7 @@ export function llmSynthesizer(): AgentSynthesizer {
     async synthesize(task, ctx) {
       const { description, expectedOutput, tools, maxIterations } = task;
       const prompt = library
-        .textsOf(ctx.run.all(Tokens.PromptTemplates))
+        .textsOf(ctx.run.all(Tokens.PromptTemplates), ctx.run)
         .render("synthesis.prompt", { description, expectedOutput });
       const { message } = await ctx.model.chat({ messages: [{ role: "user", content: prompt }] });
       const found = await descriptionIn(message.content);

@@ -58,7 +58,7 @@ export function templateSynthesizer(): AgentSynthesizer {
     synthesize(task, { run }) {
       const role = roleFor(task.description);
       const background = library
-        .textsOf(run.all(Tokens.PromptTemplates))
+        .textsOf(run.all(Tokens.PromptTemplates), run)
         .render("synthesis.background", { role });
       return new Agent({
         role,

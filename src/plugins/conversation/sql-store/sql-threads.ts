@@ -142,13 +142,16 @@ export class SqlThreads implements ConversationStore {
       (cause) => new ThreadBusyError(threadId, timeoutMs, { cause }),
     );
     const over = holding.catch(() => undefined); // a broken connection frees the lock too; changes have versions
-    signal.addEventListener("abort", letGo, { once: true });
-    await Promise.race([granted, holding]);
-    signal.removeEventListener("abort", letGo);
-    if (signal.aborted) {
-      await over;
-      throw signal.reason;
-    }
+    let stopWaiting: () => void = () => undefined;
+    const aborted = new Promise<void>((resolve) => (stopWaiting = resolve));
+    const onAbort = (): void => {
+      letGo(); // when the server grants the lock later, it is free at once
+      stopWaiting();
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
+    await Promise.race([granted, holding, aborted]);
+    signal.removeEventListener("abort", onAbort);
+    signal.throwIfAborted();
     return {
       release: async () => {
         letGo();

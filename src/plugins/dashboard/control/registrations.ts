@@ -52,6 +52,13 @@ const METHODS = ["run", "explain", "toDag"] as const;
 const OPTIONS = ["title", "description", "create", "recording"];
 const NAME = /^[\w-]{1,64}$/;
 
+export const NAME_RULE = "1 to 64 letters, digits, - and _";
+
+/** Whether something may be registered under this name. */
+export function isRegisteredName(name: unknown): boolean {
+  return typeof name === "string" && NAME.test(name);
+}
+
 /** The ensembles that people may start, by name. */
 export class Registrations {
   readonly #byName = new Map<string, RegisteredEnsemble>();
@@ -81,10 +88,8 @@ export class Registrations {
 
 function checkRegistration(name: string, runnable: Runnable, options: Registration): void {
   const what = "dashboard register()";
-  if (typeof name !== "string" || !NAME.test(name))
-    throw new ValidationError(
-      `${what} name must be 1 to 64 letters, digits, - and _, got: ${preview(name)}`,
-    );
+  if (!isRegisteredName(name))
+    throw new ValidationError(`${what} name must be ${NAME_RULE}, got: ${preview(name)}`);
   const given: unknown = runnable;
   const missing = METHODS.find((m) => !isObject(given) || typeof given[m] !== "function");
   if (missing !== undefined)

@@ -57,6 +57,10 @@ export class RunStarts {
     return this.#ensembles.get(runId);
   }
 
+  nextId(): string {
+    return this.#ids.next("run");
+  }
+
   /** The run is not known any more. */
   forget(runId: string): void {
     this.#ensembles.delete(runId);
@@ -115,13 +119,11 @@ export class RunStarts {
           throw error;
         },
       );
-      const runId = this.#ids.next("run");
+      const runId = this.nextId();
       this.#ensembles.set(runId, ensemble);
       isStarted = true;
       // The run reports its failure itself: its events are on the board.
-      void runnable
-        .run(inputs as never, { ...options, runId }) // checked by explain()
-        .catch(() => undefined)
+      void untilRunEnds(async () => runnable.run(inputs as never, { ...options, runId })) // checked by explain()
         .then(end)
         .catch(() => undefined);
       return { runId, status: "ACCEPTED", ensemble, tasks: tasks.length, workflow };
@@ -129,6 +131,11 @@ export class RunStarts {
       if (!isStarted) this.#atWork--;
     }
   }
+}
+
+/** Resolves when a run has ended, in whatever way; also where it throws instead of returning a promise. */
+async function untilRunEnds(run: () => Promise<unknown>): Promise<void> {
+  await run().catch(() => undefined);
 }
 
 /** What a run with these inputs would send. @throws HttpRefusal 422 */

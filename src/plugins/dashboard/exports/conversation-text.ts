@@ -1,15 +1,20 @@
 import type { LogEntry } from "../../../contracts/run-store.js";
 import type { WholeRun } from "../stores/whole-run.js";
+import { partLines } from "../../../util/part-line.js";
 import { JsonObject } from "../protocol/json-object.js";
 
 /** A part of a conversation: its title and its text. */
 type TitledText = readonly [title: string, text: string];
 
-const delegationPart =
-  (what: string) =>
-  (entry: JsonObject): readonly TitledText[] => [
-    [`${what} ${entry.text("workerRole")}`, entry.text("taskDescription")],
-  ];
+/** A text with the images and files of its entry, one line each. */
+function withPartLines(entry: JsonObject, text: string): string {
+  return [...(text === "" ? [] : [text]), ...partLines(entry.raw("parts"))].join("\n");
+}
+
+function delegationPart(entry: JsonObject): readonly TitledText[] {
+  const what = entry.object("request").text("mode") === "handoff" ? "Transfer" : "Delegation";
+  return [[`${what} to ${entry.text("workerRole")}`, entry.text("taskDescription")]];
+}
 
 /** What each type of entry adds to a conversation. */
 const PARTS: Readonly<Record<string, ((entry: JsonObject) => readonly TitledText[]) | undefined>> =
@@ -17,15 +22,18 @@ const PARTS: Readonly<Record<string, ((entry: JsonObject) => readonly TitledText
     task_started: (entry) => [[`Attempt ${entry.number("attempt", 1)}`, ""]],
     task_input: (entry) => [
       ["System prompt", entry.text("systemPrompt")],
-      ["Prompt", entry.text("userPrompt")],
+      ["Prompt", withPartLines(entry, entry.text("userPrompt"))],
     ],
     reasoning_received: (entry) => [["Reasoning", entry.text("reasoning")]],
     llm_iteration_completed: (entry) => [["Answer of the model", entry.text("responseText")]],
     tool_called: (entry) => [
       [`Tool call ${entry.text("toolName")}`, entry.text("toolArguments")],
-      [`Result (${entry.text("toolOutcome") || entry.text("outcome")})`, entry.text("toolResult")],
+      [
+        `Result (${entry.text("toolOutcome") || entry.text("outcome")})`,
+        withPartLines(entry, entry.text("toolResult")),
+      ],
     ],
-    delegation_started: delegationPart("Delegation to"),
+    delegation_started: delegationPart,
     delegation_failed: (entry) => [["Delegation failed", entry.text("reason")]],
     guardrail_refused: (entry) => [
       [`Refused by ${entry.text("guardrailName")}`, entry.text("message")],

@@ -2,6 +2,7 @@ import type { EnsembleEvent } from "../../../contracts/events.js";
 import type { Redactor } from "../../../contracts/redaction.js";
 import type { LogEntry } from "../../../contracts/run-store.js";
 import { shortened, shortValue } from "../protocol/run-data.js";
+import { withShownMessages } from "../../shared/redact-event.js";
 import { isPlainField, slimEntry, slimNumbered } from "../protocol/slim.js";
 import type { ShownTexts } from "../protocol/snapshot.js";
 
@@ -56,7 +57,7 @@ function boardFields({ type, at, runId }: EnsembleEvent): object | undefined {
 }
 
 function numbered(n: number, event: EnsembleEvent): LogEntry {
-  return { ...boardFields(event), ...event, n };
+  return { ...boardFields(event), ...withShownMessages(event), n };
 }
 
 function fullEntry(entry: LogEntry, redactor: Redactor): LogEntry {

@@ -1,7 +1,10 @@
 import type { EnsembleEvent, Ev, EventStream, EventType } from "../../../contracts/events.js";
 import type { Redactor } from "../../../contracts/redaction.js";
+import type { LogEntry } from "../../../contracts/run-store.js";
+import type { RunOrigin } from "./run-origin.js";
 import { messageOf } from "../../../util/errors.js";
 import { emitProcessWarning } from "../../../util/process-warning.js";
+import { createRedactor } from "../../../util/redaction/redactor.js";
 import { longestSecretPhrase } from "./answer-text.js";
 import { RunLog } from "./run-log.js";
 
@@ -86,6 +89,8 @@ export class RunFeed {
   #watchers = 0;
   #readers = 0;
   #longestPhrase: number | undefined;
+  /** For runs of other processes. */
+  #redactor: Redactor | undefined;
   #warned = false;
 
   constructor(o: RunFeedOptions = {}) {
@@ -174,7 +179,7 @@ export class RunFeed {
     const log = this.#logs.get(runId);
     if (log === undefined || log.isBaseline === isBaseline) return;
     log.isBaseline = isBaseline;
-    this.#tell((listener) => listener.onMarked?.(log));
+    this.marked(log);
   }
 
   #take(event: EnsembleEvent, redactor: Redactor): void {
@@ -187,17 +192,58 @@ export class RunFeed {
     }
   }
 
+  /** The log of a run of another process. A run of this id from elsewhere gives way. */
+  logFrom(runId: string, origin: RunOrigin): RunLog {
+    const known = this.#logs.get(runId);
+    if (known?.origin === origin) return known;
+    if (known !== undefined) this.discard(known);
+    this.#redactor ??= createRedactor();
+    return this.#begun(runId, this.#redactor, undefined, origin);
+  }
+
+  /**
+   * Adds an entry of another process, which has the next number of its log.
+   * @throws an error for an entry that can't be shown
+   */
+  receive(log: RunLog, entry: LogEntry): void {
+    const ofRun = "ensembleId" in entry ? { ensembleId: log.runId } : {};
+    const event = { ...entry, v: 1, seq: -1, runId: log.runId, ...ofRun } as unknown; // of the type that it names
+    log.append(event as EnsembleEvent);
+    log.entry(log.n, "slim");
+    this.#tell((listener) => listener.onEntry?.(log));
+  }
+
+  /** Adds a piece of an answer that another process streams. */
+  receivePiece(log: RunLog, taskId: string, text: string): void {
+    if (this.#o.contents === false) return;
+    log.addToken(taskId, text);
+    this.#tell((listener) => listener.onToken?.(log, taskId));
+  }
+
+  /** Takes a run out of memory, also one that has not ended. */
+  discard(log: RunLog): void {
+    if (this.#logs.get(log.runId) !== log) return;
+    this.#logs.delete(log.runId);
+    this.#tell((listener) => listener.onRemoved?.(log));
+  }
+
+  /** The summary of a log has changed without an entry. */
+  marked(log: RunLog): void {
+    this.#tell((listener) => listener.onMarked?.(log));
+  }
+
   #append(log: RunLog, event: EnsembleEvent): void {
     log.append(event);
     if (this.#listeners.size > 0) this.#tell((listener) => listener.onEntry?.(log));
   }
 
   /** The log of a run that starts or is resumed. It becomes the newest one. */
-  #begun(runId: string, redactor: Redactor, known: RunLog | undefined): RunLog {
+  #begun(runId: string, redactor: Redactor, known: RunLog | undefined, origin?: RunOrigin): RunLog {
     const { contents = true, maxEntries = 200_000, maxRuns = 100 } = this.#o;
     this.#longestPhrase ??= longestSecretPhrase();
     const longestPhrase = this.#longestPhrase;
-    const log = known ?? new RunLog(runId, { redactor, contents, maxEntries, longestPhrase });
+    const o = { redactor, contents, maxEntries, longestPhrase, origin };
+    const log = known ?? new RunLog(runId, o);
     this.#logs.delete(runId);
     this.#logs.set(runId, log);
     let over = this.#logs.size - maxRuns;

@@ -5,6 +5,7 @@ import type { Bar, RunSnapshot, TaskState } from "../protocol/state-types.js";
 import { createRunState, type NumberedReducer } from "../protocol/run-state.js";
 import { AnswerText } from "./answer-text.js";
 import { entryEncoder, type EntryEncoder } from "./encoding.js";
+import { originSummary, type RunOrigin } from "./run-origin.js";
 
 /** How far a reader has come in the answer that a task's model is writing. */
 export interface AnswerPlace {
@@ -19,6 +20,8 @@ export interface RunLogOptions {
   readonly maxEntries: number;
   /** See `longestSecretPhrase`. */
   readonly longestPhrase: number;
+  /** Of a run of another process. */
+  readonly origin?: RunOrigin | undefined;
 }
 
 /**
@@ -59,7 +62,12 @@ export class RunLog {
 
   /** Whether the run has ended, or ended for now. */
   get ended(): boolean {
-    return this.#ended;
+    return this.#ended || this.origin?.isLost === true;
+  }
+
+  /** Where the run comes from, unless from this process. */
+  get origin(): RunOrigin | undefined {
+    return this.#o.origin;
   }
 
   /** How many entries were made JSON so far. */
@@ -68,7 +76,8 @@ export class RunLog {
   }
 
   get summary(): RunSummary {
-    const { summary } = this.#state.view;
+    const { summary: own } = this.#state.view;
+    const summary = this.origin === undefined ? own : originSummary(this.origin, own);
     return this.isBaseline ? { ...summary, baseline: true } : summary;
   }
 

@@ -66,9 +66,9 @@ export interface RunAcceptedBody {
   readonly runId: string;
   readonly status: "ACCEPTED";
   readonly ensemble: string;
-  /** Tasks of the plan. */
-  readonly tasks: number;
-  readonly workflow: string;
+  /** Tasks of the plan. Absent for a request to a service whose ensemble is not registered. */
+  readonly tasks?: number | undefined;
+  readonly workflow?: string | undefined;
 }
 
 /** Field of a refusal 422 `INPUTS_INVALID`: what is wrong, by the path of the input; empty path for all. */

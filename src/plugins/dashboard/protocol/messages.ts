@@ -39,6 +39,8 @@ export interface HelloFrame {
   readonly runs: readonly RunSummary[];
   readonly reviews: readonly StoredReview[];
   readonly answered: readonly AnsweredReview[];
+  /** The number of registered conversations. */
+  readonly conversations: number;
 }
 
 /** Server: entries of a run behind the last ones sent, without a gap, up to and including number `to`. */

@@ -167,6 +167,7 @@ class TaskLines {
       workerRole: delegation.workerRole,
       taskDescription: delegation.taskDescription,
       delegationDepth: delegation.depth,
+      request: { mode: delegation.mode },
     };
     const isRefused = !succeeded && workerTaskId === undefined;
     if (!isRefused) this.#push(task, startMs, "delegation_started", fields);

@@ -38,6 +38,7 @@ export interface SavedDelegation extends SavedSpan {
   readonly workerRole: string;
   readonly taskDescription: string;
   readonly depth: number;
+  readonly mode: string;
   readonly result: string;
   readonly succeeded: boolean;
   readonly workerTaskId: string | undefined;
@@ -229,6 +230,7 @@ class TaskReader {
       workerRole: delegation.text("workerRole"),
       taskDescription: delegation.text("taskDescription"),
       depth: delegation.number("depth", depth),
+      mode: delegation.optionalText("mode") ?? "task",
       ...savedSpan(delegation, this.#startMs),
       result: delegation.text("result"),
       succeeded: delegation.raw("succeeded") !== false,

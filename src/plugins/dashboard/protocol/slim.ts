@@ -52,6 +52,8 @@ const SLIM: { readonly [K in EnsembleEvent["type"]]: SlimFields } = {
     plain: "iteration durationMs responseType inputTokens outputTokens",
   }),
   reasoning_received: fields({ plain: "iteration" }),
+  turn_started: fields({ name: "threadId messageId" }),
+  turn_stored: fields({ name: "threadId", plain: "version status turnsInWindow summarized" }),
   usage_recorded: fields({
     name: "provider modelId source",
     plain:

@@ -5,6 +5,8 @@ import type { AnsweredReview } from "../protocol/messages.js";
 import type { ReviewAppliedBody } from "../protocol/http-bodies.js";
 import type { Board } from "../board.js";
 import { ReviewDecision } from "../../../contracts/review.js";
+import { answerInProcess } from "../processes/passed-on.js";
+import { userOf } from "./board-user.js";
 import { isAdmitted } from "../../shared/http/routes.js";
 import { badRequest, HttpRefusal, notFoundRefusal } from "../../shared/http/http-refusal.js";
 import { requireFittingEdit } from "../../shared/http/fitting-edit.js";
@@ -18,7 +20,7 @@ const MAX_COMMENT = 10_000;
  * review; 409 for one with an answer; 410 for one that is over; 422 for an edit that does not fit.
  */
 export async function answerReview(
-  board: Pick<Board, "desk" | "audit">,
+  board: Pick<Board, "desk" | "audit" | "processes">,
   reviewId: string,
   body: Fields,
   principal: Principal,
@@ -27,6 +29,17 @@ export async function answerReview(
   if (!isAdmitted(principal, "reviewer"))
     throw new HttpRefusal(403, "FORBIDDEN", "Only reviewers and operators answer reviews");
   const decision = personalDecision(body, principal.name);
+  const elsewhere = board.processes.of(reviewId);
+  if (elsewhere !== undefined) {
+    const applied = await answerInProcess(elsewhere, { user: userOf(principal), body });
+    audit.add({
+      user: principal.name,
+      action: "review",
+      subject: reviewId,
+      detail: onWire(decision.type),
+    });
+    return applied as unknown as ReviewAppliedBody; // of the same route in that process
+  }
   const known = await desk.find(reviewId);
   if (known === undefined) throw endedRefusal(desk.answerOf(reviewId));
   requireRole(known.review, principal);

@@ -1,5 +1,6 @@
 import type { HttpRoute } from "../../../contracts/http-route.js";
 import type { Board } from "../board.js";
+import type { Service } from "../../../contracts/service.js";
 import type { CountedStream } from "./entry-events.js";
 import type { BoardStatus, StatusBody } from "../protocol/http-bodies.js";
 import { PROTOCOL } from "../protocol/messages.js";
@@ -13,7 +14,9 @@ import { exportRoutes } from "./export-routes.js";
 import { keptRoutes } from "./kept-routes.js";
 import { panelRoutes } from "./panel-routes.js";
 import { reviewRoutes } from "./review-routes.js";
+import { threadRoutes } from "./thread-routes.js";
 import { runRoutes } from "./run-routes.js";
+import { passedOn } from "../processes/passed-on.js";
 
 /** What the routes need to know of the server. */
 export interface ServerState {
@@ -22,6 +25,8 @@ export interface ServerState {
   /** Whether the server is about to end. */
   readonly isDraining: boolean;
   readonly openStream: CountedStream;
+  /** The service whose listener serves the board. */
+  readonly service?: Service | undefined;
 }
 
 /** The routes of the API, below the path of the public address. */
@@ -35,13 +40,16 @@ export function boardRoutes(board: Board, state: ServerState): readonly HttpRout
     ...runRoutes(board, state.openStream),
     ...comparisonRoutes(board),
     ...exportRoutes(board),
-    ...controlRoutes(board),
+    ...controlRoutes(board, state.service),
     ...keptRoutes(board),
     ...panelRoutes(board),
     ...serviceRoutes(board),
+    ...threadRoutes(board),
     ...reviewRoutes(board),
   ];
-  return routes.map((route) => ({ ...route, path: `${basePath}${route.path}` }));
+  return routes
+    .map((route) => passedOn(board, route))
+    .map((route) => ({ ...route, path: `${basePath}${route.path}` }));
 }
 
 function health(path: string, isUp: () => boolean): HttpRoute {

@@ -1,4 +1,5 @@
 import type { HttpRoute } from "../../../contracts/http-route.js";
+import type { Service } from "../../../contracts/service.js";
 import type { Board } from "../board.js";
 import type { BoardStatus } from "../protocol/http-bodies.js";
 import type { ServerState } from "./board-routes.js";
@@ -43,6 +44,7 @@ export interface BoardPlace {
   readonly allowedHosts: readonly string[];
   /** Further origins of the page. */
   readonly allowedOrigins: readonly string[];
+  readonly service: Service;
 }
 
 /** What a server is made of. */
@@ -57,6 +59,7 @@ interface ServerParts {
 /** Serves a board: page, API and socket, behind one gate. */
 export class BoardServer implements ServerState {
   readonly dispatcher: RouteDispatcher;
+  readonly service: Service | undefined;
   readonly #board: Board;
   readonly #limits: BoardLimits;
   readonly #sockets: BoardSockets;
@@ -80,6 +83,7 @@ export class BoardServer implements ServerState {
     const { audit, clock } = board;
     const access = new BoardAccess(settings, token, { audit, clock, limits });
     this.#board = board;
+    this.service = place?.service;
     this.#limits = limits;
     this.#host = settings.host;
     this.#sockets = new BoardSockets(board, { access, limits, onError: reportError });

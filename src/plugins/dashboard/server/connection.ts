@@ -12,6 +12,8 @@ export const CLOSE = Object.freeze({
   notJson: 1007,
   tooManyMessages: 1008,
   unauthorized: 4401,
+  /** Of a process that reports. */
+  refused: 4403,
 });
 
 const MAX_UNANSWERED = 2;
@@ -22,6 +24,7 @@ export class Connection {
   readonly #socket: WebSocket;
   readonly #clock: Pick<Clock, "monotonicMs">;
   readonly #limits: BoardLimits;
+  readonly #messagesPerSecond: number;
   #unanswered = 0;
   #second = 0;
   #messages = 0;
@@ -31,8 +34,14 @@ export class Connection {
   constructor(
     socket: WebSocket,
     address: string,
-    o: { readonly clock: Pick<Clock, "monotonicMs">; readonly limits: BoardLimits },
+    o: {
+      readonly clock: Pick<Clock, "monotonicMs">;
+      readonly limits: BoardLimits;
+      /** Default: that of a page. */
+      readonly messagesPerSecond?: number | undefined;
+    },
   ) {
+    this.#messagesPerSecond = o.messagesPerSecond ?? o.limits.messagesPerSecond;
     this.#socket = socket;
     this.address = address;
     this.#clock = o.clock;
@@ -44,6 +53,11 @@ export class Connection {
   /** Whether so much waits to be sent that nothing more should be added. */
   get isFull(): boolean {
     return this.#socket.bufferedAmount > this.#limits.bufferedBytes;
+  }
+
+  /** Whether nothing waits to be sent. */
+  get isEmpty(): boolean {
+    return this.#socket.bufferedAmount === 0;
   }
 
   /** Calls `fn` with each message that is a JSON object; others end the connection. */
@@ -110,7 +124,7 @@ export class Connection {
       this.#second = second;
       this.#messages = 0;
     }
-    return ++this.#messages > this.#limits.messagesPerSecond;
+    return ++this.#messages > this.#messagesPerSecond;
   }
 }
 

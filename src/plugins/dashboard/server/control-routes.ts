@@ -2,13 +2,10 @@ import type { HttpRoute } from "../../../contracts/http-route.js";
 import type { RunOptions } from "../../../contracts/run.js";
 import type { Fields } from "../../../util/objects.js";
 import type { Inputs } from "../../../contracts/types.js";
+import type { Service } from "../../../contracts/service.js";
 import type { Board } from "../board.js";
 import type { RegisteredEnsemble, Runnable } from "../control/registrations.js";
-import type {
-  EnsembleBody,
-  EnsembleListBody,
-  RunAcceptedBody,
-} from "../protocol/control-bodies.js";
+import type { EnsembleBody, EnsembleListBody } from "../protocol/control-bodies.js";
 import type { BoardExchange } from "./answers.js";
 import { AgentEnsembleError } from "../../../contracts/errors.js";
 import { checkOptions, requireInteger, requireOneOf } from "../../../contracts/validation.js";
@@ -16,7 +13,8 @@ import { isObject } from "../../../util/objects.js";
 import { badRequest, HttpRefusal, notFoundRefusal } from "../../shared/http/http-refusal.js";
 import { readJsonObject } from "../../shared/http/json-body.js";
 import { answersOf, startable } from "../control/registrations.js";
-import { explainedInputs, type RequestKey } from "../control/run-starts.js";
+import { explainedInputs, type RequestedRun, type RequestKey } from "../control/run-starts.js";
+import { queueRun, sharesRuns } from "../control/service-runs.js";
 import { boardJson, boardRoute } from "./answers.js";
 import { foundRun } from "./found-run.js";
 import { BODY_LIMITS } from "./limits.js";
@@ -26,13 +24,13 @@ const AGAIN = ["inputs", "answersFrom", "onMiss"];
 const MAX_KEY = 200;
 
 /** The routes that start runs. */
-export function controlRoutes(board: Board): readonly HttpRoute[] {
+export function controlRoutes(board: Board, service?: Service): readonly HttpRoute[] {
   const ensemble = "/api/ensembles/{name}";
   return [
     boardRoute("GET", "/api/ensembles", "viewer", (asked) => listEnsembles(board, asked)),
     boardRoute("GET", ensemble, "viewer", (asked) => oneEnsemble(board, asked)),
     boardRoute("POST", `${ensemble}/explain`, "operator", (asked) => explainEnsemble(board, asked)),
-    boardRoute("POST", "/api/runs", "operator", (asked) => startRun(board, asked)),
+    boardRoute("POST", "/api/runs", "operator", (asked) => startRun(board, asked, service)),
     boardRoute("POST", "/api/runs/{runId}/again", "operator", (asked) => runAgain(board, asked)),
   ];
 }
@@ -70,9 +68,17 @@ function inputsIn({ inputs }: Fields): Inputs | undefined {
   throw badRequest("inputs must be an object");
 }
 
-async function startRun(board: Board, asked: BoardExchange): Promise<Response> {
+async function startRun(
+  board: Board,
+  asked: BoardExchange,
+  service: Service | undefined,
+): Promise<Response> {
   const body = await readJsonObject(asked.request, BODY_LIMITS);
   checkOptions("The body", body, START);
+  const { ensemble } = body;
+  const isOfService = ensemble === undefined || ensemble === service?.name;
+  if (service !== undefined && isOfService && sharesRuns(service))
+    return requestRun(board, asked, { body, service });
   const registered = chosenEnsemble(board, body["ensemble"]);
   const start = {
     ensemble: registered.name,
@@ -81,8 +87,29 @@ async function startRun(board: Board, asked: BoardExchange): Promise<Response> {
     make: () => Promise.resolve(registered.runnable),
     isTemporary: false,
   };
-  const accepted = await board.starts.keyed(keyOf(asked, body), () => board.starts.start(start));
-  return answerStart(board, asked, { accepted, action: "start" });
+  return answerStart(board, asked, { body, start, action: "start" });
+}
+
+/** Starts a run as a request of the service whose listener serves the board. */
+async function requestRun(
+  board: Board,
+  asked: BoardExchange,
+  { body, service }: { readonly body: Fields; readonly service: Service },
+): Promise<Response> {
+  for (const name of ["tags", "captureMode"])
+    if (body[name] !== undefined) throw badRequest(`${name} has no effect on a run of a service`);
+  const { timeoutMs } = optionsIn(body);
+  const inputs = inputsIn(body) ?? {};
+  const registered = board.registrations.get(service.name);
+  const user = asked.principal.name;
+  const accepted = await board.starts.keyed(keyOf(asked, body), async () => {
+    const plan = registered && (await explainedInputs(registered.runnable, inputs));
+    const runId = board.starts.nextId();
+    const queued = await queueRun(service, { runId, from: user, inputs, timeoutMs });
+    board.audit.add({ user, action: "start", subject: runId, detail: service.name });
+    return { ...queued, ...(plan && { tasks: plan.tasks.length, workflow: plan.workflow }) };
+  });
+  return Response.json(accepted, { status: 202 });
 }
 
 /** @throws HttpRefusal 400, 404, 503 */
@@ -126,16 +153,23 @@ function keyOf({ request, principal }: BoardExchange, body: unknown): RequestKey
   return { user: principal.name, key, body: [path, body] };
 }
 
-function answerStart(
+/** Starts a run. A repetition of a request gets the answer of the first, and adds nothing to the audit. */
+async function answerStart(
   board: Board,
-  { principal }: BoardExchange,
-  {
-    accepted,
-    action,
-  }: { readonly accepted: RunAcceptedBody; readonly action: "start" | "again" | "replay" },
-): Response {
-  const { runId, ensemble } = accepted;
-  board.audit.add({ user: principal.name, action, subject: runId, detail: ensemble });
+  asked: BoardExchange,
+  o: {
+    readonly body: Fields;
+    readonly start: RequestedRun;
+    readonly action: "start" | "again" | "replay";
+  },
+): Promise<Response> {
+  const accepted = await board.starts.keyed(keyOf(asked, o.body), async () => {
+    const started = await board.starts.start(o.start);
+    const { runId, ensemble } = started;
+    const user = asked.principal.name;
+    board.audit.add({ user, action: o.action, subject: runId, detail: ensemble });
+    return started;
+  });
   return Response.json(accepted, { status: 202 });
 }
 
@@ -163,8 +197,7 @@ async function runAgain(board: Board, asked: BoardExchange): Promise<Response> {
       : () => Promise.resolve(registered.runnable),
     isTemporary: isReplay,
   };
-  const accepted = await board.starts.keyed(keyOf(asked, body), () => board.starts.start(start));
-  return answerStart(board, asked, { accepted, action: isReplay ? "replay" : "again" });
+  return answerStart(board, asked, { body, start, action: isReplay ? "replay" : "again" });
 }
 
 /** Makes the ensemble with answers of an earlier run. @throws HttpRefusal 409 */

@@ -54,7 +54,7 @@ export function pieceFrame(log: RunLog, sent: number, pieces: readonly LogEntry[
   );
 }
 
-function frameBytes(runId: string, to: number, texts: readonly string[]): Uint8Array {
+export function frameBytes(runId: string, to: number, texts: readonly string[]): Uint8Array {
   const head = `{"type":"events","runId":${JSON.stringify(runId)},"to":${to}`;
   return Buffer.from(`${head},"events":[${texts.join(",")}]}`);
 }

@@ -5,8 +5,10 @@ import type { CallSettledBody, RunForkedBody, RunResumedBody } from "../protocol
 import type { DoubtfulCall, RunAction, RunActionsBody } from "../protocol/http-bodies.js";
 import type { ReadableRun } from "../stores/board-runs.js";
 import type { BoardExchange } from "./answers.js";
+import { AgentEnsembleError } from "../../../contracts/errors.js";
 import { JournalError, RunInUseError } from "../../../contracts/journal-errors.js";
 import { checkOptions, requireText } from "../../../contracts/validation.js";
+import { withTimeout } from "../../../util/abort/timeouts.js";
 import { asFields, asText } from "../../../util/objects.js";
 import { badRequest, HttpRefusal, notFoundRefusal } from "../../shared/http/http-refusal.js";
 import { readJsonObject } from "../../shared/http/json-body.js";
@@ -17,6 +19,16 @@ import { goesOn } from "./found-run.js";
 import { BODY_LIMITS } from "./limits.js";
 
 const MAX_ID = 200;
+/** Types of entries that a run has too which its journal refuses. */
+const OF_EVERY_RUN: ReadonlySet<string> = new Set([
+  "ensemble_started",
+  "run_planned",
+  "run_warning",
+  "run_failed",
+  "ensemble_completed",
+]);
+/** How long a resumed run may take until its first event. The answer does not wait longer. */
+const BEGIN_MS = 5_000;
 
 /** A run that a plugin of this process keeps. */
 interface FoundKept {
@@ -57,9 +69,10 @@ async function journalAnswer<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (RunInUseError.isInstance(error)) throw new HttpRefusal(409, "RUN_IN_USE", error.message);
-    if (JournalError.isInstance(error))
-      throw new HttpRefusal(503, "STORE_UNAVAILABLE", error.message);
+    const inUse = RunInUseError.find(error);
+    if (inUse !== undefined) throw new HttpRefusal(409, "RUN_IN_USE", inUse.message);
+    const failed = JournalError.find(error);
+    if (failed !== undefined) throw new HttpRefusal(503, "STORE_UNAVAILABLE", failed.message);
     throw error;
   }
 }
@@ -72,10 +85,37 @@ async function resumeKeptRun(board: Board, asked: BoardExchange): Promise<Respon
     throw new HttpRefusal(409, "RUN_IN_USE", "A process executes the run");
   if (run.status === "completed")
     throw new HttpRefusal(409, "RUN_COMPLETED", "The run is completed: nothing is left to do");
-  // The run reports its failure itself: its events are on the board.
-  runs.resume(runId).catch(() => undefined);
+  await begun(board, runs, runId);
   board.audit.add({ user: asked.principal.name, action: "resume", subject: runId });
   return Response.json({ runId, status: "ACCEPTED" } satisfies RunResumedBody, { status: 202 });
+}
+
+/**
+ * Continues a run, and waits until it has begun. Later failures are events of the run.
+ * @throws HttpRefusal 409, 503 of the journal; 400 for any other reason not to begin
+ */
+async function begun({ feed }: Board, runs: ResumableRuns, runId: string): Promise<void> {
+  let stop = (): void => undefined;
+  const started = new Promise<void>((resolve) => {
+    stop = feed.listen({
+      onEntry: (log) => {
+        if (log.runId === runId && !OF_EVERY_RUN.has(log.entry(log.n, "slim").type)) resolve();
+      },
+    });
+  });
+  try {
+    await journalAnswer(() => {
+      const ended = runs.resume(runId);
+      ended.catch(() => undefined); // its events are on the board
+      const late = (): void => undefined;
+      return withTimeout(() => Promise.race([started, ended]), { ms: BEGIN_MS, late });
+    });
+  } catch (error) {
+    if (error instanceof HttpRefusal || !AgentEnsembleError.isInstance(error)) throw error;
+    throw badRequest(error.message);
+  } finally {
+    stop();
+  }
 }
 
 async function forkRun(board: Board, asked: BoardExchange): Promise<Response> {

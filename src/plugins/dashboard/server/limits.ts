@@ -17,6 +17,19 @@ export const LIMITS = Object.freeze({
   /** A client that has missed more entries fetches the state again. */
   missedEntries: 5_000,
   watchedTasks: 8,
+  /** Bytes of one message of a process that reports its runs. */
+  reportBytes: 4 * 1024 * 1024,
+  reportsPerSecond: 5_000,
+  /** Runs of one process that have not ended. */
+  processRuns: 1_000,
+  /** How long a process may be away until its runs count as interrupted. */
+  processLostMs: 60_000,
+  processAnswerMs: 20_000,
+  /** Entries of runs that are no longer in memory, which wait for a board. */
+  waitingEntries: 10_000,
+  /** The first pause before a process connects again; each further one is twice as long. */
+  reconnectMs: 500,
+  maxReconnectMs: 15_000,
   authMs: 5_000,
   flushMs: 30,
   summariesMs: 250,

@@ -68,6 +68,7 @@ export class PageClient {
       runs,
       reviews,
       answered: board.desk.answered,
+      conversations: board.chats.all.length,
     } satisfies HelloFrame);
     this.#isHeld = false;
     this.#goOn();
@@ -156,7 +157,10 @@ export class PageClient {
     const kept = asked.slice(0, this.#around.limits.watchedTasks);
     subscription.watched = new Map(kept.map((task) => [task, watched.get(task)]));
     subscription.release?.();
-    subscription.release = kept.length === 0 ? undefined : this.#around.board.feed.watch();
+    const { board } = this.#around;
+    if (kept.length === 0) subscription.release = undefined;
+    else if (subscription.log.origin === undefined) subscription.release = board.feed.watch();
+    else subscription.release = board.processes.watch(subscription.log, kept);
     if (!this.#isHeld) this.#deliver(subscription);
   }
 

@@ -11,6 +11,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = Object.freeze({
   ".js": "text/javascript; charset=utf-8",
   ".css": "text/css; charset=utf-8",
   ".svg": "image/svg+xml",
+  ".json": "application/json",
 });
 /** From the files of a bundle, the parts that several bundles share, and the compiled sources. */
 const FOLDERS = ["dashboard/page", "../dashboard/page", "../../../../bundle/dashboard/page"];

@@ -13,6 +13,12 @@ interface KnownReview {
   readonly store: ReviewStore;
 }
 
+/** The reviews of another process. */
+export interface OtherReviews {
+  readonly pending: readonly StoredReview[];
+  readonly answered: readonly AnsweredReview[];
+}
+
 /** Collects the reviews of all attached kernels. Their stores decide; the desk remembers what was asked and answered. */
 export class ReviewDesk {
   readonly #contents: boolean;
@@ -22,6 +28,8 @@ export class ReviewDesk {
   readonly #redactors = new Map<string, Redactor>();
   readonly #listeners = new Set<(review: StoredReview) => void>();
   readonly #observers = new Set<() => void>();
+  /** The reviews of other processes. */
+  readonly #others = new Map<object, OtherReviews>();
 
   constructor(contents: boolean) {
     this.#contents = contents;
@@ -29,7 +37,23 @@ export class ReviewDesk {
 
   /** The last 100 reviews with an answer, newest first. */
   get answered(): readonly AnsweredReview[] {
-    return [...this.#answered.values()].reverse();
+    const own = [...this.#answered.values()].reverse();
+    if (this.#others.size === 0) return own;
+    return [...own, ...[...this.#others.values()].flatMap(({ answered }) => answered)]
+      .sort((a, b) => Date.parse(b.at) - Date.parse(a.at))
+      .slice(0, KEPT_ANSWERED);
+  }
+
+  /** Replaces the reviews of another process; `undefined`: none of them waits any more. */
+  takeFrom(process: object, reviews: OtherReviews | undefined): void {
+    const before = this.#others.get(process);
+    const known = new Set(before?.pending.map(({ reviewId }) => reviewId));
+    this.#others.delete(process);
+    if (reviews !== undefined || before !== undefined)
+      this.#others.set(process, reviews ?? { pending: [], answered: before?.answered ?? [] });
+    for (const review of reviews?.pending ?? [])
+      if (!known.has(review.reviewId)) for (const listener of this.#listeners) listener(review);
+    this.#changed();
   }
 
   /** Watches a store. Call what it returns to stop. */
@@ -89,8 +113,9 @@ export class ReviewDesk {
 
   /** All reviews that wait, as they may be shown, oldest first. */
   async pending(): Promise<readonly StoredReview[]> {
-    const all = await this.#pending();
-    return all.map(({ review }) => this.#shown(review));
+    const own = (await this.#pending()).map(({ review }) => review);
+    const others = [...this.#others.values()].flatMap(({ pending }) => pending);
+    return reviewsByTime([...own, ...others]).map((review) => this.#shown(review));
   }
 
   /** A review that waits or has waited, with its store. */
@@ -114,9 +139,7 @@ export class ReviewDesk {
         (await store.pending()).map((review) => ({ review, store })),
       ),
     );
-    return lists
-      .flat()
-      .sort((a, b) => Date.parse(a.review.requestedAt) - Date.parse(b.review.requestedAt));
+    return lists.flat();
   }
 
   #asked(review: StoredReview, store: ReviewStore): void {
@@ -143,6 +166,10 @@ export class ReviewDesk {
       ...(input !== undefined && { input: redactor.redactValue(input) }),
     };
   }
+}
+
+function reviewsByTime(reviews: readonly StoredReview[]): readonly StoredReview[] {
+  return reviews.toSorted((a, b) => Date.parse(a.requestedAt) - Date.parse(b.requestedAt));
 }
 
 function forgetOldest(map: Map<string, unknown>, most: number): void {

@@ -15,10 +15,13 @@ import { Broadcast } from "./broadcast.js";
 import { CLOSE, Connection } from "./connection.js";
 import { JavaClients, type JavaClient } from "./java-clients.js";
 import { PageClient } from "./page-client.js";
+import { ProcessClient } from "./process-client.js";
 import { WebSocketServer } from "./ws-vendor.js";
 
 /** A connection of a known person. */
-type Client = PageClient | JavaClient;
+type Client = PageClient | JavaClient | ProcessClient;
+/** What is at the other end of a socket. */
+type ClientKind = "page" | "java" | "process";
 
 /** The WebSocket connections: who may open one, and who gets what. */
 export class BoardSockets {
@@ -27,6 +30,8 @@ export class BoardSockets {
   readonly #limits: BoardLimits;
   readonly #onError: (error: unknown) => void;
   readonly #server: WebSocketServer;
+  /** For processes: their messages may be larger. */
+  readonly #processServer: WebSocketServer;
   readonly #broadcast: Broadcast;
   readonly #java: JavaClients;
   readonly #open = new Set<Connection>();
@@ -46,12 +51,15 @@ export class BoardSockets {
     this.#access = o.access;
     this.#limits = o.limits;
     this.#onError = o.onError;
-    this.#server = new WebSocketServer({
-      noServer: true,
-      maxPayload: o.limits.messageBytes,
-      perMessageDeflate: false,
-      handleProtocols: () => SUBPROTOCOL,
-    });
+    const server = (maxPayload: number): WebSocketServer =>
+      new WebSocketServer({
+        noServer: true,
+        maxPayload,
+        perMessageDeflate: false,
+        handleProtocols: () => SUBPROTOCOL,
+      });
+    this.#server = server(o.limits.messageBytes);
+    this.#processServer = server(o.limits.reportBytes);
     this.#broadcast = new Broadcast(board, o);
     this.#java = new JavaClients(board, o.onError);
   }
@@ -96,15 +104,20 @@ export class BoardSockets {
       throw new HttpRefusal(403, "FORBIDDEN_ORIGIN", "Forbidden");
     if (protocols.length > 0 && !protocols.includes(SUBPROTOCOL))
       throw new HttpRefusal(400, "BAD_REQUEST", "Bad Request");
+    const kind = clientKindOf(request, protocols);
+    const isProcess = kind === "process";
+    if (isProcess && !hasToken) throw new HttpRefusal(401, "UNAUTHORIZED", "Unauthorized");
     const asksLater = this.#access.takesTokens && !hasToken;
     this.#requireRoom(asksLater);
-    const principal = asksLater ? undefined : await this.#principalOf(request);
+    const needed = isProcess ? "reporter" : "viewer";
+    const principal = asksLater ? undefined : await this.#principalOf(request, needed);
     this.#requireRoom(asksLater); // others may have come meanwhile
-    this.#server.handleUpgrade(request, socket, head, (opened) => {
+    const server = isProcess ? this.#processServer : this.#server;
+    server.handleUpgrade(request, socket, head, (opened) => {
       (socket as Partial<Socket>).ref?.(); // an open page keeps the process alive; a stream of TLS has this method too
       this.#opened(opened, request.socket.remoteAddress ?? "", {
         principal,
-        isPage: protocols.length > 0,
+        kind,
       });
     });
   }
@@ -117,34 +130,36 @@ export class BoardSockets {
   }
 
   /** @throws HttpRefusal 401, 403, 429 */
-  async #principalOf(request: IncomingMessage): Promise<Principal> {
+  async #principalOf(request: IncomingMessage, needed: "viewer" | "reporter"): Promise<Principal> {
     const asked = webRequest(request);
     const principal = await this.#access.principalOf(asked);
     if (principal === undefined) {
       const { status } = this.#access.refusalOf(asked) ?? { status: 401 };
       throw new HttpRefusal(status, "UNAUTHORIZED", "Unauthorized");
     }
-    if (!isAdmitted(principal, "viewer")) throw new HttpRefusal(403, "FORBIDDEN", "Forbidden");
+    if (!isAdmitted(principal, needed)) throw new HttpRefusal(403, "FORBIDDEN", "Forbidden");
     return principal;
   }
 
   #opened(
     socket: WebSocket,
     address: string,
-    o: { readonly principal: Principal | undefined; readonly isPage: boolean },
+    o: { readonly principal: Principal | undefined; readonly kind: ClientKind },
   ): void {
+    const { reportsPerSecond, messagesPerSecond } = this.#limits;
     const connection = new Connection(socket, address, {
       clock: this.#board.clock,
       limits: this.#limits,
+      messagesPerSecond: o.kind === "process" ? reportsPerSecond : messagesPerSecond,
     });
     this.#open.add(connection);
     connection.onClose(() => this.#open.delete(connection));
-    if (o.principal === undefined) this.#awaitToken(connection, o.isPage);
-    else this.#begin(connection, o.principal, o.isPage);
+    if (o.principal === undefined) this.#awaitToken(connection, o.kind);
+    else this.#begin(connection, o.principal, o.kind);
   }
 
   /** Nothing is sent before the first message, which has to be the token. */
-  #awaitToken(connection: Connection, isPage: boolean): void {
+  #awaitToken(connection: Connection, kind: ClientKind): void {
     this.#unknown.add(connection);
     const refuse = (): void => connection.close(CLOSE.unauthorized, "Unauthorized");
     const timer = setTimeout(refuse, this.#limits.authMs);
@@ -155,7 +170,8 @@ export class BoardSockets {
       const principal =
         type === "auth" ? this.#access.signIn(asText(token), connection.address) : undefined;
       if (principal === undefined) refuse();
-      else take = this.#serve(connection, principal, isPage);
+      else if (isAdmitted(principal, "viewer")) take = this.#serve(connection, principal, kind);
+      else refuse();
     };
     connection.onClose(() => {
       clearTimeout(timer);
@@ -164,8 +180,8 @@ export class BoardSockets {
     connection.onMessage((message) => take(message));
   }
 
-  #begin(connection: Connection, principal: Principal, isPage: boolean): void {
-    const take = this.#serve(connection, principal, isPage);
+  #begin(connection: Connection, principal: Principal, kind: ClientKind): void {
+    const take = this.#serve(connection, principal, kind);
     connection.onMessage((message) => take(message));
   }
 
@@ -173,10 +189,16 @@ export class BoardSockets {
   #serve(
     connection: Connection,
     principal: Principal,
-    isPage: boolean,
+    kind: ClientKind,
   ): (message: Parameters<Client["take"]>[0]) => void {
     this.#heartbeat ??= this.#startHeartbeat();
-    if (isPage) {
+    if (kind === "process") {
+      const process = new ProcessClient(connection, principal, this.#board.processes);
+      this.#add(connection, process);
+      connection.onClose(() => process.dispose());
+      return (message) => process.take(message);
+    }
+    if (kind === "page") {
       const client = new PageClient(connection, principal, this.#broadcast);
       this.#add(connection, client);
       this.#broadcast.add(client);
@@ -217,4 +239,9 @@ export class BoardSockets {
       this.#broadcast.beat();
     }, this.#limits.heartbeatMs);
   }
+}
+
+function clientKindOf({ url = "" }: IncomingMessage, protocols: readonly string[]): ClientKind {
+  if (protocols.length === 0) return "java";
+  return /[?&]role=reporter(&|$)/.test(url) ? "process" : "page";
 }

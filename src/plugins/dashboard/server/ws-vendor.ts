@@ -1,4 +1,3 @@
 // The build bundles this file with its package, so that the published package does not depend on
 // it.
-export { WebSocketServer } from "ws";
-export type { WebSocket } from "ws";
+export { WebSocket, WebSocketServer } from "ws";

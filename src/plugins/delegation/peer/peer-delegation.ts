@@ -10,7 +10,7 @@ import type { DelegationTemplateName } from "./peer-prompts.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { tool } from "../../../contracts/tool.js";
 import { ToolResult } from "../../../contracts/tool-result.js";
-import { canonicalRole } from "../../../contracts/agent.js";
+import { canonicalRole } from "../../../contracts/role.js";
 import { workerOf } from "../../../contracts/delegation.js";
 import { delegateForModel } from "../../shared/delegation/delegate-for-model.js";
 import { PromptLibrary } from "../../shared/prompts/prompt-library.js";
@@ -26,9 +26,11 @@ const NONE: readonly AnyTool[] = Object.freeze([]);
 export class PeerDelegation implements AgentToolSource {
   readonly #library = new PromptLibrary(DELEGATION_TEMPLATES);
 
-  toolsFor({ agent }: TaskCall, scope: WorkerLookUps): readonly AnyTool[] {
+  toolsFor({ agent, run }: TaskCall, scope: WorkerLookUps): readonly AnyTool[] {
     if (agent?.allowDelegation !== true) return NONE;
-    return [delegateTool(agent, scope, this.#library.textsOf(scope.all(Tokens.PromptTemplates)))];
+    return [
+      delegateTool(agent, scope, this.#library.textsOf(scope.all(Tokens.PromptTemplates), run)),
+    ];
   }
 }
 

@@ -8,7 +8,7 @@ import { reject, replace } from "../../../contracts/hooks.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { createToken } from "../../../contracts/token.js";
 import { checkOptions, requireDuration } from "../../../contracts/validation.js";
-import { canonicalRole } from "../../../contracts/agent.js";
+import { canonicalRole } from "../../../contracts/role.js";
 import { PolicyDecisions } from "./policy-decisions.js";
 
 /** Options of {@link delegationPolicies}. */

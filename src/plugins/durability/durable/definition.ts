@@ -1,9 +1,10 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Agent } from "../../../contracts/agent.js";
 import type { TaskCall } from "../../../contracts/hooks.js";
 import type { Text } from "../../../contracts/prompt-text.js";
 import type { AnyTask } from "../../../contracts/task.js";
 import type { Schemas } from "../../shared/schemas.js";
+import { PartDigests } from "../../shared/part-digests.js";
 import { isTool } from "../../../contracts/tool.js";
 import { preview } from "../../../contracts/validation.js";
 import { canonicalJson } from "../../../util/json/canonical.js";
@@ -16,38 +17,52 @@ const SHOWN = 80;
 
 /** The first 16 hexadecimal digits of the SHA-256 of a text. */
 export function shortHash(text: string): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, 16);
+  return hash("sha256", text, "hex").slice(0, 16);
 }
 
+/** A part of what a task is: its name, its hash and its text. */
+export type DefinitionPart = readonly [name: string, hash: string, text: string];
+
 /** What decides the output of a task. Secrets are taken out before anything is hashed. */
-export function definitionOf(call: TaskCall, schemas: Schemas): Definition {
+export function definitionParts(call: TaskCall, schemas: Schemas): readonly DefinitionPart[] {
   const { task, agent, contextOutputs, revision, run } = call;
   const { outputType } = task;
   const parts: Record<string, unknown> = {
     description: task.description,
     "expected output": task.expectedOutput,
     agent: agentText(agent),
-    attachments: task.attachments.length === 0 ? undefined : task.attachments,
+    attachments:
+      task.attachments.length === 0
+        ? undefined
+        : new PartDigests().withoutContent({ role: "user", content: task.attachments }).content,
     tools: toolTexts(task, agent, schemas),
     model: modelText(call),
     "output type": outputType === undefined ? undefined : (schemas.find(outputType) ?? "a schema"),
     context: contextOutputs.length === 0 ? undefined : contextOutputs.map(({ raw }) => raw),
     revision,
   };
-  const definition: Record<string, readonly [string, string]> = {};
-  for (const [name, part] of Object.entries(parts)) {
+  const found: DefinitionPart[] = [];
+  for (const name in parts) {
+    const part = parts[name];
     if (part === undefined || part === "") continue;
     const text = run.redact(typeof part === "string" ? part : canonicalJson(part));
-    definition[name] = [shortHash(text), preview(text, SHOWN)];
+    found.push([name, shortHash(text), text]);
   }
-  return definition;
+  return found;
+}
+
+/** The parts as they are kept. */
+export function definitionOf(parts: readonly DefinitionPart[]): Definition {
+  return Object.fromEntries(
+    parts.map(([name, partHash, text]) => [name, [partHash, preview(text, SHOWN)]]),
+  );
 }
 
 /** One hash for all parts. */
-export function definitionHash(definition: Definition): string {
+export function definitionHash(parts: readonly DefinitionPart[]): string {
   return shortHash(
-    Object.entries(definition)
-      .map(([name, [hash]]) => `${name}:${hash}`)
+    parts
+      .map(([name, partHash]) => `${name}:${partHash}`)
       .sort()
       .join("\n"),
   );

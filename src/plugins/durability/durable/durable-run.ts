@@ -56,7 +56,8 @@ export class DurableRun {
   readonly activity: Activity;
   /** Parts of handlers that have begun in this execution, by key. */
   readonly steps = new Set<string>();
-  readonly #opened: OpenedRun;
+  readonly #keeping: RunKeeping;
+  readonly #claim: Claim | undefined;
   #saved: SavedUsage | undefined;
   #isFenced = false;
   #stopRenewing: () => void = () => undefined;
@@ -64,7 +65,8 @@ export class DurableRun {
 
   constructor(opened: OpenedRun) {
     const { run, keeping, schemas, onCalls } = opened;
-    this.#opened = opened;
+    this.#keeping = keeping;
+    this.#claim = opened.claim;
     this.run = run;
     this.journal = new RunJournal(run, keeping, opened);
     const { journal, states } = this;
@@ -81,13 +83,14 @@ export class DurableRun {
   }
 
   /** Counts what earlier executions used, and keeps the claim. */
-  begin(): void {
-    const { run, entries, claim, execution } = this.#opened;
-    if (claim !== undefined) this.#keepClaim(claim);
+  begin({ entries, execution }: Pick<KeptState, "entries" | "execution">): void {
+    const { run } = this;
+    if (this.#claim !== undefined) this.#keepClaim(this.#claim);
     if (entries.length === 0 && execution <= 1) return;
     run.spent(spentBy(entries));
-    const finishedTasks = entries.filter(({ kind }) => kind === "task").length;
+    const { finishedTasks } = this.journal;
     this.#saved = savedBy(run.earlierUsage, toolCallsIn(entries));
+    run.noteSaved(this.#saved);
     const restoredCalls = entries.length - finishedTasks;
     run.emit({ type: "run_resumed", execution, finishedTasks, restoredCalls, saved: this.#saved });
   }
@@ -115,13 +118,14 @@ export class DurableRun {
   async end(end: ExecutionEnd): Promise<void> {
     this.#stopRenewing();
     this.#stopTimer?.();
-    const { claim, keeping } = this.#opened;
+    const claim = this.#claim;
+    const { journal, settings } = this.#keeping;
     this.journal.end();
     if (claim === undefined || this.#isFenced) return;
     if (end.error === undefined) this.#warnOfUnasked();
-    const { sealed } = keeping.settings;
+    const { sealed } = settings;
     const claimEnd = claimEndOf(end, { sealed, saved: this.#saved });
-    await retried(this.run, () => keeping.journal.release(claim, claimEnd));
+    await retried(this.run, () => journal.release(claim, claimEnd));
   }
 
   /** Another process has the run: nothing more is written here. */
@@ -133,7 +137,7 @@ export class DurableRun {
   }
 
   #keepClaim(claim: Claim): void {
-    const { settings, journal } = this.#opened.keeping;
+    const { settings, journal } = this.#keeping;
     const renew = async (): Promise<void> => {
       const renewal = await journal.renew(claim);
       if (renewal.state === "lost") return this.#fence();

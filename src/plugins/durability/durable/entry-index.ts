@@ -1,10 +1,13 @@
-import type { KeptEntry } from "../../../contracts/journal.js";
+import type { JournalEntryKind, KeptEntry } from "../../../contracts/journal.js";
 
 /** An entry that was found, and whether it answers what is asked now. */
 export interface FoundEntry {
   readonly entry: KeptEntry;
   readonly isSame: boolean;
 }
+
+/** Kinds of entries that are read before the output of their task is answered, and not afterwards. */
+const ANSWERED_ONCE: ReadonlySet<JournalEntryKind> = new Set(["task", "call", "tool", "intent"]);
 
 /** What earlier executions have left, by key and by task. */
 export class EntryIndex {
@@ -62,6 +65,20 @@ export class EntryIndex {
   /** All entries of a task count as asked for: its output answers for them. */
   askAll(task: string): void {
     for (const { key } of this.ofTask(task)) this.#asked.add(key);
+  }
+
+  /** As {@link askAll}. Forgets the entries that no later step of the task asks for, so that a long run needs little memory. */
+  release(task: string): void {
+    this.askAll(task);
+    const entries = this.ofTask(task);
+    const left = entries.filter(({ kind }) => !ANSWERED_ONCE.has(kind));
+    for (const { key, kind } of entries)
+      if (ANSWERED_ONCE.has(kind)) {
+        this.#byKey.delete(key);
+        this.#asked.delete(key);
+      }
+    if (left.length === 0) this.#byTask.delete(task);
+    else this.#byTask.set(task, left);
   }
 
   /** A task is done again: forgets what it has not asked for, and returns that and the rest. */

@@ -42,6 +42,8 @@ export interface KeptTask {
   readonly raw: string;
   readonly parsed?: unknown;
   readonly toolCallCount: number;
+  /** The agent that finished the task, after a handoff. */
+  readonly agentRole?: string | undefined;
   readonly calls: readonly KeptCall[];
   readonly judging?: readonly JudgingCall[] | undefined;
   /** A review ended the run after the task. */

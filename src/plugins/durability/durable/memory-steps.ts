@@ -53,7 +53,7 @@ export class MemorySteps {
   /** Whether an earlier execution wrote the entry and ended before it could write that down: then the store has it. */
   async #isStored(call: MemoryWrite, count: number): Promise<boolean> {
     const { run, scope, entry } = call;
-    if (this.journal.entries.length === 0) return false;
+    if (!this.journal.hasEntries) return false;
     const found = await run.find(Tokens.MemoryStore)?.retrieve(scope, "", LOOKED_AT);
     const same = (found ?? []).filter(
       ({ content, metadata }) =>

@@ -6,7 +6,8 @@ import type { RunJournal } from "./run-journal.js";
 import type { TaskState, TaskStates } from "./task-states.js";
 import { isRefused } from "../../../contracts/cost.js";
 import { answer, replace } from "../../../contracts/hooks.js";
-import { requestKey } from "../../shared/request-key.js";
+import { PartDigests } from "../../shared/part-digests.js";
+import { canonicalRequest, requestKey } from "../../shared/request-key.js";
 import { decideChange } from "./change.js";
 import { callIn, usageOfFailed } from "./kept-values.js";
 
@@ -28,6 +29,7 @@ const CAPABILITIES = Object.freeze({ exemptFromBudgets: true, exemptFromRateLimi
 
 /** Answers the model calls of one run from its journal, and writes the others down. */
 export class ModelSteps {
+  readonly #digests = new PartDigests();
   readonly #pending = new Map<string, PendingCall>();
   readonly #restored = new WeakMap<ChatModel, RestoredAnswer>();
 
@@ -42,7 +44,7 @@ export class ModelSteps {
   async replace(call: LlmCall): Promise<void | Replace<Pick<LlmCall, "model">>> {
     if (call.attempt > 1) return undefined;
     const key = this.#keyOf(call);
-    const hash = requestKey(call.request, call.model);
+    const hash = requestKey(call.request, call.model, { digests: this.#digests });
     const known = await this.#find(call, key, hash);
     if (known === undefined) {
       this.journal.requireOpen(`model call ${key}`);
@@ -128,7 +130,8 @@ export class ModelSteps {
   }
 
   #redactedHash(request: ChatRequest, model: ChatModel): string {
-    return requestKey(this.journal.run.redactValue(request) as ChatRequest, model); // of the same shape
+    const canonical = canonicalRequest(request, this.#digests);
+    return requestKey(this.journal.run.redactValue(canonical) as ChatRequest, model); // of the same shape
   }
 
   async #find(call: LlmCall, key: string, hash: string): Promise<KeptCall | undefined> {

@@ -43,7 +43,12 @@ export async function openJournalOf(
     await giveBack(claim, journal); // completed since it was looked for
     return { claim: undefined, entries: claim.entries, execution: claim.record.executions };
   }
-  return { claim, entries: claim.entries, execution: claim.record.executions };
+  // The claim lives as long as the execution; its entries are let go as they are answered.
+  return {
+    claim: { ...claim, entries: [] },
+    entries: claim.entries,
+    execution: claim.record.executions,
+  };
 }
 
 /** Releases the claim of a run that cannot be continued here. */

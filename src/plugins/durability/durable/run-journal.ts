@@ -30,8 +30,10 @@ type Buffered = Map<string, JournalEntry[]>;
 /** The journal of one run, as its taps use it. */
 export class RunJournal {
   readonly index: EntryIndex;
-  /** What earlier executions have left. */
-  readonly entries: readonly KeptEntry[];
+  /** Tasks that earlier executions finished. */
+  readonly finishedTasks: number;
+  /** Whether earlier executions left anything. */
+  readonly hasEntries: boolean;
   readonly execution: number;
   readonly settings: DurableSettings;
   readonly #keeping: RunKeeping;
@@ -49,7 +51,8 @@ export class RunJournal {
     this.#keeping = keeping;
     this.settings = keeping.settings;
     this.#claim = claim;
-    this.entries = entries;
+    this.finishedTasks = entries.filter(({ kind }) => kind === "task").length;
+    this.hasEntries = entries.length > 0;
     this.execution = execution;
     this.index = new EntryIndex(entries);
     this.#redacted = entries.some(isRedacted);

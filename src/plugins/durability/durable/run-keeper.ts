@@ -53,7 +53,7 @@ export class RunKeeper implements OutsideAccess, KeptSteps {
       });
       this.#runs.set(run, durable);
       if (opened.claim !== undefined) this.#writing.set(run.id, durable);
-      durable.begin();
+      durable.begin(opened);
     } finally {
       this.#opening.delete(run);
     }

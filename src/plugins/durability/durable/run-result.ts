@@ -7,6 +7,9 @@ import { sumCost } from "../../../contracts/metrics.js";
 import { toJsonValue } from "../../../util/json/to-json-value.js";
 import { messageOf } from "../../../util/errors.js";
 
+/** So many outputs of tasks stand in the result of a run: it is one text, which lists of runs read. */
+const MOST_OUTPUTS = 1_000;
+
 /** How an execution ended, as `afterRun` sees it. */
 export interface ExecutionEnd {
   readonly run: HookRun;
@@ -20,17 +23,20 @@ export function claimEndOf(
   o: { readonly sealed: boolean; readonly saved: SavedUsage | undefined },
 ): ClaimEnd {
   const exitReason = output?.exitReason ?? "ERROR";
+  const outputs = output?.taskOutputs ?? [];
+  const omitted = Math.max(0, outputs.length - MOST_OUTPUTS);
   const shown = <T>(value: T): T => (o.sealed ? toJsonValue(value) : run.redactValue(value)) as T; // of the same shape
   const result: RunResult = shown({
     runId: run.id,
     exitReason,
     raw: output?.raw ?? "",
-    taskOutputs: (output?.taskOutputs ?? []).map(({ taskId, agentRole, raw, parsed }) => ({
+    taskOutputs: outputs.slice(omitted).map(({ taskId, agentRole, raw, parsed }) => ({
       taskId,
       agentRole,
       raw,
       ...(parsed !== undefined && parsed !== raw && { parsed }),
     })),
+    ...(omitted > 0 && { omittedTaskOutputs: omitted }),
     metrics: keptMetrics(output),
     ...(o.saved !== undefined && { saved: o.saved }),
     ...(error !== undefined && { error: keptError(error) }),

@@ -27,6 +27,9 @@ function tapTasks(hooks: EnsembleHooks, keeper: RunKeeper): void {
   afterTask.tap({ name: "durable-judging", lane: "policy", order: "pre" }, (call) =>
     keeper.of(call.run)?.tasks.judge(call),
   );
+  afterTask.tap({ name: "durable-answered", lane: "policy", order: "post" }, (call) =>
+    keeper.of(call.run)?.tasks.answered(call),
+  );
   afterTask.tap({ name: "durable-judged", lane: "review", order: "pre" }, (call) =>
     keeper.of(call.run)?.tasks.accept(call),
   );

@@ -1,5 +1,5 @@
 import type { TaskCall } from "../../../contracts/hooks.js";
-import type { Definition } from "./definition.js";
+import type { DefinitionPart } from "./definition.js";
 import type { JudgingCall, KeptCall, KeptTask } from "./kept-values.js";
 
 /** What is known of a task that is in progress in this execution. */
@@ -17,11 +17,17 @@ export interface TaskState {
   reviewed: boolean;
   /** Whether other tasks ran on its behalf. */
   isParent: boolean;
+  /** Whether another process has done it. */
+  isGiven: boolean;
   /** The output of an earlier execution, where that answered. */
   restored: KeptTask | undefined;
-  definition: Definition | undefined;
+  definition: readonly DefinitionPart[] | undefined;
   /** Model calls of the earlier execution's judges that this execution has asked for. */
   readonly asked: Set<JudgingCall>;
+}
+
+function placeAt(identity: string, attempt: number): string {
+  return `${identity}@${attempt}`;
 }
 
 /** The tasks of one run that have begun, by id. */
@@ -31,13 +37,14 @@ export class TaskStates {
   /** An attempt of a task begins. */
   begin(call: TaskCall): TaskState {
     const state: TaskState = {
-      place: `${call.identity}@${call.attempt}`,
+      place: placeAt(call.identity, call.attempt),
       call,
       calls: [],
       judging: [],
       phase: "working",
       reviewed: false,
       isParent: false,
+      isGiven: false,
       restored: undefined,
       definition: undefined,
       asked: new Set(),
@@ -56,6 +63,11 @@ export class TaskStates {
     return state;
   }
 
+  /** The task has its output. Those stay whose place does not follow from their id: later calls are named by it. */
+  forget({ place, call: { taskId } }: TaskState): void {
+    if (place === placeAt(taskId, 1)) this.#states.delete(taskId);
+  }
+
   of(taskId: string): TaskState | undefined {
     return this.#states.get(taskId);
   }
@@ -63,7 +75,7 @@ export class TaskStates {
   /** The name of the task's present attempt. `attempt` is that of a task that has not begun: 0 while its agent is made. */
   placeOf(taskId: string, attempt: number): string {
     const state = attempt === 0 ? undefined : this.#states.get(taskId);
-    return state?.place ?? `${taskId}@${attempt}`;
+    return state?.place ?? placeAt(taskId, attempt);
   }
 
   /** The task whose place begins an idempotency key of this run. */

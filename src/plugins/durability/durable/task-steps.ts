@@ -2,16 +2,23 @@ import type { After, Answer, Replace, TaskAnswer, TaskCall } from "../../../cont
 import type { KeptEntry } from "../../../contracts/journal.js";
 import type { TaskOutput } from "../../../contracts/output.js";
 import type { Schemas } from "../../shared/schemas.js";
-import type { Definition } from "./definition.js";
 import type { FailedAttempt, KeptCall, KeptFailure, KeptTask } from "./kept-values.js";
 import type { RunJournal } from "./run-journal.js";
+import type { TaskSpreader } from "../shared/task-spreader.js";
 import type { TaskState, TaskStates } from "./task-states.js";
 import { ExitEarlySignal } from "../../../contracts/errors.js";
 import { JournalError } from "../../../contracts/journal-errors.js";
 import { answer, replace } from "../../../contracts/hooks.js";
+import { taskLabel } from "../../../contracts/task-label.js";
 import { restoreError, storeError } from "../../shared/stored-error.js";
+import { TASK_SPREADER } from "../shared/task-spreader.js";
 import { decideChange } from "./change.js";
-import { definitionDifference, definitionHash, definitionOf } from "./definition.js";
+import {
+  definitionDifference,
+  definitionHash,
+  definitionOf,
+  definitionParts,
+} from "./definition.js";
 import { survivesJson } from "../../../util/json/json-fidelity.js";
 import {
   callIn,
@@ -40,13 +47,15 @@ const MOST_TASKS = 1_000_000;
 /** Answers the tasks of one run from its journal, and writes the others down. */
 export class TaskSteps {
   #finished: number;
+  readonly #spreader: TaskSpreader | undefined;
 
   constructor(
     readonly journal: RunJournal,
     readonly tasks: TaskStates,
     readonly around: TaskSurroundings,
   ) {
-    this.#finished = journal.entries.filter(({ kind }) => kind === "task").length;
+    this.#finished = journal.finishedTasks;
+    this.#spreader = journal.run.find(TASK_SPREADER);
   }
 
   /** Starts an attempt: restores the prompt sections that plugins added in an earlier execution. */
@@ -62,13 +71,11 @@ export class TaskSteps {
     const state = this.tasks.resume(call);
     const { index } = this.journal;
     this.#throwKeptFailure(state);
-    let definition: Definition | undefined;
     const found = index.find(`T:${state.place}`, (entry) => {
-      definition ??= definitionOf(call, this.around.schemas);
-      return entry.hash === definitionHash(definition);
+      state.definition = definitionParts(call, this.around.schemas);
+      return entry.hash === definitionHash(state.definition);
     });
-    state.definition = definition;
-    if (found === undefined) return this.#begins(call);
+    if (found === undefined) return this.#begins(state, call);
     const { entry } = found;
     const kept = taskIn(entry);
     if (kept.parent === true) return undefined; // its calls are answered, and the tasks that it ran
@@ -101,10 +108,26 @@ export class TaskSteps {
   async finish(call: AfterTask): Promise<void> {
     const state = this.tasks.of(call.taskId);
     if (state === undefined || call.output === undefined) return;
+    this.tasks.forget(state);
+    await this.#write(call, call.output, state);
+  }
+
+  /** An answered output passed the policies; no commit follows. Writes what another process has done. */
+  async answered(call: AfterTask): Promise<void> {
+    const state = call.outcome === "answered" ? this.tasks.of(call.taskId) : undefined;
+    if (state === undefined || call.output === undefined) return;
+    if (state.isGiven) await this.#write(call, call.output, { ...state, reviewed: true });
+    this.tasks.forget(state);
+  }
+
+  async #write(call: TaskCall, output: TaskOutput, state: TaskState): Promise<void> {
     if (++this.#finished > MOST_TASKS)
       throw this.journal.fail(new JournalError(`A run may finish at most ${MOST_TASKS} tasks`));
-    const definition = state.definition ?? definitionOf(state.call, this.around.schemas);
-    const value: KeptTask = { ...this.#valueOf(call.output, state), definition };
+    const parts = state.definition ?? definitionParts(state.call, this.around.schemas);
+    const value: KeptTask = {
+      ...this.#valueOf(output, state),
+      definition: definitionOf(parts),
+    };
     if (!state.isParent) this.journal.drop(state.place);
     await this.journal.flush((task) => isOf(task, call.identity));
     const { place } = state;
@@ -112,7 +135,7 @@ export class TaskSteps {
       key: `T:${place}`,
       kind: "task",
       task: place,
-      hash: definitionHash(definition),
+      hash: definitionHash(parts),
       covers: !state.isParent,
       value,
     });
@@ -140,9 +163,16 @@ export class TaskSteps {
     });
   }
 
-  /** A task that is not answered: what is completed is not done again. */
-  #begins({ task, identity }: TaskCall): void {
+  /** A task that is not answered: what is completed is not done again, and another process may do the rest. */
+  async #begins(state: TaskState, call: TaskCall): Promise<void | Answer<TaskAnswer>> {
+    const { task, identity } = call;
     if (task.handler !== undefined) this.journal.requireOpen(`task '${identity}'`);
+    const given = await this.#spreader?.take(call);
+    if (given === undefined) return undefined;
+    state.isGiven = true;
+    state.calls.push(...given.calls);
+    this.around.onRestored(given.calls);
+    return answer(given);
   }
 
   /** @throws the failure of an earlier execution that another task has seen. */
@@ -161,8 +191,7 @@ export class TaskSteps {
 
   /** Whether the output counts although the task is defined otherwise now. */
   async #counts(state: TaskState, entry: KeptEntry, kept: KeptTask): Promise<boolean> {
-    const now = state.definition ?? {};
-    const difference = definitionDifference(kept.definition, now);
+    const difference = definitionDifference(kept.definition, definitionOf(state.definition ?? []));
     const verdict = await decideChange(this.journal, { task: state.place, entry, difference });
     if (verdict === "use") return true;
     return false;
@@ -171,22 +200,24 @@ export class TaskSteps {
   #restored(state: TaskState, entry: KeptEntry, kept: KeptTask): Answer<TaskAnswer> {
     const { journal } = this;
     journal.noteRestored(entry);
-    journal.index.askAll(entry.task);
     state.restored = kept;
     state.calls.push(...kept.calls);
     this.around.onRestored(kept.calls);
-    const { raw, parsed, calls, toolCallCount, exit } = kept;
+    const { raw, parsed, toolCallCount, agentRole, exit } = kept;
+    const calls = kept.calls.flatMap((call) => restoredCalls(this.#withText(entry.task, call)));
+    journal.index.release(entry.task);
     if (exit === true)
       journal.run.stop(
         new ExitEarlySignal(
-          `The run was ended by a review of task '${state.call.task.description}'`,
+          `The run was ended by a review of task '${taskLabel(state.call.task)}'`,
         ),
       );
     return answer({
       raw,
       ...(parsed !== undefined && !hasOtherType(kept, state) && { parsed }),
-      calls: calls.flatMap((call) => restoredCalls(this.#withText(entry.task, call))),
+      calls,
       toolCallCount,
+      agentRole,
     });
   }
 
@@ -197,7 +228,8 @@ export class TaskSteps {
   }
 
   #valueOf(output: TaskOutput, state: TaskState): Omit<KeptTask, "definition"> {
-    const { raw, parsed, toolCallCount } = output;
+    const { raw, parsed, toolCallCount, agentRole } = output;
+    const { agent } = state.call;
     const hasType = state.call.task.outputType !== undefined;
     // What JSON would change is read from the text again, where a schema does that.
     const keepsValue =
@@ -206,6 +238,7 @@ export class TaskSteps {
       raw,
       ...(keepsValue && { parsed }),
       toolCallCount,
+      ...(agent !== undefined && agent.role !== agentRole && { agentRole }),
       calls: state.calls.map(withoutText),
       ...(state.judging.length > 0 && { judging: [...state.judging] }),
       ...(!state.reviewed && { exit: true as const }),
@@ -225,8 +258,8 @@ export class TaskSteps {
 
 /** Whether the task now has another schema, so that the text must be parsed again. */
 function hasOtherType({ definition }: KeptTask, state: TaskState): boolean {
-  const now = state.definition?.["output type"];
-  return now !== undefined && now[0] !== definition["output type"]?.[0];
+  const now = state.definition?.find(([name]) => name === "output type");
+  return now !== undefined && now[1] !== definition["output type"]?.[0];
 }
 
 /** Whether the entries of `task` belong to an attempt of the task with this identity. */

@@ -3,6 +3,7 @@
  * for a value; `docs/mcp.md` lists the values of each.
  */
 export const MCP_TEMPLATES = Object.freeze({
+  "mcp.part": "[{kind}, {mimeType}, {bytes} bytes]",
   "mcp.media": "[{kind}, {mimeType}, {bytes} bytes: not shown]",
   "mcp.link": "[link to resource {uri}: {name}]",
   "mcp.resource": "[resource {uri}]\n{text}",

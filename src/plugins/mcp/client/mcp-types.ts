@@ -50,7 +50,7 @@ export interface McpAttachment {
   readonly mimeType?: string | undefined;
   readonly uri?: string | undefined;
   readonly name?: string | undefined;
-  /** Base64. Absent if the data was too large to keep. */
+  /** Base64. Absent if it is one of the result's `parts`, or too large to keep. */
   readonly data?: string | undefined;
   readonly text?: string | undefined;
   /** Size of the data in bytes. */

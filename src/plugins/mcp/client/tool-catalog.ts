@@ -246,7 +246,7 @@ export class ToolCatalog {
       const told = resultOfServer(
         result,
         server.maxOutputLength,
-        this.#library.textsOf(scope.all(Tokens.PromptTemplates)),
+        this.#library.textsOf(scope.all(Tokens.PromptTemplates), scope.run),
       );
       return told.ok
         ? told

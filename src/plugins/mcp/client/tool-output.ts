@@ -2,6 +2,9 @@ import type { CallToolResult } from "@modelcontextprotocol/client";
 import type { PromptTexts } from "../../shared/prompts/prompt-library.js";
 import type { McpAttachment } from "./mcp-types.js";
 import type { McpTemplateName } from "./mcp-client-prompts.js";
+import { attachment, checkParts } from "../../../contracts/attachment.js";
+import type { MediaPart } from "../../../contracts/content.js";
+import { ValidationError } from "../../../contracts/errors.js";
 import { ToolResult } from "../../../contracts/tool-result.js";
 import { cutText } from "../../../util/text.js";
 
@@ -16,10 +19,11 @@ const KEPT_DATA = 2_000_000;
 
 const bytesOf = (base64: string): number => Math.floor((base64.replace(/=+$/, "").length * 3) / 4);
 
-/** Collects the text and the attachments of a result. */
+/** Collects the text, the parts for the model and the attachments of a result. */
 class ResultParts {
   readonly texts: string[] = [];
   readonly attachments: McpAttachment[] = [];
+  readonly parts: MediaPart[] = [];
   readonly #words: McpTexts;
   #room = KEPT_DATA;
 
@@ -45,7 +49,8 @@ class ResultParts {
     uri: string | undefined,
   ): void {
     const bytes = bytesOf(data);
-    const fits = data.length <= this.#room;
+    const isPart = this.#addPart(kind, mimeType, data);
+    const fits = !isPart && data.length <= this.#room;
     if (fits) this.#room -= data.length;
     this.attachments.push({
       kind,
@@ -56,12 +61,37 @@ class ResultParts {
     });
     const shown = uri === undefined ? kind : `${kind} ${uri}`;
     this.texts.push(
-      this.#words.render("mcp.media", {
+      this.#words.render(isPart ? "mcp.part" : "mcp.media", {
         kind: shown,
         mimeType: mimeType ?? "application/octet-stream",
         bytes,
       }),
     );
+  }
+
+  /**
+   * Makes a part for the model. Returns false for data that is none: broken, of another kind than the
+   * server says, of a type that is not accepted, or too much.
+   */
+  #addPart(
+    kind: "image" | "audio" | "resource",
+    mimeType: string | undefined,
+    data: string,
+  ): boolean {
+    try {
+      // The first bytes show the type of images and audio; what servers say of it is often wrong.
+      const part = attachment.fromBase64(
+        data,
+        kind === "resource" && mimeType !== undefined ? { mediaType: mimeType } : {},
+      );
+      if (kind !== "resource" && part.type !== kind) return false;
+      checkParts("Part", [...this.parts, part]);
+      this.parts.push(part);
+      return true;
+    } catch (error) {
+      if (!ValidationError.isInstance(error)) throw error;
+      return false;
+    }
   }
 
   #addResource(resource: Extract<ResultContent, { type: "resource" }>["resource"]): void {
@@ -87,7 +117,8 @@ function truncated(text: string, limit: number, words: McpTexts): string {
 }
 
 /**
- * Converts a server's result into a tool result: text for the model, other parts in `structured`.
+ * Converts a server's result into a tool result: text and parts for the model, the rest in
+ * `structured`.
  */
 export function resultOfServer(result: CallToolResult, limit: number, words: McpTexts): ToolResult {
   const parts = new ResultParts(words);
@@ -106,5 +137,5 @@ export function resultOfServer(result: CallToolResult, limit: number, words: Mcp
     parts.attachments.length === 0
       ? structuredContent
       : { structuredContent, attachments: parts.attachments };
-  return ToolResult.success(truncated(text, limit, words), structured);
+  return ToolResult.success(truncated(text, limit, words), structured, { parts: parts.parts });
 }

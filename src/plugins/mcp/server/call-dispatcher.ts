@@ -2,6 +2,7 @@ import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { CallSlots } from "./call-slots.js";
 import type { InputCheck } from "./input-checks.js";
 import type { Arguments, CallOptions, CallOutcome, Offer } from "../../shared/offers/offer.js";
+import { protocolContent } from "./result-content.js";
 import type { Sdk } from "./sdk.js";
 import type { JsonSchema } from "../../../contracts/types.js";
 import { RunCancelledError, ValidationError } from "../../../contracts/errors.js";
@@ -110,8 +111,8 @@ export class CallDispatcher {
     return excess === undefined ? this.#inputChecks.get(name)?.(args) : `the arguments ${excess}`;
   }
 
-  #result(offer: Offer, { text, structured }: CallOutcome): CallToolResult {
-    const content: CallToolResult["content"] = [{ type: "text", text }];
+  #result(offer: Offer, { text, structured, parts = [] }: CallOutcome): CallToolResult {
+    const content = [{ type: "text" as const, text }, ...parts.map(protocolContent)];
     const misfit = this.#outputChecks.get(offer.name)?.(structured);
     if (misfit !== undefined) {
       this.#onError(

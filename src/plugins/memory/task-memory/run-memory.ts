@@ -10,6 +10,7 @@ import { MEMORY_METADATA, shortTermWindow } from "../../../contracts/memory.js";
 import { Phase, PhaseReview } from "../../../contracts/phase.js";
 import { endsRun } from "../../../contracts/errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
+import { taskLabel } from "../../../contracts/task-label.js";
 import { memoryOfCall } from "../../shared/memory/task-memory.js";
 import { entryOfOutput } from "./entry-of-output.js";
 import { MemorySections } from "./memory-sections.js";
@@ -112,7 +113,7 @@ export class RunMemory {
     const thrown = this.#lenient ? undefined : failures.shift();
     for (const failure of failures)
       this.#warn(
-        `The output of task '${call.task.description}' is not remembered everywhere`,
+        `The output of task '${taskLabel(call.task)}' is not remembered everywhere`,
         failure,
       );
     if (thrown !== undefined) throw thrown;
@@ -173,7 +174,7 @@ export class RunMemory {
       return await read();
     } catch (error) {
       if (!this.#lenient || call.signal.aborted || endsRun(error)) throw error;
-      this.#warn(`Task '${call.task.description}' goes on without a part of its memory`, error);
+      this.#warn(`Task '${taskLabel(call.task)}' goes on without a part of its memory`, error);
       return NOTHING;
     }
   }
@@ -203,7 +204,7 @@ export class RunMemory {
     const names = task.memory.map(({ name }) => name).join(", ");
     if (!this.#warned)
       this.#tell(
-        `Task '${task.description}' declares memory (${names}), but there is no memory store: nothing is read or kept. Give the ensemble a memoryStore`,
+        `Task '${taskLabel(task)}' declares memory (${names}), but there is no memory store: nothing is read or kept. Give the ensemble a memoryStore`,
       );
     this.#warned = true;
     return NOTHING;

@@ -47,7 +47,7 @@ export class TaskMemories {
     const known = this.#runs.get(run);
     if (known !== undefined) return known;
     if (task.memory.length === 0 && run.options.memory === undefined) return undefined;
-    const memory = new RunMemory(run, this.#library.textsOf(run.all(Tokens.PromptTemplates)));
+    const memory = new RunMemory(run, this.#library.textsOf(run.all(Tokens.PromptTemplates), run));
     this.#runs.set(run, memory);
     return memory;
   }

@@ -61,6 +61,12 @@ export class NetworkDirectory {
     return this.#closing.signal;
   }
 
+  /** Whether an ensemble is reached without the backend of the kernel. */
+  hasPlace(ensemble: string): boolean {
+    const { ensembles, backend } = this.#parts;
+    return backend !== undefined || Object.hasOwn(ensembles, ensemble);
+  }
+
   /**
    * The connection to an ensemble. `bound`: the backend of the kernel, for ensembles without a place.
    * @throws ToolConfigurationError for an ensemble that has no place.

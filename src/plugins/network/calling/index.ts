@@ -13,6 +13,7 @@ import { checkOptions, preview } from "../../../contracts/validation.js";
 import { isObject } from "../../../util/objects.js";
 import { secretReplacer } from "../../../util/redaction/secret-values.js";
 import { systemClock } from "../../../util/runtime.js";
+import { BoundBackend } from "./bound-backend.js";
 import {
   DIRECTORY,
   isAgentPlace,
@@ -50,7 +51,8 @@ export interface NetworkPlugin extends Plugin {
   readonly network: {
     /**
      * Requests what an ensemble shares and waits for the result. A second request with the same
-     * `requestId` gets the result of the first.
+     * `requestId` gets the result of the first. For an ensemble without a place it boots the kernel
+     * of the ensemble that has the plugin, and uses the backend that is bound there.
      * @throws NetworkError without a result after `timeoutMs`; RequestConflictError for a known id
      * with other content; ValidationError for an invalid argument; the reason of `signal`.
      */
@@ -89,7 +91,8 @@ export function network(options: NetworkOptions): NetworkPlugin {
     requirePlace(`network() ensembles.${ensemble}`, place);
   requireBackend("network() backend", backend);
   const directory = new NetworkDirectory({ name, ensembles, backend, clock });
-  const calls = new NetworkCalls(directory);
+  const kernel = new BoundBackend();
+  const calls = new NetworkCalls(directory, () => kernel.backend());
   return definePlugin({
     name: "network",
     network: Object.freeze({
@@ -99,6 +102,8 @@ export function network(options: NetworkOptions): NetworkPlugin {
       bind.single(DIRECTORY).toConstantValue(directory);
       bind.many(Tokens.SecretFilter).toConstantValue(secretReplacer(agentTokens(ensembles)));
     },
+    attach: (ensemble) => kernel.attach(ensemble),
+    start: (ctx) => kernel.read(ctx),
     dispose: () => directory.close(),
   });
 }

@@ -1,4 +1,9 @@
-import type { SharedCapability, WorkRequest, WorkResponse } from "../../../contracts/network.js";
+import type {
+  NetworkBackend,
+  SharedCapability,
+  WorkRequest,
+  WorkResponse,
+} from "../../../contracts/network.js";
 import type { Inputs } from "../../../contracts/types.js";
 import type { NetworkRequestOptions } from "./call-options.js";
 import type { NetworkDirectory } from "./directory.js";
@@ -27,9 +32,12 @@ type HandOptions = NetworkRequestOptions & { readonly signal?: AbortSignal | und
 /** Requests without a run. */
 export class NetworkCalls {
   readonly #directory: NetworkDirectory;
+  /** The backend of the kernel, after its boot. */
+  readonly #bound: () => Promise<NetworkBackend | undefined>;
 
-  constructor(directory: NetworkDirectory) {
+  constructor(directory: NetworkDirectory, bound: () => Promise<NetworkBackend | undefined>) {
     this.#directory = directory;
+    this.#bound = bound;
   }
 
   async request(
@@ -40,7 +48,8 @@ export class NetworkCalls {
     checkOptions("request()", content, ["context", "inputs", "requestId", "type"]);
     requireOneOf("request() type", content.type, ["TASK", "TOOL", "RUN"]);
     checkRequestOptions("request()", options);
-    const remote = this.#directory.remoteOf(ensemble);
+    const bound = this.#directory.hasPlace(ensemble) ? undefined : await this.#bound();
+    const remote = this.#directory.remoteOf(ensemble, bound);
     const type = content.type ?? typeOf(await remote.capabilities(), task);
     const { timeoutMs = defaultTimeoutMs(type), ...others } = options;
     const { context, inputs, requestId = uuidGenerator.next() } = content;

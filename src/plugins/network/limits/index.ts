@@ -6,7 +6,8 @@ import { Tokens } from "../../../contracts/tokens.js";
 import { isObject } from "../../../util/objects.js";
 
 /**
- * Counts rate limits and budgets in the backend: they hold for all processes together. The backend stays open.
+ * Counts rate limits and budgets in the backend: they hold for all processes together. The backend stays open. A plugin that binds
+ * `Tokens.RateWindow` or `Tokens.BudgetAccounts` itself replaces that part.
  * @throws ValidationError for a backend that counts nothing, such as those in memory and in a folder.
  */
 export function sharedLimits(backend: NetworkBackend): Plugin {
@@ -19,8 +20,8 @@ export function sharedLimits(backend: NetworkBackend): Plugin {
   return definePlugin({
     name: "shared-limits",
     bind(bind) {
-      bind.single(Tokens.RateWindow).toConstantValue(limits.rateWindow);
-      bind.single(Tokens.BudgetAccounts).toConstantValue(limits.budgetAccounts);
+      bind.single(Tokens.RateWindow, { default: true }).toConstantValue(limits.rateWindow);
+      bind.single(Tokens.BudgetAccounts, { default: true }).toConstantValue(limits.budgetAccounts);
     },
   });
 }

@@ -22,6 +22,8 @@ export class BrokerNames {
   readonly results: string;
   /** Bucket. */
   readonly catalogue: string;
+  /** Bucket: rate limits and budgets. */
+  readonly limits: string;
   readonly #prefix: string;
 
   constructor(prefix: string) {
@@ -32,6 +34,7 @@ export class BrokerNames {
     this.states = `${prefix}-states`;
     this.results = `${prefix}-results`;
     this.catalogue = `${prefix}-catalogue`;
+    this.limits = `${prefix}-limits`;
   }
 
   /** The subject of names below the prefix. */

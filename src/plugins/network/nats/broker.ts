@@ -229,6 +229,7 @@ export class Broker {
       manager.create(names.states, { history: 1, ttl: this.settings.idTtlMs }),
       manager.create(names.results, { history: 1, ttl: this.settings.idTtlMs, republish }),
       manager.create(names.catalogue, { history: 1, ttl: this.settings.idTtlMs }),
+      manager.create(names.limits, { history: 1, ttl: this.settings.idTtlMs }),
     ]);
   }
 

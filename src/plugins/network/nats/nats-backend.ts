@@ -2,14 +2,19 @@ import type { NetworkBackend } from "../../../contracts/network.js";
 import type { NatsOptions } from "./nats-options.js";
 import { backendOf } from "../shared/backend-of.js";
 import { Broker } from "./broker.js";
+import { NatsBudgets } from "./nats-budgets.js";
 import { NatsCatalogue } from "./nats-catalogue.js";
 import { natsSettings } from "./nats-options.js";
 import { NatsQueue } from "./nats-queue.js";
+import { NatsRateWindow } from "./nats-rate-window.js";
 import { NatsResults } from "./nats-results.js";
 import { NatsTopics } from "./nats-topics.js";
 
+/** How long the reservation of a process holds that has died, in ms. */
+const BUDGET_LEASE_MS = 30_000;
+
 /**
- * A backend in NATS with JetStream, for any number of processes. Requests, results and leases
+ * A backend in NATS with JetStream, for any number of processes. Requests, results, leases, rate limits and budgets
  * survive the ends of clients and servers. It connects at the first call, and creates its streams
  * and buckets where they are missing. Needs the packages `@nats-io/transport-node`,
  * `@nats-io/jetstream` and `@nats-io/kv`, and a server of version 2.9 or later. Requests are
@@ -25,6 +30,10 @@ export function nats(options: NatsOptions): NetworkBackend {
     results: new NatsResults(broker),
     topics: new NatsTopics(broker),
     catalogue: new NatsCatalogue(broker),
+    limits: Object.freeze({
+      rateWindow: new NatsRateWindow(broker),
+      budgetAccounts: new NatsBudgets(broker, BUDGET_LEASE_MS),
+    }),
   });
   return Object.freeze({
     ...parts,

@@ -19,6 +19,7 @@ import {
 } from "../../../contracts/validation.js";
 import { systemClock } from "../../../util/runtime.js";
 import { jsonOf } from "../../shared/json-data.js";
+import { letterReason } from "../shared/dead-letters.js";
 import { checkDequeue } from "../shared/local-queue.js";
 import { checkWorkRequest, workFingerprint } from "../shared/work-request.js";
 import { NatsDeadLetters } from "./dead-letters.js";
@@ -30,8 +31,6 @@ import { delayTicket, endTicket } from "./tickets.js";
 
 /** Of a request whose earlier life ends at the same moment. */
 const TRIES = 10;
-/** Characters. It travels in a header. */
-const LONGEST_REASON = 2_000;
 
 /** Requests in JetStream, for any number of processes. */
 export class NatsQueue implements RequestQueue {
@@ -83,6 +82,7 @@ export class NatsQueue implements RequestQueue {
     const end = systemClock.monotonicMs() + timeoutMs;
     for (;;) {
       this.#broker.requireOpen();
+      if (signal?.aborted === true) return undefined;
       const ticket = await pulls.take(end - systemClock.monotonicMs(), signal);
       if (ticket === undefined) return undefined;
       const lease = await this.#broker.run((link) =>
@@ -139,10 +139,10 @@ export class NatsQueue implements RequestQueue {
   }
 
   async deadLetter(lease: Lease, reason: string): Promise<boolean> {
-    requireText(reason, `reason of a dead letter must not be blank, got: ${preview(reason)}`);
+    const kept = letterReason(reason);
     return this.#ofHolder(lease, async (link, place) => {
       const held = await this.#leases.change(link, place, (record) => {
-        return { ...record, state: "DEAD", durationMs: 0, reason: reason.slice(0, LONGEST_REASON) };
+        return { ...record, state: "DEAD", durationMs: 0, reason: kept };
       });
       if (held === undefined) return false;
       await this.#dead.bury(link, place.key, held.record);

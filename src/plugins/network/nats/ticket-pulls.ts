@@ -2,6 +2,7 @@ import type { Msg, Subscription } from "@nats-io/transport-node";
 import type { Broker, BrokerLink } from "./broker.js";
 import type { Ticket } from "./tickets.js";
 import { NetworkError } from "../../../contracts/network-errors.js";
+import { firstEnding } from "../../../util/abort/timeouts.js";
 import { startTimer } from "../../../util/abort/timer.js";
 import { nanosOf } from "./broker.js";
 import { delayTicket, ticketOf } from "./tickets.js";
@@ -60,10 +61,12 @@ export class TicketPulls {
       return ticket;
     }
     if (signal?.aborted === true) return undefined;
-    const link = await this.#broker.run(async (made) => {
+    const linking = this.#broker.run(async (made) => {
       await this.#prepare(made);
       return made;
     });
+    if ((await firstEnding(linking, { signal })) === "aborted") return undefined;
+    const link = await linking;
     return new Promise((resolve, reject) => {
       const waiter: TicketWaiter = {
         settle: (ticket, error) => {

@@ -28,6 +28,8 @@ export class Notifications {
   readonly #heard = new Map<string, Set<Heard>>();
   #waiting = new Set<string>();
   #sending: Promise<void> | undefined;
+  /** Of what waits for the end of `#sending`. */
+  #next: Promise<void> | undefined;
   /** Resolves when the connection listens, or could not be made. */
   #listening: Promise<boolean> | undefined;
   #stopListening: (() => Promise<void>) | undefined;
@@ -66,15 +68,17 @@ export class Notifications {
   /** Resolves when the notification was sent. `text` has at most 4 KiB. @throws NetworkError */
   async send(subject: Subject, name: string, text: string): Promise<void> {
     this.#waiting.add(`${notificationKey(subject, name)}${text}`);
-    while (this.#sending !== undefined) await this.#sending.catch(() => undefined);
-    if (this.#waiting.size === 0) return; // sent with others
+    this.#next ??= this.#sendNext();
+    await this.#next;
+  }
+
+  /** Sends what waits when the batch before has ended. */
+  async #sendNext(): Promise<void> {
+    await this.#sending?.catch(() => undefined); // its own callers get the error
     this.#sending = this.#sendAll([...this.#waiting]);
     this.#waiting = new Set();
-    try {
-      await this.#sending;
-    } finally {
-      this.#sending = undefined;
-    }
+    this.#next = undefined;
+    await this.#sending;
   }
 
   async close(): Promise<void> {

@@ -99,7 +99,11 @@ export class SqlNetwork {
       ["requests", "state = 'DONE' and due <= clock_timestamp()"],
       ["results", "until <= clock_timestamp()"],
       ["catalogue", "until <= clock_timestamp()"],
-      ["rate_calls", "until <= clock_timestamp() - interval '1 day'"],
+      [
+        "rate_calls",
+        // A call whose process has died counts for its period, which only its window knows.
+        "until <= clock_timestamp() - (case when ended_at is null and started_at is not null then interval '1 year' else interval '0' end)",
+      ],
       ["reservations", "until <= clock_timestamp() - interval '1 day'"],
       ["budgets", "updated_at <= clock_timestamp() - interval '30 days'"],
     ];

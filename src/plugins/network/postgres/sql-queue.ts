@@ -22,6 +22,7 @@ import { deepFreeze } from "../../../util/objects.js";
 import { systemClock, uuidGenerator } from "../../../util/runtime.js";
 import { jsonOf } from "../../shared/json-data.js";
 import { fromColumn, indexedKey, toColumn } from "../../shared/sql/sql-text.js";
+import { letterReason } from "../shared/dead-letters.js";
 import { checkDequeue } from "../shared/local-queue.js";
 import { checkWorkRequest, priorityRank, workFingerprint } from "../shared/work-request.js";
 import { Bell } from "./bell.js";
@@ -122,8 +123,8 @@ export class SqlQueue implements RequestQueue {
   }
 
   async deadLetter(lease: Lease, reason: string): Promise<boolean> {
-    requireText(reason, `reason of a dead letter must not be blank, got: ${preview(reason)}`);
-    return this.#asHolder(this.#statements.bury, lease, toColumn(reason));
+    const kept = letterReason(reason);
+    return this.#asHolder(this.#statements.bury, lease, toColumn(kept));
   }
 
   async deadLetters(queue: string): Promise<readonly DeadLetter[]> {

@@ -65,6 +65,8 @@ export class SqlRateWindow implements RateWindow {
 class SqlTurn implements RateTurn {
   readonly #network: SqlNetwork;
   readonly #where: readonly SqlValue[];
+  /** Milliseconds for which the windows count an ended call. */
+  readonly #periods: readonly string[];
   #hasBegun = false;
   readonly #track: (report: Promise<void>) => void;
   #reports: Promise<void> = Promise.resolve();
@@ -78,6 +80,7 @@ class SqlTurn implements RateTurn {
     this.#network = network;
     this.#track = track;
     this.#where = [limits.map(({ key }) => indexedKey(key)), turn];
+    this.#periods = limits.map(({ limit }) => String(limit.periodMs));
   }
 
   begin(): void {
@@ -91,8 +94,10 @@ class SqlTurn implements RateTurn {
   end(usedTokens: number): void {
     if (this.#hasBegun)
       this.#report(
-        `update ${this.#table} set ended_at = clock_timestamp(), used = $3::float8`,
+        `update ${this.#table} set ended_at = clock_timestamp(), used = $3::float8,
+          until = clock_timestamp() + (select max(p.ms) from unnest($1::text[], $4::float8[]) as p (k, ms) where p.k = window_key) * interval '1 ms'`,
         usedTokens,
+        this.#periods,
       );
     else this.#report(`delete from ${this.#table}`);
   }

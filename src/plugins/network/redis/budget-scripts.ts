@@ -52,7 +52,7 @@ return answer("fits")`;
 /** Counts once. ARGV: id, used tokens, used cost. */
 export const SETTLE_AMOUNT = `${BEGIN}
 drop(ARGV[1])
-if redis.call("SADD", settled, ARGV[1]) == 1 then
+if (tonumber(ARGV[2]) ~= 0 or tonumber(ARGV[3]) ~= 0) and redis.call("SADD", settled, ARGV[1]) == 1 then
   local tokens, cost = used()
   use(tokens + tonumber(ARGV[2]), cost + tonumber(ARGV[3]))
 end

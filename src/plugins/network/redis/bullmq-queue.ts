@@ -23,6 +23,7 @@ import {
 import { messageOf } from "../../../util/errors.js";
 import { deepFreeze } from "../../../util/objects.js";
 import { uuidGenerator } from "../../../util/runtime.js";
+import { letterReason } from "../shared/dead-letters.js";
 import { checkDequeue } from "../shared/local-queue.js";
 import {
   checkWorkRequest,
@@ -147,9 +148,9 @@ export class BullmqQueue implements RequestQueue {
   }
 
   async deadLetter(lease: Lease, reason: string): Promise<boolean> {
-    requireText(reason, `reason of a dead letter must not be blank, got: ${preview(reason)}`);
+    const kept = letterReason(reason);
     return this.#ofHolder(lease, (job, { engine }) =>
-      buried(job, { engine, token: lease.token, reason }),
+      buried(job, { engine, token: lease.token, reason: kept }),
     );
   }
 
@@ -219,7 +220,7 @@ export class BullmqQueue implements RequestQueue {
       request = deepFreeze(requestIn(job));
     } catch (error) {
       await this.#link.use(({ engine }) =>
-        ifHeld(() => buried(job, { engine, token, reason: messageOf(error) })),
+        ifHeld(() => buried(job, { engine, token, reason: letterReason(messageOf(error)) })),
       );
       return undefined;
     }

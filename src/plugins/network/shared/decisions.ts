@@ -9,6 +9,8 @@ import { startClockTimer } from "./clock-timer.js";
 /** How often a decision is sent, and how long each answer is awaited. */
 const TRIES = 5;
 const TRY_MS = 1_000;
+/** Of the decisions for one request whose repetitions are recognised. */
+const MOST_KNOWN = 100;
 
 function decisionTopic(requestId: string): string {
   return `decide.${requestId}`;
@@ -79,6 +81,8 @@ export async function receiveDecisions(
     const [id, reviewId] = [asText(fields?.["id"]), asText(fields?.["reviewId"])];
     const accepted = known.get(id) ?? decide(reviewId, fields?.["decision"]);
     known.set(id, accepted);
+    const [oldest = ""] = known.keys();
+    if (known.size > MOST_KNOWN) known.delete(oldest);
     await topics.publish(asText(fields?.["replyTo"]), { accepted: await accepted });
   };
   return topics.subscribe(decisionTopic(requestId), (message) => {

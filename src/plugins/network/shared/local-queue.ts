@@ -20,6 +20,7 @@ import {
 } from "../../../contracts/validation.js";
 import { QueueTable } from "./queue-table.js";
 import { QueueWaiters } from "./queue-waiters.js";
+import { letterReason } from "./dead-letters.js";
 import { checkWorkRequest, copiedRequest } from "./work-request.js";
 
 /** Makes changes last. Resolves when everything that was given before is safe. */
@@ -133,9 +134,9 @@ export class LocalQueue implements RequestQueue {
   }
 
   async deadLetter(lease: Lease, reason: string): Promise<boolean> {
-    requireText(reason, `reason of a dead letter must not be blank, got: ${preview(reason)}`);
+    const kept = letterReason(reason);
     return this.#ofHolder(lease, ({ request: { requestId } }) => {
-      return { op: "dead", id: requestId, reason };
+      return { op: "dead", id: requestId, reason: kept };
     });
   }
 

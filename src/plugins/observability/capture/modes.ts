@@ -17,10 +17,12 @@ export const STANDARD: CaptureModeDefinition = Object.freeze({
   parsesToolInput: false,
 });
 
-/** STANDARD, the input of tools as values, and a file for every run that no exporter takes. */
+/** STANDARD, the input of tools as values, reasoning, images and files, and a file for every run that no exporter takes. */
 export const FULL: CaptureModeDefinition = Object.freeze({
   ...STANDARD,
   name: "FULL",
   parsesToolInput: true,
+  capturesReasoning: true,
+  capturesFiles: true,
   exportsTo: "traces",
 });

@@ -7,6 +7,11 @@ import { withTimeout } from "../../../util/abort/timeouts.js";
 /** Time in ms that the queue of a service has to answer for its gauges. */
 const DEPTH_MS = 2_000;
 
+const COUNTED = [
+  ...(["request_started", "request_finished"] as const),
+  ...(["dead_letter", "lease_lost"] as const),
+];
+
 interface Observed {
   readonly service: Service;
   readonly maxConcurrent: number;
@@ -29,7 +34,7 @@ export class ServiceMetrics implements ServiceObserver {
   ): () => void {
     const one = { service, maxConcurrent };
     this.#observed.add(one);
-    const leave = service.on((event) => this.#count(event));
+    const leave = service.on((event) => this.#count(event), { only: COUNTED });
     return () => {
       leave();
       this.#observed.delete(one);

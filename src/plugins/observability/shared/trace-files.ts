@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { ValidationError } from "../../../contracts/errors.js";
 import { requireText } from "../../../contracts/validation.js";
 import { messageOf } from "../../../util/errors.js";
@@ -16,9 +16,24 @@ export function traceFileName(ensembleId: string, extension: ".trace.json" | ".d
  */
 export async function writeTraceFile(path: string, pieces: Iterable<string>): Promise<void> {
   requireText(path, "The path of a trace file must not be blank");
-  const target = resolve(path);
+  await writeWhole(resolve(path), pieces);
+}
+
+/**
+ * Writes files into the folder of a trace, `{name of the trace}.files`. Does nothing without files.
+ * @throws ValidationError that names the path when it cannot be written.
+ */
+export async function writeTraceFolder(
+  tracePath: string,
+  files: readonly { readonly name: string; read(): Uint8Array }[],
+): Promise<void> {
+  const folder = resolve(tracePath).replace(/(?:\.trace)?(?:\.json)?$/, ".files");
+  for (const file of files) await writeWhole(join(folder, file.name), file.read());
+}
+
+async function writeWhole(target: string, content: Uint8Array | Iterable<string>): Promise<void> {
   try {
-    await writeFileAtomically(target, pieces);
+    await writeFileAtomically(target, content);
   } catch (cause) {
     throw new ValidationError(`Cannot write the trace to '${target}': ${messageOf(cause)}`, {
       cause,

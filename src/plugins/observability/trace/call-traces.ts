@@ -1,17 +1,20 @@
 import type { CaptureModeDefinition } from "../../../contracts/capture.js";
 import type { ChatMessage } from "../../../contracts/chat-model.js";
 import type { ContentPart } from "../../../contracts/content.js";
+import type { CapturedMessage } from "../../../contracts/captured-message.js";
+import type { PartSummary } from "../../../contracts/part-summary.js";
 import type {
-  CapturedMessage,
   LlmInteraction,
   ModelCallRecord,
   ToolCallRecord,
   ToolCallTrace,
 } from "../../../contracts/trace.js";
 import type { TraceKeeper } from "./keeper.js";
+import type { TracedFiles } from "./traced-files.js";
 import type { WallClock } from "./wall-clock.js";
 import type { Fields } from "../../../util/objects.js";
 import { AgentEnsembleError } from "../../../contracts/errors.js";
+import { textWithParts } from "../../shared/message-text.js";
 import { spanOf } from "./wall-clock.js";
 import { isObject } from "../../../util/objects.js";
 import { parseJson } from "../../../util/json/parse-json.js";
@@ -22,20 +25,6 @@ function responseType(record: ModelCallRecord): LlmInteraction["responseType"] {
   return (record.response.message.toolCalls?.length ?? 0) > 0 ? "TOOL_CALLS" : "FINAL_ANSWER";
 }
 
-/** The text of a message; an image is named by its media type. */
-export function tracedText({ content }: ChatMessage, images = true): string {
-  if (!Array.isArray(content)) return content as string; // checked where it is kept
-  return (content as readonly ContentPart[])
-    .flatMap((part) =>
-      part.type === "text"
-        ? [part.text]
-        : images
-          ? [`[${part.type}: ${part.mediaType ?? "unknown type"}]`]
-          : [],
-    )
-    .join("\n");
-}
-
 /** Makes the traces of model and tool calls. */
 export class CallTraces {
   readonly #mode: CaptureModeDefinition;
@@ -43,11 +32,16 @@ export class CallTraces {
   readonly #clock: WallClock;
   /** A conversation grows from call to call: each of its messages is looked at once. */
   readonly #messages = new Map<ChatMessage, CapturedMessage>();
+  readonly #files: TracedFiles;
 
-  constructor(mode: CaptureModeDefinition, keeper: TraceKeeper, clock: WallClock) {
+  constructor(
+    mode: CaptureModeDefinition,
+    o: { readonly keeper: TraceKeeper; readonly clock: WallClock; readonly files: TracedFiles },
+  ) {
     this.#mode = mode;
-    this.#keeper = keeper;
-    this.#clock = clock;
+    this.#keeper = o.keeper;
+    this.#clock = o.clock;
+    this.#files = o.files;
   }
 
   /** In the order of their starts, which is that of the requests: parallel calls end in any order. */
@@ -65,6 +59,7 @@ export class CallTraces {
       parsedInput: this.#mode.parsesToolInput ? this.#parsedInput(record.arguments) : undefined,
       result: keeper.text(record.result),
       structuredOutput: keeper.value(record.structured),
+      ...this.#parts(record.parts),
       ...spanOf(this.#clock, record.startedMs, record.endedMs),
       outcome: record.outcome,
     };
@@ -111,22 +106,45 @@ export class CallTraces {
 
   #conversation({ messages, response }: ModelCallRecord): readonly CapturedMessage[] {
     if (messages === undefined) return [];
-    const all = response === undefined ? messages : [...messages, response.message];
-    return all.map((message) => this.#message(message));
+    const sent = messages.map((message) => this.#message(message));
+    return response === undefined
+      ? sent
+      : [...sent, this.#message(response.message, response.reasoning)];
   }
 
-  #message(message: ChatMessage): CapturedMessage {
+  /** The field for images and files; no field without any. */
+  #parts(parts: readonly ContentPart[] | undefined): { readonly parts?: readonly PartSummary[] } {
+    const kept = this.#files.summaries(parts ?? []);
+    return kept.length === 0 ? {} : { parts: kept };
+  }
+
+  /** The field for the text of a message's reasoning, in modes that keep it. */
+  #reasoning(message: ChatMessage, whole?: string): { readonly reasoning?: string } {
+    if (this.#mode.capturesReasoning !== true || message.role !== "assistant") return {};
+    const texts = message.reasoning?.map(({ text }) => text) ?? [];
+    const text = whole ?? texts.filter((block) => block !== "").join("\n\n");
+    return text === "" ? {} : { reasoning: this.#keeper.text(text) };
+  }
+
+  #message(message: ChatMessage, reasoning?: string): CapturedMessage {
     const known = this.#messages.get(message);
     if (known !== undefined) return known;
     const keeper = this.#keeper;
     const calls = message.role === "assistant" ? (message.toolCalls ?? []) : [];
     const captured: CapturedMessage = Object.freeze({
       role: message.role,
-      content: keeper.text(tracedText(message)),
+      content: keeper.text(textWithParts(message)),
       toolCalls: calls.map((call) => ({ name: call.name, arguments: keeper.text(call.arguments) })),
       toolName: message.role === "tool" ? message.toolName : undefined,
+      ...this.#parts(partsOfMessage(message)),
+      ...this.#reasoning(message, reasoning),
     });
     this.#messages.set(message, captured);
     return captured;
   }
+}
+
+function partsOfMessage(message: ChatMessage): readonly ContentPart[] | undefined {
+  if (message.role === "tool") return message.parts;
+  return typeof message.content === "string" ? undefined : message.content;
 }

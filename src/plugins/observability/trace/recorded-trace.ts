@@ -15,23 +15,36 @@ import type {
 } from "../../../contracts/trace.js";
 import type { Redactor } from "../../../contracts/redaction.js";
 import type { Fields } from "../../../util/objects.js";
+import { TracedValuesToken } from "../../../contracts/run-value.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { REDACTOR } from "../../../contracts/redaction.js";
-import { writeTraceFile } from "../shared/trace-files.js";
+import { writeTraceFile, writeTraceFolder } from "../shared/trace-files.js";
 import { historyTraces } from "./history-traces.js";
 import { TraceKeeper } from "./keeper.js";
 import { reviewTraces } from "./review-traces.js";
 import { mapReduceLevels } from "./map-reduce-levels.js";
 import { TaskTraces } from "./task-traces.js";
+import { TracedFiles } from "./traced-files.js";
 import { traceJson, traceJsonPieces } from "./trace-json.js";
+import { messageOf } from "../../../util/errors.js";
 import { isObject } from "../../../util/objects.js";
 
 /** What was made when it was first read. */
 interface Made {
   inputs?: Fields;
+  values?: Fields;
   agents?: readonly AgentSummary[];
   taskTraces?: readonly TaskTrace[];
   errors?: readonly ErrorTrace[];
+}
+
+/** What the trace shows of a value of the run. A function that fails leaves its error, not the trace. */
+function shownValue(show: () => unknown): unknown {
+  try {
+    return show();
+  } catch (error) {
+    return `[the trace option failed: ${messageOf(error)}]`;
+  }
 }
 
 /** The trace of one run. Its parts are made from the run's record when they are first read, since most runs are never looked at. */
@@ -50,6 +63,7 @@ class RecordedTrace implements ExecutionTrace {
   declare readonly reviews?: readonly ReviewTrace[];
   readonly #record: RunRecord;
   readonly #keeper: TraceKeeper;
+  readonly #files: TracedFiles;
   readonly #tasks: TaskTraces;
   readonly #made: Made = {};
 
@@ -73,7 +87,8 @@ class RecordedTrace implements ExecutionTrace {
     if (graphTrace !== undefined) this.graphTrace = graphTrace;
     this.phases = phases;
     if (record.reviews.length > 0) this.reviews = reviewTraces(record.reviews, clock, this.#keeper);
-    this.#tasks = new TaskTraces(record, clock, this.#keeper);
+    this.#files = new TracedFiles(record.capture, this.#keeper);
+    this.#tasks = new TaskTraces(record, { clock, keeper: this.#keeper, files: this.#files });
     Object.freeze(this);
   }
 
@@ -95,6 +110,16 @@ class RecordedTrace implements ExecutionTrace {
 
   get inputs(): Fields {
     return (this.#made.inputs ??= capturedInputs(this.#keeper.value(this.#record.run.inputs)));
+  }
+
+  get values(): Fields | undefined {
+    const traced = this.#record.run.find(TracedValuesToken);
+    if (traced === undefined) return undefined;
+    return (this.#made.values ??= Object.freeze(
+      Object.fromEntries(
+        [...traced].map(([name, show]) => [name, this.#keeper.value(shownValue(show))]),
+      ),
+    ));
   }
 
   /** Created at each call: an exporter reads it, and may then cause a warning itself. */
@@ -142,6 +167,7 @@ class RecordedTrace implements ExecutionTrace {
 
   async save(path: string): Promise<void> {
     await writeTraceFile(path, traceJsonPieces(this, this.#made.taskTraces ?? this.#tasks.each()));
+    await writeTraceFolder(path, this.#files.all);
   }
 }
 

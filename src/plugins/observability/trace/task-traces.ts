@@ -14,7 +14,9 @@ import type { TraceKeeper } from "./keeper.js";
 import type { WallClock } from "./wall-clock.js";
 import { AgentEnsembleError } from "../../../contracts/errors.js";
 import { isTool } from "../../../contracts/tool.js";
-import { CallTraces, tracedText } from "./call-traces.js";
+import type { ContentPart } from "../../../contracts/content.js";
+import { CallTraces } from "./call-traces.js";
+import type { TracedFiles } from "./traced-files.js";
 import { spanOf } from "./wall-clock.js";
 import { messageOf } from "../../../util/errors.js";
 
@@ -30,11 +32,17 @@ export class TaskTraces {
   readonly #keeper: TraceKeeper;
   readonly #calls: CallTraces;
 
-  constructor(run: RunRecord, clock: WallClock, keeper: TraceKeeper) {
+  readonly #files: TracedFiles;
+
+  constructor(
+    run: RunRecord,
+    o: { readonly clock: WallClock; readonly keeper: TraceKeeper; readonly files: TracedFiles },
+  ) {
     this.#run = run;
-    this.#clock = clock;
-    this.#keeper = keeper;
-    this.#calls = new CallTraces(run.capture, keeper, clock);
+    this.#clock = o.clock;
+    this.#keeper = o.keeper;
+    this.#files = o.files;
+    this.#calls = new CallTraces(run.capture, o);
   }
 
   /** Every attempt of every task that is not inside a delegation. */
@@ -89,11 +97,21 @@ export class TaskTraces {
 
   #prompts(messages: readonly ChatMessage[] | undefined): TaskTrace["prompts"] {
     if (messages === undefined) return undefined;
-    const first = (role: ChatMessage["role"]): string => {
-      const message = messages.find((m) => m.role === role);
-      return message === undefined ? "" : this.#keeper.text(tracedText(message, false));
+    const first = (role: "system" | "user"): readonly ContentPart[] => {
+      const { content = "" } = messages.find((m) => m.role === role) ?? {};
+      return typeof content === "string" ? [{ type: "text", text: content }] : content;
     };
-    return { systemPrompt: first("system"), userPrompt: first("user") };
+    const textOf = (parts: readonly ContentPart[]): string => {
+      const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
+      return this.#keeper.text(texts.join("\n"));
+    };
+    const user = first("user");
+    const parts = this.#files.summaries(user);
+    return {
+      systemPrompt: textOf(first("system")),
+      userPrompt: textOf(user),
+      ...(parts.length > 0 && { parts }),
+    };
   }
 
   #memory(access: MemoryAccess): MemoryAccess {
@@ -109,6 +127,7 @@ export class TaskTraces {
       ...spanOf(this.#clock, record.startedMs, record.endedMs),
       depth: record.depth,
       priority: record.priority,
+      mode: record.mode ?? "task",
       result: this.#keeper.text(record.result),
       succeeded: record.succeeded,
       workerTaskId: worker?.taskId,

@@ -103,6 +103,7 @@ function runMetricsJson({ tasks, tools, ledger, ...metrics }: ExecutionMetrics):
     totalMemoryRetrievalTime: isoDuration(metrics.memoryRetrievalMs),
     totalPromptBuildTime: isoDuration(metrics.promptBuildMs),
     ...taskMetrics(metrics),
+    ...(metrics.saved !== undefined && { saved: metrics.saved }),
     tools: tools.map(({ durationMs, ...use }) => ({ ...use, duration: isoDuration(durationMs) })),
     tasks: tasks.map((task) => ({ ...task, metrics: taskMetrics(task.metrics) })),
     // The run's tags are in the metadata, and its id is above.
@@ -165,6 +166,7 @@ function head(trace: ExecutionTrace): Json {
     phases: trace.phases,
     ...(trace.reviews !== undefined && { reviews: trace.reviews.map(reviewTrace) }),
     traceId: trace.traceId ?? null,
+    ...(trace.values !== undefined && { values: trace.values }),
     metadata: trace.metadata,
   };
 }

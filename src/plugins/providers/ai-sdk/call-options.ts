@@ -12,11 +12,12 @@ import type {
   ToolAnswer,
   ToolCall,
 } from "../../../contracts/chat-model.js";
-import type { CacheOption, ContentPart, MediaPart } from "../../../contracts/content.js";
+import type { ContentPart, MediaPart } from "../../../contracts/content.js";
 import { normalMediaType } from "../../../util/media.js";
 import { withReasoning } from "../shared/reasoning.js";
 import { mergedSettings, reasoningOptions } from "./reasoning-options.js";
 import { noFormFor, readMedia } from "../shared/parts.js";
+import { cacheMark, setRequestMarks, type MarkableBlock } from "./cache-marks.js";
 import type { Specification } from "./ai-sdk-model.js";
 
 type UserPart = Extract<LanguageModelV3Message, { readonly role: "user" }>["content"][number];
@@ -65,7 +66,7 @@ function toUserPart(part: ContentPart, specification: Specification): UserPart {
 }
 
 /** Converts the parts of a tool's result. The specifications write them in different ways. */
-function toOutputPart(part: ContentPart, specification: Specification): unknown {
+function toOutputPart(part: ContentPart, specification: Specification): object {
   if (part.type === "text") return { type: "text", text: part.text };
   if (specification === "v4") return toFilePart(part, specification);
   const { url, data, mediaType } = fileOf(part);
@@ -81,24 +82,17 @@ function toOutputPart(part: ContentPart, specification: Specification): unknown 
   return part.type === "image" ? { type: "image-url", url } : { type: "file-url", url };
 }
 
-function toOutput(message: ToolAnswer, specification: Specification): ToolOutput {
+function toOutput(message: ToolAnswer, { specification, provider }: CallTarget): ToolOutput {
   const { content, parts = [], isError } = message;
   if (parts.length === 0) return { type: isError === true ? "error-text" : "text", value: content };
   const value = [
     ...(content === "" ? [] : [{ type: "text", text: content }]),
-    ...parts.map((part) => toOutputPart(part, specification)),
+    ...parts.map((part) => ({
+      ...toOutputPart(part, specification),
+      ...cacheMark(part, provider),
+    })),
   ];
   return { type: "content", value: value as ContentOutput["value"] }; // in the form of the specification
-}
-
-/** The end of a prefix, for the provider whose package has marks. */
-function cacheMark(
-  { cache }: { readonly cache?: CacheOption | undefined },
-  provider: string,
-): Pick<LanguageModelV3FilePart, "providerOptions"> {
-  if (typeof cache !== "object" || !/^anthropic\b/.test(provider)) return {};
-  const ttl = cache.ttl === "5m" ? {} : { ttl: "1h" };
-  return { providerOptions: { anthropic: { cacheControl: { type: "ephemeral", ...ttl } } } };
 }
 
 /** Returns the arguments as a value. Invalid arguments stay a text. */
@@ -135,10 +129,8 @@ function toAssistantParts(message: AssistantMessage, provider: string): readonly
   return withReasoning({ ...message, reasoning: sent }, provider, others);
 }
 
-function toPromptMessage(
-  message: ChatMessage,
-  { specification, provider }: CallTarget,
-): LanguageModelV3Message {
+function toPromptMessage(message: ChatMessage, target: CallTarget): LanguageModelV3Message {
+  const { specification, provider } = target;
   switch (message.role) {
     case "system":
       return { role: "system", content: message.content, ...cacheMark(message, provider) };
@@ -158,7 +150,7 @@ function toPromptMessage(
     case "assistant":
       return { role: "assistant", content: [...toAssistantParts(message, provider)] };
     case "tool": {
-      const output = toOutput(message, specification);
+      const output = toOutput(message, target);
       return {
         role: "tool",
         content: [
@@ -230,13 +222,17 @@ export function toCallOptions(
   request: ChatRequest,
   o: CallTarget & { readonly signal: AbortSignal },
 ): VendorCallOptions {
+  const prompt = request.messages.map((message) => toPromptMessage(message, o));
+  const tools = toolOptions(request);
+  setRequestMarks(
+    { tools: (tools.tools ?? []) as readonly MarkableBlock[], prompt },
+    request.cache,
+    o.provider,
+  );
   return {
-    // The parts used here are equal in v2 and v3.
-    prompt: request.messages.map((message) =>
-      toPromptMessage(message, o),
-    ) as VendorCallOptions["prompt"],
+    prompt: prompt as VendorCallOptions["prompt"], // the parts used here are equal in v2 and v3
     abortSignal: o.signal,
-    ...toolOptions(request),
+    ...tools,
     ...settingOptions(request, o.provider),
   };
 }

@@ -1,11 +1,9 @@
 import type { Anthropic } from "@anthropic-ai/sdk";
 import type { CacheOption } from "../../../contracts/content.js";
+import { limitMarks } from "../shared/mark-limits.js";
 
 type Mark = Anthropic.CacheControlEphemeral;
 type Markable = { cache_control?: Mark | null };
-
-/** The vendor accepts this number of marks in a request. */
-const MOST_MARKS = 4;
 
 /** Returns the field that marks the end of a prefix; no field without a time. */
 export function markOf(cache: CacheOption | undefined): { readonly cache_control?: Mark } {
@@ -24,8 +22,7 @@ interface MarkedRequest {
 /**
  * Sets the marks of a request that concern all of it. `off` removes all marks. `auto` and `{ ttl }`
  * mark the last tool, the end of the system prompt and the last block of the conversation; without
- * an option, `byDefault` marks the first two. The last marks of too many stay, and a mark before one
- * of an hour lasts an hour too, as the vendor demands.
+ * an option, `byDefault` marks the first two.
  */
 export function setMarks(
   { tools, system, messages }: MarkedRequest,
@@ -45,10 +42,11 @@ export function setMarks(
   for (const list of isMarking ? [tools, system] : []) setMark(list.at(-1), mark);
   if (cache !== undefined) setMark(lastMarkable(messages), mark);
   const marked = [...tools, ...system, ...content].filter((block) => isMarked(block));
-  for (const block of marked.slice(0, -MOST_MARKS)) delete block.cache_control;
-  const lastHour = marked.findLastIndex((block) => block.cache_control?.ttl === "1h");
-  for (const block of marked.slice(0, Math.max(0, lastHour)))
-    if (isMarked(block)) block.cache_control = { type: "ephemeral", ttl: "1h" };
+  limitMarks(marked, {
+    isHour: (block) => block.cache_control?.ttl === "1h",
+    drop: (block) => delete block.cache_control,
+    lengthen: (block) => (block.cache_control = { type: "ephemeral", ttl: "1h" }),
+  });
 }
 
 function isMarked({ cache_control: mark }: Markable): boolean {

@@ -5,6 +5,8 @@ import { createOpenAIProvider } from "./openai-provider.js";
 import type { OpenAIOptions } from "./openai-options.js";
 
 export { openaiEmbeddings } from "./openai-embeddings.js";
+export { openaiModeration } from "./openai-moderation.js";
+export type { OpenAIModerationOptions } from "./openai-moderation.js";
 export type { OpenAIEmbeddingsOptions, OpenAIOptions } from "./openai-options.js";
 export type { ProviderOptions } from "../shared/provider-options.js";
 

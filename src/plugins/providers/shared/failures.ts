@@ -22,6 +22,19 @@ const REDACTED_TEXT_LIMIT = 64 * 1024;
 const TIMEOUT_CODES = /^(ETIMEDOUT|UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT)$/;
 const CERTIFICATE_CODES = /CERT|SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/;
 
+/** Text that may be the content of a file in base64. */
+const FILE_TEXT = /(?:data:[\w./+-]+;base64,[\w+/-]+|[\w+/-]{100,})={0,2}/g;
+
+/** Returns a server's text without the content of files, which some servers repeat in their errors. */
+function withoutFiles(text: string): string {
+  return text.replace(FILE_TEXT, (found) =>
+    found.startsWith("data:") ||
+    (/[a-z]/.test(found) && /[A-Z]/.test(found) && /[\d+/]/.test(found))
+      ? "[data]"
+      : found,
+  );
+}
+
 /** The properties of a failed call that its error needs. */
 export interface FailedCall {
   readonly vendor: Pick<Vendor, "name" | "keyVariable" | "urlHint">;
@@ -215,7 +228,7 @@ export class FailureReport {
   }
 
   #redact(text: string): string {
-    return this.#call.endpoint?.redact(text) ?? text;
+    return withoutFiles(this.#call.endpoint?.redact(text) ?? text);
   }
 }
 

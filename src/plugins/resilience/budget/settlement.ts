@@ -5,7 +5,8 @@ import type { Reservation } from "./reservation.js";
 import { ModelCallError } from "../../../contracts/errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { isRefused } from "../../../contracts/cost.js";
-import { countOf, textOfMessage } from "../shared/request-tokens.js";
+import { countOf } from "../shared/request-tokens.js";
+import { messageSize } from "../../shared/message-size.js";
 import { asCount } from "../../../util/objects.js";
 
 /** Counts the usage of a call: as reported, else as estimated. Returns a promise only where the counter or an account does. */
@@ -42,7 +43,7 @@ function settleResponse(
   };
   const outputTokens = asCount(usage?.outputTokens);
   if (outputTokens === undefined)
-    return withCount(call, textOfMessage(response.message), reservation, settle);
+    return withCount(call, messageSize(response.message).text, reservation, settle);
   return settle(outputTokens);
 }
 

@@ -5,6 +5,7 @@ import type { CacheSettings } from "./cache-options.js";
 import type { CachedResponse } from "./response-store.js";
 import { answer } from "../../../contracts/hooks.js";
 import { Tokens } from "../../../contracts/tokens.js";
+import { PartDigests } from "../../shared/part-digests.js";
 import { requestKey } from "../../shared/request-key.js";
 import { checkedEntry, withFreshIds, withoutUsage } from "./cached-response.js";
 import { isThenable } from "../../../util/objects.js";
@@ -13,6 +14,7 @@ import { isThenable } from "../../../util/objects.js";
 export class ResponseCache {
   /** The keys of calls between their two hooks, so that a long conversation is hashed once. */
   readonly #keys = new WeakMap<ChatRequest, string>();
+  readonly #digests = new PartDigests();
 
   constructor(readonly settings: CacheSettings) {}
 
@@ -21,7 +23,10 @@ export class ResponseCache {
     if (this.settings.excludePurposes.has(call.purpose)) return undefined;
     if (call.model.capabilities?.recorded === true) return undefined; // a replay neither reads nor changes the store
     const { model } = call;
-    const key = requestKey(call.request, model, (model.wraps ?? model).identity?.());
+    const key = requestKey(call.request, model, {
+      identity: (model.wraps ?? model).identity?.(),
+      digests: this.#digests,
+    });
     this.#keys.set(call.request, key);
     const found: unknown = this.settings.store.get(key);
     return isThenable(found)

@@ -73,7 +73,7 @@ export class ContextLimiter {
   ): Promise<Replace<{ readonly request: ChatRequest }> | undefined> {
     const { request, run } = call;
     const counter = counterOf(call);
-    const texts = this.#library.textsOf(run.all(Tokens.PromptTemplates));
+    const texts = this.#library.textsOf(run.all(Tokens.PromptTemplates), run);
     const messages = [...request.messages];
     let left = tokens;
     let count = 0;
@@ -131,21 +131,32 @@ function endOfOldTurns(messages: readonly ChatMessage[], keepTurns: number): num
   return keepTurns === 0 ? messages.length : 0;
 }
 
+/** Returns the message with the beginning of its text and without its files; the same message where that saves nothing. */
 function shortenedMessages(
   message: ToolMessage,
   keepCharacters: number,
   texts: PromptTexts<ContextLimitTemplateName>,
 ): ToolMessage {
-  const { length } = message.content;
-  if (length <= keepCharacters) return message;
-  const beginning = message.content.slice(0, keepCharacters).replace(/[\uD800-\uDBFF]$/, ""); // no unpaired surrogate
-  const content = texts.render("context.shortened", {
-    beginning,
-    removed: length - beginning.length,
-    length,
-    toolName: message.toolName,
-  });
-  return content.length < length ? { ...message, content } : message;
+  const { parts = [], ...result } = message;
+  const content = shortenedText(message, keepCharacters, texts);
+  if (parts.length === 0)
+    return content.length < message.content.length ? { ...result, content } : message;
+  const { toolName } = message;
+  const note = texts.render("context.filesRemoved", { count: parts.length, toolName });
+  return { ...result, content: content === "" ? note : `${content}\n${note}` };
+}
+
+function shortenedText(
+  { content, toolName }: ToolMessage,
+  keepCharacters: number,
+  texts: PromptTexts<ContextLimitTemplateName>,
+): string {
+  const { length } = content;
+  if (length <= keepCharacters) return content;
+  const beginning = content.slice(0, keepCharacters).replace(/[\uD800-\uDBFF]$/, ""); // no unpaired surrogate
+  const removed = length - beginning.length;
+  const shorter = texts.render("context.shortened", { beginning, removed, length, toolName });
+  return shorter.length < length ? shorter : content;
 }
 
 function counterOf({ run }: LlmCall): TokenCounter {

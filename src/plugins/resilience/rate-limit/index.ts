@@ -4,7 +4,7 @@ import { Tokens } from "../../../contracts/tokens.js";
 import { LocalRateWindow } from "./local-rate-window.js";
 import { RateLimiter } from "./rate-limiter.js";
 
-export { rateLimited } from "./rate-limited.js";
+export { rateLimited } from "../../shared/rate-limits/rate-limited.js";
 
 /** Enforces the rate limits of ensembles, agents, tasks and models: the last of all policies, so that a refused call never waits. */
 export function rateLimits(): Plugin {

@@ -5,7 +5,7 @@ import type {
   RateWindow,
   WindowLimit,
 } from "../../../contracts/rate-window.js";
-import { LimitWindow } from "./limit-window.js";
+import { LimitWindow } from "../../shared/rate-limits/limit-window.js";
 
 /** Windows in the memory of this process, one for each owner of a limit. */
 export class LocalRateWindow implements RateWindow {

@@ -3,8 +3,8 @@ import type { After, OwnedRateLimit, LlmCall, Reject } from "../../../contracts/
 import { ModelCallError } from "../../../contracts/errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { AbortWatch } from "../../../util/abort/abort-watch.js";
-import { withInnerLimits } from "./rate-limited.js";
-import { estimateInput, usedTokens } from "./token-estimate.js";
+import { withInnerLimits } from "../../shared/rate-limits/rate-limited.js";
+import { estimateInput, usedTokens } from "../../shared/rate-limits/token-estimate.js";
 import { type Opening, Turn } from "./turn.js";
 import { WaitList } from "./wait-list.js";
 import { WaitingCall, waitRejection } from "./waiting-call.js";

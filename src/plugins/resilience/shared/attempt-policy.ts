@@ -38,7 +38,9 @@ export class AttemptPolicy implements RetryPolicy {
     if (!ModelCallError.isInstance(failure)) return undefined;
     const delayMs = this.#delayMs(failure, attempt - this.#spentBefore(attempt, call), call);
     if (delayMs !== undefined) return { delayMs };
-    const model = anotherModelMayHelp(failure) ? this.#nextModel(call.model) : undefined;
+    const model = anotherModelMayHelp(failure, call.request)
+      ? this.#nextModel(call.model)
+      : undefined;
     if (model === undefined) return undefined;
     this.#remember(attempt, call);
     return { delayMs: 0, model };

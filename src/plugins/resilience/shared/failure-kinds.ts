@@ -1,3 +1,4 @@
+import type { ChatMessage, ChatRequest } from "../../../contracts/chat-model.js";
 import type { ModelCallError } from "../../../contracts/errors.js";
 
 /** HTTP statuses that a retry does not change. */
@@ -20,7 +21,19 @@ export function mayPass(failure: ModelCallError): boolean {
   return failure.retryable || failure.code === "AE_MODEL_TIMEOUT";
 }
 
-/** Whether another model may succeed: always, unless the request itself is invalid. A missing model is reported as a bad request with status 404. */
-export function anotherModelMayHelp(failure: ModelCallError): boolean {
-  return failure.code !== "AE_MODEL_BAD_REQUEST" || failure.status === 404;
+/**
+ * Whether another model may succeed: always, unless the request itself is invalid. A missing model is reported as a bad request with status 404. A bad
+ * request with images or files may only be bad for this vendor, which does not take them.
+ */
+export function anotherModelMayHelp(failure: ModelCallError, request: ChatRequest): boolean {
+  return (
+    failure.code !== "AE_MODEL_BAD_REQUEST" ||
+    failure.status === 404 ||
+    request.messages.some(hasFiles)
+  );
+}
+
+function hasFiles(message: ChatMessage): boolean {
+  const parts = message.role === "tool" ? message.parts : message.content;
+  return typeof parts === "object" && parts.some(({ type }) => type !== "text");
 }

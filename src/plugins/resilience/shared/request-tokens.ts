@@ -3,11 +3,10 @@ import type { TokenCounter } from "../../../contracts/token-counter.js";
 import type { Awaitable } from "../../../contracts/types.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { preview } from "../../../contracts/validation.js";
+import { messageSize, type MessageSize } from "../../shared/message-size.js";
 
 /** The tokens that vendors add to each message and tool: role, separators, ids. */
 const FRAME_TOKENS = 4;
-/** The approximate tokens of one image, since a request does not contain the image's size. */
-const IMAGE_TOKENS = 1_500;
 
 type RequestPart = ChatMessage | ToolSpec | NonNullable<ChatRequest["responseFormat"]>;
 
@@ -26,14 +25,14 @@ export class RequestTokens {
     const known = this.#knownBy(counter);
     let sum = 0;
     const pending: Promise<number>[] = [];
-    const add = (part: RequestPart, textOf: () => string): void => {
-      const tokens = known.get(part) ?? countPart(part, textOf(), counter, known);
+    const add = (part: RequestPart, sizeOf: () => MessageSize): void => {
+      const tokens = known.get(part) ?? countPart(part, sizeOf(), counter, known);
       if (typeof tokens === "number") sum += tokens;
       else pending.push(Promise.resolve(tokens));
     };
-    for (const message of messages) add(message, () => textOfMessage(message));
-    for (const tool of tools) add(tool, () => JSON.stringify(tool));
-    if (responseFormat !== undefined) add(responseFormat, () => JSON.stringify(responseFormat));
+    for (const message of messages) add(message, () => messageSize(message));
+    for (const tool of tools) add(tool, () => jsonSize(tool));
+    if (responseFormat !== undefined) add(responseFormat, () => jsonSize(responseFormat));
     return pending.length === 0
       ? sum
       : Promise.all(pending).then((counts) => counts.reduce((total, n) => total + n, sum));
@@ -48,12 +47,12 @@ export class RequestTokens {
 
 function countPart(
   part: RequestPart,
-  text: string,
+  { text, fileTokens }: MessageSize,
   counter: TokenCounter,
   known: WeakMap<RequestPart, number>,
 ): Awaitable<number> {
   const keep = (tokens: number): number => {
-    const all = tokens + FRAME_TOKENS + imageTokens(part);
+    const all = tokens + FRAME_TOKENS + fileTokens;
     known.set(part, all);
     return all;
   };
@@ -75,18 +74,6 @@ function checkedCount(tokens: unknown): number {
   throw new ValidationError(`The TokenCounter must return a number >= 0, got: ${preview(tokens)}`);
 }
 
-/** The parts of a message that a model reads as text. */
-export function textOfMessage(message: ChatMessage): string {
-  if (message.role === "assistant")
-    return [
-      message.content,
-      ...(message.toolCalls ?? []).map((call) => `${call.name} ${call.arguments}`),
-    ].join("\n");
-  if (typeof message.content === "string") return message.content;
-  return message.content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
-}
-
-function imageTokens(part: RequestPart): number {
-  if (!("role" in part) || typeof part.content === "string") return 0;
-  return part.content.filter(({ type }) => type === "image").length * IMAGE_TOKENS;
+function jsonSize(value: object): MessageSize {
+  return { text: JSON.stringify(value), fileTokens: 0 };
 }

@@ -120,7 +120,7 @@ export class HandlerGate implements ReviewGate {
     let asking: Promise<StoredReview> | undefined;
     let isLeft = true;
     try {
-      const kept = await withTimeout(() => (asking = askStore(store, request)), {
+      const kept = await withTimeout(() => (asking = askInbox(store, request)), {
         ms: request.timeoutMs || Infinity,
         late: () => undefined,
         signal,
@@ -249,7 +249,7 @@ async function handed(
 }
 
 /** @throws ReviewError for what the store throws, and for a result that is no review. */
-async function askStore(store: ReviewStore, request: OpenRequest): Promise<StoredReview> {
+async function askInbox(store: ReviewStore, request: OpenRequest): Promise<StoredReview> {
   try {
     const kept: unknown = await store.ask(request);
     if (isObject(kept)) return kept as unknown as StoredReview; // the caller checks its decision

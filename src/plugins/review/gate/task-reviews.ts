@@ -7,6 +7,7 @@ import { ExitEarlySignal } from "../../../contracts/errors.js";
 import { replace } from "../../../contracts/hooks.js";
 import { ReviewUnavailableError } from "../../../contracts/state-errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
+import { taskLabel } from "../../../contracts/task-label.js";
 import { checkValue, parseText } from "../../../util/schema/standard-schema.js";
 import { Schemas } from "../../shared/schemas.js";
 import { askUntilFits } from "../shared/ask-until-fits.js";
@@ -64,7 +65,7 @@ function gateFor({ run, task }: TaskCall): ReviewGate {
     task.review === undefined && task.beforeReview === undefined
       ? "is to be reviewed by the ensemble's reviewPolicy"
       : "requires a review";
-  throw new ReviewUnavailableError(`Task '${task.description}' ${wants}, but nobody can answer it`);
+  throw new ReviewUnavailableError(`Task '${taskLabel(task)}' ${wants}, but nobody can answer it`);
 }
 
 async function askBefore(gate: ReviewGate, call: TaskCall, review: Review): Promise<void> {
@@ -133,7 +134,7 @@ function askerOf({ run, taskId, parentTaskId, agent, attempt, signal }: TaskCall
 function exitOf({ task }: TaskCall, timedOut: boolean): ExitEarlySignal {
   const why = timedOut ? "nobody answered in time" : "the reviewer wanted it";
   return new ExitEarlySignal(
-    `The run was ended by the review of task '${task.description}': ${why}`,
+    `The run was ended by the review of task '${taskLabel(task)}': ${why}`,
     { timedOut },
   );
 }

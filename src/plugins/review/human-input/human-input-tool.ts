@@ -71,7 +71,7 @@ export function humanInputTool(options: HumanInputOptions = {}): Tool<HumanInput
     async execute({ question }, ctx) {
       if (typeof question !== "string" || question.trim() === "")
         return ToolResult.failure("question must be a text that is not blank");
-      const texts = library.textsOf(ctx.scope.all(Tokens.PromptTemplates));
+      const texts = library.textsOf(ctx.scope.all(Tokens.PromptTemplates), ctx.run);
       const decision = await askPerson(ctx, {
         description: question,
         timeoutMs,

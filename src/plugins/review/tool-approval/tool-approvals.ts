@@ -3,7 +3,10 @@ import type { Reject, Replace, TaskCall, ToolCallContext } from "../../../contra
 import type { ReviewGate, ReviewQuestion } from "../../../contracts/review.js";
 import type { Awaitable, JsonSchema } from "../../../contracts/types.js";
 import { reject, replace } from "../../../contracts/hooks.js";
+import type { Agent } from "../../../contracts/agent.js";
+import type { AnyTask } from "../../../contracts/task.js";
 import type { AnyTool } from "../../../contracts/tool.js";
+import { withSuccessors } from "../../../contracts/handoff.js";
 import { isTool, noReviewer } from "../../../contracts/tool.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { canonicalJson } from "../../../util/json/canonical.js";
@@ -79,7 +82,7 @@ export class ToolApprovals {
       comment = "",
     }: { readonly timedOut: boolean; readonly comment: string | undefined },
   ): string {
-    const texts = this.#library.textsOf(run.all(Tokens.PromptTemplates));
+    const texts = this.#library.textsOf(run.all(Tokens.PromptTemplates), run);
     const own = ofTool(tool.name, "approvalRejection", () => tool.approvalRejection?.(input));
     const rejection = own ?? texts.render("review.rejected", { tool: tool.name });
     if (timedOut) return texts.render("review.unanswered", { rejection });
@@ -91,11 +94,17 @@ export class ToolApprovals {
 
 /** Refuses a task with a tool that needs approval for every call, where no one can answer, before anything is spent. @throws ReviewUnavailableError */
 export function checkApprovable({ run, task, agent }: TaskCall): void {
-  const own = task.handler === undefined ? (agent?.tools ?? task.tools) : [task.handler];
+  const own = task.handler === undefined ? toolsUsed(task, agent) : [task.handler];
   const tool =
     own.find(needsApproval) ??
     (task.handler === undefined ? run.all(Tokens.Tool).find(needsApproval) : undefined);
   if (tool !== undefined) gateFor({ run, tool });
+}
+
+/** The tools of a task, and of the agents that may take it over. */
+function toolsUsed({ tools }: AnyTask, agent: Agent | undefined): readonly unknown[] {
+  if (agent?.handoffs === undefined) return agent?.tools ?? tools;
+  return [...withSuccessors([agent])].flatMap((one) => one.tools);
 }
 
 function needsApproval(tool: unknown): tool is AnyTool {

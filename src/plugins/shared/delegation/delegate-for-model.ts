@@ -10,7 +10,11 @@ import { messageOf } from "../../../util/errors.js";
  */
 export async function delegateForModel(
   scope: TaskScope,
-  { agentRole, taskDescription }: Pick<DelegationRequest, "agentRole" | "taskDescription">,
+  {
+    agentRole,
+    taskDescription,
+    mode,
+  }: Pick<DelegationRequest, "agentRole" | "taskDescription" | "mode">,
   o: DelegateOptions,
 ): Promise<DelegationResponse> {
   const taskId = scope.get(Tokens.IdGenerator).next("delegation");
@@ -24,6 +28,7 @@ export async function delegateForModel(
         priority: "NORMAL",
         maxOutputRetries: 0,
         metadata: {},
+        ...(mode !== undefined && { mode }),
       },
       o,
     );

@@ -4,7 +4,9 @@ const RANKS = Object.freeze({ viewer: 1, reviewer: 2, operator: 3 });
 
 /** Whether a principal may use a route of this role. */
 export function isAdmitted({ role }: Principal, needed: HttpRoute["role"]): boolean {
-  if (needed === "public" || needed === "any" || role === "operator") return true;
+  if (needed === "public" || role === "operator") return true;
+  if (needed === "reporter" || role === "reporter") return role === needed;
+  if (needed === "any") return true;
   if (needed === "caller" || role === "caller") return role === needed;
   return RANKS[role] >= RANKS[needed];
 }

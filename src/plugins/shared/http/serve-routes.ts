@@ -13,6 +13,8 @@ export interface RouteListenerOptions extends RouteDispatcherOptions {
   readonly port: number;
   /** Time for a client to send the headers, and the whole request. Default 30,000 ms. */
   readonly receiveMs?: number | undefined;
+  /** Whether no other process of a `node:cluster` uses the port. Default true. */
+  readonly exclusive?: boolean | undefined;
 }
 
 /** A listener that serves routes. */
@@ -32,9 +34,9 @@ export function serveRoutes(options: RouteListenerOptions): Promise<RouteListene
 /** The same for routes that are also served in another way. */
 export async function listenFor(
   dispatcher: Pick<RouteDispatcher, "handle" | "upgrade">,
-  options: Pick<RouteListenerOptions, "host" | "port" | "receiveMs" | "onError">,
+  options: Pick<RouteListenerOptions, "host" | "port" | "receiveMs" | "exclusive" | "onError">,
 ): Promise<RouteListener> {
-  const { receiveMs = RECEIVE_MS } = options;
+  const { host, port: wanted, receiveMs = RECEIVE_MS, exclusive = true } = options;
   const http = createServer(
     {
       requestTimeout: receiveMs,
@@ -50,7 +52,7 @@ export async function listenFor(
   });
   await new Promise<void>((resolve, reject) => {
     http.once("error", reject);
-    http.listen({ host: options.host, port: options.port, exclusive: true }, resolve);
+    http.listen({ host, port: wanted, exclusive }, resolve);
   });
   const { port } = http.address() as AddressInfo; // it listens on a port, not on a pipe
   return {

@@ -1,3 +1,4 @@
+import type { ContentPart } from "../../../contracts/content.js";
 import type { EnsembleListener } from "../../../contracts/events.js";
 import type { JsonSchema } from "../../../contracts/types.js";
 import { isObject } from "../../../util/objects.js";
@@ -18,6 +19,8 @@ export interface CallOptions {
 export interface CallOutcome {
   readonly text: string;
   readonly structured?: Readonly<Record<string, unknown>> | undefined;
+  /** Images and files of a tool's result. */
+  readonly parts?: readonly ContentPart[] | undefined;
 }
 
 /** Something that clients can call: a tool or a task. */

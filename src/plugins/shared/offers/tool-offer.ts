@@ -1,4 +1,5 @@
 import type { ExecutorResult, TaskExecutor } from "../../../contracts/executors.js";
+import type { ContentPart } from "../../../contracts/content.js";
 import type { TaskCall } from "../../../contracts/hooks.js";
 import type { PlannedTask } from "../../../contracts/plan.js";
 import type { TaskScope } from "../../../contracts/run.js";
@@ -40,7 +41,7 @@ export function toolOffer(tool: AnyTool, prepare: (task: Task<unknown>) => TaskR
         bindings: (bind) => void bind.many(Tokens.TaskExecutor).toConstantValue(executor),
       });
       const { raw, parsed } = finished(output, task);
-      return { text: raw, structured: structuredOf(parsed) };
+      return { text: raw, structured: structuredOf(parsed), parts: executor.parts };
     },
   };
 }
@@ -73,12 +74,18 @@ export class ToolCallExecutor implements TaskExecutor {
   readonly #tool: AnyTool;
   readonly #id: string;
   readonly #arguments: string;
+  #parts: readonly ContentPart[] = [];
 
   constructor(task: Task<unknown>, tool: AnyTool, id: string, args: Arguments) {
     this.#task = task;
     this.#tool = tool;
     this.#id = id;
     this.#arguments = JSON.stringify(args);
+  }
+
+  /** Images and files of the result, after the call. */
+  get parts(): readonly ContentPart[] {
+    return this.#parts;
   }
 
   handles(task: PlannedTask): boolean {
@@ -95,6 +102,7 @@ export class ToolCallExecutor implements TaskExecutor {
         toolName: name,
         toolInput: this.#arguments,
       });
+    this.#parts = result.parts ?? []; // results of another copy of the package may have none
     return {
       raw: result.output,
       toolCallCount: 1,

@@ -1,4 +1,5 @@
 import type { PromptTemplate } from "../../../contracts/ensemble-options.js";
+import type { RunInfo } from "../../../contracts/run-info.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { preview } from "../../../contracts/validation.js";
 import { messageOf } from "../../../util/errors.js";
@@ -38,11 +39,15 @@ function compileText(template: string): Render {
   };
 }
 
-function compileFunction(name: string, template: (values: Values) => unknown): Render {
+function compileFunction(
+  name: string,
+  template: (values: Values, run: RunInfo) => unknown,
+  run: RunInfo,
+): Render {
   return (values) => {
     let text: unknown;
     try {
-      text = template(values);
+      text = template(values, run);
     } catch (error) {
       throw new ValidationError(`Prompt template '${name}' threw: ${messageOf(error)}`, {
         cause: error,
@@ -56,13 +61,16 @@ function compileFunction(name: string, template: (values: Values) => unknown): R
   };
 }
 
-/** The prompt texts of one ensemble: the defaults with what was contributed over them. */
+/** The prompt texts of a run: the defaults with what was contributed over them. */
 export class PromptTexts<Name extends string> {
   readonly #templates: ReadonlyMap<string, PromptTemplate>;
   readonly #compiled = new Map<Name, Render>();
 
-  constructor(templates: ReadonlyMap<string, PromptTemplate>) {
+  readonly #run: RunInfo;
+
+  constructor(templates: ReadonlyMap<string, PromptTemplate>, run: RunInfo) {
     this.#templates = templates;
+    this.#run = run;
   }
 
   /** The text of a template with its values filled in; a placeholder without a value stays as it is. */
@@ -72,7 +80,7 @@ export class PromptTexts<Name extends string> {
       const template = this.#templates.get(name);
       render =
         typeof template === "function"
-          ? compileFunction(name, template)
+          ? compileFunction(name, template, this.#run)
           : compileText(template ?? "");
       this.#compiled.set(name, render);
     }
@@ -80,21 +88,41 @@ export class PromptTexts<Name extends string> {
   }
 }
 
+/** Contributions over the defaults. */
+interface Merged<Name extends string> {
+  readonly templates: ReadonlyMap<string, PromptTemplate>;
+  /** Whether a template is a function of the run. */
+  readonly perRun: boolean;
+  /** By run, or once for all runs. */
+  readonly texts: WeakMap<object, PromptTexts<Name>>;
+}
+
 /** Merges contributed templates over a plugin's defaults, once per list of contributions. */
 export class PromptLibrary<Name extends string> {
   readonly #defaults: Readonly<Record<Name, string>>;
-  readonly #merged = new WeakMap<readonly Contribution[], PromptTexts<Name>>();
+  readonly #merged = new WeakMap<readonly Contribution[], Merged<Name>>();
 
   constructor(defaults: Readonly<Record<Name, string>>) {
     this.#defaults = defaults;
   }
 
-  /** The texts for a list of contributions; of two with one name the later wins. A run gives the same list every time. */
-  textsOf(contributions: readonly Contribution[]): PromptTexts<Name> {
-    let texts = this.#merged.get(contributions);
+  /**
+   * The texts for a list of contributions; of two with one name the later wins. Runs with the same list share them, unless one is a function, which gets the
+   * run.
+   */
+  textsOf(contributions: readonly Contribution[], run: RunInfo): PromptTexts<Name> {
+    let merged = this.#merged.get(contributions);
+    if (merged === undefined) {
+      const templates = this.#merge(contributions);
+      const perRun = [...templates.values()].some((template) => typeof template === "function");
+      merged = { templates, perRun, texts: new WeakMap() };
+      this.#merged.set(contributions, merged);
+    }
+    const owner = merged.perRun ? run : contributions;
+    let texts = merged.texts.get(owner);
     if (texts === undefined) {
-      texts = new PromptTexts(this.#merge(contributions));
-      this.#merged.set(contributions, texts);
+      texts = new PromptTexts(merged.templates, run);
+      merged.texts.set(owner, texts);
     }
     return texts;
   }

@@ -13,7 +13,7 @@ const STREAM: unique symbol = Symbol("agentensemble/page-stream");
 /** What of a run is streamed, and as what. */
 export interface ChunksOptions extends UIStreamOptions {
   readonly protocol: "ui" | "ag-ui";
-  /** Of AG-UI. Default: the id of the run. */
+  /** AG-UI needs one; default: the id of the run. In UI message streams it is metadata of the message. */
   readonly threadId?: string | undefined;
 }
 
@@ -24,7 +24,7 @@ interface Streamed extends RunHandle {
 /** A converter for one run: of live events, or of its log. */
 export function pageStream(runId: string, o: ChunksOptions): PageStream {
   return o.protocol === "ui"
-    ? new UIConverter(runId, o)
+    ? new UIConverter(runId, o, o.threadId)
     : new AgUiConverter({ runId, threadId: o.threadId }, o);
 }
 

@@ -13,12 +13,13 @@ const TIMEOUT = "AE_RUN_TIMEOUT";
 
 /**
  * The parts of a run that is not running any more, made of its log: those that were recorded, then the end. A run that never ended ends with an error.
- * Nothing for a run without entries. What the store throws passes.
+ * Where people are waited for and `mayPause` returns true, it ends as a response that waits for them. Nothing for a run without entries. What the store throws passes.
  */
 export async function* storedChunks(
   store: Pick<RunStore, "read">,
   runId: string,
   stream: PageStream,
+  mayPause: () => boolean = () => false,
 ): AsyncGenerator<UIChunk, void, void> {
   const buffer = new ChunkBuffer();
   const ending = new RecordedEnd();
@@ -35,7 +36,8 @@ export async function* storedChunks(
     yield* drainedChunks(buffer);
   }
   if (after < 0) return;
-  buffer.add(stream.end(ending.end ?? { kind: "failed", error: interrupted(runId) }));
+  if (ending.end === undefined && stream.waitsForPeople && mayPause()) buffer.add(stream.pause());
+  else buffer.add(stream.end(ending.end ?? { kind: "failed", error: interrupted(runId) }));
   yield* drainedChunks(buffer);
 }
 

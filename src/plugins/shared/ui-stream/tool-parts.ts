@@ -1,10 +1,9 @@
 import type { Ev } from "../../../contracts/events.js";
 import type { Source } from "../../../contracts/tool-result.js";
 import type { UIChunk, UIStreamOptions } from "../../../contracts/ui-stream.js";
+import { shownSource, TOOL_FAILED } from "./tool-texts.js";
+import { parsedOrText } from "../../../util/json/parsed-or-text.js";
 import { asFields, asList } from "../../../util/objects.js";
-
-/** The text that a page receives for a call without a result. */
-const FAILED = "The tool failed.";
 
 interface OpenCall {
   readonly id: string;
@@ -76,23 +75,9 @@ export class ToolParts {
     }
   }
 
-  /** Each source once: by its address, else by its title. */
   #showSources(sources: Ev<"tool_called">["sources"]): void {
-    for (const { url, title, mediaType } of asList(this.#o.value(sources)).map(asSource)) {
-      const key = url ?? title;
-      if (key === undefined || this.#sources.has(key)) continue;
-      this.#sources.add(key);
-      const sourceId = `source-${this.#sources.size}`;
-      if (url !== undefined)
-        this.#o.push({ type: "source-url", sourceId, url, ...(title !== undefined && { title }) });
-      else
-        this.#o.push({
-          type: "source-document",
-          sourceId,
-          mediaType: mediaType ?? "text/plain",
-          title: key,
-        });
-    }
+    for (const source of asList(this.#o.value(sources)).map(asSource))
+      for (const part of shownSource(source, this.#sources)) this.#o.push(part);
   }
 
   #unused(callId: string): string {
@@ -103,7 +88,7 @@ export class ToolParts {
   }
 
   #fail(toolCallId: string): void {
-    this.#o.push({ type: "tool-output-error", toolCallId, errorText: FAILED });
+    this.#o.push({ type: "tool-output-error", toolCallId, errorText: TOOL_FAILED });
   }
 
   #take(taskId: string, callId: string): OpenCall | undefined {
@@ -127,10 +112,5 @@ function asSource(value: unknown): Source {
 
 /** Models write JSON, mostly. A log may be kept without contents. */
 function shownInputOf(text: unknown): unknown {
-  if (typeof text !== "string") return {};
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
-  }
+  return typeof text === "string" ? parsedOrText(text) : {};
 }

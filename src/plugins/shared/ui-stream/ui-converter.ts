@@ -25,6 +25,8 @@ const RESULT = "result";
 /** Makes a UI message stream of the events of a run, recorded or live. Shows what the options allow and nothing of any other field. */
 export class UIConverter implements PageStream {
   readonly #runId: string;
+  /** Of each message. */
+  readonly #place: { readonly turnId: string; readonly threadId?: string };
   readonly #shown: ShownTasks;
   readonly #texts: TextParts;
   readonly #tools: ToolParts;
@@ -37,14 +39,17 @@ export class UIConverter implements PageStream {
   #o: UIStreamOptions;
   #out: UIChunk[] = [];
   #state: "new" | "open" | "ended" = "new";
+  /** The run waits for people and has ended for now: how its work is taken down is not shown. */
+  #isSuspended = false;
   #redactor: Redactor | undefined;
   /** The output of the top-level task that was completed last. */
   #lastRaw: string | undefined;
   /** The task whose output was shown as the answer. */
   #answered = RESULT;
 
-  constructor(runId: string, o: UIStreamOptions) {
+  constructor(runId: string, o: UIStreamOptions, threadId?: string) {
     this.#runId = runId;
+    this.#place = { turnId: runId, ...(threadId !== undefined && { threadId }) };
     this.#o = o;
     const push = (chunk: UIChunk): void => void this.#out.push(chunk);
     const value = (given: unknown): unknown => this.#value(given);
@@ -61,6 +66,8 @@ export class UIConverter implements PageStream {
 
   take(event: EnsembleEvent): readonly UIChunk[] {
     if (this.#state === "ended") return [];
+    if (event.type === "ensemble_started") this.#isSuspended = false;
+    if (this.#isSuspended) return [];
     this.#begin();
     this.#redactor = redactorOf(event);
     // The handler of the event's own type.
@@ -74,7 +81,8 @@ export class UIConverter implements PageStream {
   end(end: PageEnd): readonly UIChunk[] {
     if (this.#state === "ended") return [];
     this.#begin();
-    if (end.kind === "failed") this.#fail(end.error);
+    if (this.#isSuspended) this.#suspend();
+    else if (end.kind === "failed") this.#fail(end.error);
     else {
       this.#redactor = end.redactor;
       if (end.exitReason === "COMPLETED") this.#answer(end.raw);
@@ -106,6 +114,11 @@ export class UIConverter implements PageStream {
     this.#out.push({ type: "start", messageId: this.#o.messageId ?? `${this.#runId}-a` });
   }
 
+  #suspend(): void {
+    this.#texts.endAll();
+    this.#finish(this.waitsForPeople ? "tool-calls" : "other");
+  }
+
   #fail(error: Error): void {
     this.#closeParts();
     if (RunSuspendedError.isInstance(error)) this.#finish("other");
@@ -119,7 +132,7 @@ export class UIConverter implements PageStream {
   }
 
   #finish(finishReason: string): void {
-    const messageMetadata = { turnId: this.#runId, usage: { ...this.#usage } };
+    const messageMetadata = { ...this.#place, usage: { ...this.#usage } };
     this.#out.push({ type: "finish", finishReason, messageMetadata });
   }
 
@@ -135,6 +148,7 @@ export class UIConverter implements PageStream {
     const texts = this.#texts;
     return {
       ensemble_started: (e) => this.#shown.begin(e),
+      run_suspended: () => void (this.#isSuspended = true),
       task_started: (e) => {
         texts.refuse(e.taskId); // done again: what was shown is no longer its output
         this.#shown.started(e);

@@ -70,11 +70,11 @@ export class WebhookSender {
     });
   }
 
-  /** Never rejects. An abort ends it after the attempt that is under way. */
+  /** Never rejects. An abort ends it, also during an attempt. */
   async send(message: WebhookMessage, signal: AbortSignal): Promise<WebhookOutcome> {
     const { maxAttempts = ATTEMPTS } = this.#options;
     for (let attempts = 1; ; attempts++) {
-      const failed = await this.#post(message);
+      const failed = await this.#post(message, signal);
       if (failed === undefined) return { isDelivered: true, attempts };
       const { problem, isPermanent, waitMs = 0 } = failed;
       if (!isPermanent && attempts < maxAttempts)
@@ -85,7 +85,10 @@ export class WebhookSender {
   }
 
   /** Makes one attempt. Returns why it failed. */
-  async #post({ url, deliveryId, body }: WebhookMessage): Promise<FailedPost | undefined> {
+  async #post(
+    { url, deliveryId, body }: WebhookMessage,
+    signal: AbortSignal,
+  ): Promise<FailedPost | undefined> {
     const bytes = Buffer.byteLength(body);
     if (bytes > MOST_WEBHOOK_BYTES)
       return {
@@ -98,8 +101,9 @@ export class WebhookSender {
         "content-type": "application/json",
         ...signedHeaders({ deliveryId, body, at }, this.#options.secret),
       };
-      return failedPostIn(await this.#fetch(url, { method: "POST", headers, body }));
+      return failedPostIn(await this.#fetch(url, { method: "POST", headers, body, signal }));
     } catch (error) {
+      if (signal.aborted) return { problem: "The delivery was interrupted", isPermanent: false };
       const isPermanent = AccessDeniedError.isInstance(error) || ValidationError.isInstance(error);
       return { problem: messageOf(error), isPermanent };
     }

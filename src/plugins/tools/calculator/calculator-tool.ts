@@ -2,7 +2,7 @@ import type { Tool } from "../../../contracts/tool.js";
 import { tool } from "../../../contracts/tool.js";
 import { ToolResult } from "../../../contracts/tool-result.js";
 import { answering, readText } from "../shared/input-problem.js";
-import { evaluate } from "./expression.js";
+import { valueOfExpression } from "./expression.js";
 import { numberText } from "./number-text.js";
 
 const DESCRIPTION =
@@ -11,7 +11,7 @@ const DESCRIPTION =
 const MAX_LENGTH = 1_000;
 
 function calculate(input: unknown): ToolResult {
-  const value = evaluate(readText("Expression", input, MAX_LENGTH));
+  const value = valueOfExpression(readText("Expression", input, MAX_LENGTH));
   // JSON has no Infinity
   return ToolResult.success(numberText(value), Number.isFinite(value) ? value : undefined);
 }

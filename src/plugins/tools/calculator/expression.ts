@@ -126,7 +126,7 @@ function compute(operator: string, left: number, right: number): number {
  * exponent notation are not supported. Nothing is evaluated as code.
  * @throws InputProblem for an invalid expression
  */
-export function evaluate(expression: string): number {
+export function valueOfExpression(expression: string): number {
   const value = new ExpressionReader(expression).whole();
   if (Number.isNaN(value)) throw new InputProblem("The result is not a number");
   return value;

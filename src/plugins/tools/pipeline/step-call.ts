@@ -65,10 +65,11 @@ function tiedTo(signal: AbortSignal, tool: AnyTool): AnyTool {
 }
 
 function contextWith(signal: AbortSignal, ctx: ToolContext): ToolContext {
-  const { agentRole, idempotencyKey, runId, scope, taskId, toolCallId } = ctx;
+  const { agentRole, idempotencyKey, run, runId, scope, taskId, toolCallId } = ctx;
   return {
     agentRole,
     idempotencyKey,
+    run,
     runId,
     scope,
     signal,

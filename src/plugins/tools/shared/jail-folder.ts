@@ -41,7 +41,8 @@ async function statOf(path: string) {
 /**
  * A folder within the jail, opened without following a link. Where folders can be pinned, every
  * operation happens in the folder that was opened. On other platforms the path is checked again
- * after each opening, which leaves a short race between check and operation.
+ * after each opening, and a file by its identity, which leaves a short race between check and
+ * operation.
  */
 export class JailFolder {
   /** The real path. */
@@ -142,6 +143,18 @@ export class JailFolder {
   async verify(): Promise<void> {
     if (this.#handle === undefined && (await realpath(this.path)) !== this.path)
       throw this.#errors.resolvesOutside();
+  }
+
+  /**
+   * Returns whether the path of a file that was opened in this folder leads to that file. Detects a
+   * folder that was a link only at the moment of opening. Always true for a pinned folder.
+   * @throws AccessDeniedError if the path of the folder leads elsewhere
+   */
+  async leadsTo(name: string, { dev, ino }: FileStats): Promise<boolean> {
+    if (this.#handle !== undefined) return true;
+    const found = await this.stat(name);
+    await this.verify();
+    return found.dev === dev && found.ino === ino;
   }
 
   async close(): Promise<void> {

@@ -65,7 +65,8 @@ export async function openIn(
     try {
       const stats = await handle.stat({ bigint: true });
       await folder.verify();
-      if (stats.isFile() && stats.ino === before.ino && stats.dev === before.dev)
+      const isChecked = stats.isFile() && stats.ino === before.ino && stats.dev === before.dev;
+      if (isChecked && (await folder.leadsTo(name, stats)))
         return { handle, size: Number(stats.size), version: versionOf(stats) };
     } catch (e) {
       await handle.close();

@@ -31,7 +31,7 @@ export class GraphWorkflow implements WorkflowExecutor {
   async execute(plan: Plan, run: Run): Promise<WorkflowResult> {
     const graph: Graph | undefined = plan.graph; // widens the type of the state names to string
     if (graph === undefined) return { raw: "", taskOutputs: [] };
-    const texts = this.#library.textsOf(run.all(Tokens.PromptTemplates));
+    const texts = this.#library.textsOf(run.all(Tokens.PromptTemplates), run);
     const taskOutputs = await new GraphWalk(graph, plan, run, texts).execute();
     return { raw: taskOutputs.at(-1)?.raw ?? "", taskOutputs };
   }

@@ -1,5 +1,5 @@
 import type { HierarchicalConstraints } from "../../../contracts/constraints.js";
-import { canonicalRole } from "../../../contracts/agent.js";
+import { canonicalRole } from "../../../contracts/role.js";
 
 /**
  * Counts one run's delegations and enforces the constraints. Roles are compared without case and

@@ -1,7 +1,7 @@
 import type { HierarchicalConstraints } from "../../../contracts/constraints.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { knownNames, preview } from "../../../contracts/validation.js";
-import { canonicalRole } from "../../../contracts/agent.js";
+import { canonicalRole } from "../../../contracts/role.js";
 
 const WHERE = "HierarchicalConstraints.";
 

@@ -9,7 +9,7 @@ import type { ManagerTemplateName } from "./hierarchical-prompts.js";
 import { tool } from "../../../contracts/tool.js";
 import { ToolResult } from "../../../contracts/tool-result.js";
 import { preview } from "../../../contracts/validation.js";
-import { canonicalRole } from "../../../contracts/agent.js";
+import { canonicalRole } from "../../../contracts/role.js";
 import { workerOf } from "../../../contracts/delegation.js";
 import { delegateForModel } from "../../shared/delegation/delegate-for-model.js";
 import { delegateTaskInput } from "./delegate-task-input.js";

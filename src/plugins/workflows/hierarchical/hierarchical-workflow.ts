@@ -102,7 +102,7 @@ export class HierarchicalWorkflow implements WorkflowExecutor {
     const { managerPromptStrategy, managerMaxIterations, managerModelOptions } = plan.options;
     const { workers } = run;
     checkReserved(workers); // checked again, including created agents
-    const texts = this.#library.textsOf(run.all(Tokens.PromptTemplates));
+    const texts = this.#library.textsOf(run.all(Tokens.PromptTemplates), run);
     const listed = plan.tasks.map(({ task }) => task);
     const prompts = managerPrompts(managerPromptStrategy, workers, listed, texts);
     const tool: AnyTool = delegateTaskTool({

@@ -7,7 +7,7 @@ import type { AnyTask } from "../../../contracts/task.js";
 import type { ConstraintEnforcer } from "./constraint-enforcer.js";
 import { reject } from "../../../contracts/hooks.js";
 import { createToken } from "../../../contracts/token.js";
-import { canonicalRole } from "../../../contracts/agent.js";
+import { canonicalRole } from "../../../contracts/role.js";
 
 /**
  * A function that returns why a constraint forbids a delegation, regardless of the policies.

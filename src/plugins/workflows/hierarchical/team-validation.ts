@@ -1,7 +1,7 @@
 import type { Agent } from "../../../contracts/agent.js";
 import type { Plan } from "../../../contracts/plan.js";
 import { ValidationError } from "../../../contracts/errors.js";
-import { canonicalRole } from "../../../contracts/agent.js";
+import { canonicalRole } from "../../../contracts/role.js";
 import { checkConstraints } from "./constraint-validation.js";
 
 /** The role of the agent that leads the team. */

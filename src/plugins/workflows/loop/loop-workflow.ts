@@ -29,7 +29,7 @@ export class LoopWorkflow implements WorkflowExecutor {
   }
 
   async execute(plan: Plan, run: Run): Promise<WorkflowResult> {
-    const texts = this.#library.textsOf(run.all(Tokens.PromptTemplates));
+    const texts = this.#library.textsOf(run.all(Tokens.PromptTemplates), run);
     const taskOutputs: TaskOutput[] = [];
     for (const loop of plan.loops)
       taskOutputs.push(

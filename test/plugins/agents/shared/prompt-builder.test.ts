@@ -8,8 +8,9 @@ import {
 import { PromptLibrary } from "../../../../src/plugins/shared/prompts/prompt-library.js";
 import { AGENT_TEMPLATES } from "../../../../src/plugins/agents/shared/agent-prompts.js";
 import { fakeOutput, taskCall } from "../../../support/fake-scope.js";
+import { fakeRun } from "../../../support/fake-scope.js";
 
-const texts = new PromptLibrary(AGENT_TEMPLATES).textsOf([]);
+const texts = new PromptLibrary(AGENT_TEMPLATES).textsOf([], fakeRun);
 const task = new Task({ description: "Write it up", expectedOutput: "A page" });
 const END = "## Task\nWrite it up\n\n## Expected Output\nA page";
 

@@ -17,6 +17,7 @@ import type {
   RunBody,
 } from "../../../../src/plugins/dashboard/protocol/http-bodies.js";
 import type { Dashboard } from "../../../../src/plugins/dashboard/dashboard.js";
+import { RunStore } from "../../../../src/plugins/dashboard/stores/run-store.js";
 import { temporaryFolder } from "../../../support/temporary-folder.js";
 import { Boards } from "./boards.js";
 import { ask, askJson, fromPage, SocketClient } from "./client.js";
@@ -245,6 +246,8 @@ describe("a run that is started on a dashboard", () => {
       post<RunAcceptedBody>(url, "/api/runs", first, key),
     ]);
     expect(a.body.runId).to.equal(b.body.runId);
+    const { entries } = await askJson<{ entries: readonly object[] }>(url, "/api/audit");
+    expect(entries, "one line for one run").to.have.lengthOf(1);
     const other = await post(url, "/api/runs", { inputs: { topic: "rooks" } }, key);
     expect([other.status, other.body.error]).to.deep.equal([409, "IDEMPOTENCY_CONFLICT"]);
     expect((await post(url, "/api/runs", first, { "idempotency-key": " " })).status).to.equal(400);
@@ -332,6 +335,44 @@ describe("a run that is repeated on a dashboard", () => {
     expect(entries[0]).to.include({ action: "replay" });
   });
 
+  it("of an earlier program is replayed from the recording, and live where that has no answer", async () => {
+    const file = join(temporaryFolder(), "recording.jsonl");
+    const folder = temporaryFolder();
+    const store = RunStore.file(folder);
+    const first = boards.board({ port: false, store });
+    const recorded = team(boards, first, new ScriptedModel(["One"]), { plugins: [recordTo(file)] });
+    const { runId } = await recorded.run({ topic: "swifts" });
+    await first.close();
+
+    const again = RunStore.file(folder);
+    const { board, url } = await boards.listening({ store: again });
+    const model = new ScriptedModel(["Two"]);
+    board.register("writers", team(boards, board, model), {
+      recording: file,
+      create: ({ plugins }) =>
+        new Ensemble({
+          name: "writers",
+          model,
+          inputs: { language: "English" },
+          plugins,
+          tasks: [new Task({ name: "write", description: "Write about {topic} in {language}" })],
+        }),
+    });
+    const { answers } = await askJson<RunActionsBody>(url, `/api/runs/${runId}/actions`);
+    expect(answers, "this program has no trace of the run").to.deep.equal(["recording"]);
+    const replay = async (body: object): Promise<RunBody> => {
+      const o = { answersFrom: "recording", ...body };
+      const accepted = await post<RunAcceptedBody>(url, `/api/runs/${runId}/again`, o);
+      expect(accepted.status).to.equal(202);
+      return ended(boards, url, accepted.body.runId);
+    };
+    expect((await replay({})).summary.state).to.equal("done");
+    expect((await replay({ inputs: { topic: "rooks" } })).summary.state).to.equal("failed");
+    expect(model.requests).to.have.lengthOf(0);
+    const live = await replay({ inputs: { topic: "rooks" }, onMiss: "live" });
+    expect([live.summary.state, model.requests.length]).to.deep.equal(["done", 1]);
+  });
+
   it("is refused without what a replay needs", async () => {
     const { board, url } = await boards.listening();
     const writers = team(boards, board, new ScriptedModel(["One"]));
@@ -351,6 +392,27 @@ describe("a run that is repeated on a dashboard", () => {
     expect((await post(url, "/api/runs/none/again", {})).status).to.equal(404);
     const { actions } = await askJson<RunActionsBody>(url, `/api/runs/${runId}/actions`);
     expect(actions).to.include("again").and.not.include("replay");
+  });
+});
+
+describe("a run that can't be started", () => {
+  const boards = new Boards();
+  afterEach(() => boards.end());
+
+  it("leaves its place to others where it throws at once", async () => {
+    const { board, url } = await boards.listening({ maxConcurrentRuns: 1 });
+    const real = team(boards, board, new ScriptedModel(["One"]));
+    board.register("writers", {
+      run: () => {
+        throw new Error("broken");
+      },
+      explain: (inputs) => real.explain(inputs),
+      toDag: () => real.toDag(),
+    });
+    for (let i = 0; i < 3; i++) {
+      const { status } = await post(url, "/api/runs", { inputs: { topic: "swifts" } });
+      expect(status).to.equal(202);
+    }
   });
 });
 

@@ -35,6 +35,9 @@ const LINES = `
   viewer GET /api/services
   operator GET /api/services/n/dead
   operator POST /api/services/n/redrive
+  viewer GET /api/conversations
+  viewer GET /api/conversations/n/threads
+  viewer GET /api/conversations/n/threads/t
   viewer GET /api/panels
   viewer GET /api/panels/n
   viewer GET /api/runs/r/baseline

@@ -1,4 +1,4 @@
-import { Ensemble, Task } from "agentensemble";
+import { Ensemble, JournalError, Task } from "agentensemble";
 import { durable, Journal, type DurablePlugin } from "agentensemble/durability";
 import { expect } from "chai";
 import type { Journal as JournalContract } from "../../../../src/contracts/journal.js";
@@ -151,6 +151,24 @@ describe("a durable run on a dashboard", () => {
     const { status, body } = await post("/api/runs/r5/resume", {});
     expect([status, body.error]).to.deep.equal([409, "RUN_IN_USE"]);
     await team.journal.release(claim, { status: "interrupted" });
+  });
+
+  it("is not resumed where no ensemble of the program has its name", async () => {
+    const { team, post } = await opened();
+    await team.ensemble.run({}, { runId: "other" }).catch(() => undefined); // boots the kernel
+    const start = { runId: "r6", ensemble: "gone", inputs: {}, inputsHash: "h", tags: {} };
+    await team.journal.create(start, [], "a person");
+    const { status, body } = await post("/api/runs/r6/resume", {});
+    expect([status, body.error]).to.deep.equal([400, "BAD_REQUEST"]);
+    expect(body.message).to.include("gone");
+  });
+
+  it("is not resumed while the journal fails", async () => {
+    const { team, post } = await opened();
+    await team.ensemble.run({}, { runId: "r7" }).catch(() => undefined);
+    team.journal.claim = () => Promise.reject(new JournalError("the disk is gone"));
+    const { status, body } = await post("/api/runs/r7/resume", {});
+    expect([status, body.error]).to.deep.equal([503, "STORE_UNAVAILABLE"]);
   });
 
   it("is refused where no journal keeps it", async () => {

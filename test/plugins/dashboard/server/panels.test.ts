@@ -33,6 +33,22 @@ describe("the panels of a dashboard", () => {
   const boards = new Boards();
   afterEach(() => boards.end());
 
+  it("are checked when the kernel starts", async () => {
+    const whole: DashboardPanel = { name: "a", title: "A", view: "json", read: () => 1 };
+    for (const [wrong, words] of [
+      [{ ...whole, name: "a/b" }, "letters, digits"],
+      [{ ...whole, title: " " }, "title"],
+      [{ ...whole, view: undefined }, "view"],
+      [{ ...whole, read: undefined }, "read"],
+      [{ ...whole, render: () => 1 }, "render"],
+    ] as const) {
+      let message = "";
+      const run = withPanels({}, [wrong as unknown as DashboardPanel]);
+      await run.catch((error: unknown) => (message = String(error)));
+      expect(message).to.include("dashboard panel").and.include(words);
+    }
+  });
+
   /** Runs a team whose kernel has the panels. */
   async function withPanels(
     o: { readonly contents?: boolean } = {},

@@ -4,6 +4,8 @@ import { expect } from "chai";
 import { projectRoot, readProjectFile } from "../../../support/project.js";
 
 const SERVER = "src/plugins/dashboard/server";
+const CONTROL = "src/plugins/dashboard/control";
+const PROCESSES = "src/plugins/dashboard/processes";
 const SHARED = "src/plugins/shared/http";
 
 /** What a pattern finds in the sources of the server. */
@@ -28,7 +30,7 @@ describe("the page on the protocol of the dashboard", () => {
 
   it("has every code of an error", () => {
     const codes = foundIn(
-      [SERVER, SHARED],
+      [SERVER, PROCESSES, CONTROL, SHARED],
       /"([A-Z]+(?:_[A-Z]+)+|UNAUTHORIZED|FORBIDDEN|INTERNAL)"/g,
     ).filter((code) => !/^(?:EXIT_EARLY|ERR_|NOT_FOUND$|DURING_)/.test(code));
     expect(codes).to.include.members(["REVIEW_EXPIRED", "TOO_MANY_SIGN_INS", "BODY_TIMEOUT"]);
@@ -36,7 +38,9 @@ describe("the page on the protocol of the dashboard", () => {
   });
 
   it("has every frame of both sides", () => {
-    const messages = readProjectFile("src/plugins/dashboard/protocol/messages.ts");
+    const messages = ["messages", "report-messages"]
+      .map((name) => readProjectFile(`src/plugins/dashboard/protocol/${name}.ts`))
+      .join("\n");
     const types = [...messages.matchAll(/readonly type: "(\w+)"/g)].map(([, type = ""]) => type);
     expect(types.length).to.be.above(12);
     for (const type of types) expect(page, type).to.match(new RegExp(`\`${type}[ \`]`));

@@ -104,4 +104,48 @@ describe("the services of a dashboard", () => {
       "STORE_UNAVAILABLE",
     ]);
   });
+
+  it("execute the runs that are started on their port as requests", async () => {
+    const backend = inMemoryBackend({ idTtlMs: 3_600_000, clock: systemClock });
+    const board = boards.board();
+    const kitchen = new Ensemble({
+      name: "kitchen",
+      kernel: boards.kernel(board),
+      tasks: [
+        new Task({ description: "Cook {dish}", handler: ({ inputs }) => String(inputs["dish"]) }),
+      ],
+    });
+    board.register("kitchen", kitchen);
+    const service = await kitchen.start({ backend, port: 0, shareRun: true, signals: false });
+    boards.later(() => kitchen.stop());
+    const url = `${service.url?.replace(/\/$/, "")}/`;
+    const post = async (body: object, key = ""): Promise<readonly [number, ErrorBody]> => {
+      const headers = { ...fromPage(url), ...(key !== "" && { "idempotency-key": key }) };
+      const o = { method: "POST", headers, body: JSON.stringify(body) };
+      const { status, text } = await ask(url, "/api/runs", o);
+      return [status, JSON.parse(text) as ErrorBody];
+    };
+    const [status, accepted] = await post({ inputs: { dish: "soup" }, timeoutMs: 60_000 }, "one");
+    expect(status).to.equal(202);
+    expect(accepted).to.include({ status: "ACCEPTED", ensemble: "kitchen", tasks: 1 });
+    const [, again] = await post({ inputs: { dish: "soup" }, timeoutMs: 60_000 }, "one");
+    expect(again["runId"]).to.equal(accepted["runId"]);
+    const runId = String(accepted["runId"]);
+    for (;;) {
+      const response = await backend.results.retrieve(runId);
+      if (response !== undefined) {
+        expect(response).to.include({ status: "COMPLETED", result: "soup" });
+        break;
+      }
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    expect((await ask(url, `/api/runs/${runId}`)).status, "the run is on the board").to.equal(200);
+    expect((await post({ inputs: {} }))[1]).to.include({ error: "INPUTS_INVALID" });
+    expect((await post({ inputs: { dish: "x" }, tags: { a: "b" } }))[0]).to.equal(400);
+    expect((await post({ ensemble: "none" }))[0]).to.equal(404);
+    backend.queue.enqueue = () => Promise.reject(new Error("the disk is gone"));
+    expect((await post({ inputs: { dish: "x" } }))[1]).to.include({ error: "STORE_UNAVAILABLE" });
+    backend.queue.enqueue = () => Promise.resolve({ status: "FULL" });
+    expect((await post({ inputs: { dish: "x" } }))[1]).to.include({ error: "QUEUE_FULL" });
+  });
 });

@@ -28,6 +28,9 @@ describe("a run that is kept", () => {
     const record = await journal.get("r");
     expect(record).to.deep.include({ status: "completed", executions: 2, tags: { who: "ann" } });
     expect(record?.result).to.deep.include({ raw: "done two", saved });
+    expect(output.metrics.saved).to.deep.equal(saved);
+    const trace = JSON.parse(output.trace.toJson()) as { readonly metrics: { saved?: unknown } };
+    expect(trace.metrics.saved).to.deep.equal(saved);
     expect(record?.result?.metrics).to.include({ totalTokens: 22, llmCallCount: 2, cost: 22 });
   });
 

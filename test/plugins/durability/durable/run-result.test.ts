@@ -44,6 +44,15 @@ describe("the end of an execution in a journal", () => {
     expect(end(output(), undefined, true).result?.raw).to.equal("secret");
   });
 
+  it("has at most the last 1,000 outputs, and the number of the others", () => {
+    const one = { agentRole: "A", raw: "x" };
+    const taskOutputs = Array.from({ length: 1_002 }, (_, n) => ({ ...one, taskId: `t${n}` }));
+    const { result } = end(output({ taskOutputs }));
+    expect(result).to.include({ omittedTaskOutputs: 2 });
+    expect(result?.taskOutputs).to.have.length(1_000);
+    expect(result?.taskOutputs[0]?.taskId).to.equal("t2");
+  });
+
   it("has zeros where an execution ended before it had an output", () => {
     const { status, result } = end(undefined, new Error("broken"));
     expect(status).to.equal("failed");

@@ -79,13 +79,16 @@ export class CountingWorld {
   /** Is called at each request. */
   onRequest: () => void = () => undefined;
   readonly #server: Server;
+  readonly #latencyMs: number | undefined;
 
-  private constructor() {
+  private constructor(latencyMs: number | undefined) {
+    this.#latencyMs = latencyMs;
     this.#server = createServer((request, response) => void this.#take(request, response));
   }
 
-  static async start(): Promise<CountingWorld> {
-    const world = new CountingWorld();
+  /** `latencyMs`: of each call; without it calls take different times. */
+  static async start(latencyMs?: number): Promise<CountingWorld> {
+    const world = new CountingWorld(latencyMs);
     await new Promise<void>((resolve) => world.#server.listen(0, "127.0.0.1", resolve));
     return world;
   }
@@ -120,7 +123,7 @@ export class CountingWorld {
         response.setHeader("content-type", "application/json");
         response.end(JSON.stringify(answerDocument(answerTo(body, hash))));
       },
-      Number.parseInt(hash.slice(0, 4), 16) % SLOWEST_MS,
+      this.#latencyMs ?? Number.parseInt(hash.slice(0, 4), 16) % SLOWEST_MS,
     );
   }
 

@@ -51,7 +51,7 @@ async function undisturbed(runs: number): Promise<{ results: readonly string[]; 
 }
 
 /** Repeats what fails while the server is away. */
-async function insisted<T>(ask: () => Promise<T>): Promise<T> {
+export async function insisted<T>(ask: () => Promise<T>): Promise<T> {
   for (;;)
     try {
       return await ask();
@@ -62,15 +62,15 @@ async function insisted<T>(ask: () => Promise<T>): Promise<T> {
 }
 
 /** Calls whose answers were seen in the journal, and how often each was paid until then. */
-class AnsweredCalls {
+export class AnsweredCalls {
   readonly paidThen = new Map<string, number>();
-  readonly #plan: FleetPlan;
+  readonly #plan: Pick<FleetPlan, "url" | "schema">;
   readonly #paid: Counts;
   #after = "0";
   #isOver = false;
   readonly #watching: Promise<void>;
 
-  constructor(plan: FleetPlan, paid: Counts) {
+  constructor(plan: Pick<FleetPlan, "url" | "schema">, paid: Counts) {
     this.#plan = plan;
     this.#paid = paid;
     this.#watching = this.#watch();
@@ -112,23 +112,35 @@ class AnsweredCalls {
 }
 
 /** The workers, one of which is killed and replaced at a time. */
-class Fleet {
-  readonly #options: PressWorkerOptions;
+export class Fleet {
+  readonly #program: string;
+  readonly #nodeOptions: readonly string[];
+  readonly #options: object;
   readonly #workers: ChildProcess[];
   kills = 0;
 
-  constructor(options: PressWorkerOptions) {
+  /** `program`: what each worker executes, with the options as JSON. */
+  constructor(
+    program: string,
+    options: object,
+    workers: number,
+    nodeOptions: readonly string[] = [],
+  ) {
+    this.#nodeOptions = nodeOptions;
+    this.#program = program;
     this.#options = options;
-    this.#workers = Array.from({ length: WORKERS }, () => this.#start());
+    this.#workers = Array.from({ length: workers }, () => this.#start());
   }
 
   #start(): ChildProcess {
-    const args = ["-C", "agentensemble-source", PROGRAM, JSON.stringify(this.#options)];
-    return spawn(process.execPath, args, { stdio: ["ignore", "ignore", "inherit"] });
+    const args = ["-C", "agentensemble-source", this.#program, JSON.stringify(this.#options)];
+    return spawn(process.execPath, [...this.#nodeOptions, ...args], {
+      stdio: ["ignore", "ignore", "inherit"],
+    });
   }
 
   async killOne(random: () => number): Promise<void> {
-    const index = Math.floor(random() * WORKERS);
+    const index = Math.floor(random() * this.#workers.length);
     const worker = this.#workers[index];
     if (worker !== undefined) await killed(worker);
     this.#workers[index] = this.#start();
@@ -175,7 +187,8 @@ export async function expectFleetKeepsAll(plan: FleetPlan): Promise<void> {
   const answered = new AnsweredCalls(plan, world.paid);
   const { vendor } = world.outside("");
   const { url, schema } = plan;
-  const fleet = new Fleet({ url, schema, vendor, log, leaseMs: LEASE_MS, slots: SLOTS });
+  const o: PressWorkerOptions = { url, schema, vendor, log, leaseMs: LEASE_MS, slots: SLOTS };
+  const fleet = new Fleet(PROGRAM, o, WORKERS);
   try {
     for (let n = 0; n < plan.runs; n++)
       await insisted(() =>

@@ -246,7 +246,7 @@ describe("mcp", () => {
     await using ensemble = new Ensemble({
       model,
       tasks: [Task.of("Look")],
-      prompts: { "mcp.media": "({kind} of {bytes})" },
+      prompts: { "mcp.part": "({kind} of {bytes})" },
       plugins: [
         mcp({
           servers: [{ name: "all", command: process.execPath, args: [MCP_PROGRAMS.everything] }],

@@ -146,12 +146,17 @@ for (const [transport, start] of Object.entries(transports)) {
       );
     });
 
-    it("sends an image: noted in the text, kept beside it", async () => {
-      const { output, structured } = await callTool(provider, "all__get-tiny-image");
-      expect(output).to.match(/\[image, image\/png, \d+ bytes: not shown\]/);
+    it("sends an image, which is a part of the result", async () => {
+      const { output, structured, parts } = await callTool(provider, "all__get-tiny-image");
+      expect(output).to.match(/\[image, image\/png, \d+ bytes\]/);
       const [image] = (structured as McpStructuredOutput).attachments;
-      expect(image).to.include({ kind: "image", mimeType: "image/png" });
-      expect(Buffer.from(image?.data ?? "", "base64")).to.have.length(image?.bytes ?? 0);
+      expect(image)
+        .to.include({ kind: "image", mimeType: "image/png" })
+        .and.not.have.property("data");
+      const [part] = parts;
+      expect(part).to.include({ type: "image", mediaType: "image/png" });
+      const data = part?.type === "image" ? String(part.data) : "";
+      expect(Buffer.from(data, "base64")).to.have.length(image?.bytes ?? 0);
     });
 
     it("sends links and resources", async () => {

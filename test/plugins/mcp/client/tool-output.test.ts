@@ -3,8 +3,9 @@ import type { McpStructuredOutput } from "../../../../src/plugins/mcp/client/ind
 import { PromptLibrary } from "../../../../src/plugins/shared/prompts/prompt-library.js";
 import { MCP_TEMPLATES } from "../../../../src/plugins/mcp/client/mcp-client-prompts.js";
 import { resultOfServer } from "../../../../src/plugins/mcp/client/tool-output.js";
+import { fakeRun } from "../../../support/fake-scope.js";
 
-const words = new PromptLibrary(MCP_TEMPLATES).textsOf([]);
+const words = new PromptLibrary(MCP_TEMPLATES).textsOf([], fakeRun);
 const convert = (
   result: Parameters<typeof resultOfServer>[0],
   limit = 1_000,
@@ -53,6 +54,49 @@ describe("results of MCP tools", () => {
         { kind: "resource", mimeType: undefined, uri: "file:///a.bin", bytes: 2, data: "AAA=" },
       ],
     });
+  });
+
+  it("have images, audio and files as parts for the model", () => {
+    const base64 = (bytes: string): string => Buffer.from(bytes, "latin1").toString("base64");
+    const [png, pdf, mp3] = [
+      base64("\x89PNG\r\n\x1a\n"),
+      base64("%PDF-1.7"),
+      base64("ID3\x04 etc"),
+    ];
+    const { output, parts, structured } = convert({
+      content: [
+        { type: "image", data: png, mimeType: "image/jpeg" },
+        { type: "audio", data: mp3, mimeType: "audio/mpeg" },
+        { type: "resource", resource: { uri: "a:1", blob: pdf, mimeType: "application/pdf" } },
+        { type: "resource", resource: { uri: "a:2", blob: pdf, mimeType: "image/png" } },
+        { type: "image", data: pdf, mimeType: "image/png" },
+        { type: "image", data: "?", mimeType: "image/png" },
+      ],
+    });
+    expect(parts).to.deep.equal([
+      { type: "image", data: png, mediaType: "image/png" },
+      { type: "audio", data: mp3, mediaType: "audio/mpeg" },
+      { type: "file", data: pdf, mediaType: "application/pdf" },
+    ]);
+    expect(output.split("\n")).to.deep.equal([
+      "[image, image/jpeg, 8 bytes]",
+      "[audio, audio/mpeg, 8 bytes]",
+      "[resource a:1, application/pdf, 8 bytes]",
+      "[resource a:2, image/png, 8 bytes: not shown]",
+      "[image, image/png, 8 bytes: not shown]",
+      "[image, image/png, 0 bytes: not shown]",
+    ]);
+    const { attachments } = structured as McpStructuredOutput;
+    expect(attachments.map(({ data }) => data)).to.deep.equal([
+      ...[undefined, undefined, undefined, pdf, pdf, "?"],
+    ]);
+  });
+
+  it("have no more parts than a message may have", () => {
+    const image = { type: "image" as const, data: "iVBORw0KGgo=", mimeType: "image/png" };
+    const { output, parts } = convert({ content: Array.from({ length: 40 }, () => image) }, 10_000);
+    expect(parts).to.have.lengthOf(32);
+    expect(output.match(/not shown/g)).to.have.lengthOf(8);
   });
 
   it("tell about data that is too large to keep, and keep the rest", () => {

@@ -1,14 +1,16 @@
-import type { ServiceEvent } from "agentensemble";
-import { Agent, definePlugin, Ensemble, Task } from "agentensemble";
+import type { BudgetAccounts, Plugin, RateWindow, ServiceEvent } from "agentensemble";
+import { Agent, definePlugin, Ensemble, Kernel, Task, Tokens } from "agentensemble";
 import {
   network,
   NetworkBackend,
   NetworkTask,
   NetworkTokens,
   NetworkTools,
+  sharedLimits,
 } from "agentensemble/network";
 import { recordingListener, ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
+import { rejection } from "../../../support/rejection.js";
 
 describe("the backend that a kernel binds", () => {
   it("is that of network() without the option backend", async () => {
@@ -39,6 +41,60 @@ describe("the backend that a kernel binds", () => {
       texts.push(seen.of("tool_called")[0]?.toolResult ?? "");
     }
     expect(texts).to.deep.equal(["soup", "soup"]);
+  });
+});
+
+describe("requests by hand", () => {
+  it("go to the backend that the kernel of their ensemble binds", async () => {
+    const backend = NetworkBackend.inMemory();
+    await using kitchen = new Ensemble({
+      name: "kitchen",
+      shareTasks: { cook: new Task({ description: "Cook {context}", handler: () => "soup" }) },
+    });
+    await kitchen.start({ backend, signals: false });
+    const bound = definePlugin({
+      name: "bound",
+      bind: (bind) => void bind.single(NetworkTokens.NetworkBackend).toConstantValue(backend),
+    });
+    const calls = network({ name: "hotel" });
+    await using _hotel = new Ensemble({ name: "hotel", plugins: [calls, bound] });
+    expect(await calls.network.request("kitchen", "cook", { context: "x" })).to.include({
+      result: "soup",
+    });
+    const alone = network({ name: "alone" });
+    await using _alone = new Ensemble({ name: "alone", plugins: [alone] });
+    const error = await rejection(alone.network.request("kitchen", "cook"));
+    expect(String(error)).to.contain("knows no ensemble 'kitchen'");
+  });
+});
+
+describe("limits of all processes", () => {
+  it("leave a window to the plugin that binds one itself", async () => {
+    const window = (): RateWindow => ({ take: () => ({ begin() {}, end() {} }) });
+    const [own, fleet] = [window(), window()];
+    const budgetAccounts: BudgetAccounts = { open: () => Promise.reject(new Error("unused")) };
+    const { queue, results } = NetworkBackend.inMemory();
+    const backend = NetworkBackend.of({
+      ...{ name: "counting", queue, results },
+      limits: { rateWindow: fleet, budgetAccounts },
+    });
+    const mine = definePlugin({
+      name: "mine",
+      bind: (bind) => void bind.single(Tokens.RateWindow).toConstantValue(own),
+    });
+    const boundTo = async (plugins: readonly Plugin[]) => {
+      const kernel = new Kernel({ plugins });
+      new Ensemble({ kernel }); // adds the standard plugins
+      await kernel.boot();
+      const bound = [
+        kernel.container.get(Tokens.RateWindow),
+        kernel.container.get(Tokens.BudgetAccounts),
+      ];
+      await kernel.dispose();
+      return bound;
+    };
+    expect(await boundTo([mine, sharedLimits(backend)])).to.deep.equal([own, budgetAccounts]);
+    expect(await boundTo([sharedLimits(backend)])).to.deep.equal([fleet, budgetAccounts]);
   });
 });
 

@@ -10,6 +10,8 @@ export class ChaosLog {
   readonly #executed = new Set<string>();
   readonly #recorded = new Set<string>();
   readonly #recordedTwice: string[] = [];
+  readonly #kept = new Set<string>();
+  readonly #paidAgain: string[] = [];
   #at = 0;
   #rest = "";
   #started = 0;
@@ -24,6 +26,12 @@ export class ChaosLog {
   get startedAgain(): number {
     this.#read();
     return this.#started - this.#executed.size;
+  }
+
+  /** The calls of handlers that were made again although the journal had them. */
+  get paidAgain(): readonly string[] {
+    this.#read();
+    return this.#paidAgain;
   }
 
   /** The ids with more than one result that a store has accepted. */
@@ -53,6 +61,9 @@ export class ChaosLog {
     if (what === "started") {
       this.#started++;
       this.#executed.add(id);
+    } else if (what === "kept") this.#kept.add(id);
+    else if (what === "call") {
+      if (this.#kept.has(id)) this.#paidAgain.push(id);
     } else if (how === "recorded") {
       if (this.#recorded.has(id)) this.#recordedTwice.push(id);
       this.#recorded.add(id);

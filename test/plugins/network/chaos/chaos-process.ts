@@ -23,6 +23,8 @@ export interface ChaosWorkerOptions {
   /** Requests at once. */
   readonly slots: number;
   readonly step?: ChaosStep | undefined;
+  /** The address of the journal of the runs. Default: none is kept. */
+  readonly journal?: string | undefined;
 }
 
 /** What the shared task of the workers returns. */

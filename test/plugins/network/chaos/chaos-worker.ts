@@ -1,8 +1,10 @@
 // A service that is killed. Argument: the JSON of `ChaosWorkerOptions`.
 import { Ensemble, Task } from "agentensemble";
+import { durable, once } from "agentensemble/durability";
 import { appendFileSync } from "node:fs";
 import type { NetworkBackend } from "../../../../src/contracts/network.js";
 import { sumIn, type ChaosStep, type ChaosWorkerOptions } from "./chaos-process.js";
+import { pause } from "../../../support/time.js";
 import { openChaosBackend } from "./chaos-place.js";
 
 const o = JSON.parse(process.argv[2] ?? "") as ChaosWorkerOptions; // written by startWorker()
@@ -40,7 +42,19 @@ function killAt({ queue, results }: NetworkBackend, step: ChaosStep): void {
 const add = new Task({
   name: "add",
   description: "Add {a} and {b}",
-  handler: ({ inputs }) => sumIn(inputs),
+  async handler(ctx) {
+    const { inputs } = ctx;
+    if (o.journal === undefined) return sumIn(inputs);
+    for (const call of ["first", "second"]) {
+      const id = `${String(inputs["a"])}-${call}`;
+      await once(ctx, call, () => {
+        note("call", id);
+        return pause(5);
+      });
+      note("kept", id);
+    }
+    return sumIn(inputs);
+  },
 });
 const backend = await openChaosBackend(o.place);
 if (o.step !== undefined) killAt(backend, o.step);
@@ -48,6 +62,7 @@ const service = await new Ensemble({
   name: o.ensemble,
   shareTasks: { add },
   maxConcurrentRequests: o.slots,
+  plugins: o.journal === undefined ? [] : [durable({ url: o.journal, leaseMs: o.leaseMs })],
 }).start({
   backend,
   leaseMs: o.leaseMs,

@@ -25,6 +25,8 @@ export interface ChaosPlan {
   restart?(): Promise<void>;
   /** The shortest lease that the engine keeps well on a busy machine. Default 1,000 ms. */
   readonly leaseMs?: number;
+  /** The address of the journal of the runs. Default: none is kept. */
+  readonly journal?: string;
   /** Default: a random one. It is printed. */
   readonly seed?: number;
 }
@@ -37,6 +39,8 @@ export interface ChaosReport {
   readonly recordedTwice: readonly string[];
   /** Requests with a result of another one. */
   readonly wrong: readonly string[];
+  /** Calls that were made again although the journal had them. */
+  readonly paidAgain: readonly string[];
   /** Executions beyond the first of each request. */
   readonly startedAgain: number;
   /** As many executions may be repeated. */
@@ -158,7 +162,10 @@ export async function chaos(plan: ChaosPlan): Promise<ChaosReport> {
   const log = new ChaosLog();
   const began = performance.now();
   const start = (): WorkerProcess =>
-    new WorkerProcess({ place, ensemble: ENSEMBLE, log: log.path, leaseMs, slots: SLOTS });
+    new WorkerProcess({
+      ...{ place, ensemble: ENSEMBLE, log: log.path, leaseMs, slots: SLOTS },
+      journal: plan.journal,
+    });
   const workers = Array.from({ length: WORKERS }, start);
   const backend = await openChaosBackend(place);
   try {
@@ -170,11 +177,11 @@ export async function chaos(plan: ChaosPlan): Promise<ChaosReport> {
     const restarting = atParts(log, partsOf(requests, restarts), async () => plan.restart?.());
     await Promise.all([send(backend.queue, log, plan, random), killing, restarting]);
     const left = await untilEmpty(backend.queue);
-    const { recordedTwice, startedAgain } = log;
+    const { recordedTwice, paidAgain, startedAgain } = log;
     const mayStartAgain = (kills + restarts * WORKERS) * SLOTS;
     const seconds = (performance.now() - began) / 1_000;
     const judgement = await judge(backend, requests);
-    return { ...judgement, recordedTwice, startedAgain, mayStartAgain, left, seconds };
+    return { ...judgement, recordedTwice, paidAgain, startedAgain, mayStartAgain, left, seconds };
   } finally {
     await Promise.all(workers.map((worker) => worker.kill()));
     log.close();
@@ -206,6 +213,7 @@ export async function chaosAtSteps(place: ChaosPlace, leaseMs = LEASE_MS): Promi
     return {
       ...judgement,
       recordedTwice: log.recordedTwice,
+      paidAgain: log.paidAgain,
       startedAgain: log.startedAgain,
       mayStartAgain: CHAOS_STEPS.length * common.slots,
       left,

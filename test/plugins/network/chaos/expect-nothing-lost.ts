@@ -3,12 +3,13 @@ import type { ChaosReport } from "./chaos.js";
 
 /** What must hold after each chaos test. */
 export function expectNothingLost(report: ChaosReport): void {
-  const { lost, wrong, recordedTwice, startedAgain, mayStartAgain, left } = report;
+  const { lost, wrong, recordedTwice, paidAgain, startedAgain, mayStartAgain, left } = report;
   const { queued, leased, dead } = left;
-  expect({ lost, wrong, recordedTwice, queued, leased, dead }).to.deep.equal({
+  expect({ lost, wrong, recordedTwice, paidAgain, queued, leased, dead }).to.deep.equal({
     lost: [],
     wrong: [],
     recordedTwice: [],
+    paidAgain: [],
     queued: 0,
     leased: 0,
     dead: 0,

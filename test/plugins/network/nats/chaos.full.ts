@@ -3,6 +3,7 @@ import { natsPrefix, needNats } from "../../../support/nats.js";
 import { NatsProcess } from "../../../support/nats-process.js";
 import { chaos, chaosAtSteps, type ChaosReport } from "../chaos/chaos.js";
 import { expectNothingLost } from "../chaos/expect-nothing-lost.js";
+import { JournalDatabase } from "../chaos/journal-database.js";
 
 const REQUESTS = Number(process.env["CHAOS_REQUESTS"] ?? 10_000);
 const KILLS = Number(process.env["CHAOS_KILLS"] ?? 20);
@@ -36,5 +37,19 @@ describe("services on NATS whose processes and server are killed", function () {
 
   it("finishes what processes have left at each step of a delivery", async () => {
     expectNothingLost(await chaosAtSteps({ url: server.url, prefix: natsPrefix() }));
+  });
+
+  it("makes no finished call again with a journal in PostgreSQL", async function () {
+    const journal = new JournalDatabase();
+    await journal.open(this);
+    try {
+      const place = { url: server.url, prefix: natsPrefix() };
+      const { url } = journal;
+      expectNothingLost(
+        await chaos({ place, requests: 500, kills: 8, journal: url, leaseMs: 3_000 }),
+      );
+    } finally {
+      await journal.close();
+    }
   });
 });

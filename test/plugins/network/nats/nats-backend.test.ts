@@ -1,3 +1,4 @@
+import { expect } from "chai";
 import type { NetworkBackend } from "../../../../src/contracts/network.js";
 import { nats } from "../../../../src/network-nats.js";
 import { Transport } from "../../../../src/network.js";
@@ -29,6 +30,18 @@ describe("nats()", function () {
   this.timeout(60_000);
   before(function () {
     return needNats(this);
+  });
+
+  it("takes nothing for a consumer whose signal is aborted, also without a server", async () => {
+    const backend = nats({ servers: "nats://127.0.0.1:9" });
+    const wait = { timeoutMs: 60_000, leaseMs: 60_000 };
+    const aborted = AbortSignal.abort();
+    expect(await backend.queue.dequeue("q", { ...wait, signal: aborted })).to.equal(undefined);
+    const leaving = new AbortController();
+    const waiting = backend.queue.dequeue("q", { ...wait, signal: leaving.signal });
+    leaving.abort();
+    expect(await waiting).to.equal(undefined);
+    await backend.close();
   });
 
   requestQueueContract("NATS", {

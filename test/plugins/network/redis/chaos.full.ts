@@ -1,6 +1,7 @@
 // Takes too long for `npm test`: the step `chaos` of `npm run ci:full`.
 import { chaos } from "../chaos/chaos.js";
 import { expectNothingLost } from "../chaos/expect-nothing-lost.js";
+import { JournalDatabase } from "../chaos/journal-database.js";
 import { OwnRedis } from "../../../support/own-redis.js";
 
 describe("services on BullMQ, for long", function () {
@@ -23,4 +24,18 @@ describe("services on BullMQ, for long", function () {
       console.log(`      ${JSON.stringify(report)}`);
       expectNothingLost(report);
     });
+
+  it("make no finished call again with a journal in PostgreSQL", async function () {
+    const journal = new JournalDatabase();
+    await journal.open(this);
+    try {
+      const place = { url: server.url, prefix: "journal" };
+      const { url } = journal;
+      expectNothingLost(
+        await chaos({ place, requests: 500, kills: 8, journal: url, leaseMs: 3_000 }),
+      );
+    } finally {
+      await journal.close();
+    }
+  });
 });

@@ -22,7 +22,9 @@ import { temporaryFolder } from "../../../support/temporary-folder.js";
 const KEY = "sk-live-3f9a7c51e2d84b60";
 
 function traceOf(id: string): ExecutionTrace {
-  return recordedTraceBuilder.build(runRecord({ run: { id, inputs: {}, tags: {} } }));
+  return recordedTraceBuilder.build(
+    runRecord({ run: { id, inputs: {}, find: () => undefined, tags: {} } }),
+  );
 }
 
 /** Where the exporter would write the trace of a run. */

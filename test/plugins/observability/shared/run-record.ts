@@ -215,7 +215,7 @@ const totals: ExecutionMetrics = {
 /** A run: one task that delegates, its worker, another child task, and one that fails. */
 export function runRecord(changes: Partial<RunRecord> = {}): RunRecord {
   return {
-    run: { id: "run-1", inputs: { topic: "bees" }, tags: { team: "blue" } },
+    run: { id: "run-1", inputs: { topic: "bees" }, find: () => undefined, tags: { team: "blue" } },
     workflow: "SEQUENTIAL",
     reports: [],
     reviews: [],

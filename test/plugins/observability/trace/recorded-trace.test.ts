@@ -114,6 +114,14 @@ describe("the trace of a run", () => {
     expect(task?.prompts).to.deep.equal({
       systemPrompt: "You are Researcher.",
       userPrompt: "Find\nit",
+      parts: [
+        {
+          type: "image",
+          mediaType: "image/png",
+          bytes: 3,
+          sha256: "709e80c88487a2411e1ee4dfb9f22a861492d20c4765150c0c794abd70f8147c",
+        },
+      ],
     });
     expect(broken?.prompts).to.equal(undefined);
   });
@@ -242,6 +250,7 @@ describe("the JSON of a trace", () => {
       completedAt: "2026-01-02T03:04:06.900Z",
       depth: 1,
       priority: "HIGH",
+      mode: "task",
       result: "Text",
       succeeded: true,
       duration: "PT0.1S",
@@ -254,7 +263,7 @@ describe("the JSON of a trace", () => {
     circular["self"] = circular;
     const trace = recordedTraceBuilder.build(
       runRecord({
-        run: { id: "r", inputs: { circular, f: () => 1 }, tags: {} },
+        run: { id: "r", inputs: { circular, f: () => 1 }, find: () => undefined, tags: {} },
         tasks: [taskRecord({ output: output("x", circular) })],
       }),
     );

@@ -180,7 +180,7 @@ export const OURS: Readonly<Record<string, Shape>> = {
     error: "?text",
     errorCode: "?text",
   },
-  Delegation: { priority: "text", workerTaskId: "?text" },
+  Delegation: { priority: "text", mode: "text", workerTaskId: "?text" },
   Loop: { taskIds: "text[][]" },
   RunMetrics: {
     ...metrics,

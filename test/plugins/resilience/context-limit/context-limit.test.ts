@@ -1,7 +1,7 @@
 import type { ContextLimitOptions } from "agentensemble/resilience";
 import type { ChatMessage, EnsembleOptions } from "agentensemble";
 import type { Step } from "agentensemble/testing";
-import { Agent, ModelCallError, Task, Tokens, definePlugin, tool } from "agentensemble";
+import { Agent, ModelCallError, Task, Tokens, ToolResult, definePlugin, tool } from "agentensemble";
 import { contextLimit, fallback } from "agentensemble/resilience";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
@@ -170,6 +170,32 @@ describe("contextLimit()", () => {
         .flatMap(({ messages }) => contents(messages))
         .every((text) => text.startsWith("ok")),
     ).to.equal(true);
+  });
+
+  it("removes the files of old results, which count as tokens", async () => {
+    const photo = tool({
+      name: "photo",
+      description: "Takes a photo",
+      execute: () =>
+        ToolResult.success("taken", undefined, {
+          parts: [{ type: "image", data: "iVBORw0KGgo=", mediaType: "image/png" }],
+        }),
+    });
+    const model = new ScriptedModel([
+      ...Array.from({ length: 4 }, (): Step => ({ toolCalls: [{ name: "photo", arguments: {} }] })),
+      "done",
+    ]);
+    await limited(
+      { maxInputTokens: 4_500, compact: true },
+      { model, tasks: [new Task({ description: "x", agent: agent.with({ tools: [photo] }) })] },
+    );
+    const results = (model.requests.at(-1)?.messages ?? []).filter(({ role }) => role === "tool");
+    expect(results.map((m) => m.role === "tool" && m.parts?.length)).to.deep.equal([
+      ...[undefined, undefined, 1, 1],
+    ]);
+    expect(contents(results)[0]).to.equal(
+      "taken\n[The files of this result were removed to save space: 1. Call photo again if you need them.]",
+    );
   });
 
   it("takes the note from the ensemble's prompts", async () => {

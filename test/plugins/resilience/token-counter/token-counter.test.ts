@@ -58,7 +58,7 @@ describe("the tokens of a request", () => {
       await of({
         messages: [{ role: "user", content: [{ type: "image", data: "A".repeat(9_999) }] }],
       }),
-    ).to.equal(1_504);
+    ).to.equal(1_604);
     expect(
       await of({
         messages: [

@@ -2,40 +2,54 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { ValidationError } from "../../../../src/contracts/errors.js";
 import { PromptLibrary } from "../../../../src/plugins/shared/prompts/prompt-library.js";
+import { fakeRun } from "../../../support/fake-scope.js";
+import { StagedHookRun } from "../../../../src/plugins/testing/staged-hook-run.js";
 
 const DEFAULTS = Object.freeze({ greeting: "Hello {name}!", parting: "Bye {name}." });
 
 describe("PromptLibrary", () => {
   it("gives the defaults where nothing was contributed", () => {
-    expect(new PromptLibrary(DEFAULTS).textsOf([]).render("greeting", { name: "Ada" })).to.equal(
-      "Hello Ada!",
-    );
+    expect(
+      new PromptLibrary(DEFAULTS).textsOf([], fakeRun).render("greeting", { name: "Ada" }),
+    ).to.equal("Hello Ada!");
   });
 
   it("lets the later of two contributions win", () => {
-    const texts = new PromptLibrary(DEFAULTS).textsOf([{ greeting: "One" }, { greeting: "Two" }]);
+    const texts = new PromptLibrary(DEFAULTS).textsOf(
+      [{ greeting: "One" }, { greeting: "Two" }],
+      fakeRun,
+    );
     expect(texts.render("greeting", {})).to.equal("Two");
     expect(texts.render("parting", { name: "Ada" })).to.equal("Bye Ada.");
   });
 
   it("keeps an override that was contributed before the defaults", () => {
     expect(
-      new PromptLibrary(DEFAULTS).textsOf([{ greeting: "Mine" }, DEFAULTS]).render("greeting", {}),
+      new PromptLibrary(DEFAULTS)
+        .textsOf([{ greeting: "Mine" }, DEFAULTS], fakeRun)
+        .render("greeting", {}),
     ).to.equal("Mine");
   });
 
   it("merges a list once", () => {
     const library = new PromptLibrary(DEFAULTS);
     const list = [{ greeting: "Hi" }];
-    expect(library.textsOf(list))
-      .to.equal(library.textsOf(list))
-      .and.not.equal(library.textsOf([...list]));
+    expect(library.textsOf(list, fakeRun))
+      .to.equal(library.textsOf(list, fakeRun))
+      .and.not.equal(library.textsOf([...list], fakeRun));
   });
 
-  it("calls a template that is a function with the values", () => {
-    const texts = new PromptLibrary(DEFAULTS).textsOf([
-      { greeting: ({ name }: Readonly<Record<string, unknown>>) => `{name} is ${String(name)}` },
-    ]);
+  it("calls a template that is a function with the values and the run", () => {
+    const library = new PromptLibrary(DEFAULTS);
+    const list = [
+      {
+        greeting: ({ name }: Readonly<Record<string, unknown>>, { id }: { readonly id: string }) =>
+          `{name} is ${String(name)}${id === "run-1" ? "" : ` in ${id}`}`,
+      },
+    ];
+    const texts = library.textsOf(list, fakeRun);
+    const other = library.textsOf(list, new StagedHookRun("run-2"));
+    expect(other.render("greeting", { name: "Ada" })).to.equal("{name} is Ada in run-2");
     expect(texts.render("greeting", { name: "Ada" })).to.equal("{name} is Ada");
   });
 
@@ -45,11 +59,11 @@ describe("PromptLibrary", () => {
       throw new Error("boom");
     };
     const silent = (() => undefined) as unknown as () => string; // as a JavaScript user may write it
-    expect(() => library.textsOf([{ greeting: broken }]).render("greeting", {})).to.throw(
+    expect(() => library.textsOf([{ greeting: broken }], fakeRun).render("greeting", {})).to.throw(
       ValidationError,
       /'greeting' threw: boom/,
     );
-    expect(() => library.textsOf([{ greeting: silent }]).render("greeting", {})).to.throw(
+    expect(() => library.textsOf([{ greeting: silent }], fakeRun).render("greeting", {})).to.throw(
       ValidationError,
       /'greeting' must return a string/,
     );
@@ -58,6 +72,7 @@ describe("PromptLibrary", () => {
   it("keeps escaped and unknown placeholders as text", () => {
     const texts = new PromptLibrary({ sample: '{{name}} {unknown} {a-b} {"x":{name}}' }).textsOf(
       [],
+      fakeRun,
     );
     expect(texts.render("sample", { name: "Ada" })).to.equal('{name} {unknown} {a-b} {"x":Ada}');
   });
@@ -65,7 +80,7 @@ describe("PromptLibrary", () => {
   it("never looks into values with any content", () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (name, other) => {
-        const texts = new PromptLibrary({ sample: "<{name}|{other}|{name}>" }).textsOf([]);
+        const texts = new PromptLibrary({ sample: "<{name}|{other}|{name}>" }).textsOf([], fakeRun);
         expect(texts.render("sample", { name: `${name}{other}$&`, other })).to.equal(
           `<${name}{other}$&|${other}|${name}{other}$&>`,
         );

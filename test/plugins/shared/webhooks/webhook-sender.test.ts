@@ -220,13 +220,24 @@ describe("WebhookSender", () => {
     expect(site.requests).to.have.length(0);
   });
 
-  it("limits the time of an attempt and ends at the abort", async () => {
+  it("limits the time of an attempt", async () => {
+    const outcome = await timed(
+      sender({ timeoutMs: 50, maxAttempts: 1 }).send(message("/slow"), never),
+    );
+    expect(outcome).to.include({ isDelivered: false, attempts: 1 });
+  });
+
+  it("ends an attempt at the abort", async () => {
     const ends = new AbortController();
-    const sending = sender({ timeoutMs: 50 }).send(message("/slow"), ends.signal);
+    const sending = sender({ timeoutMs: 600_000 }).send(message("/slow"), ends.signal);
     await until(() => site.requests.length === 1);
     ends.abort();
     const outcome = await sending;
-    expect(outcome).to.include({ isDelivered: false, attempts: 1 });
+    expect(outcome).to.include({
+      isDelivered: false,
+      attempts: 1,
+      problem: "The delivery was interrupted",
+    });
   });
 
   it("accepts an answer of any length, of which it reads the beginning", async () => {

@@ -13,6 +13,7 @@ export async function callTool<I>(
   const context: ToolContext = {
     scope,
     signal,
+    run: scope.run,
     runId: "run-1",
     taskId: "task-1",
     agentRole: "Tester",

@@ -36,7 +36,7 @@ class SealedJournal implements Journal {
   readonly #codec: JournalCodec;
   readonly #sealer: RunSealer;
   /** The journal's own claims. */
-  readonly #claims = new WeakMap<Claim, Claim>();
+  readonly #claims = new Map<string, Claim>();
   /** Entries that are being sealed: they are handed over in the order in which they came. */
   #sealing: Promise<unknown> = Promise.resolve();
   #sealingCount = 0;
@@ -58,9 +58,9 @@ class SealedJournal implements Journal {
     const claim = await this.#journal.claim({ ...request, start });
     try {
       const record = await this.#sealer.openRun(claim.record);
-      const opened = { ...claim, record, entries: await this.#openAll(claim.entries, start.runId) };
-      this.#claims.set(opened, claim);
-      return opened;
+      const entries = await this.#openAll(claim.entries, start.runId);
+      this.#claims.set(claim.runId, { ...claim, entries: [] });
+      return { ...claim, record, entries };
     } catch (error) {
       await this.#journal.release(claim, endBefore(claim.record));
       throw error;
@@ -93,6 +93,7 @@ class SealedJournal implements Journal {
     };
     await this.#sealing;
     await this.#journal.release(this.#own(claim), end);
+    this.#claims.delete(claim.runId);
   }
 
   async get(runId: string): Promise<KeptRun | undefined> {
@@ -148,7 +149,8 @@ class SealedJournal implements Journal {
   }
 
   #own(claim: Claim): Claim {
-    return this.#claims.get(claim) ?? claim;
+    const own = this.#claims.get(claim.runId);
+    return own?.epoch === claim.epoch ? own : claim;
   }
 
   async #openAll(entries: readonly KeptEntry[], runId: string): Promise<readonly KeptEntry[]> {

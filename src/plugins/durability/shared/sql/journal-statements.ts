@@ -6,7 +6,7 @@ const ENTRY_COLUMNS = "key, full_key, kind, task, hash, covers, value, execution
 
 /** The stored bytes of entries that are read at once. The first entry of a page is read at any size. */
 const PAGE_BYTES = 4_194_304;
-const PAGE_ROWS = 1_000;
+const PAGE_ROWS = 10_000;
 
 /** The entries of all runs that wait: one list for each column. */
 const GIVEN = `unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[])

@@ -117,7 +117,7 @@ export class SqlJournal implements Journal {
     for (let first: LeaseHolder | undefined; ;) {
       const isLast = systemClock.monotonicMs() >= until;
       const [taken] = await this.#session.query(this.#statements.claim, values, signal);
-      if (taken !== undefined) return this.#claimed(start.runId, Number(taken["epoch"]));
+      if (taken !== undefined) return this.#claimed(start.runId, Number(taken["epoch"]), leaseMs);
       const holder = await this.#holderOf(start.runId);
       if (holder === undefined) continue; // it was given up meanwhile
       first ??= holder;
@@ -229,16 +229,27 @@ export class SqlJournal implements Journal {
   }
 
   /** What is kept of a run that was just claimed. */
-  async #claimed(runId: string, epoch: number): Promise<Claim> {
+  async #claimed(runId: string, epoch: number, leaseMs: number): Promise<Claim> {
     const id = toColumn(runId);
     const [row] = await this.#session.query(this.#statements.claimed, [id, String(epoch)]);
     if (row === undefined)
       throw new RunInUseError(runId, (await this.#holderOf(runId))?.owner ?? "another process");
-    const entries = await this.#read(runId, this.#statements.neededEntries);
+    let renewedMs = systemClock.monotonicMs();
+    const entries = await this.#read(runId, this.#statements.neededEntries, async () => {
+      if (systemClock.monotonicMs() - renewedMs < leaseMs / 3) return; // many entries take longer than a lease
+      renewedMs = systemClock.monotonicMs();
+      const renewed = await this.#session.query(this.#statements.renew, [id, String(epoch)]);
+      if (renewed.length === 0) throw new RunInUseError(runId, "another process");
+    });
     return { runId, epoch, record: runFrom(row), entries };
   }
 
-  async #read(runId: string, statement: string): Promise<readonly KeptEntry[]> {
+  /** `onPage` is awaited behind each part that was read. */
+  async #read(
+    runId: string,
+    statement: string,
+    onPage?: () => Promise<void>,
+  ): Promise<readonly KeptEntry[]> {
     const entries = new Map<string, KeptEntry>();
     for (let after: string | undefined = "0"; after !== undefined;) {
       const rows: readonly SqlRow[] = await this.#session.query(statement, [
@@ -251,6 +262,7 @@ export class SqlJournal implements Journal {
         entries.set(entry.key, entry);
       }
       after = rows.at(-1)?.["n"] ?? undefined;
+      await onPage?.();
     }
     return [...entries.values()];
   }

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { RateLimit } from "../../../../src/contracts/rate-limit.js";
-import { LimitWindow } from "../../../../src/plugins/resilience/rate-limit/limit-window.js";
+import { LimitWindow } from "../../../../src/plugins/shared/rate-limits/limit-window.js";
 
 const weighed = RateLimit.of(100, 1_000).with({ tokens: 50 });
 

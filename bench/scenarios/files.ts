@@ -1,0 +1,155 @@
+import type { ChatCompletionMessageParam } from "openai/resources/chat/completions";
+import { Agent, attachment, Conversation, Ensemble, openai, Task, tool } from "agentensemble";
+import OpenAI from "openai";
+import type { Scenario, SideName, Work } from "../harness/scenario.js";
+import { expectResult } from "../harness/expect.js";
+import { collectGarbage, cpuOf, repeat } from "../harness/measure.js";
+
+const MODEL = "gpt-4o-mini";
+const QUESTION = "What does it show?";
+const ANSWER = "A chart.";
+const CALLS = 10;
+const TURNS = 20;
+const MIB = 1024 * 1024;
+
+/** An image of 1 MB without a pattern. */
+const bytes = Buffer.alloc(MIB);
+for (let i = 0, seed = 1; i < MIB; i++) bytes[i] = (seed = (seed * 48_271) % 2_147_483_647) & 255;
+bytes.set([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+
+const USAGE = { prompt_tokens: 40, completion_tokens: 10, total_tokens: 50 };
+
+function answerOf(message: object, finish_reason: string): Response {
+  const choices = [
+    { index: 0, message: { role: "assistant", content: null, ...message }, finish_reason },
+  ];
+  const document = { id: "c", object: "chat.completion", model: MODEL, choices, usage: USAGE };
+  return Response.json(document);
+}
+
+/** Plays the vendor: asks for a tool until it has been called often enough, if there are tools. */
+const fetch = (_url: unknown, init?: { readonly body?: unknown }): Promise<Response> => {
+  const body = String(init?.body);
+  if (body.length < MIB) throw new Error("the image was not sent");
+  const results = body.split('"role":"tool"').length - 1;
+  const asks = body.includes('"tools":') && results < CALLS;
+  const call = { id: `c${results}`, type: "function", function: { name: "look", arguments: "{}" } };
+  return Promise.resolve(
+    asks ? answerOf({ tool_calls: [call] }, "tool_calls") : answerOf({ content: ANSWER }, "stop"),
+  );
+};
+
+const image = (): string => bytes.toString("base64");
+const asked = (data: string): ChatCompletionMessageParam[] => [
+  { role: "system", content: "You are Assistant.\n\nYour goal: Answers in one sentence" },
+  {
+    role: "user",
+    content: [
+      { type: "text", text: QUESTION },
+      { type: "image_url", image_url: { url: `data:image/png;base64,${data}` } },
+    ],
+  },
+];
+
+/** The heap in use, in megabytes. */
+function heap(): number {
+  collectGarbage();
+  const { heapUsed, external } = process.memoryUsage();
+  return (heapUsed + external) / MIB;
+}
+
+function turnByHand(client: OpenAI): Work {
+  return async () => {
+    const { choices } = await client.chat.completions.create({
+      model: MODEL,
+      messages: asked(image()),
+    });
+    expectResult(choices[0]?.message.content, ANSWER);
+  };
+}
+
+function turnOfFramework(): Work {
+  const agent = new Agent({ role: "Assistant", goal: "Answers in one sentence" });
+  const chat = new Conversation({ agent, model: openai(MODEL, { apiKey: "bench", fetch }) });
+  let n = 0;
+  return async () => {
+    const thread = chat.thread(`t${n++}`);
+    const { text } = await thread.send([
+      { type: "text", text: QUESTION },
+      attachment.fromBytes(bytes),
+    ]);
+    expectResult(text, ANSWER);
+    await thread.delete();
+  };
+}
+
+/** The growth of the heap from the first to the last call of a tool in a loop that has an image. */
+async function growthByHand(client: OpenAI): Promise<number> {
+  const messages = asked(image());
+  const heaps: number[] = [];
+  const tools = [
+    { type: "function" as const, function: { name: "look", parameters: { type: "object" } } },
+  ];
+  for (;;) {
+    const { choices } = await client.chat.completions.create({ model: MODEL, messages, tools });
+    const message = choices[0]?.message;
+    if (message?.tool_calls === undefined) break;
+    messages.push(message);
+    for (const { id } of message.tool_calls) {
+      heaps.push(heap());
+      messages.push({ role: "tool", tool_call_id: id, content: "more" });
+    }
+  }
+  return (heaps.at(-1) ?? 0) - (heaps[0] ?? 0);
+}
+
+async function growthOfFramework(): Promise<number> {
+  const heaps: number[] = [];
+  const look = tool({
+    name: "look",
+    description: "Looks",
+    input: { type: "object" },
+    execute: () => {
+      heaps.push(heap());
+      return "more";
+    },
+  });
+  const agent = new Agent({ role: "Assistant", goal: "Answers in one sentence", tools: [look] });
+  const task = new Task({
+    description: QUESTION,
+    agent,
+    attachments: [attachment.fromBytes(bytes)],
+  });
+  const model = openai(MODEL, { apiKey: "bench", fetch });
+  const output = await new Ensemble({ model, tasks: [task] }).run();
+  expectResult(output.raw, ANSWER);
+  if (heaps.length !== CALLS)
+    throw new Error("the tool was not called as often as the model asked");
+  return (heaps.at(-1) ?? 0) - (heaps[0] ?? 0);
+}
+
+/** A message with an image of 1 MB: what a turn costs in comparison with the vendor's client, and what a tool loop keeps of each request. */
+export const filesScenario: Scenario = {
+  id: "files",
+  lines: [
+    { title: "turn with an image of 1 MB", unit: "x raw client", goal: 1.3 },
+    { title: "loop of 10 calls with the image", unit: "MB of heap kept", goal: 1 },
+  ],
+  rounds: 7,
+  async prepare(side: SideName) {
+    const client = new OpenAI({
+      apiKey: "bench",
+      maxRetries: 0,
+      fetch: fetch,
+    });
+    const raw = turnByHand(client);
+    const work = side === "framework" ? turnOfFramework() : raw;
+    for (const warm of [raw, work]) await repeat(TURNS, warm);
+    return async () => {
+      const floor = await cpuOf(TURNS, raw);
+      const own = await cpuOf(TURNS, work);
+      const kept = side === "framework" ? await growthOfFramework() : await growthByHand(client);
+      return [own / floor, kept];
+    };
+  },
+};

@@ -1,0 +1,73 @@
+import { Ensemble, Task, tool, type Plugin } from "agentensemble";
+import {
+  answerLength,
+  canary,
+  jsonOnly,
+  language,
+  links,
+  personalData,
+  promptInjection,
+  quotations,
+  secrets,
+  topics,
+} from "agentensemble/guards";
+import type { Scenario } from "../harness/scenario.js";
+import { collectGarbage, cpuOf } from "../harness/measure.js";
+
+const KILOBYTES = 16;
+const RUNS = 60;
+/** Prose with the words and numbers that make guards look closer. */
+const TEXT = JSON.stringify({
+  text: "On 12 March 2026 the system sent a message to the new office: order 4711-0815 costs 1,250.00 EUR, see https://docs.example.com/a. The token budget is 4096, and the instructions say to call +49 30 901820 before you answer. "
+    .concat(
+      "The board met in the large room and spoke about the plans for the garden, the paths between the houses and the colour of the new doors. Most people liked the idea of a small pond, but some were afraid of the costs, and the question was left open until the spring. ".repeat(
+        3,
+      ),
+    )
+    .repeat(20)
+    .slice(0, KILOBYTES * 1024 - 12),
+});
+
+/** The guards that wait for no service. */
+const GUARDS: readonly (readonly [name: string, guard: Plugin])[] = [
+  ["personalData", personalData({ restore: false, phoneRegions: ["DE"] })],
+  ["secrets", secrets()],
+  ["promptInjection", promptInjection()],
+  ["links", links({ hosts: ["*.example.com"] })],
+  ["topics", topics({ deny: { medicine: ["dosage", "antibiotic*"] } })],
+  ["language", language({ allow: ["en"] })],
+  ["answerLength", answerLength({ maxWords: 10_000 })],
+  ["jsonOnly", jsonOnly()],
+  ["quotations", quotations({ sources: [TEXT] })],
+  ["canary", canary()],
+];
+
+/** Returns the work of one run: a tool's result becomes the output of a task. */
+function runWith(plugins: readonly Plugin[]): () => Promise<unknown> {
+  const give = tool({ name: "give", description: "Gives a text", execute: () => TEXT });
+  const team = new Ensemble({
+    plugins,
+    tasks: [new Task({ description: "Give", handler: give })],
+  });
+  return () => team.run();
+}
+
+/** What each guard adds to a run, for each kilobyte of its text. Only the side of the framework has guards. */
+export const guardsScenario: Scenario = {
+  id: "guards",
+  lines: GUARDS.map(([name]) => ({ title: `guard ${name}`, unit: "us CPU/KB", goal: 50 })),
+  rounds: 5,
+  async prepare(side) {
+    const bare = runWith([]);
+    const guarded = side === "framework" ? GUARDS.map(([, guard]) => runWith([guard])) : [];
+    for (const work of [bare, ...guarded]) await cpuOf(RUNS, work);
+    collectGarbage();
+    return async () => {
+      const without = await cpuOf(RUNS, bare);
+      const added: number[] = [];
+      for (const work of guarded)
+        added.push(Math.max(0, (await cpuOf(RUNS, work)) - without) / (RUNS * KILOBYTES));
+      return guarded.length === 0 ? GUARDS.map(() => 0) : added;
+    };
+  },
+};

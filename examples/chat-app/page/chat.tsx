@@ -1,0 +1,77 @@
+import { useChat } from "@ai-sdk/react";
+import { lastAssistantMessageIsCompleteWithApprovalResponses, type UIMessage } from "ai";
+import { useState, type FormEvent, type JSX } from "react";
+import { MessageParts } from "./message-parts.js";
+
+interface ChatProps {
+  readonly id: string;
+  readonly messages: UIMessage[];
+  /** A turn has ended. */
+  readonly onTurn: () => void;
+}
+
+/** One thread. */
+export function Chat({ id, messages: stored, onTurn }: ChatProps): JSX.Element {
+  const chat = useChat({
+    id,
+    messages: stored,
+    resume: true, // a turn that goes on, or waits for an approval, is shown after a reload
+    sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
+    onFinish: onTurn,
+  });
+  const { messages, status, error, sendMessage, regenerate, addToolApprovalResponse } = chat;
+  const [text, setText] = useState("");
+  const isBusy = status === "submitted" || status === "streaming";
+
+  function submit(event: FormEvent<HTMLFormElement>): void {
+    event.preventDefault();
+    const form = event.currentTarget;
+    const field = form.elements.namedItem("files");
+    const files = field instanceof HTMLInputElement ? field.files : null;
+    void sendMessage({ text, ...(files !== null && files.length > 0 && { files }) });
+    setText("");
+    form.reset();
+  }
+  /** Ends the turn on the server; reading less of it would not. */
+  async function stop(): Promise<void> {
+    await fetch(`/api/chat/${encodeURIComponent(id)}/stream`, { method: "DELETE" });
+  }
+
+  return (
+    <main>
+      <section aria-label="Messages" aria-live="polite">
+        {messages.map((message) => (
+          <article key={message.id} data-role={message.role}>
+            <MessageParts
+              message={message}
+              onApproval={(approvalId, approved) =>
+                void addToolApprovalResponse({ id: approvalId, approved })
+              }
+            />
+          </article>
+        ))}
+      </section>
+      {error !== undefined && (
+        <p role="alert">
+          {error.message} <button onClick={() => void regenerate()}>Try again</button>
+        </p>
+      )}
+      <form onSubmit={submit}>
+        <input
+          name="text"
+          aria-label="Message"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+        <input name="files" type="file" aria-label="Files" multiple />
+        <button disabled={isBusy}>Send</button>
+        {isBusy && (
+          <button type="button" onClick={() => void stop()}>
+            Stop
+          </button>
+        )}
+      </form>
+      <output data-status={status} />
+    </main>
+  );
+}

@@ -1,0 +1,61 @@
+import type { DynamicToolUIPart, UIMessage } from "ai";
+import type { JSX } from "react";
+
+interface MessagePartsProps {
+  readonly message: UIMessage;
+  readonly onApproval: (approvalId: string, approved: boolean) => void;
+}
+
+/** The parts of a message: texts, files, tool calls. */
+export function MessageParts({ message, onApproval }: MessagePartsProps): JSX.Element {
+  return (
+    <>
+      {message.parts.map((part, index) => {
+        if (part.type === "text") return <p key={index}>{part.text}</p>;
+        if (part.type === "file") return <File key={index} {...part} />;
+        if (part.type === "dynamic-tool")
+          return <ToolCall key={part.toolCallId} call={part} onApproval={onApproval} />;
+        return null;
+      })}
+    </>
+  );
+}
+
+function File({
+  url,
+  mediaType,
+  filename,
+}: {
+  readonly url: string;
+  readonly mediaType: string;
+  readonly filename?: string;
+}): JSX.Element {
+  return mediaType.startsWith("image/") ? (
+    <img src={url} alt={filename ?? "attachment"} width={64} />
+  ) : (
+    <p>File: {filename ?? mediaType}</p>
+  );
+}
+
+function ToolCall({
+  call,
+  onApproval,
+}: {
+  readonly call: DynamicToolUIPart;
+  readonly onApproval: MessagePartsProps["onApproval"];
+}): JSX.Element {
+  return (
+    <div className="tool" data-tool={call.toolName} data-state={call.state}>
+      {call.title ?? call.toolName} {JSON.stringify(call.input)}
+      {call.state === "output-available" && <div>{String(call.output)}</div>}
+      {call.state === "output-error" && <div>{call.errorText}</div>}
+      {call.state === "output-denied" && <div>Refused</div>}
+      {call.state === "approval-requested" && (
+        <div>
+          <button onClick={() => onApproval(call.approval.id, true)}>Approve</button>
+          <button onClick={() => onApproval(call.approval.id, false)}>Refuse</button>
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,137 @@
+import { existsSync } from "node:fs";
+import { cp, mkdir, mkdtemp, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+
+/** The templates and what each is for. */
+export const TEMPLATES: Readonly<Record<string, string>> = {
+  minimal: "two agents, one after the other",
+  research: "a research team that reads a folder in parallel",
+  service: "a service with a queue, over HTTP",
+  evaluation: "a team with a dataset, scorers, and a test that keeps the scores",
+};
+
+/** A new project. */
+export interface NewProject {
+  /** The name of a template. */
+  readonly template: string;
+  /** The folder of the project. It is created where it is missing. */
+  readonly folder: string;
+  /** The folder with the templates. */
+  readonly templates: string;
+  /** The version of agentensemble that the project depends on, in the form of npm. */
+  readonly version: string;
+}
+
+/** A project could not be created. Nothing was written. `hint` names the next step. */
+export class ProjectCreationError extends Error {
+  constructor(
+    message: string,
+    readonly hint: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+    this.name = "ProjectCreationError";
+  }
+}
+
+/** What may be in the folder of a new project: a repository that was just made. */
+const HARMLESS = new Set([".git", ".DS_Store"]);
+/** Files in which `{{name}}` and `{{version}}` are replaced. */
+const FILLED = ["package.json", "README.md"];
+
+/** Returns what npm accepts as the name of a package, from the name of the folder. */
+function packageName(folder: string): string {
+  const name = basename(folder)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9._-]+/g, "-")
+    .replace(/^[._-]+|[._-]+$/g, "");
+  return name === "" ? "my-team" : name.slice(0, 214);
+}
+
+async function checkIsEmpty(folder: string): Promise<void> {
+  const entries = await readdir(folder).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === "ENOENT") return [];
+    throw new ProjectCreationError(
+      `${folder} is not a folder that can be read`,
+      "Name another folder.",
+      { cause },
+    );
+  });
+  const found = entries.filter((name) => !HARMLESS.has(name));
+  if (found.length === 0) return;
+  const some = found.slice(0, 3).join(", ");
+  throw new ProjectCreationError(
+    `The folder ${folder} is not empty: it contains ${some}${found.length > 3 ? ", ..." : ""}`,
+    "Name a new folder.",
+  );
+}
+
+async function fillPlaceholders(
+  folder: string,
+  values: Readonly<Record<string, string>>,
+): Promise<void> {
+  for (const file of FILLED) {
+    const path = join(folder, file);
+    const text = await readFile(path, "utf8");
+    await writeFile(
+      path,
+      text.replaceAll(/\{\{(name|version)\}\}/g, (_, name: string) => values[name] ?? ""),
+    );
+  }
+  await rename(join(folder, "_gitignore"), join(folder, ".gitignore")); // npm publishes no file of the second name
+}
+
+/**
+ * Writes a new project, whole or not at all. Returns its folder.
+ * @throws ProjectCreationError for an unknown template, a folder that is not empty, and one that
+ * can't be written.
+ */
+export async function createProject(project: NewProject): Promise<string> {
+  const { template, templates, version } = project;
+  if (!Object.hasOwn(TEMPLATES, template))
+    throw new ProjectCreationError(
+      `There is no template '${template}'`,
+      `Templates: ${Object.keys(TEMPLATES).join(", ")}.`,
+    );
+  const folder = resolve(project.folder);
+  await checkIsEmpty(folder);
+  const parent = existsSync(folder) ? folder : dirname(folder); // the same file system, for the renaming
+  let temporary: string | undefined;
+  try {
+    await mkdir(parent, { recursive: true });
+    temporary = await mkdtemp(join(parent, ".agentensemble-"));
+    const draft = join(temporary, "project");
+    for (const part of ["base", template])
+      await cp(join(templates, part), draft, { recursive: true });
+    await fillPlaceholders(draft, { name: packageName(folder), version });
+    await moveInto(draft, folder);
+  } catch (cause) {
+    throw new ProjectCreationError(
+      `The project can't be written to ${folder}: ${cause instanceof Error ? cause.message : String(cause)}`,
+      "Name a folder that can be written.",
+      { cause },
+    );
+  } finally {
+    if (temporary !== undefined) await rm(temporary, { recursive: true, force: true });
+  }
+  return folder;
+}
+
+/** Puts the finished files into their folder: by one renaming where it is new. */
+async function moveInto(draft: string, folder: string): Promise<void> {
+  if (!existsSync(folder)) return rename(draft, folder);
+  for (const name of await readdir(draft)) await rename(join(draft, name), join(folder, name));
+}
+
+/** Returns the lines that show what to do with a new project. */
+export function stepsAfterCreation(folder: string, template: string): string {
+  const here = resolve(folder) === process.cwd();
+  return [
+    `Created ${here ? "a project" : folder} from the template '${template}' (${TEMPLATES[template] ?? ""}).`,
+    "Next:",
+    ...(here ? [] : [`  cd ${folder}`]),
+    "  npm install",
+    "  npm test",
+    "  npm start",
+  ].join("\n");
+}

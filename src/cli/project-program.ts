@@ -1,0 +1,36 @@
+import type { Command } from "commander";
+import type { CommandEnd } from "./command-parts.js";
+import type { DevArguments } from "./dev-command.js";
+import type { InitArguments } from "./init-command.js";
+import type { OutputTerminal } from "./terminal.js";
+import { common, example, FILE, withInputs } from "./command-parts.js";
+import { TEMPLATES } from "./create/create-project.js";
+
+/** The commands that begin a project and run it while it is written. */
+export function addProjects(program: Command, terminal: OutputTerminal, done: CommandEnd): void {
+  const templates = Object.entries(TEMPLATES).map(([name, purpose]) => `${name} (${purpose})`);
+  common(program.command("init"))
+    .description("create a project in a new or empty folder")
+    .argument("[template]", templates.join(", "), "minimal")
+    .argument("[folder]", "default: the current one", ".")
+    .option("--use <version>", "the version of agentensemble, or a packed file (default: this one)")
+    .addHelpText(
+      "after",
+      example("agentensemble init research my-team", "agentensemble init service desk"),
+    )
+    .action(async (template: string, folder: string, o: InitArguments) => {
+      const { initCommand } = await import("./init-command.js");
+      done(await initCommand(template, folder, o, terminal));
+    });
+  withInputs(program.command("dev"))
+    .description("run an ensemble with the dashboard, and again after each change, until Ctrl-C")
+    .argument("<file>", FILE)
+    .option("--model <provider:model>", "for every task, before the models of the file")
+    .option("--port <port>", "the port of the dashboard, 0 for a free one (default: 7329)")
+    .option("--verbose", "show where errors come from")
+    .addHelpText("after", example("agentensemble dev team.ts --input topic=otters"))
+    .action(async (file: string, o: DevArguments) => {
+      const { devCommand } = await import("./dev-command.js");
+      done(await devCommand(file, o, terminal));
+    });
+}

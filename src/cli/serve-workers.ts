@@ -1,0 +1,126 @@
+import type { Worker } from "node:cluster";
+import type { OutputTerminal } from "./terminal.js";
+import cluster from "node:cluster";
+import { constants } from "node:os";
+import { backoffMs, clockPause } from "../util/abort/pauses.js";
+import { asFields, asList } from "../util/objects.js";
+import { ExitCode } from "./exit-codes.js";
+
+/** Delays in ms before a process is replaced that ended before it was ready. */
+const AGAIN = { firstMs: 500, mostMs: 30_000 };
+
+/** Asks a process of `serve --workers` to end. */
+const STOP = "agentensemble:stop";
+
+/** What a process of `serve --workers` reports when its services are ready. */
+export interface ReadyServices {
+  readonly ready: readonly unknown[];
+}
+
+/** The processes of `agentensemble serve --workers`, which share the listeners. */
+export class ServeWorkers {
+  readonly #count: number;
+  readonly #terminal: OutputTerminal;
+  readonly #stopping = new AbortController();
+  /** The exit code of a process that ended while the command stopped. */
+  #code: number = ExitCode.OK;
+
+  constructor(count: number, terminal: OutputTerminal) {
+    this.#count = count;
+    this.#terminal = terminal;
+  }
+
+  /** Starts the processes, and ends when all have ended. `show` gets the services of the first when all are ready. */
+  async run(show: (services: readonly unknown[]) => Promise<void>): Promise<number> {
+    const leave = this.#stopOnSignals();
+    try {
+      const first = this.#kept();
+      const services = await first.ready; // alone: what is wrong with the file is printed once
+      if (services === undefined) return await first.ended;
+      const others = Array.from({ length: this.#count - 1 }, () => this.#kept());
+      const starts = await Promise.all(others.map(({ ready }) => ready));
+      if (!this.#stopping.signal.aborted && !starts.includes(undefined)) await show(services);
+      await Promise.all([first, ...others].map(({ ended }) => ended));
+      return this.#code;
+    } finally {
+      leave();
+    }
+  }
+
+  /** Keeps one place filled. `ready` resolves with what its first process serves; `undefined` where that one ends before. */
+  #kept(): {
+    readonly ready: Promise<readonly unknown[] | undefined>;
+    readonly ended: Promise<number>;
+  } {
+    let isReady: (services: readonly unknown[] | undefined) => void = () => undefined;
+    const ready = new Promise<readonly unknown[] | undefined>((resolve) => (isReady = resolve));
+    return { ready, ended: this.#fill(isReady) };
+  }
+
+  /** Resolves when the command stops and the process has ended, or with the exit code of a first process that was never ready. */
+  async #fill(isReady: (services: readonly unknown[] | undefined) => void): Promise<number> {
+    const { signal } = this.#stopping;
+    let wasEverReady = false;
+    for (let failures = 0; ;) {
+      const { services, code, how } = await this.#process(isReady);
+      wasEverReady ||= services;
+      if (signal.aborted || !wasEverReady) {
+        isReady(undefined);
+        this.#code ||= code;
+        return code;
+      }
+      failures = services ? 0 : failures + 1;
+      await this.#terminal.message(`${how}: another one starts`);
+      if (failures > 0) await clockPause({}, backoffMs(failures, AGAIN), signal);
+      if (signal.aborted) return ExitCode.OK;
+    }
+  }
+
+  #process(
+    isReady: (services: readonly unknown[]) => void,
+  ): Promise<{ readonly services: boolean; readonly code: number; readonly how: string }> {
+    const worker = cluster.fork();
+    let services = false;
+    worker.on("message", (message: unknown) => {
+      const ready = asFields(message)?.["ready"];
+      if (ready === undefined) return;
+      services = true;
+      isReady(asList(ready));
+      if (this.#stopping.signal.aborted) worker.send(STOP); // the first one may have come too early
+    });
+    return new Promise((resolve) => {
+      worker.once("exit", (status: number | null, ending: NodeJS.Signals | null) => {
+        const code = status ?? 128 + constants.signals[ending ?? "SIGKILL"];
+        const how = `process ${String(worker.process.pid)} ended (${ending ?? `exit code ${code}`})`;
+        resolve({ services, code, how });
+      });
+    });
+  }
+
+  /** The first signal lets all processes end what they execute. The second one ends them. */
+  #stopOnSignals(): () => void {
+    const onSignal = (signal: NodeJS.Signals): void => {
+      if (this.#stopping.signal.aborted) {
+        for (const worker of workersNow()) worker.process.kill("SIGKILL");
+        process.exit(128 + constants.signals[signal]);
+      }
+      this.#stopping.abort();
+      for (const worker of workersNow()) if (worker.isConnected()) worker.send(STOP);
+    };
+    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, onSignal);
+    return () => {
+      for (const signal of ["SIGTERM", "SIGINT"] as const) process.off(signal, onSignal);
+    };
+  }
+}
+
+function workersNow(): readonly Worker[] {
+  return Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
+}
+
+/** Calls `stop` when the process that started this one is asked to end, which also waits for the end of this one. */
+export function onStopRequest(stop: () => void): void {
+  process.on("message", (message) => {
+    if (message === STOP) stop();
+  });
+}

@@ -1,0 +1,24 @@
+import type { PartSummary } from "./part-summary.js";
+
+/** A message of a model call's conversation, as kept by capture modes from STANDARD on. */
+export interface CapturedMessage {
+  readonly role: "system" | "user" | "assistant" | "tool";
+  /** The text; images and files are one line each. */
+  readonly content: string;
+  /** Requested tool calls; empty in all but assistant messages. */
+  readonly toolCalls: readonly { readonly name: string; readonly arguments: string }[];
+  /** The tool whose result a tool message contains. */
+  readonly toolName: string | undefined;
+  /** Images and files, without their content; absent without any. */
+  readonly parts?: readonly PartSummary[] | undefined;
+  /** The reasoning before the text. Only in capture modes that keep it (FULL); absent without any. */
+  readonly reasoning?: string | undefined;
+}
+
+/** The first prompts of a task. */
+export interface TracedPrompts {
+  readonly systemPrompt: string;
+  readonly userPrompt: string;
+  /** Images and files of the user prompt; absent without any. */
+  readonly parts?: readonly PartSummary[] | undefined;
+}

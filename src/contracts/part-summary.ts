@@ -1,0 +1,36 @@
+import type { ContentPart, MediaPart } from "./content.js";
+import { mediaSourceOf, normalMediaType } from "../util/media.js";
+
+/**
+ * An image, file or audio part without its content, as in traces and events. Content that is an
+ * address has neither size nor hash.
+ */
+export interface PartSummary {
+  readonly type: MediaPart["type"];
+  readonly mediaType?: string | undefined;
+  readonly bytes?: number | undefined;
+  /** SHA-256 of the content, in hexadecimal digits. Only in traces and recordings. */
+  readonly sha256?: string | undefined;
+  readonly name?: string | undefined;
+}
+
+/** Describes a part without its content and hash. A recorded part has no content any more. */
+export function summaryOfPart(part: MediaPart | PartSummary): PartSummary {
+  if (!("data" in part)) return part;
+  const source = mediaSourceOf(part.data);
+  const mediaType = normalMediaType(part.mediaType) ?? source.mediaType;
+  return {
+    type: part.type,
+    ...(mediaType !== undefined && { mediaType }),
+    ...(source.kind === "base64" && { bytes: Buffer.byteLength(source.data, "base64") }),
+    ...(part.type === "file" && part.name !== undefined && { name: part.name }),
+  };
+}
+
+/** Returns the field `parts` for the images, files and audio among parts; no field without any. */
+export function partsField(parts: readonly ContentPart[]): {
+  readonly parts?: readonly PartSummary[];
+} {
+  const media = parts.filter((part) => part.type !== "text");
+  return media.length === 0 ? {} : { parts: media.map(summaryOfPart) };
+}

@@ -1,0 +1,105 @@
+import { createHash } from "node:crypto";
+import type { KeptRun, ResumableRuns } from "../contracts/journal.js";
+import type { RunInfo } from "../contracts/run-info.js";
+import type { TurnContent } from "./turn-input.js";
+import { isObject } from "../util/objects.js";
+import { KEPT_STEPS } from "../plugins/durability/durable/kept-steps.js";
+import { TURN_TASK } from "./turn-record.js";
+
+/** A journal keeps messages up to this many characters of JSON. */
+const MAX_KEPT = 4 * 1024 * 1024;
+const STEP = { place: `${TURN_TASK}@1`, name: "message" } as const;
+const UNFINISHED = ["waiting", "interrupted", "running"] as const;
+
+/** What a journal keeps of a turn that may be left unfinished. JSON data. */
+export interface KeptMessage {
+  /** The version of the thread before the turn. */
+  readonly version: number;
+  /** The number of turns before this one. */
+  readonly keep: number;
+  readonly content: TurnContent;
+  readonly messageId?: string | undefined;
+}
+
+/** A turn that its process has left. */
+export interface LeftTurn {
+  readonly runId: string;
+  readonly message: KeptMessage;
+}
+
+/** Where a turn belongs. */
+export interface TurnOwner {
+  readonly threadId: string;
+  readonly owner: string | undefined;
+}
+
+/** The tags of the runs of a thread, which do not show its id and owner. */
+export function threadTags({ threadId, owner }: TurnOwner): Readonly<Record<string, string>> {
+  return {
+    threadId: hashedName(threadId),
+    ...(owner !== undefined && { owner: hashedName(owner) }),
+  };
+}
+
+function hashedName(name: string): string {
+  return createHash("sha256").update(name).digest("hex").slice(0, 16);
+}
+
+/** Writes the message of a turn into the journal of its run, if there is one and the message is not too large. */
+export async function keepMessage(run: RunInfo, message: KeptMessage): Promise<void> {
+  const journal = run.find(KEPT_STEPS);
+  if (journal === undefined || JSON.stringify(message).length > MAX_KEPT) return;
+  const step = { idempotencyKey: `${run.id}/${STEP.place}`, name: STEP.name };
+  await journal.step(run, step, () => Promise.resolve(message));
+}
+
+/**
+ * Returns the newest turn of a thread that no process executes and that was begun at this version of the thread. Older ones are cancelled: the thread has
+ * gone on without them.
+ */
+export async function leftTurn(
+  journals: readonly ResumableRuns[],
+  place: TurnOwner,
+  version: number,
+): Promise<LeftTurn | undefined> {
+  for (const runs of journals)
+    for (const { runId } of await unfinishedRuns(runs, place)) {
+      const entries = await runs.entries(runId);
+      const entry = entries.find(({ key }) => key === `S:${STEP.place}/${STEP.name}`);
+      const message = isObject(entry?.value) ? entry.value["value"] : undefined;
+      if (isKeptMessage(message) && message.version === version) return { runId, message };
+      await runs.cancel(runId, "the thread has changed");
+    }
+  return undefined;
+}
+
+/** Cancels the turns of a thread that no process executes. */
+export async function cancelLeftTurns(
+  journals: readonly ResumableRuns[],
+  place: TurnOwner,
+): Promise<void> {
+  for (const runs of journals)
+    for (const { runId } of await unfinishedRuns(runs, place))
+      await runs.cancel(runId, "the thread was deleted");
+}
+
+/** The newest first. */
+async function unfinishedRuns(runs: ResumableRuns, place: TurnOwner): Promise<readonly KeptRun[]> {
+  const found: KeptRun[] = [];
+  for (const status of UNFINISHED) {
+    const page = await runs.list({ status, tags: threadTags(place) });
+    found.push(...page.runs);
+  }
+  return found
+    .filter(
+      ({ owner, tags }) =>
+        owner === undefined && (place.owner !== undefined || tags["owner"] === undefined),
+    )
+    .sort((a, b) => b.startedAt.localeCompare(a.startedAt));
+}
+
+function isKeptMessage(value: unknown): value is KeptMessage {
+  return (
+    isObject(value) && typeof value["version"] === "number" && typeof value["keep"] === "number"
+  );
+}

@@ -1,0 +1,55 @@
+import type { ToolCallView } from "../contracts/conversation.js";
+import type { EnsembleEvent, Ev } from "../contracts/events.js";
+import { redactorOf } from "../contracts/redaction.js";
+import { parsedOrText } from "../util/json/parsed-or-text.js";
+import { toJsonValue } from "../util/json/to-json-value.js";
+
+/** What pages show of the tool calls of a turn, by its events. A model may use an id again. */
+export class ToolCallViews {
+  readonly #views = new Map<string, ToolCallView[]>();
+
+  listen(event: EnsembleEvent): void {
+    if (event.type === "tool_started") {
+      const views = this.#views.get(event.callId) ?? [];
+      views.push(begunView(event));
+      this.#views.set(event.callId, views);
+    } else if (event.type === "tool_called") {
+      const views = this.#views.get(event.callId);
+      const begun = views?.pop();
+      if (begun !== undefined) views?.push(endedView(begun, event));
+    }
+  }
+
+  /** Returns the view of the next call with this id; `undefined` for a call that was not streamed. */
+  take(callId: string): ToolCallView | undefined {
+    return this.#views.get(callId)?.shift();
+  }
+}
+
+function begunView(event: Ev<"tool_started">): ToolCallView {
+  const { title, private: isPrivate = false, toolArguments } = event;
+  const common = { private: isPrivate, ...(title !== undefined && { title }) };
+  const redactor = redactorOf(event);
+  if (isPrivate || redactor === undefined || redactor.redactText(toolArguments) === toolArguments)
+    return common;
+  return { ...common, input: redactor.redactValue(parsedOrText(toolArguments)) };
+}
+
+function endedView(begun: ToolCallView, event: Ev<"tool_called">): ToolCallView {
+  if (event.toolOutcome === "REJECTED") return { ...begun, denied: true };
+  if (begun.private) return begun;
+  const { structuredResult, toolResult, sources } = event;
+  const redactor = redactorOf(event);
+  const text = redactor?.redactText(toolResult) ?? toolResult;
+  const structured =
+    structuredResult === undefined || redactor === undefined
+      ? toJsonValue(structuredResult)
+      : redactor.redactValue(structuredResult);
+  return {
+    ...begun,
+    ...(structuredResult !== undefined
+      ? { output: structured }
+      : text !== toolResult && { output: text }),
+    ...(sources !== undefined && { sources }),
+  };
+}

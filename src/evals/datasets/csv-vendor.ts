@@ -1,0 +1,3 @@
+// The build bundles this file with its package, so that the published package does not depend on
+// it.
+export { parse } from "csv-parse";

@@ -1,0 +1,148 @@
+import type { EvaluationSpending, TrialWay } from "./trial-way.js";
+
+/** A mean between two bounds. */
+export interface Interval {
+  readonly low: number;
+  readonly high: number;
+  /** For instance 0.95. */
+  readonly confidence: number;
+  /** `bootstrap` over the cases; `normal` for more than 10,000; `exact` where all values are equal. */
+  readonly method: "bootstrap" | "normal" | "exact";
+}
+
+/** The scores of one scorer over all cases. */
+export interface ScoreSummary {
+  readonly scorer: string;
+  /** Cases with at least one score. */
+  readonly cases: number;
+  /** Scores, of all trials. */
+  readonly scores: number;
+  readonly errors: number;
+  /** Samples to which the scorer did not apply. */
+  readonly skipped: number;
+  /** The mean of the cases' means; missing without a score. */
+  readonly mean?: number | undefined;
+  readonly interval?: Interval | undefined;
+  /** The least value that passes. */
+  readonly passAt: number;
+  /** The part of the scores that pass. */
+  readonly passRate?: number | undefined;
+  /** The chance that at least one of k trials passes, for k from 1. Over cases with all trials scored. */
+  readonly passAtK: readonly number[];
+  /** The chance that all of k trials pass (pass^k). */
+  readonly passHatK: readonly number[];
+  /** The least difference that a second evaluation of this size would probably (80 %) show. Missing with fewer than 6 cases. */
+  readonly detectableDifference?: number | undefined;
+}
+
+/** What a comparison shows. */
+export type EvaluationVerdict = "better" | "worse" | "no difference" | "not enough data";
+
+/** The scores of one scorer compared with the baseline, case by case. */
+export interface ScoreComparison {
+  readonly scorer: string;
+  /** Cases with scores in both. */
+  readonly pairs: number;
+  readonly baselineMean: number;
+  /** The mean of the cases' differences: above 0 is better. */
+  readonly difference: number;
+  readonly interval: Interval;
+  readonly better: readonly string[];
+  readonly worse: readonly string[];
+  /** The p-value of the two-sided sign test. */
+  readonly signTest: number;
+  readonly detectableDifference?: number | undefined;
+  readonly verdict: EvaluationVerdict;
+}
+
+/** A comparison with a baseline. */
+export interface BaselineComparison {
+  /** The baseline's name and start. */
+  readonly baseline: { readonly name: string; readonly startedAt: string };
+  readonly scorers: readonly ScoreComparison[];
+  /** `worse` if one scorer is; `better` if one is and none is worse. */
+  readonly verdict: EvaluationVerdict;
+}
+
+/** Why there is no score, or no output. */
+export interface EvaluationProblem {
+  readonly kind:
+    | "target"
+    | "score"
+    | "timeout"
+    | "not-a-number"
+    | "out-of-range"
+    | "judge"
+    | "budget"
+    | "cancelled"
+    | "baseline";
+  /** A code of `docs/errors.md`. */
+  readonly code: string;
+  readonly message: string;
+  readonly caseId?: string | undefined;
+  readonly trial?: number | undefined;
+  readonly scorer?: string | undefined;
+}
+
+/** A score of a trial: a value, an error, or neither where the scorer does not apply. */
+export interface TrialScore {
+  readonly value?: number | undefined;
+  readonly passed?: boolean | undefined;
+  readonly reason?: string | undefined;
+  readonly evidence?: unknown;
+  readonly error?: string | undefined;
+}
+
+/** One trial of a case. */
+export interface TrialResult<Out = unknown> {
+  /** From 1. */
+  readonly trial: number;
+  readonly output?: Out | undefined;
+  /** Why there is no output. */
+  readonly error?: string | undefined;
+  /** By the name of the scorer. */
+  readonly scores: Readonly<Record<string, TrialScore>>;
+  readonly way: TrialWay;
+  /** The file of the trace. */
+  readonly trace?: string | undefined;
+}
+
+/** A case with its trials. */
+export interface CaseResult<In = unknown, Out = unknown> {
+  readonly id: string;
+  readonly input: In;
+  readonly expected?: Out | undefined;
+  readonly tags: readonly string[];
+  readonly trials: readonly TrialResult<Out>[];
+}
+
+/** What an evaluation found. JSON; `evaluationJson` writes it and `readEvaluation` reads it. */
+export interface EvaluationResult<In = unknown, Out = unknown> {
+  readonly format: "agentensemble-evaluation";
+  readonly version: 1;
+  readonly name: string;
+  /** ISO 8601, UTC. */
+  readonly startedAt: string;
+  readonly durationMs: number;
+  readonly seed: number;
+  readonly trials: number;
+  readonly dataset: {
+    readonly name?: string | undefined;
+    /** SHA-256 of the cases, in hexadecimal digits. */
+    readonly hash: string;
+    readonly cases: number;
+    /** Cases that were chosen by `only`. */
+    readonly selected: number;
+  };
+  /** `incomplete`: the budget ended it. */
+  readonly status: "complete" | "incomplete" | "cancelled";
+  readonly scores: readonly ScoreSummary[];
+  readonly comparison?: BaselineComparison | undefined;
+  /** What the target used, and what judges and simulated users used. */
+  readonly spending: { readonly target: EvaluationSpending; readonly judges: EvaluationSpending };
+  /** Up to 1,000. */
+  readonly problems: readonly EvaluationProblem[];
+  readonly problemCount: number;
+  /** In the order of the dataset, up to `keepCases`. */
+  readonly cases: readonly CaseResult<In, Out>[];
+}

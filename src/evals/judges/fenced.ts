@@ -1,0 +1,7 @@
+import { createHash } from "node:crypto";
+
+/** Data of a prompt between marks that follow from the data, so that it can't contain them. */
+export function betweenMarks(name: string, text: string): string {
+  const mark = createHash("sha256").update(`${name}\n${text}`).digest("hex").slice(0, 12);
+  return `<${name} ${mark}>\n${text}\n</${name} ${mark}>`;
+}

@@ -1,0 +1,11 @@
+/** The JSON object in the answer of a model, also between other text; `undefined` without one. */
+export function modelJson(text: string): unknown {
+  const start = text.indexOf("{");
+  const end = text.lastIndexOf("}");
+  if (start === -1 || end < start) return undefined;
+  try {
+    return JSON.parse(text.slice(start, end + 1)) as unknown;
+  } catch {
+    return undefined;
+  }
+}

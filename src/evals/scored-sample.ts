@@ -1,0 +1,96 @@
+import type { ChatRequest, ChatResponse, ModelRef } from "../contracts/chat-model.js";
+import type { EmbeddingModel } from "../contracts/embedding.js";
+import type { Sample, Scorer, ScorerContext } from "./scorer.js";
+import type { TrialScore } from "./evaluation-result.js";
+import { ValidationError } from "../contracts/errors.js";
+import { ScoreError } from "../contracts/evaluation-errors.js";
+import { preview } from "../contracts/validation.js";
+import { withTimeout } from "../util/abort/timeouts.js";
+import { messageOf } from "../util/errors.js";
+import { asFields } from "../util/objects.js";
+
+/** The score of a sample, or why there is none. */
+export type SampleScore =
+  | { readonly score: TrialScore & { readonly value: number } }
+  | { readonly score: TrialScore; readonly skipped: true }
+  | { readonly score: TrialScore; readonly error: ScoreError };
+
+/** What scoring needs. */
+export interface ScoringSettings {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly embeddingModel: EmbeddingModel | undefined;
+  chat(
+    request: ChatRequest,
+    options: { readonly model?: ModelRef | undefined; readonly signal: AbortSignal },
+  ): Promise<ChatResponse>;
+}
+
+/** The least value that passes. */
+export function passValueOf(scorer: Scorer): number {
+  return scorer.passAt ?? 1;
+}
+
+/** Scores a sample. Never rejects, except after an abort of the signal. */
+export async function scoreSample(
+  scorer: Scorer,
+  sample: Sample,
+  settings: ScoringSettings,
+): Promise<SampleScore> {
+  const { timeoutMs, signal } = settings;
+  try {
+    const given: unknown = await withTimeout(
+      (ending) => scorer(sample as Sample<never, never>, scorerContextOf(settings, ending)),
+      {
+        ms: timeoutMs,
+        signal,
+        late: () => {
+          throw new ScoreError(`The scorer did not end within ${timeoutMs} ms`, "timeout");
+        },
+      },
+    );
+    if (given === undefined) return { score: {}, skipped: true };
+    return { score: checkedScore(given, passValueOf(scorer)) };
+  } catch (thrown) {
+    if (signal.aborted) throw thrown;
+    const error = ScoreError.isInstance(thrown)
+      ? thrown
+      : new ScoreError(messageOf(thrown), "score", { cause: thrown });
+    return { score: { error: error.message }, error };
+  }
+}
+
+/** The context of one score. Its calls end with it. */
+function scorerContextOf(
+  { chat, embeddingModel }: ScoringSettings,
+  signal: AbortSignal,
+): ScorerContext {
+  return {
+    signal,
+    chat: (request, { model } = {}) => chat(request, { model, signal }),
+    embed: async (texts) => {
+      if (embeddingModel !== undefined) return embeddingModel.embed(texts);
+      throw new ValidationError("A scorer needs vectors, and there is no embedding model", {
+        hint: "Give the evaluation, or the scorer, an embedding model.",
+      });
+    },
+  };
+}
+
+/** @throws ScoreError for anything that is no value from 0 to 1. */
+function checkedScore(given: unknown, passAt: number): TrialScore & { readonly value: number } {
+  const fields = asFields(given);
+  const raw = fields === undefined ? given : fields["value"];
+  const value = typeof raw === "boolean" ? Number(raw) : raw;
+  if (typeof value !== "number" || Number.isNaN(value))
+    throw new ScoreError(`The score is no number: ${preview(raw)}`, "not-a-number");
+  if (value < 0 || value > 1)
+    throw new ScoreError(`The score is not between 0 and 1: ${preview(value)}`, "out-of-range");
+  const { reason, evidence } = fields ?? {};
+  return {
+    value,
+    passed: value >= passAt,
+    ...(typeof reason === "string" && { reason }),
+    ...(evidence !== undefined && { evidence }),
+  };
+}

@@ -1,0 +1,28 @@
+import { deviationOf, normalQuantile } from "./intervals.js";
+
+/** With fewer differing pairs no sign test reaches 0.05. */
+export const FEWEST_PAIRS = 6;
+const POWER = 0.8;
+
+/**
+ * The least mean difference that a paired comparison of this many cases shows with a chance of 80 %:
+ * (z(1 - alpha / 2) + z(0.8)) * s / sqrt(n), at least a sixth case in n where all differences are
+ * equal. Missing with fewer than 6 pairs.
+ */
+export function detectableDifference(
+  differences: Float64Array,
+  confidence: number,
+): number | undefined {
+  return detectable(differences.length, deviationOf(differences), confidence);
+}
+
+/** The same for a second evaluation that is not made yet: as if its scores were independent of these. */
+export function detectableNextTime(means: Float64Array, confidence: number): number | undefined {
+  return detectable(means.length, Math.SQRT2 * deviationOf(means), confidence);
+}
+
+function detectable(n: number, deviation: number, confidence: number): number | undefined {
+  if (n < FEWEST_PAIRS) return undefined;
+  const z = normalQuantile(1 - (1 - confidence) / 2) + normalQuantile(POWER);
+  return Math.max((z * deviation) / Math.sqrt(n), deviation === 0 ? FEWEST_PAIRS / n : 0);
+}

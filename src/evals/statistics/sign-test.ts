@@ -1,0 +1,35 @@
+/** The logarithm of a binomial coefficient. `k` is the smaller side, so the sum is short. */
+function logChoose(n: number, k: number): number {
+  let sum = 0;
+  for (let i = 1; i <= k; i++) sum += Math.log((n - k + i) / i);
+  return sum;
+}
+
+/**
+ * The p-value of the exact two-sided sign test: the chance that of `better + worse` fair coins at
+ * least this many fall on one side. 1 without any.
+ */
+export function signTest(better: number, worse: number): number {
+  const n = better + worse;
+  const most = Math.max(better, worse);
+  let sum = 0;
+  for (let k = most; k <= n; k++) sum += Math.exp(logChoose(n, n - k) - n * Math.LN2);
+  return Math.min(1, 2 * sum);
+}
+
+/** The chance that at least one of k trials passes, when c of n did: 1 - C(n - c, k) / C(n, k) (Chen et al. 2021). */
+export function passAtK(n: number, c: number, k: number): number {
+  return 1 - drawnFrom(n, n - c, k);
+}
+
+/** The chance that all of k trials pass, when c of n did: C(c, k) / C(n, k) (Yao et al. 2024). */
+export function passHatK(n: number, c: number, k: number): number {
+  return drawnFrom(n, c, k);
+}
+
+/** The chance that k things drawn from n are all among c of them. */
+function drawnFrom(n: number, c: number, k: number): number {
+  let chance = 1;
+  for (let i = 0; i < k; i++) chance *= Math.max(0, c - i) / (n - i);
+  return chance;
+}

@@ -1,0 +1,71 @@
+import type { EnsembleOutput } from "../../contracts/output.js";
+import type { RunOptions } from "../../contracts/run.js";
+import type { NamedCase } from "../evaluation-case.js";
+import type { EvaluationSpending, TrialWay } from "../trial-way.js";
+import { AgentEnsembleError } from "../../contracts/errors.js";
+import { addSpending, NO_SPENDING, spendingOf, wayOfRuns } from "../way-of-runs.js";
+
+/** One trial of a case, as a target gets it. */
+export interface TrialRequest {
+  readonly case: NamedCase;
+  readonly trial: number;
+  /** The id of its run, and the start of the ids of further ones. */
+  readonly id: string;
+  readonly signal: AbortSignal;
+  /** For every run of the trial. */
+  readonly options: RunOptions;
+  /** Asks the model of simulated users. */
+  ask(instructions: string, conversation: readonly string[]): Promise<string>;
+}
+
+/** Does trials of one kind of target. */
+export interface TargetRunner {
+  /** Returns the output; reports the runs that it made. */
+  perform(request: TrialRequest, runs: TrialRuns): Promise<unknown>;
+  /** A text that differs where the target does; missing where nothing is known of it. */
+  fingerprint?(input: unknown): Promise<string>;
+}
+
+/** The runs of a trial, those that failed included. */
+export class TrialRuns {
+  readonly #runs: EnsembleOutput[] = [];
+  #spending: EvaluationSpending = NO_SPENDING;
+  #earlier: TrialWay | undefined;
+
+  /** Waits for a run, and keeps what it did. `isPart`: a run that joined another counts its usage. */
+  async of<O extends EnsembleOutput>(run: Promise<O>, isPart = false): Promise<O> {
+    try {
+      const output = await run;
+      this.#add(output, isPart);
+      return output;
+    } catch (error) {
+      const output = AgentEnsembleError.find(error)?.output;
+      if (output !== undefined) this.#add(output, isPart);
+      throw error;
+    }
+  }
+
+  /** Counts the usage of a run that is no work of the target's agents. */
+  count(output: EnsembleOutput): void {
+    this.#spending = addSpending(this.#spending, spendingOf(output.metrics.ledger));
+  }
+
+  /** Sets what an earlier run did. */
+  use(way: TrialWay): void {
+    this.#earlier = way;
+    this.#spending = way.spending;
+  }
+
+  way(durationMs: number): TrialWay {
+    return this.#earlier ?? wayOfRuns(this.#runs, this.#spending, durationMs);
+  }
+
+  get outputs(): readonly EnsembleOutput[] {
+    return this.#runs;
+  }
+
+  #add(output: EnsembleOutput, isPart: boolean): void {
+    this.#runs.push(output);
+    if (!isPart) this.count(output);
+  }
+}

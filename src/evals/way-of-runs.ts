@@ -1,0 +1,139 @@
+import type { EnsembleOutput } from "../contracts/output.js";
+import type { DelegationTrace, TaskTrace, ToolCallTrace } from "../contracts/trace.js";
+import type { UsageRecord } from "../contracts/usage.js";
+import type {
+  EvaluationSpending,
+  TrialWay,
+  WayDelegation,
+  WayMessage,
+  WayToolCall,
+} from "./trial-way.js";
+import { parsedOrText } from "../util/json/parsed-or-text.js";
+import { asList } from "../util/objects.js";
+
+/** No calls. */
+export const NO_SPENDING: EvaluationSpending = Object.freeze({
+  calls: 0,
+  answered: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+});
+
+const addAmounts = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined && b === undefined ? undefined : (a ?? 0) + (b ?? 0);
+
+/** The sum of two amounts. */
+export function addSpending(a: EvaluationSpending, b: EvaluationSpending): EvaluationSpending {
+  const cost = addAmounts(a.cost, b.cost);
+  const recordedCost = addAmounts(a.recordedCost, b.recordedCost);
+  return {
+    calls: a.calls + b.calls,
+    answered: a.answered + b.answered,
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    ...(cost !== undefined && { cost }),
+    ...(recordedCost !== undefined && { recordedCost }),
+  };
+}
+
+/** What the calls of a ledger used. */
+export function spendingOf(ledger: readonly UsageRecord[]): EvaluationSpending {
+  let [calls, answered, inputTokens, outputTokens] = [0, 0, 0, 0];
+  let [cost, recordedCost]: (number | undefined)[] = [];
+  for (const record of ledger) {
+    if (record.outcome === "answered") answered += record.calls ?? 1;
+    else calls += record.calls ?? 1;
+    inputTokens += Math.max(0, record.inputTokens);
+    outputTokens += Math.max(0, record.outputTokens);
+    if (record.recorded === true) recordedCost = addAmounts(recordedCost, record.cost);
+    else cost = addAmounts(cost, record.cost);
+  }
+  return {
+    calls,
+    answered,
+    inputTokens,
+    outputTokens,
+    ...(cost !== undefined && { cost }),
+    ...(recordedCost !== undefined && { recordedCost }),
+  };
+}
+
+/** What the runs of a trial did. Their traces are read, so call it once. */
+export function wayOfRuns(
+  runs: readonly EnsembleOutput[],
+  spending: EvaluationSpending,
+  durationMs: number,
+): TrialWay {
+  return wayOfTasks(
+    runs.map(({ runId }) => runId),
+    runs.flatMap(({ trace }) => trace.taskTraces),
+    spending,
+    durationMs,
+  );
+}
+
+/** What the tasks of traces did, those of workers within delegations included. */
+export function wayOfTasks(
+  runIds: readonly string[],
+  traces: readonly TaskTrace[],
+  spending: EvaluationSpending,
+  durationMs: number,
+): TrialWay {
+  const toolCalls: WayToolCall[] = [];
+  const delegations: WayDelegation[] = [];
+  const conversations: { readonly task: string; readonly messages: readonly WayMessage[] }[] = [];
+  let refusedDelegations = 0;
+  const visit = (task: TaskTrace): void => {
+    const interactions = task.llmInteractions;
+    const calls = interactions.flatMap((interaction) => interaction.toolCalls);
+    for (const call of [...calls, ...task.toolCalls.filter((one) => !calls.includes(one))])
+      toolCalls.push(toolCallOf(call, task.taskId));
+    for (const delegation of task.delegations) {
+      delegations.push(delegationOf(delegation));
+      if (delegation.workerTrace !== undefined && delegation.workerTrace !== null)
+        visit(delegation.workerTrace);
+    }
+    refusedDelegations += task.metrics?.refusedDelegationCount ?? 0;
+    const last = interactions.findLast(({ messages }) => asList(messages).length > 0);
+    if (last !== undefined)
+      conversations.push({ task: task.taskId, messages: last.messages.map(messageOfTrace) });
+  };
+  for (const task of traces) visit(task);
+  return {
+    runIds,
+    toolCalls,
+    delegations,
+    refusedDelegations,
+    conversations,
+    spending,
+    durationMs,
+  };
+}
+
+function toolCallOf(call: ToolCallTrace, taskId: string): WayToolCall {
+  const { toolName: name, result, outcome } = call;
+  return { name, arguments: parsedOrText(call.arguments), result, outcome, taskId };
+}
+
+function delegationOf({
+  delegatorRole: from,
+  workerRole: to,
+  taskDescription: task,
+  succeeded,
+}: DelegationTrace): WayDelegation {
+  return { from, to, task, succeeded };
+}
+
+function messageOfTrace({
+  role,
+  content,
+  toolCalls,
+  toolName,
+}: TaskTrace["llmInteractions"][number]["messages"][number]): WayMessage {
+  return {
+    role,
+    content,
+    ...(asList(toolCalls).length > 0 && { toolCalls }),
+    ...(typeof toolName === "string" && { toolName }),
+  };
+}

@@ -1,0 +1,146 @@
+import type { EnsembleOutput } from "../../contracts/output.js";
+import type { Inputs } from "../../contracts/types.js";
+import { AgentEnsembleError } from "../../contracts/errors.js";
+import {
+  checkOptions,
+  requireDuration,
+  requireFunction,
+  requireInteger,
+} from "../../contracts/validation.js";
+import { messageOf } from "../../util/errors.js";
+import type { ChaosFault } from "./chaos-options.js";
+import type { InjectedFault } from "./fault-plan.js";
+import { chaos, type Chaos } from "./index.js";
+
+/** The part of an ensemble that a rehearsal uses. */
+export interface RehearsedTeam {
+  run(
+    inputs: Inputs,
+    options: { readonly runId: string; readonly timeoutMs: number; readonly throwOnError: false },
+  ): Promise<EnsembleOutput>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Options of {@link rehearse}. */
+export interface RehearsalOptions {
+  /** Makes the team with this plugin in its `plugins`. Called for each execution: a lost process is a new team. */
+  readonly team: (plugin: Chaos) => RehearsedTeam;
+  readonly faults: readonly ChaosFault[];
+  /** Number of runs, each with a seed counted from 1. Default 20. */
+  readonly runs?: number | undefined;
+  readonly inputs?: Inputs | undefined;
+  /** Time limit of one execution in milliseconds. Default 60,000. */
+  readonly timeoutMs?: number | undefined;
+  /** Most executions of one run whose process is lost. Default 5. */
+  readonly executions?: number | undefined;
+  /** Most tokens of one run, input and output. Default: not checked. */
+  readonly maxTokens?: number | undefined;
+}
+
+/** What came of one run. */
+export interface RehearsedRun {
+  readonly seed: number;
+  readonly outcome: "finished" | "refused";
+  /** The code of the error, if it was refused. */
+  readonly code?: string;
+  readonly injected: readonly InjectedFault[];
+  /** What did not hold. */
+  readonly violations: readonly string[];
+}
+
+/** What came of a rehearsal. */
+export interface RehearsalReport {
+  readonly runs: readonly RehearsedRun[];
+  readonly finished: number;
+  readonly refused: number;
+  /** Number of faults by kind. */
+  readonly injected: Readonly<Record<string, number>>;
+  /** The violations of all runs, each with its seed. Empty: all held. */
+  readonly violations: readonly string[];
+}
+
+const TIMEOUT_MS = 60_000;
+const OPTIONS = ["team", "faults", "runs", "inputs", "timeoutMs", "executions", "maxTokens"];
+
+/**
+ * Runs a team with injected faults and checks what must hold: each run finishes or ends with an
+ * error of the framework within its time, keeps its tokens, and pays for no call and no tool twice.
+ * A run whose process is lost is executed again under its id by a new team, as `durable()` expects.
+ * @throws ValidationError for an unknown option or a value out of range.
+ */
+export async function rehearse(options: RehearsalOptions): Promise<RehearsalReport> {
+  checkOptions("rehearse", options, OPTIONS);
+  requireFunction("rehearse team", options.team);
+  requireInteger("rehearse runs", options.runs, 1);
+  requireInteger("rehearse executions", options.executions, 1);
+  requireInteger("rehearse maxTokens", options.maxTokens, 1);
+  requireDuration("rehearse timeoutMs", options.timeoutMs);
+  const runs: RehearsedRun[] = [];
+  for (let seed = 1; seed <= (options.runs ?? 20); seed++)
+    runs.push(await rehearseOnce(options, seed));
+  const injected: Record<string, number> = {};
+  for (const { kind } of runs.flatMap((run) => run.injected))
+    injected[kind] = (injected[kind] ?? 0) + 1;
+  return {
+    runs,
+    finished: runs.filter(({ outcome }) => outcome === "finished").length,
+    refused: runs.filter(({ outcome }) => outcome === "refused").length,
+    injected,
+    violations: runs.flatMap(({ seed, violations }) =>
+      violations.map((violation) => `seed ${seed}: ${violation}`),
+    ),
+  };
+}
+
+async function rehearseOnce(options: RehearsalOptions, seed: number): Promise<RehearsedRun> {
+  const { timeoutMs = TIMEOUT_MS, executions = 5, inputs = {} } = options;
+  const plugin = chaos({ seed, faults: options.faults });
+  const runId = `rehearsal-${seed}`;
+  let error: unknown;
+  let tokens = 0;
+  for (let execution = 1; execution <= executions; execution++) {
+    const lostBefore = lost(plugin);
+    const team = options.team(plugin);
+    try {
+      const output = await team.run(inputs, { runId, timeoutMs, throwOnError: false });
+      error = output.error;
+      const { inputTokens, outputTokens } = output.metrics;
+      tokens = Math.max(tokens, inputTokens + outputTokens);
+    } catch (thrown) {
+      error = thrown;
+    } finally {
+      await team[Symbol.asyncDispose]();
+    }
+    if (lost(plugin) === lostBefore) break;
+  }
+  const violations = violationsOf(options, error, tokens, plugin);
+  return {
+    seed,
+    outcome: error === undefined ? "finished" : "refused",
+    ...(AgentEnsembleError.isInstance(error) && { code: error.code }),
+    injected: [...plugin.injected],
+    violations,
+  };
+}
+
+/** Returns what did not hold in a run. */
+function violationsOf(
+  { timeoutMs = TIMEOUT_MS, maxTokens = Infinity }: RehearsalOptions,
+  error: unknown,
+  tokens: number,
+  { paid }: Chaos,
+): readonly string[] {
+  const violations: string[] = [];
+  if (error !== undefined && !AgentEnsembleError.isInstance(error))
+    violations.push(`the run ended with an error of another kind: ${messageOf(error)}`);
+  if (AgentEnsembleError.isInstance(error) && error.code === "AE_RUN_TIMEOUT")
+    violations.push(`the run did not end within ${timeoutMs} ms`);
+  if (tokens > maxTokens)
+    violations.push(`the run used ${tokens} tokens; at most ${maxTokens} are allowed`);
+  for (const [step, times] of paid) if (times > 1) violations.push(`paid ${times} times: ${step}`);
+  return violations;
+}
+
+function lost({ injected }: Chaos): number {
+  return injected.filter(({ kind }) => kind === "lost worker").length;
+}

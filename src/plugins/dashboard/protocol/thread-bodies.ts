@@ -1,0 +1,56 @@
+/** A conversation whose threads can be read. */
+export interface ConversationInfo {
+  readonly name: string;
+  readonly title?: string | undefined;
+}
+
+/** `GET /api/conversations`. */
+export interface ConversationListBody {
+  readonly conversations: readonly ConversationInfo[];
+}
+
+/** A thread without its messages. */
+export interface ThreadInfo {
+  readonly id: string;
+  readonly owner?: string | undefined;
+  readonly title?: string | undefined;
+  readonly turns: number;
+  /** The agent of the last turn. */
+  readonly agentRole?: string | undefined;
+  /** ISO instants. */
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** `GET /api/conversations/{name}/threads`. */
+export interface ThreadListBody {
+  /** The last changed first. */
+  readonly threads: readonly ThreadInfo[];
+  /** The `after` of the next page. */
+  readonly next?: string | undefined;
+}
+
+/** A message of a thread. Without contents its texts are empty. */
+export interface ThreadMessageInfo {
+  readonly id: string;
+  /** The run that added it. */
+  readonly runId: string;
+  /** An ISO instant. */
+  readonly at: string;
+  readonly role: "user" | "assistant" | "tool";
+  readonly agentRole?: string | undefined;
+  readonly text: string;
+  /** Files of a user: their types. */
+  readonly files?: readonly string[] | undefined;
+  /** Tools that the agent called. */
+  readonly calls?: readonly { readonly name: string; readonly arguments: string }[] | undefined;
+}
+
+/** `GET /api/conversations/{name}/threads/{threadId}`. */
+export interface ThreadBody {
+  readonly thread: ThreadInfo;
+  /** Oldest first: those of the last turns, or of those before `before`. */
+  readonly messages: readonly ThreadMessageInfo[];
+  /** The `before` of earlier messages. */
+  readonly previous?: string | undefined;
+}

@@ -1,0 +1,86 @@
+import type { Tool, ToolBase, ToolContext } from "../../../contracts/tool.js";
+import type { JsonSchema, OutputSchema } from "../../../contracts/types.js";
+import { Agent } from "../../../contracts/agent.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { toolNameOf } from "../../../contracts/role.js";
+import { tool } from "../../../contracts/tool.js";
+import { ToolResult } from "../../../contracts/tool-result.js";
+import { preview, requireFunction } from "../../../contracts/validation.js";
+import { isObject } from "../../../util/objects.js";
+import { delegateForModel } from "../../shared/delegation/delegate-for-model.js";
+
+/** Options of {@link agentTool}: those of a tool, and these. */
+export interface AgentToolOptions<I> extends Partial<Omit<ToolBase<I>, "delegates">> {
+  /** The schema of the input. Default: an object with the text `task`. */
+  readonly inputType?: OutputSchema<I> | undefined;
+  /** The schema of the result. The calling model gets it as JSON. Default: text. */
+  readonly outputType?: OutputSchema<unknown> | undefined;
+  /** Makes the task of the agent. Default: the text `task` of the input, else the input as JSON. */
+  readonly prompt?: ((input: I) => string) | undefined;
+}
+
+const TASK_INPUT: JsonSchema = Object.freeze({
+  type: "object",
+  properties: {
+    task: {
+      type: "string",
+      description: "What to do, with everything that has to be known for it",
+    },
+  },
+  required: ["task"],
+  additionalProperties: false,
+});
+
+/**
+ * Makes a tool of an agent, for another agent. Each call is a delegation with `mode: "tool"`: a
+ * separate task with separate messages, after the delegation policies, within
+ * `maxDelegationDepth`. A refused or failed task is a failed result.
+ *
+ * Default name: the role in lower case, with `_` for other characters. Default description: the
+ * goal.
+ *
+ * @example tools: [agentTool(translator, { inputType: z.object({ text: z.string() }) })]
+ * @throws ValidationError for another value than an agent, and for invalid options.
+ */
+export function agentTool<I = { readonly task: string }>(
+  agent: Agent,
+  options: AgentToolOptions<I> = {},
+): Tool<I> {
+  if (!(agent instanceof Agent))
+    throw new ValidationError(`agentTool() needs an Agent, got: ${preview(agent)}`);
+  const { inputType, outputType, prompt = textOf, ...base } = options;
+  requireFunction("agentTool() prompt", prompt);
+  const execute = (input: I, context: ToolContext): Promise<ToolResult> =>
+    callAgent(agent, prompt(input), context, outputType);
+  return tool<I>({
+    replay: "run",
+    ...base,
+    name: base.name ?? toolNameOf("", agent.role),
+    description: base.description ?? agent.goal,
+    delegates: true,
+    input: inputType ?? (TASK_INPUT as OutputSchema<I>), // the input is `{ task }` then
+    execute,
+  });
+}
+
+async function callAgent(
+  agent: Agent,
+  taskDescription: string,
+  { scope, toolCallId }: ToolContext,
+  outputType: OutputSchema<unknown> | undefined,
+): Promise<ToolResult> {
+  if (taskDescription.trim() === "") return ToolResult.failure("The task must not be blank.");
+  const { status, errors, rawOutput, parsedOutput } = await delegateForModel(
+    scope,
+    { agentRole: agent.role, taskDescription, mode: "tool" },
+    { agent, outputType, toolCallId },
+  );
+  if (status === "FAILURE") return ToolResult.failure(errors.join("; "));
+  if (outputType === undefined) return ToolResult.success(rawOutput ?? "");
+  return ToolResult.success(JSON.stringify(parsedOutput) ?? "", parsedOutput);
+}
+
+function textOf(input: unknown): string {
+  const { task } = isObject(input) ? (input as { readonly task?: unknown }) : {};
+  return typeof task === "string" ? task : JSON.stringify(input);
+}

@@ -1,0 +1,130 @@
+import { randomBytes } from "node:crypto";
+import type { ChatMessage, ChatRequest } from "../../../contracts/chat-model.js";
+import type { LlmCall, Replace } from "../../../contracts/hooks.js";
+import type { Plugin } from "../../../contracts/plugin.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { replace } from "../../../contracts/hooks.js";
+import { requireBoolean } from "../../../contracts/validation.js";
+import { requireTextList } from "../shared/guarded-tasks.js";
+import {
+  checkOutputOptions,
+  outputGuard,
+  type OutputGuardOptions,
+  type OutputProblem,
+} from "../shared/output-guard.js";
+import { PrefixFilter } from "../shared/stream-filter.js";
+
+/** Options of {@link canary}. */
+export interface CanaryOptions extends OutputGuardOptions {
+  /**
+   * Words of at least 8 letters and digits that occur nowhere else. Give them if responses are
+   * cached or recorded. Default: a random word for each plugin.
+   */
+  readonly words?: readonly string[] | undefined;
+  /** Whether the words are added to system messages. Default true; `false` if your prompts contain them. */
+  readonly insert?: boolean | undefined;
+}
+
+const SHORTEST = 8;
+
+/** Returns the letters and digits of a text, in lower case: a word stays the same with spaces or dashes in it. */
+function lettersOf(text: string): string {
+  return text
+    .normalize("NFKC")
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]/gu, "");
+}
+
+function rot13(text: string): string {
+  return text.replace(/[a-z]/g, (letter) =>
+    String.fromCharCode(((letter.charCodeAt(0) - 97 + 13) % 26) + 97),
+  );
+}
+
+/** Returns the spellings of a word: as it is, backwards, ROT13, hexadecimal, and base64 at each of its three offsets. */
+function spellingsOf(word: string): readonly string[] {
+  const letters = lettersOf(word);
+  const encoded = [0, 1, 2].map((offset) => {
+    const text = Buffer.from(" ".repeat(offset) + word).toString("base64");
+    return lettersOf(text.slice(offset === 0 ? 0 : offset + 1, -4));
+  });
+  const hex = Buffer.from(word).toString("hex");
+  const backwards = [...letters].reverse().join("");
+  return [letters, backwards, rot13(letters), hex, ...encoded.filter(({ length }) => length >= 6)];
+}
+
+/** Returns how many characters at the end of a text could be the beginning of a spelling. */
+function heldAtEnd(text: string, spellings: readonly string[]): number {
+  const longest = Math.max(...spellings.map(({ length }) => length));
+  const tail = text.slice(-longest * 4);
+  const letters = lettersOf(tail);
+  for (let length = Math.min(longest, letters.length); length > 0; length--) {
+    const end = letters.slice(-length);
+    if (!spellings.some((spelling) => spelling.startsWith(end))) continue;
+    let start = tail.length;
+    for (let count = 0; count < length && start > 0;)
+      if (lettersOf(tail[--start] ?? "") !== "") count++;
+    return tail.length - start;
+  }
+  return 0;
+}
+
+function withLine(messages: readonly ChatMessage[], line: string): readonly ChatMessage[] {
+  const [first, ...rest] = messages;
+  return first?.role === "system"
+    ? [{ ...first, content: `${first.content}\n\n${line}` }, ...rest]
+    : [{ role: "system", content: line }, ...messages];
+}
+
+/**
+ * Adds a secret word to system messages, and refuses outputs and inputs of tools that contain it: the
+ * system prompt has leaked. Finds the word with other case, spaces and marks, backwards, in ROT13,
+ * hexadecimal and base64. A stream holds back the beginning of the word.
+ * @throws ValidationError for an unknown option or a short word.
+ */
+export function canary(options: CanaryOptions = {}): Plugin {
+  checkOutputOptions("canary", options, ["words", "insert"]);
+  requireTextList("canary words", options.words);
+  requireBoolean("canary insert", options.insert);
+  const words = options.words ?? [`AE${randomBytes(6).toString("hex")}`];
+  if (words.length === 0 || words.some((word) => lettersOf(word).length < SHORTEST))
+    throw new ValidationError(`canary words must have at least ${SHORTEST} letters and digits`);
+  const spellings = words.flatMap(spellingsOf);
+  const line = `Internal marker, never repeat it: ${words.join(" ")}`;
+  const added = new WeakMap<ChatMessage, ChatMessage>();
+  const judge = (text: string): OutputProblem | undefined => {
+    const letters = lettersOf(text);
+    return spellings.some((spelling) => letters.includes(spelling))
+      ? { kind: "canary", reason: "the text contains a canary word of the system prompt" }
+      : undefined;
+  };
+  const insert = ({ request }: LlmCall): Replace<{ request: ChatRequest }> => {
+    const [first] = request.messages;
+    const known = first === undefined ? undefined : added.get(first);
+    const messages =
+      known !== undefined && first?.role === "system"
+        ? [known, ...request.messages.slice(1)]
+        : withLine(request.messages, line);
+    if (first?.role === "system" && messages[0] !== undefined) added.set(first, messages[0]);
+    return replace({ request: { ...request, messages } });
+  };
+  return outputGuard(options, {
+    name: "guards-canary",
+    judge,
+    toolInputs: true,
+    apply(hooks) {
+      if (options.insert !== false)
+        hooks.beforeLlmCall.tap({ name: "guards-canary", lane: "transform" }, (call) =>
+          call.purpose === "judge" ? undefined : insert(call),
+        );
+    },
+    filter: () => {
+      let isRefused = false;
+      return new PrefixFilter((text, isWhole) => {
+        isRefused ||= judge(text) !== undefined;
+        if (isRefused) return 0;
+        return isWhole ? text.length : text.length - heldAtEnd(text, spellings);
+      });
+    },
+  });
+}

@@ -1,0 +1,82 @@
+import type { Plugin } from "../../../contracts/plugin.js";
+import type * as Vendor from "./language-vendor.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { preview, requireInteger } from "../../../contracts/validation.js";
+import { requireTextList } from "../shared/guarded-tasks.js";
+import {
+  checkOutputOptions,
+  outputGuard,
+  type OutputGuardOptions,
+  type OutputProblem,
+} from "../shared/output-guard.js";
+import { PrefixFilter } from "../shared/stream-filter.js";
+
+/** Options of {@link language}. */
+export interface LanguageOptions extends OutputGuardOptions {
+  /** ISO 639-1 codes of the allowed languages: `en`, `de`. */
+  readonly allow: readonly string[];
+  /** Shorter texts are allowed in any language, since their language is uncertain. Default 30 characters. */
+  readonly fromLength?: number | undefined;
+}
+
+/** Characters of a text by which its language is detected. */
+const SAMPLE = 100;
+/** Code, and the parts of a text that no language has: links, code, quotations in JSON. */
+const NO_WORDS = /```[^]*?(?:```|$)|`[^`\n]*`|https?:\/\/\S+|[\d{}[\]"'<>|*#_=()\\/]+/g;
+
+function sampleOf(text: string): string {
+  // Links and code after the sample cost nothing.
+  const words = text
+    .slice(0, SAMPLE * 6)
+    .replace(NO_WORDS, " ")
+    .replace(/\s+/g, " ")
+    .trim();
+  return words.slice(0, SAMPLE);
+}
+
+/**
+ * Refuses outputs in another language. The language is detected from the first 100 characters of
+ * words. Streams are held back until then.
+ * @throws ValidationError for an unknown option or an invalid code.
+ */
+export function language(options: LanguageOptions): Plugin {
+  checkOutputOptions("language", options, ["allow", "fromLength"]);
+  requireTextList("language allow", options.allow);
+  const { allow, fromLength = 30 } = options;
+  requireInteger("language fromLength", fromLength, 1);
+  if (
+    (allow as unknown) === undefined ||
+    allow.length === 0 ||
+    !allow.every((code) => /^[a-z]{2}$/.test(code))
+  )
+    throw new ValidationError(
+      `language allow must be ISO 639-1 codes such as 'en', got: ${preview(allow)}`,
+    );
+  let vendor: typeof Vendor | undefined;
+  const problemOf = (text: string): OutputProblem | undefined => {
+    const sample = sampleOf(text);
+    if (sample.length < fromLength) return undefined;
+    if (vendor === undefined) throw new ValidationError("Plugin 'guards-language' was not started");
+    const [best] = vendor.detectAll(sample);
+    if (best === undefined || allow.includes(best.lang)) return undefined;
+    return {
+      kind: best.lang,
+      reason: `the text is not in an allowed language (${allow.join(", ")}), but in: ${best.lang}`,
+    };
+  };
+  return outputGuard(options, {
+    name: "guards-language",
+    judge: problemOf,
+    filter: () => {
+      let verdict: boolean | undefined;
+      return new PrefixFilter((text, isWhole) => {
+        if (verdict === undefined && (isWhole || sampleOf(text).length >= SAMPLE))
+          verdict = problemOf(text) === undefined;
+        return verdict === true ? text.length : 0;
+      });
+    },
+    start: async () => {
+      vendor = await import("./language-vendor.js");
+    },
+  });
+}

@@ -1,0 +1,42 @@
+import type { Plugin } from "../../../contracts/plugin.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { requireOneOf } from "../../../contracts/validation.js";
+import { HostList } from "../../shared/fetch/host-rules.js";
+import type { GuardReporting } from "../shared/findings.js";
+import { checkGuardOptions } from "../shared/guarded-tasks.js";
+import { maskingGuard } from "../shared/masking-guard.js";
+import { linkDetector } from "./link-detector.js";
+
+/** Options of {@link links}. */
+export interface LinksOptions extends GuardReporting {
+  /**
+   * The hosts that links may lead to: `example.com`, `*.example.com` (all names below it),
+   * `localhost:8080`. An empty list allows no link.
+   */
+  readonly hosts: readonly string[];
+  /** `mask` (default): outputs have `[link removed]` in place of other links. `refuse`: the task fails. */
+  readonly action?: "mask" | "refuse" | undefined;
+}
+
+/**
+ * Allows links to the given hosts only: in outputs and streams, and in the input of tools. A link to
+ * another host can carry text out of the run as soon as a page shows an image or a person follows it.
+ * Links with a name or a password, and `javascript:`, `data:` and `file:` links are never allowed.
+ * @throws ValidationError for an unknown option or an invalid host.
+ */
+export function links(options: LinksOptions): Plugin {
+  checkGuardOptions("links", options, ["hosts", "action"]);
+  requireOneOf("links action", options.action, ["mask", "refuse"]);
+  if ((options.hosts as unknown) === undefined)
+    throw new ValidationError("links needs hosts: a list of the hosts that links may lead to");
+  const detect = linkDetector(new HostList("links hosts", options.hosts));
+  return maskingGuard(options, {
+    name: "guards-links",
+    detect,
+    mask: "[link removed]",
+    found: (kinds) => `a ${kinds.join(", ")} to a host that is not allowed`,
+    holdFrom: (text) => /\S*$/.exec(text)?.index ?? text.length,
+    toolInputs: true,
+    toolResults: false,
+  });
+}

@@ -1,0 +1,77 @@
+import { ValidationError } from "../../../contracts/errors.js";
+import {
+  knownNames,
+  preview,
+  requireBoolean,
+  requireOneOf,
+  requireText,
+} from "../../../contracts/validation.js";
+import type { Detector, GuardReporting } from "../shared/findings.js";
+import { checkGuardOptions, requireDetectors, requireTextList } from "../shared/guarded-tasks.js";
+import type { PersonalDataKind } from "./personal-detector.js";
+
+/** Options of {@link personalData}. */
+export interface PersonalDataOptions extends GuardReporting {
+  /** What to find. Default: all kinds. */
+  readonly kinds?: readonly PersonalDataKind[] | undefined;
+  /**
+   * `mask` (default): models receive placeholders. `refuse`: a task fails whose requests or output
+   * contain personal data.
+   */
+  readonly action?: "mask" | "refuse" | undefined;
+  /**
+   * Whether tools, outputs and streams get the values back. Default true. `false`: they keep the
+   * placeholders, and personal data in outputs of handlers and tools is masked too. Only with `mask`.
+   */
+  readonly restore?: boolean | undefined;
+  /** ISO codes of the countries whose identity numbers are found. Default: all known countries. */
+  readonly countries?: readonly string[] | undefined;
+  /**
+   * ISO codes of the countries whose phone numbers are found without a country code. Default: none;
+   * numbers with a country code are always found.
+   */
+  readonly phoneRegions?: readonly string[] | undefined;
+  /** Further detectors, for instance of names. Their kinds consist of letters. Default: none. */
+  readonly detectors?: readonly Detector[] | undefined;
+  /**
+   * Makes equal placeholders in all runs with this text, for caches of responses and comparisons.
+   * Keep it secret: it links persons between runs. Default: each run has its own placeholders.
+   */
+  readonly key?: string | undefined;
+}
+
+export const PERSONAL_KINDS: readonly PersonalDataKind[] = [
+  "email",
+  "phone",
+  "card",
+  "iban",
+  "identity",
+];
+
+const OPTIONS = ["kinds", "action", "restore", "countries", "phoneRegions", "detectors", "key"];
+
+/** @throws ValidationError */
+export function checkPersonalDataOptions(options: PersonalDataOptions): void {
+  const what = "personalData";
+  checkGuardOptions(what, options, OPTIONS);
+  requireTextList(`${what} kinds`, options.kinds);
+  for (const kind of options.kinds ?? [])
+    if (!PERSONAL_KINDS.includes(kind))
+      throw new ValidationError(
+        `Unknown kind in ${what}: ${preview(kind)}. ${knownNames(kind, PERSONAL_KINDS)}`,
+      );
+  requireOneOf(`${what} action`, options.action, ["mask", "refuse"]);
+  requireBoolean(`${what} restore`, options.restore);
+  if (options.restore !== undefined && options.action === "refuse")
+    throw new ValidationError(`${what} restore needs the action 'mask'`);
+  for (const name of ["countries", "phoneRegions"] as const) {
+    requireTextList(`${what} ${name}`, options[name]);
+    for (const code of options[name] ?? [])
+      if (!/^[A-Z]{2}$/.test(code))
+        throw new ValidationError(
+          `${what} ${name} must be ISO codes such as 'DE', got: ${preview(code)}`,
+        );
+  }
+  requireDetectors(`${what} detectors`, options.detectors);
+  if (options.key !== undefined) requireText(options.key, `${what} key must not be blank`);
+}

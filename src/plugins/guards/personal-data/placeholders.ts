@@ -1,0 +1,82 @@
+import { createHmac } from "node:crypto";
+import type { HookRun } from "../../../contracts/run.js";
+import type { Finding } from "../shared/findings.js";
+import { replaceFindings } from "../shared/findings.js";
+import { MessageChanger } from "../shared/message-texts.js";
+
+const ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
+const LENGTH = 7;
+/** A placeholder; models omit the brackets or change the case. */
+const PLACEHOLDER = /\[?\b([A-Z]{2,24}_[A-Z2-9]{7})\b\]?/gi;
+/** Text at the end that could be the beginning of a placeholder. */
+const BEGINNING = /\[?[A-Za-z]{0,24}(?:_[A-Za-z2-9]{0,7})?$/;
+
+/** The placeholders of the personal data of one run, and of the runs that joined it. */
+export class Placeholders {
+  readonly #byValue = new Map<string, string>();
+  readonly #values = new Map<string, string>();
+  readonly #prefixes = new Set<string>();
+  readonly messages: MessageChanger;
+
+  constructor(
+    readonly key: string,
+    detect: (text: string) => readonly Finding[],
+    noteMasked: (findings: readonly Finding[]) => void,
+  ) {
+    this.messages = new MessageChanger((text) => {
+      const findings = detect(text);
+      if (findings.length === 0) return text;
+      noteMasked(findings);
+      return this.mask(text, findings);
+    });
+  }
+
+  mask(text: string, findings: readonly Finding[]): string {
+    return replaceFindings(text, findings, (value, { kind }) => this.#placeholderOf(value, kind));
+  }
+
+  /** Returns the text with the values in place of their placeholders. */
+  restore(text: string): string {
+    if (this.#values.size === 0 || !text.includes("_")) return text;
+    return text.replace(
+      PLACEHOLDER,
+      (all, name: string) => this.#values.get(name.toUpperCase()) ?? all,
+    );
+  }
+
+  /** Returns the index from which the text could be the beginning of a placeholder. */
+  holdFrom(text: string): number {
+    if (this.#values.size === 0) return text.length;
+    const { 0: tail = "", index = text.length } = BEGINNING.exec(text) ?? {};
+    const name = tail.replace("[", "").toUpperCase();
+    const isPossible =
+      tail === "[" ||
+      [...this.#prefixes].some(
+        (prefix) => name !== "" && (prefix.startsWith(name) || name.startsWith(prefix)),
+      );
+    return isPossible ? index : text.length;
+  }
+
+  /** The name of a value depends only on key and value, so that it is the same in a resumed run and in parallel tasks. */
+  #placeholderOf(value: string, kind: string): string {
+    const known = this.#byValue.get(value);
+    if (known !== undefined) return known;
+    const bytes = createHmac("sha256", this.key).update(value).digest();
+    const prefix = `${kind.replace(/[^a-z]/gi, "").toUpperCase()}_`;
+    let code = "";
+    for (let index = 0; index < LENGTH; index++)
+      code += ALPHABET[(bytes[index] ?? 0) % ALPHABET.length];
+    const placeholder = `[${prefix}${code}]`;
+    this.#byValue.set(value, placeholder);
+    this.#values.set(`${prefix}${code}`, value);
+    this.#prefixes.add(prefix);
+    return placeholder;
+  }
+}
+
+/** Returns the run that a run joined first: joined runs share placeholders. */
+export function outermostRun(run: HookRun): HookRun {
+  let outermost = run;
+  while (outermost.parent !== undefined) outermost = outermost.parent;
+  return outermost;
+}

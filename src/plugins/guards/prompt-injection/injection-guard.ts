@@ -1,0 +1,297 @@
+import { createHash } from "node:crypto";
+import type { ChatMessage, ChatRequest } from "../../../contracts/chat-model.js";
+import type {
+  After,
+  LlmCall,
+  MemoryWrite,
+  Reject,
+  Replace,
+  TaskCall,
+  ToolCallContext,
+} from "../../../contracts/hooks.js";
+import type { HookRun } from "../../../contracts/run.js";
+import type { GuardReport } from "../shared/findings.js";
+import type { PromptInjectionOptions } from "./prompt-injection-options.js";
+import { reject, replace } from "../../../contracts/hooks.js";
+import { Tokens } from "../../../contracts/tokens.js";
+import { ToolResult } from "../../../contracts/tool-result.js";
+import { guardrailRefusal } from "../../shared/guardrail-refusal.js";
+import { PromptLibrary } from "../../shared/prompts/prompt-library.js";
+import { GuardedTasks, reportTo } from "../shared/guarded-tasks.js";
+import { changedMessage, changedPart } from "../shared/message-texts.js";
+import { scoreInjection, withoutUnseen } from "./injection-patterns.js";
+import { INJECTION_TEMPLATES } from "./injection-prompts.js";
+
+export const GUARD_NAME = "guards-prompt-injection";
+
+/** Texts with a sign are suspected; with this score they are findings without a judge. */
+const FINDING = 1;
+/** Characters of a text that a person sees. */
+const SHOWN = 2_000;
+
+/** A finding in a text. */
+interface Injection {
+  readonly kinds: readonly string[];
+}
+
+type Place = Pick<TaskCall, "run" | "taskId">;
+
+/** Finds instructions in text from outside, and acts on them. */
+export class InjectionGuard {
+  readonly tasks = new GuardedTasks();
+  readonly #library = new PromptLibrary(INJECTION_TEMPLATES);
+  /** Documents that were read, by message. */
+  readonly #documents = new WeakMap<HookRun, WeakMap<ChatMessage, ChatMessage>>();
+
+  constructor(readonly options: PromptInjectionOptions) {}
+
+  get action(): "mark" | "refuse" | "review" {
+    return this.options.action ?? "mark";
+  }
+
+  isChecked({ tool }: ToolCallContext): boolean {
+    return this.options.tools !== "untrusted" || tool.untrusted === true;
+  }
+
+  /** Marks a tool's result, or asks a person about it. */
+  async result(
+    call: After<ToolCallContext, "result", ToolResult>,
+  ): Promise<void | Replace<{ result: ToolResult }>> {
+    const { result } = call;
+    if (result === undefined || !this.isChecked(call)) return;
+    const found = await this.#inspect(resultText(result), call);
+    if (found === undefined) return;
+    const source = `tool '${call.tool.name}'`;
+    if (this.action === "mark") {
+      this.#report(call, "tool result", "marked", found);
+      const mark = (text: string): string =>
+        text === "" ? text : this.#marked(call, text, source);
+      return replace({ result: markedResult(result, mark) });
+    }
+    if (this.action !== "review") return; // the policy refuses
+    const refusal = await this.#ask(call, resultText(result), found);
+    return refusal === undefined ? undefined : replace({ result: ToolResult.failure(refusal) });
+  }
+
+  /** Refuses a tool's result. */
+  async judgeResult(call: After<ToolCallContext, "result", ToolResult>): Promise<void | Reject> {
+    const { result } = call;
+    if (result === undefined || !this.isChecked(call)) return;
+    const found = await this.#inspect(resultText(result), call);
+    if (found === undefined) return;
+    this.#report(call, "tool result", "refused", found);
+    return reject(
+      `The result of tool '${call.tool.name}' was withheld: it contains instructions to the model (${found.kinds.join(", ")})`,
+    );
+  }
+
+  /** Marks documents in user messages. */
+  async request(call: LlmCall): Promise<void | Replace<{ request: ChatRequest }>> {
+    const { messages } = call.request;
+    let isSame = true;
+    const changed: ChatMessage[] = [];
+    for (const message of messages) {
+      const marked = await this.#document(call, message);
+      isSame &&= marked === message;
+      changed.push(marked);
+    }
+    return isSame ? undefined : replace({ request: { ...call.request, messages: changed } });
+  }
+
+  /** Refuses a request with such a document, or asks a person about it. */
+  async judgeRequest(call: LlmCall): Promise<void | Reject> {
+    for (const message of call.request.messages) {
+      if (message.role !== "user" || this.#known(call.run).has(message)) continue;
+      for (const text of this.#outsideTexts(call.run, message)) {
+        const found = await this.#inspect(text, call);
+        if (found === undefined) continue;
+        const refusal =
+          this.action === "review"
+            ? await this.#ask(call, text, found)
+            : this.#refusalOf(call, found);
+        if (refusal === undefined) continue;
+        const task = this.tasks.find(call);
+        return task === undefined
+          ? reject(refusal)
+          : guardrailRefusal("INPUT", task, { reason: refusal }, GUARD_NAME);
+      }
+      this.#known(call.run).set(message, message);
+    }
+  }
+
+  /** Marks an entry of memory. */
+  async entry(call: MemoryWrite): Promise<void | Replace<Pick<MemoryWrite, "entry">>> {
+    const found = await this.#inspect(call.entry.content, call);
+    if (found === undefined) return;
+    this.#report(call, "memory", "marked", found);
+    const content = this.#marked(call, call.entry.content, "an earlier run");
+    return replace({ entry: { ...call.entry, content } });
+  }
+
+  async judgeEntry(call: MemoryWrite): Promise<void | Reject> {
+    const found = await this.#inspect(call.entry.content, call);
+    if (found === undefined) return;
+    this.#report(call, "memory", "refused", found);
+    return reject(`The entry contains instructions to a model (${found.kinds.join(", ")})`);
+  }
+
+  #refusalOf(call: Place, found: Injection): string {
+    this.#report(call, "request", "refused", found);
+    return `a document contains instructions to the model (${found.kinds.join(", ")})`;
+  }
+
+  #known(run: HookRun): WeakMap<ChatMessage, ChatMessage> {
+    let known = this.#documents.get(run);
+    if (known === undefined) this.#documents.set(run, (known = new WeakMap()));
+    return known;
+  }
+
+  async #document(call: LlmCall, message: ChatMessage): Promise<ChatMessage> {
+    if (message.role !== "user") return message;
+    const known = this.#known(call.run);
+    const earlier = known.get(message);
+    if (earlier !== undefined) return earlier;
+    let marked: ChatMessage = message;
+    for (const text of this.#outsideTexts(call.run, message)) {
+      const found = await this.#inspect(text, call);
+      if (found === undefined) continue;
+      this.#report(call, "request", "marked", found);
+      const note = this.#marked(call, text, "a document");
+      marked = changedMessage(marked, (all) => all.replace(text, () => note));
+    }
+    known.set(message, marked);
+    return marked;
+  }
+
+  /** Returns the texts from outside in a user message: documents and named inputs. */
+  #outsideTexts(run: HookRun, message: ChatMessage): readonly string[] {
+    if (message.role !== "user") return [];
+    const texts: string[] = [];
+    const inputs = (this.options.inputs ?? []).flatMap((name) => {
+      const value = run.inputs[name];
+      return typeof value === "string" && value.trim() !== "" ? [value] : [];
+    });
+    const isDocument = typeof message.content !== "string" && this.options.documents !== false;
+    changedMessage(message, (text) => {
+      if (isDocument) texts.push(text);
+      else texts.push(...inputs.filter((value) => text.includes(value)));
+      return text;
+    });
+    return texts;
+  }
+
+  #marked({ run }: Place, text: string, source: string): string {
+    const texts = this.#library.textsOf(run.all(Tokens.PromptTemplates), run);
+    const shown = withoutUnseen(text);
+    return texts.render("guards.outsideText", { source, text: shown, id: markId(text) });
+  }
+
+  /** Returns the finding in a text, after the judge if there is one. */
+  async #inspect(text: string, place: Place): Promise<Injection | undefined> {
+    const { score, kinds } = scoreInjection(text);
+    const { judge, judged } = this.options;
+    if (judge === undefined) return score >= FINDING ? { kinds } : undefined;
+    if (judged !== "all" && score === 0) return undefined;
+    const task = this.tasks.find(place);
+    const isInjection = task === undefined ? score > 0 : await this.#isJudgedInjection(task, text);
+    return isInjection ? { kinds: kinds.length === 0 ? ["judged"] : kinds } : undefined;
+  }
+
+  /** Anything but a clear answer counts as an injection. */
+  async #isJudgedInjection(task: TaskCall, text: string): Promise<boolean> {
+    const { run } = task;
+    const texts = this.#library.textsOf(run.all(Tokens.PromptTemplates), run);
+    try {
+      const { message } = await run.chat(
+        task,
+        {
+          messages: [
+            { role: "system", content: texts.render("guards.judgeSystem", {}) },
+            {
+              role: "user",
+              content: texts.render("guards.judgeUser", { text: JSON.stringify(text) }),
+            },
+          ],
+          maxOutputTokens: 200,
+        },
+        { purpose: "judge", model: run.resolveModel(this.options.judge ?? "") },
+      );
+      return !/^\W*(?:json\W*)?"injection"\s*:\s*false\W*$/.test(message.content);
+    } catch (error) {
+      if (task.signal.aborted) throw error;
+      run.warn(`${GUARD_NAME}: the judge failed, so the text counts as an injection`);
+      return true;
+    }
+  }
+
+  /** Asks a person. Returns the reason of a refusal. */
+  async #ask(
+    call: LlmCall | ToolCallContext,
+    text: string,
+    found: Injection,
+  ): Promise<string | undefined> {
+    const source = "call" in call ? `tool '${call.tool.name}'` : "a document";
+    const id = "call" in call ? call.call.id : markId(text);
+    const gate = call.run.find(Tokens.ReviewGate);
+    const place = "call" in call ? "tool result" : "request";
+    const task = this.tasks.find(call);
+    const kinds = found.kinds.join(", ");
+    if (gate?.canAsk(call.run) === true && task !== undefined) {
+      const decision = await gate.ask(
+        {
+          prompt:
+            "This text contains what looks like instructions to the model. May the model read it?",
+          ...this.options.review,
+          timing: "DURING_EXECUTION",
+          taskDescription: `Text from ${source} (${kinds})`,
+          taskOutput: text.slice(0, SHOWN),
+          truncated: text.length > SHOWN,
+          ...("call" in call && { toolName: call.tool.name, callId: call.call.id }),
+          key: `injection:${id}`,
+        },
+        {
+          run: call.run,
+          taskId: call.taskId,
+          parentTaskId: call.parentTaskId,
+          agentRole: call.agentRole,
+          attempt: task.attempt,
+          signal: call.signal,
+        },
+      );
+      if (decision.type === "CONTINUE") {
+        this.#report(call, place, "approved", found);
+        return undefined;
+      }
+    }
+    this.#report(call, place, "refused", found);
+    return `The text from ${source} was withheld: it contains instructions to the model (${kinds})`;
+  }
+
+  #report(
+    call: Place,
+    place: GuardReport["place"],
+    action: GuardReport["action"],
+    { kinds }: Injection,
+  ): void {
+    reportTo(this.options, call, { guard: GUARD_NAME, place, action, kinds });
+  }
+}
+
+/** Returns the result with its texts marked; the structured value is not sent to models. */
+function markedResult(result: ToolResult, mark: (text: string) => string): ToolResult {
+  if (!result.ok) return ToolResult.failure(mark(result.errorMessage ?? ""));
+  const parts = result.parts.map((part) => changedPart(part, mark));
+  const { structured, sources } = result;
+  return ToolResult.success(mark(result.output), structured, { parts, sources });
+}
+
+function resultText(result: ToolResult): string {
+  const texts = [result.ok ? result.output : (result.errorMessage ?? "")];
+  for (const part of result.parts) if (part.type === "text") texts.push(part.text);
+  return texts.join("\n");
+}
+
+/** A mark depends only on its text, so that equal requests stay equal for caches. */
+function markId(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 12);
+}

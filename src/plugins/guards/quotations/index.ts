@@ -1,0 +1,137 @@
+import type { Plugin } from "../../../contracts/plugin.js";
+import type { HookRun } from "../../../contracts/run.js";
+import { requireInteger } from "../../../contracts/validation.js";
+import { folded } from "../shared/folded-words.js";
+import { requireTextList } from "../shared/guarded-tasks.js";
+import {
+  checkOutputOptions,
+  outputGuard,
+  type JudgedPlace,
+  type OutputGuardOptions,
+  type OutputProblem,
+} from "../shared/output-guard.js";
+import { PrefixFilter } from "../shared/stream-filter.js";
+
+/** Options of {@link quotations}. */
+export interface QuotationsOptions extends OutputGuardOptions {
+  /** Texts that may be quoted, in addition to the task's. Default: none. */
+  readonly sources?: readonly string[] | undefined;
+  /** Shorter quotations are not checked: they are often names and terms. Default 4 words. */
+  readonly fromWords?: number | undefined;
+}
+
+/** Text in quotation marks of several languages, and block quotations of Markdown. */
+const QUOTED =
+  /"([^"\n]{3,2000})"|\u201c([^\u201d\u201c]{3,2000})[\u201d\u201c]|\u201e([^\u201c\u201d]{3,2000})[\u201c\u201d]|\u00ab\s?([^\u00bb]{3,2000})\s?\u00bb|\u00bb([^\u00ab]{3,2000})\u00ab|^[ \t]*> ?(.{3,2000})$/gmu;
+const OPENING = /["\u201c\u201e\u00ab\u00bb]|^[ \t]*>/gmu;
+const OMISSION = /\s*(?:\[?\s*(?:\.{3}|\u2026)\s*\]?)\s*/;
+const EDGES = /^[\s"'.,;:!?\-()[\]]+|[\s"'.,;:!?\-()[\]]+$/g;
+
+/** Returns the text without differences that do not change a quotation: case, accents, marks, spaces. */
+function comparable(text: string): string {
+  return folded(text)
+    .replace(/["'*_`]/g, "")
+    .replace(/\s+/g, " ")
+    .trim();
+}
+
+/** Keeps what the tasks of a run have read. */
+class ReadTexts {
+  readonly #runs = new WeakMap<HookRun, Map<string, string[]>>();
+
+  add(run: HookRun, taskId: string, text: string): void {
+    const tasks = this.#runs.get(run) ?? new Map<string, string[]>();
+    this.#runs.set(run, tasks);
+    const texts = tasks.get(taskId) ?? [];
+    tasks.set(taskId, texts);
+    texts.push(comparable(text));
+  }
+
+  of({ run, taskId, task }: JudgedPlace, given: readonly string[]): readonly string[] {
+    const asked =
+      task === undefined
+        ? []
+        : [
+            task.task.description,
+            task.task.expectedOutput,
+            ...task.contextOutputs.map(({ raw }) => raw),
+            ...task.promptSections.map(({ text }) => text),
+          ];
+    const inputs = Object.values(run.inputs).filter((value) => typeof value === "string");
+    return [
+      ...given,
+      ...(this.#runs.get(run)?.get(taskId) ?? []),
+      ...[...asked, ...inputs].map(comparable),
+    ];
+  }
+}
+
+/** Returns the first quotation of a text that is in none of the sources. */
+function inventedIn(
+  text: string,
+  readSources: () => readonly string[],
+  fromWords: number,
+): string | undefined {
+  let sources: readonly string[] | undefined;
+  for (const match of text.matchAll(QUOTED)) {
+    const quoted = match.slice(1).find((part) => part !== undefined) ?? "";
+    for (const part of quoted.split(OMISSION)) {
+      const plain = comparable(part).replace(EDGES, "");
+      if (plain.split(" ").length < fromWords) continue;
+      sources ??= readSources();
+      if (!sources.some((source) => source.includes(plain))) return part;
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Refuses outputs with a quotation that is in no source: the task's description and context, the
+ * inputs of the run, the results of the task's tools, and the given texts. Case, accents, quotation
+ * marks and spaces do not matter; `...` stands for an omission. A stream is held back within a quotation.
+ * @throws ValidationError for an unknown option.
+ */
+export function quotations(options: QuotationsOptions = {}): Plugin {
+  checkOutputOptions("quotations", options, ["sources", "fromWords"]);
+  requireTextList("quotations sources", options.sources);
+  requireInteger("quotations fromWords", options.fromWords, 1);
+  const { fromWords = 4 } = options;
+  const given = (options.sources ?? []).map(comparable);
+  const texts = new ReadTexts();
+  const judge = (text: string, place: JudgedPlace): OutputProblem | undefined => {
+    const invented = inventedIn(text, () => texts.of(place, given), fromWords);
+    return invented === undefined
+      ? undefined
+      : { kind: "quotation", reason: `the quotation is in no source: "${invented.slice(0, 200)}"` };
+  };
+  return outputGuard(options, {
+    name: "guards-quotations",
+    judge,
+    apply(hooks) {
+      hooks.afterToolCall.tap(
+        { name: "guards-quotations", lane: "transform", order: "post" },
+        ({ run, taskId, result }) => {
+          if (result?.ok === true) texts.add(run, taskId, result.output);
+        },
+      );
+    },
+    filter: (place) => {
+      let isRefused = false;
+      return new PrefixFilter((text, isWhole) => {
+        const end = isWhole ? text.length : openQuotation(text);
+        isRefused ||= judge(text.slice(0, end), place) !== undefined;
+        return isRefused ? 0 : end;
+      });
+    },
+  });
+}
+
+/** Returns the index of a quotation that is not closed yet; else the length of the text. */
+function openQuotation(text: string): number {
+  const closed = [...text.matchAll(QUOTED)].filter(
+    ({ 0: all, index }) => !/^[ \t]*>/.test(all) || index + all.length < text.length,
+  );
+  const end = closed.reduce((last, { 0: all, index }) => Math.max(last, index + all.length), 0);
+  const { index } = [...text.slice(end).matchAll(OPENING)][0] ?? {};
+  return index === undefined ? text.length : end + index;
+}

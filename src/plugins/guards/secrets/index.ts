@@ -1,0 +1,67 @@
+import type { Plugin } from "../../../contracts/plugin.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { requireBoolean, requireOneOf } from "../../../contracts/validation.js";
+import { isSecretVariable } from "../../../util/redaction/secret-shapes.js";
+import type { Detector, GuardReporting } from "../shared/findings.js";
+import { checkGuardOptions, requireTextList } from "../shared/guarded-tasks.js";
+import { maskingGuard } from "../shared/masking-guard.js";
+import { secretDetector, secretHoldFrom } from "./secret-detector.js";
+
+/** Options of {@link secrets}. */
+export interface SecretsOptions extends GuardReporting {
+  /** `mask` (default): outputs have `[secret]` in place of a secret. `refuse`: the task fails. */
+  readonly action?: "mask" | "refuse" | undefined;
+  /** Further secrets, found in any place. Texts with fewer than 8 characters are refused. Default: none. */
+  readonly values?: readonly string[] | undefined;
+  /** Texts that are no secrets, for instance keys of documentation. Default: none. */
+  readonly allow?: readonly string[] | undefined;
+  /** Whether a tool call with a secret in its input is refused. Default true. */
+  readonly toolInputs?: boolean | undefined;
+}
+
+const SHORTEST = 8;
+
+/** Returns the detector with the known values and without those that are allowed. */
+function detectorOf({ values = [], allow = [] }: SecretsOptions): Detector {
+  const known = Object.entries(process.env).flatMap(([name, value = ""]) =>
+    isSecretVariable(name) && value.trim().length >= SHORTEST ? [value.trim()] : [],
+  );
+  const longestFirst = [...new Set([...known, ...values])].sort((a, b) => b.length - a.length);
+  const find = secretDetector(longestFirst);
+  const allowed = new Set(allow);
+  return (text) => find(text).filter(({ start, end }) => !allowed.has(text.slice(start, end)));
+}
+
+/** Shorter values would be found in ordinary words. @throws ValidationError */
+function requireLong(values: readonly string[] = []): void {
+  values.forEach((value, index) => {
+    if (value.length < SHORTEST)
+      throw new ValidationError(
+        `secrets values[${index}] must have at least ${SHORTEST} characters`,
+      );
+  });
+}
+
+/**
+ * Keeps secrets out of outputs, streams, results of tools and inputs of tools: keys with the format
+ * of a vendor, passwords after their label, private keys, the values of environment variables named
+ * like secrets, and the given values.
+ * @throws ValidationError for an unknown option or an invalid value.
+ */
+export function secrets(options: SecretsOptions = {}): Plugin {
+  checkGuardOptions("secrets", options, ["action", "values", "allow", "toolInputs"]);
+  requireOneOf("secrets action", options.action, ["mask", "refuse"]);
+  requireTextList("secrets allow", options.allow);
+  requireTextList("secrets values", options.values);
+  requireLong(options.values);
+  requireBoolean("secrets toolInputs", options.toolInputs);
+  return maskingGuard(options, {
+    name: "guards-secrets",
+    detect: detectorOf(options),
+    mask: "[secret]",
+    found: (kinds) => `a secret (${kinds.join(", ")})`,
+    holdFrom: secretHoldFrom,
+    toolInputs: options.toolInputs ?? true,
+    toolResults: true,
+  });
+}

@@ -1,0 +1,163 @@
+import type { Detector, Finding } from "../shared/findings.js";
+
+/** Keys whose prefix, alphabet and length the vendor documents. */
+const KEYS: readonly (readonly [kind: string, pattern: RegExp])[] = [
+  ["AWS access key", /\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b/],
+  ["Anthropic key", /\bsk-ant-[a-z0-9]{2,12}-[\w-]{20,}/],
+  [
+    "OpenAI key",
+    /\bsk-(?:proj|svcacct|admin|None)-[\w-]{20,}|\bsk-[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20}\b|\bsk-(?=[A-Za-z]*\d)(?=[a-z\d]*[A-Z])[A-Za-z0-9]{32,}\b/,
+  ],
+  ["OpenRouter key", /\bsk-or-v1-[0-9a-f]{64}\b/],
+  ["GitHub token", /\bgh[pousr]_[A-Za-z0-9]{36,}|\bgithub_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{40,}/],
+  ["GitLab token", /\bgl(?:pat|dt|rt|cbt|ptt|agent|oas|soat|ffct|imt)-[\w-]{20,}/],
+  [
+    "Slack token",
+    /\bxox[abeoprs]-(?:\d[\w-]{9,}|[\w-]{0,8}\d{6}[\w-]{8,})|\bxapp-\d-[A-Z0-9]+-\d+-[a-z0-9]+/,
+  ],
+  ["Slack webhook", /\bhooks\.slack\.com\/(?:services|workflows|triggers)\/[A-Za-z0-9+/]{20,}/],
+  ["Stripe key", /\b[rs]k_(?:live|test|prod)_[A-Za-z0-9]{10,}\b|\bwhsec_[A-Za-z0-9+/]{24,}/],
+  ["Google key", /\bAIza[\w-]{35}(?![\w-])|\bGOCSPX-[\w-]{28}(?![\w-])|\bya29\.[\w-]{30,}/],
+  ["Hugging Face token", /\b(?:hf|api_org)_[A-Za-z]{34}\b/],
+  ["npm token", /\bnpm_[A-Za-z0-9]{36}\b/],
+  ["PyPI token", /\bpypi-AgE(?:IcHlwaS5vcmc|NdGVzdC5weXBpLm9yZw)[\w-]{50,}/],
+  ["DigitalOcean token", /\bdo[opr]_v1_[a-f0-9]{64}\b/],
+  ["SendGrid key", /\bSG\.[\w-]{16,32}\.[\w-]{16,64}(?![\w-])/],
+  ["Twilio key", /\bSK[0-9a-f]{32}\b/],
+  ["Mailgun key", /\bkey-[0-9a-f]{32}\b/],
+  ["Shopify token", /\bshp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}\b/],
+  ["Square token", /\bsq0(?:atp|csp|idp)-[\w-]{22,43}|\bEAAA[\w-]{60}(?![\w-])/],
+  ["Telegram token", /(?<![\w:/])\d{8,10}:AA[\w-]{33}(?![\w-])/],
+  ["Databricks token", /\bdapi[a-f0-9]{32}(?:-\d)?\b/],
+  ["Linear key", /\blin_api_[A-Za-z0-9]{40}\b/],
+  ["Notion token", /\bntn_\d{11}[A-Za-z0-9]{35}\b/],
+  ["Vault token", /\bhv[sb]\.[\w-]{24,}/],
+  ["Terraform token", /\b[a-zA-Z0-9]{14}\.atlasv1\.[\w=-]{60,70}/],
+  ["Docker token", /\bdckr_pat_[\w-]{27}(?![\w-])/],
+  ["Grafana token", /\bgls?[ac]_[A-Za-z0-9+/]{32,}(?:_[a-f0-9]{8})?/],
+  ["Postman key", /\bPMAK-[a-f0-9]{24}-[a-f0-9]{34}\b/],
+  ["age key", /\bAGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}/],
+  ["JSON web token", /(?<![\w-])eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}/],
+  [
+    "private key",
+    /-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----[^-]{1,8000}(?:-----END [A-Z0-9 ]{1,40}-----)?/,
+  ],
+];
+/** One expression finds a candidate of any kind; its own pattern names the kind. */
+const ANY_KEY = new RegExp(KEYS.map(([, { source }]) => source).join("|"), "g");
+/** Beginnings of all keys: texts without any are skipped. */
+const KEY_BEGINNING =
+  /A[KSBC][IC]A|sk[-_]|gh[pousr]_|github_pat_|gl[a-z]{2,5}[-_]|xox|xapp-|hooks\.slack|rk_|whsec_|AIza|GOCSPX|ya29|hf_|api_org_|npm_|pypi-|do[opr]_v1|SG\.|SK[0-9a-f]|key-|shp[a-z]{2}_|sq0|EAAA|:AA|dapi|lin_api|ntn_|hv[sb]\.|\.atlasv1|dckr_|PMAK|AGE-SECRET|eyJ|-----BEGIN/;
+
+const LABEL =
+  "(?:[\\w-]{0,30}(?:passw(?:or)?d|passphrase|passwd|pwd|secret|token|api[-_ ]?key|access[-_ ]?key|auth[-_ ]?key|account[-_ ]?key|private[-_ ]?key|client[-_ ]?secret|credential)[\\w-]{0,20}|passwort|kennwort|zugangsdaten|geheimnis|schl[üu]ssel|mot de passe|cl[ée] (?:d'api|secr[èe]te|api)|contrase[ñn]a|clave)";
+/** `label: value`, `label = "value"`, `"label": "value"`, `the password is value`. */
+const ASSIGNED = new RegExp(
+  `(?<![\\w])${LABEL}["'\`*]{0,3}(?:\\s{0,3}(?::=|=>|[:=])\\s{0,3}|\\s(?:is|lautet|ist|est|es)(?:\\s?:)?\\s)["'\`*]{0,3}([^\\s"'\`<>,;]{6,200})`,
+  "giu",
+);
+const LABEL_BEGINNING =
+  /pass(?:w|phrase)|pwd|secret|token|key|passwort|kennwort|geheimnis|zugangsdaten|schl[üu]ssel|mot de passe|cl[ée]|contrase|credential|clave/i;
+const HEADER = /\b(?:bearer|basic)\s{1,3}([A-Za-z0-9._~+/-]{16,}={0,2})/gi;
+const ADDRESS = /\b[a-z][a-z0-9+.-]{1,15}:\/\/[^\s/:@"'<>]{1,80}:([^\s/@"'<>]{3,120})@/gi;
+
+/** Text that takes the place of a secret in documentation and code. */
+const PLACEHOLDER =
+  /^[<$%{[(]|\$\{|\{\{|%\(|^(?:\*+|x+|\.{3,}|-+|_+)$|x{4,}|\*{3,}|\.{3}|^(?:your|my|the|dein|ihr|votre|mon|some|a|an|new|old)[-_]|(?:^|[-_.])(?:example|placeholder|changeme|change-me|dummy|redacted|sample|todo|here|none|null|undefined|true|false|string|required|optional)(?:$|[-_.)])|^(?:process\.env|os\.|env\.|config\.|self\.|this\.|settings\.|options\.|getenv|vault:|secret:|arn:|ref:|file:|https?:)|[(){}]|\[\w*\]/i;
+
+/** What documentation writes in place of a password. */
+const NAME_OF_SECRET = /^(?:pass(?:word|wd)?|pwd?|secret|token|key|passwort|mdp)$/i;
+
+/** Returns the entropy of a text in bits per character. */
+function entropyOf(text: string): number {
+  const counts = new Map<string, number>();
+  for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1);
+  let bits = 0;
+  for (const count of counts.values())
+    bits -= (count / text.length) * Math.log2(count / text.length);
+  return bits;
+}
+
+/** Returns whether the value of a field named like a secret is one: no word, no placeholder. */
+function isSecretValue(value: string): boolean {
+  const bare = value.replace(/[.)\]}]+$/, "");
+  if (bare.length < 6 || PLACEHOLDER.test(bare)) return false;
+  const hasDigit = /\d/.test(bare);
+  const hasLetter = /\p{L}/u.test(bare);
+  const isMixed = /[a-z]/.test(bare) && /[A-Z]/.test(bare);
+  const hasSign = /[^\p{L}\p{N}_.-]/u.test(bare);
+  if (/^[\d.,:/-]+$/.test(bare)) return false;
+  if (!hasLetter || !(hasDigit || (hasSign && bare.length >= 8) || (isMixed && bare.length >= 20)))
+    return false;
+  return entropyOf(bare) >= (bare.length >= 20 ? 3 : 2.5);
+}
+
+function findAssigned(text: string, findings: Finding[]): void {
+  for (const [pattern, kind] of [
+    [ASSIGNED, "password"],
+    [HEADER, "authorization header"],
+    [ADDRESS, "password in a URL"],
+  ] as const)
+    for (const match of text.matchAll(pattern)) {
+      const value = (match[1] ?? "").replace(/[.)\]}]+$/, "");
+      if (value === "") continue;
+      const isFound =
+        kind === "password in a URL"
+          ? !PLACEHOLDER.test(value) && !NAME_OF_SECRET.test(value)
+          : isSecretValue(value);
+      const start =
+        match.index + match[0].indexOf(value, match[0].length - (match[1] ?? "").length - 1);
+      if (isFound) findings.push({ kind, start, end: start + value.length });
+    }
+}
+
+/** Returns whether a key is an example without entropy, such as `sk-xxxxxxxx`. */
+function isFiller(key: string): boolean {
+  const body = key.slice(-Math.min(key.length, 24));
+  return entropyOf(body) < 2.6 || /x{6,}|\*{4,}|\.{3}/i.test(key);
+}
+
+/**
+ * Returns a detector of secrets: keys with a vendor's format, values of fields named like secrets,
+ * and the known values.
+ */
+export function secretDetector(known: readonly string[]): Detector {
+  return (text) => {
+    const findings: Finding[] = [];
+    for (const value of known)
+      for (let at = text.indexOf(value); at >= 0; at = text.indexOf(value, at + value.length))
+        findings.push({ kind: "known secret", start: at, end: at + value.length });
+    if (KEY_BEGINNING.test(text))
+      for (const { 0: value, index } of text.matchAll(ANY_KEY))
+        if (!isFiller(value))
+          findings.push({ kind: vendorOf(value), start: index, end: index + value.length });
+    if (LABEL_BEGINNING.test(text) || text.includes("://") || /be?a(?:rer|sic)/i.test(text))
+      findAssigned(text, findings);
+    return findings;
+  };
+}
+
+function vendorOf(key: string): string {
+  return KEYS.find(([, pattern]) => pattern.test(key))?.[0] ?? "key";
+}
+
+/** A label whose value comes next. */
+const ANNOUNCED = new RegExp(
+  `(?:${LABEL}|bearer|basic)["'\`*]{0,3}\\s{0,3}(?::=|=>|[:=])?\\s{0,3}(?:(?:is|lautet|ist|est|es)\\s{0,2}:?\\s{0,2})?["'\`*]{0,3}$`,
+  "iu",
+);
+
+/** A block of a key, and a character after it. */
+const PEM_BLOCK = /^-----BEGIN[^]{0,9000}?-----END [A-Z0-9 ]{1,40}-----[^-]/;
+
+/** Returns the index from which a streamed text could be the beginning of a secret. */
+export function secretHoldFrom(text: string): number {
+  const pem = text.lastIndexOf("-----BEGIN");
+  const [block] = pem < 0 ? [] : (PEM_BLOCK.exec(text.slice(pem)) ?? []);
+  if (pem >= 0 && block === undefined) return pem;
+  const word = /\S*$/.exec(text)?.index ?? text.length;
+  const tail = text.slice(Math.max(0, word - 100), word);
+  const announced = ANNOUNCED.exec(tail);
+  const from = announced === null ? word : word - tail.length + announced.index;
+  return block !== undefined && from > pem && from < pem + block.length ? pem : from;
+}

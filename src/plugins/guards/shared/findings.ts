@@ -1,0 +1,70 @@
+/** A place in a text that a guard has found. */
+export interface Finding {
+  /** The kind of the value: `email`, `github token`. */
+  readonly kind: string;
+  /** Index of its first character. */
+  readonly start: number;
+  /** Index after its last character. */
+  readonly end: number;
+}
+
+/** Finds values in a text. Must be quick: it receives every text. */
+export type Detector = (text: string) => readonly Finding[];
+
+/** What a guard has done, for `onFinding`. Contains no text of the finding. */
+export interface GuardReport {
+  /** The guard's plugin: `guards-secrets`. */
+  readonly guard: string;
+  readonly runId: string;
+  readonly taskId: string;
+  /** Where the text was found. */
+  readonly place: "request" | "response" | "output" | "tool input" | "tool result" | "memory";
+  readonly action: "masked" | "marked" | "removed" | "refused" | "approved";
+  /** The kinds of the findings, each once. */
+  readonly kinds: readonly string[];
+}
+
+/** An option of all guards. */
+export interface GuardReporting {
+  /** Receives each action of the guard. An error of the function fails the step. Default: none. */
+  readonly onFinding?: ((report: GuardReport) => void) | undefined;
+}
+
+/** Returns the findings in their order, without those that overlap an earlier or longer one. */
+function withoutOverlaps(findings: readonly Finding[]): readonly Finding[] {
+  if (findings.length < 2) return findings;
+  const ordered = [...findings].sort((a, b) => a.start - b.start || b.end - a.end);
+  const kept: Finding[] = [];
+  for (const finding of ordered) if (finding.start >= (kept.at(-1)?.end ?? 0)) kept.push(finding);
+  return kept;
+}
+
+/** Returns the text with each finding replaced. */
+export function replaceFindings(
+  text: string,
+  findings: readonly Finding[],
+  replacement: (value: string, finding: Finding) => string,
+): string {
+  let result = "";
+  let end = 0;
+  for (const finding of withoutOverlaps(findings)) {
+    result += text.slice(end, finding.start);
+    result += replacement(text.slice(finding.start, finding.end), finding);
+    end = finding.end;
+  }
+  return result + text.slice(end);
+}
+
+/** Returns the kinds of the findings, each once. */
+export function kindsOf(findings: readonly Finding[]): readonly string[] {
+  return [...new Set(findings.map(({ kind }) => kind))];
+}
+
+/** Returns the detector with a memory of its last text: an output is read when it is masked and when it is judged. */
+export function rememberingLast(detect: Detector): Detector {
+  let last: { readonly text: string; readonly findings: readonly Finding[] } | undefined;
+  return (text) => {
+    if (last?.text !== text) last = { text, findings: detect(text) };
+    return last.findings;
+  };
+}

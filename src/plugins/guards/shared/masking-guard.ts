@@ -1,0 +1,166 @@
+import type { ChatResponse } from "../../../contracts/chat-model.js";
+import type {
+  After,
+  LlmCall,
+  Reject,
+  Replace,
+  TaskCall,
+  ToolCallContext,
+} from "../../../contracts/hooks.js";
+import type { Plugin } from "../../../contracts/plugin.js";
+import type { TaskOutput } from "../../../contracts/output.js";
+import type { ToolResult } from "../../../contracts/tool-result.js";
+import type { Detector, Finding, GuardReport, GuardReporting } from "./findings.js";
+import { reject, replace } from "../../../contracts/hooks.js";
+import { definePlugin } from "../../../contracts/plugin.js";
+import { guardrailRefusal } from "../../shared/guardrail-refusal.js";
+import { changedToolResult } from "./changed-result.js";
+import { kindsOf, rememberingLast, replaceFindings } from "./findings.js";
+import { reportTo } from "./guarded-tasks.js";
+import { changedValue } from "./message-texts.js";
+import { filteredModel, SegmentFilter } from "./stream-filter.js";
+
+/** What a guard of places in texts does. */
+export interface MaskingRules {
+  readonly name: string;
+  readonly detect: Detector;
+  /** The text in place of a finding. */
+  readonly mask: string;
+  /** Names the findings in a reason: `The output contains {found}`. */
+  readonly found: (kinds: readonly string[]) => string;
+  /** As of `SegmentRules`. */
+  readonly holdFrom: (text: string) => number;
+  /** Whether inputs of tools with a finding are refused. */
+  readonly toolInputs: boolean;
+  /** Whether results of tools are masked. */
+  readonly toolResults: boolean;
+}
+
+/** Masks or refuses places in the texts of a run. */
+class MaskingGuard {
+  readonly #detect: Detector;
+
+  constructor(
+    readonly options: GuardReporting & { readonly action?: "mask" | "refuse" | undefined },
+    readonly rules: MaskingRules,
+  ) {
+    this.#detect = rememberingLast(rules.detect);
+  }
+
+  get masks(): boolean {
+    return this.options.action !== "refuse";
+  }
+
+  /** Returns a function that masks texts and reports what it has found. */
+  #masker(
+    call: Pick<TaskCall, "run" | "taskId">,
+    place: GuardReport["place"],
+  ): (text: string) => string {
+    return (text) => {
+      const findings = this.#detect(text);
+      if (findings.length === 0) return text;
+      this.#report(call, place, "masked", findings);
+      return replaceFindings(text, findings, () => this.rules.mask);
+    };
+  }
+
+  #report(
+    call: Pick<TaskCall, "run" | "taskId">,
+    place: GuardReport["place"],
+    action: GuardReport["action"],
+    findings: readonly Finding[],
+  ): void {
+    const guard = this.rules.name;
+    reportTo(this.options, call, { guard, place, action, kinds: kindsOf(findings) });
+  }
+
+  stream({ model }: LlmCall): Replace<Pick<LlmCall, "model">> {
+    const { detect, holdFrom, mask } = this.rules;
+    const release = (text: string, context: string): string | undefined => {
+      const { length } = context;
+      const findings = detect(context + text)
+        .filter(({ end }) => end > length)
+        .map(({ kind, start, end }) => ({
+          kind,
+          start: Math.max(0, start - length),
+          end: end - length,
+        }));
+      if (findings.length === 0) return text;
+      return this.masks ? replaceFindings(text, findings, () => mask) : undefined;
+    };
+    return replace({ model: filteredModel(model, () => new SegmentFilter({ holdFrom, release })) });
+  }
+
+  /** Masks the response, so that no later request, cache or trace has the finding. */
+  response(
+    call: After<LlmCall, "response", ChatResponse>,
+  ): void | Replace<{ response: ChatResponse }> {
+    if (call.response === undefined) return;
+    const { message } = call.response;
+    const content = this.#masker(call, "response")(message.content);
+    return content === message.content
+      ? undefined
+      : replace({ response: { ...call.response, message: { ...message, content } } });
+  }
+
+  output(
+    call: After<TaskCall, "output", TaskOutput>,
+  ): void | Replace<Partial<Pick<TaskOutput, "raw" | "parsed">>> {
+    if (call.output === undefined) return;
+    const { raw, parsed } = call.output;
+    const mask = this.#masker(call, "output");
+    const text = mask(raw);
+    if (text === raw) return;
+    return replace({
+      raw: text,
+      ...(parsed !== undefined && { parsed: changedValue(parsed, mask) }),
+    });
+  }
+
+  judgeOutput(call: After<TaskCall, "output", TaskOutput>): void | Reject {
+    const findings = this.#detect(call.output?.raw ?? "");
+    if (findings.length === 0) return;
+    this.#report(call, "output", "refused", findings);
+    const reason = `the output contains ${this.rules.found(kindsOf(findings))}`;
+    return guardrailRefusal("OUTPUT", call, { reason }, this.rules.name);
+  }
+
+  judgeInput(call: ToolCallContext): void | Reject {
+    const findings = this.#detect(JSON.stringify(call.input) ?? "");
+    if (findings.length === 0) return;
+    this.#report(call, "tool input", "refused", findings);
+    const found = this.rules.found(kindsOf(findings));
+    return reject(`The input of tool '${call.tool.name}' contains ${found}`);
+  }
+
+  result(
+    call: After<ToolCallContext, "result", ToolResult>,
+  ): void | Replace<{ result: ToolResult }> {
+    if (call.result === undefined) return;
+    const result = changedToolResult(call.result, this.#masker(call, "tool result"));
+    return result === call.result ? undefined : replace({ result });
+  }
+}
+
+/** Returns the plugin of a guard that masks or refuses places in outputs, streams, and inputs and results of tools. */
+export function maskingGuard(
+  options: GuardReporting & { readonly action?: "mask" | "refuse" | undefined },
+  rules: MaskingRules,
+): Plugin {
+  const guard = new MaskingGuard(options, rules);
+  const tap = { name: rules.name };
+  return definePlugin({
+    name: rules.name,
+    apply({ hooks }) {
+      hooks.beforeLlmCall.tap({ ...tap, lane: "transform" }, (call) => guard.stream(call));
+      hooks.afterTask.tap({ ...tap, lane: "policy" }, (call) => guard.judgeOutput(call));
+      if (rules.toolInputs)
+        hooks.beforeToolCall.tap({ ...tap, lane: "policy" }, (call) => guard.judgeInput(call));
+      if (rules.toolResults)
+        hooks.afterToolCall.tap({ ...tap, lane: "transform" }, (call) => guard.result(call));
+      if (!guard.masks) return;
+      hooks.afterLlmCall.tap({ ...tap, lane: "transform" }, (call) => guard.response(call));
+      hooks.afterTask.tap({ ...tap, lane: "transform" }, (call) => guard.output(call));
+    },
+  });
+}

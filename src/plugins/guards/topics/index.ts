@@ -1,0 +1,79 @@
+import type { Plugin } from "../../../contracts/plugin.js";
+import { ValidationError } from "../../../contracts/errors.js";
+import { preview } from "../../../contracts/validation.js";
+import { isObject } from "../../../util/objects.js";
+import { folded } from "../shared/folded-words.js";
+import { requireTextList } from "../shared/guarded-tasks.js";
+import { checkOutputOptions, outputGuard, type TextGuardOptions } from "../shared/output-guard.js";
+import { PrefixFilter } from "../shared/stream-filter.js";
+
+/** Options of {@link topics}. */
+export interface TopicsOptions extends TextGuardOptions {
+  /**
+   * Topics that are refused, each with its words. Case and accents do not matter. A word may be a
+   * phrase; `bomb*` stands for all words with this beginning.
+   */
+  readonly deny: Readonly<Record<string, readonly string[]>>;
+  /** How many different words of a topic a text must contain. Default 1. */
+  readonly words?: number | undefined;
+}
+
+/** Returns the expression of all words of a topic. */
+function expressionOf(words: readonly string[]): RegExp {
+  const sources = words.map((word) => {
+    const isStem = word.endsWith("*");
+    const source = folded(isStem ? word.slice(0, -1) : word).replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+    return isStem ? `${source}\\p{L}*` : source;
+  });
+  return new RegExp(`(?<![\\p{L}\\p{N}])(?:${sources.join("|")})(?![\\p{L}\\p{N}])`, "gu");
+}
+
+/** Index after the last sentence of a text. */
+function sentenceEnd(text: string): number {
+  return /[^]*[.!?\n](?=\s)/.exec(text)?.[0].length ?? 0;
+}
+
+/**
+ * Refuses outputs, and inputs of the run, that are about a topic: they contain its words. Streams
+ * are held back sentence by sentence.
+ * @throws ValidationError for an unknown option or a topic without words.
+ */
+export function topics(options: TopicsOptions): Plugin {
+  checkOutputOptions("topics", options, ["deny", "words", "inputs"]);
+  if (!isObject(options.deny) || Object.keys(options.deny).length === 0)
+    throw new ValidationError(`topics deny must have a topic, got: ${preview(options.deny)}`);
+  const { words: fewest = 1 } = options;
+  if (!Number.isInteger(fewest) || fewest < 1)
+    throw new ValidationError(`topics words must be an integer >= 1, got: ${preview(fewest)}`);
+  const rules = Object.entries(options.deny).map(([topic, words]) => {
+    requireTextList(`topics deny.${topic}`, words);
+    if (words.length < fewest)
+      throw new ValidationError(`topics deny.${topic} has fewer than ${fewest} words`);
+    return { topic, expression: expressionOf(words) };
+  });
+  const judge = (text: string): { kind: string; reason: string } | undefined => {
+    const plain = folded(text);
+    const found = rules.find(
+      ({ expression }) =>
+        new Set([...plain.matchAll(expression)].map(([word]) => word)).size >= fewest,
+    );
+    return found === undefined
+      ? undefined
+      : {
+          kind: found.topic,
+          reason: `the text is about a topic that is not allowed: ${found.topic}`,
+        };
+  };
+  return outputGuard(options, {
+    name: "guards-topics",
+    judge,
+    filter: () => {
+      let isRefused = false;
+      return new PrefixFilter((text, isWhole) => {
+        const end = isWhole ? text.length : sentenceEnd(text);
+        isRefused ||= end > 0 && judge(text.slice(0, end)) !== undefined;
+        return isRefused ? 0 : end;
+      });
+    },
+  });
+}

@@ -1,0 +1,240 @@
+import type { Principal } from "../../contracts/http-route.js";
+import type { StoredReview } from "../../contracts/review.js";
+import type { RunHandle } from "../../contracts/run.js";
+import type { Fields } from "../../util/objects.js";
+import type { UIMessageLike } from "../../contracts/ui-stream.js";
+import type { ApprovalAnswer } from "./approvals.js";
+import type { ChatConversation, ChatSettings, ChatThread } from "./chat-handler-options.js";
+import type { LiveStream } from "./live-stream.js";
+import type { PageTurn, Question } from "./page-turns.js";
+import type { RunOwnership } from "./review-access.js";
+import type { AnswerableReviews } from "./run-handler-options.js";
+import type { HttpExchange, ServedEndpoint } from "./serve-endpoints.js";
+import { readJsonObject } from "../shared/http/json-body.js";
+import { toUIMessages, userParts } from "../shared/ui-message/ui-messages.js";
+import { jsonAnswer, PRIVATE_HEADERS } from "./answers.js";
+import { answeredStream, approvalsIn } from "./approvals.js";
+import { chatFailure, noSuchThread, threadWaits, TurnFailure } from "./chat-failures.js";
+import { chatWorkOf } from "./chat-request.js";
+import { PageTurns } from "./page-turns.js";
+import { ReviewAccess } from "./review-access.js";
+import { noSuchReview } from "./review-answer.js";
+import { requireMay } from "./serve-endpoints.js";
+import { StartedRuns } from "./started-runs.js";
+import { StreamAnswers } from "./stream-answers.js";
+import { listedThreads } from "./thread-list-answer.js";
+
+/** A thread of the principal that asks. */
+interface OwnThread {
+  readonly thread: ChatThread;
+  readonly asked: HttpExchange;
+  readonly owner: string | undefined;
+}
+
+/** Serves the threads of one conversation to pages. */
+export class ChatDesk implements RunOwnership {
+  readonly #conversation: ChatConversation;
+  readonly #settings: ChatSettings;
+  readonly #runs = new StartedRuns();
+  readonly #turns = new PageTurns();
+  readonly #streams: StreamAnswers;
+  readonly #access = new ReviewAccess([this]);
+  /** Stops watching the inbox. */
+  readonly close: () => void;
+
+  constructor(conversation: ChatConversation, settings: ChatSettings) {
+    this.#conversation = conversation;
+    this.#settings = settings;
+    this.#streams = new StreamAnswers(settings);
+    this.close = settings.reviews?.onRequest?.(() => undefined) ?? (() => undefined); // pages that get the streams answer
+  }
+
+  endpoints(): readonly ServedEndpoint[] {
+    const at = (
+      method: ServedEndpoint["method"],
+      place: ServedEndpoint["place"],
+      handle: (asked: HttpExchange) => Promise<Response> | Response,
+    ): ServedEndpoint => ({
+      method,
+      place,
+      role: "caller",
+      handle: async (asked) => {
+        try {
+          requireMay(asked.principal, this.#conversation);
+          return await handle(asked);
+        } catch (error) {
+          throw chatFailure(error);
+        }
+      },
+    });
+    return [
+      at("GET", "", (asked) => this.#list(asked)),
+      at("POST", "", (asked) => this.#post(asked)),
+      at("GET", "/:id", async (asked) => this.#show(await this.#open(asked, asked.id))),
+      at("DELETE", "/:id", async (asked) => this.#delete(await this.#open(asked, asked.id))),
+      at("GET", "/:id/stream", async (asked) => this.#resume(await this.#open(asked, asked.id))),
+      at("DELETE", "/:id/stream", async (asked) => this.#stop(await this.#open(asked, asked.id))),
+    ];
+  }
+
+  startedBy(runId: string, principal: Principal): boolean {
+    return this.#runs.find(runId, principal) !== undefined;
+  }
+
+  /** The thread, new or stored. @throws ValidationError for an id that is none; AccessDeniedError. */
+  async #open(asked: HttpExchange, id: unknown): Promise<OwnThread> {
+    const { owner, values } = asked.principal;
+    const thread = this.#conversation.thread(id as string, { owner, values }); // it checks the id
+    await thread.head(); // the thread of another owner is refused before anything waits for it
+    return { thread, asked, owner };
+  }
+
+  async #list({ request, principal }: HttpExchange): Promise<Response> {
+    const { searchParams } = new URL(request.url);
+    const page = await listedThreads(this.#conversation, principal.owner, searchParams);
+    return jsonAnswer(200, page);
+  }
+
+  async #post(asked: HttpExchange): Promise<Response> {
+    const { request, principal } = asked;
+    const body = await readJsonObject(request, this.#settings);
+    const own = await this.#open(asked, body["id"]);
+    const { reviews } = this.#settings;
+    const answers = reviews === undefined ? undefined : approvalsIn(body, principal.name);
+    if (reviews !== undefined && answers !== undefined) return this.#goOn(own, answers, reviews);
+    const turn = await this.#begin(own, body);
+    const stream = await turn.begun.catch((error: unknown) => {
+      throw new TurnFailure(error);
+    });
+    const source = await stream.begin();
+    if (source === undefined) throw new Error("The store of streams does not keep the stream");
+    return this.#streams.respond(source, turn.run.id, request);
+  }
+
+  async #begin(own: OwnThread, body: Fields): Promise<PageTurn> {
+    const { thread, owner } = own;
+    const { limits } = this.#settings;
+    if (this.#turns.current(thread.id, owner)?.run.stream?.isPaused === true) throw threadWaits();
+    const work = await chatWorkOf(body, thread, limits);
+    if (work.kind === "send") {
+      const { content, messageId } = work;
+      const handle = thread.stream(content, { messageId });
+      return this.#started(own, handle, { id: messageId ?? `${handle.id}-0`, content });
+    }
+    const { question, content = question.content } = work;
+    const handle = thread.edit(question.turnId, work.content);
+    return this.#started(own, handle, {
+      id: question.id,
+      content,
+      replaces: question.turnId,
+    });
+  }
+
+  /** The turn in progress, also one that was so when an earlier process ended. */
+  #current(own: OwnThread): Promise<PageTurn | undefined> {
+    const { thread, owner } = own;
+    return this.#turns.currentOr(thread.id, owner, async () => {
+      const handle = await thread.resume();
+      return handle === undefined
+        ? undefined
+        : this.#started(own, handle, handle.question, { isResumed: true });
+    });
+  }
+
+  #started(
+    { thread, asked, owner }: OwnThread,
+    handle: RunHandle,
+    question: Question,
+    { isResumed = false } = {},
+  ): PageTurn {
+    const run = this.#runs.add(handle, asked.principal, thread.id);
+    const begun = this.#streams.begin(handle, thread.id).then((stream): LiveStream => {
+      if (stream.isKept || run.handle !== undefined) run.stream = stream;
+      return stream;
+    });
+    begun.catch(() => undefined); // the request that began it gets the error
+    const turn: PageTurn = { threadId: thread.id, run, question, begun, isResumed };
+    this.#turns.add(thread.id, owner, turn);
+    if (!isResumed) this.#cancelWithClient(asked.request, turn);
+    return turn;
+  }
+
+  /** Until the stream begins, a client that leaves is noticed by its request only. */
+  #cancelWithClient({ signal }: Request, { run, begun }: PageTurn): void {
+    if (this.#settings.onDisconnect !== "cancel") return;
+    const leave = (): void => run.handle?.cancel("the client has left");
+    if (signal.aborted) return leave();
+    signal.addEventListener("abort", leave, { once: true });
+    const done = (): void => signal.removeEventListener("abort", leave);
+    begun.then(done, done);
+  }
+
+  /** Answers what the turn has asked, and goes on with its stream. */
+  async #goOn(
+    own: OwnThread,
+    answers: readonly ApprovalAnswer[],
+    reviews: AnswerableReviews,
+  ): Promise<Response> {
+    const { request, principal } = own.asked;
+    const { thread } = own;
+    const ids = answers.map(({ reviewId }) => reviewId);
+    let run = this.#runs.findAsking(ids, principal);
+    const turn = run === undefined ? await this.#current(own) : undefined;
+    if (turn?.isResumed === true) {
+      await (await turn.begun).settled(); // it asks once more
+      run = this.#runs.findAsking(ids, principal);
+    }
+    if (run?.stream === undefined || run.threadId !== thread.id) throw noSuchReview();
+    const mayAnswer = (review: StoredReview): boolean => this.#access.mayAnswer(review, principal);
+    const source = await answeredStream(run.stream, answers, { reviews, mayAnswer });
+    return this.#streams.respond(source, run.id, request);
+  }
+
+  async #show(own: OwnThread): Promise<Response> {
+    const { thread } = own;
+    const turn = await this.#current(own);
+    const head = await thread.head();
+    if (head === undefined && turn === undefined) throw noSuchThread();
+    const { reasoning, tools } = this.#settings.ui;
+    const stored = await thread.messages();
+    const replaced = turn?.question.replaces;
+    const isStored = stored.some(({ turnId }) => turnId === turn?.run.id);
+    const cut = stored.findIndex(({ turnId }) => turnId === replaced);
+    const kept = isStored || cut < 0 ? stored : stored.slice(0, cut);
+    const messages: UIMessageLike[] = [...toUIMessages(kept, { reasoning, tools })];
+    if (turn !== undefined && !isStored)
+      messages.push({
+        id: turn.question.id,
+        role: "user",
+        parts: userParts(turn.question.content),
+      });
+    return jsonAnswer(200, { id: thread.id, title: head?.title, messages });
+  }
+
+  async #resume(own: OwnThread): Promise<Response> {
+    const { request } = own.asked;
+    const turn = await this.#current(own);
+    const stream = await turn?.begun.catch(() => undefined);
+    const source = await stream?.open();
+    if (turn === undefined || source === undefined) return nothingThere();
+    return this.#streams.respond(source, turn.run.id, request);
+  }
+
+  #stop({ thread, owner }: OwnThread): Response {
+    const run = this.#turns.current(thread.id, owner)?.run;
+    if (run?.handle === undefined) return nothingThere();
+    run.handle.cancel("the client asked for it");
+    return jsonAnswer(202, { id: thread.id, turnId: run.id, status: "CANCELLING" });
+  }
+
+  async #delete({ thread, owner }: OwnThread): Promise<Response> {
+    const isInProgress = this.#turns.current(thread.id, owner) !== undefined;
+    const wasThere = await thread.delete();
+    if (!wasThere && !isInProgress) throw noSuchThread();
+    return jsonAnswer(200, { id: thread.id, status: "DELETED" });
+  }
+}
+
+function nothingThere(): Response {
+  return new Response(null, { status: 204, headers: { ...PRIVATE_HEADERS } });
+}

@@ -1,0 +1,38 @@
+import { ConversationConflictError, ThreadBusyError } from "../../contracts/conversation-errors.js";
+import { ValidationError } from "../../contracts/errors.js";
+import { AccessDeniedError } from "../../contracts/state-errors.js";
+import { HttpRefusal, notFoundRefusal } from "../shared/http/http-refusal.js";
+import { runFailure } from "./run-answers.js";
+
+/** A turn failed before its first event. */
+export class TurnFailure extends Error {
+  constructor(override readonly cause: unknown) {
+    super("The turn failed");
+  }
+}
+
+/** The error as a page may see it: what is wrong with its request as it is, the thread of another owner as none, everything else as it came. */
+export function chatFailure(error: unknown): unknown {
+  if (error instanceof TurnFailure) return turnFailure(error.cause);
+  if (ValidationError.isInstance(error) && error.about === undefined)
+    return new HttpRefusal(400, error.code, error.message);
+  return turnFailure(error);
+}
+
+function turnFailure(error: unknown): unknown {
+  if (AccessDeniedError.isInstance(error)) return noSuchThread();
+  if (ThreadBusyError.isInstance(error) || ConversationConflictError.isInstance(error))
+    return new HttpRefusal(409, error.code, "The thread has another turn in progress");
+  if (ValidationError.isInstance(error) && error.about === "messageId")
+    return new HttpRefusal(409, error.code, error.message);
+  return runFailure(error);
+}
+
+export function noSuchThread(): HttpRefusal {
+  return notFoundRefusal("THREAD_NOT_FOUND", "There is no such thread");
+}
+
+/** A message can't be answered before the approval that was asked for. */
+export function threadWaits(): HttpRefusal {
+  return new HttpRefusal(409, "AE_THREAD_BUSY", "The turn in progress waits for an approval");
+}

@@ -1,0 +1,24 @@
+import type { ThreadHead } from "../../contracts/conversation.js";
+import type { Fields } from "../../util/objects.js";
+import type { ChatConversation } from "./chat-handler-options.js";
+
+/** The threads of one owner, or those without any, a page of them; the last changed first. @throws ValidationError for another `limit` or `after`. */
+export async function listedThreads(
+  conversation: ChatConversation,
+  owner: string | undefined,
+  query: URLSearchParams,
+): Promise<Fields> {
+  const limit = query.get("limit");
+  const after = query.get("after");
+  const { threads, next } = await conversation.threads({
+    owner,
+    ...(limit !== null && { limit: Number(limit) }),
+    ...(after !== null && { after }),
+  });
+  const own = threads.filter((thread) => thread.owner === owner); // without an owner the store lists all
+  return { threads: own.map(listedThread), ...(next !== undefined && { next }) };
+}
+
+function listedThread({ id, title, turns, createdAt, updatedAt }: ThreadHead): Fields {
+  return { id, ...(title !== undefined && { title }), turns, createdAt, updatedAt };
+}

@@ -1,0 +1,14 @@
+import type { ChatMessage } from "../../contracts/chat-model.js";
+import { summaryOfPart } from "../../contracts/part-summary.js";
+import { partLine } from "../../util/part-line.js";
+
+/** The text of a message, for people and for comparisons: images and files are one line each. */
+export function textWithParts(message: ChatMessage): string {
+  const { content } = message;
+  const parts = message.role === "tool" ? (message.parts ?? []) : [];
+  const [text, all] = typeof content === "string" ? [[content], parts] : [[], content];
+  const lines = all.map((part) =>
+    part.type === "text" ? part.text : partLine(summaryOfPart(part)),
+  );
+  return [...text, ...lines].join("\n");
+}

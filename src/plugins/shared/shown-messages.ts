@@ -1,0 +1,17 @@
+import type { ChatMessage } from "../../contracts/chat-model.js";
+import type { MediaPart } from "../../contracts/content.js";
+import { summaryOfPart } from "../../contracts/part-summary.js";
+import { withMedia } from "./part-digests.js";
+
+/**
+ * Messages as observers may pass them on: without the content of images and files, and without the
+ * vendors' own blocks of reasoning.
+ */
+export function shownMessages(messages: readonly ChatMessage[]): readonly ChatMessage[] {
+  return messages.map((message) => {
+    if (message.role !== "assistant")
+      return withMedia(message, (part) => summaryOfPart(part) as MediaPart); // shown only
+    if (message.reasoning === undefined) return message;
+    return { ...message, reasoning: message.reasoning.map(({ data: _, ...block }) => block) };
+  });
+}

@@ -1,0 +1,86 @@
+import type { ToolCall } from "../../../contracts/chat-model.js";
+import type { ThreadMessage } from "../../../contracts/conversation.js";
+import type { UIChunk, UIMessagesOptions } from "../../../contracts/ui-stream.js";
+import { parsedOrText } from "../../../util/json/parsed-or-text.js";
+import { shownSource, TOOL_FAILED } from "../ui-stream/tool-texts.js";
+
+const FAILED = { state: "output-error", errorText: TOOL_FAILED } as const;
+
+type MessageOf<R> = Extract<ThreadMessage, { readonly role: R }>;
+
+/** The parts of the answer of one turn, as `useChat` has them when its stream has ended. */
+export class AnswerParts {
+  readonly #o: UIMessagesOptions;
+  readonly #parts: UIChunk[] = [];
+  /** Calls without a result so far, and where they stand. */
+  readonly #open: { readonly call: ToolCall; readonly index: number }[] = [];
+  /** Ids of calls on the page, which are unique there. */
+  readonly #used = new Set<string>();
+  readonly #sources = new Set<string>();
+
+  constructor(o: UIMessagesOptions) {
+    this.#o = o;
+  }
+
+  /** Text, reasoning and calls of one model call. */
+  said({ content, toolCalls = [], reasoning = [] }: MessageOf<"assistant">): void {
+    const thoughts = this.#o.reasoning === false ? [] : reasoning;
+    const shown = thoughts.filter(({ text }) => text !== "");
+    const calls = this.#o.tools === "none" ? [] : toolCalls;
+    if (shown.length === 0 && content === "" && calls.length === 0) return;
+    this.#parts.push({ type: "step-start" });
+    for (const { text } of shown) this.#parts.push({ type: "reasoning", text, state: "done" });
+    if (content !== "") this.#parts.push({ type: "text", text: content, state: "done" });
+    for (const call of calls) {
+      this.#open.push({ call, index: this.#parts.length });
+      this.#parts.push(this.#part(call, {}));
+    }
+  }
+
+  /** The result of a call. */
+  returned(result: MessageOf<"tool">): void {
+    const at = this.#open.findIndex(({ call }) => call.id === result.toolCallId);
+    const [open] = at < 0 ? [] : this.#open.splice(at, 1);
+    if (open === undefined) return;
+    const { view } = result;
+    const isShown = view !== undefined && !view.private && this.#o.tools !== "names";
+    const end = endOfCall(result, isShown);
+    this.#parts[open.index] = {
+      ...this.#parts[open.index],
+      ...(view?.title !== undefined && { title: view.title }),
+      input: isShown ? (view.input ?? parsedOrText(open.call.arguments)) : {},
+      ...end,
+      type: "dynamic-tool",
+    };
+    if (!isShown || end["state"] !== "output-available") return;
+    for (const source of view.sources ?? [])
+      this.#parts.push(...shownSource(source, this.#sources));
+  }
+
+  /** All parts. A call without a result has failed. */
+  end(): readonly UIChunk[] {
+    for (const { index } of this.#open) {
+      const part = this.#parts[index];
+      if (part !== undefined) this.#parts[index] = { ...part, ...FAILED };
+    }
+    return this.#parts;
+  }
+
+  #part({ id, name }: ToolCall, input: unknown): UIChunk {
+    let toolCallId = id;
+    for (let count = 2; this.#used.has(toolCallId); count++) toolCallId = `${id}~${count}`;
+    this.#used.add(toolCallId);
+    return { type: "dynamic-tool", toolName: name, toolCallId, input };
+  }
+}
+
+/** How a call ended, as a page has it. */
+function endOfCall(
+  { toolCallId, content, isError, view }: MessageOf<"tool">,
+  isShown: boolean,
+): Readonly<Record<string, unknown>> {
+  if (view?.denied === true)
+    return { state: "output-denied", approval: { id: toolCallId, approved: false } };
+  if (isError === true) return FAILED;
+  return { state: "output-available", output: isShown ? (view?.output ?? content) : null };
+}

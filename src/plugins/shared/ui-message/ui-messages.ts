@@ -1,0 +1,67 @@
+import type { ThreadMessage } from "../../../contracts/conversation.js";
+import type { ContentPart, MediaPart } from "../../../contracts/content.js";
+import type { UIChunk, UIMessageLike, UIMessagesOptions } from "../../../contracts/ui-stream.js";
+import { checkOptions, requireBoolean, requireOneOf } from "../../../contracts/validation.js";
+import { mediaSourceOf, mediaTypeOfBase64 } from "../../../util/media.js";
+import { AnswerParts } from "./answer-parts.js";
+
+/**
+ * Returns the messages of a thread as UI messages of the AI SDK: one for each message of the user, and one with the id `{turnId}-a` for the whole answer of
+ * each turn, with the parts of its stream. Input and output of private tools are left out, and so are those of turns that were not streamed.
+ * @throws ValidationError for other options.
+ */
+export function toUIMessages(
+  messages: readonly ThreadMessage[],
+  o: UIMessagesOptions = {},
+): readonly UIMessageLike[] {
+  checkOptions("toUIMessages", o, ["reasoning", "tools"]);
+  requireBoolean("toUIMessages reasoning", o.reasoning);
+  requireOneOf("toUIMessages tools", o.tools, ["full", "names", "none"]);
+  const shown: UIMessageLike[] = [];
+  let answer: { readonly turnId: string; readonly parts: AnswerParts } | undefined;
+  const end = (): void => {
+    if (answer === undefined) return;
+    const { turnId, parts } = answer;
+    shown.push({
+      id: `${turnId}-a`,
+      role: "assistant",
+      parts: parts.end(),
+      metadata: { turnId },
+    });
+    answer = undefined;
+  };
+  for (const message of messages) {
+    const { turnId } = message;
+    if (answer?.turnId !== turnId) end();
+    if (message.role === "user") {
+      end();
+      shown.push({ id: message.id, role: "user", parts: userParts(message.content) });
+    } else {
+      answer ??= { turnId, parts: new AnswerParts(o) };
+      if (message.role === "assistant") answer.parts.said(message);
+      else answer.parts.returned(message);
+    }
+  }
+  end();
+  return shown;
+}
+
+/** The parts of a user's message. */
+export function userParts(content: string | readonly ContentPart[]): readonly UIChunk[] {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  return content.map((part) =>
+    part.type === "text" ? { type: "text", text: part.text } : filePart(part),
+  );
+}
+
+function filePart(part: MediaPart): UIChunk {
+  const source = mediaSourceOf(part.data);
+  const found = source.kind === "base64" ? mediaTypeOfBase64(source.data) : undefined;
+  const mediaType = part.mediaType ?? source.mediaType ?? found ?? `${part.type}/*`;
+  return {
+    type: "file",
+    mediaType,
+    url: source.kind === "url" ? source.url : `data:${mediaType};base64,${source.data}`,
+    ...(part.type === "file" && part.name !== undefined && { filename: part.name }),
+  };
+}

@@ -1,0 +1,233 @@
+import type { TaskCall } from "../../contracts/hooks.js";
+import type { NetworkBackend, Transport, WorkRequest, WorkResponse } from "../../contracts/network.js"; // prettier-ignore
+import type { RunOptions } from "../../contracts/run.js";
+import type { Clock } from "../../contracts/runtime.js";
+import type { GivenTask, TaskSpreader } from "../../plugins/durability/shared/task-spreader.js";
+import type { SpentUsage } from "../../contracts/usage.js";
+import type { UnitTask } from "./unit-result.js";
+import type { RunUnit, UnitInputs, Units } from "./units.js";
+import { type AgentEnsembleError, RunCancelledError } from "../../contracts/errors.js";
+import { NetworkError } from "../../contracts/network-errors.js";
+import { WORK_VERSION } from "../../contracts/network.js";
+import { RunFencedError } from "../../contracts/journal-errors.js";
+import { Tokens } from "../../contracts/tokens.js";
+import { TASK_SPREADER } from "../../plugins/durability/shared/task-spreader.js";
+import { restoreError } from "../../plugins/shared/stored-error.js";
+import { setMaxListeners } from "node:events";
+import { transportOf } from "../../plugins/network/shared/transport.js";
+import { toError } from "../../util/errors.js";
+import { backoffMs, clockPause } from "../../util/abort/pauses.js";
+import { unitTasksIn } from "./unit-result.js";
+import { unitQueue, unitRunId, UNITS } from "./units.js";
+
+/** How often a request is sent again while its result is awaited: its store may have forgotten it. */
+const RESEND_MS = 30_000;
+const AWAY = { firstMs: 100, mostMs: 5_000 };
+
+/** What the units of a run are requested with. */
+export interface SpreadParts {
+  readonly ensemble: string;
+  readonly backend: NetworkBackend;
+  readonly clock: Clock;
+  readonly resultTtlMs: number;
+  readonly units: Units;
+}
+
+/** A unit that was requested. */
+interface GivenUnit {
+  readonly result: Promise<ReadonlyMap<string, UnitTask>>;
+  /** Tasks whose output is not in the journal of the run yet. */
+  readonly open: Set<string>;
+  requestId: string;
+}
+
+/** Gives the tasks of one run away, and takes their outputs. */
+export class SpreadRun implements TaskSpreader {
+  readonly #parts: SpreadParts;
+  readonly #transport: Transport;
+  readonly #request: Pick<WorkRequest, "requestId" | "priority">;
+  readonly #given = new Map<number, GivenUnit>();
+  readonly #ended = new AbortController();
+  #journal: { delete(runId: string): Promise<boolean> } | undefined;
+
+  constructor(parts: SpreadParts, request: Pick<WorkRequest, "requestId" | "priority">) {
+    const { ensemble, backend, clock, resultTtlMs } = parts;
+    this.#parts = parts;
+    this.#request = request;
+    setMaxListeners(0, this.#ended.signal); // one for each unit
+    this.#transport = transportOf(unitQueue(ensemble), backend, { clock, resultTtlMs });
+  }
+
+  /** Executes the run with these options. @throws what it throws. */
+  async run<T>(options: RunOptions, work: (options: RunOptions) => Promise<T>): Promise<T> {
+    const { bindings, listeners = [] } = options;
+    try {
+      return await work({
+        ...options,
+        bindings: (bind) => {
+          bindings?.(bind);
+          bind.single(TASK_SPREADER).toConstantValue(this);
+        },
+        listeners: [...listeners, { onTaskComplete: ({ taskId }) => this.#completed(taskId) }],
+      });
+    } catch (error) {
+      await this.#end(error);
+      throw error;
+    }
+  }
+
+  take(call: TaskCall): Promise<GivenTask> | undefined {
+    const { taskId, attempt, revision } = call;
+    const unit = attempt > 1 || revision !== undefined ? undefined : this.#parts.units.of(taskId);
+    return unit === undefined ? undefined : this.#taken(unit, call);
+  }
+
+  /** The output of a task is in the journal of the run: a unit without open tasks is forgotten. */
+  #completed(taskId: string): void {
+    const unit = this.#parts.units.of(taskId);
+    const given = unit === undefined ? undefined : this.#given.get(unit.index);
+    if (unit === undefined || given === undefined) return;
+    given.open.delete(taskId);
+    if (given.open.size > 0) return;
+    this.#given.delete(unit.index);
+    void this.#forget(unit, given.requestId);
+  }
+
+  /** The run has failed or was cancelled: ends what other processes still do for it. A run that goes on elsewhere needs its units. */
+  async #end(error: unknown): Promise<void> {
+    this.#ended.abort();
+    const goesOn =
+      RunCancelledError.find(error)?.isShutdown === true ||
+      RunFencedError.find(error) !== undefined;
+    if (goesOn) return;
+    const reason = `Run '${this.#request.requestId}' has ended`;
+    for (const { requestId } of this.#given.values())
+      await this.#transport.cancel(requestId, reason).catch(() => undefined); // its result is not asked for
+  }
+
+  async #taken(unit: RunUnit, call: TaskCall): Promise<GivenTask> {
+    this.#journal ??= call.run.find(Tokens.Journal);
+    const given = this.#given.get(unit.index) ?? this.#give(unit, call);
+    const task = (await until(given.result, call.signal)).get(call.taskId);
+    if (task === undefined)
+      throw new NetworkError(`Unit ${unit.index + 1} has no output of task '${call.taskId}'`);
+    if (!("error" in task)) return task;
+    call.run.spent(task.calls.map(usageOfRestored));
+    throw restoreError(task.error);
+  }
+
+  #give(unit: RunUnit, call: TaskCall): GivenUnit {
+    const given: GivenUnit = {
+      open: new Set(unit.tasks.map(({ id }) => id)),
+      requestId: "",
+      result: Promise.resolve().then(() =>
+        this.#done(unit, call, (requestId) => (given.requestId = requestId)),
+      ),
+    };
+    given.result.catch(() => undefined); // each task of the unit gets it
+    this.#given.set(unit.index, given);
+    return given;
+  }
+
+  /**
+   * The tasks of a unit. A failure that an earlier execution of the run has seen is no result of this one: the failed tasks are done again, under another id of
+   * the request and the same id of the run.
+   */
+  async #done(
+    unit: RunUnit,
+    call: TaskCall,
+    onId: (requestId: string) => void,
+  ): Promise<ReadonlyMap<string, UnitTask>> {
+    const base = unitRunId(this.#request.requestId, unit.index);
+    for (let n = 1; ; n++) {
+      const requestId = n === 1 ? base : `${base}~${n}`;
+      onId(requestId);
+      const { response, wasKnown } = await this.#requested(requestId, unit, call);
+      if (response.status === "COMPLETED") {
+        const tasks = unitTasksIn(response.parsed);
+        const hasFailed = [...tasks.values()].some((task) => "error" in task);
+        if (!hasFailed || !wasKnown) return tasks;
+      } else if (!wasKnown) throw failureIn(response, unit);
+    }
+  }
+
+  async #requested(
+    requestId: string,
+    unit: RunUnit,
+    { run }: TaskCall,
+  ): Promise<{ readonly response: WorkResponse; readonly wasKnown: boolean }> {
+    const { ensemble, clock } = this.#parts;
+    const { signal } = this.#ended;
+    const { requestId: runId, priority } = this.#request;
+    const inputs: UnitInputs = {
+      run: runId,
+      unit: unit.index,
+      tasks: unit.tasks.map(({ id }) => id),
+      inputs: run.inputs,
+    };
+    const request: WorkRequest = {
+      ...{ v: WORK_VERSION, requestId, from: ensemble, to: unitQueue(ensemble) },
+      ...{ type: "TASK", task: UNITS, inputs: { ...inputs } },
+      ...(priority !== undefined && { priority }),
+    };
+    let wasKnown: boolean | undefined;
+    for (let failures = 0; ;) {
+      signal.throwIfAborted();
+      try {
+        const { status } = await this.#transport.send(request);
+        wasKnown ??= status === "DUPLICATE";
+        failures = 0;
+        const o = { timeoutMs: RESEND_MS, signal };
+        const response = await this.#transport.response(requestId, o);
+        if (response !== undefined) return { response, wasKnown };
+      } catch (error) {
+        if (!NetworkError.isInstance(error) || error.isPermanent) throw error;
+        await clockPause(clock, backoffMs(++failures, AWAY), signal);
+      }
+    }
+  }
+
+  /** What a unit has left is in the journal of the run. */
+  async #forget({ index }: RunUnit, requestId: string): Promise<void> {
+    try {
+      await this.#parts.backend.results.forget(requestId);
+      await this.#journal?.delete(unitRunId(this.#request.requestId, index));
+    } catch {
+      // The result ends with its time to live; the run of the unit stays in the list of runs.
+    }
+  }
+}
+
+/** The value, unless the signal aborts before. */
+function until<T>(value: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const stop = (): void => reject(toError(signal.reason));
+    signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
+    value.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+}
+
+function usageOfRestored({
+  provider,
+  modelId,
+  purpose,
+  response,
+}: UnitTask["calls"][number]): SpentUsage {
+  const { inputTokens = -1, outputTokens = -1 } = response.usage ?? {};
+  return {
+    ...{ provider, modelId, purpose },
+    ...(inputTokens >= 0 && { inputTokens }),
+    ...(outputTokens >= 0 && { outputTokens }),
+  };
+}
+
+function failureIn(
+  { status, reason, error }: WorkResponse,
+  { index }: RunUnit,
+): AgentEnsembleError {
+  const why = [reason, error].filter((part) => part !== undefined).join(": ");
+  return new NetworkError(
+    `Unit ${index + 1} of the run is ${status}${why === "" ? "" : `: ${why}`}`,
+  );
+}

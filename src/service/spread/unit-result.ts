@@ -1,0 +1,79 @@
+import type { RestoredCall } from "../../contracts/hooks.js";
+import type { EnsembleOutput } from "../../contracts/output.js";
+import type { GivenTask } from "../../plugins/durability/shared/task-spreader.js";
+import type { StoredError } from "../../plugins/shared/stored-error.js";
+import type { PlanEntry } from "../../engine/plan/plan.js";
+import { NetworkError } from "../../contracts/network-errors.js";
+import { ParallelExecutionError } from "../../contracts/workflow-errors.js";
+import { TaskExecutionError } from "../../contracts/errors.js";
+import { storeError } from "../../plugins/shared/stored-error.js";
+import { asFields, asList } from "../../util/objects.js";
+
+/** What a unit made of one task. JSON data. */
+export type UnitTask = { readonly id: string } & (
+  GivenTask | { readonly error: StoredError; readonly calls: readonly RestoredCall[] }
+);
+
+/** The structured result of the request for a unit. */
+export interface UnitResult {
+  readonly tasks: readonly UnitTask[];
+}
+
+/** The result of a unit's run. Tasks that were not reached are missing. */
+export function unitResultOf(entries: readonly PlanEntry[], output: EnsembleOutput): UnitResult {
+  const calls = callsByTask(output);
+  const outputs = new Map(output.taskOutputs.map((one) => [one.taskId, one]));
+  const failures = ParallelExecutionError.find(output.error)?.failedTaskCauses;
+  return {
+    tasks: entries.flatMap(({ id }): UnitTask[] => {
+      const made = { id, calls: calls.get(id) ?? [] };
+      const done = outputs.get(id);
+      const failure = failures?.get(id);
+      if (done !== undefined) {
+        const { raw, parsed, toolCallCount, agentRole } = done;
+        return [
+          {
+            ...made,
+            raw,
+            ...(parsed !== undefined && parsed !== raw && { parsed }),
+            toolCallCount,
+            agentRole,
+          },
+        ];
+      }
+      if (failure === undefined) return [];
+      return [{ ...made, error: storeError(causeOf(failure)) }];
+    }),
+  };
+}
+
+/** The error of the task itself: the run that gave it away adds the rest. */
+function causeOf(failure: Error): unknown {
+  return TaskExecutionError.isInstance(failure) ? (failure.cause ?? failure) : failure;
+}
+
+function callsByTask(output: EnsembleOutput): ReadonlyMap<string, readonly RestoredCall[]> {
+  const calls = new Map<string, RestoredCall[]>();
+  for (const record of output.metrics.ledger) {
+    const { taskId, provider, modelId, purpose, inputTokens, outputTokens } = record;
+    const { cachedInputTokens, reasoningTokens } = record;
+    const ofTask = calls.get(taskId) ?? [];
+    const usage = { inputTokens, outputTokens, cachedInputTokens, reasoningTokens };
+    ofTask.push({
+      ...{ provider, modelId, purpose, iteration: ofTask.length + 1 },
+      response: { message: { role: "assistant", content: "" }, finishReason: "stop", usage },
+    });
+    calls.set(taskId, ofTask);
+  }
+  return calls;
+}
+
+/** The tasks of a result that came from another process. @throws NetworkError for a value of another form. */
+export function unitTasksIn(value: unknown): ReadonlyMap<string, UnitTask> {
+  const tasks = asFields(value)?.["tasks"];
+  if (!Array.isArray(tasks))
+    throw new NetworkError("The result of a unit has no tasks", {
+      hint: "Start all workers with the same version of the program.",
+    });
+  return new Map(asList(tasks).map((task) => [String(asFields(task)?.["id"]), task as UnitTask])); // the engine checks texts and calls
+}

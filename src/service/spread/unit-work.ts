@@ -1,0 +1,83 @@
+import type { SpreadOptions } from "../../contracts/ensemble-options.js";
+import type { WorkRequest } from "../../contracts/network.js";
+import type { RunOptions } from "../../contracts/run.js";
+import type { PlanEntry } from "../../engine/plan/plan.js";
+import type { DeliveryParts } from "../delivery-parts.js";
+import type { ServicePorts } from "../ports.js";
+import type { SharedWork, WorkOutput } from "../shared-work.js";
+import type { UnitInputs, Units } from "./units.js";
+import { ValidationError } from "../../contracts/errors.js";
+import { ParallelExecutionError } from "../../contracts/workflow-errors.js";
+import { asFields } from "../../util/objects.js";
+import { unitResultOf } from "./unit-result.js";
+import { unitQueue, unitRunId, UNITS } from "./units.js";
+
+const CONCURRENCY = 4;
+
+/** The parts of the deliveries of units. */
+export function unitParts(
+  parts: DeliveryParts,
+  units: Units,
+  ports: ServicePorts,
+  { concurrency = CONCURRENCY }: SpreadOptions,
+): DeliveryParts {
+  const { settings } = parts;
+  return {
+    ...parts,
+    settings: {
+      ...settings,
+      name: unitQueue(settings.name),
+      maxConcurrentRequests: concurrency,
+    },
+    shared: new Map([[UNITS, unitWork(units, ports)]]),
+    gate: undefined, // it limits runs
+  };
+}
+
+/** Does the tasks of a unit. */
+function unitWork(units: Units, ports: ServicePorts): SharedWork {
+  return {
+    capability: { name: UNITS, type: "TASK", description: "Does some tasks of a run" },
+    timeoutMs: undefined,
+    resultTtlMs: undefined,
+    async run(request: WorkRequest, options: RunOptions): Promise<WorkOutput> {
+      const { run, unit, tasks, inputs } = unitInputs(request);
+      const entries = units.at(unit)?.tasks ?? [];
+      if (entries.map(({ id }) => id).join("\n") !== tasks.join("\n"))
+        throw new ValidationError(`Unit ${unit + 1} of run '${run}' has other tasks here`, {
+          hint: "Start all workers with the same program, and resume the run.",
+        });
+      const output = await ports.part(UNITS, entries.map(bareEntry))(inputs, {
+        ...options,
+        listeners: [], // no caller follows the progress of a unit
+        runId: unitRunId(run, unit),
+        tags: { ...options.tags, "spread.run": run },
+        throwOnError: false,
+      });
+      // Failed tasks are a result; a unit that was stopped, or lost its claim, has none.
+      if (output.error !== undefined && !ParallelExecutionError.isInstance(output.error))
+        throw output.error;
+      return { raw: "", parsed: unitResultOf(entries, output), output };
+    },
+  };
+}
+
+/** The task without what the run that gives it away does itself: it asks before the task begins, and judges the output. */
+function bareEntry(entry: PlanEntry): PlanEntry {
+  const { task } = entry;
+  const { beforeReview, inputGuardrails, outputGuardrails } = task;
+  if (beforeReview === undefined && inputGuardrails.length + outputGuardrails.length === 0)
+    return entry;
+  const none = { beforeReview: undefined, inputGuardrails: [], outputGuardrails: [] };
+  return { ...entry, task: task.with(none) };
+}
+
+function unitInputs({ inputs }: WorkRequest): UnitInputs {
+  const { run, unit, tasks } = inputs ?? {};
+  if (typeof run !== "string" || !Number.isSafeInteger(unit) || !Array.isArray(tasks))
+    throw new ValidationError("A request for a unit names its run, its number and its tasks", {
+      about: "inputs",
+    });
+  const given = asFields(inputs?.["inputs"]) ?? {};
+  return { run, unit: unit as number, tasks: tasks as readonly string[], inputs: given }; // compared with those of the plan
+}

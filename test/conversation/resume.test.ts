@@ -1,0 +1,132 @@
+import type { Thread } from "agentensemble";
+import { Agent, Conversation, ConversationStore, tool } from "agentensemble";
+import { durable, Journal } from "agentensemble/durability";
+import { ScriptedModel } from "agentensemble/testing";
+import { expect } from "chai";
+import { until } from "../support/time.js";
+
+const clerk = new Agent({ role: "Clerk", goal: "Answers" });
+
+describe("resume of a thread", () => {
+  const made: AsyncDisposable[] = [];
+  afterEach(async () => {
+    for (const one of made.splice(0)) await one[Symbol.asyncDispose]();
+  });
+
+  /** A conversation whose tool asks for approval, and others with the same stores, as after a restart. */
+  function office(): {
+    readonly journal: Journal;
+    readonly done: string[];
+    open(model?: ScriptedModel): Conversation;
+  } {
+    const journal = Journal.inMemory();
+    const store = ConversationStore.inMemory();
+    const done: string[] = [];
+    const book = tool({
+      name: "book",
+      description: "b",
+      requireApproval: true,
+      execute: () => {
+        done.push("booked");
+        return "booked";
+      },
+    });
+    const open = (
+      model = new ScriptedModel(({ messages }) =>
+        messages.at(-1)?.role === "tool"
+          ? "Done."
+          : { text: "Wait.", toolCalls: [{ name: "book", arguments: {} }] },
+      ),
+    ): Conversation => {
+      const chat = new Conversation({
+        agent: clerk,
+        model,
+        store,
+        tools: [book],
+        plugins: [durable({ journal })],
+      });
+      made.push(chat);
+      return chat;
+    };
+    return { journal, done, open };
+  }
+
+  /** Begins a turn that waits for an approval, and ends its program. */
+  async function left(
+    { journal, open }: ReturnType<typeof office>,
+    begin: (thread: Thread) => unknown = (thread) => thread.stream("Book", { messageId: "m1" }),
+  ): Promise<string> {
+    const chat = open();
+    begin(chat.thread("t", { owner: "ada" }));
+    await until(async () => (await journal.reviews.pending()).length > 0);
+    await chat.dispose();
+    const [review] = await journal.reviews.pending();
+    return review?.reviewId ?? "";
+  }
+
+  const unfinished = async ({ journal }: ReturnType<typeof office>): Promise<number> => {
+    const { runs } = await journal.list();
+    return runs.filter(({ status }) => status === "interrupted").length;
+  };
+
+  it("goes on with the turn, and pays for no call again", async () => {
+    const world = office();
+    const reviewId = await left(world);
+    const model = new ScriptedModel(["Done after the restart."]);
+    const thread = world.open(model).thread("t", { owner: "ada" });
+    const turn = await thread.resume();
+    expect(turn?.question).to.deep.equal({ id: "m1", content: "Book", replaces: undefined });
+    await world.journal.reviews.resolve(reviewId, { type: "CONTINUE" });
+    const result = await turn?.result;
+    expect(result?.text).to.equal("Done after the restart.");
+    expect(world.done).to.deep.equal(["booked"]);
+    expect(model.requests).to.have.length(1);
+    expect((await thread.messages()).map(({ id }) => id)[0]).to.equal("m1");
+    expect(await thread.resume()).to.equal(undefined);
+  });
+
+  it("returns nothing to another owner, for another thread, and without a journal", async () => {
+    const world = office();
+    await left(world);
+    const chat = world.open();
+    expect(await chat.thread("t", { owner: "bob" }).resume()).to.equal(undefined);
+    expect(await chat.thread("t").resume()).to.equal(undefined);
+    expect(await chat.thread("u", { owner: "ada" }).resume()).to.equal(undefined);
+    await using plain = new Conversation({ agent: clerk });
+    expect(await plain.thread("t", { owner: "ada" }).resume()).to.equal(undefined);
+    expect(await unfinished(world)).to.equal(1);
+  });
+
+  it("gives up a turn when its thread has gone on, or was deleted", async () => {
+    const world = office();
+    await left(world);
+    const thread = world.open(new ScriptedModel(["Hello."])).thread("t", { owner: "ada" });
+    await thread.send("Something else");
+    expect(await thread.resume()).to.equal(undefined);
+    expect(await unfinished(world)).to.equal(0);
+    await thread.delete();
+    await left(world);
+    expect(await unfinished(world)).to.equal(1);
+    await world.open().thread("t", { owner: "ada" }).delete();
+    expect(await unfinished(world)).to.equal(0);
+    expect(world.done).to.deep.equal([]);
+  });
+
+  it("goes on with an edit, which replaces the turn", async () => {
+    const world = office();
+    const first = world.open(new ScriptedModel(["Hello."])).thread("t", { owner: "ada" });
+    const { turnId } = await first.send("Hi", { messageId: "m0" });
+    const reviewId = await left(world, (thread) => thread.edit("m0", "Book"));
+    const thread = world.open().thread("t", { owner: "ada" });
+    const turn = await thread.resume();
+    expect(turn?.question).to.deep.equal({ id: "m0", content: "Book", replaces: turnId });
+    await world.journal.reviews.resolve(reviewId, { type: "CONTINUE" });
+    await turn?.result;
+    expect((await thread.messages()).map(({ content }) => content)).to.deep.equal([
+      "Book",
+      "Wait.",
+      "booked",
+      "Done.",
+    ]);
+  });
+});

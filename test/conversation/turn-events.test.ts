@@ -1,0 +1,202 @@
+import type { EnsembleEvent, EventType, ThreadLock } from "agentensemble";
+import {
+  Agent,
+  attachment,
+  Conversation,
+  ConversationStore,
+  ConversationStoreError,
+  definePlugin,
+  HierarchicalConstraints,
+  ReflectionStore,
+  ValidationError,
+  WindowPolicy,
+} from "agentensemble";
+import { ScriptedModel } from "agentensemble/testing";
+import { expect } from "chai";
+import { rejectionOf } from "../support/rejection.js";
+import { warningsOf } from "../support/warnings.js";
+
+const agent = new Agent({ role: "Assistant", goal: "Answers" });
+
+const eventsOf = async (turn: {
+  readonly events: AsyncIterable<EnsembleEvent>;
+}): Promise<readonly EnsembleEvent[]> => {
+  const events: EnsembleEvent[] = [];
+  for await (const event of turn.events) events.push(event);
+  return events;
+};
+const pick = (events: readonly EnsembleEvent[], ...types: EventType[]): readonly EnsembleEvent[] =>
+  events.filter(({ type }) => types.includes(type));
+
+describe("the events of a turn", () => {
+  it("report its begin and, before the end of the run, what was stored", async () => {
+    const order: string[] = [];
+    const watch = definePlugin({
+      name: "watch",
+      apply: ({ hooks }) =>
+        hooks.afterRun.tap({ name: "watch", lane: "commit" }, () => void order.push("commit")),
+    });
+    const inMemory = ConversationStore.inMemory();
+    const store: ConversationStore = {
+      ...methodsOf(inMemory),
+      append: (id, change) => (order.push("append"), inMemory.append(id, change)),
+    };
+    const model = new ScriptedModel(["one", "two", "summary", "three"]);
+    await using chat = new Conversation({
+      agent,
+      model,
+      store,
+      plugins: [watch],
+      window: WindowPolicy.summary({ turns: 1, keepTurns: 1 }),
+    });
+    const thread = chat.thread("t");
+    await thread.send("1", { messageId: "m-1" });
+    expect(order).to.deep.equal(["commit", "append"]);
+    await thread.send("2");
+    const events = await eventsOf(thread.stream("3", { messageId: "m-3" }));
+    const [started, stored, ended] = pick(
+      events,
+      "turn_started",
+      "turn_stored",
+      "ensemble_completed",
+    );
+    expect(started).to.include({ type: "turn_started", threadId: "t", messageId: "m-3" });
+    expect(stored).to.include({
+      type: "turn_stored",
+      threadId: "t",
+      taskId: "turn",
+      agentRole: "Assistant",
+      version: 3,
+      status: "completed",
+      turnsInWindow: 1,
+      summarized: true,
+    });
+    expect(ended?.type).to.equal("ensemble_completed");
+  });
+
+  it("of a failed turn report a stored turn only where it is kept", async () => {
+    const failing = (): ScriptedModel =>
+      new ScriptedModel(() => {
+        throw new ValidationError("out of order");
+      });
+    for (const onFailure of ["discard", "keep"] as const) {
+      await using chat = new Conversation({ agent, model: failing(), onFailure });
+      const turn = chat.thread("t").stream("1", { throwOnError: false });
+      const stored = pick(await eventsOf(turn), "turn_stored");
+      expect(stored).to.have.length(onFailure === "keep" ? 1 : 0);
+      if (onFailure === "keep") expect(stored[0]).to.include({ status: "failed", version: 1 });
+      expect((await turn.result).status).to.equal("failed");
+    }
+  });
+
+  it("are complete where the store fails, whose error has the answer", async () => {
+    const store: ConversationStore = {
+      ...methodsOf(ConversationStore.inMemory()),
+      append: () => Promise.reject(new Error("disk full")),
+    };
+    await using chat = new Conversation({ agent, model: new ScriptedModel(["fine"]), store });
+    const turn = chat.thread("t").stream("1");
+    const events = await eventsOf(turn);
+    expect(pick(events, "turn_stored")).to.deep.equal([]);
+    expect(pick(events, "ensemble_completed")).to.have.length(1);
+    const error = await rejectionOf(ConversationStoreError, turn.result);
+    expect(error.result?.text).to.equal("fine");
+    expect(error.result?.output).to.have.property("raw", "fine");
+  });
+});
+
+describe("the options of a conversation", () => {
+  const model = new ScriptedModel(() => "fine");
+  const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0]);
+  const image = { type: "text", text: "What is it?" } as const;
+
+  it("limit the parts of messages, in both directions", async () => {
+    await using strict = new Conversation({
+      agent,
+      model,
+      limits: { maxBytes: 1_000, types: ["application/pdf"] },
+    });
+    const refused = await rejectionOf(
+      ValidationError,
+      strict.thread("t").send([image, attachment.fromBytes(png, { mediaType: "image/png" })]),
+    );
+    expect(refused.message).to.include("image/png, which is not accepted");
+    const many = Array.from({ length: 40 }, () => image);
+    await using wide = new Conversation({ agent, model, limits: { maxParts: 50 } });
+    expect((await wide.thread("t").send(many)).status).to.equal("completed");
+    expect(() => new Conversation({ agent, model, limits: { maxbytes: 1 } as never })).to.throw(
+      ValidationError,
+      "maxBytes",
+    );
+  });
+
+  it("without effect are refused", () => {
+    for (const [options, name] of [
+      [{ hierarchicalConstraints: new HierarchicalConstraints({}) }, "hierarchicalConstraints"],
+      [{ reflectionStore: ReflectionStore.inMemory() }, "reflectionStore"],
+      [{ busy: "refuse", busyTimeoutMs: 5 }, "busyTimeoutMs"],
+      [{ nextAgent: "other" }, "nextAgent"],
+      [{ maxHandoffs: -1 }, "maxHandoffs"],
+      [{ handoffs: [agent] }, "hand off to itself"],
+    ] as const)
+      expect(() => new Conversation({ agent, model, ...options } as never), name).to.throw(
+        ValidationError,
+        name,
+      );
+  });
+
+  it("of a turn are named in the error of an unknown one", async () => {
+    await using chat = new Conversation({ agent, model });
+    const error = await rejectionOf(
+      ValidationError,
+      chat.thread("t").send("hi", { onFailur: "keep" } as never),
+    );
+    expect(error.message)
+      .to.include("Unknown option 'onFailur' in the options of a turn")
+      .and.include("'onFailure'");
+  });
+
+  it("without a model are refused without the user's words", async () => {
+    await using chat = new Conversation({ agent });
+    const error = await rejectionOf(ValidationError, chat.thread("t").send("my secret question"));
+    expect(JSON.stringify([error.message, error])).not.to.include("secret");
+    expect(error.message).to.include("Agent 'Assistant'");
+  });
+
+  it("choose the store before a thread is renamed first", async () => {
+    const store = ConversationStore.inMemory();
+    await using first = new Conversation({ agent, model, store });
+    await first.thread("t").send("hi");
+    await using chat = new Conversation({ agent, model, store });
+    await chat.thread("t").rename("Greeting");
+    expect(await first.thread("t").head()).to.include({ title: "Greeting" });
+    await using bare = new Conversation({ agent, model });
+    await rejectionOf(ValidationError, bare.thread("t").rename("x"));
+  });
+
+  it("a lock that can't be released is a warning, and the answer is there", async () => {
+    const inMemory = ConversationStore.inMemory();
+    const lock = async (): Promise<ThreadLock> => ({
+      release: () => Promise.reject(new Error("connection lost")),
+    });
+    await using chat = new Conversation({
+      agent,
+      model,
+      store: { ...methodsOf(inMemory), lock },
+    });
+    const warnings = await warningsOf(async () => {
+      expect((await chat.thread("t").send("hi")).text).to.equal("fine");
+    });
+    expect(warnings.join()).to.include("could not be released: connection lost");
+  });
+});
+
+function methodsOf(store: ConversationStore): ConversationStore {
+  return {
+    open: (id) => store.open(id),
+    read: (id, query) => store.read(id, query),
+    append: (id, change) => store.append(id, change),
+    list: (query) => store.list(query),
+    delete: (id) => store.delete(id),
+  };
+}

@@ -1,0 +1,26 @@
+// Takes too long for `npm test`: the step `spread` of `npm run ci:full`. `SPREAD_ITEMS` sets the number of items.
+import { expect } from "chai";
+import { needPostgres, onServer, POSTGRES_URL } from "../../../support/postgres.js";
+import { expectSpread } from "./spread-fleet.js";
+
+const ITEMS = Number(process.env["SPREAD_ITEMS"] ?? 100_000);
+const MOST_MIB = 400;
+/** The heap of each worker: Node lets it grow as long as memory is free. */
+const HEAP_MIB = 320;
+
+describe("a large map-reduce over four workers", function () {
+  this.timeout(90 * 60_000);
+  const schema = `ae_spread_full_${process.pid}`;
+  before(function () {
+    return needPostgres(this);
+  });
+  after(() => onServer(`drop schema if exists "${schema}" cascade`).catch(() => undefined)); // no server
+
+  it("ends after 20 kills, makes no finished call again, and needs little memory in each process", async () => {
+    const { mostMiB } = await expectSpread({
+      ...{ url: POSTGRES_URL, schema, workers: 4, kills: 20, latencyMs: 200, leaseMs: 15_000 },
+      ...{ items: ITEMS, unit: 50, units: 8, window: 3_000, compares: false, heapMiB: HEAP_MIB },
+    });
+    expect(mostMiB).to.be.below(MOST_MIB);
+  });
+});

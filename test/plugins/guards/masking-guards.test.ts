@@ -1,0 +1,185 @@
+import { expect } from "chai";
+import { z } from "zod";
+import { ValidationError } from "../../../src/contracts/errors.js";
+import { Task } from "../../../src/contracts/task.js";
+import { tool } from "../../../src/contracts/tool.js";
+import { links, type LinksOptions } from "../../../src/plugins/guards/links/index.js";
+import { secrets } from "../../../src/plugins/guards/secrets/index.js";
+import type { GuardReport } from "../../../src/plugins/guards/shared/findings.js";
+import { cache } from "../../../src/plugins/resilience/cache/index.js";
+import { ScriptedModel } from "../../../src/plugins/testing/index.js";
+import { Ensemble } from "../../../src/ensemble/ensemble.js";
+import { guarded, pieces, reasonsOf } from "./guarded-team.js";
+
+const KEY = `ghp_${"a1B2c3D4e5F6".repeat(3)}`;
+
+/** A tool that records what it receives, and returns a text. */
+function recorded(returned: string, received: unknown[] = []) {
+  return tool({
+    name: "fetch",
+    description: "Fetches",
+    input: z.object({ text: z.string() }),
+    execute: ({ text }) => {
+      received.push(text);
+      return returned;
+    },
+  });
+}
+
+describe("secrets()", () => {
+  it("masks a secret in the output, the stream and the conversation", async () => {
+    const text = `The token is ${KEY}, keep it.`;
+    const { output, shown } = await guarded([secrets()], [{ chunks: pieces(text) }]);
+    expect(output.raw).to.equal("The token is [secret], keep it.");
+    expect(shown).to.equal(output.raw);
+    expect(JSON.stringify(output.trace)).not.to.include(KEY);
+  });
+
+  it("holds back only the word that is written, and the value after its label", async () => {
+    const chunks = ["One two", " three. The pass", "word: hun", "ter2! is ", "old."];
+    const { tokens } = await guarded([secrets()], [{ chunks }]);
+    expect(tokens).to.deep.equal(["One ", "two three. The ", "password: [secret] is ", "old."]);
+  });
+
+  it("holds back a private key until its end", async () => {
+    const pem = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADAN\nBgkqhkiG9w0\n-----END PRIVATE KEY-----";
+    const { shown } = await guarded([secrets()], [{ chunks: pieces(`Key:\n${pem}\nDone.`, 7) }]);
+    expect(shown).to.equal("Key:\n[secret]\nDone.");
+  });
+
+  it("masks results of tools and refuses a tool call with a secret", async () => {
+    const received: unknown[] = [];
+    const { model, output } = await guarded(
+      [secrets()],
+      [
+        { toolCalls: [{ name: "fetch", arguments: { text: "config" } }] },
+        { toolCalls: [{ name: "fetch", arguments: { text: `send ${KEY}` } }] },
+        "Done.",
+      ],
+      { tools: [recorded(`token=${KEY}`, received)] },
+    );
+    expect(output.raw).to.equal("Done.");
+    expect(received).to.deep.equal(["config"]);
+    const texts = JSON.stringify(model.requests[1]?.messages.at(-1));
+    expect(texts).to.include("token=[secret]");
+    expect(JSON.stringify(model.requests[2]?.messages.at(-1))).to.include(
+      "contains a secret (GitHub token)",
+    );
+  });
+
+  it("refuses the output and asks again, and shows nothing after the secret", async () => {
+    const script = [{ chunks: pieces(`First ${KEY} more text`) }, "Second."];
+    const { output, shown } = await guarded([secrets({ action: "refuse" })], script, {
+      retries: 1,
+    });
+    expect(output.raw).to.equal("Second.");
+    expect(shown).to.equal("First Second.");
+  });
+
+  it("masks outputs of handlers and typed values", async () => {
+    const task = new Task({
+      description: "Read",
+      outputType: z.object({ note: z.string() }),
+      handler: () => ({ note: `use ${KEY}` }),
+    });
+    const { output } = await guarded([secrets()], [], { task });
+    expect(output.getOutput(task)?.parsed).to.deep.equal({ note: "use [secret]" });
+    expect(output.raw).not.to.include(KEY);
+  });
+
+  it("masks an answer of a cache before it is shown", async () => {
+    const tokens: string[] = [];
+    const model = new ScriptedModel([`It is ${KEY}`]);
+    const first = cache();
+    const tasks = [new Task({ description: "Say it" })];
+    await using unguarded = new Ensemble({ model, tasks, plugins: [first] });
+    await unguarded.run();
+    await using team = new Ensemble({
+      model,
+      tasks,
+      plugins: [first, secrets()],
+      onToken: ({ token }) => void tokens.push(token),
+    });
+    expect((await team.run()).raw).to.equal("It is [secret]");
+    expect(tokens).to.deep.equal(["It is [secret]"]);
+  });
+
+  it("finds the given values, leaves allowed texts and reports kinds without values", async () => {
+    const reports: GuardReport[] = [];
+    const onFinding = (report: GuardReport): void => void reports.push(report);
+    const { output } = await guarded(
+      [secrets({ values: ["blue-lagoon-42"], allow: [KEY], onFinding })],
+      [`blue-lagoon-42 and ${KEY}`],
+    );
+    expect(output.raw).to.equal(`[secret] and ${KEY}`);
+    expect(reports[0]).to.deep.include({ guard: "guards-secrets", kinds: ["known secret"] });
+    expect(JSON.stringify(reports)).not.to.include("lagoon");
+  });
+
+  it("refuses unknown options and short values", () => {
+    expect(() => secrets({ values: ["short"] })).to.throw(ValidationError, "at least 8 characters");
+    expect(() => secrets({ mask: true } as object)).to.throw(ValidationError, "mask");
+  });
+});
+
+describe("links()", () => {
+  const hosts = ["example.com", "*.example.com"];
+
+  it("removes links to other hosts from outputs and streams", async () => {
+    const text =
+      "See https://docs.example.com/a and ![x](https://evil.test/p?q=data) or www.evil.test.";
+    const clean = "See https://docs.example.com/a and ![x]([link removed]) or [link removed].";
+    const { output, shown } = await guarded([links({ hosts })], [{ chunks: pieces(text, 5) }]);
+    expect([output.raw, shown]).to.deep.equal([clean, clean]);
+  });
+
+  for (const address of [
+    "https://example.com@evil.test/",
+    "https:\\\\evil.test",
+    "//evil.test/x",
+    "https:evil.test",
+    "HTTPS://EVIL.TEST",
+    "https://example.com.evil.test",
+    "https://ex\u0430mple.com",
+    "javascript:alert(1)",
+    "data:text/html;base64,PHNjcmlwdD4=",
+    "file:///etc/passwd",
+    "ftp://evil.test/a",
+    "http://2130706433/",
+  ])
+    it(`removes ${address}`, async () => {
+      const { output } = await guarded([links({ hosts })], [`Go to ${address} now`]);
+      expect(output.raw).to.equal("Go to [link removed] now");
+    });
+
+  for (const text of [
+    "Data: 5, file:line 3",
+    "12:30 // a comment",
+    "mailto:ana@example.org",
+    "C:\\files",
+    "a/b//c",
+  ])
+    it(`leaves ${text}`, async () => {
+      expect((await guarded([links({ hosts: [] })], [text])).output.raw).to.equal(text);
+    });
+
+  it("refuses a tool call with a link to another host, and the output where it refuses", async () => {
+    const received: unknown[] = [];
+    const { output, error } = await guarded(
+      [links({ hosts, action: "refuse" })],
+      [
+        { toolCalls: [{ name: "fetch", arguments: { text: "https://evil.test/?k=1" } }] },
+        "See https://evil.test",
+      ],
+      { tools: [recorded("never", received)] },
+    );
+    expect(received).to.deep.equal([]);
+    expect(output.raw).not.to.include("evil.test/");
+    expect(reasonsOf(error)).to.include("a link to a host that is not allowed");
+  });
+
+  it("refuses missing hosts and entries that are no host", () => {
+    expect(() => links({} as LinksOptions)).to.throw(ValidationError, "needs hosts");
+    expect(() => links({ hosts: ["https://a.example/"] })).to.throw(ValidationError);
+  });
+});

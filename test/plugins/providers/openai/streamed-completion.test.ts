@@ -1,0 +1,53 @@
+import { expect } from "chai";
+import { StreamedCompletion } from "../../../../src/plugins/providers/openai/chat/streamed-completion.js";
+
+function streamed(...deltas: readonly unknown[]): StreamedCompletion {
+  const answer = new StreamedCompletion();
+  for (const delta of deltas) answer.add({ choices: [{ index: 0, delta }] });
+  answer.add({ id: "r", choices: [{ finish_reason: "tool_calls" }, { index: 1, delta: {} }, 7] });
+  return answer;
+}
+
+describe("a completion that comes in chunks", () => {
+  it("is refused where a tool call has another form", () => {
+    expect(() => streamed({ tool_calls: ["look"] })).to.throw(
+      "A tool call of the stream is not a JSON object",
+    );
+    expect(() => streamed({ tool_calls: [{ index: 0, id: "c" }] }).finish()).to.throw(
+      "Tool call 0 of the stream names no function",
+    );
+    expect(() => new StreamedCompletion().finish()).to.throw(
+      "The stream ended before the answer was complete",
+    );
+  });
+
+  it("gets an id for a call that has none, and takes pieces without an index", () => {
+    const part = (fields: object): object => ({ tool_calls: [{ function: fields }] });
+    const answer = streamed(
+      part({ name: "look", arguments: '{"a"' }),
+      part({ arguments: ":1}" }),
+      part({ arguments: null }),
+    );
+    const [call, ...more] = answer.finish().message.toolCalls ?? [];
+    expect(more).to.have.length(0);
+    expect(call).to.include({ name: "look", arguments: '{"a":1}' });
+    expect(call?.id).to.be.a("string").and.not.equal("");
+  });
+
+  it("recognizes a second call by its id if the server gives all calls one index", () => {
+    const part = (id: string): object => ({
+      tool_calls: [{ index: 0, id, function: { name: "look", arguments: "{}" } }],
+    });
+    const calls = streamed(part("a"), part("b")).finish().message.toolCalls;
+    expect(calls?.map(({ id }) => id)).to.deep.equal(["a", "b"]);
+  });
+
+  it("adds nothing for events without choices", () => {
+    const answer = new StreamedCompletion();
+    expect(answer.add({ choices: null })).to.deep.equal([]);
+    expect(answer.add({ choices: [{ delta: { content: "", refusal: "no" } }] })).to.deep.equal([
+      { type: "text", text: "no" },
+    ]);
+    expect(answer.text).to.equal("no");
+  });
+});
