@@ -22,6 +22,8 @@ function added(now: readonly string[], before: readonly string[]): readonly stri
 }
 
 let before: readonly string[] = [];
+/** Whether a test did not pass, in its first try or the second. What it leaves open is a consequence, and it is reported by itself. */
+let hasFailed = false;
 
 // Mocha ends its workers with this signal after a second. Writing the coverage at their exit may take longer.
 if (process.env["NODE_V8_COVERAGE"] !== undefined) process.on("SIGTERM", () => undefined);
@@ -32,7 +34,9 @@ export const mochaHooks: Mocha.RootHookObject = {
     before = resources(); // with the limit that mocha sets this hook
   },
 
-  afterEach() {
+  afterEach(this: Mocha.Context) {
+    const { currentTest } = this;
+    hasFailed ||= currentTest !== undefined && !currentTest.isPending() && !currentTest.isPassed();
     restoreEnvironment();
     const targets = takeRefused();
     if (targets.length > 0)
@@ -45,6 +49,8 @@ export const mochaHooks: Mocha.RootHookObject = {
       await pause(20);
       if (added(resources(), before).length === 0) return;
     }
-    throw new Error(`The tests leave open: ${added(resources(), before).join(", ")}`);
+    const message = `The tests leave open: ${added(resources(), before).join(", ")}`;
+    if (!hasFailed) throw new Error(message);
+    process.stderr.write(`${message} (after a test that failed)\n`);
   },
 };

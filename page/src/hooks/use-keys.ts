@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { isTyping, keyOf } from "../lib/keys.js";
 
 /** What keys do. A name is the key as `event.key`, with `Ctrl+` for Ctrl or the command key; two keys in a row are `g r`. */
@@ -11,7 +11,8 @@ const CHORD_MS = 1_000;
 export function useKeys(actions: KeyActions): void {
   const latest = useRef(actions);
   latest.current = actions;
-  useEffect(() => {
+  // Before the browser paints: a key counts as soon as what it does is in sight.
+  useLayoutEffect(() => {
     let first = "";
     let firstAt = 0;
     const onKeyDown = (event: KeyboardEvent): void => {
