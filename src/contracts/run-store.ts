@@ -148,7 +148,12 @@ export interface RunStore {
   get(runId: string): Awaitable<RunSummary | undefined>;
   /** At most `limit` entries behind number `after`; -1 begins with the first. Empty where there are none. */
   read(runId: string, after: number, limit: number): Awaitable<readonly LogEntry[]>;
+  /** Removes a run with its entries and its trace. */
   remove(runId: string): Awaitable<void>;
+  /** Keeps the trace of a run, as JSON, over the one before. Without it the store keeps no traces. */
+  putTrace?(runId: string, trace: string): Awaitable<void>;
+  /** The trace of a run, as JSON; `undefined` where there is none. */
+  trace?(runId: string): Awaitable<string | undefined>;
   /** Keeps what a person did. Without both methods such entries are in memory only. */
   appendAudit?(entry: AuditEntry): Awaitable<void>;
   /** At most `limit` entries, the newest first. `before`: the `next` of the page before. */

@@ -39,6 +39,7 @@ import { BoardProcesses } from "./processes/board-processes.js";
 import { ReviewDesk } from "./server/review-desk.js";
 import { BaselineChanges } from "./stores/baseline-changes.js";
 import { BoardRuns } from "./stores/board-runs.js";
+import { BoardTraces } from "./stores/board-traces.js";
 
 /** `run_planned` comes this early in a log. */
 const PLANNED_WITHIN = 10;
@@ -90,6 +91,8 @@ export class Board {
   readonly registrations = new Registrations();
   readonly chats = new RegisteredChats();
   readonly starts: RunStarts;
+  /** The traces of the runs. */
+  readonly traces: BoardTraces;
   /** The other processes on this board. */
   readonly processes: BoardProcesses;
   /** The plugin that feeds this board. */
@@ -103,7 +106,6 @@ export class Board {
   readonly #services = new Set<Service>();
   readonly #running = new Map<string, HookRun>();
   readonly #changes = new BaselineChanges((runId) => this.runs.find(runId));
-  readonly #traces = new Map<string, ExecutionTrace>();
 
   constructor(
     settings: DashboardSettings,
@@ -122,6 +124,7 @@ export class Board {
     this.epoch = o.ids.next();
     this.plugin = o.plugin;
     this.starts = new RunStarts(o.ids, settings.maxConcurrentRuns);
+    this.traces = new BoardTraces(settings);
     this.feed = new RunFeed({ contents, tokens });
     this.desk = new ReviewDesk(contents);
     const { clock, ids, link } = o;
@@ -213,16 +216,6 @@ export class Board {
     this.#kernels.delete(events);
   }
 
-  /** The trace of a run that has ended in this process, as JSON. */
-  traceOf(runId: string): string | undefined {
-    return this.traceObject(runId)?.toJson();
-  }
-
-  /** The trace of a run that has ended in this process. */
-  traceObject(runId: string): ExecutionTrace | undefined {
-    return this.#traces.get(runId);
-  }
-
   /** Whether a run is under way in this process. */
   isRunning(runId: string): boolean {
     return this.#running.has(runId);
@@ -271,8 +264,9 @@ export class Board {
     this.#alerts.close();
     this.processes.close();
     await this.#writer?.close();
-    await firstEnding(this.audit.written(), { timeoutMs: this.#closeMs });
     const ms = this.#closeMs;
+    const written = Promise.all([this.audit.written(), this.traces.written()]);
+    await firstEnding(written, { timeoutMs: ms });
     await withTimeout(() => this.settings.store?.dispose?.(), {
       ms,
       late: () => emitProcessWarning(`dashboard: the store was not disposed within ${ms} ms`),
@@ -280,14 +274,14 @@ export class Board {
   }
 
   #forget(runId: string): void {
-    this.#traces.delete(runId);
+    this.traces.forget(runId);
     this.#inputs.delete(runId);
     this.starts.forget(runId);
   }
 
   #keepTrace(runId: string, output: { readonly trace: ExecutionTrace } | undefined): void {
-    if (output !== undefined && this.settings.contents && this.feed.get(runId) !== undefined)
-      this.#traces.set(runId, output.trace);
+    if (output !== undefined && this.feed.get(runId) !== undefined)
+      this.traces.keep(runId, output.trace);
   }
 }
 

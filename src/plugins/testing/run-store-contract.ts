@@ -214,6 +214,26 @@ function auditSuite(use: WithRuns): void {
     }));
 }
 
+function traceSuite(use: WithRuns): void {
+  it("keeps the trace of a run until the run is removed, if it keeps traces at all", () =>
+    use(async (store) => {
+      const keeps = store.putTrace !== undefined;
+      assert.equal(store.trace !== undefined, keeps);
+      const text = JSON.stringify({ captureMode: "FULL", text: "\u0000 \u2028 \u{1F980} \ud800" });
+      for (const id of ["a", "b", "odd/../id"]) {
+        await store.put(summary(id));
+        await store.putTrace?.(id, "{}");
+        await store.putTrace?.(id, text);
+      }
+      await store.remove("a");
+      assert.equal(await store.trace?.("a"), undefined);
+      assert.equal(await store.trace?.("unknown"), undefined);
+      for (const id of ["b", "odd/../id"])
+        assert.equal(await store.trace?.(id), keeps ? text : undefined);
+      assert.equal((await listed(store)).length, 2);
+    }));
+}
+
 function sumsOfRunsSuite(use: WithRuns): void {
   it("adds up all runs that fit, on whichever page they are", () =>
     use(async (store) => {
@@ -250,10 +270,12 @@ function reopenRunsSuite(use: WithRuns): void {
       await store.put(summary("a"));
       await store.append("a", entriesUpTo(2));
       await store.put(summary("b", { state: "running" }));
+      await store.putTrace?.("a", "{}");
       const other = (await reopen?.()) ?? assert.fail("a store that reopens needs `reopen`");
       assert.equal((await other.get("a"))?.state, "done");
       assert.deepEqual(await numbersIn(other), [0, 1]);
       assert.equal((await other.get("b"))?.state, "interrupted");
+      assert.equal(await other.trace?.("a"), store.putTrace === undefined ? undefined : "{}");
     }));
 }
 
@@ -280,6 +302,7 @@ export function runStoreContract(name: string, options: RunStoreContractOptions)
     listSuite(use);
     filterSuite(use);
     auditSuite(use);
+    traceSuite(use);
     sumsOfRunsSuite(use);
     if (options.reopens === true) reopenRunsSuite(use);
   });

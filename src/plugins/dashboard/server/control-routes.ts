@@ -208,13 +208,13 @@ async function replaying(
 ): Promise<Runnable> {
   const { options, access } = registered;
   const isRecording = answersFrom === "recording";
-  const source = isRecording ? options.recording : board.traceObject(answersFrom);
   if (!answersOf(registered).includes(isRecording ? "recording" : "trace"))
     throw notReplayable(
       `The ensemble was registered without ${isRecording ? "a recording" : "create"}`,
     );
+  const source = isRecording ? options.recording : await board.traces.replayable(answersFrom);
   if (source === undefined)
-    throw notReplayable("This process has no trace of the run that the answers are to come from");
+    throw notReplayable("There is no trace of captureMode FULL of the run with the answers");
   try {
     const plugin = await access?.replay?.({ source, onMiss: onMiss === "live" ? "live" : "fail" });
     const plugins = [board.plugin, ...(plugin === undefined ? [] : [plugin])];

@@ -180,9 +180,9 @@ async function answerActions(board: Board, asked: BoardExchange): Promise<Respon
   const doubts = kept === undefined ? [] : doubtfulCalls(await kept.runs.entries(runId));
   const name = board.starts.ensembleOf(runId) ?? run?.summary.ensemble ?? "";
   const registered = board.registrations.get(name);
-  const answers = (registered === undefined ? [] : answersOf(registered)).filter(
-    (from) => from === "recording" || board.traceObject(runId) !== undefined,
-  );
+  const all = registered === undefined ? [] : answersOf(registered);
+  const isTraced = all.length > 0 && (await board.traces.replayable(runId)) !== undefined;
+  const answers = all.filter((from) => from === "recording" || isTraced);
   const isOperator = isAdmitted(asked.principal, "operator");
   const possible = [
     ...boardActions(board, run),

@@ -147,15 +147,16 @@ function flatBar({ kind, startMs, endMs }: Bar): BarsBody["rows"][number]["bars"
 
 async function answerTrace(board: Board, asked: BoardExchange): Promise<Response> {
   const { runId } = (await endedRun(board, asked)).summary;
-  const text = board.traceOf(runId);
+  const text = await board.traces.textOf(runId);
   if (text === undefined)
-    throw notFoundRefusal("TRACE_NOT_FOUND", "This process has no trace of the run");
+    throw notFoundRefusal("TRACE_NOT_FOUND", "There is no trace of the run here");
   board.audit.add({ user: asked.principal.name, action: "export", subject: runId });
   return boardJson(text, asked.request, attachmentOf(runId, "trace.json"));
 }
 
 async function removeRun(board: Board, asked: BoardExchange): Promise<Response> {
   const { runId } = (await endedRun(board, asked)).summary;
+  await board.traces.written(); // otherwise the store could get the trace afterwards
   await board.runs.remove(runId);
   board.audit.add({ user: asked.principal.name, action: "remove", subject: runId });
   return new Response(null, { status: 204 });

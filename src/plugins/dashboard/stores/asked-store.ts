@@ -32,5 +32,7 @@ export function askedStore(store: RunStore): RunStore {
     get: (runId) => askStore(async () => store.get(runId)),
     read: (runId, after, limit) => askStore(async () => store.read(runId, after, limit)),
     remove: (runId) => askStore(async () => store.remove(runId)),
+    putTrace: (runId, trace) => askStore(async () => store.putTrace?.(runId, trace)),
+    trace: (runId) => askStore(async () => store.trace?.(runId)),
   };
 }

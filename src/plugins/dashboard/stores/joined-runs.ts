@@ -25,6 +25,11 @@ export function joinedRuns(stores: readonly RunStore[]): RunStore {
         if ((await store.get(runId)) !== undefined) return store.read(runId, after, limit);
       return [];
     },
+    async trace(runId): Promise<string | undefined> {
+      for (const store of stores)
+        if ((await store.get(runId)) !== undefined) return store.trace?.(runId);
+      return undefined;
+    },
     async dispose() {
       for (const store of stores) await store.dispose?.();
     },

@@ -16,6 +16,7 @@ interface KeptRun {
   readonly entries: LogEntry[];
   /** Entries before this place have lost their texts. */
   trimmed: number;
+  trace?: string;
 }
 
 const GOING_ON: ReadonlySet<RunSummary["state"] | undefined> = new Set([
@@ -78,6 +79,14 @@ class MemoryRuns implements RunStore {
 
   remove(runId: string): void {
     this.#runs.delete(runId);
+  }
+
+  putTrace(runId: string, trace: string): void {
+    this.#run(runId).trace = trace;
+  }
+
+  trace(runId: string): string | undefined {
+    return this.#runs.get(runId)?.trace;
   }
 
   #run(runId: string): KeptRun {

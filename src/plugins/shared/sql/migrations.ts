@@ -138,6 +138,13 @@ const conversations: Migration = (schema) => `
     primary key (thread, n, version)
   );`;
 
+/** The traces of runs of the dashboard. */
+const dashboardTraces: Migration = (schema) => `
+  create table ${schema}.traces (
+    run_id text collate "C" primary key,
+    trace text not null
+  );`;
+
 /** All changes of the one schema that all parts of the framework share. */
 const MIGRATIONS: readonly Migration[] = [
   journal,
@@ -145,6 +152,7 @@ const MIGRATIONS: readonly Migration[] = [
   dashboardControl,
   serviceTables,
   conversations,
+  dashboardTraces,
 ];
 
 /** The version of the schema that this version of the framework reads and writes. */

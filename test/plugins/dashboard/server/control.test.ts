@@ -335,7 +335,7 @@ describe("a run that is repeated on a dashboard", () => {
     expect(entries[0]).to.include({ action: "replay" });
   });
 
-  it("of an earlier program is replayed from the recording, and live where that has no answer", async () => {
+  it("of an earlier program is replayed from its trace or the recording, and live where those have no answer", async () => {
     const file = join(temporaryFolder(), "recording.jsonl");
     const folder = temporaryFolder();
     const store = RunStore.file(folder);
@@ -346,7 +346,7 @@ describe("a run that is repeated on a dashboard", () => {
 
     const again = RunStore.file(folder);
     const { board, url } = await boards.listening({ store: again });
-    const model = new ScriptedModel(["Two"]);
+    const model = new ScriptedModel(["Two", "Three"]);
     board.register("writers", team(boards, board, model), {
       recording: file,
       create: ({ plugins }) =>
@@ -359,18 +359,24 @@ describe("a run that is repeated on a dashboard", () => {
         }),
     });
     const { answers } = await askJson<RunActionsBody>(url, `/api/runs/${runId}/actions`);
-    expect(answers, "this program has no trace of the run").to.deep.equal(["recording"]);
+    expect(answers).to.deep.equal(["trace", "recording"]);
     const replay = async (body: object): Promise<RunBody> => {
-      const o = { answersFrom: "recording", ...body };
+      const o = { answersFrom, ...body };
       const accepted = await post<RunAcceptedBody>(url, `/api/runs/${runId}/again`, o);
       expect(accepted.status).to.equal(202);
       return ended(boards, url, accepted.body.runId);
     };
-    expect((await replay({})).summary.state).to.equal("done");
-    expect((await replay({ inputs: { topic: "rooks" } })).summary.state).to.equal("failed");
-    expect(model.requests).to.have.lengthOf(0);
-    const live = await replay({ inputs: { topic: "rooks" }, onMiss: "live" });
-    expect([live.summary.state, model.requests.length]).to.deep.equal(["done", 1]);
+    let answersFrom = runId;
+    for (const [index, from] of [runId, "recording"].entries()) {
+      answersFrom = from;
+      expect((await replay({})).summary.state, from).to.equal("done");
+      expect((await replay({ inputs: { topic: "rooks" } })).summary.state).to.equal("failed");
+      expect(model.requests).to.have.lengthOf(index);
+      const live = await replay({ inputs: { topic: "rooks" }, onMiss: "live" });
+      expect([live.summary.state, model.requests.length]).to.deep.equal(["done", index + 1]);
+    }
+    const trace = await askJson<{ readonly captureMode: string }>(url, `/api/runs/${runId}/trace`);
+    expect(trace.captureMode).to.equal("FULL");
   });
 
   it("is refused without what a replay needs", async () => {

@@ -123,6 +123,18 @@ class FileRuns implements RunStore {
     await this.#write((writer) => writer.remove(runId));
   }
 
+  async putTrace(runId: string, trace: string): Promise<void> {
+    requireText(runId, `A run id must not be blank, got: ${preview(runId)}`);
+    await this.#write(() => this.#files.putTrace(runId, trace));
+  }
+
+  trace(runId: string): Promise<string | undefined> {
+    return withStoreErrors(
+      `Reading the trace of run '${runId}'`,
+      async () => (await this.#files.trace(runId)) ?? this.#saved.trace(runId),
+    );
+  }
+
   async appendAudit(entry: AuditEntry): Promise<void> {
     const given = structuredClone(entry);
     await this.#write(() => appendAuditLine(this.#audit, given));

@@ -1,17 +1,25 @@
-import { readdir } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
+import { gunzip, gzip } from "node:zlib";
 import type { RunSummary } from "../../../../contracts/run-store.js";
 import { fileNameOfId } from "../../../../util/files/id-file-name.js";
 import { messageOf } from "../../../../util/errors.js";
+import { openFileAt } from "../../../../util/files/open-file.js";
+import { writeFileAtomically } from "../../../../util/files/atomic-write.js";
 import { codeOf } from "../../../../util/objects.js";
 import { emitProcessWarning } from "../../../../util/process-warning.js";
 import { createRunState } from "../../protocol/run-state.js";
 import { LogFile, runOfLog } from "./log-file.js";
 
 const EXTENSION = ".log.jsonl";
+/** Another name than that of a trace file, which is a run by itself. */
+const TRACE_EXTENSION = ".trace.json.gz";
 /** Logs whose places in the file are remembered. */
 const MAX_OPEN = 32;
 const PAGE = 1_000;
+const gzipped = promisify<string, Buffer>(gzip);
+const gunzipped = promisify<Buffer, Buffer>(gunzip);
 
 /** The logs of a folder. */
 export class RunFiles {
@@ -42,7 +50,23 @@ export class RunFiles {
 
   async remove(runId: string): Promise<void> {
     await this.logOf(runId).remove();
+    await rm(this.#traceOf(runId), { force: true });
     this.#open.delete(runId);
+  }
+
+  async putTrace(runId: string, trace: string): Promise<void> {
+    await writeFileAtomically(this.#traceOf(runId), await gzipped(trace));
+  }
+
+  /** The trace of a run; `undefined` where there is none. @throws errors of the file system, and of a damaged file */
+  async trace(runId: string): Promise<string | undefined> {
+    const file = await openFileAt(this.#traceOf(runId), "read");
+    if (file === undefined) return undefined;
+    try {
+      return String(await gunzipped(await file.readFile()));
+    } finally {
+      await file.close();
+    }
   }
 
   /**
@@ -72,6 +96,10 @@ export class RunFiles {
   /** Returns whether the folder has logs. */
   async hasLogs(): Promise<boolean> {
     return (await this.#names()).length > 0;
+  }
+
+  #traceOf(runId: string): string {
+    return join(this.folder, fileNameOfId(runId, TRACE_EXTENSION, "run"));
   }
 
   async #names(): Promise<readonly string[]> {

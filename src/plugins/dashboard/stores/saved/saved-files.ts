@@ -67,18 +67,27 @@ export class SavedFiles {
     return runs;
   }
 
+  /** The trace file of a run, as it is; `undefined` for an unknown run, and for a diagram alone. */
+  async trace(runId: string): Promise<string | undefined> {
+    const path = (await this.#fileOf(runId))?.file.trace;
+    return path === undefined ? undefined : readJsonText(path);
+  }
+
   /** As `RunStore.read`. Returns no entry for an unknown run. */
   async read(runId: string, after: number, limit: number): Promise<readonly LogEntry[]> {
-    let known = this.#find(runId);
-    if (known === undefined) await this.summaries();
-    known = this.#find(runId);
+    const known = await this.#fileOf(runId);
     if (known === undefined) return [];
     const log = await this.#logOf(known);
     return structuredClone(log.slice(after + 1, after + 1 + limit));
   }
 
-  #find(runId: string): KnownFile | undefined {
-    return [...this.#known.values()].findLast(({ summary }) => summary?.runId === runId);
+  async #fileOf(runId: string): Promise<KnownFile | undefined> {
+    const find = (): KnownFile | undefined =>
+      [...this.#known.values()].findLast(({ summary }) => summary?.runId === runId);
+    const known = find();
+    if (known !== undefined) return known;
+    await this.summaries();
+    return find();
   }
 
   async #look(file: SavedFile): Promise<KnownFile> {
@@ -160,10 +169,14 @@ async function readLog({ trace, dag }: SavedFile): Promise<readonly LogEntry[]> 
   return dagToLog(nameOfFile(dag), diagram, ms);
 }
 
-async function readJson(path: string): Promise<unknown> {
+async function readJsonText(path: string): Promise<string> {
   const { size } = await stat(path);
   if (size > MAX_BYTES) throw new Error(`it has more than ${MAX_BYTES} bytes`);
-  const text = (await readFile(path, "utf8")).replace(/^\uFEFF/, "");
+  return (await readFile(path, "utf8")).replace(/^\uFEFF/, "");
+}
+
+async function readJson(path: string): Promise<unknown> {
+  const text = await readJsonText(path);
   try {
     return JSON.parse(text);
   } catch {

@@ -14,6 +14,7 @@ export function savedRuns(paths: readonly string[]): RunStore {
     list: async (query) => structuredClone(pageOfRuns((await files.summaries()).values(), query)),
     get: async (runId) => structuredClone((await files.summaries()).get(runId)),
     read: (runId, after, limit) => files.read(runId, after, limit),
+    trace: (runId) => files.trace(runId),
   };
 }
 

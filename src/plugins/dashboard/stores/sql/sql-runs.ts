@@ -44,9 +44,9 @@ const TIMEOUT_MS = 9_000;
 /** Entries, and about as many characters, of one statement. */
 const BATCH = 200;
 const BATCH_CHARACTERS = 4 << 20;
-/** Several times within the 60 seconds after which a process counts as ended. */
 /** Greater than each number of an entry. */
 const LAST = String(Number.MAX_SAFE_INTEGER);
+/** Several times within the 60 seconds after which a process counts as ended. */
 const HEARTBEAT_MS = 15_000;
 
 /**
@@ -130,6 +130,15 @@ export class SqlRuns implements RunStore {
 
   async remove(runId: string): Promise<void> {
     await this.#query(this.#statements.remove, [toColumn(runId)]);
+  }
+
+  async putTrace(runId: string, trace: string): Promise<void> {
+    await this.#query(this.#statements.putTrace, [toColumn(runId), trace]);
+  }
+
+  async trace(runId: string): Promise<string | undefined> {
+    const [row] = await this.#query(this.#statements.trace, [toColumn(runId)]);
+    return row?.["trace"] ?? undefined;
   }
 
   async appendAudit(entry: AuditEntry): Promise<void> {

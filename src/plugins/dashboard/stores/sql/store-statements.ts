@@ -100,8 +100,13 @@ export function storeStatements(name: string) {
     read: `
       select entry from ${s}.events where run_id = $1 and n > $2::bigint order by n limit $3::bigint`,
     remove: `
-      with entries as (delete from ${s}.events where run_id = $1)
+      with entries as (delete from ${s}.events where run_id = $1),
+        traces as (delete from ${s}.traces where run_id = $1)
       delete from ${s}.summaries where run_id = $1`,
+    putTrace: `
+      insert into ${s}.traces (run_id, trace) values ($1, $2)
+      on conflict (run_id) do update set trace = excluded.trace`,
+    trace: `select trace from ${s}.traces where run_id = $1`,
     page: (conditions: string, places: readonly string[], limit: number): string => `
       select summary, state from ${shown}
       where ${conditions} ${places.length === 0 ? "" : `and (started_at, run_id) < (${places[0] ?? ""}::timestamptz, ${places[1] ?? ""})`}
