@@ -1,19 +1,22 @@
 import type { ChatModel, Task } from "agentensemble";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Ensemble } from "agentensemble";
+import { Ensemble, openai } from "agentensemble";
 import { evaluate, exact } from "agentensemble/evals";
 import type { Scenario } from "../harness/scenario.js";
 import { expectResult } from "../harness/expect.js";
 import { collectGarbage } from "../harness/measure.js";
-import { spentBy } from "../work/durable-runs.js";
+import { spentBy, type Spent } from "../work/durable-runs.js";
 import { addingModel } from "../work/models.js";
 import { written } from "../work/numbers.js";
 import { agentTask } from "../work/team.js";
+import { vendorAddress } from "../work/vendor-server.js";
 
 const CASES = 400;
 const AT_ONCE = 4;
 const LONG = 10;
 const ANSWER_MS = 20;
+/** What the server of `vendorAddress` answers. */
+const VENDOR_ANSWER = "Stockholm has fourteen islands.";
 
 const slowModel: ChatModel = {
   ...addingModel,
@@ -29,12 +32,22 @@ interface Compared {
   evaluated(): Promise<void>;
 }
 
-function comparedRuns(tasksOfRun: number, cases: number, model: ChatModel = addingModel): Compared {
+/** Runs of tasks that add one to the result of the task before. */
+function addingRuns(tasksOfRun: number, cases: number, model: ChatModel = addingModel): Compared {
   const tasks: Task[] = [];
   for (let i = 0; i < tasksOfRun; i++)
     tasks.push(agentTask(`Add one. This is task number ${i + 1}`, tasks.slice(-1)));
-  const target = new Ensemble({ model, tasks });
-  const expected = written(tasksOfRun);
+  return comparedRuns(new Ensemble({ model, tasks }), cases, written(tasksOfRun));
+}
+
+/** Runs of one request to a server in another process. */
+async function vendorRuns(cases: number): Promise<Compared> {
+  const model = openai("gpt-4o-mini", { baseURL: await vendorAddress(), apiKey: "bench" });
+  const target = new Ensemble({ model, tasks: [agentTask("How many islands has Stockholm?")] });
+  return comparedRuns(target, cases, VENDOR_ANSWER);
+}
+
+function comparedRuns(target: Ensemble, cases: number, expected: string): Compared {
   const dataset = Array.from({ length: cases }, (_, i) => ({ id: `${i}`, input: {}, expected }));
   return {
     async bare() {
@@ -56,32 +69,40 @@ function comparedRuns(tasksOfRun: number, cases: number, model: ChatModel = addi
 export const evalsScenario: Scenario = {
   id: "evals",
   lines: [
-    { title: "evaluated runs of one task", unit: "x bare runs, CPU", goal: 1.2 },
-    { title: "the same, added by a case", unit: "us CPU/case" },
-    { title: "evaluated runs of 10 tasks", unit: "x bare runs, CPU", goal: 1.2 },
+    { title: "evaluated requests to a vendor", unit: "x bare runs, CPU", goal: 1.2 },
     { title: "runs of one call of 20 ms", unit: "x bare runs, time", goal: 1.2 },
+    { title: "runs without a vendor, one task", unit: "x bare runs, CPU" },
+    { title: "the same, added by a case", unit: "us CPU/case" },
+    { title: "runs without a vendor, 10 tasks", unit: "x bare runs, CPU" },
   ],
   rounds: 7,
   async prepare(side) {
-    if (side !== "framework") return () => Promise.resolve(Array<number>(4).fill(Number.NaN));
-    const short = comparedRuns(1, CASES);
-    const long = comparedRuns(LONG, CASES / 4);
-    const slow = comparedRuns(1, CASES / 10, slowModel);
+    if (side !== "framework") return () => Promise.resolve(Array<number>(5).fill(Number.NaN));
+    const vendor = await vendorRuns(CASES);
+    const slow = addingRuns(1, CASES / 10, slowModel);
+    const short = addingRuns(1, CASES);
+    const long = addingRuns(LONG, CASES / 4);
     for (let i = 0; i < 3; i++)
-      for (const { bare, evaluated } of [short, long, slow]) {
+      for (const { bare, evaluated } of [vendor, slow, short, long]) {
         await bare();
         await evaluated();
       }
     collectGarbage();
     return async () => {
-      const one = [await spentBy(short.bare), await spentBy(short.evaluated)] as const;
-      const ten = [await spentBy(long.bare), await spentBy(long.evaluated)] as const;
-      const waits = [await spentBy(slow.bare), await spentBy(slow.evaluated)] as const;
+      const spent = async ({ bare, evaluated }: Compared): Promise<readonly [Spent, Spent]> => [
+        await spentBy(bare),
+        await spentBy(evaluated),
+      ];
+      const [bareRequests, requests] = await spent(vendor);
+      const [bareWaits, waits] = await spent(slow);
+      const [bareOne, one] = await spent(short);
+      const [bareTen, ten] = await spent(long);
       return [
-        one[1].cpuMs / one[0].cpuMs,
-        ((one[1].cpuMs - one[0].cpuMs) * 1_000) / CASES,
-        ten[1].cpuMs / ten[0].cpuMs,
-        waits[1].wallMs / waits[0].wallMs,
+        requests.cpuMs / bareRequests.cpuMs,
+        waits.wallMs / bareWaits.wallMs,
+        one.cpuMs / bareOne.cpuMs,
+        ((one.cpuMs - bareOne.cpuMs) * 1_000) / CASES,
+        ten.cpuMs / bareTen.cpuMs,
       ];
     };
   },

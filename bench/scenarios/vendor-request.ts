@@ -2,8 +2,6 @@ import type {
   ChatCompletionMessageParam,
   ChatCompletionTool,
 } from "openai/resources/chat/completions";
-import { fork } from "node:child_process";
-import { once } from "node:events";
 import { Agent, Ensemble, Task, openai, tool } from "agentensemble";
 import OpenAI from "openai";
 import type { Scenario, SideName, Work } from "../harness/scenario.js";
@@ -12,8 +10,8 @@ import { expectResult } from "../harness/expect.js";
 import { cpuOf, repeat } from "../harness/measure.js";
 import { compare } from "../work/around.js";
 import { agentTask } from "../work/team.js";
+import { vendorAddress } from "../work/vendor-server.js";
 
-const SERVER = new URL("../processes/openai-server.js", import.meta.url);
 const MODEL = "gpt-4o-mini";
 const QUESTION = "How many islands has Stockholm?";
 const ANSWER = "Stockholm has fourteen islands.";
@@ -36,15 +34,6 @@ const count = tool({
   input: PARAMETERS,
   execute: () => "14",
 });
-
-/** Starts the server; it ends with this process. */
-async function serve(): Promise<string> {
-  const child = fork(SERVER);
-  const [port] = (await once(child, "message")) as [number]; // the server sends nothing else
-  child.unref();
-  child.channel?.unref();
-  return `http://127.0.0.1:${port}/v1`;
-}
 
 function conversation(): ChatCompletionMessageParam[] {
   return [
@@ -183,7 +172,7 @@ export const vendorRequestScenario: Scenario = {
   ],
   rounds: 9,
   async prepare(side) {
-    const measured = pairs(side, await serve());
+    const measured = pairs(side, await vendorAddress());
     for (const { work, raw } of measured)
       for (const warm of [work, raw]) await repeat(WARM_UP, warm);
     return async () => {

@@ -58,7 +58,8 @@ interface UserQuestion {
 
 /** Does the trials of an evaluation, and scores their outputs. */
 export class EvaluationRun {
-  #version: Promise<string> | undefined;
+  /** A hash of what the ids of all trials have in common. */
+  #evaluation: Promise<string> | undefined;
   readonly #scopes = new WeakMap<NamedCase, TrialScope[]>();
 
   constructor(readonly settings: TrialSettings) {}
@@ -232,16 +233,19 @@ export class EvaluationRun {
   /** Equal for the same dataset, case, trial and version of the target, so that a journal knows the run. */
   async #idOf(one: NamedCase, trial: number): Promise<string> {
     const { options, datasetHash, runner } = this.settings;
-    this.#version ??= (async () => {
-      if (options.version !== undefined) return options.version;
-      try {
-        return (await runner.fingerprint?.(one.input)) ?? "";
-      } catch {
-        return ""; // the run will fail with the same error, which the report names
-      }
+    this.#evaluation ??= (async () => {
+      const version = options.version ?? (await this.#fingerprint(runner, one.input));
+      return digest([options.name, version, datasetHash]);
     })();
-    const version = await this.#version;
-    return `ev-${digest([options.name, version, datasetHash, one.id, trial])}`;
+    return `ev-${digest([await this.#evaluation, one.id, trial])}`;
+  }
+
+  async #fingerprint(runner: TargetRunner, input: unknown): Promise<string> {
+    try {
+      return (await runner.fingerprint?.(input)) ?? "";
+    } catch {
+      return ""; // the run will fail with the same error, which the report names
+    }
   }
 
   async #saveTraces(runs: TrialRuns): Promise<string | undefined> {

@@ -58,7 +58,13 @@ export function spendingOf(ledger: readonly UsageRecord[]): EvaluationSpending {
   };
 }
 
-/** What the runs of a trial did. Their traces are read, so call it once. */
+/** Whether a run made no calls. Its trace then has nothing for a way. */
+function isWithoutCalls({ isComplete, metrics }: EnsembleOutput): boolean {
+  const { ledger, toolCallCount, delegationCount } = metrics;
+  return isComplete && ledger.length + toolCallCount + delegationCount === 0;
+}
+
+/** What the runs of a trial did. The traces of those with calls are read, so call it once. */
 export function wayOfRuns(
   runs: readonly EnsembleOutput[],
   spending: EvaluationSpending,
@@ -66,7 +72,7 @@ export function wayOfRuns(
 ): TrialWay {
   return wayOfTasks(
     runs.map(({ runId }) => runId),
-    runs.flatMap(({ trace }) => trace.taskTraces),
+    runs.flatMap((run) => (isWithoutCalls(run) ? [] : run.trace.taskTraces)),
     spending,
     durationMs,
   );

@@ -37,10 +37,10 @@ export interface SecretSources {
   readonly filters?: (() => Iterable<SecretFilter>) | undefined;
 }
 
+/** Reads the values of secrets only: each read of a variable of the process asks the system. */
 function secretsIn(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
-  return Object.entries(environment).flatMap(([name, value]) =>
-    value !== undefined && isSecretVariable(name) ? [value.trim()] : [],
-  );
+  const names = Object.keys(environment).filter(isSecretVariable);
+  return names.map((name) => environment[name]?.trim() ?? "");
 }
 
 /**
