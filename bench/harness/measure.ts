@@ -37,7 +37,7 @@ export async function cpuOf(times: number, work: Work): Promise<number> {
 }
 
 /** How often a work fits into a round, once it is compiled. */
-async function repetitions(work: Work): Promise<number> {
+export async function repetitions(work: Work): Promise<number> {
   let times = 1;
   for (let spent = 0; ;) {
     const micros = await cpuOf(times, work);

@@ -15,6 +15,7 @@ import { memoryScenario } from "./memory.js";
 import { networkNatsScenario } from "./network-nats.js";
 import { a2aScenario, networkScenario, postgresScenario, redisScenario } from "./network.js";
 import { pageStreamsScenario } from "./page-streams.js";
+import { singleRunScenario } from "./single-run.js";
 import { tokenStreamScenario } from "./token-stream.js";
 import { toolFanScenario, toolLoopScenario } from "./tool-loop.js";
 import { vendorRequestScenario } from "./vendor-request.js";
@@ -22,6 +23,7 @@ import { waitingScenario } from "./waiting.js";
 
 /** In the order of the table. */
 export const SCENARIOS: readonly Scenario[] = [
+  singleRunScenario,
   chainScenario,
   toolLoopScenario,
   toolFanScenario,
