@@ -168,6 +168,13 @@ describe("conversationStoreContract", () => {
     });
 });
 
+/** A turn whose message shows a tool call with this input. */
+function turnWithInput(n: number, input: unknown): StoredTurn {
+  const turn = storedTurn(n);
+  const view = { private: false, input };
+  return { ...turn, messages: turn.messages.map((message) => ({ ...message, view })) };
+}
+
 describe("ConversationStore.inMemory()", () => {
   it("drops the thread that was used least recently", async () => {
     const store = ConversationStore.inMemory({ maxThreads: 2 });
@@ -177,6 +184,25 @@ describe("ConversationStore.inMemory()", () => {
     await fill(store, "c", 1);
     expect((await store.list()).threads.map(({ id }) => id).sort()).to.deep.equal(["a", "c"]);
     expect(() => ConversationStore.inMemory({ maxThreads: 0 })).to.throw(ValidationError);
+  });
+
+  it("keeps what JSON restores, and a change of what was added or returned does not reach it", async () => {
+    const store = ConversationStore.inMemory();
+    const input: Record<string, unknown> = { city: "Rome", day: undefined };
+    const at = new Date(0);
+    for (const added of [input, { ...input, at }]) {
+      const { version: expectedVersion = 0, turns: n = 0 } = (await store.open("t")) ?? {};
+      const turn = turnWithInput(n, added);
+      await store.append("t", { expectedVersion, turns: [turn] });
+    }
+    input["city"] = "Oslo";
+    const inputs = async (): Promise<unknown[]> =>
+      (await store.read("t", { limit: 2 })).map(({ messages }) => messages[0]?.view?.input);
+    const stored = [{ city: "Rome" }, { city: "Rome", at: at.toJSON() }];
+    expect(await inputs()).to.deep.equal(stored);
+    for (const one of await inputs())
+      expect(() => ((one as { city: string }).city = "Bonn")).to.throw(TypeError);
+    expect(await inputs()).to.deep.equal(stored);
   });
 });
 

@@ -11,6 +11,8 @@ import type {
 } from "../../../contracts/conversation.js";
 import type { Clock } from "../../../contracts/runtime.js";
 import { checkOptions, requireInteger } from "../../../contracts/validation.js";
+import { survivesJson } from "../../../util/json/json-fidelity.js";
+import { deepFreeze, isObject } from "../../../util/objects.js";
 import { systemClock } from "../../../util/runtime.js";
 import { checkThreadId, checkTurnQuery } from "../shared/checks.js";
 import { nextHead } from "../shared/next-head.js";
@@ -26,9 +28,27 @@ export interface InMemoryThreadsOptions {
 const MAX_THREADS = 10_000;
 
 interface KeptThread {
-  readonly head: ThreadHead;
-  /** Each as JSON: what is returned is a copy. */
-  readonly turns: readonly string[];
+  head: ThreadHead;
+  /** Frozen, as their values are: a change of what was added or returned does not reach them. */
+  readonly turns: StoredTurn[];
+}
+
+/** Returns the turn as JSON would restore it, frozen. Texts are shared, which may be large files. */
+function storedCopy(turn: StoredTurn): StoredTurn {
+  const copy = survivesJson(turn)
+    ? frozenCopy(turn)
+    : deepFreeze<unknown>(JSON.parse(JSON.stringify(turn)));
+  return copy as StoredTurn; // JSON restores its fields
+}
+
+/** Returns a frozen copy of JSON data, without the fields that JSON omits. */
+function frozenCopy(value: unknown): unknown {
+  if (Array.isArray(value)) return Object.freeze(value.map(frozenCopy));
+  if (!isObject(value)) return value;
+  const fields = Object.entries(value).filter(([, field]) => field !== undefined);
+  return Object.freeze(
+    Object.fromEntries(fields.map(([name, field]) => [name, frozenCopy(field)])),
+  );
 }
 
 /** Threads in the memory of the process. */
@@ -58,9 +78,7 @@ export class InMemoryThreads implements ConversationStore {
     checkTurnQuery(query);
     const turns = this.#threads.get(threadId)?.turns ?? [];
     const end = Math.min(query.before ?? turns.length, turns.length);
-    return turns
-      .slice(Math.max(0, end - query.limit), end)
-      .map((text) => JSON.parse(text) as StoredTurn); // written by append
+    return turns.slice(Math.max(0, end - query.limit), end).map((turn) => ({ ...turn }));
   }
 
   async append(threadId: string, change: ThreadChange): Promise<ThreadHead> {
@@ -68,9 +86,12 @@ export class InMemoryThreads implements ConversationStore {
     const known = this.#threads.get(threadId);
     const { turns = [] } = change;
     const head = nextHead(threadId, known?.head, change, this.#clock.now());
-    const kept = known?.turns.slice(0, head.turns - turns.length) ?? [];
-    const added = turns.map((turn) => JSON.stringify(turn));
-    this.#touch(threadId, { head, turns: [...kept, ...added] });
+    const added = turns.map(storedCopy);
+    const thread = known ?? { head, turns: [] };
+    thread.head = head;
+    thread.turns.length = head.turns - added.length;
+    for (const turn of added) thread.turns.push(turn);
+    this.#touch(threadId, thread);
     const [oldest] = this.#threads.keys();
     if (this.#threads.size > this.#maxThreads && oldest !== undefined) this.#threads.delete(oldest);
     return head;
