@@ -12,6 +12,11 @@ export class NatsProcess {
   #port = -1; // the server chooses one at its first start
   #child: ChildProcess | undefined;
 
+  /** The folder in which the server keeps its streams. */
+  get store(): string {
+    return join(this.#folder, "store");
+  }
+
   get url(): string {
     return `nats://127.0.0.1:${this.#port}`;
   }
@@ -21,7 +26,7 @@ export class NatsProcess {
     const child = spawn(
       "nats-server",
       ["-a", "127.0.0.1", "-p", String(this.#port), "-js"].concat(
-        ["-sd", join(this.#folder, "store")],
+        ["-sd", this.store],
         ["--ports_file_dir", this.#folder],
       ),
       { stdio: "ignore" },

@@ -5,6 +5,7 @@ import { codeOf } from "../../../util/objects.js";
 import { nanosOf } from "./broker.js";
 import { unlessChanged, unlessUnknown } from "./bucket.js";
 import { subjectToken } from "./broker-names.js";
+import { endLostTickets } from "./lost-tickets.js";
 import { Parts } from "./parts.js";
 import { TicketPulls } from "./ticket-pulls.js";
 
@@ -56,11 +57,11 @@ export class RequestRooms {
     }
   }
 
-  async #addConsumer({ jsm }: BrokerLink, queue: string): Promise<void> {
+  async #addConsumer(link: BrokerLink, queue: string): Promise<void> {
     const { names } = this.#broker;
     const name = subjectToken(queue);
     try {
-      await jsm.consumers.add(names.requests, {
+      const consumer = await link.jsm.consumers.add(names.requests, {
         durable_name: name,
         ack_policy: "explicit",
         filter_subject: names.subject("requests", name, "*"),
@@ -69,6 +70,7 @@ export class RequestRooms {
         max_ack_pending: -1,
         max_waiting: MOST_PULLS,
       });
+      await endLostTickets(link, consumer);
     } catch (error) {
       const code = codeOf(error);
       if (typeof code !== "number" || !CONSUMER_EXISTS.includes(code)) throw error;

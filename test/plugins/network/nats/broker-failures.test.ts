@@ -1,5 +1,12 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect } from "chai";
-import type { Lease, NetworkBackend, WorkRequest } from "../../../../src/contracts/network.js";
+import type {
+  Lease,
+  NetworkBackend,
+  QueueDepth,
+  WorkRequest,
+} from "../../../../src/contracts/network.js";
 import { NetworkError } from "../../../../src/contracts/network-errors.js";
 import { nats } from "../../../../src/network-nats.js";
 import { NatsProcess } from "../../../support/nats-process.js";
@@ -24,6 +31,29 @@ const SOON = { timeoutMs: 20_000, leaseMs: 60_000 };
 async function taken({ queue }: NetworkBackend, leaseMs = 60_000): Promise<Lease> {
   const lease = await queue.dequeue(QUEUE, { ...SOON, leaseMs });
   return lease ?? expect.fail("no request was delivered");
+}
+
+/** Where a server keeps the state of the consumer of the only queue. */
+function consumerFile(store: string, prefix: string): string {
+  const files = readdirSync(store, { recursive: true, encoding: "utf8" });
+  const folder = files.find((path) => path.endsWith(join(`${prefix}-requests`, "obs", QUEUE)));
+  return join(store, folder ?? expect.fail("the server keeps no consumer"), "o.dat");
+}
+
+/** The content of a file that is written a moment after its cause, when it does not change any more. */
+async function untilWritten(file: string): Promise<Buffer> {
+  const content = (): Buffer | undefined => (existsSync(file) ? readFileSync(file) : undefined);
+  let seen: Buffer | undefined;
+  await until(
+    async () => {
+      const before = content();
+      await pause(300);
+      seen = content();
+      return before !== undefined && seen?.equals(before) === true;
+    },
+    () => `${file} is not written`,
+  );
+  return seen ?? expect.fail("nothing was written");
 }
 
 /** Repeats a call until the server answers. */
@@ -187,6 +217,7 @@ describe("nats() and failures", function () {
 
 describe("nats() and a server that is killed", function () {
   this.timeout(60_000);
+  const prefix = natsPrefix();
   const server = new NatsProcess();
   const open: NetworkBackend[] = [];
   before(async function () {
@@ -218,5 +249,27 @@ describe("nats() and a server that is killed", function () {
     expect(await eventually(() => first.queue.acknowledge(lease))).to.equal(true);
     await eventually(() => first.results.store("r1", response("r1"), 60_000));
     await until(() => results.length === 1);
+  });
+
+  it("does not count the delivery of a done request that a killed server still waits for", async () => {
+    const backend = nats({ servers: server.url, prefix });
+    open.push(backend);
+    for (const id of ["r1", "r2", "r3"]) await backend.queue.enqueue(QUEUE, request(id));
+    const leases = [await taken(backend), await taken(backend), await taken(backend)];
+    const file = consumerFile(server.store, prefix);
+    const state = await untilWritten(file);
+    const [first, second, third] = leases as [Lease, Lease, Lease];
+    expect(await backend.queue.acknowledge(second)).to.equal(true);
+    await server.kill();
+    writeFileSync(file, state); // as if the acknowledgement had not been written
+    await server.start();
+    let depth: QueueDepth | undefined;
+    await until(
+      async () => (depth = await eventually(() => backend.queue.depth(QUEUE))).leased === 2,
+      () => `leased: ${JSON.stringify(depth)}`,
+    );
+    for (const lease of [first, third])
+      expect(await backend.queue.acknowledge(lease)).to.equal(true);
+    expect(await backend.queue.depth(QUEUE)).to.include({ queued: 0, leased: 0 });
   });
 });
