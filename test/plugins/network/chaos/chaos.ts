@@ -11,7 +11,7 @@ import { randomOf } from "../../../support/fuzzed-teams.js";
 import { pause, until } from "../../../support/time.js";
 import { ChaosLog } from "./chaos-log.js";
 import { openChaosBackend, type ChaosPlace } from "./chaos-place.js";
-import { CHAOS_STEPS, sumIn, WorkerProcess } from "./chaos-process.js";
+import { CHAOS_STEPS, sumIn, WorkerProcess, type ChaosStep } from "./chaos-process.js";
 
 /** What happens while the requests are worked off. */
 export interface ChaosPlan {
@@ -189,20 +189,29 @@ export async function chaos(plan: ChaosPlan): Promise<ChaosReport> {
   }
 }
 
+/** How much of `chaosAtSteps()` is done. */
+export interface StepsPlan {
+  /** Default: 50. */
+  readonly requests?: number;
+  /** Processes that end at each step. Default 1. */
+  readonly perStep?: number;
+}
+
 /**
- * Ends a process at each step of its first delivery, all on one queue, and lets another process do the
- * rest.
+ * Ends processes at each step of their first delivery, all on one queue, and lets another process do
+ * the rest.
  */
-export async function chaosAtSteps(place: ChaosPlace, leaseMs = LEASE_MS): Promise<ChaosReport> {
-  const requests = CHAOS_STEPS.length * SLOTS;
+export async function chaosAtSteps(place: ChaosPlace, plan: StepsPlan = {}): Promise<ChaosReport> {
+  const { requests = CHAOS_STEPS.length * SLOTS, perStep = 1 } = plan;
   const log = new ChaosLog();
   const began = performance.now();
-  const common = { place, ensemble: ENSEMBLE, log: log.path, leaseMs, slots: 3 };
+  const common = { place, ensemble: ENSEMBLE, log: log.path, leaseMs: LEASE_MS, slots: 3 };
+  const steps = CHAOS_STEPS.flatMap((step) => new Array<ChaosStep>(perStep).fill(step));
   const backend = await openChaosBackend(place);
   const workers: WorkerProcess[] = [];
   try {
     for (let n = 0; n < requests; n++) await accept(backend.queue, n);
-    const killed = CHAOS_STEPS.map((step) => new WorkerProcess({ ...common, step }));
+    const killed = steps.map((step) => new WorkerProcess({ ...common, step }));
     workers.push(...killed);
     const signals = await Promise.all(killed.map((worker) => worker.ended()));
     if (signals.some((signal) => signal !== "SIGKILL"))
@@ -215,7 +224,7 @@ export async function chaosAtSteps(place: ChaosPlace, leaseMs = LEASE_MS): Promi
       recordedTwice: log.recordedTwice,
       paidAgain: log.paidAgain,
       startedAgain: log.startedAgain,
-      mayStartAgain: CHAOS_STEPS.length * common.slots,
+      mayStartAgain: steps.length * common.slots,
       left,
       seconds: (performance.now() - began) / 1_000,
     };
