@@ -41,7 +41,8 @@ export class Mounts {
   }
 
   /** Passes requests to the part that serves their path, others and those for `own` routes to `rest`. */
-  before(rest: Dispatcher, own: readonly HttpRoute[]): Dispatcher {
+  before(rest: Dispatcher, own: readonly Pick<HttpRoute, "path">[]): Dispatcher {
+    if (this.#mounted.length === 0) return rest;
     const dispatcherOf = ({ url = "" }: IncomingMessage): Dispatcher => {
       if (!URL.canParse(url, "http://host")) return rest;
       const path = new URL(url, "http://host").pathname;

@@ -1,6 +1,7 @@
 import type { HttpRoute } from "../../../contracts/http-route.js";
 import type { CatalogueEntry, SharedCapability } from "../../../contracts/network.js";
 import type { ReviewStore } from "../../../contracts/review.js";
+import type { TextRoute } from "../../shared/http/text-route.js";
 import type { RequestDesk } from "./caller-requests.js";
 import type { EndpointSettings } from "./rpc-endpoint.js";
 import { CARD_PATH, RPC_PATH } from "../shared/a2a/protocol.js";
@@ -30,7 +31,7 @@ export interface A2aServing
 
 /** The routes of A2A. */
 export interface A2aRoutes {
-  readonly routes: readonly HttpRoute[];
+  readonly routes: readonly (HttpRoute | TextRoute)[];
   /** Ends the subscription to reviews. */
   close(): void;
 }
@@ -61,9 +62,9 @@ export function a2aRoutes(serving: A2aServing): A2aRoutes {
         method: "POST",
         path: RPC_PATH,
         role: "caller",
-        handle(request, principal) {
+        answer(request, text, principal) {
           if (principal === undefined) throw new Error("The route requires a principal");
-          return endpoint.handle(request, principal);
+          return endpoint.handle(request, text, principal);
         },
       },
     ],

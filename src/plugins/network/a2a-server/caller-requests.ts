@@ -72,6 +72,8 @@ export class CallerRequests implements A2ARequestHandler {
   readonly #desk: RequestDesk;
   readonly #asked: AskedCall;
   readonly #errors: A2aErrorVendor;
+  /** The stored id that was made last: one HTTP request is about one task. */
+  #stored: { readonly messageId: string; readonly id: string } | undefined;
 
   constructor(desk: RequestDesk, asked: AskedCall, errors: A2aErrorVendor) {
     this.#desk = desk;
@@ -307,7 +309,9 @@ export class CallerRequests implements A2ARequestHandler {
   }
 
   #storedId({ messageId }: TaskName): string {
-    return storedIdOf(this.#asked.principal.name, messageId);
+    if (this.#stored?.messageId !== messageId)
+      this.#stored = { messageId, id: storedIdOf(this.#asked.principal.name, messageId) };
+    return this.#stored.id;
   }
 
   #sightOf(name: TaskName): TaskSight {

@@ -2,12 +2,14 @@ import type { Principal } from "../../../contracts/http-route.js";
 import type { TraceContext } from "../../../contracts/propagation.js";
 import type { A2aErrorVendor, A2aServerVendor } from "../shared/a2a/protocol.js";
 import type { Fields } from "../../../util/objects.js";
+import type { TextAnswer } from "../../shared/http/text-route.js";
 import type { RequestDesk } from "./caller-requests.js";
 import { NetworkError } from "../../../contracts/network-errors.js";
 import { toError } from "../../../util/errors.js";
 import { parseWithoutRefusedKeys } from "../../../util/json/refused-keys.js";
 import { JsonScanner } from "../../../util/json/scanner.js";
 import { asFields, asText, isObject } from "../../../util/objects.js";
+import { jsonText } from "../../shared/http/text-route.js";
 import {
   A2A_VERSION,
   EXTENSIONS_HEADER,
@@ -56,13 +58,18 @@ export class RpcEndpoint {
     this.#settings = settings;
   }
 
-  async handle(request: Request, principal: Principal): Promise<Response> {
+  /** Answers a request whose body is `text`. */
+  async handle(
+    request: Request,
+    text: string,
+    principal: Principal,
+  ): Promise<TextAnswer | Response> {
     const type = request.headers.get("content-type") ?? "";
     if (!/^application\/([a-z0-9.-]+\+)?json\s*(;|$)/i.test(type))
       return rpcRefusal(null, CODES.contentType, "The Content-Type must be application/json", {
         status: 415,
       });
-    const body = parsedBody(await request.text());
+    const body = parsedBody(text);
     if ("problem" in body) return rpcRefusal(null, body.code, body.problem);
     const { rpc } = body;
     const version = request.headers.get(VERSION_HEADER) ?? "";
@@ -79,7 +86,7 @@ export class RpcEndpoint {
     return (this.#vendor ??= loadA2aServer());
   }
 
-  async #answered(rpc: Rpc, request: Request, principal: Principal): Promise<Response> {
+  async #answered(rpc: Rpc, request: Request, principal: Principal): Promise<TextAnswer> {
     const vendor = await this.#loaded();
     const requests = this.#requestsOf(request, principal, { vendor, signal: request.signal });
     const handler = new vendor.JsonRpcTransportHandler(requests);
@@ -87,7 +94,11 @@ export class RpcEndpoint {
     return this.#answer(rpc, request, { answer, failure: requests.failure });
   }
 
-  async #streamed(rpc: Rpc, request: Request, principal: Principal): Promise<Response> {
+  async #streamed(
+    rpc: Rpc,
+    request: Request,
+    principal: Principal,
+  ): Promise<TextAnswer | Response> {
     const { name } = principal;
     const open = this.#streams.get(name) ?? 0;
     if (open >= this.#settings.maxStreams)
@@ -109,7 +120,7 @@ export class RpcEndpoint {
     };
     try {
       const answer = await this.#stream(rpc, request, { principal, signal: left.signal, ended });
-      if (answer.body === null || !isEventStream(answer)) ended();
+      if (!(answer instanceof Response)) ended();
       return answer;
     } catch (error) {
       ended();
@@ -122,7 +133,7 @@ export class RpcEndpoint {
     rpc: Rpc,
     request: Request,
     o: { readonly principal: Principal; readonly signal: AbortSignal; readonly ended: () => void },
-  ): Promise<Response> {
+  ): Promise<TextAnswer | Response> {
     const vendor = await this.#loaded();
     const requests = this.#requestsOf(request, o.principal, { vendor, signal: o.signal });
     const { JsonRpcTransportHandler } = vendor;
@@ -139,7 +150,7 @@ export class RpcEndpoint {
     try {
       first = await events.next();
     } catch (error) {
-      if (requests.failure === undefined) return Response.json(failed(error), { headers: HEADERS });
+      if (requests.failure === undefined) return jsonText(failed(error), { headers: HEADERS });
       return this.#failed(rpc, requests.failure);
     }
     const ended = (): void => {
@@ -172,15 +183,15 @@ export class RpcEndpoint {
     rpc: Rpc,
     request: Request,
     { answer, failure }: { readonly answer: unknown; readonly failure: unknown },
-  ): Response {
+  ): TextAnswer {
     if (failure !== undefined) return this.#failed(rpc, failure);
     if (asFields(asFields(answer)?.["error"])?.["code"] === CODES.internal)
       return rpcRefusal(rpcIdOf(rpc), CODES.invalidParams, "Invalid parameters"); // the SDK could not read them
-    return Response.json(answer, { headers: { ...HEADERS, ...activated(request) } });
+    return jsonText(answer, { headers: { ...HEADERS, ...activated(request) } });
   }
 
   /** The answer to a request that failed here. Clients may repeat it. */
-  #failed(rpc: Rpc, failure: unknown): Response {
+  #failed(rpc: Rpc, failure: unknown): TextAnswer {
     this.#settings.onError(toError(failure));
     if (failure instanceof NetworkError)
       return unavailable(rpc, "The service can't reach its queue");
@@ -232,12 +243,17 @@ function rpcIdOf({ id }: Fields): unknown {
   return typeof id === "string" || typeof id === "number" ? id : null;
 }
 
-function rpcRefusal(id: unknown, code: number, message: string, init: ResponseInit = {}): Response {
+function rpcRefusal(
+  id: unknown,
+  code: number,
+  message: string,
+  init: Partial<TextAnswer> = {},
+): TextAnswer {
   const body = { jsonrpc: "2.0", id, error: { code, message } };
-  return Response.json(body, { ...init, headers: { ...HEADERS, ...init.headers } });
+  return jsonText(body, { ...init, headers: { ...HEADERS, ...init.headers } });
 }
 
-function unavailable(rpc: Rpc, message: string): Response {
+function unavailable(rpc: Rpc, message: string): TextAnswer {
   return rpcRefusal(rpcIdOf(rpc), CODES.internal, message, {
     status: 503,
     headers: { "Retry-After": RETRY_SECONDS },
@@ -270,10 +286,6 @@ function callContextOf({
 
 function toJsonRpcError(vendor: A2aErrorVendor, error: unknown): Fields {
   return vendor.toJsonRpcError(error);
-}
-
-function isEventStream({ headers }: Response): boolean {
-  return headers.get("Content-Type") === "text/event-stream";
 }
 
 async function* startingWith(

@@ -3,13 +3,16 @@ import type { Duplex } from "node:stream";
 import type { Authenticate, HttpRoute, Principal } from "../../../contracts/http-route.js";
 import type { RequestRefusal } from "./http-gate.js";
 import type { FoundRoute } from "./routes.js";
+import type { TextRoute } from "./text-route.js";
 import { toError } from "../../../util/errors.js";
 import { BodyTooLargeError, bodyText, sendResponse, webRequest } from "./http-exchange.js";
 import { HttpGate } from "./http-gate.js";
 import { HttpRefusal } from "./http-refusal.js";
 import { isAdmitted, routesOf } from "./routes.js";
+import { isTextRoute, sendText } from "./text-route.js";
 
 const METHODS = Object.freeze(["GET", "POST", "PUT", "DELETE", "HEAD"]);
+const HAVE_BODIES: ReadonlySet<unknown> = new Set(["POST", "PUT"]);
 const UNAUTHORIZED: RequestRefusal = Object.freeze({
   status: 401,
   message: "Unauthorized",
@@ -30,10 +33,13 @@ const CODES: Readonly<Record<number, string>> = Object.freeze({
   503: "UNAVAILABLE",
 });
 
+type Headings = Readonly<Record<string, string>>;
+type AnyRoute = HttpRoute | TextRoute;
+
 /** How requests reach routes. */
 export interface RouteDispatcherOptions {
   /** A function where routes come and go. Of routes with one path the first is taken. */
-  readonly routes: readonly HttpRoute[] | (() => readonly HttpRoute[]);
+  readonly routes: readonly AnyRoute[] | (() => readonly AnyRoute[]);
   readonly authenticate: Authenticate;
   /** Names in small letters, without port; IPv6 addresses in brackets. */
   readonly allowedHosts: readonly string[];
@@ -55,7 +61,7 @@ export interface RouteDispatcherOptions {
 }
 
 /** A request that may be answered. */
-interface Admitted extends FoundRoute {
+interface Admitted extends FoundRoute<AnyRoute> {
   readonly asked: Request;
   /** Absent on public routes. */
   readonly principal: Principal | undefined;
@@ -89,10 +95,7 @@ export class RouteDispatcher {
       const found = await this.#admitted(request, response);
       if ("status" in found) return this.#refuse(response, found, headers);
       if (request.method === "OPTIONS") return void response.writeHead(204, headers).end();
-      const whole = await this.#withBody(request, found.asked);
-      const { route, principal, parameters } = found;
-      const answer = await route.handle(whole, principal, parameters);
-      await sendResponse(answer, response, withoutThose(answer, headers));
+      await this.#answer(found, request, { response, headers });
     } catch (error) {
       if (error instanceof BodyTooLargeError)
         return this.#refuse(response, { status: 413, message: "The body is too large" }, headers);
@@ -100,6 +103,24 @@ export class RouteDispatcher {
       this.#refuse(response, { status: 500, message: "Internal server error" }, headers);
       if (!response.writableEnded) response.destroy();
     }
+  }
+
+  async #answer(
+    { route, asked, principal, parameters }: Admitted,
+    request: IncomingMessage,
+    { response, headers }: { readonly response: ServerResponse; readonly headers: Headings },
+  ): Promise<void> {
+    const text = HAVE_BODIES.has(request.method)
+      ? await bodyText(request, this.#options.maxBodyBytes)
+      : undefined;
+    if (isTextRoute(route)) {
+      const answer = await route.answer(asked, text ?? "", principal);
+      if (!(answer instanceof Response)) return sendText(answer, response, headers);
+      return sendResponse(answer, response, withoutThose(answer, headers));
+    }
+    const whole = text === undefined ? asked : new Request(asked, { body: text });
+    const answer = await route.handle(whole, principal, parameters);
+    return sendResponse(answer, response, withoutThose(answer, headers));
   }
 
   /** Never throws. */
@@ -128,7 +149,7 @@ export class RouteDispatcher {
     response?: ServerResponse,
   ): Promise<Admitted | RequestRefusal> {
     const { routes, maxUrlLength = Number.POSITIVE_INFINITY } = this.#options;
-    let candidates: readonly FoundRoute[] = [];
+    let candidates: readonly FoundRoute<AnyRoute>[] = [];
     const refusal = this.#gate.refusal(request, (path) => {
       candidates = routesOf(typeof routes === "function" ? routes() : routes, path);
       return candidates.length > 0;
@@ -149,7 +170,10 @@ export class RouteDispatcher {
     return this.#admittedAs(found, asked);
   }
 
-  async #admittedAs(found: FoundRoute, asked: Request): Promise<Admitted | RequestRefusal> {
+  async #admittedAs(
+    found: FoundRoute<AnyRoute>,
+    asked: Request,
+  ): Promise<Admitted | RequestRefusal> {
     const { authenticate, onError, onUnauthorized, limit } = this.#options;
     let principal: Principal | undefined;
     try {
@@ -160,11 +184,6 @@ export class RouteDispatcher {
     if (principal === undefined) return onUnauthorized?.(asked) ?? UNAUTHORIZED;
     if (!isAdmitted(principal, found.route.role)) return FORBIDDEN;
     return limit?.(principal) ?? { ...found, asked, principal };
-  }
-
-  async #withBody(request: IncomingMessage, asked: Request): Promise<Request> {
-    if (request.method !== "POST" && request.method !== "PUT") return asked;
-    return new Request(asked, { body: await bodyText(request, this.#options.maxBodyBytes) });
   }
 
   /** What is left of the request is not read, so the connection can't be used again. */
@@ -190,9 +209,6 @@ export class RouteDispatcher {
 }
 
 /** The headers of all answers but those that this one has itself. */
-function withoutThose(
-  { headers: own }: Response,
-  headers: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> {
+function withoutThose({ headers: own }: Response, headers: Headings): Headings {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !own.has(name)));
 }

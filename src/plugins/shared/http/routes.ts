@@ -12,15 +12,15 @@ export function isAdmitted({ role }: Principal, needed: HttpRoute["role"]): bool
 }
 
 /** A route that serves a path, with what stands in the places of its parameters. */
-export interface FoundRoute {
-  readonly route: HttpRoute;
+export interface FoundRoute<R extends Pick<HttpRoute, "path"> = HttpRoute> {
+  readonly route: R;
   readonly parameters: Readonly<Record<string, string>>;
 }
 
 const NO_PARAMETERS: Readonly<Record<string, string>> = Object.freeze({});
 
 /** How a route matches: the path itself before parameters, parameters before a star; the longer before the shorter. */
-function rankOf({ path }: HttpRoute): number {
+function rankOf({ path }: Pick<HttpRoute, "path">): number {
   if (path.endsWith("/*")) return path.length;
   return path.includes("/{") ? 10_000 + literalLength(path) : Number.POSITIVE_INFINITY;
 }
@@ -31,7 +31,7 @@ function literalLength(path: string): number {
 
 /** What a route matches in a path, `undefined` for another path. */
 function parametersOf(
-  { path }: HttpRoute,
+  { path }: Pick<HttpRoute, "path">,
   asked: string,
 ): Readonly<Record<string, string>> | undefined {
   if (path === asked) return NO_PARAMETERS;
@@ -65,7 +65,10 @@ function decodedSegment(step: string): string | undefined {
 }
 
 /** The routes of a path, the most exact ones. */
-export function routesOf(routes: readonly HttpRoute[], path: string): readonly FoundRoute[] {
+export function routesOf<R extends Pick<HttpRoute, "path">>(
+  routes: readonly R[],
+  path: string,
+): readonly FoundRoute<R>[] {
   const found = routes.flatMap((route) => {
     const parameters = parametersOf(route, path);
     return parameters === undefined ? [] : [{ route, parameters, rank: rankOf(route) }];

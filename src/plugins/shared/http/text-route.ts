@@ -1,0 +1,52 @@
+import type { ServerResponse } from "node:http";
+import type { HttpRoute, Principal } from "../../../contracts/http-route.js";
+
+/** A whole answer as text. */
+export interface TextAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+/**
+ * A route of the framework itself that reads and answers whole texts. The listener makes no streams
+ * for it, which cost more than the rest of a small exchange.
+ */
+export interface TextRoute extends Pick<HttpRoute, "path" | "role"> {
+  readonly method: "POST" | "PUT";
+  /** Answers a request. `asked` has no body: `text` is it. `principal` is absent on public routes only. */
+  answer(
+    asked: Request,
+    text: string,
+    principal: Principal | undefined,
+  ): Promise<TextAnswer | Response>;
+  readonly upgrade?: undefined;
+}
+
+/** Whether a route reads and answers whole texts. */
+export function isTextRoute(route: HttpRoute | TextRoute): route is TextRoute {
+  return "answer" in route;
+}
+
+/** An answer in JSON. */
+export function jsonText(
+  value: unknown,
+  { status = 200, headers = {} }: Partial<Omit<TextAnswer, "text">> = {},
+): TextAnswer {
+  return {
+    status,
+    headers: { "Content-Type": "application/json", ...headers },
+    text: JSON.stringify(value),
+  };
+}
+
+/** Sends a whole answer at once. `headers` are those of every answer of the listener. */
+export function sendText(
+  { status, headers: own, text }: TextAnswer,
+  response: ServerResponse,
+  headers: Readonly<Record<string, string>>,
+): void {
+  if (response.destroyed) return;
+  const length = { "Content-Length": String(Buffer.byteLength(text)) };
+  response.writeHead(status, { ...headers, ...own, ...length }).end(text);
+}
