@@ -56,7 +56,7 @@ export function Conversation(props: ConversationProps): JSX.Element {
   const { detail, conversation, call, entry, isMarkdown } = props;
   const sought =
     entry === undefined ? undefined : conversation.turns.findLast(({ n }) => n <= entry);
-  const { route } = useBoard();
+  const { route, runs } = useBoard();
   const isLive = detail.writing !== "" || !isOver(conversation);
   const { box, isFollowing, toEnd, onScroll } = useFollow(isLive, call ?? entry, [
     conversation,
@@ -67,6 +67,7 @@ export function Conversation(props: ConversationProps): JSX.Element {
     box.current?.querySelector("[aria-current]")?.scrollIntoView();
   }, [call, entry, detail.state]);
   const { path, query } = route.current.value;
+  const reporter = runs.summaryOf(path[1] ?? "")?.process; // its reviews have its name on the board
   return (
     <>
       <div
@@ -87,7 +88,9 @@ export function Conversation(props: ConversationProps): JSX.Element {
             isMarkdown={isMarkdown}
             isCurrent={turn === sought || (turn.kind === "model" && turn.call === call)}
             hrefOfTask={(task) => hrefOf(path, { ...query, task, call: undefined })}
-            hrefOfReview={(id) => hrefOf(["reviews", id])}
+            hrefOfReview={(id) =>
+              hrefOf(["reviews", reporter === undefined ? id : `${reporter}/${id}`])
+            }
           />
         ))}
         {detail.writing !== "" && <Writing text={detail.writing} isMarkdown={isMarkdown} />}

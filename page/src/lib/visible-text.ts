@@ -28,6 +28,17 @@ export function visibleText(text: string): string {
   return text.replace(HIDDEN, symbolOf);
 }
 
+/** The title of something with a name; its name where titles stay in the program. */
+export function titleOf({
+  title,
+  name,
+}: {
+  readonly title?: string | undefined;
+  readonly name: string;
+}): string {
+  return title === undefined || title === "" ? name : title;
+}
+
 /** `␛` for a control character, `[U+202E]` for others. */
 function symbolOf(character: string): string {
   const code = character.codePointAt(0) ?? 0;

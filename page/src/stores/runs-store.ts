@@ -35,7 +35,10 @@ export function createRunsStore(connection: ConnectionStore): RunsStore {
       take(new Map(), frame.runs); // the others may be of an earlier start of the server
       isKnown.value = true;
       conversations.value = frame.conversations;
-    } else if (frame.type === "runs") take(byId.value, frame.upsert, frame.removed);
+    } else if (frame.type === "runs") {
+      take(byId.value, frame.upsert, frame.removed);
+      conversations.value = frame.conversations;
+    }
   });
   return { list, isKnown, conversations, summaryOf: (runId) => byId.value.get(runId) };
 }

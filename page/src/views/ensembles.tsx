@@ -7,7 +7,7 @@ import { useFetched } from "../hooks/use-fetched.js";
 import { errorWords } from "../lib/api-words.js";
 import { counted } from "../lib/format.js";
 import { hrefOf } from "../lib/route.js";
-import { visibleText } from "../lib/visible-text.js";
+import { titleOf, visibleText } from "../lib/visible-text.js";
 
 /** The ensembles that can be started here, and the form of one: `#/ensembles/{name}`. */
 export function EnsemblesView({ name }: { readonly name: string | undefined }): JSX.Element {
@@ -46,8 +46,11 @@ export function EnsemblesView({ name }: { readonly name: string | undefined }): 
             href={hrefOf(["ensembles", one.name])}
             {...(one === chosen && { "aria-current": "page" as const })}
           >
-            <b>{visibleText(one.title ?? one.name)}</b>
-            <span class="muted">{`${counted(one.tasks, "task")} · ${one.workflow}`}</span>
+            <b>{visibleText(titleOf(one))}</b>
+            <span class="muted">
+              {`${counted(one.tasks, "task")} · ${one.workflow}`}
+              {one.process !== undefined && ` · ${visibleText(one.process)}`}
+            </span>
           </a>
         ))}
       </nav>

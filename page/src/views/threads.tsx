@@ -16,7 +16,7 @@ import { useFetched, type Fetched } from "../hooks/use-fetched.js";
 import { errorWords } from "../lib/api-words.js";
 import { counted, formatAgo } from "../lib/format.js";
 import { hrefOf } from "../lib/route.js";
-import { visibleText } from "../lib/visible-text.js";
+import { titleOf, visibleText } from "../lib/visible-text.js";
 import { useBoard } from "../stores/board.js";
 
 export interface ThreadsProps {
@@ -88,7 +88,7 @@ function ThreadList({ all, chosen, threadId, owner }: ThreadListProps): JSX.Elem
         <Segments
           label="Conversation"
           selected={chosen.name}
-          options={all.map((one) => ({ id: one.name, title: visibleText(one.title ?? one.name) }))}
+          options={all.map((one) => ({ id: one.name, title: chatTitle(one) }))}
           onSelect={(one) => route.go(hrefOf(["threads", one]))}
         />
       )}
@@ -119,6 +119,11 @@ function ThreadList({ all, chosen, threadId, owner }: ThreadListProps): JSX.Elem
       )}
     </nav>
   );
+}
+
+function chatTitle(chat: ConversationInfo): string {
+  const title = visibleText(titleOf(chat));
+  return chat.process === undefined ? title : `${title} · ${visibleText(chat.process)}`;
 }
 
 interface OneThreadProps {

@@ -1,7 +1,9 @@
-import type { EnsembleEvent, EventStream, EventType } from "../../contracts/events.js";
+import { createHash } from "node:crypto";
+import type { EventStream, EventType } from "../../contracts/events.js";
 import type { Clock, IdGenerator } from "../../contracts/runtime.js";
 import type { RunSummary } from "../../contracts/run-store.js";
 import type { RunFeed } from "./feed/run-feed.js";
+import type { RunLog } from "./feed/run-log.js";
 import type { AllowedTargets } from "../shared/fetch/host-rules.js";
 import { ValidationError } from "../../contracts/errors.js";
 import { checkOptions, preview, requireArray, requireOneOf } from "../../contracts/validation.js";
@@ -38,6 +40,8 @@ interface AlertBody {
   readonly ensemble: string;
   readonly state: RunSummary["state"];
   readonly tags: RunSummary["tags"];
+  /** The process that reports the run, if it is another one. */
+  readonly process?: string | undefined;
   /** The page of the run. */
   readonly link: string;
   readonly error?: RunSummary["error"];
@@ -45,6 +49,23 @@ interface AlertBody {
   readonly limit?: string | undefined;
   /** Of `waiting`: the review, if a person is asked. */
   readonly reviewId?: string | undefined;
+}
+
+/** An alert with the id of its delivery. */
+interface Alert {
+  readonly body: AlertBody;
+  readonly deliveryId: string;
+}
+
+/** What an alert is made of. */
+interface AlertedEvent {
+  readonly type: EventType;
+  readonly runId: string;
+  readonly at: string;
+  readonly reviewId?: string;
+  readonly limit?: string;
+  /** The id of the delivery. Default: a new one. */
+  readonly id?: string;
 }
 
 const OPTIONS = ["url", "secret", "on", "ensembles", "allow", "timeoutMs", "maxAttempts"];
@@ -55,6 +76,8 @@ const EVENTS: readonly EventType[] = [
   "review_requested",
   "run_suspended",
 ];
+/** What another process reports later causes no alert: a board that starts gets the runs of hours. */
+const LATE_MS = 60 * 60_000;
 /** Alerts to one receiver that have not arrived. Further ones are dropped. */
 const MAX_PENDING = 100;
 
@@ -104,24 +127,22 @@ interface AlertParts {
 class AlertReceiver {
   readonly #options: AlertOptions;
   readonly #sender: WebhookSender;
-  readonly #ids: Pick<IdGenerator, "next">;
   #pending = 0;
   #isFailing = false;
 
-  constructor(options: AlertOptions, { clock, ids }: AlertParts) {
+  constructor(options: AlertOptions, clock: Clock) {
     this.#options = options;
     this.#sender = new WebhookSender(webhookOf("dashboard alerts", options), clock);
-    this.#ids = ids;
   }
 
   /** Sends an alert that the receiver wants. Never throws, and nothing waits for it. */
-  send(body: AlertBody, signal: AbortSignal): void {
+  send({ body, deliveryId }: Alert, signal: AbortSignal): void {
     const { on = REASONS, ensembles, url } = this.#options;
     if (!on.includes(body.type)) return;
     if (ensembles !== undefined && !ensembles.includes(body.ensemble)) return;
     if (this.#pending >= MAX_PENDING) return this.#failed(`${MAX_PENDING} alerts have not arrived`);
     this.#pending++;
-    const message = { url, deliveryId: this.#ids.next(), body: JSON.stringify(body) };
+    const message = { url, deliveryId, body: JSON.stringify(body) };
     void this.#sender.send(message, signal).then((outcome) => {
       this.#pending--;
       if (outcome.isDelivered) this.#isFailing = false;
@@ -149,13 +170,46 @@ export class Alerts {
   /** The options are checked: see `checkAlerts`. */
   constructor(options: readonly AlertOptions[], parts: AlertParts) {
     this.#parts = parts;
-    this.#receivers = options.map((one) => new AlertReceiver(one, parts));
+    this.#receivers = options.map((one) => new AlertReceiver(one, parts.clock));
+    if (options.length > 0) parts.feed.listen({ onEntry: (log) => this.#received(log) });
   }
 
   /** Watches the runs of a kernel, behind the feed. Returns a function that ends this. */
   attach(events: EventStream): () => void {
     if (this.#receivers.length === 0) return () => undefined;
-    return events.on((event) => this.#take(event), { only: EVENTS });
+    return events.on(
+      (event) => {
+        const { type, runId, at } = event;
+        this.#take({
+          type,
+          runId,
+          at,
+          ...(event.type === "review_requested" && { reviewId: event.reviewId }),
+          ...(event.type === "budget_exceeded" && { limit: event.limit }),
+        });
+      },
+      { only: EVENTS },
+    );
+  }
+
+  /** A run of another process has an entry that was received last. */
+  #received(log: RunLog): void {
+    if (log.origin === undefined) return;
+    const { type, at } = log.entry(log.n, "slim");
+    const isLate = this.#parts.clock.now().getTime() - Date.parse(at) > LATE_MS;
+    if (isLate || !(EVENTS as readonly string[]).includes(type)) return;
+    const { reviewId, limit } = log.entry(log.n, "full");
+    this.#take({
+      type: type as EventType, // one of the list
+      runId: log.runId,
+      at,
+      ...(typeof reviewId === "string" && { reviewId: `${log.origin.process}/${reviewId}` }),
+      ...(typeof limit === "string" && { limit }),
+      // equal where a board that has started again receives the entry once more
+      id: createHash("sha256")
+        .update(JSON.stringify([log.runId, log.n, at]))
+        .digest("hex"),
+    });
   }
 
   /** Ends the repetition of alerts that have not arrived. */
@@ -163,11 +217,12 @@ export class Alerts {
     this.#closing.abort();
   }
 
-  #take(event: EnsembleEvent): void {
+  #take(event: AlertedEvent): void {
     const summary = this.#parts.feed.get(event.runId)?.summary;
-    const reason = summary && reasonFor(event, summary);
+    const reason = summary && reasonFor(event.type, summary);
     if (summary === undefined || reason === undefined) return;
-    const { runId, ensemble, state, tags, error } = summary;
+    const { runId, ensemble, state, tags, error, process } = summary;
+    const { reviewId } = event;
     const body: AlertBody = {
       type: reason,
       at: event.at,
@@ -175,20 +230,22 @@ export class Alerts {
       ensemble,
       state,
       tags,
+      ...(process !== undefined && { process }),
       link: this.#parts.link(
-        event.type === "review_requested"
-          ? `reviews/${encodeURIComponent(event.reviewId)}`
-          : `runs/${encodeURIComponent(runId)}`,
+        reviewId === undefined
+          ? `runs/${encodeURIComponent(runId)}`
+          : `reviews/${encodeURIComponent(reviewId)}`,
       ),
       ...(reason === "failed" && error !== undefined && { error }),
-      ...(event.type === "budget_exceeded" && { limit: event.limit }),
-      ...(event.type === "review_requested" && { reviewId: event.reviewId }),
+      ...(event.limit !== undefined && { limit: event.limit }),
+      ...(reviewId !== undefined && { reviewId }),
     };
-    for (const receiver of this.#receivers) receiver.send(body, this.#closing.signal);
+    const alert = { body, deliveryId: event.id ?? this.#parts.ids.next() };
+    for (const receiver of this.#receivers) receiver.send(alert, this.#closing.signal);
   }
 }
 
-function reasonFor({ type }: EnsembleEvent, { state }: RunSummary): AlertReason | undefined {
+function reasonFor(type: EventType, { state }: RunSummary): AlertReason | undefined {
   if (type === "budget_exceeded") return "over-budget";
   if (type === "review_requested" || type === "run_suspended") return "waiting";
   return state === "failed" ? "failed" : undefined;

@@ -46,6 +46,7 @@ const PLANNED_WITHIN = 10;
 /** Texts that leave the process without contents: names, no sentences. */
 const NAMES: ReadonlySet<string> = new Set([
   "name",
+  "process",
   "workflow",
   "taskId",
   "id",
@@ -156,6 +157,11 @@ export class Board {
     if (!this.settings.contents) return []; // they show what a plugin has of a run
     const all = [...this.#kernels.values()].flatMap(({ panels }) => panels);
     return all.filter(({ name }, i) => all.findIndex((one) => one.name === name) === i);
+  }
+
+  /** The number of conversations whose threads can be read, those of other processes included. */
+  get conversations(): number {
+    return this.chats.all.length + this.processes.conversations.length;
   }
 
   /** The services of the attached kernels that have not stopped. */

@@ -215,6 +215,7 @@ class LiveDashboard implements Dashboard {
 
   register(name: string, runnable: Runnable, options: Registration = {}): this {
     this.#board.registrations.add(name, runnable, { plugin: this, options });
+    void this.#reporter?.then((reporter) => reporter.offer());
     return this;
   }
 
@@ -224,6 +225,7 @@ class LiveDashboard implements Dashboard {
     options: ConversationRegistration = {},
   ): this {
     this.#board.chats.add(name, conversation, options);
+    void this.#reporter?.then((reporter) => reporter.offer());
     return this;
   }
 

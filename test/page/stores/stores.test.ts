@@ -44,7 +44,8 @@ describe("stores of the page", () => {
       summaryOf(id, { startedAt: `2026-01-0${day}T00:00:00.000Z` });
     send(hello({ runs: [run("a", 1), run("b", 2)], conversations: 2 }));
     expect([runs.isKnown.value, runs.conversations.value]).to.deep.equal([true, 2]);
-    send({ type: "runs", upsert: [run("c", 3)], removed: ["a"] });
+    send({ type: "runs", upsert: [run("c", 3)], removed: ["a"], conversations: 2 });
+    expect(runs.conversations.value).to.equal(2);
     expect(runs.list.value.map(({ runId }) => runId)).to.deep.equal(["c", "b"]);
     expect(runs.summaryOf("a")).to.equal(undefined);
     send(hello({ runs: [run("d", 1)] }));

@@ -19,7 +19,7 @@ import {
   type FormValues,
 } from "../../lib/control/form-fields.js";
 import { hrefOf } from "../../lib/route.js";
-import { visibleText } from "../../lib/visible-text.js";
+import { titleOf, visibleText } from "../../lib/visible-text.js";
 import { useBoard } from "../../stores/board.js";
 import { CopyButton } from "../errors/copy-button.js";
 import { Icon } from "../icon.js";
@@ -44,7 +44,10 @@ export function StartForm({ ensemble }: { readonly ensemble: StartableEnsemble }
           form.start();
         }}
       >
-        <h1>{visibleText(ensemble.title ?? ensemble.name)}</h1>
+        <h1>{visibleText(titleOf(ensemble))}</h1>
+        {ensemble.process !== undefined && (
+          <p class="muted">Its runs are executed by the process {visibleText(ensemble.process)}.</p>
+        )}
         {ensemble.description !== undefined && (
           <p class="muted">{visibleText(ensemble.description)}</p>
         )}

@@ -165,10 +165,9 @@ function OtherInputs({ run, action, onInputs }: OtherInputsProps): JSX.Element {
   const [values, setValues] = useState<FormValues>({});
   const state = useFetched<EnsembleListBody>(["/api/ensembles"]);
   if (state.kind !== "ready") return <p class="muted">Loading …</p>;
-  const { ensemble, inputs } = run.view.summary;
-  const found = state.bodies
-    .flatMap((body) => body.ensembles)
-    .find(({ name }) => name === ensemble);
+  const { ensemble, inputs, process } = run.view.summary;
+  const wanted = process === undefined ? ensemble : `${process}/${ensemble}`;
+  const found = state.bodies.flatMap((body) => body.ensembles).find(({ name }) => name === wanted);
   const schema = found?.inputs ?? {
     type: "object",
     properties: Object.fromEntries(Object.keys(inputs).map((name) => [name, { type: "string" }])),
@@ -369,7 +368,7 @@ function Remove({ path, action }: PartProps): JSX.Element {
 
 /** The views of the run that plugins add. */
 function PanelLinks({ runId }: { readonly runId: string }): JSX.Element | null {
-  const state = useFetched<PanelListBody>(["/api/panels"]);
+  const state = useFetched<PanelListBody>([`/api/panels?run=${encodeURIComponent(runId)}`]);
   const panels = state.kind === "ready" ? state.bodies.flatMap((body) => body.panels) : [];
   if (panels.length === 0) return null;
   return (

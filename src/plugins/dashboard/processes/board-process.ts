@@ -7,6 +7,7 @@ import type { ReviewDesk } from "../server/review-desk.js";
 import type { BoardLimits } from "../server/limits.js";
 import { asList, asText, isObject, type Fields } from "../../../util/objects.js";
 import { HttpRefusal } from "../../shared/http/http-refusal.js";
+import { NO_OFFERS, offersIn, type ProcessOffers } from "./process-offers.js";
 import { answeredIn, isEntry, isId, reviewsIn } from "./report-checks.js";
 
 /** The connection of a process. */
@@ -55,6 +56,7 @@ export class BoardProcess {
   readonly #logs = new Map<string, RunLog>();
   readonly #requests = new Map<number, PassedRequest>();
   readonly #watched = new Map<string, readonly string[]>();
+  #offers: ProcessOffers = NO_OFFERS;
   #asked = 0;
   #link: ProcessLink | undefined;
   #lost: NodeJS.Timeout | undefined;
@@ -68,6 +70,11 @@ export class BoardProcess {
     this.owner = o.owner;
     this.#parts = parts;
     this.#origin = { process: o.name, isAway: false, isLost: false };
+  }
+
+  /** What people may start and read there; nothing while it is away. */
+  get offers(): ProcessOffers {
+    return this.isConnected ? this.#offers : NO_OFFERS;
   }
 
   get isConnected(): boolean {
@@ -155,6 +162,9 @@ export class BoardProcess {
           pending: reviewsIn(message["pending"], this.wholeId),
           answered: answeredIn(message["answered"], this.wholeId),
         });
+      case "offers":
+        this.#offers = offersIn(message, this.name);
+        return;
       case "answer":
         return this.#takeAnswer(message);
     }

@@ -1,6 +1,8 @@
 import type { Principal } from "../../../contracts/http-route.js";
 import type { RunLog } from "../feed/run-log.js";
 import type { AuditLog } from "../audit.js";
+import type { StartableEnsemble } from "../protocol/control-bodies.js";
+import type { ConversationInfo } from "../protocol/thread-bodies.js";
 import type { BoardProcessParts, ProcessLink } from "./board-process.js";
 import { asText, type Fields } from "../../../util/objects.js";
 import { PROTOCOL } from "../protocol/messages.js";
@@ -9,10 +11,10 @@ import { isId, isProcessName } from "./report-checks.js";
 
 const MAX_PROCESSES = 1_000;
 
-/** A run or review of another process. */
+/** A run, a review, an ensemble or a conversation of another process. */
 export interface FoundProcess {
   readonly process: BoardProcess;
-  /** The id in that process. */
+  /** The id or name in that process. */
   readonly id: string;
 }
 
@@ -32,11 +34,21 @@ export class BoardProcesses {
     });
   }
 
-  /** The process of a run or a review; `undefined` for one of this process. */
+  /** The process of an id; `undefined` for one of this process. */
   of(wholeId: string): FoundProcess | undefined {
     const slash = wholeId.indexOf("/");
     const process = this.#byName.get(wholeId.slice(0, Math.max(0, slash)));
     return process && { process, id: wholeId.slice(slash + 1) };
+  }
+
+  /** The ensembles of the connected processes. */
+  get ensembles(): readonly StartableEnsemble[] {
+    return [...this.#byName.values()].flatMap(({ offers }) => offers.ensembles);
+  }
+
+  /** The conversations of the connected processes. */
+  get conversations(): readonly ConversationInfo[] {
+    return [...this.#byName.values()].flatMap(({ offers }) => offers.conversations);
   }
 
   /**

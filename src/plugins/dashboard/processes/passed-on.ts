@@ -11,9 +11,11 @@ import { HttpRefusal } from "../../shared/http/http-refusal.js";
 import { readJsonObject } from "../../shared/http/json-body.js";
 import { PASSED_ON } from "../protocol/report-messages.js";
 import { boardJson, boardRoute } from "../server/answers.js";
-import { userOf } from "../server/board-user.js";
 import { BODY_LIMITS } from "../server/limits.js";
+import { noTrace } from "../server/found-run.js";
 import { withWholeIds } from "./board-process.js";
+import { passedOffer } from "./passed-offers.js";
+import { answerOf, askerOf, onceOnBoard } from "./process-answers.js";
 
 /** What only the process of a run can do with it. */
 const OF_PROCESS: ReadonlySet<string> = new Set([
@@ -25,8 +27,12 @@ const OF_PROCESS: ReadonlySet<string> = new Set([
   "settle",
 ]);
 
-/** A route of runs that asks the process of the run, where that is another one. */
+/** A route that asks the process of the run, or of what a process offers, where that is another one. */
 export function passedOn(board: Board, route: HttpRoute): HttpRoute {
+  return passedOffer(board, passedRun(board, route));
+}
+
+function passedRun(board: Board, route: HttpRoute): HttpRoute {
   const { method, path, role } = route;
   const isOfRun = path.startsWith("/api/runs/{runId}/");
   if (!PASSED_ON.has(`${method} ${path}`) || !isOfRun || role === "public") return route;
@@ -48,14 +54,18 @@ async function answerFromProcess(
 ): Promise<Response> {
   const { request, principal, parameters } = asked;
   const isPost = request.method === "POST";
+  if (verb === "trace" && !board.settings.contents) throw noTrace();
+  const key = request.headers.get("idempotency-key");
   const body = isPost ? await readJsonObject(request, BODY_LIMITS) : undefined;
   const { status, text } = await process.ask({
-    user: userOf(principal),
+    user: askerOf(principal),
     method: isPost ? "POST" : "GET",
     path: `/api/runs/${encodeURIComponent(id)}/${verb}`,
     ...(body !== undefined && { body: withOwnIds(body, process.wholeId("")) }),
+    ...(key !== null && { key }),
   });
-  if (!isPost) return status === 200 ? boardJson(text, request) : processRefusal(text, status);
+  if (!isPost)
+    return status === 200 ? boardJson(text, request) : Response.json(answerOf(text), { status });
   const answer = withWholeIds(text, process.wholeId);
   if (status < 300)
     board.audit.add({
@@ -63,6 +73,7 @@ async function answerFromProcess(
       action: verb as AuditAction, // the verbs of runs are names of actions
       subject: parameters["runId"] ?? "",
     });
+  if (status === 202 && verb === "again") await onceOnBoard(board, asText(answer["runId"]));
   return Response.json(answer, { status });
 }
 
@@ -71,13 +82,6 @@ function withOwnIds(body: Fields, prefix: string): Fields {
   const { answersFrom } = body;
   const isOfProcess = typeof answersFrom === "string" && answersFrom.startsWith(prefix);
   return isOfProcess ? { ...body, answersFrom: answersFrom.slice(prefix.length) } : body;
-}
-
-function processRefusal(text: string, status: number): Response {
-  return Response.json(
-    withWholeIds(text, (id) => id),
-    { status },
-  );
 }
 
 /** What can be done with a run on the board, and in its process while that is connected. */
@@ -92,7 +96,7 @@ async function answerProcessActions(
   const here = await own();
   if (!process.isConnected || here.status !== 200) return here;
   const { status, text } = await process.ask({
-    user: userOf(asked.principal),
+    user: askerOf(asked.principal),
     method: "GET",
     path: `/api/runs/${encodeURIComponent(id)}/actions`,
   });

@@ -7,7 +7,10 @@ import type { Inputs, JsonSchema } from "../../../contracts/types.js";
 
 /** An ensemble that the page may start. */
 export interface StartableEnsemble {
+  /** Of another process: `{process}/{name}`. */
   readonly name: string;
+  /** The process that executes its runs, if it is another one. */
+  readonly process?: string | undefined;
   readonly title?: string | undefined;
   readonly description?: string | undefined;
   readonly workflow: string;

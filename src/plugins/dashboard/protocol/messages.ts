@@ -39,7 +39,7 @@ export interface HelloFrame {
   readonly runs: readonly RunSummary[];
   readonly reviews: readonly StoredReview[];
   readonly answered: readonly AnsweredReview[];
-  /** The number of registered conversations. */
+  /** The number of conversations whose threads can be read. */
   readonly conversations: number;
 }
 
@@ -64,6 +64,8 @@ export interface RunsFrame {
   readonly type: "runs";
   readonly upsert: readonly RunSummary[];
   readonly removed: readonly string[];
+  /** As in `hello`. */
+  readonly conversations: number;
 }
 
 /** Server: all reviews that wait, and the last that were answered; after each change. */

@@ -1,6 +1,9 @@
 /** A conversation whose threads can be read. */
 export interface ConversationInfo {
+  /** Of another process: `{process}/{name}`. */
   readonly name: string;
+  /** The process that has it, if it is another one. */
+  readonly process?: string | undefined;
   readonly title?: string | undefined;
 }
 

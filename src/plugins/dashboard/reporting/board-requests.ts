@@ -19,10 +19,11 @@ export async function answerBoard(
 
 async function carriedOut(
   routes: readonly HttpRoute[],
-  { method, path, body, user }: Fields,
+  { method, path, body, user, key }: Fields,
 ): Promise<Response> {
   const principal = principalIn(asFields(user));
-  const found = routesOf(routes, asText(path)).find(
+  const [pathname = ""] = asText(path).split("?");
+  const found = routesOf(routes, pathname).find(
     ({ route }) => route.method === method && PASSED_ON.has(`${route.method} ${route.path}`),
   );
   if (found === undefined || principal === undefined)
@@ -31,7 +32,10 @@ async function carriedOut(
   const asked = new Request(`http://localhost${asText(path)}`, {
     method: found.route.method,
     ...(method === "POST" && {
-      headers: { "content-type": "application/json" },
+      headers: {
+        "content-type": "application/json",
+        ...(typeof key === "string" && { "idempotency-key": key }),
+      },
       body: JSON.stringify(body ?? {}),
     }),
   });
@@ -43,12 +47,13 @@ async function carriedOut(
 }
 
 function principalIn(user: Fields | undefined): Principal | undefined {
-  const { name, role, reviewRoles } = user ?? {};
+  const { name, role, reviewRoles, owner } = user ?? {};
   if (typeof name !== "string" || !ROLES.includes(role)) return undefined;
   return {
     name,
     role: role as Principal["role"], // one of the list
     reviewRoles: asList(reviewRoles).filter((one) => typeof one === "string"),
+    ...(typeof owner === "string" && { owner }),
   };
 }
 

@@ -14,6 +14,7 @@ import { boardRoutes } from "../server/board-routes.js";
 import { frameBytes, pieceFrame } from "../server/entry-frames.js";
 import { answerBoard } from "./board-requests.js";
 import { BoardLink } from "./board-link.js";
+import { offersOf } from "./offers.js";
 import { processNameOf } from "./report-target.js";
 import { WaitingRuns } from "./waiting-runs.js";
 
@@ -97,6 +98,16 @@ export class Reporter {
     this.#link.close();
   }
 
+  /** Sends what people may start and read here. */
+  offer(): void {
+    if (!this.#isReady) return;
+    try {
+      this.#send(offersOf(this.#board));
+    } catch (error) {
+      this.#warn(`the board does not get the ensembles of this process: ${messageOf(error)}`);
+    }
+  }
+
   /** Whether the board has all that it is to have. */
   get #isIdle(): boolean {
     return this.#isReady && !this.#isHeld && this.#runs.open.length === 0;
@@ -143,6 +154,7 @@ export class Reporter {
     this.#isReady = true;
     this.#runs.begin(asFields(runs) ?? {});
     for (const log of this.#runs.open) this.#changed.add(log);
+    this.offer();
     void this.#sendReviews();
     this.#flush();
   }

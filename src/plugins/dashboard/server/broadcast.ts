@@ -83,6 +83,7 @@ export class Broadcast implements ClientSurroundings {
       type: "runs",
       upsert: ids.flatMap((runId) => feed.get(runId)?.summary ?? []),
       removed: ids.filter(isGone),
+      conversations: this.board.conversations,
     };
     return Buffer.from(JSON.stringify(frame));
   }

@@ -5,7 +5,11 @@ import type { Inputs } from "../../../contracts/types.js";
 import type { Service } from "../../../contracts/service.js";
 import type { Board } from "../board.js";
 import type { RegisteredEnsemble, Runnable } from "../control/registrations.js";
-import type { EnsembleBody, EnsembleListBody } from "../protocol/control-bodies.js";
+import type {
+  EnsembleBody,
+  EnsembleListBody,
+  StartableEnsemble,
+} from "../protocol/control-bodies.js";
 import type { BoardExchange } from "./answers.js";
 import { AgentEnsembleError } from "../../../contracts/errors.js";
 import { checkOptions, requireInteger, requireOneOf } from "../../../contracts/validation.js";
@@ -36,8 +40,14 @@ export function controlRoutes(board: Board, service?: Service): readonly HttpRou
 }
 
 function listEnsembles(board: Board, { request }: BoardExchange): Promise<Response> {
-  const body: EnsembleListBody = { ensembles: board.registrations.all.map(startable) };
+  const ensembles = [...ensemblesOf(board), ...board.processes.ensembles];
+  const body: EnsembleListBody = { ensembles };
   return boardJson(JSON.stringify(board.shownValue(body)), request);
+}
+
+/** The registered ensembles of this process. */
+export function ensemblesOf({ registrations }: Board): readonly StartableEnsemble[] {
+  return registrations.all.map(startable);
 }
 
 function oneEnsemble(board: Board, { parameters, request }: BoardExchange): Promise<Response> {

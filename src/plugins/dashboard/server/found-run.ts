@@ -34,6 +34,10 @@ export async function endedRun(
   return run;
 }
 
+export function noTrace(): HttpRefusal {
+  return notFoundRefusal("TRACE_NOT_FOUND", "There is no trace of the run here");
+}
+
 /** Headers of a file about a run. */
 export function attachmentOf(runId: string, ending: string): Readonly<Record<string, string>> {
   const name = runId.replace(/[^\w.-]/g, "_").slice(0, 100);

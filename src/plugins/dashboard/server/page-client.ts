@@ -68,7 +68,7 @@ export class PageClient {
       runs,
       reviews,
       answered: board.desk.answered,
-      conversations: board.chats.all.length,
+      conversations: board.conversations,
     } satisfies HelloFrame);
     this.#isHeld = false;
     this.#goOn();

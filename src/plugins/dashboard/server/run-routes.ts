@@ -10,7 +10,7 @@ import { badRequest, HttpRefusal, notFoundRefusal } from "../../shared/http/http
 import { readJsonObject } from "../../shared/http/json-body.js";
 import { boardRoute, countIn, boardJson } from "./answers.js";
 import { entryEvents, type CountedStream } from "./entry-events.js";
-import { attachmentOf, endedRun, foundRun } from "./found-run.js";
+import { attachmentOf, endedRun, foundRun, noTrace } from "./found-run.js";
 import { BODY_LIMITS } from "./limits.js";
 import { uiStream } from "./ui-stream.js";
 
@@ -148,8 +148,7 @@ function flatBar({ kind, startMs, endMs }: Bar): BarsBody["rows"][number]["bars"
 async function answerTrace(board: Board, asked: BoardExchange): Promise<Response> {
   const { runId } = (await endedRun(board, asked)).summary;
   const text = await board.traces.textOf(runId);
-  if (text === undefined)
-    throw notFoundRefusal("TRACE_NOT_FOUND", "There is no trace of the run here");
+  if (text === undefined) throw noTrace();
   board.audit.add({ user: asked.principal.name, action: "export", subject: runId });
   return boardJson(text, asked.request, attachmentOf(runId, "trace.json"));
 }

@@ -3,6 +3,7 @@ import type { ThreadHead, ThreadMessage } from "../../../contracts/conversation.
 import type { Board } from "../board.js";
 import type { RegisteredConversation } from "../control/chat-threads.js";
 import type {
+  ConversationInfo,
   ConversationListBody,
   ThreadBody,
   ThreadInfo,
@@ -30,7 +31,8 @@ export function threadRoutes(board: Board): readonly HttpRoute[] {
   const threads = "/api/conversations/{name}/threads";
   return [
     boardRoute("GET", "/api/conversations", "viewer", ({ request }) => {
-      const body: ConversationListBody = { conversations: board.chats.all.map(infoOfChat) };
+      const conversations = [...conversationsOf(board), ...board.processes.conversations];
+      const body: ConversationListBody = { conversations };
       return boardJson(JSON.stringify(body), request);
     }),
     boardRoute("GET", threads, "viewer", (asked) => listThreads(board, asked)),
@@ -38,8 +40,9 @@ export function threadRoutes(board: Board): readonly HttpRoute[] {
   ];
 }
 
-function infoOfChat({ name, title }: RegisteredConversation): { name: string; title?: string } {
-  return { name, ...(title !== undefined && { title }) };
+/** The registered conversations of this process. */
+export function conversationsOf({ chats }: Board): readonly ConversationInfo[] {
+  return chats.all.map(({ name, title }) => ({ name, ...(title !== undefined && { title }) }));
 }
 
 /** @throws HttpRefusal 404 */

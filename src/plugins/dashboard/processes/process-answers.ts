@@ -1,0 +1,32 @@
+import type { Principal } from "../../../contracts/http-route.js";
+import type { Fields } from "../../../util/objects.js";
+import type { Board } from "../board.js";
+import type { ProcessRequest } from "../protocol/report-messages.js";
+import { firstEnding } from "../../../util/abort/timeouts.js";
+import { userOf } from "../server/board-user.js";
+import { withWholeIds } from "./board-process.js";
+
+/** How long an answer waits for the first entry of a run that a process has started. */
+const ENTRY_MS = 2_000;
+
+/** The person for whom a process does something. */
+export function askerOf(principal: Principal): ProcessRequest["user"] {
+  const { owner } = principal;
+  return { ...userOf(principal), ...(owner !== undefined && { owner }) };
+}
+
+/** The JSON answer of a process, with its own ids. @throws HttpRefusal 502 */
+export function answerOf(text: string): Fields {
+  return withWholeIds(text, (id) => id);
+}
+
+/** Waits until a run that a process has started is on the board, but not long. */
+export async function onceOnBoard({ feed }: Pick<Board, "feed">, runId: string): Promise<void> {
+  if (feed.get(runId) !== undefined) return;
+  let stop = (): void => undefined;
+  const begun = new Promise<void>((resolve) => {
+    stop = feed.listen({ onEntry: (log) => (log.runId === runId ? resolve() : undefined) });
+  });
+  await firstEnding(begun, { timeoutMs: ENTRY_MS });
+  stop();
+}
