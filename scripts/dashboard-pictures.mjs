@@ -1,11 +1,12 @@
-// Renders the pages of the dashboard with the demo teams, in Chromium: `node --conditions=agentensemble-source scripts/dashboard-pictures.mjs [folder] [--readme] [--only=runs,graph]`,
+// Renders the pages of the dashboard with the demo teams, in Chromium: `node --conditions=agentensemble-source scripts/dashboard-pictures.mjs [folder] [--readme] [--only=runs,graph] [--beside=folder]`,
 // after `npm run build`.
 // Each page is rendered at 1440 and 390 px, in light and dark colours; `--readme` renders the two pictures of the README into docs/pictures instead.
+// `--beside=folder` puts each page next to its draft: a page of that folder with the name in DRAFTS, whose `data-theme` selects the colours.
 // AE_CHROMIUM names another Chromium. Nothing is connected to but this machine.
-import { existsSync, mkdirSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { Agent, Conversation } from "agentensemble";
 import { dashboard } from "agentensemble/dashboard";
 import { ScriptedModel } from "agentensemble/testing";
@@ -17,6 +18,17 @@ const SIZES = [
   { name: "wide", width: 1_440, height: 860 },
   { name: "narrow", width: 390, height: 844 },
 ];
+/** The names of drafts, without `.html`, by page. */
+const DRAFTS = {
+  runs: "1-runs",
+  graph: "2-run-graph",
+  timeline: "3-run-timeline",
+  reviews: "4-reviews",
+  compare: "5-compare",
+  start: "6-start",
+  ended: "7-states",
+  errors: "8-run-failed",
+};
 const root = fileURLToPath(new URL("..", import.meta.url));
 const args = process.argv.slice(2);
 const isReadme = args.includes("--readme");
@@ -24,6 +36,7 @@ const only = args
   .find((arg) => arg.startsWith("--only="))
   ?.slice(7)
   .split(",");
+const drafts = args.find((arg) => arg.startsWith("--beside="))?.slice(9);
 const folder = args.find((arg) => !arg.startsWith("--")) ?? join(root, "dist/pictures");
 
 /** The pages by name: address, and what is done there before the picture. */
@@ -68,6 +81,10 @@ function pagesOf(ids) {
     reviews: ["#/reviews", editRefund],
     threads: ["#/threads/support/order-88213?owner=maya"],
     keys: ["#/runs", (page) => page.keyboard.press("?")],
+    nothing: [`#/runs?q=${encodeURIComponent("tag:customer=initech state:failed")}`],
+    empty: ["#/runs", undefined, {}],
+    token: ["#/runs", undefined, { token: "of the picture" }],
+    ended: ["#/runs", (_page, other) => other.close(), {}],
   };
 }
 
@@ -120,15 +137,42 @@ async function runTeams(board, url) {
   }
 }
 
-async function picture(context, url, [hash, act], path) {
+/** Renders a page; `options`: of a dashboard without runs, by itself. */
+async function picture(context, url, [hash, act, options]) {
+  const other = options && dashboard({ port: 0, ...options });
   const page = await context.newPage();
-  await page.goto(new URL(`/${hash}`, url).href);
-  await page.getByText("Live", { exact: true }).waitFor();
+  await page.goto(new URL(`/${hash}`, (await other?.listen()) ?? url).href);
+  await page.getByText(options?.token === undefined ? "Live" : "needs a token").waitFor();
   await sleep(600); // layout and what is fetched
-  await act?.(page);
+  await act?.(page, other);
   await sleep(200);
-  await page.screenshot({ path });
+  const bytes = await page.screenshot();
   await page.close();
+  await other?.close();
+  return bytes;
+}
+
+/** Renders a draft in the same size and colours. */
+async function draftPicture(context, name, colorScheme) {
+  const page = await context.newPage();
+  await page.goto(pathToFileURL(join(drafts, `${DRAFTS[name]}.html`)).href);
+  await page.evaluate((theme) => (document.documentElement.dataset.theme = theme), colorScheme);
+  await sleep(200);
+  const bytes = await page.screenshot();
+  await page.close();
+  return bytes;
+}
+
+/** One picture with both, the draft on the left. */
+async function sideBySide(left, right) {
+  const page = await browser.newPage({ viewport: { width: 2_900, height: 900 } });
+  const images = [left, right].map((bytes) => `data:image/png;base64,${bytes.toString("base64")}`);
+  await page.setContent(
+    `<div id="pair" style="display:inline-flex;gap:16px;background:#808080">${images.map((src) => `<img src="${src}">`).join("")}</div>`,
+  );
+  const bytes = await page.locator("#pair").screenshot();
+  await page.close();
+  return bytes;
 }
 
 const executablePath = process.env.AE_CHROMIUM ?? "/usr/bin/chromium";
@@ -143,9 +187,11 @@ const { handles, ids } = await runTeams(board, url);
 await chats(board);
 const pages = pagesOf(ids);
 const wanted = Object.fromEntries(
-  Object.entries(pages).filter(([name]) =>
-    isReadme ? ["graph", "reviews"].includes(name) : (only?.includes(name) ?? true),
-  ),
+  Object.entries(pages)
+    .filter(([name]) => drafts === undefined || name in DRAFTS)
+    .filter(([name]) =>
+      isReadme ? ["graph", "reviews"].includes(name) : (only?.includes(name) ?? true),
+    ),
 );
 const target = isReadme ? join(root, "docs/pictures") : folder;
 mkdirSync(target, { recursive: true });
@@ -154,10 +200,12 @@ for (const { name, width, height } of isReadme ? SIZES.slice(0, 1) : SIZES)
     const context = await browser.newContext({ viewport: { width, height }, colorScheme });
     for (const [page, steps] of Object.entries(wanted)) {
       const file = isReadme ? `dashboard-${page}.png` : `${page}-${name}-${colorScheme}.png`;
-      await picture(context, url, steps, join(target, file));
-      const { size } = statSync(join(target, file));
-      console.log(`${file} ${Math.round(size / 1_000)} kB`);
-      if (isReadme && size > MAX_README_BYTES) process.exitCode = 1;
+      const bytes = await picture(context, url, steps);
+      const draft = drafts === undefined ? [] : [await draftPicture(context, page, colorScheme)];
+      const shown = draft.length === 0 ? bytes : await sideBySide(draft[0], bytes);
+      writeFileSync(join(target, file), shown);
+      console.log(`${file} ${Math.round(shown.length / 1_000)} kB`);
+      if (isReadme && shown.length > MAX_README_BYTES) process.exitCode = 1;
     }
     await context.close();
   }

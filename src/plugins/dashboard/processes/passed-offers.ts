@@ -7,7 +7,7 @@ import { readJsonObject } from "../../shared/http/json-body.js";
 import { boardJson, boardRoute } from "../server/answers.js";
 import { BODY_LIMITS } from "../server/limits.js";
 import { withWholeIds } from "./board-process.js";
-import { answerOf, askerOf, onceOnBoard } from "./process-answers.js";
+import { processAnswer, askingPerson, onceOnBoard } from "./process-answers.js";
 
 /** What is asked of a process. */
 interface PassedOffer {
@@ -23,7 +23,7 @@ type OfferRule = (board: Board, asked: BoardExchange) => PassedOffer | undefined
 
 const RULES: Readonly<Record<string, OfferRule>> = {
   "GET /api/ensembles/{name}": (board, asked) =>
-    named(board, asked, "/api/ensembles", ({ process, id }) => (body) => ({
+    namedOffer(board, asked, "/api/ensembles", ({ process, id }) => (body) => ({
       ...body,
       ensemble: {
         ...asFields(body["ensemble"]),
@@ -31,17 +31,18 @@ const RULES: Readonly<Record<string, OfferRule>> = {
         process: process.name,
       },
     })),
-  "POST /api/ensembles/{name}/explain": (board, asked) => named(board, asked, "/api/ensembles"),
+  "POST /api/ensembles/{name}/explain": (board, asked) =>
+    namedOffer(board, asked, "/api/ensembles"),
   "GET /api/conversations/{name}/threads": (board, asked) =>
-    named(board, asked, "/api/conversations", () => (body) => ({
+    namedOffer(board, asked, "/api/conversations", () => (body) => ({
       ...body,
-      threads: asList(body["threads"]).map((head) => shownThread(board, head)),
+      threads: asList(body["threads"]).map((head) => passedThread(board, head)),
     })),
   "GET /api/conversations/{name}/threads/{threadId}": (board, asked) =>
-    named(board, asked, "/api/conversations", ({ process }) => (body) => ({
+    namedOffer(board, asked, "/api/conversations", ({ process }) => (body) => ({
       ...body,
-      thread: shownThread(board, body["thread"]),
-      messages: asList(body["messages"]).map((message) => shownMessage(board, message, process)),
+      thread: passedThread(board, body["thread"]),
+      messages: asList(body["messages"]).map((message) => passedMessage(board, message, process)),
     })),
   "GET /api/panels": panelOf,
   "GET /api/panels/{name}": panelOf,
@@ -67,7 +68,7 @@ export function passedOffer(board: Board, route: HttpRoute): HttpRoute {
 }
 
 /** What the name in the path is of, with the rest of the path. */
-function named(
+function namedOffer(
   { processes }: Board,
   { parameters, request }: BoardExchange,
   folder: string,
@@ -100,12 +101,12 @@ async function answerOffer(
   const isPost = request.method === "POST";
   const body = isPost ? await readJsonObject(request, BODY_LIMITS) : undefined;
   const { status, text } = await found.process.ask({
-    user: askerOf(principal),
+    user: askingPerson(principal),
     method: isPost ? "POST" : "GET",
     path,
     ...(body !== undefined && { body }),
   });
-  const answer = answerOf(text);
+  const answer = processAnswer(text);
   if (status !== 200) return Response.json(answer, { status });
   const view = shown?.(answer) ?? board.shownValue(answer);
   return boardJson(JSON.stringify(view), request);
@@ -127,7 +128,7 @@ async function startInProcess(
   }
   const key = request.headers.get("idempotency-key");
   const { status, text } = await found.process.ask({
-    user: askerOf(principal),
+    user: askingPerson(principal),
     method: "POST",
     path: "/api/runs",
     body: { ...body, ensemble: found.id },
@@ -142,12 +143,12 @@ async function startInProcess(
   return Response.json({ ...answer, ensemble }, { status });
 }
 
-function shownThread({ settings }: Board, head: unknown): Fields {
+function passedThread({ settings }: Board, head: unknown): Fields {
   const { title, ...rest } = asFields(head) ?? {};
   return { ...rest, ...(settings.contents && title !== undefined && { title }) };
 }
 
-function shownMessage(
+function passedMessage(
   { settings }: Board,
   message: unknown,
   process: FoundProcess["process"],

@@ -15,7 +15,7 @@ import { BODY_LIMITS } from "../server/limits.js";
 import { noTrace } from "../server/found-run.js";
 import { withWholeIds } from "./board-process.js";
 import { passedOffer } from "./passed-offers.js";
-import { answerOf, askerOf, onceOnBoard } from "./process-answers.js";
+import { processAnswer, askingPerson, onceOnBoard } from "./process-answers.js";
 
 /** What only the process of a run can do with it. */
 const OF_PROCESS: ReadonlySet<string> = new Set([
@@ -58,14 +58,16 @@ async function answerFromProcess(
   const key = request.headers.get("idempotency-key");
   const body = isPost ? await readJsonObject(request, BODY_LIMITS) : undefined;
   const { status, text } = await process.ask({
-    user: askerOf(principal),
+    user: askingPerson(principal),
     method: isPost ? "POST" : "GET",
     path: `/api/runs/${encodeURIComponent(id)}/${verb}`,
     ...(body !== undefined && { body: withOwnIds(body, process.wholeId("")) }),
     ...(key !== null && { key }),
   });
   if (!isPost)
-    return status === 200 ? boardJson(text, request) : Response.json(answerOf(text), { status });
+    return status === 200
+      ? boardJson(text, request)
+      : Response.json(processAnswer(text), { status });
   const answer = withWholeIds(text, process.wholeId);
   if (status < 300)
     board.audit.add({
@@ -96,7 +98,7 @@ async function answerProcessActions(
   const here = await own();
   if (!process.isConnected || here.status !== 200) return here;
   const { status, text } = await process.ask({
-    user: askerOf(asked.principal),
+    user: askingPerson(asked.principal),
     method: "GET",
     path: `/api/runs/${encodeURIComponent(id)}/actions`,
   });

@@ -10,13 +10,13 @@ import { withWholeIds } from "./board-process.js";
 const ENTRY_MS = 2_000;
 
 /** The person for whom a process does something. */
-export function askerOf(principal: Principal): ProcessRequest["user"] {
+export function askingPerson(principal: Principal): ProcessRequest["user"] {
   const { owner } = principal;
   return { ...userOf(principal), ...(owner !== undefined && { owner }) };
 }
 
 /** The JSON answer of a process, with its own ids. @throws HttpRefusal 502 */
-export function answerOf(text: string): Fields {
+export function processAnswer(text: string): Fields {
   return withWholeIds(text, (id) => id);
 }
 

@@ -20,11 +20,11 @@ export function offersIn(message: Fields, process: string): ProcessOffers {
       .slice(0, MAX_OFFERS);
   return {
     ensembles: named(message["ensembles"]).flatMap((one) => ensembleIn(one, process) ?? []),
-    conversations: named(message["conversations"]).map((one) => headOf(one, process)),
+    conversations: named(message["conversations"]).map((one) => offerHead(one, process)),
   };
 }
 
-function headOf({ name, title }: Fields, process: string): ConversationInfo {
+function offerHead({ name, title }: Fields, process: string): ConversationInfo {
   return {
     name: `${process}/${asText(name)}`,
     process,
@@ -42,7 +42,7 @@ function ensembleIn(one: Fields, process: string): StartableEnsemble | undefined
   if (inputs === undefined || filled === undefined || count === undefined) return undefined;
   if (typeof workflow !== "string" || !isTextOrNone(description)) return undefined;
   return {
-    ...headOf(one, process),
+    ...offerHead(one, process),
     ...(description !== undefined && { description }),
     workflow,
     tasks: count,

@@ -14,7 +14,7 @@ import { boardRoutes } from "../server/board-routes.js";
 import { frameBytes, pieceFrame } from "../server/entry-frames.js";
 import { answerBoard } from "./board-requests.js";
 import { BoardLink } from "./board-link.js";
-import { offersOf } from "./offers.js";
+import { boardOffers } from "./offers.js";
 import { processNameOf } from "./report-target.js";
 import { WaitingRuns } from "./waiting-runs.js";
 
@@ -102,7 +102,7 @@ export class Reporter {
   offer(): void {
     if (!this.#isReady) return;
     try {
-      this.#send(offersOf(this.#board));
+      this.#send(boardOffers(this.#board));
     } catch (error) {
       this.#warn(`the board does not get the ensembles of this process: ${messageOf(error)}`);
     }

@@ -70,7 +70,7 @@ export class SavedFiles {
   /** The trace file of a run, as it is; `undefined` for an unknown run, and for a diagram alone. */
   async trace(runId: string): Promise<string | undefined> {
     const path = (await this.#fileOf(runId))?.file.trace;
-    return path === undefined ? undefined : readJsonText(path);
+    return path === undefined ? undefined : savedJsonText(path);
   }
 
   /** As `RunStore.read`. Returns no entry for an unknown run. */
@@ -169,14 +169,14 @@ async function readLog({ trace, dag }: SavedFile): Promise<readonly LogEntry[]> 
   return dagToLog(nameOfFile(dag), diagram, ms);
 }
 
-async function readJsonText(path: string): Promise<string> {
+async function savedJsonText(path: string): Promise<string> {
   const { size } = await stat(path);
   if (size > MAX_BYTES) throw new Error(`it has more than ${MAX_BYTES} bytes`);
   return (await readFile(path, "utf8")).replace(/^\uFEFF/, "");
 }
 
 async function readJson(path: string): Promise<unknown> {
-  const text = await readJsonText(path);
+  const text = await savedJsonText(path);
   try {
     return JSON.parse(text);
   } catch {
