@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { KeptRun, ResumableRuns } from "../contracts/journal.js";
 import type { RunInfo } from "../contracts/run-info.js";
 import type { TurnContent } from "./turn-input.js";
@@ -42,7 +42,7 @@ export function threadTags({ threadId, owner }: TurnOwner): Readonly<Record<stri
 }
 
 function hashedName(name: string): string {
-  return createHash("sha256").update(name).digest("hex").slice(0, 16);
+  return hash("sha256", name).slice(0, 16);
 }
 
 /** Writes the message of a turn into the journal of its run, if there is one and the message is not too large. */

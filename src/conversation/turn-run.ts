@@ -64,8 +64,9 @@ export class TurnRun {
 
   /** Waits for something that ends when the turn is cancelled. @throws RunCancelledError */
   async whileWaiting<T>(wait: (signal: AbortSignal) => T): Promise<Awaited<T>> {
-    const cancellation = new Cancellation<AgentEnsembleError>();
     const { signal } = this.#place.options;
+    if (signal === undefined) return await wait(this.#handle.signal);
+    const cancellation = new Cancellation<AgentEnsembleError>();
     follow(cancellation, { runOptions: { signal }, handle: this.#handle });
     try {
       return await wait(cancellation.signal);

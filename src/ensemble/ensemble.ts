@@ -147,14 +147,12 @@ export class Ensemble<In = Inputs> {
     const given = checkInputs(inputs);
     checkRunOptions(options);
     const queue = new EventQueue();
-    const handle = new Cancellation<AgentEnsembleError>();
     void this.#internals.ready().catch(() => undefined); // starts booting, so that ids can be made; the run reports a failure
     const id = options.runId ?? this.#nextId();
     let hasBegun = options.runId !== undefined;
     const request = {
       ...this.#request(given, { ...options, runId: id }),
       streaming: true,
-      handle,
       onEvent: (event: EnsembleEvent) => {
         hasBegun = true;
         queue.push(event);
@@ -170,7 +168,7 @@ export class Ensemble<In = Inputs> {
       events: queue,
       output,
       cancel: (reason) =>
-        handle.cancel(
+        request.handle.cancel(
           new RunCancelledError(
             reason === undefined ? "The run was cancelled" : `The run was cancelled: ${reason}`,
           ),
@@ -292,8 +290,7 @@ export class Ensemble<In = Inputs> {
     execute = (request: RunRequest) => this.#execute(request),
   ): Promise<EnsembleOutput> {
     checkRunOptions(options);
-    const handle = new Cancellation<AgentEnsembleError>();
-    return execute({ ...this.#request(inputs, options), streaming: false, handle });
+    return execute(this.#request(inputs, options));
   }
 
   #execute(request: RunRequest): Promise<EnsembleOutput> {
@@ -320,7 +317,7 @@ export class Ensemble<In = Inputs> {
     return { ...request, inputs: await checkedInputs(inputType, request.inputs) };
   }
 
-  #request(inputs: Inputs, runOptions: RunOptions): Omit<RunRequest, "streaming" | "handle"> {
+  #request(inputs: Inputs, runOptions: RunOptions): RunRequest {
     const merged: Inputs = Object.freeze({ ...this.#options.inputs, ...inputs }); // a copy: the caller may change the object later
     return {
       kernel: this.#internals,
@@ -328,6 +325,8 @@ export class Ensemble<In = Inputs> {
       shape: this.#shape,
       inputs: merged,
       runOptions,
+      streaming: false,
+      handle: new Cancellation(),
     };
   }
 

@@ -14,6 +14,8 @@ import { markEvent } from "../../contracts/redaction.js";
 import { emitProcessWarning } from "../../util/process-warning.js";
 import { messageOf } from "../../util/errors.js";
 
+const CALLBACKS = Object.entries(CALLBACK_EVENTS) as [keyof EnsembleCallbacks, EventType][];
+
 /** Stamps one run's events and delivers them. Isolates observers from the run and each other. */
 export class RunEvents {
   readonly #all: Sink[] = [];
@@ -41,10 +43,7 @@ export class RunEvents {
   /** Subscribes the callbacks of a listener object. Keeps their `this`. */
   onCallbacks(listener: EnsembleListener): void {
     if (listener.on !== undefined) this.#all.push(this.#owned(listener, listener.on));
-    for (const [name, type] of Object.entries(CALLBACK_EVENTS) as [
-      keyof EnsembleCallbacks,
-      EventType,
-    ][]) {
+    for (const [name, type] of CALLBACKS) {
       const callback = listener[name];
       if (callback === undefined) continue;
       const sinks = this.#byType.get(type) ?? [];

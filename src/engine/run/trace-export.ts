@@ -14,6 +14,7 @@ export const FINISH_LIMIT_MS = 30_000;
 /** Passes the trace to every exporter. Reports a failed or slow exporter as a warning. */
 export async function exportTrace(run: ActiveRun, output: RunOutput): Promise<void> {
   const exporters = exportersOf(run);
+  if (exporters.length === 0) return;
   await Promise.all(
     exporters.map(async (exporter) => {
       try {

@@ -6,14 +6,14 @@ import { startTimer } from "./timer.js";
  * callbacks in a set, because each listener on an AbortSignal makes adding the next one slower.
  */
 export class Cancellation<R extends Error = Error> {
-  readonly #controller = new AbortController();
+  /** Made when its signal is needed: of many cancellations it never is. */
+  #controller: AbortController | undefined;
   readonly #callbacks = new Set<() => void>();
   #reason: R | undefined;
   #release: (() => void) | undefined;
 
   /** Cancelling the parent cancels this one, but not the reverse. */
   constructor(parent?: Cancellation<R>) {
-    setMaxListeners(0, this.#controller.signal); // many listeners on one signal are no leak
     if (parent === undefined) return;
     const follow = (): void => this.cancel(parent.#reason as R); // set before callbacks run
     parent.onCancel(follow);
@@ -21,6 +21,11 @@ export class Cancellation<R extends Error = Error> {
   }
 
   get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      setMaxListeners(0, this.#controller.signal); // many listeners on one signal are no leak
+      if (this.#reason !== undefined) this.#controller.abort(this.#reason);
+    }
     return this.#controller.signal;
   }
 
@@ -32,7 +37,7 @@ export class Cancellation<R extends Error = Error> {
   cancel(reason: R): void {
     if (this.#reason !== undefined) return;
     this.#reason = reason;
-    this.#controller.abort(reason);
+    this.#controller?.abort(reason);
     // The last first: a worker before the task that waits for it.
     for (const callback of [...this.#callbacks].reverse()) callback();
     this.#callbacks.clear();

@@ -16,6 +16,15 @@ describe("Cancellation", () => {
     expect(cancellation.signal.reason).to.equal(FIRST);
   });
 
+  it("has one signal, which is the same before and after its abort", () => {
+    const cancellation = new Cancellation();
+    const { signal } = cancellation;
+    expect(signal.aborted).to.equal(false);
+    cancellation.cancel(FIRST);
+    expect(cancellation.signal).to.equal(signal);
+    expect(signal.reason).to.equal(FIRST);
+  });
+
   it("calls its callbacks once, the last one first, and late ones immediately", () => {
     const calls: string[] = [];
     const cancellation = new Cancellation();

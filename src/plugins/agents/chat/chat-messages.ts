@@ -20,21 +20,21 @@ export function messagesOf(
       role: "user",
       content: texts.render("conversation.summary", { summary: escapedText(summary) }),
     });
-  for (const turn of turns) messages.push(...messagesOfTurn(turn, texts, reader));
+  for (const turn of turns)
+    for (const message of plainMessages(turn, texts, reader.agentRole)) {
+      if (!reader.withTools) messages.push(...textOnly(message));
+      else if (!isEmptyAnswer(message)) messages.push(message);
+    }
   return messages;
 }
 
-function* messagesOfTurn(
+function plainMessages(
   { messages, status }: StoredTurn,
   texts: Texts,
-  { withTools, agentRole }: Reader,
-): Generator<ChatMessage> {
+  agentRole: string,
+): readonly ChatMessage[] {
   const plain = messages.map((message) => plainMessage(message, agentRole));
-  const seen = status === "completed" ? plain : interrupted(plain, texts);
-  for (const message of seen) {
-    if (!withTools) yield* textOnly(message);
-    else if (!isEmptyAnswer(message)) yield message;
-  }
+  return status === "completed" ? plain : interrupted(plain, texts);
 }
 
 /** The message without the fields of the thread, and without the reasoning of another agent. */
