@@ -6,11 +6,18 @@ import {
   GuardrailResult,
   MapReduceEnsemble,
   Task,
+  Tokens,
   ValidationError,
+  definePlugin,
 } from "../../src/index.js";
 import { durable, Journal } from "../../src/durability.js";
 import { NetworkBackend, Transport } from "../../src/network.js";
+import type { BudgetAccount, BudgetAccountRequest } from "../../src/contracts/budget-accounts.js";
+import type { WorkBudget } from "../../src/contracts/network-options.js";
+import type { BindApi, Plugin } from "../../src/contracts/plugin.js";
 import type { ServiceEvent } from "../../src/contracts/service.js";
+import { LocalBudgetAccounts } from "../../src/plugins/resilience/budget/local-accounts.js";
+import { budget } from "../../src/resilience.js";
 import { rejectionOf } from "../support/rejection.js";
 
 const ITEMS = 7;
@@ -46,7 +53,7 @@ function spreadEnsemble(
   journal: Journal,
   mapTask: (n: number, agent: Agent) => Task = (n, agent) =>
     new Task({ description: `Read ${n}`, agent }),
-  more: Pick<EnsembleOptions, "parallelErrorStrategy"> = {},
+  { plugins = [], ...more }: Pick<EnsembleOptions, "parallelErrorStrategy" | "plugins"> = {},
 ): Ensemble {
   const agent = new Agent({ role: "Reader", goal: "Read" });
   return new MapReduceEnsemble({
@@ -57,7 +64,7 @@ function spreadEnsemble(
     mapTask: (n) => mapTask(n, agent),
     reduceTask: (tasks) => new Task({ description: "Merge", context: tasks, agent }),
     spread: { tasks: "map", size: 2 },
-    plugins: [durable({ journal })],
+    plugins: [durable({ journal }), ...plugins],
     ...more,
   }).toEnsemble();
 }
@@ -65,7 +72,7 @@ function spreadEnsemble(
 /** Starts a service, requests the run `r`, and stops the service. */
 async function requested(
   ensemble: Ensemble,
-  requestId = "r",
+  { requestId = "r", budget }: { readonly requestId?: string; readonly budget?: WorkBudget } = {},
 ): Promise<{ readonly events: readonly ServiceEvent[]; readonly response: Response }> {
   const events: ServiceEvent[] = [];
   const backend = NetworkBackend.inMemory();
@@ -83,12 +90,33 @@ async function requested(
     to: "digest",
     type: "RUN",
     task: "run",
+    ...(budget !== undefined && { budget }),
   } as const;
   await transport.send(request);
   const response = await transport.response(requestId, { timeoutMs: 20_000 });
   await ensemble.stop();
   return { events, response };
 }
+
+/** Accounts that several runs open by their names, as a store for several processes keeps them. */
+function sharedAccounts(): {
+  readonly plugin: Plugin;
+  readonly opened: Map<string, BudgetAccount>;
+} {
+  const opened = new Map<string, BudgetAccount>();
+  const nothing = (): void => undefined;
+  const shared = { leaseMs: 60_000, renew: nothing, refresh: nothing };
+  const open = (request: BudgetAccountRequest): BudgetAccount => {
+    const account =
+      opened.get(request.key) ?? Object.assign(new LocalBudgetAccounts().open(request), { shared });
+    opened.set(request.key, account);
+    return account;
+  };
+  const bind = (api: BindApi): void =>
+    void api.single(Tokens.BudgetAccounts).toConstantValue({ open });
+  return { plugin: definePlugin({ name: "accounts", bind }), opened };
+}
+
 type Response = Awaited<ReturnType<Transport["response"]>>;
 
 describe("an ensemble whose tasks are spread", () => {
@@ -149,6 +177,43 @@ describe("an ensemble whose tasks are spread", () => {
     expect(response?.status).to.equal("COMPLETED");
     expect(calls.get("Read 2")).to.equal(2);
     expect(judged).to.equal(ITEMS + 1);
+  });
+
+  it("counts the units in the budget of the run, and ends the run where it is used up", async () => {
+    const { model, calls } = countingModel();
+    const journal = Journal.inMemory();
+    const { plugin, opened } = sharedAccounts();
+    const limit = budget({ maxTokens: 100, maxOutputTokensPerCall: 10 });
+    await using ensemble = spreadEnsemble(model, journal, undefined, { plugins: [plugin, limit] });
+    const { response } = await requested(ensemble);
+    expect(response).to.include({ status: "FAILED", reason: "BUDGET" });
+    expect(response?.error).to.include("Budget maxTokens exceeded");
+    const [account] = [...opened.values()];
+    const made = [...calls.values()].reduce((sum, count) => sum + count, 0);
+    expect([...opened.keys()]).to.deep.equal(["run:r/budget:0"]);
+    expect(made).to.be.within(1, ITEMS);
+    expect(account?.state).to.deep.equal({
+      used: { tokens: 15 * made, cost: 0 },
+      reserved: { tokens: 0, cost: 0 },
+    });
+    expect(response?.usage?.[0]?.calls).to.equal(made);
+    await using more = spreadEnsemble(model, journal);
+    const { response: resumed } = await requested(more);
+    expect(resumed?.status).to.equal("COMPLETED");
+    expect([...calls.values()]).to.deep.equal(Array.from({ length: ITEMS + 1 }, () => 1));
+  });
+
+  it("counts the units in the budget of the request", async () => {
+    const { plugin, opened } = sharedAccounts();
+    const { model } = countingModel();
+    await using ensemble = spreadEnsemble(model, Journal.inMemory(), undefined, {
+      plugins: [plugin],
+    });
+    const { response } = await requested(ensemble, { budget: { maxTokens: 1_000_000 } });
+    expect(response?.status).to.equal("COMPLETED");
+    expect([...opened].map(([key, { state }]) => [key, state.used.tokens])).to.deep.equal([
+      ["run:r/budget:0", 15 * (ITEMS + 1)],
+    ]);
   });
 
   it("does tasks with a context, a handler or memory in the run itself", async () => {

@@ -7,13 +7,14 @@ import {
   TaskTimeoutError,
   ToolConfigurationError,
 } from "../../contracts/errors.js";
+import { BudgetExceededError } from "../../contracts/state-errors.js";
 import { RateLimit } from "../../contracts/rate-limit.js";
 import { messageOf, toError } from "../../util/errors.js";
 
 /** An error as data; the fields are those of the class that `kind` names. */
 export interface StoredError {
   readonly kind:
-    "model" | "rateLimit" | "timeout" | "configuration" | "exit" | "framework" | "other";
+    "model" | "rateLimit" | "timeout" | "budget" | "configuration" | "exit" | "framework" | "other";
   readonly name: string;
   readonly message: string;
   readonly code?: string | undefined;
@@ -27,6 +28,8 @@ export interface StoredError {
   readonly partialText?: string | undefined;
   readonly timeoutMs?: number | undefined;
   readonly timedOut?: boolean | undefined;
+  /** The option of the budget. */
+  readonly exceeded?: string | undefined;
   readonly limit?:
     | {
         readonly requests: number;
@@ -41,6 +44,7 @@ export const ERROR_KINDS: readonly string[] = Object.freeze([
   "model",
   "rateLimit",
   "timeout",
+  "budget",
   "configuration",
   "exit",
   "framework",
@@ -77,6 +81,8 @@ export function storeError(thrown: unknown): StoredError {
     return { kind: "rateLimit", ...base, limit: { ...error.rateLimit } };
   if (TaskTimeoutError.isInstance(error))
     return { kind: "timeout", ...base, timeoutMs: error.timeoutMs };
+  if (BudgetExceededError.isInstance(error))
+    return { kind: "budget", ...base, exceeded: error.limit };
   if (ToolConfigurationError.isInstance(error)) return { kind: "configuration", ...base };
   if (ExitEarlySignal.isInstance(error)) return { kind: "exit", ...base, timedOut: error.timedOut };
   return { kind: AgentEnsembleError.isInstance(error) ? "framework" : "other", ...base };
@@ -97,6 +103,8 @@ export function restoreError(stored: StoredError): Error {
       return limitError(stored);
     case "timeout":
       return new TaskTimeoutError(message.replace(TIMEOUT_MESSAGE, ""), stored.timeoutMs ?? 0);
+    case "budget":
+      return new BudgetExceededError(message, stored.exceeded ?? "", details);
     case "configuration":
       return new ToolConfigurationError(message, details);
     case "exit":

@@ -4,12 +4,13 @@ import type { RunOptions } from "../../contracts/run.js";
 import type { Clock } from "../../contracts/runtime.js";
 import type { GivenTask, TaskSpreader } from "../../plugins/durability/shared/task-spreader.js";
 import type { SpentUsage } from "../../contracts/usage.js";
-import type { UnitTask } from "./unit-result.js";
+import type { ReceivedUnit, UnitTask } from "./unit-result.js";
 import type { RunUnit, UnitInputs, Units } from "./units.js";
 import { type AgentEnsembleError, RunCancelledError } from "../../contracts/errors.js";
 import { NetworkError } from "../../contracts/network-errors.js";
 import { WORK_VERSION } from "../../contracts/network.js";
 import { RunFencedError } from "../../contracts/journal-errors.js";
+import { BudgetExceededError } from "../../contracts/state-errors.js";
 import { Tokens } from "../../contracts/tokens.js";
 import { TASK_SPREADER } from "../../plugins/durability/shared/task-spreader.js";
 import { restoreError } from "../../plugins/shared/stored-error.js";
@@ -17,7 +18,7 @@ import { setMaxListeners } from "node:events";
 import { transportOf } from "../../plugins/network/shared/transport.js";
 import { toError } from "../../util/errors.js";
 import { backoffMs, clockPause } from "../../util/abort/pauses.js";
-import { unitTasksIn } from "./unit-result.js";
+import { unitResultIn } from "./unit-result.js";
 import { unitQueue, unitRunId, UNITS } from "./units.js";
 
 /** How often a request is sent again while its result is awaited: its store may have forgotten it. */
@@ -33,9 +34,12 @@ export interface SpreadParts {
   readonly units: Units;
 }
 
+/** The request for a run, as far as its units need it. */
+type SpreadRequest = Pick<WorkRequest, "requestId" | "priority" | "budget">;
+
 /** A unit that was requested. */
 interface GivenUnit {
-  readonly result: Promise<ReadonlyMap<string, UnitTask>>;
+  readonly result: Promise<ReceivedUnit>;
   /** Tasks whose output is not in the journal of the run yet. */
   readonly open: Set<string>;
   requestId: string;
@@ -45,12 +49,12 @@ interface GivenUnit {
 export class SpreadRun implements TaskSpreader {
   readonly #parts: SpreadParts;
   readonly #transport: Transport;
-  readonly #request: Pick<WorkRequest, "requestId" | "priority">;
+  readonly #request: SpreadRequest;
   readonly #given = new Map<number, GivenUnit>();
   readonly #ended = new AbortController();
   #journal: { delete(runId: string): Promise<boolean> } | undefined;
 
-  constructor(parts: SpreadParts, request: Pick<WorkRequest, "requestId" | "priority">) {
+  constructor(parts: SpreadParts, request: SpreadRequest) {
     const { ensemble, backend, clock, resultTtlMs } = parts;
     this.#parts = parts;
     this.#request = request;
@@ -108,11 +112,14 @@ export class SpreadRun implements TaskSpreader {
   async #taken(unit: RunUnit, call: TaskCall): Promise<GivenTask> {
     this.#journal ??= call.run.find(Tokens.Journal);
     const given = this.#given.get(unit.index) ?? this.#give(unit, call);
-    const task = (await until(given.result, call.signal)).get(call.taskId);
+    const { tasks, stop } = await until(given.result, call.signal);
+    const task = tasks.get(call.taskId);
     if (task === undefined)
       throw new NetworkError(`Unit ${unit.index + 1} has no output of task '${call.taskId}'`);
     if (!("error" in task)) return task;
     call.run.spent(task.calls.map(usageOfRestored));
+    const ending = stop === undefined ? undefined : restoreError(stop);
+    if (BudgetExceededError.isInstance(ending)) call.run.stop(ending);
     throw restoreError(task.error);
   }
 
@@ -137,16 +144,16 @@ export class SpreadRun implements TaskSpreader {
     unit: RunUnit,
     call: TaskCall,
     onId: (requestId: string) => void,
-  ): Promise<ReadonlyMap<string, UnitTask>> {
+  ): Promise<ReceivedUnit> {
     const base = unitRunId(this.#request.requestId, unit.index);
     for (let n = 1; ; n++) {
       const requestId = n === 1 ? base : `${base}~${n}`;
       onId(requestId);
       const { response, wasKnown } = await this.#requested(requestId, unit, call);
       if (response.status === "COMPLETED") {
-        const tasks = unitTasksIn(response.parsed);
-        const hasFailed = [...tasks.values()].some((task) => "error" in task);
-        if (!hasFailed || !wasKnown) return tasks;
+        const received = unitResultIn(response.parsed);
+        const hasFailed = [...received.tasks.values()].some((task) => "error" in task);
+        if (!hasFailed || !wasKnown) return received;
       } else if (!wasKnown) throw failureIn(response, unit);
     }
   }
@@ -158,7 +165,7 @@ export class SpreadRun implements TaskSpreader {
   ): Promise<{ readonly response: WorkResponse; readonly wasKnown: boolean }> {
     const { ensemble, clock } = this.#parts;
     const { signal } = this.#ended;
-    const { requestId: runId, priority } = this.#request;
+    const { requestId: runId, priority, budget } = this.#request;
     const inputs: UnitInputs = {
       run: runId,
       unit: unit.index,
@@ -169,6 +176,7 @@ export class SpreadRun implements TaskSpreader {
       ...{ v: WORK_VERSION, requestId, from: ensemble, to: unitQueue(ensemble) },
       ...{ type: "TASK", task: UNITS, inputs: { ...inputs } },
       ...(priority !== undefined && { priority }),
+      ...(budget !== undefined && { budget }),
     };
     let wasKnown: boolean | undefined;
     for (let failures = 0; ;) {

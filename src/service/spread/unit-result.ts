@@ -6,6 +6,7 @@ import type { PlanEntry } from "../../engine/plan/plan.js";
 import { NetworkError } from "../../contracts/network-errors.js";
 import { ParallelExecutionError } from "../../contracts/workflow-errors.js";
 import { TaskExecutionError } from "../../contracts/errors.js";
+import { BudgetExceededError } from "../../contracts/state-errors.js";
 import { storeError } from "../../plugins/shared/stored-error.js";
 import { asFields, asList } from "../../util/objects.js";
 
@@ -17,6 +18,14 @@ export type UnitTask = { readonly id: string } & (
 /** The structured result of the request for a unit. */
 export interface UnitResult {
   readonly tasks: readonly UnitTask[];
+  /** The error that ends the whole run: its budget is used up. */
+  readonly stop?: StoredError | undefined;
+}
+
+/** What a unit has left, as the run sees it. */
+export interface ReceivedUnit {
+  readonly tasks: ReadonlyMap<string, UnitTask>;
+  readonly stop: StoredError | undefined;
 }
 
 /** The result of a unit's run. Tasks that were not reached are missing. */
@@ -24,11 +33,13 @@ export function unitResultOf(entries: readonly PlanEntry[], output: EnsembleOutp
   const calls = callsByTask(output);
   const outputs = new Map(output.taskOutputs.map((one) => [one.taskId, one]));
   const failures = ParallelExecutionError.find(output.error)?.failedTaskCauses;
+  const stop = stopOf(output);
   return {
+    ...(stop !== undefined && { stop: storeError(stop) }),
     tasks: entries.flatMap(({ id }): UnitTask[] => {
       const made = { id, calls: calls.get(id) ?? [] };
       const done = outputs.get(id);
-      const failure = failures?.get(id);
+      const failure = failures?.get(id) ?? stop;
       if (done !== undefined) {
         const { raw, parsed, toolCallCount, agentRole } = done;
         return [
@@ -45,6 +56,11 @@ export function unitResultOf(entries: readonly PlanEntry[], output: EnsembleOutp
       return [{ ...made, error: storeError(causeOf(failure)) }];
     }),
   };
+}
+
+/** The error of a unit that has ended because the budget of the run is used up; its tasks have failed or were not reached. */
+export function stopOf({ error }: EnsembleOutput): BudgetExceededError | undefined {
+  return ParallelExecutionError.isInstance(error) ? undefined : BudgetExceededError.find(error);
 }
 
 /** The error of the task itself: the run that gave it away adds the rest. */
@@ -68,12 +84,16 @@ function callsByTask(output: EnsembleOutput): ReadonlyMap<string, readonly Resto
   return calls;
 }
 
-/** The tasks of a result that came from another process. @throws NetworkError for a value of another form. */
-export function unitTasksIn(value: unknown): ReadonlyMap<string, UnitTask> {
-  const tasks = asFields(value)?.["tasks"];
+/** A result that came from another process, its tasks by id. @throws NetworkError for a value of another form. */
+export function unitResultIn(value: unknown): ReceivedUnit {
+  const { tasks, stop } = asFields(value) ?? {};
   if (!Array.isArray(tasks))
     throw new NetworkError("The result of a unit has no tasks", {
       hint: "Start all workers with the same version of the program.",
     });
-  return new Map(asList(tasks).map((task) => [String(asFields(task)?.["id"]), task as UnitTask])); // the engine checks texts and calls
+  return {
+    // The engine checks texts and calls.
+    tasks: new Map(asList(tasks).map((task) => [String(asFields(task)?.["id"]), task as UnitTask])),
+    stop: stop === undefined ? undefined : (stop as StoredError), // written by `unitResultOf`
+  };
 }

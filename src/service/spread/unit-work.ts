@@ -9,7 +9,8 @@ import type { UnitInputs, Units } from "./units.js";
 import { ValidationError } from "../../contracts/errors.js";
 import { ParallelExecutionError } from "../../contracts/workflow-errors.js";
 import { asFields } from "../../util/objects.js";
-import { unitResultOf } from "./unit-result.js";
+import { BudgetOwner } from "../../plugins/resilience/budget/budget.js";
+import { stopOf, unitResultOf } from "./unit-result.js";
 import { unitQueue, unitRunId, UNITS } from "./units.js";
 
 const CONCURRENCY = 4;
@@ -49,14 +50,18 @@ function unitWork(units: Units, ports: ServicePorts): SharedWork {
         });
       const output = await ports.part(UNITS, entries.map(bareEntry))(inputs, {
         ...options,
+        bindings: (bind) => {
+          options.bindings?.(bind);
+          bind.single(BudgetOwner).toConstantValue(run);
+        },
         listeners: [], // no caller follows the progress of a unit
         runId: unitRunId(run, unit),
         tags: { ...options.tags, "spread.run": run },
         throwOnError: false,
       });
-      // Failed tasks are a result; a unit that was stopped, or lost its claim, has none.
-      if (output.error !== undefined && !ParallelExecutionError.isInstance(output.error))
-        throw output.error;
+      // Failed tasks and a budget that is used up are a result; a unit that was cancelled, or lost its claim, has none.
+      const hasResult = ParallelExecutionError.isInstance(output.error) || stopOf(output);
+      if (output.error !== undefined && !hasResult) throw output.error;
       return { raw: "", parsed: unitResultOf(entries, output), output };
     },
   };

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import {
   AgentEnsembleError,
+  BudgetExceededError,
   ExitEarlySignal,
   ModelCallError,
   RateLimit,
@@ -54,6 +55,9 @@ describe("a stored error", () => {
     const wrong = restored(new ToolConfigurationError("no key", { hint: "Set it." }));
     expect(ToolConfigurationError.isInstance(wrong)).to.equal(true);
     expect(wrong).to.include({ message: "no key", hint: "Set it." });
+    const spent = restored(new BudgetExceededError("used up", "maxCost", { hint: "Raise it." }));
+    expect(BudgetExceededError.isInstance(spent)).to.equal(true);
+    expect(spent).to.include({ message: "used up", limit: "maxCost", hint: "Raise it." });
     expect(restored(new ExitEarlySignal("enough", { timedOut: true }))).to.include({
       message: "enough",
       timedOut: true,

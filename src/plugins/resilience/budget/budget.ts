@@ -77,8 +77,9 @@ export class Budget {
   /** Where the account is kept: a limit on time alone needs no store. */
   #store(run: HookRun, position: number): Awaitable<StoredAccount> {
     const { maxTokens, maxCost } = this.settings;
+    const owner = run.parent === undefined ? run.find(BudgetOwner) : undefined;
     const request = {
-      key: `run:${run.id}/budget:${position}`,
+      key: `run:${owner ?? run.id}/budget:${position}`,
       maxTokens,
       maxCost: maxCost === undefined ? undefined : maxCost * (1 + ROUNDING) + ROUNDING,
       earlier: earlierAmount(run),
@@ -102,6 +103,9 @@ function earlierAmount({ earlierUsage }: HookRun): BudgetAmount {
     sum = plus(sum, { tokens: Math.max(0, inputTokens) + Math.max(0, outputTokens), cost });
   return sum;
 }
+
+/** The id of the run whose accounts the budgets of this run use. Absent: its own id. It does not hold for runs that join this one. */
+export const BudgetOwner = createToken<string>("resilience/BudgetOwner");
 
 /** How budgets are found by their keepers; private to this plugin. */
 export const Budgets = createToken<Budget>("resilience/Budgets", "many");
