@@ -14,6 +14,7 @@ export type {
   ReasoningPart,
   TextPart,
 } from "./contracts/content.js";
+export type { ReasoningChunk } from "./contracts/chat-model.js";
 export type * from "./contracts/conversation.js";
 export * from "./contracts/conversation-errors.js";
 export {

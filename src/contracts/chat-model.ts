@@ -117,16 +117,27 @@ export interface ChatResponse {
   readonly responseId?: string | undefined;
   /**
    * The model's reasoning before its answer, or a summary of it, if the vendor returns it. Not part
-   * of the answer, and never sent back.
+   * of the answer, and never sent back: the blocks in `message.reasoning` are.
    */
   readonly reasoning?: string | undefined;
   /** The model that answered, if the vendor returns a more exact name. */
   readonly modelId?: string | undefined;
 }
 
-/** A chunk of a streamed response. The last chunk is `finish` and contains the whole response. */
+/** A piece of a model's reasoning. `index` counts the blocks of reasoning of one response, from 0. */
+export interface ReasoningChunk {
+  readonly type: "reasoning";
+  readonly index: number;
+  readonly text: string;
+}
+
+/**
+ * A chunk of a streamed response. The last chunk is `finish` and contains the whole response. The
+ * `reasoning` chunks of one index join to the text of that block in the response.
+ */
 export type ChatChunk =
   | { readonly type: "text"; readonly text: string }
+  | ReasoningChunk
   | {
       readonly type: "tool_call";
       readonly index: number;

@@ -30,6 +30,7 @@ import type {
   PhaseStartedEvent,
   RateLimitedEvent,
   ReasoningReceivedEvent,
+  ReasoningTokenEvent,
   RetryScheduledEvent,
   RunFailedEvent,
   RunPlannedEvent,
@@ -170,6 +171,7 @@ export type EnsembleEvent =
   | LlmIterationStartedEvent
   | LlmIterationCompletedEvent
   | ReasoningReceivedEvent
+  | ReasoningTokenEvent
   | UsageRecordedEvent
   | TokenEvent
   | TurnStartedEvent
@@ -290,6 +292,7 @@ const TYPES: Readonly<Record<EventType, true>> = {
   llm_iteration_started: true,
   llm_iteration_completed: true,
   reasoning_received: true,
+  reasoning_token: true,
   usage_recorded: true,
   token: true,
   turn_started: true,

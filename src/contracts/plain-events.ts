@@ -124,6 +124,12 @@ export type ReasoningReceivedEvent = EvTask<"reasoning_received"> & {
   readonly iteration: number;
   readonly reasoning: string;
 };
+/** A piece of the model's reasoning, while the response is streamed. */
+export type ReasoningTokenEvent = EvTask<"reasoning_token"> & {
+  /** Counts the blocks of reasoning of one response, from 0. */
+  readonly index: number;
+  readonly token: string;
+};
 /** A turn of a conversation begins. */
 export type TurnStartedEvent = EvTask<"turn_started"> & {
   readonly threadId: string;

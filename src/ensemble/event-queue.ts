@@ -26,15 +26,9 @@ export class EventQueue implements AsyncIterable<EnsembleEvent> {
       return;
     }
     const waiting = this.#events.length - this.#read;
-    const last = this.#events.at(-1);
-    if (
-      waiting >= JOIN_FROM &&
-      event.type === "token" &&
-      last?.type === "token" &&
-      last.taskId === event.taskId
-    ) {
-      this.#events[this.#events.length - 1] = { ...last, token: last.token + event.token };
-    } else if (waiting >= HARD_LIMIT) {
+    const joined = waiting >= JOIN_FROM ? joinedEvent(this.#events.at(-1), event) : undefined;
+    if (joined !== undefined) this.#events[this.#events.length - 1] = joined;
+    else if (waiting >= HARD_LIMIT) {
       this.#error = new AgentEnsembleError(
         "AE_EVENTS_OVERFLOW",
         `The reader of the event stream is ${waiting} events behind`,
@@ -79,4 +73,17 @@ export class EventQueue implements AsyncIterable<EnsembleEvent> {
     this.end();
     return Promise.resolve({ done: true, value: undefined });
   }
+}
+
+/** Returns two pieces of one text, or of one block of reasoning, as one event; `undefined` for any others. */
+function joinedEvent(
+  last: EnsembleEvent | undefined,
+  event: EnsembleEvent,
+): EnsembleEvent | undefined {
+  if (last?.type === "token" && event.type === "token" && last.taskId === event.taskId)
+    return { ...last, token: last.token + event.token };
+  if (last?.type !== "reasoning_token" || event.type !== "reasoning_token") return undefined;
+  return last.taskId === event.taskId && last.index === event.index
+    ? { ...last, token: last.token + event.token }
+    : undefined;
 }

@@ -54,21 +54,19 @@ export async function chat(
     const thrown = step.broken ?? step.exit;
     if (thrown !== undefined) throw thrown;
     if (result !== undefined && refused === undefined) {
-      step.outlet.deliverWhole(result);
-      emitCompleted(frame, result, iteration);
+      emitCompleted(step.outlet, result, iteration);
       return result;
     }
     const error = refused ?? toError(step.error);
     const retry = step.isRetryable ? run.retryPolicy?.next(error, attempt, call) : undefined;
     if (retry === undefined) throw withAttempts(error, attempt);
     const { delayMs } = retry;
-    const reason = messageOf(error);
     run.emit({
       type: "retry_scheduled",
       ...frame.identity,
       attempt,
       delayMs: Math.round(delayMs),
-      reason,
+      reason: messageOf(error),
     });
     await pause(frame, delayMs);
     model = retry.model ?? model;
@@ -178,10 +176,7 @@ class ChatStep extends FrameStep<LlmCall, ChatResponse> {
 
 /** Waits before the next attempt, by the run's clock. @throws the run's reason if it stops. */
 function pause({ run, cancellation }: TaskFrame, delayMs: number): Promise<void> {
-  const { clock } = run;
-  return clock.sleep === undefined
-    ? sleep(delayMs, cancellation)
-    : clock.sleep(delayMs, cancellation.signal);
+  return run.clock.sleep?.(delayMs, cancellation.signal) ?? sleep(delayMs, cancellation);
 }
 
 /** Returns the error with the number of attempts. */
@@ -225,11 +220,15 @@ function emitStarted(frame: TaskFrame, request: ChatRequest, iteration: number):
     totalMessageCount: messages.length,
   });
 }
-function emitCompleted(frame: TaskFrame, response: ChatResponse, iteration: number): void {
+
+/** Emits what the response has brought. Reasoning comes before an answer that was not streamed. */
+function emitCompleted(outlet: TokenOutlet, response: ChatResponse, iteration: number): void {
+  const { frame } = outlet;
   const { run, record } = frame;
   const { reasoning } = response;
   if (reasoning && run.events.listens("reasoning_received"))
     run.emit({ type: "reasoning_received", ...frame.identity, iteration, reasoning });
+  outlet.deliverWhole(response);
   if (!run.events.listens("llm_iteration_completed")) return;
   const { toolCalls = [], content } = response.message;
   const usage = record.calls.at(-1)?.usage;

@@ -4,6 +4,7 @@ import type {
   ChatRequest,
   ChatResponse,
   Purpose,
+  ReasoningChunk,
 } from "../../contracts/chat-model.js";
 import type { NewEvent } from "../../contracts/events.js";
 import type { LlmCall } from "../../contracts/hooks.js";
@@ -53,6 +54,13 @@ export class TokenOutlet {
     if (!this.#shown || !run.events.listens("token")) return;
     if (run.guarded) (record.heldTokens ??= []).push(token);
     else run.emit(tokenEvent(record, token));
+  }
+
+  /** Emits a piece of reasoning, unless a guardrail can still refuse the answer. */
+  think({ index, text }: ReasoningChunk): void {
+    const { run, identity } = this.frame;
+    if (this.#shown && !run.guarded && text !== "" && run.events.listens("reasoning_token"))
+      run.emit({ type: "reasoning_token", ...identity, index, token: text });
   }
 }
 
@@ -111,10 +119,11 @@ async function consume(
         letGo(); // lets the stream clean up; its outcome no longer matters
         return value.response;
       }
-      if (value.type === "text" && cancellation.reason === undefined) {
-        text += value.text;
-        outlet.deliver(value.text);
-      }
+      if (cancellation.reason !== undefined) continue;
+      if (value.type === "reasoning") outlet.think(value);
+      if (value.type !== "text") continue;
+      text += value.text;
+      outlet.deliver(value.text);
     }
   } finally {
     cancellation.forget(letGo);

@@ -70,9 +70,11 @@ export function readError(value: unknown): StoredError {
 function readChunk(chunk: unknown): StoredChunk {
   if (typeof chunk === "string") return chunk;
   const fields = requireFields(chunk, "A chunk");
-  if (fields["type"] !== "tool_call")
-    throw new Misshapen(`A chunk must be a text or a tool_call, got: ${preview(chunk)}`);
+  const { type } = fields;
+  if (type !== "tool_call" && type !== "reasoning")
+    throw new Misshapen(`A chunk must be a text, reasoning or a tool_call, got: ${preview(chunk)}`);
   numberField(fields, "index");
+  if (type === "reasoning") textField(fields, "text");
   for (const name of ["id", "name", "argumentsDelta"]) absentOrText(fields, name);
   return fields as unknown as StoredChunk; // all its fields are checked
 }

@@ -63,7 +63,7 @@ export interface MessageLine {
 }
 
 /** What a streamed answer came in, less its end. A piece of text is written as the text itself. */
-export type StoredChunk = string | Extract<ChatChunk, { readonly type: "tool_call" }>;
+export type StoredChunk = string | Extract<ChatChunk, { readonly type: "tool_call" | "reasoning" }>;
 
 /** How a model call ended: with an answer, a failure, a stream without an end, or because it was called off. */
 export interface CallResult {

@@ -17,7 +17,7 @@ export interface ScriptedToolCall {
 /**
  * One answer of a `ScriptedModel`: a text, an error to reject with, or the details.
  * `chunks` are the pieces in which `stream()` yields the text (default: one piece; `text` defaults to all of them joined).
- * A step without `usage` reports none. `delayMs` waits first, and ends with the signal.
+ * `reasoning` are the pieces of one block of reasoning before the text. A step without `usage` reports none. `delayMs` waits first, and ends with the signal.
  */
 export type ScriptStep =
   | string
@@ -29,19 +29,29 @@ export type ScriptStep =
       readonly delayMs?: number | undefined;
       readonly error?: Error | undefined;
       readonly chunks?: readonly string[] | undefined;
+      readonly reasoning?: readonly string[] | undefined;
     };
 
 /** A step with every form written out. */
 export interface ResolvedStep {
   readonly text: string;
   readonly chunks: readonly string[];
+  readonly reasoning: readonly string[];
   readonly toolCalls: readonly ScriptedToolCall[];
   readonly usage: Usage | undefined;
   readonly delayMs: number;
   readonly error: Error | undefined;
 }
 
-const STEP_FIELDS = ["text", "toolCalls", "usage", "delayMs", "error", "chunks"] as const;
+const STEP_FIELDS = [
+  "text",
+  "toolCalls",
+  "usage",
+  "delayMs",
+  "error",
+  "chunks",
+  "reasoning",
+] as const;
 const CALL_FIELDS = ["name", "arguments", "id"] as const;
 
 function checkToolCall(what: string, call: ScriptedToolCall): void {
@@ -55,12 +65,13 @@ function checkToolCall(what: string, call: ScriptedToolCall): void {
  * @throws ValidationError for what is no step, naming it as `what`.
  */
 export function resolveStep(what: string, step: ScriptStep): ResolvedStep {
-  const none = { toolCalls: [], usage: undefined, delayMs: 0, error: undefined };
+  const none = { reasoning: [], toolCalls: [], usage: undefined, delayMs: 0, error: undefined };
   if (typeof step === "string") return { ...none, text: step, chunks: step === "" ? [] : [step] };
   if (step instanceof Error) return { ...none, text: "", chunks: [], error: step };
   checkOptions(what, step, STEP_FIELDS);
   requireArray(`${what} toolCalls`, step.toolCalls);
   requireArray(`${what} chunks`, step.chunks);
+  requireArray(`${what} reasoning`, step.reasoning);
   if (step.delayMs !== 0) requireDuration(`${what} delayMs`, step.delayMs);
   const toolCalls = step.toolCalls ?? [];
   toolCalls.forEach((call, index) => checkToolCall(`${what} toolCalls[${index}]`, call));
@@ -74,6 +85,7 @@ export function resolveStep(what: string, step: ScriptStep): ResolvedStep {
   return {
     text,
     chunks: step.chunks ?? (text === "" ? [] : [text]),
+    reasoning: step.reasoning ?? [],
     toolCalls,
     usage: step.usage,
     delayMs: step.delayMs ?? 0,

@@ -89,9 +89,13 @@ export class ScriptedModel implements ChatModel {
     options: ChatCallOptions = {},
   ): AsyncGenerator<ChatChunk, void, undefined> {
     const step = await this.#take(request, options);
-    for (const text of step.chunks) {
+    const pieces: readonly ChatChunk[] = [
+      ...step.reasoning.map((text) => ({ type: "reasoning" as const, index: 0, text })),
+      ...step.chunks.map((text) => ({ type: "text" as const, text })),
+    ];
+    for (const piece of pieces) {
       options.signal?.throwIfAborted();
-      yield { type: "text", text };
+      yield piece;
     }
     options.signal?.throwIfAborted();
     const response = this.#respond(step);
@@ -149,12 +153,18 @@ export class ScriptedModel implements ChatModel {
 
   #respond(step: ResolvedStep): ChatResponse {
     const toolCalls = toToolCalls(step, () => `call_${++this.#toolCallCount}`);
+    const reasoning = step.reasoning.join("");
+    const { provider, modelId } = this;
     return {
       message: {
         role: "assistant",
         content: step.text,
         ...(toolCalls.length === 0 ? {} : { toolCalls }),
+        ...(reasoning !== "" && {
+          reasoning: [{ type: "reasoning", text: reasoning, provider, modelId, index: 0 }],
+        }),
       },
+      ...(reasoning !== "" && { reasoning }),
       finishReason: toolCalls.length === 0 ? "stop" : "tool_calls",
       ...(step.usage === undefined ? {} : { usage: step.usage }),
     };

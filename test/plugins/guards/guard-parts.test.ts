@@ -167,12 +167,13 @@ describe("filteredModel()", () => {
     expect(filteredModel(model, all)).to.equal(model);
   });
 
-  it("keeps the other functions of the model, and chunks of tool calls", async () => {
+  it("keeps the other functions of the model and chunks of tool calls, and drops reasoning", async () => {
     const response = {
       message: { role: "assistant", content: "ab" },
       finishReason: "stop",
     } as const;
     const chunks: readonly ChatChunk[] = [
+      { type: "reasoning", index: 0, text: "not judged" },
       { type: "text", text: "a" },
       { type: "tool_call", index: 0, name: "look" },
       { type: "text", text: "b" },
@@ -197,7 +198,7 @@ describe("filteredModel()", () => {
     const filtered = filteredModel(model, all);
     const shown: ChatChunk[] = [];
     for await (const chunk of filtered.stream?.({ messages: [] }) ?? []) shown.push(chunk);
-    expect(shown).to.deep.equal(chunks);
+    expect(shown).to.deep.equal(chunks.slice(1));
     expect(await filtered.chat({ messages: [] })).to.equal(response);
     expect(() => filtered.check?.()).to.throw("checked named");
     expect(filtered.identity?.()).to.equal("identity of named");

@@ -19,8 +19,16 @@ const REQUEST: ChatRequest = { messages: [{ role: "user", content: "Hi" }] };
 const THOUGHT = "First this.\n\nThen that.";
 const THOUGHTS = ["First this.", "Then that."];
 
-async function streamed(model: ChatModel): Promise<ChatResponse> {
+/** Returns the streamed response; `blocks` are those that its chunks must join to. */
+async function streamed(
+  model: ChatModel,
+  blocks: readonly string[] = THOUGHTS,
+): Promise<ChatResponse> {
   const chunks = await chunksOf(model, REQUEST);
+  const joined: string[] = [];
+  for (const chunk of chunks)
+    if (chunk.type === "reasoning") joined[chunk.index] = (joined[chunk.index] ?? "") + chunk.text;
+  expect(joined, "chunks of reasoning").to.deep.equal(blocks);
   const last = chunks.at(-1);
   if (last?.type !== "finish") throw new Error("the stream did not finish");
   const text = chunks.flatMap((chunk) => (chunk.type === "text" ? [chunk.text] : [])).join("");
@@ -50,6 +58,12 @@ const responseDocument = {
     { type: "message", content: [{ type: "output_text", text: "Yes" }] },
   ],
 };
+const summaryDelta = (part: number, delta: string) => ({
+  type: "response.reasoning_summary_text.delta",
+  output_index: 0,
+  summary_index: part,
+  delta,
+});
 const thinking = THOUGHTS.flatMap((thought, index) => [
   { type: "content_block_start", index, content_block: { type: "thinking", thinking: "" } },
   { type: "content_block_delta", index, delta: { type: "thinking_delta", thinking: thought } },
@@ -68,12 +82,14 @@ const VENDORS = {
       ],
       stop_reason: "end_turn",
     },
+    blocks: THOUGHTS,
     events: [messageStart(), ...thinking, ...textEvents(2, ["Yes"]), ...messageEnd("end_turn")],
   },
   "openai chat": {
     start: () => OpenAIServer.start(),
     model: (baseURL: string) => openai("local", { apiKey: "sk-x", baseURL }),
     whole: chatDocument,
+    blocks: [THOUGHT],
     events: [
       { choices: [{ index: 0, delta: { reasoning_content: "First this." } }] },
       { choices: [{ index: 0, delta: { reasoning_content: "\n\nThen that." } }] },
@@ -84,7 +100,12 @@ const VENDORS = {
     start: () => OpenAIServer.startResponses(),
     model: (baseURL: string) => openai("gpt-5", { apiKey: "sk-x", baseURL, api: "responses" }),
     whole: responseDocument,
+    blocks: [THOUGHT],
     events: [
+      { type: "response.output_item.added", output_index: 0, item: { type: "reasoning" } },
+      ...["First ", "this."].map((delta) => summaryDelta(0, delta)),
+      ...["Then ", "that."].map((delta) => summaryDelta(1, delta)),
+      { type: "response.output_item.done", output_index: 0, item: responseDocument.output[0] },
       { type: "response.output_text.delta", output_index: 1, delta: "Yes" },
       { type: "response.completed", response: responseDocument },
     ],
@@ -92,18 +113,51 @@ const VENDORS = {
 } as const;
 
 describe("what a model thought before its answer", () => {
-  for (const [vendor, { start, model, whole, events }] of Object.entries(VENDORS))
+  for (const [vendor, { start, model, whole, blocks, events }] of Object.entries(VENDORS))
     it(`is reasoning of the response, whole and streamed: ${vendor}`, async () => {
       const server: ModelServer = await start();
       try {
         server.reply({ kind: "raw", body: JSON.stringify(whole) });
         expectThought(await model(server.url).chat(REQUEST));
         server.reply({ kind: "events", events, end: "done" });
-        expectThought(await streamed(model(server.url)));
+        expectThought(await streamed(model(server.url), blocks));
+        server.reply({ kind: "raw", body: JSON.stringify(whole) });
+        expectThought(await streamed(model(server.url), blocks)); // a server that does not stream
       } finally {
         await server.close();
       }
     });
+
+  it("is streamed where the Responses API sends only whole items", async () => {
+    const server = await OpenAIServer.startResponses();
+    try {
+      const [thought, message] = responseDocument.output;
+      const end = { type: "response.completed", response: responseDocument };
+      const model = VENDORS["openai responses"].model(server.url);
+      const items = [thought, message].map((item, output_index) => ({
+        type: "response.output_item.done",
+        output_index,
+        item,
+      }));
+      server.reply({ kind: "events", events: [...items, end], end: "done" });
+      expectThought(await streamed(model, [THOUGHT]));
+      server.reply({ kind: "events", events: [end], end: "done" });
+      expectThought(await streamed(model, [THOUGHT]));
+      const contents = ["First ", "this.\n\nThen that."].map((delta) => ({
+        type: "response.reasoning_text.delta",
+        output_index: 0,
+        content_index: 0,
+        delta,
+      }));
+      server.reply({ kind: "events", events: [...contents, end], end: "done" });
+      expect((await chunksOf(model, REQUEST)).slice(0, 2)).to.deep.equal([
+        { type: "reasoning", index: 0, text: "First " },
+        { type: "reasoning", index: 0, text: "this.\n\nThen that." },
+      ]);
+    } finally {
+      await server.close();
+    }
+  });
 
   it("is reasoning of the response, whole and streamed: ai-sdk", async () => {
     const end = {

@@ -173,6 +173,10 @@ const MAKERS: Makers = {
     outputTokens: 1,
   }),
   reasoning_received: (g) => ({ ...task(g), iteration: 0, reasoning: SECRET }), // see UNITS
+  reasoning_token: (g) => {
+    const made = task(g);
+    return { ...made, index: one(g, 0, 1), token: said(g, made.taskId) };
+  },
   turn_started: (g) => ({ ...task(g), threadId: SECRET, messageId: SECRET }),
   turn_stored: (g) => ({
     ...task(g),

@@ -61,6 +61,7 @@ const SLIM: { readonly [K in EnsembleEvent["type"]]: SlimFields } = {
     text: "error",
   }),
   token: {},
+  reasoning_token: {},
   tool_started: fields({ name: "callId toolName title", plain: "iteration private" }),
   tool_called: fields({
     name: "callId toolName",

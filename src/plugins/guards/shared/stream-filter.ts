@@ -9,7 +9,10 @@ export interface StreamFilter {
   end(): Awaitable<string>;
 }
 
-/** Returns the model with a filter for the text of each streamed response. The response itself stays unchanged: hooks judge it. */
+/**
+ * Returns the model with a filter for the text of each streamed response. Pieces of reasoning, which no filter has judged, are left out.
+ * The response itself stays unchanged: hooks judge it.
+ */
 export function filteredModel(model: ChatModel, begin: () => StreamFilter): ChatModel {
   const stream = model.stream?.bind(model);
   if (stream === undefined) return model;
@@ -27,7 +30,7 @@ export function filteredModel(model: ChatModel, begin: () => StreamFilter): Chat
               ? await filter.end()
               : "";
         if (text !== "") yield { type: "text", text };
-        if (chunk.type !== "text") yield chunk;
+        if (chunk.type !== "text" && chunk.type !== "reasoning") yield chunk;
       }
     },
     ...(model.check !== undefined && { check: model.check.bind(model) }),

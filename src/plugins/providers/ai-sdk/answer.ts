@@ -8,7 +8,12 @@ import type {
 } from "../../../contracts/chat-model.js";
 import type { Fields } from "../../../util/objects.js";
 import type { JsonValue } from "../../../contracts/content.js";
-import { reasoningParts, reasoningText, type ReasoningBlock } from "../shared/reasoning.js";
+import {
+  reasoningChunks,
+  reasoningParts,
+  reasoningText,
+  type ReasoningBlock,
+} from "../shared/reasoning.js";
 import { InvalidResponseError } from "../shared/invalid-response-error.js";
 import {
   readArguments,
@@ -140,6 +145,15 @@ export function readResult(value: unknown, model: AnsweringModel): ChatResponse 
   });
 }
 
+interface BegunBlock {
+  text: string;
+  /** Counts the blocks of reasoning. */
+  readonly count: number;
+  /** Position among all blocks of the message. */
+  readonly index: number;
+  metadata: unknown;
+}
+
 interface CallInProgress {
   readonly id: string;
   readonly name: string;
@@ -151,7 +165,7 @@ export class StreamedParts {
   readonly #calls: CallInProgress[] = [];
   #text = "";
   readonly #model: AnsweringModel;
-  readonly #reasoning = new Map<unknown, { text: string; index: number; metadata: unknown }>();
+  readonly #reasoning = new Map<unknown, BegunBlock>();
   #finish: Fields | undefined;
   #identity: Pick<ChatResponse, "responseId" | "modelId"> = {};
 
@@ -171,8 +185,7 @@ export class StreamedParts {
       case "reasoning-start":
       case "reasoning-delta":
       case "reasoning-end":
-        this.#reason(part);
-        return [];
+        return this.#reason(part);
       case "tool-input-start":
         return part["providerExecuted"] === true
           ? []
@@ -214,17 +227,21 @@ export class StreamedParts {
   }
 
   /** The metadata of a block may come with any of its parts; the last ones count. */
-  #reason(part: Fields): void {
+  #reason(part: Fields): readonly ChatChunk[] {
     const id = part["id"];
     const others = (this.#text === "" ? 0 : 1) + this.#calls.length;
+    const count = this.#reasoning.size;
     const block = this.#reasoning.get(id) ?? {
       text: "",
-      index: others + this.#reasoning.size,
+      count,
+      index: others + count,
       metadata: undefined,
     };
-    block.text += asText(part["delta"]);
+    const piece = asText(part["delta"]);
+    block.text += piece;
     block.metadata = part["providerMetadata"] ?? block.metadata;
     this.#reasoning.set(id, block);
+    return reasoningChunks(block.count, piece);
   }
 
   #addText(text: string): readonly ChatChunk[] {

@@ -4,12 +4,27 @@ import type { StreamedAnswer } from "../shared/chat-protocol.js";
 import type { Fields } from "../../../util/objects.js";
 import { StreamedCalls, type StreamedCall } from "../shared/streamed-calls.js";
 import { readArguments } from "../shared/wire-fields.js";
+import { reasoningChunks } from "../shared/reasoning.js";
 import { buildResponse, isReasoning, readIdentity, readReasoning, readToolUse } from "./answer.js";
 import { asFields, asText } from "../../../util/objects.js";
 
 interface CallInProgress extends StreamedCall {
   /** The initial content of the block: usually empty, but some servers send everything at once. */
   readonly input: unknown;
+}
+
+/** The field of a block that each kind of delta extends. */
+const REASONING_FIELDS: Readonly<Record<string, string>> = {
+  thinking_delta: "thinking",
+  signature_delta: "signature",
+};
+
+interface BegunReasoning {
+  /** Counts the blocks of reasoning. */
+  readonly index: number;
+  /** Position among all blocks of the message. */
+  readonly position: number;
+  readonly block: Record<string, unknown>;
 }
 
 /**
@@ -29,7 +44,7 @@ export class StreamedMessage implements StreamedAnswer {
   readonly #calls = new StreamedCalls<CallInProgress>();
   #text = "";
   /** Blocks of reasoning by the vendor's index, as they have been received so far. */
-  readonly #reasoning = new Map<unknown, { position: number; block: Record<string, unknown> }>();
+  readonly #reasoning = new Map<unknown, BegunReasoning>();
   #stopReason: unknown;
   #usage: Fields = {};
   #identity: Pick<ChatResponse, "responseId" | "modelId"> = {};
@@ -92,13 +107,7 @@ export class StreamedMessage implements StreamedAnswer {
 
   #begin(block: Fields, blockIndex: unknown): readonly ChatChunk[] {
     if (block["type"] === "text") return this.#addText(asText(block["text"]));
-    if (isReasoning(block)) {
-      const others = (this.#text === "" ? 0 : 1) + this.#calls.count;
-      this.#reasoning.set(blockIndex, {
-        position: others + this.#reasoning.size,
-        block: { ...block },
-      });
-    }
+    if (isReasoning(block)) return this.#beginReasoning(block, blockIndex);
     if (block["type"] !== "tool_use") return [];
     const { id, name } = readToolUse(block, this.#calls.count, this.#identity.responseId);
     const index = this.#calls.add(blockIndex, { id, name, input: block["input"] });
@@ -107,20 +116,25 @@ export class StreamedMessage implements StreamedAnswer {
 
   #extend(delta: Fields, blockIndex: unknown): readonly ChatChunk[] {
     if (delta["type"] === "text_delta") return this.#addText(asText(delta["text"]));
-    this.#extendReasoning(delta, blockIndex);
     return delta["type"] === "input_json_delta"
       ? this.#addArguments(blockIndex, asText(delta["partial_json"]))
-      : [];
+      : this.#extendReasoning(delta, blockIndex);
   }
 
-  #extendReasoning(delta: Fields, blockIndex: unknown): void {
-    const block = this.#reasoning.get(blockIndex)?.block;
-    if (block === undefined) return;
-    for (const [type, field] of [
-      ["thinking_delta", "thinking"],
-      ["signature_delta", "signature"],
-    ] as const)
-      if (delta["type"] === type) block[field] = asText(block[field]) + asText(delta[field]);
+  #beginReasoning(block: Fields, blockIndex: unknown): readonly ChatChunk[] {
+    const index = this.#reasoning.size;
+    const position = (this.#text === "" ? 0 : 1) + this.#calls.count + index;
+    this.#reasoning.set(blockIndex, { index, position, block: { ...block } });
+    return reasoningChunks(index, asText(block["thinking"]));
+  }
+
+  #extendReasoning(delta: Fields, blockIndex: unknown): readonly ChatChunk[] {
+    const begun = this.#reasoning.get(blockIndex);
+    const field = REASONING_FIELDS[asText(delta["type"])];
+    if (begun === undefined || field === undefined) return [];
+    const piece = asText(delta[field]);
+    begun.block[field] = asText(begun.block[field]) + piece;
+    return field === "thinking" ? reasoningChunks(begun.index, piece) : [];
   }
 
   #complete(blockIndex: unknown): readonly ChatChunk[] {

@@ -12,6 +12,7 @@ import type { GuardedBody } from "./guarded-body.js";
 import type { Fields } from "../../../util/objects.js";
 import { HttpCall, type TextLine } from "./http-call.js";
 import { parseGuarded } from "./json-guard.js";
+import { reasoningChunks } from "./reasoning.js";
 import { asFields } from "../../../util/objects.js";
 
 /** The data with which some vendors end a stream. */
@@ -19,7 +20,8 @@ const END_MARK = "[DONE]";
 
 /** Returns the chunks of a response that arrived as a whole. */
 function* chunksOf(response: ChatResponse): Generator<ChatChunk> {
-  const { content, toolCalls = [] } = response.message;
+  const { content, toolCalls = [], reasoning = [] } = response.message;
+  for (const [index, { text }] of reasoning.entries()) yield* reasoningChunks(index, text);
   if (content !== "") yield { type: "text", text: content };
   for (const [index, call] of toolCalls.entries())
     yield {

@@ -1,4 +1,4 @@
-import type { AssistantMessage } from "../../../contracts/chat-model.js";
+import type { AssistantMessage, ReasoningChunk } from "../../../contracts/chat-model.js";
 import type { JsonValue, ReasoningPart } from "../../../contracts/content.js";
 
 /** A block of reasoning as a vendor returned it. `data` is sent back; absent, it is not. */
@@ -17,6 +17,11 @@ export function reasoningParts(
   const kept = blocks.filter(({ text, data }) => text !== "" || data !== undefined);
   if (kept.length === 0) return {};
   return { reasoning: kept.map((block) => ({ type: "reasoning", provider, modelId, ...block })) };
+}
+
+/** Returns the chunk for a piece of a block; none if it is empty. `index` counts the blocks. */
+export function reasoningChunks(index: number, text: string): readonly ReasoningChunk[] {
+  return text === "" ? [] : [{ type: "reasoning", index, text }];
 }
 
 /** Joins the texts of reasoning; blocks without text are hidden ones. */

@@ -203,7 +203,7 @@ export class NullRemover {
     return {
       ...response,
       message: {
-        role: "assistant",
+        ...response.message,
         content: this.#text === undefined ? content : removeNulls(content, this.#text),
         ...(calls === undefined ? {} : { toolCalls: calls }),
       },

@@ -184,6 +184,10 @@ export class UIConverter implements PageStream {
         if (purpose !== undefined && !UNSHOWN.includes(purpose))
           this.#texts.reason(e.taskId, this.#text(e.reasoning));
       },
+      reasoning_token: ({ taskId, index, token }) => {
+        if (this.#o.reasoning !== false && this.#shown.has(taskId))
+          this.#texts.think(taskId, index, this.#text(token));
+      },
       token: ({ taskId, token }) => {
         if (this.#shown.has(taskId)) this.#texts.add(taskId, this.#text(token));
       },

@@ -4,6 +4,7 @@ import type { StreamedAnswer } from "../../shared/chat-protocol.js";
 import type { Fields } from "../../../../util/objects.js";
 import { StreamedCalls, type StreamedCall } from "../../shared/streamed-calls.js";
 import { fallbackCallId, readArguments } from "../../shared/wire-fields.js";
+import { reasoningChunks } from "../../shared/reasoning.js";
 import { buildResponse, readIdentity, readUsage } from "./answer.js";
 import { asFields, asText } from "../../../../util/objects.js";
 
@@ -92,7 +93,9 @@ export class StreamedCompletion implements StreamedAnswer {
     const chunks: ChatChunk[] = [];
     const content = delta["content"];
     const refusal = delta["refusal"];
-    this.#reasoning += asText(delta["reasoning_content"]);
+    const thought = asText(delta["reasoning_content"]);
+    this.#reasoning += thought;
+    chunks.push(...reasoningChunks(0, thought));
     if (typeof content === "string" && content !== "") {
       this.#content += content;
       chunks.push({ type: "text", text: content });

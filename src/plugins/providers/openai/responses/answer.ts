@@ -86,6 +86,13 @@ export function readFrame(document: Fields): AnswerFrame {
   };
 }
 
+/** Returns the text of an item of reasoning: its summaries, then its contents. */
+export function thoughtOf(item: Fields): string {
+  const parts = [...asList(item["summary"]), ...asList(item["content"])];
+  const texts = parts.map((part) => asText(asFields(part)?.["text"]));
+  return texts.filter((text) => text !== "").join("\n\n");
+}
+
 /** Returns the items of the model's reasoning. Only encrypted ones are sent back, as they came. */
 function readReasoningItems(document: Fields): readonly ReasoningBlock[] {
   const blocks: ReasoningBlock[] = [];
@@ -95,8 +102,7 @@ function readReasoningItems(document: Fields): readonly ReasoningBlock[] {
     if (item["type"] === "function_call" || (item["type"] === "message" && !hasText)) others++;
     hasText ||= item["type"] === "message";
     if (item["type"] !== "reasoning") continue;
-    const texts = [...asList(item["summary"]), ...asList(item["content"])];
-    const text = texts.map((part) => asText(asFields(part)?.["text"])).join("\n\n");
+    const text = thoughtOf(item);
     const index = others + blocks.length;
     const isSent = asText(item["encrypted_content"]) !== "";
     blocks.push(isSent ? { text, index, data: item as JsonObject } : { text, index }); // parsed from JSON

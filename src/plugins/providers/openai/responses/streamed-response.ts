@@ -10,8 +10,10 @@ import {
   readFunctionCall,
   readMessageText,
   readOutput,
+  thoughtOf,
   type AnswerFrame,
 } from "./answer.js";
+import { reasoningChunks } from "../../shared/reasoning.js";
 import { asFields, asText } from "../../../../util/objects.js";
 
 /** Assembles a streamed response of the Responses API. */
@@ -19,6 +21,8 @@ export class StreamedResponse implements StreamedAnswer {
   readonly #calls = new StreamedCalls<StreamedCall>();
   /** Output items with text received so far. */
   readonly #begunTexts = new Set<unknown>();
+  /** Output items of reasoning: how many came before, and the part that was received last. */
+  readonly #thoughts = new Map<unknown, { readonly count: number; part?: string }>();
   #text = "";
   #refusal = "";
   #responseId: string | undefined;
@@ -47,6 +51,9 @@ export class StreamedResponse implements StreamedAnswer {
         return this.#addText(index, delta, "");
       case "response.refusal.delta":
         return this.#addText(index, "", delta);
+      case "response.reasoning_summary_text.delta":
+      case "response.reasoning_text.delta":
+        return this.#addThought(index, delta, partName(event));
       case "response.function_call_arguments.delta":
         return this.#addArguments(index, delta);
       case "response.output_item.done":
@@ -102,6 +109,7 @@ export class StreamedResponse implements StreamedAnswer {
   }
 
   #begin(item: Fields, outputIndex: unknown): readonly ChatChunk[] {
+    if (item["type"] === "reasoning") this.#thoughtAt(outputIndex);
     if (item["type"] !== "function_call") return [];
     const { id, name } = readFunctionCall(item, this.#calls.count, this.#responseId);
     return [{ type: "tool_call", index: this.#calls.add(outputIndex, { id, name }), id, name }];
@@ -112,6 +120,20 @@ export class StreamedResponse implements StreamedAnswer {
     this.#text += text;
     this.#refusal += refusal;
     return text + refusal === "" ? [] : [{ type: "text", text: text + refusal }];
+  }
+
+  #thoughtAt(outputIndex: unknown): { readonly count: number; part?: string } {
+    const thought = this.#thoughts.get(outputIndex) ?? { count: this.#thoughts.size };
+    this.#thoughts.set(outputIndex, thought);
+    return thought;
+  }
+
+  /** The parts of an item are one block, with a blank line between them. */
+  #addThought(outputIndex: unknown, text: string, part: string): readonly ChatChunk[] {
+    const thought = this.#thoughtAt(outputIndex);
+    const isNext = thought.part !== undefined && thought.part !== part;
+    thought.part = part;
+    return reasoningChunks(thought.count, (isNext ? "\n\n" : "") + text);
   }
 
   #addArguments(outputIndex: unknown, piece: string): readonly ChatChunk[] {
@@ -135,6 +157,8 @@ export class StreamedResponse implements StreamedAnswer {
       const { text, refusal } = readMessageText(item);
       return this.#addText(outputIndex, text, refusal);
     }
+    if (item["type"] === "reasoning" && this.#thoughtAt(outputIndex).part === undefined)
+      return this.#addThought(outputIndex, thoughtOf(item), "");
     if (item["type"] !== "function_call") return [];
     const begun = this.#calls.at(this.#calls.positionOf(outputIndex));
     if (begun?.arguments !== undefined) return [];
@@ -143,4 +167,9 @@ export class StreamedResponse implements StreamedAnswer {
       ...this.#addArguments(outputIndex, asText(item["arguments"])),
     ];
   }
+}
+
+/** Names the part of an item of reasoning that an event extends. */
+function partName(event: Fields): string {
+  return `${asText(event["type"])} ${String(event["summary_index"] ?? event["content_index"])}`;
 }
