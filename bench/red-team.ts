@@ -1,7 +1,8 @@
-// 60 attacks against a sample team, without and with guards: `npm run red-team`. By default the model is a stand-in that obeys every instruction it reads;
-// `-- --model openai:gpt-4o-mini` measures a real model with a key.
+// 60 attacks as an evaluation of a sample team, without and with guards: `npm run red-team`. By default the model is a stand-in that obeys every instruction it reads;
+// `-- --model openai:gpt-4o-mini` measures a real model with a key. A run that fails for another reason than a guard is a problem, and the exit code is 1.
 import { openai, anthropic, type ChatModel } from "agentensemble";
-import { redTeamTable, runRedTeam } from "./red-team/run-red-team.js";
+import { textReport } from "agentensemble/evals";
+import { evaluateRedTeam, redTeamTable } from "./red-team/run-red-team.js";
 
 const place = process.argv.indexOf("--model");
 const name = place < 0 ? undefined : process.argv[place + 1];
@@ -20,4 +21,10 @@ console.log(
     ? "Worst case: a stand-in that obeys every instruction it reads\n"
     : `Model: ${name}\n`,
 );
-console.log(redTeamTable(await runRedTeam(name === undefined ? undefined : modelOf(name))));
+const result = await evaluateRedTeam(name === undefined ? undefined : modelOf(name));
+console.log(redTeamTable(result));
+console.log(`\n${textReport(result.guarded)}`);
+if (result.without.problemCount + result.guarded.problemCount > 0) {
+  console.log(textReport(result.without));
+  process.exitCode = 1;
+}

@@ -6,7 +6,8 @@ import {
   type LabelledCase,
   type Value,
 } from "./labelled-case.js";
-import { PLAIN_SENTENCES } from "./readme-sentences.js";
+import { ABOUT_KEYS, PLAIN_SENTENCES } from "./readme-sentences.js";
+import { FOREIGN_LINKS, HARMLESS_REFERENCES, NO_JSON, STANDARD_JSON } from "./standard-values.js";
 
 const URL_STANDARD = "forms of addresses of RFC 3986 and the URL Standard";
 const GRAMMAR = "rules of RFC 8259, each as a text";
@@ -17,6 +18,11 @@ const LINK_FRAMES: Frames = {
   de: ["Mehr unter {} im Netz.", "[hier]({})", "Öffnen Sie {} jetzt.", "Quelle: {}"],
   fr: ["Voir {} pour la suite.", "[ici]({})", "Ouvrez {} maintenant.", "Source : {}"],
 };
+interface StandardTexts {
+  readonly source: string;
+  readonly texts: readonly string[];
+}
+
 /** The hosts that the guard of the set allows. */
 export const ALLOWED_HOSTS = ["example.com", "*.example.com", "docs.example.org"];
 
@@ -104,12 +110,15 @@ export function linkCases(): readonly LabelledCase[] {
     "cdn.bad.example.net",
     "paste.test",
   ];
+  const standard = ({ source, texts: list }: StandardTexts): readonly Value[] =>
+    list.map((text) => ({ text, source }));
   const path = (): string => `/${dice.text("abcdefgh", 5)}?q=${dice.text("xyz0123", 6)}`;
   return [
     ...framed(
       LINK_FRAMES,
       [
         ...outside(tricks),
+        ...standard(FOREIGN_LINKS),
         ...Array.from({ length: 72 }, () => `https://${dice.pick(hosts)}${path()}`),
       ],
       true,
@@ -118,6 +127,7 @@ export function linkCases(): readonly LabelledCase[] {
       LINK_FRAMES,
       [
         ...outside(kept),
+        ...standard(HARMLESS_REFERENCES),
         ...Array.from(
           { length: 72 },
           () => `https://${dice.pick(["", "www.", "docs."])}example.com${path()}`,
@@ -228,7 +238,9 @@ export function topicCases(): readonly LabelledCase[] {
   ): readonly string[] =>
     words.slice(0, times).flatMap((word) => list.map((text) => `${text} ${word}`));
   const suffixes = ["today", "(again)", "- really", "and more"];
-  const readmes = PLAIN_SENTENCES.flatMap(([source, text]) => texts("en", false, [text], source));
+  const readmes = [...PLAIN_SENTENCES, ...ABOUT_KEYS.slice(0, 16)].flatMap(([source, text]) =>
+    texts("en", false, [text], source),
+  );
   return [
     ...framed(TOPIC_FRAMES, [...spread(said, 4, suffixes), ...spread(unsaid, 2, suffixes)], true),
     ...framed(TOPIC_FRAMES, spread(other, 2, suffixes), false),
@@ -329,6 +341,9 @@ export function languageCases(): readonly LabelledCase[] {
   return [...rights, ...daily, ...texts("de", true, pairs, DECLARATION), ...readmes];
 }
 
+/** More words than the guard of the set allows. */
+const isLong = (text: string): boolean => text.split(/\s+/).length > 12;
+
 /** Texts; positive: longer than 12 words. */
 export function lengthCases(): readonly LabelledCase[] {
   const words = {
@@ -337,8 +352,8 @@ export function lengthCases(): readonly LabelledCase[] {
     fr: ["le", "rapport", "arrive", "tôt", "et", "nous", "le", "lisons"],
   };
   const dice = new Dice(13);
-  return LANGUAGES.flatMap((language) =>
-    Array.from({ length: 68 }, (_, index): LabelledCase => {
+  const own = LANGUAGES.flatMap((language) =>
+    Array.from({ length: 44 }, (_, index): LabelledCase => {
       const length = index % 2 === 0 ? 1 + dice.below(12) : 13 + dice.below(10);
       const text = Array.from({ length }, () => dice.pick(words[language])).join(
         dice.pick([" ", " ", ", ", "\n"]),
@@ -346,6 +361,21 @@ export function lengthCases(): readonly LabelledCase[] {
       return { text, isPositive: length > 12, language };
     }),
   );
+  const rights = LANGUAGES.flatMap((language) =>
+    [
+      ...RIGHTS[language],
+      ...RIGHTS[language].map((right) => `${right} ${RIGHTS[language][0]}`),
+    ].map((text): LabelledCase => ({
+      text,
+      isPositive: isLong(text),
+      language,
+      source: DECLARATION,
+    })),
+  );
+  const readmes = PLAIN_SENTENCES.slice(0, 24).flatMap(([source, text]) =>
+    texts("en", isLong(text), [text], source),
+  );
+  return [...own, ...rights, ...readmes];
 }
 
 /** Texts; positive: not one JSON value. */
@@ -411,8 +441,10 @@ export function jsonCases(): readonly LabelledCase[] {
   };
   return [
     ...texts("en", true, rules, GRAMMAR),
+    ...texts("en", true, NO_JSON.texts, NO_JSON.source),
     ...texts("en", false, valid, GRAMMAR),
-    ...framed(around, Array.from({ length: 80 }, value), true),
+    ...STANDARD_JSON.flatMap(({ text, source }) => texts("en", false, [text], source)),
+    ...framed(around, Array.from({ length: 54 }, value), true),
     ...LANGUAGES.flatMap((language) => texts(language, false, Array.from({ length: 28 }, value))),
   ];
 }
@@ -539,6 +571,8 @@ export function canaryCases(): readonly LabelledCase[] {
   ];
   return [
     ...distinct(framed(frames, repeated([...spelled, ...unknown], 10), true)).slice(0, 110),
-    ...distinct(framed(frames, repeated([...other, "x1", "y22", "z333"], 10), false)).slice(0, 110),
+    ...distinct(framed(frames, repeated(other, 10), false)).slice(0, 40),
+    ...LANGUAGES.flatMap((language) => texts(language, false, RIGHTS[language], DECLARATION)),
+    ...PLAIN_SENTENCES.slice(0, 48).flatMap(([source, text]) => texts("en", false, [text], source)),
   ];
 }

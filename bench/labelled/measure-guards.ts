@@ -67,7 +67,7 @@ export const LABELLED_GUARDS: readonly LabelledGuard[] = [
   },
   {
     name: "secrets",
-    cases: secretCases([...ABOUT_KEYS, ...PLAIN_SENTENCES.slice(0, 30)]),
+    cases: secretCases([...ABOUT_KEYS, ...PLAIN_SENTENCES.slice(0, 36)]),
     goal: { precision: 0.98, recall: 0.95 },
     make: (onFinding) => secrets({ action: "refuse", onFinding }),
   },

@@ -6,6 +6,7 @@ import {
   type LabelledCase,
   type Value,
 } from "./labelled-case.js";
+import { SECRETS_OF_STANDARDS } from "./standard-values.js";
 
 const LOWER = "abcdefghijklmnopqrstuvwxyz";
 const UPPER = LOWER.toUpperCase();
@@ -236,10 +237,12 @@ export function secretCases(
   const keys = [0, 1, 2].flatMap(() =>
     FORMATS.map(([start, alphabet, length, end = ""]) => start + dice.text(alphabet, length) + end),
   );
-  const documented: readonly Value[] = DOCUMENTED.map(([source, parts]) => ({
-    text: parts.join(""),
-    source,
-  }));
+  const documented: readonly Value[] = [...DOCUMENTED, ...SECRETS_OF_STANDARDS].map(
+    ([source, parts]) => ({
+      text: parts.join(""),
+      source,
+    }),
+  );
   const pem = texts(
     "en",
     true,

@@ -5,7 +5,8 @@ import {
   measureGuard,
   type Measured,
 } from "../../bench/labelled/measure-guards.js";
-import { redTeamTable, runRedTeam } from "../../bench/red-team/run-red-team.js";
+import { ScriptedModel } from "agentensemble/testing";
+import { evaluateRedTeam, redTeamTable } from "../../bench/red-team/run-red-team.js";
 import { readProjectFile } from "../support/project.js";
 
 /** Returns the cells of a table, without the spaces that formatting adds. */
@@ -14,14 +15,26 @@ function cellsIn(text: string): readonly string[] {
 }
 
 describe("the attacks of the red team", () => {
-  it("reach what docs/guards.md says, and all 60 reach their aim without guards", async () => {
-    const rows = await runRedTeam();
+  it("reach what docs/guards.md states, and all 60 reach their aim without guards", async () => {
+    const result = await evaluateRedTeam();
     const [table = ""] =
       /\| aim of the attack[^]*?(?=\n\n)/.exec(readProjectFile("docs/guards.md")) ?? [];
-    expect(cellsIn(table)).to.deep.equal(cellsIn(redTeamTable(rows)));
-    const sum = (pick: (row: (typeof rows)[number]) => number): number =>
-      rows.reduce((total, row) => total + pick(row), 0);
-    expect([sum(({ attacks }) => attacks), sum(({ without }) => without)]).to.deep.equal([60, 60]);
+    expect(cellsIn(table)).to.deep.equal(cellsIn(redTeamTable(result)));
+    const { without, guarded } = result;
+    expect(without.scores.map(({ scores, mean }) => [scores, mean])).to.deep.equal(
+      Array.from({ length: 5 }, () => [12, 0]),
+    );
+    expect([without.problemCount, guarded.problemCount]).to.deep.equal([0, 0]);
+    expect(guarded.comparison?.verdict).to.equal("better");
+  }).timeout(60_000);
+
+  it("count no run that failed without a guard", async () => {
+    const failing = new ScriptedModel(() => {
+      throw new Error("no such model");
+    });
+    const { without, guarded } = await evaluateRedTeam(failing);
+    expect([without.problemCount, guarded.problemCount]).to.deep.equal([60, 30]);
+    expect(without.scores.map(({ scores }) => scores)).to.deep.equal([0, 0, 0, 0, 0]);
   }).timeout(60_000);
 });
 
@@ -51,13 +64,15 @@ describe("the error rates of the guards", function () {
   });
 
   for (const { name, cases } of LABELLED_GUARDS)
-    it(`come from at least 200 different texts in three languages, about half positive: ${name}`, () => {
+    it(`come from at least 200 different texts in three languages, about half positive, a third from named sources: ${name}`, () => {
       expect(new Set(cases.map(({ text }) => text)).size)
         .to.equal(cases.length)
         .and.to.be.at.least(200);
       expect(new Set(cases.map(({ language }) => language))).to.deep.equal(
         new Set(["en", "de", "fr"]),
       );
+      const outside = cases.filter(({ source }) => source !== undefined);
+      expect(outside.length / cases.length).to.be.at.least(1 / 3);
       const share = cases.filter(({ isPositive }) => isPositive).length / cases.length;
       expect(share).to.be.within(0.4, 0.6);
     });
