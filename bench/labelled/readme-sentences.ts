@@ -72,10 +72,6 @@ export const ABOUT_KEYS: readonly (readonly [source: string, text: string])[] = 
     "A suffix reference is written without its scheme and without the `//` authority marker (RFC 3986 section 4.5).",
   ],
   [
-    "README of hookified (MIT)",
-    "This was built because we constantly wanted hooks and events extended on libraires we are building such as Keyv and Cacheable.",
-  ],
-  [
     "README of ioredis (MIT)",
     "Redis can set a timeout to expire your key, after the timeout has expired the key will be automatically deleted.",
   ],

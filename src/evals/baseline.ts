@@ -1,9 +1,11 @@
 import { readFile } from "node:fs/promises";
+import type { EvaluationDataset } from "./evaluation-case.js";
 import type { EvaluationResult } from "./evaluation-result.js";
 import { BaselineError } from "../contracts/evaluation-errors.js";
 import { preview } from "../contracts/validation.js";
 import { messageOf } from "../util/errors.js";
 import { asFields, asList } from "../util/objects.js";
+import { datasetDifference } from "./datasets/dataset-difference.js";
 
 /** Reads the result of an evaluation from a JSON file. @throws BaselineError for anything else. */
 export async function readEvaluation(path: string): Promise<EvaluationResult> {
@@ -19,10 +21,10 @@ export async function readEvaluation(path: string): Promise<EvaluationResult> {
   return checkedEvaluation(value, `'${preview(path)}'`);
 }
 
-/** The baseline of an evaluation of the dataset with this hash. @throws BaselineError */
+/** The baseline of an evaluation of the dataset, which has this hash. @throws BaselineError */
 export async function baselineOf(
   given: string | EvaluationResult | undefined,
-  datasetHash: string,
+  { dataset: read, hash }: { readonly dataset: EvaluationDataset; readonly hash: string },
 ): Promise<EvaluationResult | undefined> {
   if (given === undefined) return undefined;
   const baseline =
@@ -30,9 +32,10 @@ export async function baselineOf(
       ? await readEvaluation(given)
       : checkedEvaluation(given, "The baseline");
   const { dataset, name } = baseline;
-  if (dataset.hash === datasetHash) return baseline;
+  if (dataset.hash === hash) return baseline;
+  const difference = await datasetDifference(read, baseline);
   throw new BaselineError(
-    `The baseline '${preview(name)}' is of another version of the dataset: its hash is ${dataset.hash.slice(0, 12)}, that of the dataset is ${datasetHash.slice(0, 12)}`,
+    `The baseline '${preview(name)}' is of another version of the dataset: its hash is ${dataset.hash.slice(0, 12)}, that of the dataset is ${hash.slice(0, 12)}${difference === "" ? "" : `; ${difference}`}`,
     {
       hint: "Evaluate the baseline's version of the target with this dataset, and compare with that.",
     },

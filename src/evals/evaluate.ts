@@ -56,7 +56,7 @@ export async function evaluate(options: { readonly target: unknown }): Promise<E
     const startedAt = systemClock.now().toISOString();
     const began = performance.now();
     const scan = await scanDataset(dataset, o.only, seed);
-    const baseline = await baselineOf(o.baseline, scan.hash);
+    const baseline = await baselineOf(o.baseline, { dataset, hash: scan.hash });
     const tally = new EvaluationTally(o.scorers, keepCases, scan.selected * trials);
     if (signal !== undefined) end.follow(signal);
     const pool = new TrialPool(o, tally, end.signal);

@@ -33,7 +33,7 @@ describe("the attacks of the red team", () => {
       throw new Error("no such model");
     });
     const { without, guarded } = await evaluateRedTeam(failing);
-    expect([without.problemCount, guarded.problemCount]).to.deep.equal([60, 30]);
+    expect([without.problemCount, guarded.problemCount]).to.deep.equal([60, 48]);
     expect(without.scores.map(({ scores }) => scores)).to.deep.equal([0, 0, 0, 0, 0]);
   }).timeout(60_000);
 });

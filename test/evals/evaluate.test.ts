@@ -359,4 +359,22 @@ describe("errors of an evaluation", () => {
     const same = await evaluate({ ...one, scorers: [always(1)], baseline });
     expect(same.comparison?.verdict).to.equal("not enough data");
   });
+
+  it("name the cases that differ from those of the baseline", async () => {
+    const named = (ids: string, input = 1): { readonly id: string; readonly input: number }[] =>
+      [...ids].map((id) => ({ id, input }));
+    const options = { ...one, scorers: [always(1)] };
+    const baseline = await evaluate({ ...options, dataset: named("abcde") });
+    const messageFor = async (dataset: object[], kept: object = baseline): Promise<string> => {
+      const error = await rejection(evaluate({ ...options, dataset, baseline: kept } as never)); // cases of any kind
+      expect(error).to.include({ code: "AE_BASELINE" });
+      return (error as Error).message;
+    };
+    expect(await messageFor([...named("a"), ...named("bxyzw", 2)])).to.match(
+      /; 4 added \(x, y, z, \.\.\.\), 3 removed \(c, d, e\), 1 changed \(b\)$/,
+    );
+    expect(await messageFor(named("edcba"))).to.match(/; order or metadata of the cases changed$/);
+    const partly = { ...baseline, cases: baseline.cases.slice(1) };
+    expect(await messageFor(named("abcd"), partly)).to.match(/dataset is [0-9a-f]{12}$/);
+  });
 });

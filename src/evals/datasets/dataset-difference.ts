@@ -1,0 +1,54 @@
+import type { EvaluationDataset } from "../evaluation-case.js";
+import type { CaseResult, EvaluationResult } from "../evaluation-result.js";
+import { preview } from "../../contracts/validation.js";
+import { canonicalJson } from "../../util/json/canonical.js";
+import { namedCase } from "./checked-case.js";
+
+/** Ids that a message names of each kind. */
+const NAMED_IDS = 3;
+
+/**
+ * Names the cases that a dataset has, lacks or has changed since the evaluation of another version,
+ * for a message. Returns "" where that evaluation did not keep all of its cases.
+ */
+export async function datasetDifference(
+  dataset: EvaluationDataset,
+  { cases, dataset: earlier }: EvaluationResult,
+): Promise<string> {
+  if (cases.length !== earlier.cases) return "";
+  const missing = new Map(cases.map((one) => [one.id, contentOf(one)]));
+  const ids: Record<"added" | "removed" | "changed", string[]> = {
+    added: [],
+    removed: [],
+    changed: [],
+  };
+  let position = 0;
+  for await (const given of dataset.read()) {
+    const one = namedCase(given, position++);
+    const before = missing.get(one.id);
+    if (before === undefined) ids.added.push(one.id);
+    else if (before !== contentOf(one)) ids.changed.push(one.id);
+    missing.delete(one.id);
+  }
+  ids.removed.push(...missing.keys());
+  const parts = Object.entries(ids).flatMap(([kind, list]) =>
+    list.length === 0 ? [] : `${list.length} ${kind} (${namesOf(list)})`,
+  );
+  return parts.length === 0 ? "order or metadata of the cases changed" : parts.join(", ");
+}
+
+/** Metadata is not part of a result. */
+function contentOf({
+  input,
+  expected,
+  tags = [],
+}: Pick<CaseResult, "input" | "expected"> & {
+  readonly tags?: readonly string[] | undefined;
+}): string {
+  return canonicalJson({ input, expected, tags });
+}
+
+function namesOf(ids: readonly string[]): string {
+  const names = ids.slice(0, NAMED_IDS).map((id) => preview(id, 60));
+  return `${names.join(", ")}${ids.length > NAMED_IDS ? ", ..." : ""}`;
+}
