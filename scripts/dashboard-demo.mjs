@@ -187,6 +187,13 @@ function briefing(pace) {
   return {
     name: "market-briefing",
     workflow: "PARALLEL",
+    inputType: z.object({
+      topic: z.string().describe("What the briefing is about."),
+      audience: z.enum(["investors", "engineers"]).default("investors"),
+      sources: z.number().int().min(1).default(18).describe("Sources at most."),
+      language: z.string().default("English"),
+      citeSources: z.boolean().default(true),
+    }),
     agents: [agent("Librarian")],
     tasks: [sources, size, rivals, risks, pricing, draft, check, publish],
     plugins: [budget({ maxCost: 0.25 })],

@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { Agent, Conversation } from "agentensemble";
+import { Agent, Conversation, Ensemble, Task } from "agentensemble";
 import { dashboard } from "agentensemble/dashboard";
 import { ScriptedModel } from "agentensemble/testing";
 import { chromium } from "playwright-core";
@@ -43,16 +43,17 @@ const folder = args.find((arg) => !arg.startsWith("--")) ?? join(root, "dist/pic
 function pagesOf(ids) {
   const run = (name, query) => `#/runs/${ids.get(name)}?${query}`;
   return {
+    reviews: ["#/reviews", editRefund], // first, as reviews expire
     runs: ["#/runs"],
     filter: [`#/runs?q=${encodeURIComponent("state:done tag:env=staging")}`],
     compare: [
-      `#/compare?a=${ids.get("refund-desk")}&b=${ids.get("market-briefing")}`,
-      (page) => page.getByRole("button", { name: "settle" }).click(),
+      `#/compare?a=${ids.get("memo a")}&b=${ids.get("memo b")}`,
+      (page) => page.getByRole("button", { name: "market-size" }).click(),
     ],
     start: [
       "#/ensembles/market-briefing",
       async (page) => {
-        await page.getByRole("textbox").first().fill('{ "topic": "heat pumps" }');
+        await page.getByRole("textbox", { name: /topic/i }).fill("heat pumps");
         await page.getByRole("button", { name: "Preview" }).click();
         await page.getByText("What would be sent").waitFor();
       },
@@ -78,7 +79,6 @@ function pagesOf(ids) {
     cost: [run("market-briefing", "view=cost")],
     errors: [run("contract-review", "view=errors&task=extract-clauses")],
     events: [run("market-briefing", "view=events")],
-    reviews: ["#/reviews", editRefund],
     threads: ["#/threads/support/order-88213?owner=maya"],
     keys: ["#/runs", (page) => page.keyboard.press("?")],
     nothing: [`#/runs?q=${encodeURIComponent("tag:customer=initech state:failed")}`],
@@ -86,6 +86,46 @@ function pagesOf(ids) {
     token: ["#/runs", undefined, { token: "of the picture" }],
     ended: ["#/runs", (_page, other) => other.close(), {}],
   };
+}
+
+/** Two runs of one team, for a comparison. */
+async function memos(board, ids) {
+  const answers = {
+    a: {
+      "market-size":
+        "The market reached 2.9 million units in 2025, a rise of about 6 percent. Three countries make up more than half of sales.\n\nGrowth until 2030 is put at 11 % a year [2], though estimates differ widely.",
+      competitors: "Four makers matter.",
+      draft: "The market is small and the risks are known.",
+    },
+    b: {
+      "market-size":
+        "The market reached 3.1 million units in 2025, up 9 % on 2024. Three countries make up 57 % of sales.\n\nGrowth until 2030 is put at 8 to 11 % a year [2] [5].",
+      competitors: "Four makers matter.",
+      draft: "The market is larger than it was, and the risks are known.",
+    },
+  };
+  for (const [name, texts] of Object.entries(answers)) {
+    const agent = new Agent({ role: "Analyst", goal: "Finds figures" });
+    const model = new ScriptedModel((request) => {
+      const task = Object.keys(texts).findLast((one) =>
+        JSON.stringify(request.messages).includes(`Write ${one}`),
+      );
+      const usage = { inputTokens: 900 + texts[task].length, outputTokens: texts[task].length };
+      return { text: texts[task], usage };
+    });
+    const team = new Ensemble({
+      name: "memo",
+      model,
+      plugins: [board],
+      tasks: Object.keys(texts).map(
+        (task) =>
+          new Task({ name: task, description: `Write ${task} of {topic}`, agent, context: [] }),
+      ),
+      costConfiguration: { inputTokenRate: 0.000_002, outputTokenRate: 0.000_008, currency: "USD" },
+    });
+    const { runId } = await team.run({ topic: "heat pumps" }, { tags: { customer: "acme" } });
+    ids.set(`memo ${name}`, runId);
+  }
 }
 
 /** A conversation with two threads, whose turns are runs of the board. */
@@ -180,36 +220,38 @@ if (!existsSync(executablePath)) {
   console.error(`No Chromium at ${executablePath}. AE_CHROMIUM names another one.`);
   process.exit(1);
 }
-const board = dashboard({ port: 0 });
-const url = await board.listen();
+/** Renders all wanted pages in one size and colour, of teams that have just run: their reviews wait for minutes only. */
+async function render(target, { name, width, height }, colorScheme) {
+  const board = dashboard({ port: 0 });
+  const url = await board.listen();
+  const { handles, ids } = await runTeams(board, url);
+  await memos(board, ids);
+  await chats(board);
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme });
+  for (const [page, steps] of Object.entries(pagesOf(ids)).filter(isWanted)) {
+    const file = isReadme ? `dashboard-${page}.png` : `${page}-${name}-${colorScheme}.png`;
+    const bytes = await picture(context, url, steps);
+    const draft = drafts === undefined ? [] : [await draftPicture(context, page, colorScheme)];
+    const shown = draft.length === 0 ? bytes : await sideBySide(draft[0], bytes);
+    writeFileSync(join(target, file), shown);
+    console.log(`${file} ${Math.round(shown.length / 1_000)} kB`);
+    if (isReadme && shown.length > MAX_README_BYTES) process.exitCode = 1;
+  }
+  await context.close();
+  for (const handle of handles) handle.cancel("The pictures are done");
+  await Promise.allSettled(handles.map(({ output }) => output));
+  await board.close();
+}
+
+function isWanted([name]) {
+  if (isReadme) return ["graph", "reviews"].includes(name);
+  return (drafts === undefined || name in DRAFTS) && (only?.includes(name) ?? true);
+}
+
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
-const { handles, ids } = await runTeams(board, url);
-await chats(board);
-const pages = pagesOf(ids);
-const wanted = Object.fromEntries(
-  Object.entries(pages)
-    .filter(([name]) => drafts === undefined || name in DRAFTS)
-    .filter(([name]) =>
-      isReadme ? ["graph", "reviews"].includes(name) : (only?.includes(name) ?? true),
-    ),
-);
 const target = isReadme ? join(root, "docs/pictures") : folder;
 mkdirSync(target, { recursive: true });
-for (const { name, width, height } of isReadme ? SIZES.slice(0, 1) : SIZES)
-  for (const colorScheme of isReadme ? ["light"] : ["light", "dark"]) {
-    const context = await browser.newContext({ viewport: { width, height }, colorScheme });
-    for (const [page, steps] of Object.entries(wanted)) {
-      const file = isReadme ? `dashboard-${page}.png` : `${page}-${name}-${colorScheme}.png`;
-      const bytes = await picture(context, url, steps);
-      const draft = drafts === undefined ? [] : [await draftPicture(context, page, colorScheme)];
-      const shown = draft.length === 0 ? bytes : await sideBySide(draft[0], bytes);
-      writeFileSync(join(target, file), shown);
-      console.log(`${file} ${Math.round(shown.length / 1_000)} kB`);
-      if (isReadme && shown.length > MAX_README_BYTES) process.exitCode = 1;
-    }
-    await context.close();
-  }
+for (const size of isReadme ? SIZES.slice(0, 1) : SIZES)
+  for (const colorScheme of isReadme ? ["light"] : ["light", "dark"])
+    await render(target, size, colorScheme);
 await browser.close();
-for (const handle of handles) handle.cancel("The pictures are done");
-await Promise.allSettled(handles.map(({ output }) => output));
-await board.close();

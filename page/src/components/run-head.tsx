@@ -1,4 +1,4 @@
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { RunSummary } from "../../../src/contracts/run-store.js";
 import type { BudgetState } from "../../../src/plugins/dashboard/protocol/state-types.js";
@@ -14,8 +14,14 @@ import { Notice } from "./notice.js";
 import { ProcessChip } from "./process-chip.js";
 import { State } from "./state.js";
 
+export interface RunHeadProps {
+  readonly run: OpenRun;
+  /** What can be done with the run. */
+  readonly children: ComponentChildren;
+}
+
 /** Name, state, facts and budget of a run. */
-export function RunHead({ run }: { readonly run: OpenRun }): JSX.Element {
+export function RunHead({ run, children }: RunHeadProps): JSX.Element {
   const { clock, runs } = useBoard();
   const known = runs.summaryOf(run.runId);
   const { budgets, waitsFor, executions } = run.view;
@@ -39,6 +45,8 @@ export function RunHead({ run }: { readonly run: OpenRun }): JSX.Element {
             caught up with a snapshot at event {run.caughtUpAt.toLocaleString("en")}
           </span>
         )}
+        <span class="grow" />
+        {children}
       </div>
       <div class="row wrap more">
         <Facts

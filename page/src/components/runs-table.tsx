@@ -91,6 +91,7 @@ function RunRow(props: RunRowProps): JSX.Element {
   const { clock, route } = useBoard();
   const { runId, totals, counts, tags } = run;
   const nowMs = clock.seconds.value;
+  const tokens = totals.inputTokens + totals.outputTokens;
   const href = hrefOf(["runs", runId]);
   const inputs = inputsText(run.inputs);
   const onClick = (event: MouseEvent): void => {
@@ -110,7 +111,7 @@ function RunRow(props: RunRowProps): JSX.Element {
         <State state={run.state} word={runWord(run)} />
       </td>
       <td class="name">
-        <a href={href}>
+        <a class="clip" href={href} title={runName(run)}>
           <b>{runName(run)}</b> <code class="faint">{visibleText(shortId(run))}</code>
         </a>
         <div class="only-s muted">
@@ -126,7 +127,7 @@ function RunRow(props: RunRowProps): JSX.Element {
         )}
         <SecondLine run={run} review={review} />
       </td>
-      <td class="hide-s nowrap">
+      <td class="hide-s nowrap tags">
         <ProcessChip process={run.process} isAway={run.isAway} />
         {run.baseline === true && <Chip kind="line">baseline</Chip>}
         {baseline !== undefined && <SinceBaseline run={run} baseline={baseline} />}
@@ -136,7 +137,9 @@ function RunRow(props: RunRowProps): JSX.Element {
       <td class="num nowrap c-time">{formatDuration(runMs(run, nowMs))}</td>
       <Progress counts={counts} />
       <td class="num nowrap hide-s">
-        {tokensText(totals.inputTokens + totals.outputTokens, totals.unknownCalls)}
+        {tokens === 0 && totals.unknownCalls > 0
+          ? "unknown"
+          : tokensText(tokens, totals.unknownCalls)}
       </td>
       <td class="num nowrap">{totals.cost > 0 && formatCost(totals.cost, totals.currency)}</td>
     </tr>
@@ -185,7 +188,7 @@ function Tags({ tags, onTag }: Pick<RunSummary, "tags"> & Pick<RunRowProps, "onT
             key={name}
             type="button"
             class="chip as-button"
-            title="Show the runs with this tag"
+            title={`${visibleText(name)}=${visibleText(value)}: show the runs with this tag`}
             onClick={() => onTag(name, value)}
           >
             {`${visibleText(name)}=${visibleText(value)}`}
@@ -233,7 +236,7 @@ function Progress({ counts }: Pick<RunSummary, "counts">): JSX.Element {
           label={`${done} of ${all} tasks done`}
           parts={taskParts(counts)}
           total={all}
-          width={110}
+          width={90}
         />
         <span class="faint nowrap">
           {done.toLocaleString("en")} / {all.toLocaleString("en")}

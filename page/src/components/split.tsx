@@ -7,6 +7,8 @@ export interface SplitProps {
   readonly label: string;
   /** Where the width is kept for the next visit. */
   readonly name: string;
+  /** Percent of the left side at the first visit. Default 66. */
+  readonly share?: number;
   readonly left: ComponentChildren;
   /** Absent: the left side takes everything. */
   readonly right?: ComponentChildren;
@@ -17,11 +19,13 @@ const WIDEST = 80;
 const inRange = (percent: number): number => Math.min(WIDEST, Math.max(NARROWEST, percent));
 
 /** Two panes side by side, with a grip for mouse and arrow keys. On narrow windows the right one covers the left one. */
-export function Split({ label, name, left, right }: SplitProps): JSX.Element {
+export function Split({ label, name, share = 66, left, right }: SplitProps): JSX.Element {
   const { env } = useBoard();
   const key = `agentensemble.split.${name}`;
   const box = useRef<HTMLDivElement>(null);
-  const [percent, setPercent] = useState(() => inRange(Number(env.local.read(key) ?? 66) || 66));
+  const [percent, setPercent] = useState(() =>
+    inRange(Number(env.local.read(key) ?? share) || share),
+  );
   const move = (to: number): void => {
     const next = Math.round(inRange(to));
     setPercent(next);

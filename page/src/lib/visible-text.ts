@@ -29,7 +29,7 @@ export function visibleText(text: string): string {
 }
 
 /** The title of something with a name; its name where titles stay in the program. */
-export function titleOf({
+export function titleOrName({
   title,
   name,
 }: {

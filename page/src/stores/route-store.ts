@@ -9,8 +9,17 @@ export interface RouteStore {
   patch(query: Readonly<Record<string, string | undefined>>, how?: "push" | "replace"): void;
 }
 
+/** What the store needs of a window. */
+export interface AddressWindow {
+  readonly location: { readonly hash: string };
+  readonly history: Readonly<
+    Record<"pushState" | "replaceState", (data: null, unused: string, url: string) => void>
+  >;
+  addEventListener(type: "hashchange" | "popstate", listener: () => void): void;
+}
+
 /** Follows the address of the window. */
-export function createRouteStore(window: Window): RouteStore {
+export function createRouteStore(window: AddressWindow): RouteStore {
   const current = signal(parseRoute(window.location.hash));
   const read = (): void => {
     current.value = parseRoute(window.location.hash);

@@ -11,8 +11,19 @@ export interface ThemeStore {
 
 const NAME = "agentensemble.theme";
 
+/** What the store needs of a window. */
+export interface ThemedWindow {
+  matchMedia(query: string): {
+    readonly matches: boolean;
+    addEventListener(type: "change", listener: () => void): void;
+  };
+}
+
 /** Follows the system until the person chooses. */
-export function createThemeStore(env: Pick<Environment, "local">, window: Window): ThemeStore {
+export function createThemeStore(
+  env: Pick<Environment, "local">,
+  window: ThemedWindow,
+): ThemeStore {
   const system = window.matchMedia("(prefers-color-scheme: dark)");
   const chosen = (): Theme | undefined => {
     const text = env.local.read(NAME);

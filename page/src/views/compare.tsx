@@ -79,6 +79,7 @@ function Comparison({ found }: { readonly found: CompareBody }): JSX.Element {
       <Split
         label="Width of the panes"
         name="compare"
+        share={54}
         left={
           <div class="pane">
             <VirtualRows
@@ -106,7 +107,16 @@ function Comparison({ found }: { readonly found: CompareBody }): JSX.Element {
             />
           </div>
         }
-        right={task && <CompareTask key={idOf(task)} task={task} currencies={currencies} />}
+        right={
+          task && (
+            <CompareTask
+              key={idOf(task)}
+              task={task}
+              currencies={currencies}
+              onClose={() => show(undefined)}
+            />
+          )
+        }
       />
     </main>
   );

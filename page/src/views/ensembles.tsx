@@ -7,7 +7,12 @@ import { useFetched } from "../hooks/use-fetched.js";
 import { errorWords } from "../lib/api-words.js";
 import { counted } from "../lib/format.js";
 import { hrefOf } from "../lib/route.js";
-import { titleOf, visibleText } from "../lib/visible-text.js";
+import { titleOrName, visibleText } from "../lib/visible-text.js";
+
+/** The list may be longer than its place, above all on a narrow screen. */
+function intoSight(link: HTMLElement | null): void {
+  link?.scrollIntoView({ block: "nearest" });
+}
 
 /** The ensembles that can be started here, and the form of one: `#/ensembles/{name}`. */
 export function EnsemblesView({ name }: { readonly name: string | undefined }): JSX.Element {
@@ -44,9 +49,10 @@ export function EnsemblesView({ name }: { readonly name: string | undefined }): 
           <a
             key={one.name}
             href={hrefOf(["ensembles", one.name])}
+            ref={one === chosen ? intoSight : null}
             {...(one === chosen && { "aria-current": "page" as const })}
           >
-            <b>{visibleText(titleOf(one))}</b>
+            <b>{visibleText(titleOrName(one))}</b>
             <span class="muted">
               {`${counted(one.tasks, "task")} · ${one.workflow}`}
               {one.process !== undefined && ` · ${visibleText(one.process)}`}

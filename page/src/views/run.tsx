@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from "preact";
+import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { Empty } from "../components/empty.js";
 import { lazyPart } from "../components/lazy.js";
@@ -113,16 +113,16 @@ function RunFrame({ run }: { readonly run: OpenRun }): JSX.Element {
   return (
     <main class="fill">
       <StoppedClock atMs={shown.untilMs}>
-        <RunHead run={shown} />
+        <RunHead run={shown}>
+          <ToolBar run={run} taskId={taskId} />
+        </RunHead>
       </StoppedClock>
       <Split
         label="Width of the panes"
         name="run"
         left={
           <div class="pane">
-            <ViewBar run={shown} selected={name} onSelect={show}>
-              <ToolBar run={run} taskId={taskId} />
-            </ViewBar>
+            <ViewBar run={shown} selected={name} onSelect={show} />
             {atMs !== undefined && (
               <Player
                 {...{ run, atMs }}
@@ -163,11 +163,10 @@ interface ViewBarProps {
   readonly run: OpenRun;
   readonly selected: ViewName;
   readonly onSelect: (view: ViewName) => void;
-  readonly children: ComponentChildren;
 }
 
 /** The views to choose from, and how far the run is. */
-function ViewBar({ run, selected, onSelect, children }: ViewBarProps): JSX.Element {
+function ViewBar({ run, selected, onSelect }: ViewBarProps): JSX.Element {
   const { errors, summary } = run.view;
   const { done, all } = taskCount(summary.counts);
   return (
@@ -196,7 +195,6 @@ function ViewBar({ run, selected, onSelect, children }: ViewBarProps): JSX.Eleme
         />
         <span class="muted nowrap">{`${done} of ${all} done`}</span>
       </span>
-      {children}
     </div>
   );
 }

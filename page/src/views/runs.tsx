@@ -84,6 +84,7 @@ export function RunsView(): JSX.Element {
 }
 
 function RunsHead({ chosen }: { readonly chosen: readonly string[] }): JSX.Element {
+  const { session, env } = useBoard();
   const [a, b] = [...chosen].reverse(); // the older of the two is in most cases chosen last
   return (
     <div class="row">
@@ -92,6 +93,11 @@ function RunsHead({ chosen }: { readonly chosen: readonly string[] }): JSX.Eleme
       {b !== undefined && (
         <a class="btn main" href={hrefOf(["compare"], { a, b })}>
           <Icon name="compare" /> Compare
+        </a>
+      )}
+      {env.isSaved !== true && session.may("operator") && (
+        <a class={b === undefined ? "btn main" : "btn"} href={hrefOf(["ensembles"])}>
+          <Icon name="play" /> Start a run
         </a>
       )}
     </div>

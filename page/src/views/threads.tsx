@@ -16,7 +16,7 @@ import { useFetched, type Fetched } from "../hooks/use-fetched.js";
 import { errorWords } from "../lib/api-words.js";
 import { counted, formatAgo } from "../lib/format.js";
 import { hrefOf } from "../lib/route.js";
-import { titleOf, visibleText } from "../lib/visible-text.js";
+import { titleOrName, visibleText } from "../lib/visible-text.js";
 import { useBoard } from "../stores/board.js";
 
 export interface ThreadsProps {
@@ -122,7 +122,7 @@ function ThreadList({ all, chosen, threadId, owner }: ThreadListProps): JSX.Elem
 }
 
 function chatTitle(chat: ConversationInfo): string {
-  const title = visibleText(titleOf(chat));
+  const title = visibleText(titleOrName(chat));
   return chat.process === undefined ? title : `${title} · ${visibleText(chat.process)}`;
 }
 

@@ -5,6 +5,7 @@ import { figureRows, outputText, promptText, toolText } from "../../lib/compare-
 import { visibleText } from "../../lib/visible-text.js";
 import { Chip } from "../chip.js";
 import { Empty } from "../empty.js";
+import { Icon } from "../icon.js";
 import { Tabs } from "../tabs.js";
 import { WordDiff } from "../review/word-diff.js";
 
@@ -21,10 +22,11 @@ const TEXTS = { output: outputText, prompt: promptText, tools: toolText } as con
 export interface CompareTaskProps {
   readonly task: TaskComparison;
   readonly currencies: readonly [a: string | undefined, b: string | undefined];
+  readonly onClose: () => void;
 }
 
 /** What differs between the two sides of a task. */
-export function CompareTask({ task, currencies }: CompareTaskProps): JSX.Element {
+export function CompareTask({ task, currencies, onClose }: CompareTaskProps): JSX.Element {
   const [part, setPart] = useState<PartName>("output");
   const { a, b } = task;
   const isChanged = (name: PartName): boolean =>
@@ -32,7 +34,18 @@ export function CompareTask({ task, currencies }: CompareTaskProps): JSX.Element
   return (
     <section class="pane inspector" aria-label="Comparison of the task">
       <div class="pane-head">
-        <h2>{visibleText((b ?? a)?.taskId ?? "")}</h2>
+        <div class="row">
+          <h2 class="grow">{visibleText((b ?? a)?.taskId ?? "")}</h2>
+          <button
+            type="button"
+            class="btn bare icon"
+            aria-label="Close"
+            title="Close (Escape)"
+            onClick={onClose}
+          >
+            <Icon name="close" />
+          </button>
+        </div>
         {task.changes.length > 0 && <p class="muted">changed: {task.changes.join(", ")}</p>}
       </div>
       <Tabs
@@ -75,7 +88,7 @@ function Difference({
   return <WordDiff before={before} after={after} nothing="No difference." />;
 }
 
-function Figures({ task: { a, b }, currencies }: CompareTaskProps): JSX.Element {
+function Figures({ task: { a, b }, currencies }: Omit<CompareTaskProps, "onClose">): JSX.Element {
   return (
     <table>
       <thead>

@@ -51,7 +51,7 @@ function Field(props: FieldProps): JSX.Element {
   return (
     <div class={problem === undefined ? "field" : "field bad"}>
       {field.kind === "boolean" ? (
-        <div class="row tick">
+        <div class="row check-line">
           {control} {words}
         </div>
       ) : (

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { ExplainBody } from "../../../../src/plugins/dashboard/protocol/control-bodies.js";
-import { formatCost, formatCount } from "../../lib/format.js";
+import { counted, formatCost, formatCount } from "../../lib/format.js";
 import { visibleText } from "../../lib/visible-text.js";
 import { Chip } from "../chip.js";
 import { PlainText } from "../plain-text.js";
@@ -21,11 +21,16 @@ export function Preview({ explained }: { readonly explained: ExplainBody }): JSX
         <b>{boundText(explained)}</b>
         <span class="muted">{` · about ${formatCount(estimatedInputTokens)} tokens in first prompts`}</span>
       </p>
-      {unbounded.map((reason) => (
-        <p key={reason} class="st waiting wrap-text">
-          {visibleText(reason)}
-        </p>
-      ))}
+      {unbounded.length > 0 && (
+        <details>
+          <summary class="muted">{counted(unbounded.length, "reason")}</summary>
+          <ul class="reasons">
+            {unbounded.map((reason) => (
+              <li key={reason}>{visibleText(reason)}</li>
+            ))}
+          </ul>
+        </details>
+      )}
       <table>
         <thead>
           <tr>

@@ -19,7 +19,7 @@ import {
   type FormValues,
 } from "../../lib/control/form-fields.js";
 import { hrefOf } from "../../lib/route.js";
-import { titleOf, visibleText } from "../../lib/visible-text.js";
+import { titleOrName, visibleText } from "../../lib/visible-text.js";
 import { useBoard } from "../../stores/board.js";
 import { CopyButton } from "../errors/copy-button.js";
 import { Icon } from "../icon.js";
@@ -44,7 +44,7 @@ export function StartForm({ ensemble }: { readonly ensemble: StartableEnsemble }
           form.start();
         }}
       >
-        <h1>{visibleText(titleOf(ensemble))}</h1>
+        <h1>{visibleText(titleOrName(ensemble))}</h1>
         {ensemble.process !== undefined && (
           <p class="muted">Its runs are executed by the process {visibleText(ensemble.process)}.</p>
         )}

@@ -32,28 +32,33 @@ export function ToolBar({ run, taskId }: ToolBarProps): JSX.Element {
   useKeys({ "/": () => setOpen("search"), p: play });
   const button = (
     icon: IconName,
-    label: string,
+    [word, label]: readonly [word: string, label: string],
     isPressed: boolean,
     onClick: () => void,
   ): JSX.Element => (
     <button
       type="button"
-      class="btn bare icon"
+      class="btn"
       aria-label={label}
       title={label}
       aria-pressed={isPressed}
       onClick={onClick}
     >
       <Icon name={icon} />
+      <span class="hide-s">{word}</span>
     </button>
   );
   return (
     <div class="row tools">
-      {button("search", "Search in the run (/)", open === "search", () => toggle("search"))}
-      {button("play", "Play in time (p)", isPlayed, play)}
-      {button("down", "Save the run", open === "save", () => toggle("save"))}
+      {button("search", ["Search", "Search in the run (/)"], open === "search", () =>
+        toggle("search"),
+      )}
+      {button("play", ["Play", "Play in time (p)"], isPlayed, play)}
+      {button("down", ["Save", "Save the run"], open === "save", () => toggle("save"))}
       {env.isSaved !== true &&
-        button("handoff", "Control the run", open === "actions", () => toggle("actions"))}
+        button("handoff", ["Control", "Control the run"], open === "actions", () =>
+          toggle("actions"),
+        )}
       {open === "actions" && (
         <div class="popover">
           <ActionsPanel key={run.runId} run={run} taskId={taskId} />
