@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { useSignalEffect } from "@preact/signals";
 import { faviconOf } from "./lib/favicon.js";
 import { hrefOf } from "./lib/route.js";
@@ -64,11 +64,21 @@ export function App(): JSX.Element {
   );
 }
 
+/** A run, which is fetched while the scripts that show it are. */
+function OpenedRun({ runId }: { readonly runId: string }): JSX.Element {
+  const { openRun } = useBoard();
+  useLayoutEffect(() => {
+    openRun.open(runId);
+    return () => openRun.open(undefined);
+  }, [runId]);
+  return <RunPage runId={runId} />;
+}
+
 function View(): JSX.Element {
   const { path, query } = useBoard().route.current.value;
   const [page, id] = path;
   if (page === "runs" && id === undefined) return <RunsView />;
-  if (page === "runs" && id !== undefined) return <RunPage key={id} runId={id} />;
+  if (page === "runs" && id !== undefined) return <OpenedRun key={id} runId={id} />;
   if (page === "ensembles") return <EnsemblesView name={id} />;
   if (page === "panels" && id !== undefined) return <PanelView key={id} name={id} />;
   if (page === "threads") {

@@ -64,6 +64,7 @@ class FollowedRun implements OpenRunStore {
   #caughtUpAt: number | undefined;
   /** Counts fetches, so that the answer of an earlier one has no effect. */
   #fetch = 0;
+  #isLoading = false;
 
   constructor(needs: Needs) {
     this.#needs = needs;
@@ -95,6 +96,7 @@ class FollowedRun implements OpenRunStore {
   }
 
   async #load(runId: string, fetch: number): Promise<void> {
+    this.#isLoading = true;
     try {
       const { snapshot, epoch } = await this.#needs.api.get<RunBody>(
         `/api/runs/${encodeURIComponent(runId)}`,
@@ -112,6 +114,8 @@ class FollowedRun implements OpenRunStore {
       if (error.status === 0 && this.#reducer !== undefined) return;
       this.state.value =
         error.status === 404 ? { kind: "missing", runId } : { kind: "failed", runId, error };
+    } finally {
+      if (fetch === this.#fetch) this.#isLoading = false;
     }
   }
 
@@ -123,6 +127,7 @@ class FollowedRun implements OpenRunStore {
   /** Behind a new connection: goes on behind the last entry, or begins again with another start of the server. */
   #resume(epoch: string): void {
     if (this.#runId === undefined) return;
+    if (this.#reducer === undefined && this.#isLoading) return; // subscribes when the state is there
     if (this.#reducer !== undefined && epoch === this.#epoch) this.#subscribe(this.#runId);
     else this.reload();
   }

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { Empty } from "../components/empty.js";
 import { lazyPart } from "../components/lazy.js";
 import { Split } from "../components/split.js";
@@ -31,16 +31,26 @@ export async function loadViews(): Promise<void> {
   await Promise.all([TimelineView.load(), Markdown.load(), loadTools()]);
 }
 
-const VIEWS = {
-  graph: GraphView,
+const FETCHED = {
   timeline: TimelineView,
-  tasks: TasksView,
   cost: CostView,
   errors: ErrorsView,
   events: EventsView,
+} as const;
+const VIEWS = {
+  graph: GraphView,
+  tasks: TasksView,
+  ...FETCHED,
 } as const satisfies Readonly<Record<string, (props: RunViewProps) => JSX.Element>>;
 
 type ViewName = keyof typeof VIEWS;
+
+/** Fetches the scripts of a view that is not in this file. */
+function loadView(name: string | undefined): void {
+  if (name === undefined || !Object.hasOwn(FETCHED, name)) return;
+  const view = FETCHED[name as keyof typeof FETCHED]; // one of them
+  view.load().catch(() => undefined); // its place shows why
+}
 
 const TITLES: Readonly<Record<ViewName, string>> = {
   graph: "Graph",
@@ -52,13 +62,10 @@ const TITLES: Readonly<Record<ViewName, string>> = {
 };
 const NAMES = ["graph", "timeline", "tasks", "cost", "errors", "events"] as const;
 
-/** One run, by the address. */
+/** The open run, by the address. */
 export function RunPage({ runId }: { readonly runId: string }): JSX.Element {
-  const { openRun } = useBoard();
-  useEffect(() => {
-    openRun.open(runId);
-    return () => openRun.open(undefined);
-  }, [runId]);
+  const { openRun, route } = useBoard();
+  useState(() => void loadView(route.current.value.query["view"])); // while the run is fetched
   const state = openRun.state.value;
   if (state.kind === "ready" && state.runId === runId) return <RunFrame run={state.run} />;
   return (

@@ -150,6 +150,33 @@ describe("the open run of the page", () => {
     expect([page.summary, page.sent.at(-1)?.["epoch"]]).to.deep.equal(["2 running", "e2"]);
   });
 
+  it("is fetched once where the connection comes while it is on its way", async () => {
+    const page = new LookingPage();
+    page.has(BEGUN);
+    page.openRun.open("r");
+    page.frame({ type: "hello", epoch: "e1" });
+    await settled();
+    expect(page.requests).to.deep.equal(["/api/runs/r"]);
+    expect(page.sent).to.deep.equal([{ type: "subscribe", runId: "r", after: 1, epoch: "e1" }]);
+  });
+
+  it("is followed once there is a connection, and fetched again where the first attempt failed", async () => {
+    const page = new LookingPage();
+    page.isConnected = false;
+    await page.opened();
+    page.isConnected = true;
+    page.frame({ type: "hello", epoch: "e1" });
+    expect(page.sent).to.deep.equal([{ type: "subscribe", runId: "r", after: 1, epoch: "e1" }]);
+    const other = new LookingPage();
+    other.browser.answer(/runs\/r$/, { error: "UNAUTHORIZED" }, 401);
+    other.openRun.open("r");
+    await settled();
+    other.has(BEGUN);
+    other.frame({ type: "hello", epoch: "e1" });
+    await settled();
+    expect(other.summary).to.equal("1 running");
+  });
+
   it("catches up with a snapshot where it was too slow", async () => {
     const page = new LookingPage();
     await page.opened();

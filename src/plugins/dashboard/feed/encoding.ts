@@ -6,6 +6,9 @@ import { withShownMessages } from "../../shared/redact-event.js";
 import { isPlainField, slimEntry, slimNumbered } from "../protocol/slim.js";
 import type { ShownTexts } from "../protocol/snapshot.js";
 
+/** Texts of one run that are remembered, and the length of the longest one. */
+const MAX_TEXTS = 4_096;
+const LONGEST_TEXT = 100;
 /** The maximum length of a chain of causes. */
 const MAX_CAUSES = 8;
 /** Fields that an entry has no use for: the log knows the run, and entries have numbers. */
@@ -23,11 +26,11 @@ export interface EntryEncoder {
 
 /** `contents: false` leaves names, numbers and structure, and no text of a task, a model, a tool or a person. */
 export function entryEncoder(redactor: Redactor, contents: boolean): EntryEncoder {
-  const name = (text: string): string => redactor.redactText(text);
+  const name = remembered((text) => redactor.redactText(text));
   const shown: ShownTexts = contents
     ? {
         name,
-        text: (text) => shortened(redactor.redactText(text)),
+        text: (text) => shortened(name(text)),
         value: (value) => shortValue(redactor.redactValue(value)),
       }
     : { name, text: () => "", value: () => ({}) };
@@ -39,7 +42,21 @@ export function entryEncoder(redactor: Redactor, contents: boolean): EntryEncode
     shown,
     slim,
     full: contents ? (n, event) => fullEntry(numbered(n, event), redactor) : slim,
-    text: contents ? name : () => "",
+    text: contents ? (text) => redactor.redactText(text) : () => "",
+  };
+}
+
+/** The same function with its last results: names and short descriptions occur in many entries. */
+function remembered(work: (text: string) => string): (text: string) => string {
+  const known = new Map<string, string>();
+  return (text) => {
+    let result = known.get(text);
+    if (result === undefined) {
+      result = work(text);
+      if (known.size >= MAX_TEXTS) known.clear();
+      if (text.length <= LONGEST_TEXT) known.set(text, result);
+    }
+    return result;
   };
 }
 
