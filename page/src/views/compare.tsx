@@ -82,29 +82,7 @@ function Comparison({ found }: { readonly found: CompareBody }): JSX.Element {
         share={54}
         left={
           <div class="pane">
-            <VirtualRows
-              label="Tasks of both runs"
-              role="grid"
-              count={tasks.length}
-              rowHeight={ROW_HEIGHT}
-              shown={place < 0 ? undefined : place}
-              head={<Head />}
-              row={(i, style) => {
-                const one = tasks[i];
-                return (
-                  one && (
-                    <Row
-                      key={i}
-                      task={one}
-                      style={style}
-                      currencies={currencies}
-                      isCurrent={i === place}
-                      onClick={() => show(one)}
-                    />
-                  )
-                );
-              }}
-            />
+            <TaskRows {...{ tasks, place, currencies, show }} />
           </div>
         }
         right={
@@ -119,6 +97,42 @@ function Comparison({ found }: { readonly found: CompareBody }): JSX.Element {
         }
       />
     </main>
+  );
+}
+
+interface TaskRowsProps {
+  readonly tasks: readonly TaskComparison[];
+  /** The chosen one; -1 for none. */
+  readonly place: number;
+  readonly currencies: RowProps["currencies"];
+  readonly show: (task: TaskComparison) => void;
+}
+
+function TaskRows({ tasks, place, currencies, show }: TaskRowsProps): JSX.Element {
+  return (
+    <VirtualRows
+      label="Tasks of both runs"
+      role="grid"
+      count={tasks.length}
+      rowHeight={ROW_HEIGHT}
+      shown={place < 0 ? undefined : place}
+      head={<Head />}
+      row={(i, style) => {
+        const one = tasks[i];
+        return (
+          one && (
+            <Row
+              key={i}
+              task={one}
+              style={style}
+              currencies={currencies}
+              isCurrent={i === place}
+              onClick={() => show(one)}
+            />
+          )
+        );
+      }}
+    />
   );
 }
 
