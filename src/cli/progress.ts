@@ -1,53 +1,18 @@
 import type { EnsembleEvent } from "../contracts/events.js";
 import type { Paint } from "../plugins/observability/console/terminal-text.js";
+import { redactorOf } from "../contracts/redaction.js";
 import { ProgressPrinter } from "../plugins/observability/console/progress-printer.js";
-import { readableCount } from "../plugins/observability/console/terminal-text.js";
-import { printableLine } from "../util/printable.js";
-import { counted } from "../util/text.js";
+import { drawsOver, showsUnicode } from "../plugins/observability/console/console-options.js";
+import { LiveProgress } from "../plugins/observability/console/live-progress.js";
+import type { TerminalStream } from "../plugins/observability/console/live-region.js";
 
-const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
-const FRAME_MS = 120;
-const CLEAR_LINE = "\r\u001b[2K";
-
-/** Where progress goes. */
-export interface ProgressTarget {
-  write(text: string): unknown;
-  readonly isTTY?: boolean | undefined;
-  readonly columns?: number | undefined;
-}
-
-/** What a run is doing at the moment, as one line that is written over and over; only on a terminal. */
-class StatusLine {
-  readonly #running = new Set<string>();
-  #done = 0;
-  #total = 0;
-  #tokens = 0;
-  #frame = 0;
-
-  take(e: EnsembleEvent): void {
-    if (e.type === "ensemble_started") this.#total = e.totalTasks;
-    if (e.type === "task_started") this.#running.add(e.taskId);
-    if (e.type === "task_completed" || e.type === "task_failed") this.#running.delete(e.taskId);
-    if (e.type === "task_completed") this.#done++;
-    if (e.type === "llm_iteration_completed")
-      this.#tokens += Math.max(0, e.inputTokens) + Math.max(0, e.outputTokens);
-  }
-
-  text(columns: number): string {
-    if (this.#running.size === 0) return "";
-    const names = printableLine([...this.#running].join(", "), 60);
-    const frame = FRAMES[this.#frame++ % FRAMES.length] ?? "";
-    return `${frame} ${this.#done}/${counted(this.#total, "task")}, ${readableCount(this.#tokens)} tokens: ${names}`.slice(
-      0,
-      Math.max(1, columns - 1),
-    );
-  }
-}
+/** The command prints the run's error itself. */
+const SILENT = { errors: false };
 
 /** Shows the warnings of a run, and nothing else of it. Ends when the events do. */
 export async function showWarnings(
   events: AsyncIterable<EnsembleEvent>,
-  target: ProgressTarget,
+  target: TerminalStream,
   paint: Paint,
 ): Promise<void> {
   const printer = new ProgressPrinter((text) => void target.write(text), paint);
@@ -59,14 +24,10 @@ class HeldTarget {
   readonly #held: string[] = [];
   #asked = 0;
 
-  constructor(readonly target: ProgressTarget) {}
-
-  get isHeld(): boolean {
-    return this.#asked > 0;
-  }
+  constructor(readonly target: TerminalStream) {}
 
   write(text: string): void {
-    if (this.isHeld) this.#held.push(text);
+    if (this.#asked > 0) this.#held.push(text);
     else this.target.write(text);
   }
 
@@ -77,35 +38,36 @@ class HeldTarget {
   }
 }
 
-/** Shows the events of a run as lines and, on a terminal, a status line below them, which is removed at the end. Ends with the events. With `holdsWhileAsked` nothing is written while a review waits. */
+/** Shows the events of a run on a terminal in place, elsewhere as lines. Ends with the events. With `holdsWhileAsked` nothing is written while a review waits. */
 export async function showProgress(
   events: AsyncIterable<EnsembleEvent>,
-  target: ProgressTarget,
+  target: TerminalStream,
   paint: Paint,
   holdsWhileAsked = false,
 ): Promise<void> {
-  const live = target.isTTY === true;
+  if (drawsOver(target)) return showLive(events, target, paint);
   const held = new HeldTarget(target);
-  const status = new StatusLine();
-  const printer = new ProgressPrinter(
-    (text) => held.write(live ? `${CLEAR_LINE}${text}` : text),
-    paint,
-    false, // the command prints the run's error itself
-  );
-  const columns = (): number =>
-    target.columns === undefined || target.columns === 0 ? 80 : target.columns; // 0: a terminal that does not say
-  const redraw = (): void => {
-    if (!held.isHeld) target.write(`${CLEAR_LINE}${paint("dim", status.text(columns()))}`);
-  };
-  const timer = live ? setInterval(redraw, FRAME_MS) : undefined;
+  const printer = new ProgressPrinter((text) => held.write(text), paint, SILENT);
+  for await (const event of events) {
+    printer.handle(event);
+    if (holdsWhileAsked) held.see(event);
+  }
+}
+
+async function showLive(
+  events: AsyncIterable<EnsembleEvent>,
+  stream: TerminalStream,
+  paint: Paint,
+): Promise<void> {
+  // What the program prints on standard output ends on the same terminal: the command leads it to standard error.
+  const others = stream === process.stderr ? [process.stdout] : [];
+  const view = new LiveProgress({
+    ...{ stream, others, paint, unicode: showsUnicode() },
+    printer: (write) => new ProgressPrinter(write, paint, { ...SILENT, detail: "faults" }),
+  });
   try {
-    for await (const event of events) {
-      status.take(event);
-      printer.handle(event);
-      if (holdsWhileAsked) held.see(event);
-    }
+    for await (const event of events) view.handle(event, redactorOf(event));
   } finally {
-    clearInterval(timer);
-    if (live) target.write(CLEAR_LINE);
+    view.close();
   }
 }

@@ -7,8 +7,9 @@ type Write = (text: string) => Promise<void>;
 /** Errors of a stream whose reader has gone, as `| head` does. */
 const NOBODY_READS = new Set<unknown>(["EPIPE", "ERR_STREAM_DESTROYED"]);
 
-function writerOf(stream: NodeJS.WriteStream): Write {
-  const write = stream.write.bind(stream);
+type StreamWrite = (text: string, done: (error?: Error | null) => void) => unknown;
+
+function writerOf(stream: NodeJS.WriteStream, write: StreamWrite): Write {
   stream.on("error", () => undefined); // the writer of the text gets it too
   return (text) =>
     new Promise((resolve, reject) => {
@@ -28,8 +29,9 @@ function coloursOn(stream: NodeJS.WriteStream): boolean {
  * so that standard output holds the result alone.
  */
 export class OutputTerminal {
-  readonly #out: Write = writerOf(process.stdout);
-  readonly #err: Write = writerOf(process.stderr);
+  readonly #out: Write = writerOf(process.stdout, process.stdout.write.bind(process.stdout));
+  /** By the `write` of the moment: while tasks are shown in place, it writes above them. */
+  readonly #err: Write = writerOf(process.stderr, (text, done) => process.stderr.write(text, done));
   readonly #isTerminal = process.stdout.isTTY === true;
   /** For results. */
   readonly paint: Paint = painter(coloursOn(process.stdout));

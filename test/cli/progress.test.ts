@@ -2,9 +2,12 @@ import { expect } from "chai";
 import { Ensemble } from "../../src/ensemble/ensemble.js";
 import { Task } from "../../src/contracts/task.js";
 import { showProgress } from "../../src/cli/progress.js";
+import { Screen } from "../plugins/observability/console/screen.js";
+import { setEnvironment } from "../support/environment.js";
 import { painter } from "../../src/plugins/observability/console/terminal-text.js";
 
-async function shown(isTTY: boolean, columns = 20): Promise<readonly string[]> {
+/** Shows a run of one task, which ends once `until` stands on the target. */
+async function shown(isTTY: boolean, until: string, columns = 20): Promise<readonly string[]> {
   const writes: string[] = [];
   let release: () => void = () => undefined;
   const handler = (): Promise<string> => new Promise((resolve) => (release = () => resolve("x")));
@@ -13,7 +16,7 @@ async function shown(isTTY: boolean, columns = 20): Promise<readonly string[]> {
   });
   const write = (text: string): void => {
     writes.push(text);
-    if (!isTTY ? text.includes("start") : text.includes("0/1 task")) release(); // on a terminal it goes on once the status line has been drawn
+    if (text.includes(until)) release();
   };
   const handle = ensemble.stream();
   await Promise.all([
@@ -25,7 +28,7 @@ async function shown(isTTY: boolean, columns = 20): Promise<readonly string[]> {
 
 describe("showProgress", () => {
   it("writes plain lines where there is no terminal", async () => {
-    const text = (await shown(false)).join("");
+    const text = (await shown(false, "start")).join("");
     expect(text)
       .to.include("start [1/1] wait")
       .and.include("done  wait")
@@ -33,18 +36,27 @@ describe("showProgress", () => {
       .and.not.include("\u001b");
   });
 
-  it("keeps a line with the progress on a terminal, no wider than the terminal, and removes it at the end", async () => {
-    const writes = await shown(true);
-    const status = writes.filter((text) => text.includes("0/1 task"));
-    expect(status).not.to.be.empty;
-    for (const line of status) expect(line.replace("\r\u001b[2K", "")).to.have.lengthOf.at.most(19);
-    expect(writes.at(-1)).to.equal("\r\u001b[2K");
-    expect(writes.every((text) => text.startsWith("\r\u001b[2K"))).to.equal(true);
+  it("shows the tasks in place on a terminal, no wider than it, and leaves the table", async () => {
+    setEnvironment({ CI: undefined, NO_COLOR: undefined, TERM: "xterm" });
+    const screen = new Screen(20);
+    const writes = await shown(true, "wait  (code)");
+    const end = writes.findIndex((text) => text.includes("COMPLETED")); // the table is wider
+    const frames = writes.slice(0, end);
+    for (const text of frames) screen.write(text);
+    expect(frames.filter((text) => text.includes("0/1 task"))).not.to.be.empty;
+    expect(screen.widest).to.be.at.most(19);
+    for (const text of writes.slice(end)) screen.write(text);
+    expect(screen.text).to.match(/^\nRun \S+ COMPLETED[^]*\nTotal .*\n\n$/);
   });
 
-  it("takes a terminal that does not know its width for one of 80 columns", async () => {
-    expect(
-      (await shown(true, 0)).some((text) => text.includes("0/1 task, 0 tokens: wait")),
-    ).to.equal(true);
-  });
+  for (const [name, value] of [
+    ["CI", "true"],
+    ["NO_COLOR", "1"],
+    ["TERM", "dumb"],
+  ] as const)
+    it(`writes plain lines on a terminal where ${name} is ${value}`, async () => {
+      setEnvironment({ CI: undefined, NO_COLOR: undefined, TERM: "xterm", [name]: value });
+      const text = (await shown(true, "start")).join("");
+      expect(text).to.include("start [1/1] wait").and.not.include("\u001b");
+    });
 });

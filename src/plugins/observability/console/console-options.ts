@@ -5,6 +5,9 @@ import { checkOptions, preview, requireBoolean } from "../../../contracts/valida
 export interface ProgressStream {
   write(text: string): unknown;
   readonly isTTY?: boolean | undefined;
+  /** The size of a terminal. Default 80 and 24. */
+  readonly columns?: number | undefined;
+  readonly rows?: number | undefined;
 }
 
 /** Options of `consoleProgress`. */
@@ -15,6 +18,29 @@ export interface ConsoleProgressOptions {
   readonly color?: boolean | undefined;
   /** Whether the error of a failed run is printed. `false` for a program that prints it itself; reasons that the error leaves out are printed all the same. Default true. */
   readonly errors?: boolean | undefined;
+  /**
+   * Whether the tasks are shown in place, one line each, and not line after line. Default: on a terminal that can draw over lines, unless `CI` or
+   * `NO_COLOR` is set or `TERM` is `dumb`.
+   */
+  readonly live?: boolean | undefined;
+  /** Only what ends: a line for each task that has ended (with `live` none), and one for the run, without a table. Default false. */
+  readonly brief?: boolean | undefined;
+}
+
+/** Whether a stream is a terminal on which lines may be drawn over. */
+export function drawsOver({ isTTY }: ProgressStream): boolean {
+  const { CI = "", NO_COLOR = "", TERM } = process.env;
+  return isTTY === true && NO_COLOR === "" && TERM !== "dumb" && ["", "0", "false"].includes(CI);
+}
+
+/** Whether the terminal of the process shows more than ASCII: not where Windows may use a code page, nor on the Linux console. */
+export function showsUnicode(): boolean {
+  const { TERM, TERM_PROGRAM, WT_SESSION } = process.env;
+  if (process.platform === "win32")
+    return WT_SESSION !== undefined || TERM_PROGRAM === "vscode" || TERM === "xterm-256color";
+  const { LC_ALL, LC_CTYPE, LANG } = process.env;
+  const locale = [LC_ALL, LC_CTYPE, LANG].find((value) => value !== undefined && value !== "");
+  return TERM !== "linux" && (locale === undefined || /utf-?8/i.test(locale));
 }
 
 /** Applies the defaults. @throws ValidationError for what does not fit. */
@@ -22,9 +48,12 @@ export function resolveConsoleProgressOptions(options: ConsoleProgressOptions): 
   readonly stream: ProgressStream;
   readonly color: boolean;
   readonly errors: boolean;
+  readonly live: boolean;
+  readonly brief: boolean;
 } {
-  checkOptions("consoleProgress", options, ["stream", "color", "errors"]);
-  requireBoolean("consoleProgress errors", options.errors);
+  checkOptions("consoleProgress", options, ["stream", "color", "errors", "live", "brief"]);
+  for (const name of ["errors", "live", "brief"] as const)
+    requireBoolean(`consoleProgress ${name}`, options[name]);
   const stream: ProgressStream = options.stream === undefined ? process.stdout : options.stream;
   if (typeof stream !== "object" || stream === null || typeof stream.write !== "function") {
     throw new ValidationError(
@@ -37,6 +66,7 @@ export function resolveConsoleProgressOptions(options: ConsoleProgressOptions): 
     );
   }
   const allowed = (process.env["NO_COLOR"] ?? "") === "";
-  const { color = stream.isTTY === true, errors = true } = options;
-  return { stream, color: allowed && color, errors };
+  const { color = stream.isTTY === true, errors = true, brief = false } = options;
+  const { live = drawsOver(stream) } = options;
+  return { stream, color: allowed && color, errors, live, brief };
 }

@@ -1,28 +1,45 @@
 import type { Plugin } from "../../../contracts/plugin.js";
 import type { ConsoleProgressOptions } from "./console-options.js";
 import { definePlugin } from "../../../contracts/plugin.js";
-import { resolveConsoleProgressOptions } from "./console-options.js";
+import { resolveConsoleProgressOptions, showsUnicode } from "./console-options.js";
+import { FOLLOWED, LiveProgress } from "./live-progress.js";
+import { hasRegion } from "./live-region.js";
 import { ProgressPrinter, SHOWN } from "./progress-printer.js";
 import { painter } from "./terminal-text.js";
 
 export type { ConsoleProgressOptions, ProgressStream } from "./console-options.js";
 
 /**
- * Shows on the console how runs get on: a line when a task starts, ends or fails, for every tool call, retry and warning, and a table at the end of
- * each run. Colours only on a terminal. Answers themselves are not printed. Where several runs are in progress, their lines have the run's id.
+ * Shows on the console how runs get on. On a terminal: one line for each task, changed in place, below a line with the time, the tokens and the cost so
+ * far; the lines give way to what the program writes, and are removed at the end. Elsewhere: a line when a task starts, ends or fails, for every tool
+ * call, retry and warning. At the end of each run a table; with `brief` one line. Colours only on a terminal. Answers themselves are not printed. Where
+ * several runs are in progress, their lines have the run's id.
  * @throws ValidationError for an unknown option or a stream without `write`.
  */
 export function consoleProgress(options: ConsoleProgressOptions = {}): Plugin {
-  const { stream, color, errors } = resolveConsoleProgressOptions(options);
+  const { stream, color, errors, live, brief } = resolveConsoleProgressOptions(options);
+  const paint = painter(color);
+  let view: LiveProgress | undefined;
   return definePlugin({
     name: "observability-console",
     apply({ events }) {
-      const printer = new ProgressPrinter(
-        (text) => void stream.write(text),
-        painter(color),
-        errors,
-      );
+      if (live && !hasRegion(stream)) {
+        const others = stream === process.stdout && process.stderr.isTTY ? [process.stderr] : [];
+        const shown = (view = new LiveProgress({
+          ...{ stream, others, paint, unicode: showsUnicode() },
+          printer: (write) =>
+            new ProgressPrinter(write, paint, { errors, brief, detail: "faults" }),
+        }));
+        events.on((e, redactor) => shown.handle(e, redactor), { only: [...SHOWN, ...FOLLOWED] });
+        return;
+      }
+      const detail = brief ? "ends" : undefined;
+      const write = (text: string): void => void stream.write(text);
+      const printer = new ProgressPrinter(write, paint, { errors, brief, detail });
       events.on((e, redactor) => printer.handle(e, redactor), { only: SHOWN });
+    },
+    dispose() {
+      view?.close();
     },
   });
 }

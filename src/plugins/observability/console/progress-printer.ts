@@ -20,7 +20,18 @@ export const SHOWN: readonly EventType[] = [
   "task_failed",
   "tool_called",
   "retry_scheduled",
+  "usage_recorded",
 ];
+
+/** What a printer prints. */
+export interface PrinterOptions {
+  /** Whether errors of runs are printed. Default true. */
+  readonly errors?: boolean | undefined;
+  /** `ends`: of tasks only their ends; `faults`: only failures, warnings and the ends of runs. Default: every event of `SHOWN`. */
+  readonly detail?: "ends" | "faults" | undefined;
+  /** One line at the end of a run instead of a table, and none at its start. Default false. */
+  readonly brief?: boolean | undefined;
+}
 
 /** Prints the events of runs as lines; each line is one write, so that those of concurrent runs stay whole. */
 export class ProgressPrinter {
@@ -30,14 +41,21 @@ export class ProgressPrinter {
   #redactor: Redactor | undefined;
   readonly #runs = new Map<string, RunProgress>();
   readonly #errors: boolean;
+  readonly #detail: PrinterOptions["detail"];
+  readonly #brief: boolean;
   /** By run: failures whose reasons are not printed yet, because the error of the run may hold them. */
   readonly #unexplained = new Map<string, Ev<"task_failed">[]>();
 
-  /** `errors`: whether errors of runs are printed. */
-  constructor(write: (text: string) => void, paint: Paint, errors = true) {
+  constructor(
+    write: (text: string) => void,
+    paint: Paint,
+    { errors = true, detail, brief = false }: PrinterOptions = {},
+  ) {
     this.#write = write;
     this.#paint = paint;
     this.#errors = errors;
+    this.#detail = detail;
+    this.#brief = brief;
   }
 
   /** Prints an event; those of other types are passed over. */
@@ -48,6 +66,7 @@ export class ProgressPrinter {
   }
 
   #show(e: EnsembleEvent): void {
+    if (e.type === "usage_recorded") return this.#runs.get(e.runId)?.spent.add(e);
     if (e.type !== "run_failed" && e.type !== "task_failed") this.#explain(e.runId, "");
     switch (e.type) {
       case "ensemble_started":
@@ -74,6 +93,7 @@ export class ProgressPrinter {
 
   #runStarted(e: Ev<"ensemble_started">): void {
     this.#runs.set(e.runId, new RunProgress());
+    if (this.#brief || this.#detail === "faults") return;
     this.#line(
       e,
       this.#paint(
@@ -86,17 +106,24 @@ export class ProgressPrinter {
   #runCompleted(e: Ev<"ensemble_completed">): void {
     const style =
       e.exitReason === "COMPLETED" ? "green" : e.exitReason === "ERROR" ? "red" : "yellow";
+    const run = this.#runs.get(e.runId);
+    if (this.#brief) {
+      this.#line(e, this.#paint(style, run?.total(e) ?? e.exitReason));
+      this.#runs.delete(e.runId);
+      return;
+    }
     const head = this.#paint(
       style,
       `Run ${printableLine(e.runId, 80)} ${e.exitReason} after ${readableDuration(e.durationMs)}`,
     );
-    const table = this.#runs.get(e.runId)?.summary(e) ?? [];
+    const table = run?.summary(e) ?? [];
     this.#runs.delete(e.runId);
     this.#write(["", head, ...table, ""].map((line) => `${line}\n`).join(""));
   }
 
   #taskStarted(e: Ev<"task_started">): void {
     this.#runs.get(e.runId)?.started(e);
+    if (this.#detail !== undefined) return;
     const place = e.taskIndex > 0 ? `[${e.taskIndex}/${e.totalTasks}] ` : "";
     this.#line(
       e,
@@ -106,6 +133,7 @@ export class ProgressPrinter {
 
   #taskCompleted(e: Ev<"task_completed">): void {
     this.#runs.get(e.runId)?.completed(e);
+    if (this.#detail === "faults") return;
     const used = `${readableDuration(e.durationMs)}, ${readableCount(e.tokenCount)} tokens, ${counted(e.toolCallCount, "tool call")}`;
     this.#line(e, `${this.#paint("green", "done")}  ${this.#name(e)}: ${used}`);
   }
@@ -139,6 +167,7 @@ export class ProgressPrinter {
 
   #toolCalled(e: Ev<"tool_called">): void {
     this.#runs.get(e.runId)?.toolCalled(e);
+    if (this.#detail !== undefined) return;
     const outcome =
       e.outcome === "SUCCESS"
         ? this.#paint("dim", "ok")
@@ -150,6 +179,7 @@ export class ProgressPrinter {
   }
 
   #retry(e: Ev<"retry_scheduled">): void {
+    if (this.#detail === "faults") return;
     const text = `attempt ${e.attempt} in ${readableDuration(e.delayMs)}: ${printableLine(e.reason, 200)}`;
     this.#line(e, `  ${this.#paint("yellow", "retry")} ${this.#name(e)} ${text}`);
   }

@@ -1,5 +1,7 @@
 import type { Ev } from "../../../contracts/events.js";
+import { formatCost } from "../shared/format-cost.js";
 import { textTable } from "./summary-table.js";
+import { counted } from "../../../util/text.js";
 import { readableCount, readableDuration, readableRole } from "./terminal-text.js";
 import { printableLine } from "../../../util/printable.js";
 
@@ -30,8 +32,33 @@ export function isStopped({ cause }: Ev<"task_failed">): boolean {
   );
 }
 
+/** What a run has used so far. */
+export class RunSpending {
+  #cost = 0;
+  #unpriced = 0;
+  #currency: string | undefined;
+  /** Reported tokens. */
+  tokens = 0;
+
+  add({ inputTokens, outputTokens, cost, currency }: Ev<"usage_recorded">): void {
+    this.tokens += Math.max(0, inputTokens) + Math.max(0, outputTokens);
+    this.#currency ??= currency;
+    this.#cost += cost ?? 0;
+    if (cost === undefined && (inputTokens !== 0 || outputTokens !== 0)) this.#unpriced++;
+  }
+
+  /** `, $0.0042`; nothing where no call has a price. */
+  money(): string {
+    if (this.#currency === undefined) return "";
+    const [totalCost, unpricedCalls] = [this.#cost, this.#unpriced];
+    const currency = this.#currency;
+    return `, ${formatCost({ inputCost: 0, outputCost: 0, totalCost, currency, unpricedCalls })}`;
+  }
+}
+
 /** What the summary of one run is made from. */
 export class RunProgress {
+  readonly spent = new RunSpending();
   readonly #rows = new Map<string, Row>();
 
   started(e: Ev<"task_started">): void {
@@ -93,6 +120,14 @@ export class RunProgress {
       String(e.totalToolCalls),
     ];
     return textTable(HEAD, [...rows, totals], 3);
+  }
+
+  /** One line: `COMPLETED: 14 of 14 tasks in 894 ms, 10594 tokens, $0.0042`. */
+  total(e: Ev<"ensemble_completed">): string {
+    const tasks = [...this.#rows.values()];
+    const done = tasks.filter(({ status }) => status === "done").length;
+    const used = `${readableCount(e.totalTokens)} tokens${this.spent.money()}`;
+    return `${e.exitReason}: ${done} of ${counted(tasks.length, "task")} done in ${readableDuration(e.durationMs)}, ${used}`;
   }
 
   #update(taskId: string, change: (row: Row) => Row): void {

@@ -1,3 +1,3 @@
-export { formatCost } from "./format-cost.js";
+export { formatCost } from "../shared/format-cost.js";
 export { usageReport } from "./usage-report.js";
 export type { UsageGrouping, UsageRow } from "./usage-report.js";

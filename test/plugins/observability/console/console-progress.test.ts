@@ -77,6 +77,15 @@ function done(runId: string, taskId = "research", tokenCount = 30): EnsembleEven
     taskOutput: output("SECRET"),
   };
 }
+function usage(runId: string): EnsembleEvent {
+  return {
+    ...base,
+    ...{ runId, taskId: "research", agentRole: "Researcher", purpose: "task", tags: {} },
+    ...{ type: "usage_recorded", provider: "openai", modelId: "m", latencyMs: 1, attempt: 1 },
+    ...{ inputTokens: 20, outputTokens: 10, cachedInputTokens: 0, reasoningTokens: 0 },
+    ...{ outcome: "ok", cost: 0.0042, currency: "USD" },
+  };
+}
 function failed(runId: string, reason: string): EnsembleEvent {
   const place = { taskIndex: 2, totalTasks: 2, taskDescription: "Write", attempt: 1, failedAt: at };
   return {
@@ -235,11 +244,31 @@ describe("consoleProgress", () => {
 
   it("colours on a terminal or with the option, but never with NO_COLOR", () => {
     const escape = "\u001b[";
-    expect(printed([start("r1")], {}, true).join("")).to.contain(escape);
+    expect(printed([start("r1")], { live: false }, true).join("")).to.contain(escape);
     expect(printed([start("r1")], { color: true }).join("")).to.contain(escape);
-    expect(printed([start("r1")], { color: false }, true).join("")).not.to.contain(escape);
+    expect(printed([start("r1")], { color: false, live: false }, true).join("")).not.to.contain(
+      escape,
+    );
     setEnvironment({ NO_COLOR: "1" });
     expect(printed([start("r1")], { color: true }, true).join("")).not.to.contain(escape);
+  });
+
+  it("prints with `brief` the ends of tasks, and one line for the run", () => {
+    const writes = printed(
+      [start("r1"), task("r1"), toolCalled("r1", "search"), done("r1"), usage("r1"), end("r1")],
+      { brief: true },
+    );
+    expect(writes).to.deep.equal([
+      "done  research (Researcher): 1.5 s, 30 tokens, 1 tool call\n",
+      "COMPLETED: 1 of 1 task done in 3.2 s, 30 tokens, $0.0042\n",
+    ]);
+  });
+
+  it("marks a cost with `brief` as incomplete where a call has no price", () => {
+    const unpriced = { ...usage("r1"), cost: undefined } as EnsembleEvent;
+    expect(
+      printed([start("r1"), usage("r1"), unpriced, end("r1")], { brief: true }).join(""),
+    ).to.include("at least $0.0042");
   });
 
   it("lets no text from outside paint the terminal or break a line", () => {

@@ -1,0 +1,116 @@
+import { spawn, spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { expect } from "chai";
+import { Screen } from "../plugins/observability/console/screen.js";
+import { projectRoot } from "../support/project.js";
+import { ProjectFolder } from "./project-folder.js";
+
+const COMMAND = join(projectRoot, "dist/bundle/cli/main.js");
+const TEAM = `import { Ensemble, Task } from "agentensemble";
+import { execSync } from "node:child_process";
+const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+const handler = (ms) => async () => { await wait(ms); return "done"; };
+const names = Array.from({ length: 5 }, (_, n) => "a task with quite a long name, number " + n);
+const tasks = names.map((name, n) => new Task({ name, description: "x", handler: handler(200 + 100 * n) }));
+if (process.env.NARROWS) tasks.push(new Task({ name: "narrow", description: "x", handler: async () => {
+  await wait(300);
+  execSync("stty cols 40", { stdio: "inherit" });
+  return "done";
+} }));
+if (process.env.WAITS) tasks.push(new Task({ name: "endless", description: "x", handler: ({ signal }) =>
+  new Promise((_, reject) => { const timer = setInterval(() => {}, 1000); signal.onabort = () => { clearInterval(timer); reject(signal.reason); }; }) }));
+export default new Ensemble({ tasks, workflow: "PARALLEL", maxConcurrency: 8 });
+`;
+const SKIPPED =
+  spawnSync("script", ["--version"]).status === 0 && process.platform === "linux"
+    ? undefined
+    : "needs the command `script` of util-linux";
+
+/** Runs the team in a pseudo-terminal. `onText` sees the output so far, and may type. */
+async function inTerminal(
+  size: readonly [columns: number, rows: number],
+  environment: Readonly<Record<string, string>>,
+  onText: (text: string, type: (keys: string) => void) => void = () => undefined,
+): Promise<{ readonly text: string; readonly code: number | null }> {
+  const folder = new ProjectFolder({ "team.mjs": TEAM });
+  const [columns, rows] = size;
+  const line = `stty cols ${columns} rows ${rows}; '${process.execPath}' '${COMMAND}' run team.mjs`;
+  const env: NodeJS.ProcessEnv = { ...process.env, TERM: "xterm", LC_ALL: "C.UTF-8" };
+  for (const name of ["CI", "NO_COLOR", "FORCE_COLOR", "NODE_OPTIONS"]) delete env[name];
+  const child = spawn(
+    "script",
+    ["--quiet", "--flush", "--return", "--command", line, "/dev/null"],
+    {
+      cwd: folder.path,
+      env: { ...env, ...environment },
+      stdio: ["pipe", "pipe", "inherit"],
+    },
+  );
+  let text = "";
+  child.stdout.setEncoding("utf8").on("data", (more: string) => {
+    text += more;
+    onText(text, (keys) => child.stdin.write(keys));
+  });
+  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+  return { text, code };
+}
+
+describe("the terminal of `agentensemble run`", () => {
+  before(function () {
+    if (SKIPPED === undefined) return;
+    process.stderr.write(`skipped: ${SKIPPED}\n`);
+    this.skip();
+  });
+
+  for (const size of [
+    [80, 24],
+    [40, 24],
+    [40, 5],
+  ] as const)
+    it(`shows no torn line and leaves none behind in ${size[0]} columns and ${size[1]} rows`, async () => {
+      const { text, code } = await inTerminal(size, {});
+      const screen = new Screen(size[0], size[1]);
+      const end = text.indexOf("COMPLETED");
+      screen.write(text.slice(0, text.lastIndexOf("\u001B[J", end)));
+      expect(screen.widest).to.be.below(size[0]).and.above(20);
+      const whole = new Screen(200, 60);
+      whole.write(text);
+      expect(whole.text).to.match(/^\nRun \S+ COMPLETED after [^]*done\n$/);
+      expect(whole.text.match(/a task with quite/g)).to.have.lengthOf(5); // in the table alone
+      expect(code).to.equal(0);
+    });
+
+  it("follows a window that becomes narrower", async () => {
+    const { text, code } = await inTerminal([80, 24], { NARROWS: "1" });
+    const frames = text.slice(0, text.indexOf("COMPLETED")).split("\u001B[J");
+    const widths = frames.map((frame) => {
+      const screen = new Screen(200);
+      screen.write(frame.replace(/\r\u001B\[\d+A$/, ""));
+      return screen.widest;
+    });
+    expect(Math.max(...widths)).to.be.above(40);
+    expect(Math.max(...widths.slice(-3, -1))).to.be.below(40);
+    expect(code).to.equal(0);
+  });
+
+  it("writes no escape where NO_COLOR is set", async () => {
+    const { text, code } = await inTerminal([80, 24], { NO_COLOR: "1" });
+    expect(text).to.include("start [1/5] a task").and.not.include("\u001B");
+    expect(code).to.equal(0);
+  });
+
+  it("leaves the terminal in order after Ctrl-C", async () => {
+    let typed = false;
+    const { text, code } = await inTerminal([80, 24], { WAITS: "1" }, (shown, type) => {
+      if (typed || !shown.includes("endless")) return;
+      typed = true;
+      type("\u0003");
+    });
+    const screen = new Screen(80);
+    screen.write(text.replace("^C", ""));
+    expect(screen.text).to.include("SIGINT: the run is being cancelled").and.include("CANCELLED");
+    expect(screen.isAtLineStart).to.equal(true);
+    expect(text).not.to.include("\u001B[?");
+    expect(code).to.equal(130);
+  });
+});
