@@ -1,7 +1,10 @@
-// Packs the package and create-agentensemble, creates a project from each template with the packed program, installs it with npm, and runs its tests and,
-// where it is a program that ends, its start. Prints the time and the size of each.
+// Packs the package and create-agentensemble, creates a project from each template with the packed program, installs it with npm, runs its tests and
+// starts it: a program has to end, a service has to answer. Prints the time and the size of each.
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { inTemporaryFolder, output, root } from "./packed-project.mjs";
 
 const FLAGS = ["--no-audit", "--no-fund", "--ignore-scripts"];
@@ -18,13 +21,40 @@ function pack(folder, target) {
   return join(target, filename);
 }
 
+/** The ports of the templates that serve, and a path of each. */
+const SERVERS = { chat: "3917/", service: "7329/api/health/ready" };
+
+/** Runs `npm start`. With an address the project serves: it has to answer there, and to end when it is asked to. */
+async function startProject(project, address) {
+  const keys = { OPENAI_API_KEY: "", ANTHROPIC_API_KEY: "", AGENTENSEMBLE_MODEL: "" };
+  if (address === undefined) return void output(project, "npm", ["start"], keys);
+  const [port] = address.split("/");
+  const options = {
+    cwd: project,
+    stdio: "ignore",
+    detached: true,
+    env: { ...process.env, ...keys, PORT: port },
+  };
+  const child = spawn("npm", ["start"], options);
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  let answer;
+  for (let attempt = 0; attempt < 600 && !answer?.ok; attempt++) {
+    await sleep(100);
+    answer = await fetch(`http://127.0.0.1:${address}`).catch(() => undefined);
+  }
+  process.kill(-child.pid, "SIGTERM"); // npm and what it has started
+  await ended;
+  assert.ok(answer?.ok, `${project} answers at ${address}`);
+}
+
 await inTemporaryFolder(async (folder) => {
   output(root, "npm", ["run", "build"]);
   const main = pack(root, folder);
   const create = pack(join(root, "create-agentensemble"), folder);
   output(folder, "npm", ["install", ...FLAGS, "--prefix", join(folder, "tool"), create]);
   const program = join(folder, "tool/node_modules/create-agentensemble/index.js");
-  for (const template of ["minimal", "research", "service", "evaluation"]) {
+  const templates = readdirSync(join(root, "create-agentensemble/templates"));
+  for (const template of templates.filter((name) => name !== "base")) {
     const project = join(folder, template);
     const started = performance.now();
     output(folder, process.execPath, [program, project, "--template", template, "--use", main]);
@@ -32,14 +62,11 @@ await inTemporaryFolder(async (folder) => {
     const installed = performance.now();
     output(project, "npm", ["test"]);
     const tested = performance.now();
-    if (template === "minimal" || template === "research") {
-      const text = output(project, "npm", ["start"], { AGENTENSEMBLE_MODEL: "offline:extractive" });
-      assert.match(text, /COMPLETED/);
-    }
+    await startProject(project, SERVERS[template]);
     const size = output(project, "du", ["-sm", "node_modules"]).split("\t")[0];
     const seconds = (from, to) => ((to - from) / 1000).toFixed(1);
     console.log(
-      `${template}: created and installed in ${seconds(started, installed)} s (${size} MB), tests in ${seconds(installed, tested)} s`,
+      `${template}: created and installed in ${seconds(started, installed)} s (${size} MB), tests in ${seconds(installed, tested)} s, start in ${seconds(tested, performance.now())} s`,
     );
   }
 });

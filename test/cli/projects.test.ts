@@ -27,10 +27,15 @@ const templates = join(projectRoot, "create-agentensemble/templates");
 const create = (template: string, folder: string): Promise<string> =>
   createProject({ template, folder, templates, version: "^1.2.3" });
 
+const INSTALLED = [
+  ...["tsx", "zod", "wink-nlp", "wink-eng-lite-web-model", "hono", "@hono/node-server"],
+  ...["ai", "@ai-sdk/react", "esbuild", "react", "react-dom"],
+];
+
 /** Installs the packages that a new project uses. */
 function installInto(project: string): void {
   const links = { agentensemble: projectRoot };
-  for (const name of ["tsx", "zod", "wink-nlp", "wink-eng-lite-web-model"])
+  for (const name of INSTALLED)
     Object.assign(links, { [name]: join(projectRoot, "node_modules", name) });
   for (const [name, target] of Object.entries(links)) {
     const path = join(project, "node_modules", name);
@@ -54,7 +59,13 @@ describe("a new project", () => {
       expect(name).to.equal("my-team");
       expect(dependencies["agentensemble"]).to.equal("^1.2.3");
       expect(readFileSync(join(folder, "README.md"), "utf8")).to.match(/^# my-team\n/);
-      expect(readdirSync(folder)).to.include.members([".gitignore", ".env.example", "src", "test"]);
+      expect(readdirSync(folder)).to.include.members([
+        ".gitignore",
+        ".env.example",
+        "AGENTS.md",
+        "src",
+        "test",
+      ]);
       expect(stepsAfterCreation(folder, template)).to.include(`  cd ${folder}\n  npm install`);
       installInto(folder);
       const tests = readdirSync(join(folder, "test")).map((file) => join("test", file));

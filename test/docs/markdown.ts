@@ -13,10 +13,11 @@ export interface CodeBlock {
   readonly example: string | undefined;
 }
 
-/** README.md and all pages below docs/, relative to the project. */
+/** README.md, AGENTS.md and all pages below docs/, relative to the project. */
 export function documentationPages(): readonly string[] {
   const pages = readdirSync(join(projectRoot, "docs"), { recursive: true, encoding: "utf8" });
   return [
+    "AGENTS.md",
     "README.md",
     ...pages
       .filter((file) => file.endsWith(".md"))

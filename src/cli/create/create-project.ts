@@ -6,6 +6,7 @@ import { basename, dirname, join, resolve } from "node:path";
 export const TEMPLATES: Readonly<Record<string, string>> = {
   minimal: "two agents, one after the other",
   research: "a research team that reads a folder in parallel",
+  chat: "a chat in a web page, with tools and an approval",
   service: "a service with a queue, over HTTP",
   evaluation: "a team with a dataset, scorers, and a test that keeps the scores",
 };
