@@ -24,7 +24,7 @@ function cells([a, b]: readonly [RunMeasures | null, RunMeasures | null]): reado
 }
 
 function taskLines(task: TaskDifference, paint: Paint): readonly string[] {
-  const { taskId, difference, tools, outcome } = task;
+  const { taskId, difference, tools, outcome, prompts, models } = task;
   const [before, after] = outcome;
   const head = `${printableLine(taskId, 60)}${task.attempt > 1 ? ` attempt ${task.attempt}` : ""}`;
   const outcomes =
@@ -32,6 +32,8 @@ function taskLines(task: TaskDifference, paint: Paint): readonly string[] {
       ? [`${head}: ${printableLine(before, 30)}, now ${printableLine(after, 30)}`]
       : [];
   return [
+    ...pairLines(`${head}, first line of the prompt that differs:`, prompts, paint),
+    ...pairLines(`${head}, model:`, models, paint),
     ...outcomes,
     ...pairLines(`${head}, first tool call that differs:`, tools, paint),
     ...pairLines(`${head}, first line that differs:`, difference, paint),
@@ -67,7 +69,10 @@ function differenceText(d: TraceDifference, paint: Paint): string {
     pairLines(`Input '${printableLine(name, 60)}':`, values, paint),
   );
   const changes = [...inputs, ...d.tasks.flatMap((task) => taskLines(task, paint))];
-  const end = d.different ? "The runs differ." : "Same inputs, tasks, tool results and outputs.";
+  const end =
+    d.first === null
+      ? "Same inputs, tasks, prompts, tool results and outputs."
+      : `The runs differ. They part first at ${printableLine(d.first, 80)}.`;
   return [
     `${printableLine(d.runs[0], 80)} | ${printableLine(d.runs[1], 80)}`,
     "",

@@ -7,7 +7,7 @@ export interface RunMeasures extends SpentInTrace {
   readonly durationMs: number;
 }
 
-/** How a task of two runs compares. `difference` is the first line that is not the same in both outputs, `tools` the first tool call or delegation. */
+/** How a task of two runs compares. `difference` is the first line that is not the same in both outputs, `tools` the first tool call or delegation, `prompts` the first line of the prompts; `models` are those that were asked. */
 export interface TaskDifference {
   readonly taskId: string;
   readonly attempt: number;
@@ -16,6 +16,8 @@ export interface TaskDifference {
   readonly measures: readonly [RunMeasures | null, RunMeasures | null];
   readonly difference: readonly [string, string] | null;
   readonly tools: readonly [string, string] | null;
+  readonly prompts: readonly [string, string] | null;
+  readonly models: readonly [string, string] | null;
 }
 
 /** An input that two runs do not share; `null` where a run has none of that name. */
@@ -27,6 +29,8 @@ export interface InputDifference {
 /** How two runs compare. Times, tokens and costs alone are no difference. */
 export interface TraceDifference {
   readonly different: boolean;
+  /** Where the runs part first: `input 'topic'`, `task 'ask': prompt`. `null` for runs that are the same. */
+  readonly first: string | null;
   readonly runs: readonly [string, string];
   readonly exitReasons: readonly [string, string];
   readonly inputs: readonly InputDifference[];
@@ -90,10 +94,51 @@ function inputDifferences(a: TraceView, b: TraceView): readonly InputDifference[
     .map((name) => ({ name, values: [left.get(name) ?? null, right.get(name) ?? null] }));
 }
 
+/** The first lines of two prompts that differ. A trace without prompts has the description. */
+function firstPromptLine(a: TaskView, b: TaskView): readonly [string, string] | null {
+  const both = a.prompts !== null && b.prompts !== null;
+  const text = ({ prompts, description }: TaskView): string =>
+    both && prompts !== null ? `${prompts.system}\n${prompts.user}` : description;
+  return firstDifference(text(a), text(b));
+}
+
+/** The models that answered, each once. */
+function modelsOf({ calls }: TaskView): string {
+  return [...new Set(calls.map(({ model }) => model))].join(", ");
+}
+
+/** Where a task differs first, in the order of its work. */
+function firstPart(task: TaskDifference): string | undefined {
+  const { status, prompts, models, tools, outcome } = task;
+  if (status === "same") return undefined;
+  if (status !== "changed") return status;
+  if (prompts !== null) return "prompt";
+  if (models !== null) return "model";
+  if (tools !== null) return "tool call";
+  return outcome[0] === outcome[1] ? "output" : "outcome";
+}
+
+/** The first difference of two runs: their inputs come before their tasks. */
+function firstOf(
+  inputs: readonly InputDifference[],
+  tasks: readonly TaskDifference[],
+): string | null {
+  const [input] = inputs;
+  if (input !== undefined) return `input '${input.name}'`;
+  for (const task of tasks) {
+    const part = firstPart(task);
+    if (part !== undefined) return `task '${task.taskId}': ${part}`;
+  }
+  return null;
+}
+
 function compare(a: TaskView, b: TaskView): TaskDifference {
   const difference = firstDifference(a.output ?? "", b.output ?? "");
   const tools = firstAction(a, b);
-  const same = difference === null && tools === null && a.outcome === b.outcome;
+  const prompts = firstPromptLine(a, b);
+  const models = firstDifference(modelsOf(a), modelsOf(b));
+  const found = [difference, tools, prompts, models];
+  const same = found.every((pair) => pair === null) && a.outcome === b.outcome;
   return {
     taskId: a.taskId,
     attempt: a.attempt,
@@ -102,6 +147,8 @@ function compare(a: TaskView, b: TaskView): TaskDifference {
     measures: [measuresOf(a), measuresOf(b)],
     difference,
     tools,
+    prompts,
+    models,
   };
 }
 
@@ -117,6 +164,8 @@ function unmatched(task: TaskView, status: "added" | "removed"): TaskDifference 
     measures: status === "added" ? [null, measures] : [measures, null],
     difference: null,
     tools: null,
+    prompts: null,
+    models: null,
   };
 }
 
@@ -130,11 +179,11 @@ export function compareTraces(a: TraceView, b: TraceView): TraceDifference {
   const added = [...right].filter(([key]) => !left.has(key));
   const tasks = [...ofLeft, ...added.map(([, task]) => unmatched(task, "added"))];
   const inputs = inputDifferences(a, b);
+  const exit = a.exitReason === b.exitReason ? null : "exit reason";
+  const first = firstOf(inputs, tasks) ?? exit;
   return {
-    different:
-      inputs.length > 0 ||
-      a.exitReason !== b.exitReason ||
-      tasks.some(({ status }) => status !== "same"),
+    different: first !== null,
+    first,
     runs: [a.runId, b.runId],
     exitReasons: [a.exitReason, b.exitReason],
     inputs,

@@ -448,7 +448,7 @@ describe("agentensemble trace", () => {
       const { code, stdout } = await project.run(["trace", "diff", "foreign.json", "later.json"]);
       expect(code).to.equal(0);
       expect(stdout)
-        .to.include("Same inputs, tasks, tool results and outputs.")
+        .to.include("Same inputs, tasks, prompts, tool results and outputs.")
         .and.match(/Total .*11 \| 99/);
     });
 
@@ -471,7 +471,36 @@ describe("agentensemble trace", () => {
       expect(stdout)
         .to.include(`Input 'topic':\n- (none)\n+ "owls"`)
         .and.match(/task-1, first tool call that differs:\n- [^\n]+\n\+ [^\n]*another result/)
-        .and.include("The runs differ.");
+        .and.include("The runs differ. They part first at input 'topic'.");
+    });
+
+    it("finds other prompts and other models, and names where the runs part first", () => {
+      const [task, ...others] = foreign.tasks;
+      if (task === undefined) throw new Error("the trace has tasks");
+      const against = (changes: Partial<typeof task>) =>
+        compareTraces(foreign, { ...foreign, tasks: [{ ...task, ...changes }, ...others] });
+      const head = `task '${task.taskId}'`;
+      const described = against({ description: "other words", prompts: null, output: "other" });
+      expect(described.first).to.equal(`${head}: prompt`);
+      expect(described.tasks[0]?.prompts?.[1]).to.equal("other words");
+      const calls = task.calls.map((call) => ({ ...call, model: "openai:other" }));
+      const model = against({ calls, output: "other" });
+      expect(model.first).to.equal(`${head}: model`);
+      expect(model.tasks[0]?.models?.[1]).to.equal("openai:other");
+      expect(against({ output: "other" }).first).to.equal(`${head}: output`);
+      expect(against({ outcome: "failed" }).first).to.equal(`${head}: outcome`);
+      expect(against({ taskId: "new" }).first).to.equal(`${head}: removed`);
+      expect(compareTraces(foreign, { ...foreign, exitReason: "ERROR" }).first).to.equal(
+        "exit reason",
+      );
+      const prompts = (user: string) => ({
+        ...foreign,
+        tasks: [{ ...task, prompts: { system: "s", user } }],
+      });
+      expect(compareTraces(prompts("a\nb"), prompts("a\nc")).tasks[0]?.prompts).to.deep.equal([
+        "b",
+        "c",
+      ]);
     });
 
     it("ends with 1 and names tasks that were added, removed or changed", async () => {
