@@ -20,12 +20,12 @@ export const FOLLOWED: readonly EventType[] = [
 const FRAME_MS = 100;
 const NAME_COLUMNS = 36;
 
-type State = "running" | "done" | "failed" | "stopped";
+type LineState = "running" | "done" | "failed" | "stopped";
 
 /** The signs of the states; the frames of `running` follow each other. */
 interface Signs {
   readonly running: readonly string[];
-  readonly ended: Readonly<Record<Exclude<State, "running">, string>>;
+  readonly ended: Readonly<Record<Exclude<LineState, "running">, string>>;
   readonly cut: string;
 }
 
@@ -39,7 +39,7 @@ const ASCII: Signs = {
   ended: { done: "+", failed: "x", stopped: "=" },
   cut: ".",
 };
-const STYLES: Readonly<Record<State, Style>> = {
+const STYLES: Readonly<Record<LineState, Style>> = {
   running: "cyan",
   done: "green",
   failed: "red",
@@ -50,7 +50,7 @@ interface TaskLine {
   readonly name: string;
   readonly role: string;
   readonly indent: string;
-  state: State;
+  state: LineState;
   startedMs: number;
   durationMs: number;
   tokens: number;
@@ -174,7 +174,7 @@ export class LiveProgress {
     this.#drawSoon();
   }
 
-  #taskEnded({ runId, taskId }: Ev<"task_completed" | "task_failed">, state: State): void {
+  #taskEnded({ runId, taskId }: Ev<"task_completed" | "task_failed">, state: LineState): void {
     const task = this.#runs.get(runId)?.tasks.get(taskId);
     if (task === undefined) return;
     task.durationMs = performance.now() - task.startedMs;

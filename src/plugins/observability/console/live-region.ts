@@ -9,7 +9,7 @@ export interface TerminalStream {
   readonly rows?: number | undefined;
 }
 
-type Write = (this: unknown, ...args: readonly unknown[]) => unknown;
+type RawWrite = (this: unknown, ...args: readonly unknown[]) => unknown;
 
 /** A line on the screen: how it looks, and how many columns it takes. */
 export interface ScreenLine {
@@ -115,7 +115,7 @@ export class LiveRegion {
 
   #watch(stream: TerminalStream): void {
     const before = Object.getOwnPropertyDescriptor(stream, "write");
-    const write = stream.write as Write; // streams take more arguments than the text
+    const write = stream.write as RawWrite; // streams take more arguments than the text
     const watched = Object.assign(
       (...args: readonly unknown[]): unknown => {
         const [chunk] = args;
