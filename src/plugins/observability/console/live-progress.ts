@@ -6,7 +6,7 @@ import type { ScreenLine, TerminalStream } from "./live-region.js";
 import { printableLine } from "../../../util/printable.js";
 import { counted } from "../../../util/text.js";
 import { columnCount, fitColumns, padColumns } from "./column-text.js";
-import { LiveRegion, plainLine, sizeOf } from "./live-region.js";
+import { LiveRegion, plainLine, screenSize } from "./live-region.js";
 import { isStopped, RunSpending } from "./run-progress.js";
 import { readableDuration, readableRole } from "./terminal-text.js";
 
@@ -218,7 +218,7 @@ export class LiveProgress {
     if (this.#asked > 0 || this.#timer === undefined) return;
     this.#drawnMs = performance.now();
     this.#frame++;
-    const { columns, rows } = sizeOf(this.#options.stream);
+    const { columns, rows } = screenSize(this.#options.stream);
     const runs = [...this.#runs.values()];
     const room = Math.max(1, Math.floor((rows - 1) / Math.max(1, runs.length)) - 1);
     const lines = runs.slice(0, rows - 1).flatMap((run) => this.#linesOf(run, columns - 1, room));

@@ -26,7 +26,7 @@ export function plainLine(text: string): ScreenLine {
 }
 
 /** Returns the size of a terminal: 80 columns and 24 rows where it does not report one. */
-export function sizeOf({ columns = 0, rows = 0 }: TerminalStream): {
+export function screenSize({ columns = 0, rows = 0 }: TerminalStream): {
   readonly columns: number;
   readonly rows: number;
 } {
@@ -104,7 +104,7 @@ export class LiveRegion {
 
   /** What removes the drawn lines. A window that has become narrower shows them on more rows. */
   #erasing(): string {
-    const { columns } = sizeOf(this.#stream);
+    const { columns } = screenSize(this.#stream);
     const rows = this.#drawn.reduce(
       (sum, line) => sum + Math.max(1, Math.ceil(line.columns / columns)),
       0,
