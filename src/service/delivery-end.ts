@@ -1,6 +1,9 @@
 import type { Lease, WorkRequest, WorkResponse } from "../contracts/network.js";
 import type { Clock } from "../contracts/runtime.js";
+import type { ForeignUsage } from "../contracts/usage.js";
 import type { DeliveryParts } from "./delivery-parts.js";
+import { WORK_VERSION } from "../contracts/network.js";
+import { cancelledUsageKey } from "../plugins/network/shared/cancelled-usage.js";
 import { UNDELIVERED } from "../plugins/network/shared/dead-letters.js";
 import { startClockTimer } from "../plugins/network/shared/clock-timer.js";
 import { MOST_WEBHOOK_BYTES } from "../plugins/shared/webhooks/webhook-sender.js";
@@ -57,6 +60,7 @@ export class DeliveryEnd {
     if (stored.kind === "refused")
       return this.bury(unstoredResponse(kept, stored.error), messageOf(stored.error));
     const recorded = stored.value;
+    if (!recorded) await this.#keepUsage(kept.usage ?? []); // it may have been cancelled
     await this.conclude(recorded ? kept : undefined);
     this.#finished(kept, recorded);
     await this.#publish(kept);
@@ -76,9 +80,10 @@ export class DeliveryEnd {
     else await this.#deadLetter(`${UNDELIVERED}: ${problem}`);
   }
 
-  /** The canceller has stored the result. */
-  async concludeCancelled(durationMs: number): Promise<void> {
+  /** The canceller has stored the result, without what the run has used. */
+  async concludeCancelled(durationMs: number, usage: readonly ForeignUsage[]): Promise<void> {
     this.#stopTimer();
+    await this.#keepUsage(usage);
     await this.conclude(undefined);
     const status = "CANCELLED";
     this.#parts.events.emit({
@@ -88,6 +93,22 @@ export class DeliveryEnd {
       reason: status,
       durationMs,
       recorded: true,
+    });
+  }
+
+  /** Best effort: a caller that does not learn it counts all that it has reserved. */
+  async #keepUsage(usage: readonly ForeignUsage[]): Promise<void> {
+    const { backend, settings } = this.#parts;
+    const requestId = cancelledUsageKey(this.#lease.request.requestId);
+    const kept: WorkResponse = {
+      v: WORK_VERSION,
+      requestId,
+      status: "CANCELLED",
+      durationMs: 0,
+      usage,
+    };
+    await this.#calls.repeated(() => backend.results.store(requestId, kept, settings.resultTtlMs), {
+      attempts: ATTEMPTS,
     });
   }
 

@@ -2,6 +2,8 @@ import type { Lease, WorkResponse } from "../contracts/network.js";
 import type { ActiveRequest } from "../contracts/service.js";
 import type { DeliveryParts } from "./delivery-parts.js";
 import type { SharedWork } from "./shared-work.js";
+import type { EnsembleOutput } from "../contracts/output.js";
+import type { ForeignUsage } from "../contracts/usage.js";
 import type { WorkFailure } from "./work-response.js";
 import {
   type AgentEnsembleError,
@@ -13,6 +15,7 @@ import { Cancellation } from "../util/abort/cancellation.js";
 import { messageOf } from "../util/errors.js";
 import { CachedResults } from "./cached-results.js";
 import { DeliveryEnd } from "./delivery-end.js";
+import { foreignUsageOf } from "./foreign-usage.js";
 import { judgeRequest } from "./judge-request.js";
 import { LeaseKeeper } from "./lease-keeper.js";
 import { RequestTopics } from "./request-topics.js";
@@ -155,7 +158,7 @@ export class Delivery {
     const { output } = error as { readonly output?: Parameters<typeof failureResponse>[2] };
     if (this.#stopped === "lost" || RunFencedError.find(error) !== undefined) return this.#lost();
     if (this.#stopped === "cancelled") {
-      await this.#end.concludeCancelled(this.#durationMs);
+      await this.#end.concludeCancelled(this.#durationMs, this.#usageOf(output));
       return undefined;
     }
     const delayMs = this.#returnDelayMs(error);
@@ -168,6 +171,10 @@ export class Delivery {
         ? { status: "FAILED", reason: "DEADLINE", error: messageOf(this.#run.reason) }
         : failureOf(error);
     return this.#failed(failure, output);
+  }
+
+  #usageOf(output: EnsembleOutput | undefined): readonly ForeignUsage[] {
+    return foreignUsageOf(output?.metrics.ledger ?? [], this.#parts.settings.name);
   }
 
   /** The delay in ms after which a run that did not fail is delivered again. */

@@ -2,14 +2,17 @@ import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { context } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import { expect } from "chai";
-import type { EnsembleOptions, Remote } from "agentensemble";
-import { Agent, Ensemble, Kernel, RateLimit, Task } from "agentensemble";
+import type { EnsembleOptions, EnsembleOutput, Remote } from "agentensemble";
+import { Agent, AgentEnsembleError, Ensemble, Kernel, RateLimit, Task, tool } from "agentensemble";
 import { mcpServer } from "agentensemble/mcp";
+import { a2a } from "agentensemble/network/a2a";
 import { network, NetworkBackend, NetworkTask } from "agentensemble/network";
 import { otel } from "agentensemble/observability/otel";
 import { ScriptedModel } from "agentensemble/testing";
 import { RecordedSpans } from "../plugins/observability/otel/span-tree.js";
-import { ask, requests } from "./support.js";
+import { SteppingClock } from "./stepping-clock.js";
+import { rejectionOf } from "../support/rejection.js";
+import { aborted, ask, gate, requests } from "./support.js";
 
 const USAGE = { inputTokens: 1_000, outputTokens: 24 };
 
@@ -22,9 +25,37 @@ function kitchen(more: Partial<EnsembleOptions> = {}): Ensemble {
   });
 }
 
+/** A service whose agent calls a model, and then a tool that ends with its run. */
+function slowKitchen(): { readonly ensemble: Ensemble; readonly begun: Promise<void> } {
+  const { opened: begun, open } = gate();
+  const wait = tool({
+    name: "wait",
+    description: "Waits",
+    input: { type: "object", properties: {} },
+    execute: (_input, { signal }) => {
+      open();
+      return aborted(signal);
+    },
+  });
+  const agent = new Agent({ role: "Cook", goal: "Cook", tools: [wait] });
+  const model = new ScriptedModel([{ toolCalls: [{ name: "wait", arguments: {} }], usage: USAGE }]);
+  const cook = new Task({ description: "Cook {context}", agent });
+  return { ensemble: kitchen({ model, shareTasks: { cook } }), begun };
+}
+
 /** An ensemble whose agent calls `cook` once: two calls of 15 tokens. */
-function hotel(place: NetworkBackend | Remote, more: Partial<EnsembleOptions> = {}): Ensemble {
-  const tools = [NetworkTask.from("kitchen", "cook")];
+function hotel(
+  place: NetworkBackend | Remote,
+  {
+    clock,
+    timeoutMs,
+    ...more
+  }: Partial<EnsembleOptions> & {
+    readonly clock?: SteppingClock;
+    readonly timeoutMs?: number;
+  } = {},
+): Ensemble {
+  const tools = [NetworkTask.from("kitchen", "cook", { timeoutMs })];
   return new Ensemble({
     name: "hotel",
     model: new ScriptedModel([
@@ -36,7 +67,10 @@ function hotel(place: NetworkBackend | Remote, more: Partial<EnsembleOptions> = 
     ]),
     tasks: [new Task({ description: "Serve", agent: new Agent({ role: "Waiter", goal: "Serve", tools }) })], // prettier-ignore
     ...more,
-    plugins: [network({ name: "hotel", ensembles: { kitchen: place } }), ...(more.plugins ?? [])],
+    plugins: [
+      network({ name: "hotel", ensembles: { kitchen: place }, clock }),
+      ...(more.plugins ?? []),
+    ],
   });
 }
 
@@ -91,6 +125,43 @@ describe("a caller and a service together", () => {
     };
     await using calling = hotel(remote);
     expect((await calling.run()).metrics.totalTokens).to.equal(30 + 1_024);
+  });
+
+  for (const place of ["a backend", "A2A"] as const)
+    it(`count what a request has used that was cancelled with its caller, over ${place}`, async () => {
+      const backend = NetworkBackend.inMemory();
+      const cooking = slowKitchen();
+      await using serving = cooking.ensemble;
+      const service = await serving.start({ backend, port: 0, signals: false });
+      const remote = place === "A2A" ? a2a(service.url ?? "") : backend;
+      await using calling = hotel(remote);
+      const leaving = new AbortController();
+      const running = rejectionOf(
+        AgentEnsembleError,
+        calling.run({}, { signal: leaving.signal, cancelGraceMs: 20_000 }),
+      );
+      await cooking.begun;
+      leaving.abort();
+      const { output } = (await running) as { readonly output?: EnsembleOutput }; // of a run
+      expect(output?.metrics.totalTokens).to.equal(15 + 1_024);
+    });
+
+  it("count what a request has used whose caller waits no longer", async () => {
+    const backend = NetworkBackend.inMemory();
+    const cooking = slowKitchen();
+    await using serving = cooking.ensemble;
+    await serving.start({ backend, signals: false });
+    const clock = new SteppingClock();
+    await using calling = hotel(backend, { clock, timeoutMs: 60_000, plugins: [clock.plugin()] });
+    const running = calling.run();
+    await cooking.begun;
+    let isOver = false;
+    const ended = running.finally(() => (isOver = true));
+    await clock.advance(60_000);
+    while (!isOver) await clock.advance(10);
+    const { raw, metrics } = await ended;
+    expect(raw).to.equal("served");
+    expect(metrics.totalTokens).to.equal(30 + 1_024);
   });
 
   it("have one rate limit of an agent with the tasks that mcpServer() offers on the same kernel", async () => {

@@ -31,6 +31,7 @@ import {
   reviewEvent,
   taskEvent,
 } from "../shared/a2a/work-task.js";
+import { withCancelledUsage } from "../shared/cancelled-usage.js";
 import { storedIdOf } from "../shared/stored-ids.js";
 import { transportOf } from "../shared/transport.js";
 import { requireRequestId } from "../shared/work-request.js";
@@ -294,7 +295,8 @@ export class CallerRequests implements A2ARequestHandler {
     const storedId = this.#storedId(name);
     const sight = this.#sightOf(name);
     const result = await backend.results.retrieve(storedId);
-    if (result !== undefined) return endedWorkTask(sight, result);
+    if (result !== undefined)
+      return endedWorkTask(sight, await withCancelledUsage(backend, result));
     const state = await backend.queue.status(ensemble, storedId);
     if (state === "QUEUED") return openWorkTask(sight, state);
     if (state === "LEASED") return openWorkTask(sight, state, await reviews.pendingOf(storedId));

@@ -27,7 +27,7 @@ import {
   timeoutText,
 } from "./call-result.js";
 import { ForwardedReviews } from "./forwarded-reviews.js";
-import { callRemote } from "./remote-call.js";
+import { callRemote, cancelRemote } from "./remote-call.js";
 import type { WorkGrant } from "./work-grant.js";
 import { grantFor } from "./work-grant.js";
 
@@ -122,10 +122,10 @@ class ToolCall {
       const end = await this.#call(grant, waitMs, signal);
       if (end.kind === "response") response = end.response;
       if (end.kind === "full") response = this.#nothing("REJECTED");
-      if (end.kind === "late") await this.#cancel(`The caller waited for ${waitMs} ms`);
+      if (end.kind === "late") response = await this.#cancel(`The caller waited for ${waitMs} ms`);
       return this.#resultOf(end, waitMs);
     } catch (error) {
-      if (signal.aborted) await this.#cancel("The caller was cancelled");
+      if (signal.aborted) response = await this.#cancel("The caller was cancelled");
       throw error;
     } finally {
       this.#reviews?.end();
@@ -158,8 +158,8 @@ class ToolCall {
     const ending = this.#call(grant, this.#timeoutMs, closing);
     const first = await target.within(deadlineMs, ending).catch(async (error: unknown) => {
       detach();
-      if (ctx.signal.aborted) await this.#cancel("The caller was cancelled");
-      await grant.settle(undefined);
+      const isOver = ctx.signal.aborted;
+      await grant.settle(isOver ? await this.#cancel("The caller was cancelled") : undefined);
       throw error;
     });
     detach();
@@ -281,12 +281,16 @@ class ToolCall {
     return { ...this.#nothing("FAILED"), reason: "DEADLINE", error: text };
   }
 
-  /** Best effort: a request whose cancellation fails ends by its deadline. */
-  async #cancel(reason: string): Promise<void> {
+  /**
+   * Returns what the request has used, where that is known soon. Best effort: a request whose
+   * cancellation fails ends by its deadline.
+   */
+  async #cancel(reason: string): Promise<WorkResponse | undefined> {
     try {
-      await this.#parts.target.remote.cancel(this.#info.requestId, reason);
+      return await cancelRemote(this.#parts.target, this.#info.requestId, reason);
     } catch (error) {
       if (!AgentEnsembleError.isInstance(error)) throw error;
+      return undefined;
     }
   }
 }

@@ -24,6 +24,8 @@ const RESEND_MS = 5_000;
 /** Pauses in ms after failures of the connection. */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
+/** What waits after the end of the caller has no signal. */
+const NEVER_ABORTED = new AbortController().signal;
 /** Timers may fire so many ms early. */
 const TIMER_MS = 1;
 
@@ -61,6 +63,29 @@ export async function callRemote(call: RemoteCall): Promise<CallEnd> {
     if (left() <= TIMER_MS && !signal.aborted) return { kind: "late", lastError };
   }
   throw signal.reason;
+}
+
+/** Time in ms in which a service reports what a cancelled request has used. */
+const REPORT_MS = 1_000;
+
+/**
+ * Cancels a request. Returns its response with what it has used; `undefined` where that is not
+ * known within a second. @throws NetworkError where the service can't be reached
+ */
+export async function cancelRemote(
+  { remote, clock }: Pick<RemoteCall, "remote" | "clock">,
+  requestId: string,
+  reason: string,
+): Promise<WorkResponse | undefined> {
+  await remote.cancel(requestId, reason);
+  const end = clock.monotonicMs() + REPORT_MS;
+  for (let pauseMs = FIRST_PAUSE_MS / 4; ; pauseMs *= 2) {
+    const leftMs = end - clock.monotonicMs();
+    if (leftMs <= 0) return undefined;
+    const response = await remote.response(requestId, { timeoutMs: Math.ceil(leftMs) });
+    if (response?.status !== "CANCELLED" || response.usage !== undefined) return response;
+    await paused(Math.min(pauseMs, leftMs), clock, NEVER_ABORTED);
+  }
 }
 
 /** Deadlines travel as the time that is left. */

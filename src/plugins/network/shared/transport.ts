@@ -21,6 +21,7 @@ import {
 import { systemClock } from "../../../util/runtime.js";
 import { startClockTimer } from "./clock-timer.js";
 import { sendDecision } from "./decisions.js";
+import { withCancelledUsage } from "./cancelled-usage.js";
 import { cancelTopic, progressTopic } from "./topic-names.js";
 import { checkWorkRequest } from "./work-request.js";
 
@@ -91,7 +92,8 @@ class BackendTransport implements Transport {
         ? undefined
         : await this.#backend.topics.subscribe(progressTopic(requestId), onProgress);
     try {
-      return await this.#awaited(requestId, options);
+      const response = await this.#awaited(requestId, options);
+      return response && (await withCancelledUsage(this.#backend, response));
     } finally {
       leave?.();
     }
@@ -113,6 +115,7 @@ class BackendTransport implements Transport {
       reason: "CANCELLED",
       error: reason,
       durationMs: 0,
+      ...(state === "QUEUED" && { usage: [] }), // no run that could report it
     };
     if (!(await results.store(requestId, cancelled, this.#settings.resultTtlMs))) return false;
     await topics.publish(cancelTopic(requestId), { reason });
