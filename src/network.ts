@@ -14,9 +14,14 @@ export { redriveLetter } from "./plugins/network/shared/dead-letters.js";
 export { sharedLimits } from "./plugins/network/limits/index.js";
 export { webhook } from "./plugins/network/ingress/webhook.js";
 export type { WebhookDelivery, WebhookIngressOptions } from "./plugins/network/ingress/webhook.js";
-export { defineProgram } from "./contracts/program.js";
+export { defineProgram } from "./ensemble/define-program.js";
 export type { QueueLimits, QueueOptions } from "./contracts/queue-options.js";
-export type { Program, ProgramEnsemble, ProgramOptions } from "./contracts/program.js";
+export type {
+  Program,
+  ProgramEnsemble,
+  ProgramFunction,
+  ProgramOptions,
+} from "./ensemble/define-program.js";
 export { NetworkTokens, WORK_VERSION } from "./contracts/network.js";
 export type { BackendParts } from "./plugins/network/shared/backend-of.js";
 export type { FileBackendOptions } from "./plugins/network/shared/file/file-backend.js";

@@ -1,4 +1,4 @@
-import type { ProgramOptions } from "../contracts/program.js";
+import type { QueueOptions } from "../contracts/queue-options.js";
 import type { Service, StartOptions } from "../contracts/service.js";
 import { ValidationError } from "../contracts/errors.js";
 import { preview } from "../contracts/validation.js";
@@ -15,7 +15,7 @@ export type StartableEnsemble = LoadedEnsemble & {
 /** What a file exports for `serve`, `worker` and `submit`. */
 export interface LoadedProgram {
   readonly ensembles: readonly StartableEnsemble[];
-  readonly queues: ProgramOptions["queues"];
+  readonly queues: Readonly<Record<string, QueueOptions>> | undefined;
 }
 
 /**

@@ -20,6 +20,7 @@ import {
 } from "../contracts/errors.js";
 import { Task } from "../contracts/task.js";
 import { Tokens } from "../contracts/tokens.js";
+import { preview } from "../contracts/validation.js";
 import { dagOf, describePlan } from "../diagram/dag.js";
 import { resumeRun } from "./resume-run.js";
 import { mermaidOf } from "../diagram/mermaid.js";
@@ -36,7 +37,9 @@ import { follow } from "../engine/run/create-run.js";
 import { executeRun } from "../engine/run/execute-run.js";
 import { sharingOrigin } from "../contracts/derived-options.js";
 import { Settings } from "../engine/plan/settings.js";
+import { fixedTree, requireTeam, type TeamRequest } from "./made-team.js";
 import { openKernel } from "./open-kernel.js";
+import { snapshotOf } from "./options-snapshot.js";
 import { isShared } from "./service-options.js";
 import { servicePorts } from "./service-ports.js";
 import { ServiceSlot, type StopOptions } from "./service-slot.js";
@@ -64,6 +67,8 @@ export class Ensemble<In = Inputs> {
   readonly #kernel: Kernel;
   readonly #internals: KernelInternals;
   readonly #owned: boolean;
+  /** Makes the team of a run from its inputs. Absent for a fixed team. */
+  #makeTeam: ((inputs: Inputs) => unknown) | undefined;
   readonly #service = new ServiceSlot(() =>
     servicePorts({
       options: this.#options,
@@ -102,6 +107,19 @@ export class Ensemble<In = Inputs> {
     this.#internals = internals;
     this.#kernel = kernel;
     this.#internals.attach(this.#access());
+  }
+
+  /**
+   * An ensemble whose runs are those of the ensembles that a function makes of their inputs, with the name and the kernel of this one.
+   * For `defineProgram()`. @internal
+   */
+  static ofInputs(
+    options: Pick<EnsembleOptions, "name" | "plugins">,
+    make: (inputs: Inputs) => unknown,
+  ): Ensemble {
+    const ensemble = new Ensemble(options);
+    ensemble.#makeTeam = make;
+    return ensemble;
   }
 
   /** The `name` option. */
@@ -190,9 +208,9 @@ export class Ensemble<In = Inputs> {
   }
 
   async #explain(inputs: Inputs): Promise<Explanation> {
-    const request = await this.#typed(this.#request(inputs, {}));
+    const request = await this.#typed(await this.#withTeam(this.#request(inputs, {})));
     await this.#internals.ready();
-    const form = inputFormOf(this.#options);
+    const form = inputFormOf(request.options);
     const explanation = await explain(request);
     return form === undefined ? explanation : { ...explanation, inputs: form };
   }
@@ -250,7 +268,8 @@ export class Ensemble<In = Inputs> {
         await this.#internals.ready();
         return new Settings(this.#internals, this.#options, undefined).resolve(name);
       },
-      inputNames: () => inputNames(this.#options, this.#shape.entries),
+      inputNames: () =>
+        this.#makeTeam === undefined ? inputNames(this.#options, this.#shape.entries) : undefined,
       inputSchema: () => inputFormOf(this.#options),
       filledInputs: () => this.#options.inputs ?? {},
       hasPlugin: (plugin) => this.#internals.has(plugin),
@@ -278,7 +297,10 @@ export class Ensemble<In = Inputs> {
       isShared: isShared(this.#options),
       ready: () => this.#internals.ready(),
       run: (inputs, options = {}) => this.#run(checkInputs(inputs), options),
-      runAgain: (inputs, options = {}) => this.#run(checkInputs(inputs), options, executeRun),
+      runAgain: (inputs, options = {}) =>
+        this.#run(checkInputs(inputs), options, async (request) =>
+          executeRun(await this.#withTeam(request)),
+        ),
       explain: (inputs) => this.#explain(checkInputs(inputs)),
       toDag: () => this.toDag(),
     };
@@ -294,27 +316,50 @@ export class Ensemble<In = Inputs> {
   }
 
   #execute(request: RunRequest): Promise<EnsembleOutput> {
-    return this.#options.inputType === undefined
+    return this.#options.inputType === undefined && this.#makeTeam === undefined
       ? executeRun(request)
       : this.#typedInTime(request).then(executeRun);
   }
 
-  /** A schema may validate asynchronously, and may never finish. @throws ValidationError, RunCancelledError, RunTimeoutError */
+  /** Schemas and functions may work asynchronously, and may never finish. @throws ValidationError, RunCancelledError, RunTimeoutError */
   async #typedInTime(request: RunRequest): Promise<RunRequest> {
     const end = new Cancellation<AgentEnsembleError>();
     follow(end, request);
     try {
-      return await settleWithin(this.#typed(request), end);
+      const team = this.#withTeam(request);
+      return await settleWithin(
+        team.then((made) => this.#typed(made)),
+        end,
+      );
     } finally {
       end.dispose();
     }
   }
 
   /** The request with its inputs as the `inputType` makes them. @throws ValidationError */
-  async #typed<R extends Pick<RunRequest, "inputs">>(request: R): Promise<R> {
-    const { inputType } = this.#options;
+  async #typed<R extends Pick<RunRequest, "inputs" | "options">>(request: R): Promise<R> {
+    const { inputType } = request.options;
     if (inputType === undefined) return request;
     return { ...request, inputs: await checkedInputs(inputType, request.inputs) };
+  }
+
+  /** The request with the team that is made of its inputs. @throws ValidationError for what is no ensemble; the error of the function */
+  async #withTeam<R extends TeamRequest>(request: R): Promise<R> {
+    if (this.#makeTeam === undefined) return request;
+    const { name = "" } = this.#options;
+    const made = fixedTree(await this.#makeTeam(request.inputs));
+    if (typeof made !== "object" || made === null || !(#makeTeam in made))
+      throw new ValidationError(
+        `The function of ensemble '${name}' must return an Ensemble, got: ${preview(made)}`,
+      );
+    const { options, shape } = { options: made.#options, shape: made.#shape };
+    requireTeam(name, options);
+    return {
+      ...request,
+      inputs: Object.freeze({ ...options.inputs, ...request.inputs }),
+      options: sharingOrigin({ ...options, name }, this.#options),
+      shape,
+    };
   }
 
   #request(inputs: Inputs, runOptions: RunOptions): RunRequest {
@@ -337,20 +382,6 @@ export class Ensemble<In = Inputs> {
   #giveBack(id: string): void {
     this.#internals.bindings.get(Tokens.IdGenerator).giveBack?.(id);
   }
-}
-
-/** A copy of the options, since the caller may change its lists later. Notes (under a symbol) stay. */
-function snapshotOf(options: EnsembleOptions): EnsembleOptions {
-  const copies = Object.entries(options).map(([name, value]: [string, unknown]) => [
-    name,
-    Array.isArray(value) ? Object.freeze([...(value as unknown[])]) : value,
-  ]);
-  const copy: EnsembleOptions = {
-    ...options,
-    ...(Object.fromEntries(copies) as EnsembleOptions), // the same fields
-    inputs: options.inputs === undefined ? undefined : Object.freeze({ ...options.inputs }),
-  };
-  return Object.freeze(sharingOrigin(copy, options));
 }
 
 /** @throws ValidationError naming the first task that would need a model. */

@@ -6,7 +6,7 @@ import { ensembleNamed } from "../../src/cli/load-program.js";
 import { networkStoreAt } from "../../src/cli/network-store.js";
 import { commandLine } from "../../src/cli/program.js";
 import { OutputTerminal } from "../../src/cli/terminal.js";
-import { defineProgram } from "../../src/contracts/program.js";
+import { defineProgram } from "../../src/ensemble/define-program.js";
 import { readProjectFile } from "../support/project.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 

@@ -136,6 +136,9 @@ describe("the commands of services", function () {
       const later = await pidsUntil(url, (pids) =>
         [...pids].some((pid) => pid !== victim && pid !== other),
       );
+      const drain = await fetch(`${url}/api/lifecycle/drain`, { method: "POST" });
+      expect(drain.status).to.equal(202);
+      await serving.said("ended (exit code 0): another one starts");
       serving.child.kill("SIGTERM");
       expect((await serving.ended).code).to.equal(0);
       for (const pid of later) expect(() => process.kill(Number(pid), 0)).to.throw("ESRCH");

@@ -1,7 +1,8 @@
 import { expect } from "chai";
+import { postgres } from "agentensemble/network/postgres";
 import { needPostgres } from "../support/postgres.js";
 import { until } from "../support/time.js";
-import { executedIn, Press } from "./press.js";
+import { executedIn, Press, program } from "./press.js";
 
 describe("workers", function () {
   this.timeout(120_000);
@@ -50,6 +51,30 @@ describe("workers", function () {
     expect([again.code, again.stderr.includes("has ended, or is unknown")]).to.deep.equal([
       ...[2, true],
     ]);
+  });
+
+  it("get requests with the priority of the command, else with that of the queue in the program", async () => {
+    const project = press.project();
+    const queues = 'queues: { report: { priority: "HIGH" } }, ensembles: {';
+    project.write("press.mjs", program().replace("ensembles: {", queues));
+    await press.submit(project, "report", "--run-id", "p1");
+    await press.submit(project, "report", "--run-id", "p2", "--priority", "critical");
+    await press.submit(project, "greeting", "--run-id", "p3", "--input", "name=Ada");
+    const backend = postgres({ url: press.store });
+    try {
+      const now = { timeoutMs: 0, leaseMs: 60_000 };
+      for (const [queue, id, priority] of [
+        ["report", "p2", "CRITICAL"],
+        ["report", "p1", "HIGH"],
+        ["greeting", "p3", undefined],
+      ] as const) {
+        const lease = await backend.queue.dequeue(queue, now);
+        expect([lease?.request.requestId, lease?.request.priority]).to.deep.equal([id, priority]);
+        if (lease !== undefined) await backend.queue.acknowledge(lease);
+      }
+    } finally {
+      await backend.close();
+    }
   });
 
   it("are refused without a store for several processes, and submissions without a known ensemble", async () => {

@@ -1,0 +1,95 @@
+import type { Plugin } from "../contracts/plugin.js";
+import type { Service, StartOptions } from "../contracts/service.js";
+import type { Awaitable, Inputs } from "../contracts/types.js";
+import { ValidationError } from "../contracts/errors.js";
+import { checkQueues, type QueueOptions } from "../contracts/queue-options.js";
+import { SHARED_NAME } from "../contracts/service-options.js";
+import { checkOptions, preview, requireArray } from "../contracts/validation.js";
+import { Ensemble } from "./ensemble.js";
+
+/** An ensemble, as a program needs it. */
+export interface ProgramEnsemble {
+  /** `EnsembleOptions.name`. */
+  readonly name: string | undefined;
+  start(options?: number | StartOptions): Promise<Service>;
+}
+
+/**
+ * Makes the ensemble of a run from its inputs, at each execution: the same for the same inputs, in
+ * every process. It must have no `kernel`, `plugins` and `spread`. An error ends the run.
+ */
+export type ProgramFunction = (
+  inputs: Inputs,
+) => Awaitable<ProgramEnsemble | { toEnsemble(): ProgramEnsemble }>;
+
+/** Options of `defineProgram()`. */
+export interface ProgramOptions {
+  /** Names the program for people: letters, digits, `-` and `_`, at most 64. */
+  readonly name: string;
+  /** Ensembles, or functions that make them, by their names. An ensemble without a name gets its key. */
+  readonly ensembles: Readonly<Record<string, ProgramEnsemble | ProgramFunction>>;
+  /** Limits and priorities by the names of ensembles; `default` is for those without an entry. */
+  readonly queues?: Readonly<Record<string, QueueOptions>> | undefined;
+  /** Plugins of the ensembles that functions make. Default: none. */
+  readonly plugins?: readonly Plugin[] | undefined;
+}
+
+/** The ensembles that `agentensemble worker`, `serve` and `submit` use together. */
+export interface Program extends Pick<ProgramOptions, "name" | "queues"> {
+  /** By their names. One for each function: its runs make the tasks. */
+  readonly ensembles: Readonly<Record<string, ProgramEnsemble>>;
+}
+
+/**
+ * Joins ensembles to a program: the default export of a file for `agentensemble worker`, `serve` and `submit`.
+ * @throws ValidationError for an unknown option, a name of another form, what is no ensemble, an invalid queue, a key that differs from the name of its
+ * ensemble, and plugins without a function.
+ */
+export function defineProgram(options: ProgramOptions): Program {
+  checkOptions("defineProgram()", options, ["name", "ensembles", "queues", "plugins"]);
+  const { name, ensembles, queues, plugins } = options;
+  requireProgramName("name", name);
+  const entries = Object.entries(ensembles ?? {});
+  if (entries.length === 0)
+    throw new ValidationError("defineProgram() ensembles must have at least one ensemble");
+  requireArray("defineProgram() plugins", plugins);
+  if (plugins !== undefined && !entries.some(([, entry]) => typeof entry === "function"))
+    throw new ValidationError(
+      "defineProgram() plugins are those of ensembles that functions make, and there is none",
+      { hint: "Give the plugins to the ensembles." },
+    );
+  const made = entries.map(([key, entry]) => [key, programEnsemble(key, entry, plugins)] as const);
+  if (queues !== undefined) checkQueues("defineProgram() queues", queues, Object.keys(ensembles));
+  return Object.freeze({
+    name,
+    ensembles: Object.freeze(Object.fromEntries(made)),
+    ...(queues !== undefined && { queues: Object.freeze({ ...queues }) }),
+  });
+}
+
+function programEnsemble(
+  key: string,
+  entry: ProgramEnsemble | ProgramFunction,
+  plugins: readonly Plugin[] | undefined,
+): ProgramEnsemble {
+  requireProgramName("key of ensembles", key);
+  if (typeof entry === "function")
+    return Ensemble.ofInputs({ name: key, ...(plugins !== undefined && { plugins }) }, entry);
+  if (typeof (entry as Partial<ProgramEnsemble> | undefined)?.start !== "function")
+    throw new ValidationError(
+      `defineProgram() ensembles.${key} must be an Ensemble, or a function that makes one, got: ${preview(entry)}`,
+    );
+  if (entry.name !== undefined && entry.name !== key)
+    throw new ValidationError(
+      `defineProgram() ensembles.${key} has the name ${preview(entry.name)}`,
+      { hint: "Use the name as the key, or leave the name out." },
+    );
+  return entry;
+}
+
+function requireProgramName(what: string, name: unknown): void {
+  if (typeof name === "string" && SHARED_NAME.test(name)) return;
+  throw new ValidationError(
+    `defineProgram() ${what} must be 1 to 64 letters, digits, - or _, got: ${preview(name)}`,
+  );
+}

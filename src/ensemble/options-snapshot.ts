@@ -1,0 +1,16 @@
+import type { EnsembleOptions } from "../contracts/ensemble-options.js";
+import { sharingOrigin } from "../contracts/derived-options.js";
+
+/** A copy of the options, since the caller may change its lists later. Notes (under a symbol) stay. */
+export function snapshotOf(options: EnsembleOptions): EnsembleOptions {
+  const copies = Object.entries(options).map(([name, value]: [string, unknown]) => [
+    name,
+    Array.isArray(value) ? Object.freeze([...(value as unknown[])]) : value,
+  ]);
+  const copy: EnsembleOptions = {
+    ...options,
+    ...(Object.fromEntries(copies) as EnsembleOptions), // the same fields
+    inputs: options.inputs === undefined ? undefined : Object.freeze({ ...options.inputs }),
+  };
+  return Object.freeze(sharingOrigin(copy, options));
+}
