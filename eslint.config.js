@@ -46,7 +46,18 @@ const html = {
 const exportAll = { selector: "ExportAllDeclaration", message: "List the exported names." };
 
 export default tseslint.config(
-  { ignores: ["dist/", "coverage/", "out/", "traces/", "create-agentensemble/", "site/"] },
+  {
+    ignores: [
+      "dist/",
+      "coverage/",
+      "out/",
+      "traces/",
+      "create-agentensemble/",
+      "examples/apps/",
+      "bench/compare/",
+      "site/",
+    ],
+  },
   { linterOptions: { reportUnusedDisableDirectives: "error" } },
   {
     files: ["**/*.ts", "**/*.tsx"],

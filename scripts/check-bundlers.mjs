@@ -1,5 +1,6 @@
-// Bundles a program that imports every entry point with webpack and bun, without a warning, and runs the bundles. No optional package is installed but the one
-// that a thread needs. The tests do the same with esbuild and rollup.
+// Bundles a program that imports every entry point with webpack, Vite and bun, without a warning, and runs the bundles. Runs the program as it is in Bun, in Deno,
+// and in a project of pnpm, and loads every entry point from CommonJS. No optional package is installed but the one that a thread needs. The tests bundle with
+// esbuild and rollup. docs/where-it-runs.md lists what this checks.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { entryPoints, inTemporaryFolder, installPacked, output } from "./packed-project.mjs";
@@ -31,12 +32,34 @@ const PAGE = "a page";
 /** Threads get the addresses of packages, which a bundle of CommonJS can't find out. */
 const NO_PAGE = "bundle to ES modules";
 
-/** @throws AssertionError for the output of a bundle that is not as expected. */
-function checkRun(folder, file, page) {
-  const text = output(folder, process.execPath, [file]);
+/** @throws AssertionError for the output of a program that is not as expected. */
+function checkRun(folder, file, page, [runtime, ...args] = [process.execPath]) {
+  const text = output(folder, runtime, [...args, file]);
   assert.ok(text.startsWith(EXPECTED) && text.slice(EXPECTED.length).includes(page), text);
+}
+
+/** The same for a bundle, which was made without a word. */
+function checkBundle(folder, file, page) {
+  checkRun(folder, file, page);
   console.log(`${file}: runs, and was bundled without errors and warnings`);
 }
+
+/** Bundles for servers with Vite, all packages included, and prints warnings. */
+const VITE = `import { build } from "vite";
+await build({
+  configFile: false,
+  logLevel: "warn",
+  ssr: { noExternal: true },
+  build: { ssr: "program.mjs", outDir: "vite", target: "node20", chunkSizeWarningLimit: 10_000 },
+});
+`;
+
+/** Loads every entry point from CommonJS and runs a task. */
+const COMMON_JS = `const loaded = ${JSON.stringify(specifiers)}.map((specifier) => require(specifier));
+const { Ensemble, Task } = loaded[0];
+const add = new Task({ description: "add", handler: () => String(1 + 1) });
+new Ensemble({ tasks: [add] }).run().then(({ raw }) => console.log(raw, loaded.length));
+`;
 
 /** Bundles with webpack in the format that the argument names, and prints errors and warnings. */
 const WEBPACK = `import { resolve } from "node:path";
@@ -60,22 +83,46 @@ for (const { moduleName, message } of [...errors, ...warnings]) console.log(modu
 `;
 
 await inTemporaryFolder((folder) => {
-  installPacked(folder, ["webpack@5", "bun@1", "html-to-text@10"], {
-    "program.mjs": PROGRAM,
-    "webpack.mjs": WEBPACK,
-  });
+  const archive = installPacked(
+    folder,
+    ["webpack@5", "vite@8", "bun@1", "deno@2", "pnpm@10", "html-to-text@10"],
+    {
+      "program.mjs": PROGRAM,
+      "webpack.mjs": WEBPACK,
+      "vite.mjs": VITE,
+      "common.cjs": COMMON_JS,
+      "pnpm/package.json": '{ "private": true, "type": "module" }',
+      "pnpm/program.mjs": PROGRAM,
+    },
+  );
   const node = process.execPath;
   for (const [format, file, page] of [
     ["esm", "program.mjs", PAGE],
     ["cjs", "program.cjs", NO_PAGE],
   ]) {
     assert.equal(output(folder, node, ["webpack.mjs", format]), "", `webpack, ${format}`);
-    checkRun(folder, join(`webpack-${format}`, file), page);
+    checkBundle(folder, join(`webpack-${format}`, file), page);
   }
+  assert.equal(output(folder, node, ["vite.mjs"]), "", "vite");
+  checkBundle(folder, join("vite", "program.js"), PAGE);
   output(folder, node, ["node_modules/bun/install.js"]); // puts the program of this machine in its place
   const told = output(folder, "node_modules/.bin/bun", [
     ...["build", "program.mjs", "--target=node", "--outfile=bun/program.mjs"],
   ]);
   assert.doesNotMatch(told, /warn|error/i);
-  checkRun(folder, join("bun", "program.mjs"), PAGE);
+  checkBundle(folder, join("bun", "program.mjs"), PAGE);
+  checkRun(folder, "program.mjs", PAGE, [join(folder, "node_modules/.bin/bun")]);
+  console.log("bun: runs");
+  output(folder, node, ["node_modules/deno/install.cjs"]);
+  const deno = [join(folder, "node_modules/deno/deno"), "run", "--allow-all", "--no-prompt"];
+  checkRun(folder, "program.mjs", PAGE, deno);
+  console.log("deno: runs");
+  assert.equal(output(folder, node, ["common.cjs"]), `2 ${specifiers.length}\n`);
+  console.log("CommonJS: runs");
+  const project = join(folder, "pnpm");
+  output(project, join(folder, "node_modules/.bin/pnpm"), [
+    ...["add", "--ignore-scripts", "--ignore-workspace", archive, "html-to-text@10"],
+  ]);
+  checkRun(project, "program.mjs", PAGE);
+  console.log("pnpm: runs");
 });

@@ -75,6 +75,7 @@ const steps = [
   checked("templates"),
   ["site", () => runStep("site", "node scripts/docs.mjs --build", { limitMs: HALF_HOUR_MS })],
   checked("bundlers"),
+  checked("apps"),
   checked("runners"),
   checked("deploy"),
   [

@@ -42,17 +42,24 @@ export async function inTemporaryFolder(work) {
   }
 }
 
-/** Makes a project with `files` in `folder` and installs the package and `packages`. No installed package runs a script. Needs a build. */
+/** Makes a project with `files` in `folder` and installs the package and `packages`. Returns the packed package. No installed package runs a script. Needs a build. */
 export function installPacked(folder, packages, files) {
   const all = { "package.json": '{ "private": true, "type": "module" }', ...files };
   for (const [name, text] of Object.entries(all)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), text);
   }
+  const flags = ["--ignore-scripts", "--no-audit", "--no-fund"];
+  const archive = packed(folder);
+  output(folder, "npm", ["install", ...flags, archive, ...packages]);
+  return archive;
+}
+
+/** Packs the package into `folder` and returns the path of the archive. Needs a build. */
+export function packed(folder) {
   output(root, "npm", ["pack", "--ignore-scripts", "--pack-destination", folder]);
   const { name, version } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
-  const flags = ["--ignore-scripts", "--no-audit", "--no-fund"];
-  output(folder, "npm", ["install", ...flags, `./${name}-${version}.tgz`, ...packages]);
+  return join(folder, `${name}-${version}.tgz`);
 }
 
 /** Returns the specifiers of all entry points. */

@@ -432,6 +432,13 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     "20 finished, 0 refused\nvendor error: 10\ncut stream: 2\nwrong JSON: 6\nviolations: 0",
   ],
   "87-red-team.js": ["without guards: refund; with: nothing\nwithout guards: link; with: nothing"],
+  "90-answers-from-a-folder.js": [
+    "6 files, 31 passages",
+    "A tool that hangs must not hang the whole run",
+    "(1 model calls; from: tool-loops.md)",
+    "Nothing found.\n(0 model calls; from: )",
+  ],
+  "91-aws-lambda.js": ["200 Swifts sleep in the air.\n401 "],
 };
 
 /** Whether runs are answered from a journal, or executed by a service whose requests come from outside, or are turns of a conversation, so there is no ensemble to record; or whether time is simulated, which replaces the clock as a replay does. */

@@ -1,0 +1,22 @@
+// The team, and who may ask it. Without OPENAI_API_KEY a scripted model answers, so that the program runs without a key.
+import { Ensemble, Task, type Principal } from "agentensemble";
+import { ScriptedModel } from "agentensemble/testing";
+
+const model =
+  process.env["OPENAI_API_KEY"] === undefined
+    ? new ScriptedModel(() => "A swift sleeps in the air.")
+    : "openai:gpt-4o-mini";
+
+export const team = new Ensemble({
+  name: "answers",
+  model,
+  tasks: [Task.of("Answer in one sentence: {question}")],
+});
+
+/** Admits requests with the token of APP_TOKEN. Without APP_TOKEN nobody is admitted. */
+export function authenticate(request: Request): Principal | undefined {
+  const token = process.env["APP_TOKEN"] ?? "";
+  return token !== "" && request.headers.get("authorization") === `Bearer ${token}`
+    ? { name: "app", role: "caller" }
+    : undefined;
+}
