@@ -76,6 +76,7 @@ const steps = [
   ["site", () => runStep("site", "node scripts/docs.mjs --build", { limitMs: HALF_HOUR_MS })],
   checked("bundlers"),
   checked("apps"),
+  ["compare", () => runStep("compare", "node scripts/compare.mjs", { limitMs: HALF_HOUR_MS })],
   checked("runners"),
   checked("deploy"),
   [

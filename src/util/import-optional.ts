@@ -18,5 +18,5 @@ export function addressOfOptional(specifier: string): string {
   const { resolve } = import.meta as { readonly resolve?: (name: string) => string };
   if (resolve === undefined)
     throw new Error(`a bundle of CommonJS can't look for ${specifier}: bundle to ES modules`);
-  return resolve(specifier);
+  return import.meta.resolve(specifier); // Bun needs the call on `import.meta`
 }
