@@ -320,6 +320,8 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: ["(^|/)node_modules/", "^dist/"] },
+    // Programs with packages of their own, which the root does not install.
+    exclude: { path: ["^examples/apps/", "^bench/compare/"] },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
     enhancedResolveOptions: {

@@ -29,20 +29,26 @@ const origin = `http://127.0.0.1:${server.address().port}`;
 const executablePath = [process.env.AE_CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) => path && existsSync(path));
 assert.ok(executablePath, "Chromium is not installed; AE_CHROMIUM names it");
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
-const page = await (await browser.newContext({ colorScheme: process.argv.includes("--dark") ? "dark" : "light" })).newPage();
+const context = await browser.newContext({ colorScheme: process.argv.includes("--dark") ? "dark" : "light" });
 const problems = [];
-let at = "";
-page.on("console", (message) => message.type() === "error" && problems.push(`${at}: ${message.text()}`));
-page.on("pageerror", (error) => problems.push(`${at}: ${error.message}`));
-page.on("request", (request) => {
-  const url = request.url();
-  if (!url.startsWith(origin) && !url.startsWith("data:")) problems.push(`${at}: requests ${url}`);
-});
+/** A tab whose problems are recorded under the address that it shows. */
+async function openTab() {
+  const tab = await context.newPage();
+  const at = () => tab.url().replace(origin, "");
+  tab.on("console", (message) => message.type() === "error" && problems.push(`${at()}: ${message.text()}`));
+  tab.on("pageerror", (error) => problems.push(`${at()}: ${error.message}`));
+  tab.on("request", (request) => {
+    const url = request.url();
+    if (!url.startsWith(origin) && !url.startsWith("data:")) problems.push(`${at()}: requests ${url}`);
+  });
+  return tab;
+}
 const pages = readdirSync(out, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".html") && file !== "404.html");
 const anchors = new Map();
 const links = [];
-for (const file of pages) {
-  at = file;
+/** Pages of each kind, for axe. */
+const AXE = ["index.html", "errors.html", "guardrails.html", "comparison.html", "where-it-runs.html", "guides/answers-from-a-folder.html", "api/index/classes/Agent.html"];
+async function visit(page, file) {
   await page.goto(`${origin}/${file}`, { waitUntil: "load" });
   const found = await page.evaluate(() => ({
     ids: [...document.querySelectorAll("[id]")].map(({ id }) => id),
@@ -50,12 +56,22 @@ for (const file of pages) {
   }));
   anchors.set(file, new Set(found.ids));
   links.push(...found.links.map((href) => ({ file, href })));
-  if (file === "index.html" || file === "errors.html" || file === "guardrails.html") {
+  if (AXE.includes(file)) {
     await page.evaluate(axe);
     const { violations } = await page.evaluate(() => globalThis.axe.run(".vp-doc", { runOnly: ["wcag2a", "wcag2aa"] }));
     problems.push(...violations.map(({ id, nodes }) => `${file}: axe ${id} (${nodes.length}): ${nodes[0].html.slice(0, 120)}`));
   }
 }
+assert.deepEqual(AXE.filter((file) => !pages.includes(file)), []);
+const waiting = [...pages];
+const TABS = 4;
+await Promise.all(
+  Array.from({ length: TABS }, async () => {
+    const tab = await openTab();
+    for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) await visit(tab, file);
+    await tab.close();
+  }),
+);
 for (const { file, href } of links) {
   const { origin: host, pathname, hash } = new URL(href);
   if (host !== origin) continue;
@@ -63,7 +79,7 @@ for (const { file, href } of links) {
   if (!existsSync(join(out, target))) problems.push(`${file}: dead link ${href}`);
   else if (hash !== "" && anchors.has(target) && !anchors.get(target).has(decodeURIComponent(hash.slice(1)))) problems.push(`${file}: dead anchor ${href}`);
 }
-at = "search";
+const page = await openTab();
 await page.goto(origin, { waitUntil: "load" });
 for (const term of TERMS) {
   await page.keyboard.press("Control+KeyK");

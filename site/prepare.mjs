@@ -1,6 +1,6 @@
 // Makes the pages of the site in site/.pages from docs/, examples/ and the comments of the sources. Everything there is generated.
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -37,14 +37,15 @@ const entries = Object.entries(exports)
   .filter(([, { types }]) => types !== undefined)
   .map(([path, { types }]) => ({
     specifier: packageName + path.slice(1),
-    module: types.replace(/^\.\/dist\/src\/(.*?)\.d\.ts$/, "$1"),
+    source: types.replace("./dist/", "").replace(/\.d\.ts$/, ".ts"),
+    module: types.replace(/^\.\/dist\/src\/(.*?)(?:\/index)?\.d\.ts$/, "$1"),
   }));
 const typedoc = spawnSync(
   process.execPath,
   [
     join(site, "node_modules/typedoc/bin/typedoc"),
     ...["--options", join(site, "typedoc.json"), "--logLevel", "Error"],
-    ...entries.flatMap(({ module }) => ["--entryPoints", join(root, `src/${module}.ts`)]),
+    ...entries.flatMap(({ source }) => ["--entryPoints", join(root, source)]),
   ],
   { cwd: site, stdio: "inherit" },
 );
@@ -144,7 +145,7 @@ for (const file of apiPages) {
 }
 for (const { specifier, module } of entries) {
   const file = `api/${module}/index.md`;
-  if (existsSync(join(pages, file))) writeGenerated(file, readFileSync(join(pages, file), "utf8").replace(/^# .*/m, `# ${specifier}`));
+  writeGenerated(file, readFileSync(join(pages, file), "utf8").replace(/^# .*/m, `# ${specifier}`));
 }
 writeGenerated(
   "api/index.md",
