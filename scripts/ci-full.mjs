@@ -101,7 +101,7 @@ const steps = [
       runStep(
         "interleavings",
         "node node_modules/mocha/bin/mocha.js dist/test/plugins/conversation/interleavings.full.js",
-        { limitMs: HALF_HOUR_MS },
+        { limitMs: 2 * HALF_HOUR_MS },
       ),
   ],
   [

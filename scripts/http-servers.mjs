@@ -1,4 +1,5 @@
-// Installs Express, Fastify and Hono in a temporary folder and asks the handlers of `agentensemble/http` through each, as docs/http.md describes them.
+// Installs Express, Fastify and Hono in a temporary folder and asks the handlers of `agentensemble/http` through each, as docs/http.md describes them, and
+// as the route handlers of Next.js are called.
 // Packages come from npm, which is why this is no test. Run it after a build.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -81,6 +82,21 @@ function serversOf(load) {
       for (const [path, handler] of Object.entries(handlers))
         app.all(`${path}/*`, (context) => handler(context.req.raw));
       return listen(createServer(toNodeListener(async (request) => app.fetch(request))));
+    },
+    "route handlers of Next.js": () => {
+      // Next.js itself needs a project that it compiles. It calls the export that is named as the method, with a web request and a context.
+      const routes = Object.entries(handlers).map(([path, handler]) => [
+        path,
+        { GET: handler, POST: handler, DELETE: handler },
+      ]);
+      const serve = async (request) => {
+        const { pathname } = new URL(request.url);
+        const [, exported] = routes.find(([path]) => pathname.startsWith(path)) ?? [];
+        const call = exported?.[request.method];
+        if (call === undefined) return new Response(null, { status: 405 });
+        return call(request, { params: Promise.resolve({ path: pathname.split("/").slice(3) }) });
+      };
+      return listen(createServer(toNodeListener(serve)));
     },
   };
 }

@@ -1,8 +1,8 @@
-import { hash } from "node:crypto";
 import type { KeptRun, ResumableRuns } from "../contracts/journal.js";
 import type { RunInfo } from "../contracts/run-info.js";
 import type { TurnContent } from "./turn-input.js";
 import { isObject } from "../util/objects.js";
+import { threadTags, type TurnOwner } from "../plugins/shared/thread-tags.js";
 import { KEPT_STEPS } from "../plugins/durability/durable/kept-steps.js";
 import { TURN_TASK } from "./turn-record.js";
 
@@ -25,24 +25,6 @@ export interface KeptMessage {
 export interface LeftTurn {
   readonly runId: string;
   readonly message: KeptMessage;
-}
-
-/** Where a turn belongs. */
-export interface TurnOwner {
-  readonly threadId: string;
-  readonly owner: string | undefined;
-}
-
-/** The tags of the runs of a thread, which do not show its id and owner. */
-export function threadTags({ threadId, owner }: TurnOwner): Readonly<Record<string, string>> {
-  return {
-    threadId: hashedName(threadId),
-    ...(owner !== undefined && { owner: hashedName(owner) }),
-  };
-}
-
-function hashedName(name: string): string {
-  return hash("sha256", name).slice(0, 16);
 }
 
 /** Writes the message of a turn into the journal of its run, if there is one and the message is not too large. */

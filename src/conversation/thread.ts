@@ -10,7 +10,7 @@ import type { RunValue } from "../contracts/run-info.js";
 import type { ConversationCore } from "./conversation-core.js";
 import type { RunningTurns } from "./running-turns.js";
 import type { TurnOptions } from "./conversation-options.js";
-import type { TurnOwner } from "./kept-turns.js";
+import type { TurnOwner } from "../plugins/shared/thread-tags.js";
 import type { TurnContent } from "./turn-input.js";
 import type { TurnRequest } from "./turn.js";
 import { ValidationError } from "../contracts/errors.js";

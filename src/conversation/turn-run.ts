@@ -15,7 +15,7 @@ import { follow } from "../engine/run/create-run.js";
 import { attach } from "../engine/run/run-step.js";
 import { Cancellation } from "../util/abort/cancellation.js";
 import type { TurnCancellation } from "./running-turns.js";
-import { threadTags } from "./kept-turns.js";
+import { threadTags } from "../plugins/shared/thread-tags.js";
 import { TURN_TASK } from "./turn-record.js";
 
 /** Where the run of a turn belongs. */

@@ -1,8 +1,19 @@
-import { Agent, Conversation, ConversationStore, tool, WindowPolicy } from "agentensemble";
+import type { ChatRequest } from "agentensemble";
+import {
+  Agent,
+  Conversation,
+  ConversationStore,
+  createToken,
+  MemoryStore,
+  runValue,
+  tool,
+  WindowPolicy,
+} from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import fc from "fast-check";
 
+const User = createToken<string>("User");
 const agent = new Agent({ role: "Assistant", goal: "Answers" });
 const THREADS = ["a", "b", "c"] as const;
 
@@ -21,6 +32,9 @@ const WINDOWS = [
 const marksIn = (text: string): ReadonlySet<string> =>
   new Set([...text.matchAll(/(?:<|&lt;)([abc])>/g)].map(([, mark = ""]) => mark));
 
+const systemIn = ([first]: ChatRequest["messages"]): string =>
+  first?.role === "system" ? first.content : "";
+
 const echo = tool({
   name: "echo",
   description: "Repeats",
@@ -29,6 +43,7 @@ const echo = tool({
 
 describe("a prompt of a thread", () => {
   it("never has a text of another thread, and a result for each call", async () => {
+    let withMemory = false;
     await fc.assert(
       fc.asyncProperty(
         fc.array(STEP, { minLength: 4, maxLength: 16 }),
@@ -49,6 +64,8 @@ describe("a prompt of a thread", () => {
           const chat = new Conversation({
             agent,
             model,
+            memoryStore: MemoryStore.inMemory(),
+            memoryScopes: [(run) => `notes of ${run.get(User)}`],
             tools: [echo],
             store,
             window: windowOf(),
@@ -57,7 +74,7 @@ describe("a prompt of a thread", () => {
           try {
             await Promise.all(
               THREADS.map(async (id) => {
-                const thread = chat.thread(id);
+                const thread = chat.thread(id, { values: [runValue(User, id)] });
                 for (const { act, thread: place } of steps) {
                   if (place !== id) continue;
                   const input = `${act} <${id}>`;
@@ -75,6 +92,7 @@ describe("a prompt of a thread", () => {
           } finally {
             await chat.dispose();
           }
+          withMemory ||= model.requests.some(({ messages }) => /answer/.test(systemIn(messages)));
           for (const { messages } of model.requests) {
             const own = marksIn(JSON.stringify(messages.at(-1)));
             const seen = marksIn(JSON.stringify(messages));
@@ -90,5 +108,6 @@ describe("a prompt of a thread", () => {
       ),
       { numRuns: 12 },
     );
+    expect(withMemory, "a prompt with an answer from memory").to.equal(true);
   });
 });

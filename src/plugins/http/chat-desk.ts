@@ -1,5 +1,6 @@
 import type { Principal } from "../../contracts/http-route.js";
 import type { StoredReview } from "../../contracts/review.js";
+import type { RunSummary } from "../../contracts/run-store.js";
 import type { RunHandle } from "../../contracts/run.js";
 import type { Fields } from "../../util/objects.js";
 import type { UIMessageLike } from "../../contracts/ui-stream.js";
@@ -10,6 +11,7 @@ import type { PageTurn, Question } from "./page-turns.js";
 import type { RunOwnership } from "./review-access.js";
 import type { AnswerableReviews } from "./run-handler-options.js";
 import type { HttpExchange, ServedEndpoint } from "./serve-endpoints.js";
+import { threadTags } from "../shared/thread-tags.js";
 import { readJsonObject } from "../shared/http/json-body.js";
 import { toUIMessages, userParts } from "../shared/ui-message/ui-messages.js";
 import { jsonAnswer, PRIVATE_HEADERS } from "./answers.js";
@@ -216,8 +218,29 @@ export class ChatDesk implements RunOwnership {
     const turn = await this.#current(own);
     const stream = await turn?.begun.catch(() => undefined);
     const source = await stream?.open();
-    if (turn === undefined || source === undefined) return nothingThere();
-    return this.#streams.respond(source, turn.run.id, request);
+    if (turn !== undefined && source !== undefined)
+      return this.#streams.respond(source, turn.run.id, request);
+    const left = await this.#leftRun(own, turn?.run.id);
+    const logged = left && this.#streams.logged(left, this.#runs, own.thread.id);
+    return left === undefined || logged === undefined
+      ? nothingThere()
+      : this.#streams.respond(logged, left.runId, request);
+  }
+
+  /** The run of the turn in progress by the log; without one here, the last run of the thread, if its process has left it. */
+  async #leftRun(
+    { thread, owner }: OwnThread,
+    runId: string | undefined,
+  ): Promise<RunSummary | undefined> {
+    const { log } = this.#settings;
+    if (log === undefined || runId !== undefined) return log?.get(runId ?? "");
+    const tags = threadTags({ threadId: thread.id, owner });
+    const { runs } = await log.list({ tags, limit: 20 });
+    const last = runs.find(
+      (run) =>
+        run.ensemble === (this.#conversation.name ?? "") && run.tags["owner"] === tags["owner"],
+    );
+    return last === undefined || ENDED.includes(last.state) ? undefined : last;
   }
 
   #stop({ thread, owner }: OwnThread): Response {
@@ -234,6 +257,9 @@ export class ChatDesk implements RunOwnership {
     return jsonAnswer(200, { id: thread.id, status: "DELETED" });
   }
 }
+
+/** States of runs that have ended: their turn is stored, or was discarded. */
+const ENDED: readonly RunSummary["state"][] = ["done", "failed", "stopped"];
 
 function nothingThere(): Response {
   return new Response(null, { status: 204, headers: { ...PRIVATE_HEADERS } });

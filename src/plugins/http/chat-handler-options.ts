@@ -52,7 +52,7 @@ export interface ChatConversation {
 
 /** Options of `chatHandler`. */
 export interface ChatHandlerOptions
-  extends HttpOptions, Pick<RunHandlerOptions, "ui" | "streams" | "reviews"> {
+  extends HttpOptions, Pick<RunHandlerOptions, "ui" | "streams" | "log" | "reviews"> {
   /** Limits of the files of a message. Default: those of `AttachmentLimits`. */
   readonly limits?: AttachmentLimits | undefined;
 }
@@ -66,7 +66,7 @@ export interface ChatSettings extends HttpSettings, StreamSettings {
 export function resolveChatOptions(conversation: unknown, o: ChatHandlerOptions): ChatSettings {
   if (!isObject(conversation) || typeof conversation["thread"] !== "function")
     throw new ValidationError(`chatHandler needs a conversation, got: ${preview(conversation)}`);
-  checkOptions("chatHandler", o, [...HTTP_OPTIONS, "ui", "streams", "reviews", "limits"]);
+  checkOptions("chatHandler", o, [...HTTP_OPTIONS, "ui", "streams", "log", "reviews", "limits"]);
   const { limits = {} } = o;
   partLimits("chatHandler limits", limits);
   return {

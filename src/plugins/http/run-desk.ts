@@ -11,7 +11,6 @@ import { jsonAnswer, PRIVATE_HEADERS } from "./answers.js";
 import { HttpRefusal } from "../shared/http/http-refusal.js";
 import { answeredStream, approvalsIn } from "./approvals.js";
 import { readJsonObject } from "../shared/http/json-body.js";
-import { loggedStream } from "./logged-stream.js";
 import { OWNER_TAG, ownerTagOf } from "./ownership.js";
 import { ReviewAccess } from "./review-access.js";
 import { noSuchReview } from "./review-answer.js";
@@ -137,17 +136,9 @@ export class RunDesk implements RunOwnership {
 
   /** The stream of a run of this principal as the log has it, of this process or an earlier one. */
   async #logged(runId: string, principal: Principal): Promise<ChunkSource | undefined> {
-    const { log } = this.#settings;
-    const summary = await log?.get(runId);
-    if (log === undefined || summary?.tags[OWNER_TAG] !== ownerTagOf(principal)) return undefined;
-    const isLive = (): boolean | undefined => {
-      const run = this.#runs.get(runId);
-      return run === undefined ? undefined : run.handle !== undefined;
-    };
-    const endsAtApproval = this.#settings.reviews !== undefined;
-    const waitsElsewhere = summary.state === "waiting";
-    const run = { log, isLive, runId, endsAtApproval, waitsElsewhere };
-    return loggedStream(run, this.#streams.page(runId));
+    const summary = await this.#settings.log?.get(runId);
+    if (summary?.tags[OWNER_TAG] !== ownerTagOf(principal)) return undefined;
+    return this.#streams.logged(summary, this.#runs);
   }
 
   #cancel({ principal, id }: HttpExchange): Response {

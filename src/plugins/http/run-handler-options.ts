@@ -54,12 +54,12 @@ export interface StreamSettings {
   readonly ui: UIStreamOptions;
   readonly onDisconnect: "cancel" | "finish";
   readonly streams: StreamStore | undefined;
+  readonly log: RunStore | undefined;
   readonly reviews: AnswerableReviews | undefined;
 }
 
 /** The same, complete. */
 export interface RunSettings extends HttpSettings, StreamSettings {
-  readonly log: RunStore | undefined;
   readonly output: (output: EnsembleOutput) => unknown;
 }
 
@@ -71,9 +71,8 @@ export function resolveRunOptions(ensemble: unknown, o: RunHandlerOptions): RunS
   if (!isObject(ensemble) || typeof ensemble["stream"] !== "function")
     throw new ValidationError(`runHandler needs an ensemble, got: ${preview(ensemble)}`);
   checkOptions("runHandler", o, [...HTTP_OPTIONS, ...OWN]);
-  const { protocol, reviews, log, output = publicOutput } = o;
+  const { protocol, reviews, output = publicOutput } = o;
   requireFunction("runHandler output", output);
-  requireStore("runHandler log", log, "read");
   if (reviews !== undefined && (protocol ?? "ui") !== "ui")
     throw new ValidationError(`runHandler reviews needs protocol "ui", got: ${preview(protocol)}`, {
       hint: "With other protocols reviews are answered by reviewsHandler().",
@@ -81,7 +80,6 @@ export function resolveRunOptions(ensemble: unknown, o: RunHandlerOptions): RunS
   return {
     ...httpSettingsOf("runHandler", o, "/api/run"),
     ...streamSettingsOf("runHandler", o),
-    log,
     output,
   };
 }
@@ -89,19 +87,21 @@ export function resolveRunOptions(ensemble: unknown, o: RunHandlerOptions): RunS
 /** @throws ValidationError; `what` names the handler in it. */
 export function streamSettingsOf(
   what: string,
-  o: Pick<RunHandlerOptions, "protocol" | "ui" | "streams" | "reviews" | "onError">,
+  o: Pick<RunHandlerOptions, "protocol" | "ui" | "streams" | "log" | "reviews" | "onError">,
 ): StreamSettings {
-  const { protocol = "ui", ui = {}, streams, reviews } = o;
+  const { protocol = "ui", ui = {}, streams, log, reviews } = o;
   requireOneOf(`${what} protocol`, protocol, ["ui", "ag-ui", "events"]);
   checkOptions(`${what} ui`, ui, UI);
   checkUIStreamOptions(`${what} ui`, ui);
   requireStore(`${what} streams`, streams, "read");
+  requireStore(`${what} log`, log, "read");
   requireStore(`${what} reviews`, reviews, "resolve");
   return {
     protocol,
     ui: { ...ui, onError: ui.onError ?? o.onError },
     onDisconnect: ui.onDisconnect ?? (streams === undefined ? "cancel" : "finish"),
     streams,
+    log,
     reviews,
   };
 }

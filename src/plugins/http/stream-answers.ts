@@ -1,9 +1,11 @@
 import type { RunHandle } from "../../contracts/run.js";
+import type { RunSummary } from "../../contracts/run-store.js";
 import type { UIStreamOptions } from "../../contracts/ui-stream.js";
 import type { ChunkSource } from "../shared/ui-stream/chunk-response.js";
 import type { PageStream } from "../shared/ui-stream/page-stream.js";
 import type { LiveStream } from "./live-stream.js";
 import type { StreamSettings } from "./run-handler-options.js";
+import type { StartedRuns } from "./started-runs.js";
 import { chunkResponse } from "../shared/ui-stream/chunk-response.js";
 import { pageStream } from "../shared/ui-stream/open-chunks.js";
 import { PRIVATE_HEADERS } from "./answers.js";
@@ -11,6 +13,7 @@ import { EventPage } from "./event-page.js";
 import { EventTap } from "./event-tap.js";
 import { KeptStream } from "./kept-stream.js";
 import { DirectStream } from "./live-stream.js";
+import { loggedStream } from "./logged-stream.js";
 import { runHeaders } from "./run-answers.js";
 
 /** Makes streams and their answers, as the settings want them. */
@@ -44,6 +47,22 @@ export class StreamAnswers {
       failure: (error: Error) => this.#failure(handle.id, error),
     };
     return streams === undefined ? new DirectStream(parts) : new KeptStream(streams, parts);
+  }
+
+  /** The stream of a run as the log has it, of this process or an earlier one. */
+  logged(summary: RunSummary, runs: StartedRuns, threadId?: string): ChunkSource | undefined {
+    const { log, reviews } = this.#settings;
+    const { runId, state } = summary;
+    if (log === undefined) return undefined;
+    const isLive = (): boolean | undefined => {
+      const run = runs.get(runId);
+      return run === undefined ? undefined : run.handle !== undefined;
+    };
+    const run = { log, isLive, runId, endsAtApproval: reviews !== undefined };
+    return loggedStream(
+      { ...run, waitsElsewhere: state === "waiting" },
+      this.page(runId, threadId),
+    );
   }
 
   /** Sends parts at the pace of their reader, which may leave in two ways: by its request, and by the answer. */

@@ -1,13 +1,19 @@
+import { randomInt } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { ConversationConflictError, ConversationStore } from "agentensemble";
 import { expect } from "chai";
 import fc from "fast-check";
 import { storedTurn } from "../../../src/plugins/testing/conversation-store-turns.js";
+import { PgliteDatabase } from "../../../src/plugins/shared/sql/pglite-database.js";
+import { SqlThreads } from "../../../src/plugins/conversation/sql-store/sql-threads.js";
+import { sharedPglite } from "../../support/shared-pglite.js";
 import { needPostgres, onServer, POSTGRES_URL } from "../../support/postgres.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
 const RUNS = Number(process.env["INTERLEAVINGS"] ?? 1_000);
 const WRITERS = 8;
+/** Printed with the title; `FUZZ_SEED` repeats a run. */
+const SEED = Number(process.env["FUZZ_SEED"] ?? randomInt(2 ** 31));
 
 /** Two stores on one place, as two processes have them. */
 type Pair = readonly [ConversationStore, ConversationStore];
@@ -56,12 +62,24 @@ async function checkInterleavings(pair: Pair): Promise<void> {
       );
       await pair[0].delete(id);
     }),
-    { numRuns: RUNS },
+    { numRuns: RUNS, seed: SEED },
   );
 }
 
-describe("interleavings of writers of one thread", function () {
+describe(`interleavings of writers of one thread, seed ${SEED}`, function () {
   this.timeout(30 * 60_000);
+
+  it("lose nothing in memory", async () => {
+    const store = ConversationStore.inMemory();
+    await checkInterleavings([store, store]);
+  });
+
+  it("lose nothing on PGlite", async () => {
+    const database = new PgliteDatabase(undefined, false);
+    const open = (): ConversationStore => new SqlThreads(sharedPglite(database), "interleavings");
+    await checkInterleavings([open(), open()]);
+    await database.close();
+  });
 
   it("lose nothing in a folder", async () => {
     const folder = temporaryFolder();

@@ -35,7 +35,7 @@ conversationStoreContract("ConversationStore.file()", {
     };
   },
   reopens: true,
-  turns: 60,
+  turns: 200,
 });
 
 describe("on PGlite", () => {
@@ -54,7 +54,7 @@ describe("on PGlite", () => {
       return { store: open(), reopen: open };
     },
     reopens: true,
-    turns: 60,
+    turns: 200,
   });
 });
 
@@ -85,7 +85,7 @@ describe("on PostgreSQL", () => {
       };
     },
     reopens: true,
-    turns: 60,
+    turns: 200,
   });
 
   it("ends the wait for a lock of another process at the abort of its signal", async () => {

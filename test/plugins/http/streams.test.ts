@@ -1,9 +1,8 @@
-import type { EnsembleOptions, LogEntry, ReviewStore, RunStore, RunSummary } from "agentensemble";
+import type { EnsembleOptions, ReviewStore, RunStore } from "agentensemble";
 import type { RunHandlerOptions } from "agentensemble/http";
 import type { UIChunk } from "agentensemble/ui";
 import { Agent, Ensemble, Task, tool } from "agentensemble";
 import { runHandler } from "agentensemble/http";
-import { redacted } from "agentensemble/observability";
 import { review, reviewInbox } from "agentensemble/review";
 import { ScriptedModel, type Step } from "agentensemble/testing";
 import { StreamStore } from "agentensemble/ui";
@@ -18,6 +17,7 @@ import {
   textsOf,
   typesOf,
 } from "../ui/fixtures.js";
+import { memoryLog } from "./memory-log.js";
 import { authenticate, serve, STREAM, type Ask, type Service } from "./service.js";
 
 /** Takes the parts of an answer as they come. */
@@ -37,33 +37,6 @@ async function allParts(answer: Response): Promise<readonly UIChunk[]> {
   const parts: UIChunk[] = [];
   for await (const part of partsOf(answer)) parts.push(part);
   return parts;
-}
-
-/** A log of runs in memory, and a listener that writes it. */
-function memoryLog(): {
-  readonly log: RunStore;
-  readonly record: NonNullable<EnsembleOptions["on"]>;
-} {
-  const entries = new Map<string, LogEntry[]>();
-  const summaries = new Map<string, RunSummary>();
-  const log: RunStore = {
-    append: (runId, more) => void entries.set(runId, [...(entries.get(runId) ?? []), ...more]),
-    put: (summary) => void summaries.set(summary.runId, summary),
-    list: () => ({ runs: [...summaries.values()], total: summaries.size }),
-    get: (runId) => summaries.get(runId),
-    read: (runId, after, limit) =>
-      (entries.get(runId) ?? []).filter(({ n }) => n > after).slice(0, limit),
-    remove: (runId) => void entries.delete(runId),
-  };
-  const record: NonNullable<EnsembleOptions["on"]> = (event) => {
-    const { runId } = event;
-    if (event.type === "run_planned")
-      summaries.set(runId, { runId, tags: event.tags } as unknown as RunSummary); // what the handler reads
-    const known = entries.get(runId) ?? [];
-    entries.set(runId, known);
-    known.push({ ...redacted(event), n: known.length });
-  };
-  return { log, record };
 }
 
 const CALL: Step = { toolCalls: [{ name: "tide", arguments: { harbour: "Husum" } }] };

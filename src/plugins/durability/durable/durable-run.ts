@@ -108,8 +108,8 @@ export class DurableRun {
   /** A question that the run waits for. Returns what ends the wait. */
   waits(review: StoredReview): () => void {
     if (this.tools.isWithinDelicateCall(review)) return () => undefined;
-    const { taskId, taskDescription, reviewId } = review;
-    const name = `'${taskDescription}' (review ${reviewId})`;
+    const { taskId, agentRole, reviewId } = review;
+    const name = `task '${taskId}' of agent '${agentRole}' (review ${reviewId})`;
     this.activity.asks(taskId, name);
     return () => this.activity.answered(taskId, name);
   }

@@ -58,7 +58,7 @@ export class HandlerGate implements ReviewGate {
     if (signal.aborted) throw endOfWait(signal);
     if (!this.canAsk(run))
       throw new ReviewUnavailableError(
-        `Nobody can answer the review of '${question.taskDescription}'`,
+        `Nobody can answer the review of task '${asker.taskId}' (agent '${asker.agentRole}')`,
       );
     const request = this.#request(question, asker);
     const clock = run.get(Tokens.Clock);

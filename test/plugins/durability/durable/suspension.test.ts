@@ -27,7 +27,7 @@ describe("a run that waits for a person", () => {
     const waiting = await runs.get(runId);
     expect(waiting).to.include({ status: "waiting" });
     const review = (await runs.reviews.pending()).find((asked) => asked.runId === runId);
-    expect(waiting?.waitsFor).to.include(review?.reviewId);
+    expect(waiting?.waitsFor).to.include(review?.reviewId).and.include("of agent");
     const edit = ReviewDecision.edit("better", { by: "ana" });
     const resolution = await runs.reviews.resolve(review?.reviewId ?? "", edit);
     expect(resolution.outcome).to.equal("resolved");
