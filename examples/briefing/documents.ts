@@ -87,3 +87,8 @@ export async function readDocument(
   if (text === undefined) throw new Error(`${name} ${NOT_TEXT}`);
   return text;
 }
+
+/** The title of a text: its first heading in Markdown, else `name`. */
+export function titleOf(text: string, name: string): string {
+  return /^#{1,6}\s+(.+?)\s*#*$/m.exec(text)?.[1] ?? name;
+}

@@ -2,12 +2,13 @@
 // Run it: npm start -- [file or folder] [--out folder]     (npm start -- --help tells the rest)
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { AgentEnsembleError, RunCancelledError } from "agentensemble";
+import { AgentEnsembleError, RunCancelledError, type EnsembleOutput } from "agentensemble";
 import { chooseModel } from "../support/model.js";
 import { HELP, readCommandLine, type CommandLine } from "./command-line.js";
-import { listDocuments } from "./documents.js";
-import { briefingTeam } from "./team.js";
-import { counted, explain, printable } from "./terminal.js";
+import { listDocuments, titleOf } from "./documents.js";
+import { grouped, quotationsIn } from "./quotations.js";
+import { briefingTeam, type BriefingTeam } from "./team.js";
+import { counted, explain, printable, startOf } from "./terminal.js";
 
 /** The command that shows a trace. */
 const READ = "npx agentensemble trace show";
@@ -26,6 +27,46 @@ async function prepareOutput(out: string, files: readonly string[]): Promise<voi
   }
 }
 
+/** What a model that only quotes leaves undone. */
+const NOT_DONE =
+  "Not done: this model only quotes. It has summarized and compared nothing; with OPENAI_API_KEY or ANTHROPIC_API_KEY set, a model writes.";
+/** Rows of a terminal that other lines take: those of npm, the head, the total, the end. */
+const OTHER_ROWS = 16;
+/** Where there is no terminal: enough to see what the briefing is. */
+const ROWS_WITHOUT_TERMINAL = 12;
+
+/** The text of the briefing and what is said below it. */
+function composed(
+  team: BriefingTeam,
+  output: EnsembleOutput,
+  model: string,
+): { readonly text: string; readonly notes: string } {
+  const read = [...team.reads].map(([name, task]) => [name, output.getOutput(task)?.raw ?? ""]);
+  const titles = new Map(read.map(([name = "", text = ""]) => [name, titleOf(text, name)]));
+  const raw = output.getOutput(team.briefing)?.raw ?? "";
+  const groups = grouped(raw, titles);
+  const text = groups ?? raw;
+  const report = output.getOutput(team.check)?.parsed;
+  const sources = new Set(quotationsIn(text).map(({ source }) => source));
+  const unquoted = [...titles.keys()].filter((name) => !sources.has(name));
+  const notes = [
+    `${counted(report?.quotations ?? 0, "quotation")}, each found word for word in its source (${counted(report?.documents ?? 0, "document")} read). Model: ${model}.`,
+    ...(unquoted.length > 0 ? [`Nothing is quoted from ${unquoted.join(", ")}.`] : []),
+    ...(groups === undefined ? [] : [NOT_DONE]),
+  ];
+  return { text, notes: notes.join("\n") };
+}
+
+/** The briefing as far as one screen shows it. */
+function shown(text: string, file: string): string {
+  const { isTTY, columns, rows } = process.stdout;
+  const size = isTTY
+    ? { columns: columns || 80, rows: Math.max(4, (rows || 24) - OTHER_ROWS) } // 0: not reported
+    : { columns: 120, rows: ROWS_WITHOUT_TERMINAL };
+  const { start, left } = startOf(text, size);
+  return left === 0 ? start : `${start}\n... ${counted(left, "more line")} in ${file}`;
+}
+
 async function writeBriefing({ input, out }: CommandLine, signal: AbortSignal): Promise<void> {
   const briefingFile = join(out, "briefing.md");
   const traceFile = join(out, "trace.json");
@@ -33,34 +74,31 @@ async function writeBriefing({ input, out }: CommandLine, signal: AbortSignal): 
   const { model, name, note } = chooseModel(8);
   await prepareOutput(out, [briefingFile, traceFile]);
 
+  const why = name.startsWith("offline:") ? "runs here and can only quote sentences" : note;
   console.log(printable(`Briefing on ${counted(documents.length, "document")} from ${input}`));
   for (const line of skipped) console.log(printable(`  left out: ${line}`));
-  console.log(printable(`Model: ${name} (${note})\n`));
+  console.log(printable(`Model: ${name} (${why})`));
 
-  const { ensemble, briefing, check } = briefingTeam(documents, { model, traceFile });
-  const output = await ensemble
+  const team = briefingTeam(documents, { model, traceFile });
+  const output = await team.ensemble
     .run({}, { signal })
     .catch((error: unknown) => {
       if (AgentEnsembleError.isInstance(error) && error.output !== undefined)
         console.log(`No briefing was written. What happened: ${READ} ${traceFile}\n`);
       throw error;
     })
-    .finally(() => ensemble.dispose());
+    .finally(() => team.ensemble.dispose());
 
-  const text = output.getOutput(briefing)?.raw ?? "";
-  const { quotations, documents: sources } = output.getOutput(check)?.parsed ?? {
-    quotations: 0,
-    documents: 0,
-  };
-  const checked = `${counted(quotations, "quotation")}, each found word for word in its source (${counted(sources, "document")} read). Model: ${name}.`;
-  const list = documents.map((document) => `- ${document.name}`).join("\n");
+  const { text, notes } = composed(team, output, name);
+  const list = documents.map((document) => `- ${document.name}`);
+  const skips = skipped.map((line) => `- left out: ${line}`);
   await writeFile(
     briefingFile,
-    `# Briefing: ${input}\n\n${text}\n\n## Sources\n\n${list}\n\n${checked}\n`,
+    `# Briefing: ${input}\n\n${text}\n\n## Sources\n\n${[...list, ...skips].join("\n")}\n\n${notes}\n`,
   );
   console.log(
     printable(
-      `${text}\n\n${checked}\nBriefing: ${briefingFile}\nTrace:    ${traceFile}\nRead it:  ${READ} ${traceFile}\nWatch it: npx agentensemble dashboard ${traceFile}`,
+      `\n${shown(text, briefingFile)}\n\n${notes}\nBriefing: ${briefingFile}\nWatch it: npx agentensemble dashboard ${traceFile}\nTrace:    ${READ} ${traceFile}`,
     ),
   );
 }

@@ -50,3 +50,18 @@ export function problemsOf(briefing: string, sources: readonly Source[]): readon
     ? ["the briefing quotes nothing"]
     : misquotations(quotations, sources);
 }
+
+const ITEM = /^- (?:"[^"]+"|“[^”]+”) \(([^()]+)\)$/;
+
+/** Groups a briefing that consists of quotations under the titles of their sources. Returns `undefined` for one that has text of its own. */
+export function grouped(briefing: string, titles: ReadonlyMap<string, string>): string | undefined {
+  const groups = new Map<string, string[]>();
+  for (const line of briefing.split("\n").filter((text) => text.trim() !== "")) {
+    const source = ITEM.exec(line)?.[1];
+    if (source === undefined) return undefined;
+    groups.set(source, [...(groups.get(source) ?? []), line]);
+  }
+  return [...groups]
+    .map(([source, lines]) => `## ${titles.get(source) ?? source}\n\n${lines.join("\n")}`)
+    .join("\n\n");
+}

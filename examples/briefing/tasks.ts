@@ -33,8 +33,6 @@ const WRITE = `Write a briefing on the findings of the previous tasks, in Markdo
 Rest every point on a quotation of this form, a sentence copied word for word from the findings with its source behind it: "The sentence." (file.md)
 Use double quotation marks for nothing else. Pass over sentences that contain double quotation marks.`;
 
-/** Templates read braces as variables, and a file name may hold some. */
-
 /** The outcome of a check; the agent receives the problems when it tries again. */
 const verdict = (problems: readonly string[]): GuardrailResult =>
   problems.length === 0 ? GuardrailResult.success() : GuardrailResult.failure(problems.join("\n"));

@@ -19,6 +19,8 @@ export interface TeamOptions {
 export interface BriefingTeam {
   readonly ensemble: Ensemble;
   readonly briefing: Task;
+  /** The tasks that read, by the name of their document. */
+  readonly reads: ReadonlyMap<string, Task>;
   readonly check: Task<CheckReport>;
 }
 
@@ -38,8 +40,9 @@ export function briefingTeam(
     model,
     tasks: [...pages.map(({ read }) => read), ...extracts, briefing, check],
     maxConcurrency: 4,
-    plugins: [consoleProgress({ errors: false, ...progress }), ...plugins],
+    plugins: [consoleProgress({ errors: false, brief: true, ...progress }), ...plugins],
     traceExporter: jsonTraceExporter({ file: traceFile }),
   });
-  return { ensemble, briefing, check };
+  const reads = new Map(pages.map(({ document, read }) => [document.name, read]));
+  return { ensemble, briefing, reads, check };
 }

@@ -31,3 +31,19 @@ export function explain(error: unknown, stacks: boolean): string {
   const why = hint ?? ours.at(-1)?.message ?? "";
   return printable(what.includes(why) ? what : `${what}\n${why}`);
 }
+
+/** The start of a text that fits into `rows` rows of `columns` columns, and the number of lines that are left out. */
+export function startOf(
+  text: string,
+  { rows, columns }: { readonly rows: number; readonly columns: number },
+): { readonly start: string; readonly left: number } {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  let used = 0;
+  const fitting = lines.findIndex((line) => {
+    used += Math.max(1, Math.ceil(line.length / columns));
+    return used > rows;
+  });
+  let count = fitting < 0 ? lines.length : fitting;
+  while (count < lines.length && lines[count - 1]?.startsWith("#")) count--; // a heading alone
+  return { start: lines.slice(0, count).join("\n"), left: lines.length - count };
+}

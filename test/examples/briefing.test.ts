@@ -3,7 +3,9 @@ import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { briefingTeam } from "../../examples/briefing/team.js";
 import { checkTask, readTask, type Page } from "../../examples/briefing/tasks.js";
-import { quotationsIn } from "../../examples/briefing/quotations.js";
+import { titleOf } from "../../examples/briefing/documents.js";
+import { grouped, quotationsIn } from "../../examples/briefing/quotations.js";
+import { startOf } from "../../examples/briefing/terminal.js";
 import type { ChatMessage } from "../../src/contracts/chat-model.js";
 import { Ensemble, GuardrailViolationError, Task, TaskExecutionError } from "../../src/index.js";
 import { ScriptedModel } from "../../src/plugins/testing/scripted-model.js";
@@ -123,6 +125,43 @@ describe("the briefing example", () => {
     });
   });
 
+  describe("the text of a briefing", () => {
+    const item = (text: string, source: string): string => `- "${text}" (${source})`;
+    const titles = new Map([["bees.md", "Bees"]]);
+
+    it("is grouped under the titles of the sources where it consists of quotations", () => {
+      const raw = [item("A.", "bees.md"), item("B.", "owls.txt"), item("C.", "bees.md")].join("\n");
+      expect(grouped(raw, titles)).to.equal(
+        `## Bees\n\n${item("A.", "bees.md")}\n${item("C.", "bees.md")}\n\n## owls.txt\n\n${item("B.", "owls.txt")}`,
+      );
+    });
+
+    it("stays as it is where a model has written sentences", () => {
+      expect(grouped(GOOD, titles)).to.equal(undefined);
+    });
+
+    it("is cut where the rows of the screen end, and not behind a heading", () => {
+      const text = "## A\n\none\n\n## B\n\ntwo\nthree";
+      expect(startOf(text, { rows: 9, columns: 80 })).to.deep.equal({
+        start: "## A\none\n## B\ntwo\nthree",
+        left: 0,
+      });
+      expect(startOf(text, { rows: 3, columns: 80 })).to.deep.equal({
+        start: "## A\none",
+        left: 3,
+      });
+      expect(startOf("x".repeat(30), { rows: 2, columns: 10 })).to.deep.equal({
+        start: "",
+        left: 1,
+      });
+    });
+
+    it("has the first heading of a document as its title, else the name", () => {
+      expect(titleOf("intro\n## Bees ##\n# Other", "bees.md")).to.equal("Bees");
+      expect(titleOf("no heading", "bees.txt")).to.equal("bees.txt");
+    });
+  });
+
   describe("the program", () => {
     it("runs offline on a folder and writes a briefing in which every quotation stands in its source", async () => {
       const out = join(folder, "out");
@@ -133,8 +172,17 @@ describe("the briefing example", () => {
       expect(stdout)
         .to.include("left out: photo.png")
         .and.to.include("Model: offline:extractive")
-        .and.to.include("can only quote");
+        .and.to.include("can only quote")
+        .and.to.include("Not done: this model only quotes")
+        .and.to.match(/COMPLETED: 6 of 6 tasks done/)
+        .and.to.match(/trace show \S+trace\.json\n$/);
+      expect(stdout.split("\n").length).to.be.at.most(24);
       const briefing = await readFile(join(out, "briefing.md"), "utf8");
+      expect(briefing)
+        .to.include("## Bees\n\n- ")
+        .and.include("## Owls\n\n- ")
+        .and.include("- left out: photo.png is none of")
+        .and.include("Not done: this model only quotes");
       const texts: Readonly<Record<string, string>> = { "bees.md": BEES, "owls.txt": OWLS };
       const quotations = quotationsIn(briefing);
       expect(new Set(quotations.map(({ source }) => source))).to.deep.equal(

@@ -21,6 +21,12 @@ const UNDERLINE = /^(?:={2,}|-{2,})$/;
 const RULE = /^(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,})$/;
 const LIST_MARKER = /^(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?/;
 const LINK_ONLY = /^(?:!?\[[^\]]*\]\([^)]*\)|\[[^\]]+\]:\s*\S+|<?https?:\/\/\S+>?)[.,;]?$/;
+/** `Next: [concepts](concepts.md), ...` and lines that are mostly links. */
+const LINK = /!?\[([^\]]*)\]\([^)]*\)/g;
+const NAVIGATION = /^(?:[*_]{2})?\p{L}[\p{L} ]{0,30}:(?:[*_]{2})?\s*!?\[[^\]]*\]\(/u;
+/** `Version: 1.2`, `**Resilience**: retries, fallbacks`; not a label before a sentence. */
+const LABEL =
+  /^(?:[\p{L}\p{N}][\p{L}\p{N} -]{0,30}:\s(?!.*[.!?]$).{1,60}|(?:\p{L}+ ){0,3}(?:[*_]{2})[^*_]{1,60}(?::[*_]{2}|[*_]{2}\s*:)\s*(?!\s)(?![\p{Lu}\p{N}`*_[(].*[.!?]$).*)$/u;
 const QUOTATION = /^"(.+)"(?: \((.+)\))?$/;
 const FILE_MARKERS: readonly RegExp[] = [
   /^(?:={3,}|-{3,})\s*(?:(?:file|document|path|source)\s*:\s*)?([^=\s-](?:[^=]*[^=\s])?)\s*(?:={3,}|-{3,})$/i,
@@ -42,6 +48,17 @@ function isTableRow(line: string): boolean {
   return line.startsWith("|") || line.split(" | ", 3).length > 2;
 }
 
+/** Returns whether a line leads elsewhere or names a value, and so is no sentence to quote. */
+function isSignpost(line: string): boolean {
+  if (NAVIGATION.test(line) || LABEL.test(line)) return true;
+  let linked = 0;
+  const around = line.replace(LINK, (_, text: string) => {
+    linked += text.length;
+    return "";
+  });
+  return linked > around.replace(/[^\p{L}\p{N}]/gu, "").length;
+}
+
 function isMarkup(line: string): boolean {
   return (
     line.startsWith("<!--") ||
@@ -54,7 +71,7 @@ function isMarkup(line: string): boolean {
 
 /**
  * Reads a text line by line and collects its passages. Skips headings, tables, code, rules, front
- * matter and lines that contain only links.
+ * matter, labels with a value, and lines that lead elsewhere.
  */
 class PassageReader {
   readonly #passages: Passage[] = [];
@@ -88,7 +105,7 @@ class PassageReader {
     if (heading !== undefined) return this.#structure(() => (this.#heading = heading));
     const unquoted = line.replace(/^(?:>\s?)+/, "");
     const item = unquoted.replace(LIST_MARKER, "");
-    if (isMarkup(unquoted) || isMarkup(item)) return this.#close();
+    if (isMarkup(unquoted) || isMarkup(item) || isSignpost(item)) return this.#close();
     if (item === unquoted) return this.#text(item);
     this.#close();
     const quotation = QUOTATION.exec(item);

@@ -52,6 +52,28 @@ describe("the offline model", () => {
     ]);
   });
 
+  it("leaves out lines that lead elsewhere and labels with a value, but no sentence behind a label", async () => {
+    const raw = [
+      "Next: [the concepts](concepts.md), and the programs in the folder examples.",
+      "- **See also:** [tools](tools.md)",
+      "[Home](index.md) · [Guides](guides.md) · [Reference](reference.md) · last",
+      "Version: 1.2 of the year 2026",
+      "- **Resilience**: retries with back-off, fallback models, rate limits",
+      "- a **plugin**: taps, bindings, listeners, any of them or all",
+      "- **Care**: Bees drink water on warm days.",
+      "Note: the hive must be closed before the smoke is blown into it.",
+      "The [guide](guide.md) describes how a hive is opened.",
+    ].join("\n\n");
+    const quotes = bullets(
+      await offline("extractive", { sentences: 100 }).chat({ messages: withContext({ raw }) }),
+    ).map(({ text }) => text);
+    expect(quotes).to.deep.equal([
+      "**Care**: Bees drink water on warm days.",
+      "Note: the hive must be closed before the smoke is blown into it.",
+      "The [guide](guide.md) describes how a hive is opened.",
+    ]);
+  });
+
   it("quotes a tenth of the sentences, at most 12", async () => {
     const text = (count: number): string =>
       Array.from(
