@@ -33,13 +33,13 @@ const played = await playVendor(({ path, body }): VendorReply => {
 
 const isReal = (process.env["ANTHROPIC_API_KEY"] ?? "") !== "";
 const model = anthropic(
-  "claude-sonnet-4-5",
+  "claude-sonnet-5",
   isReal
     ? { maxOutputTokens: 1_000 }
     : { apiKey: "example", baseURL: played.url, maxOutputTokens: 1_000 },
 );
 console.log(
-  `Model: anthropic:claude-sonnet-4-5 (${isReal ? "because ANTHROPIC_API_KEY is set" : "played by a server on this machine"})`,
+  `Model: anthropic:claude-sonnet-5 (${isReal ? "because ANTHROPIC_API_KEY is set" : "played by a server on this machine"})`,
 );
 
 const tideTable = tool({

@@ -27,7 +27,7 @@ const provider = createOpenAICompatible({
   ...(apiKey === "" ? {} : { apiKey }),
   supportsStructuredOutputs: true,
 });
-const model = aiSdk(provider("gpt-4o-mini"), { timeoutMs: 60_000 });
+const model = aiSdk(provider("gpt-5-mini"), { timeoutMs: 60_000 });
 console.log(
   `Model: ${model.provider} ${model.modelId} (${apiKey === "" ? "played by a server on this machine" : "because OPENAI_API_KEY is set"})`,
 );

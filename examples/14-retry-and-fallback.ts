@@ -38,7 +38,7 @@ await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 const address = server.address();
 const port = typeof address === "object" && address !== null ? address.port : 0;
 
-const vendor = openai("gpt-4o-mini", {
+const vendor = openai("gpt-5-mini", {
   apiKey: "sk-example",
   baseURL: `http://127.0.0.1:${port}/v1`,
 });

@@ -10,10 +10,10 @@ const markets = ["Norway", "Spain", "Japan"].map(
 const report = await simulate({
   team: (plugin) =>
     new Ensemble({
-      model: openai("gpt-4o-mini"),
+      model: openai("gpt-5-mini"),
       workflow: "PARALLEL",
       rateLimit: RateLimit.of(2, 10_000),
-      costConfiguration: { inputTokenRate: 0.15e-6, outputTokenRate: 0.6e-6 },
+      costConfiguration: { inputTokenRate: 0.25e-6, outputTokenRate: 2e-6 },
       plugins: [plugin],
       tasks: [...markets, new Task({ description: "Compare the markets", context: markets })],
     }),

@@ -9,9 +9,9 @@ Usage: npm start -- [file or folder] [--out folder]
   --help           this text
 
 The model, in this order:
-  AGENTENSEMBLE_MODEL   for instance openai:gpt-4o, anthropic:claude-sonnet-4-5, or offline:extractive
-  OPENAI_API_KEY        openai:gpt-4o-mini
-  ANTHROPIC_API_KEY     anthropic:claude-sonnet-4-5
+  AGENTENSEMBLE_MODEL   for instance openai:gpt-5, anthropic:claude-sonnet-5, or offline:extractive
+  OPENAI_API_KEY        openai:gpt-5-mini
+  ANTHROPIC_API_KEY     anthropic:claude-sonnet-5
   none of them          offline:extractive, which needs no network and can only quote
 OPENAI_BASE_URL names another server that speaks OpenAI's protocol (ANTHROPIC_BASE_URL: Anthropic's). With Ollama, for instance:
   OPENAI_BASE_URL=http://localhost:11434/v1 AGENTENSEMBLE_MODEL=openai:llama3.2 npm start

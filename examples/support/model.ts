@@ -9,14 +9,17 @@ export interface ChosenModel {
   readonly note: string;
 }
 
+/** The models that examples, templates and pages name. A test compares them. */
+export const MODELS = { openai: "gpt-5-mini", anthropic: "claude-sonnet-5" } as const;
+
 /** The models taken where there is a key for them and none is named, the first one first. */
 const BY_KEY = [
-  ["OPENAI_API_KEY", "openai:gpt-4o-mini"],
-  ["ANTHROPIC_API_KEY", "anthropic:claude-sonnet-4-5"],
+  ["OPENAI_API_KEY", `openai:${MODELS.openai}`],
+  ["ANTHROPIC_API_KEY", `anthropic:${MODELS.anthropic}`],
 ] as const;
 
 /**
- * The real model that the environment names: AGENTENSEMBLE_MODEL ("openai:gpt-4o", "anthropic:claude-sonnet-4-5"), else OpenAI's or Anthropic's where there
+ * The real model that the environment names: AGENTENSEMBLE_MODEL ("openai:gpt-5", "anthropic:claude-sonnet-5"), else OpenAI's or Anthropic's where there
  * is a key. OPENAI_BASE_URL and ANTHROPIC_BASE_URL lead to other servers, such as Ollama.
  */
 export function realModel(): ChosenModel | undefined {

@@ -23,7 +23,7 @@ const METHODS: readonly (keyof LoadedEnsemble)[] = [
   "toMermaid",
 ];
 const EXAMPLE =
-  'End the file with: export default new Ensemble({ model: "openai:gpt-4o-mini", tasks: [...] })';
+  'End the file with: export default new Ensemble({ model: "openai:gpt-5-mini", tasks: [...] })';
 
 function isObjectOrFunction(value: unknown): value is Fields {
   return (typeof value === "object" && value !== null) || typeof value === "function";

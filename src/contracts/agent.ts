@@ -114,7 +114,7 @@ export function checkModel(what: string, model: unknown): void {
   if (typeof model === "string") {
     if (/^[^:\s]+:\S/.test(model)) return;
     throw new ValidationError(
-      `${what} must be a ChatModel or a name like "openai:gpt-4o-mini", got: ${preview(model)}`,
+      `${what} must be a ChatModel or a name like "openai:gpt-5-mini", got: ${preview(model)}`,
     );
   }
   if (
@@ -123,7 +123,7 @@ export function checkModel(what: string, model: unknown): void {
     typeof (model as { chat?: unknown }).chat !== "function"
   ) {
     throw new ValidationError(
-      `${what} must be a ChatModel or a name like "openai:gpt-4o-mini", got: ${preview(model)}`,
+      `${what} must be a ChatModel or a name like "openai:gpt-5-mini", got: ${preview(model)}`,
     );
   }
 }

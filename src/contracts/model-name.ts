@@ -4,7 +4,7 @@ import { knownNames, preview } from "./validation.js";
 import { messageOf } from "../util/errors.js";
 
 /**
- * Creates the model named by a reference like `openai:gpt-4o-mini`. @throws ValidationError with
+ * Creates the model named by a reference like `openai:gpt-5-mini`. @throws ValidationError with
  * the names of the providers; as {@link createModel}.
  */
 export function modelNamed(ref: string, providers: readonly ChatModelProvider[]): ChatModel {
@@ -26,7 +26,7 @@ function unknownModel(
     providers.map((p) => p.name),
   );
   const hint =
-    "Write provider:model, for instance openai:gpt-4o-mini; a provider is added by its plugin.";
+    "Write provider:model, for instance openai:gpt-5-mini; a provider is added by its plugin.";
   if (provider === undefined)
     return new ValidationError(`Model ${preview(ref)} names no provider and model. ${names}`, {
       hint,

@@ -390,6 +390,6 @@ function requireHandlers(tasks: readonly AnyTask[]): void {
   if (bare === undefined) return;
   throw new ValidationError(
     `Task '${bare.description}' has no handler. Without a model Ensemble.run() takes tasks with handlers only. Give the task a \`handler\`, or pass a model first.`,
-    { hint: 'Pass a model first: Ensemble.run("openai:gpt-4o-mini", task).' },
+    { hint: 'Pass a model first: Ensemble.run("openai:gpt-5-mini", task).' },
   );
 }

@@ -27,7 +27,7 @@ export interface McpServingOptions
  * Offers tools and tasks to MCP clients: editors, chat programs, other agents. Each call is a separate run on one kernel, with everything
  * that belongs to a run: hooks, guardrails, limits, events, trace. Needs the package `@modelcontextprotocol/server`. Nothing is served before
  * `stdio()`, `http()` or `serve()`.
- * @example await using server = mcpServer({ model: "openai:gpt-4o-mini", tasks: [new Task({ name: "summarise", description: "Summarise {text}" })] });
+ * @example await using server = mcpServer({ model: "openai:gpt-5-mini", tasks: [new Task({ name: "summarise", description: "Summarise {text}" })] });
  * await server.stdio();
  * @throws ValidationError for options that are unsound, and for tools that clients could not tell apart or call.
  */

@@ -59,7 +59,7 @@ function requireModel(planned: PlannedTask, settings: Settings): void {
     return;
   }
   throw new ValidationError(withoutModel(planned), {
-    hint: 'Set `model` on the ensemble, the task or its agent, for instance "openai:gpt-4o-mini", or bind Tokens.ChatModel in the container.',
+    hint: 'Set `model` on the ensemble, the task or its agent, for instance "openai:gpt-5-mini", or bind Tokens.ChatModel in the container.',
   });
 }
 

@@ -11,10 +11,10 @@ const FILES = {
   "team.mjs": `import { Ensemble, Review, Task } from "agentensemble";
 const facts = new Task({ name: "facts", description: "Collect facts on {topic}" });
 const text = new Task({ name: "text", description: "Write about {topic}", context: [facts], review: Review.of({ timeoutMs: 0 }) });
-export default new Ensemble({ name: "desk", model: "openai:gpt-4o-mini", tasks: [facts, text] });`,
+export default new Ensemble({ name: "desk", model: "openai:gpt-5-mini", tasks: [facts, text] });`,
   "list.mjs": `import { Ensemble, Task } from "agentensemble";
 const steps = ["one", "two", "three", "four"].map((n) => new Task({ name: n, description: "Do step " + n }));
-export default new Ensemble({ name: "list", model: "openai:gpt-4o-mini", workflow: "SEQUENTIAL", tasks: steps });`,
+export default new Ensemble({ name: "list", model: "openai:gpt-5-mini", workflow: "SEQUENTIAL", tasks: steps });`,
 };
 
 /** What a request is about: the tasks of the teams above have different words. */

@@ -118,7 +118,7 @@ describe("the commands that run nothing", () => {
 const pay = tool({ name: "pay", description: "Pays", requireApproval: true, execute: () => "paid" });
 const odd = { provider: "acme", modelId: "odd", chat: () => undefined, check() { throw new Error("acme is closed"); } };
 export default new Ensemble({
-  model: "openai:gpt-4o-mini",
+  model: "openai:gpt-5-mini",
   captureMode: "FULL",
   tasks: [
     new Task({ description: "Write about {topic}", review: Review.required() }),

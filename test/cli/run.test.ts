@@ -365,8 +365,8 @@ export default new Ensemble({ tasks: [new Task({ description: "x", handler: () =
       ],
       [
         "a model without a provider",
-        ["run", "unmodelled.mjs", "--model", "gpt-4o"],
-        /Model gpt-4o names no provider and model\. Known: openai[^]*hint: Write provider:model/,
+        ["run", "unmodelled.mjs", "--model", "gpt-5"],
+        /Model gpt-5 names no provider and model\. Known: openai[^]*hint: Write provider:model/,
       ],
       [
         "a trace below a file",

@@ -140,7 +140,7 @@ describe("a model's name", () => {
   });
 
   it("must be one, in constructors already", () => {
-    for (const model of ["gpt-4o", "openai:", ":x", "", "open ai:x", 5, {}, null]) {
+    for (const model of ["gpt-5", "openai:", ":x", "", "open ai:x", 5, {}, null]) {
       expect(
         () => new Ensemble({ tasks: [echo("x")], model: model as string }),
         inspect(model),

@@ -21,8 +21,8 @@ import { setEnvironment } from "../support/environment.js";
 import { rejectionOf } from "../support/rejection.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-const KEYLESS = "openai:gpt-4o-mini";
-const MISSING = "No API key for openai:gpt-4o-mini: OPENAI_API_KEY is not set";
+const KEYLESS = "openai:gpt-5-mini";
+const MISSING = "No API key for openai:gpt-5-mini: OPENAI_API_KEY is not set";
 
 /** A paid task, to come before the one whose model can't be called. */
 function paidBy(model: ChatModel): Task {
@@ -131,7 +131,7 @@ describe("models that can't be called", () => {
           paidBy(model),
           new Task({
             description: "Later",
-            model: rateLimited(openai("gpt-4o-mini"), RateLimit.perMinute(5)),
+            model: rateLimited(openai("gpt-5-mini"), RateLimit.perMinute(5)),
           }),
         ],
       }),
@@ -177,9 +177,9 @@ describe("models that can't be called", () => {
   it("don't matter in a replay", async () => {
     const file = join(temporaryFolder(), "r.jsonl");
     const task = (model: ChatModel): Task => new Task({ name: "t", description: "D", model });
-    const spoken = new ScriptedModel(["said"], { provider: "openai", modelId: "gpt-4o-mini" });
+    const spoken = new ScriptedModel(["said"], { provider: "openai", modelId: "gpt-5-mini" });
     await runOnce({ tasks: [task(spoken)], plugins: [recordTo(file)] });
-    const replayed = { tasks: [task(openai("gpt-4o-mini"))], plugins: [replayFrom(file)] };
+    const replayed = { tasks: [task(openai("gpt-5-mini"))], plugins: [replayFrom(file)] };
     expect(await runOnce(replayed)).to.equal("said");
   });
 });

@@ -76,7 +76,7 @@ describe("new Ensemble", () => {
   });
 
   it("shows no secret when it is inspected", () => {
-    const model = openai("gpt-4o-mini", { apiKey: "sk-very-secret" });
+    const model = openai("gpt-5-mini", { apiKey: "sk-very-secret" });
     const ensemble = new Ensemble({
       model,
       tasks: [new Task({ description: "x", agent: new Agent({ role: "r", goal: "g", model }) })],

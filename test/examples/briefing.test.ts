@@ -295,12 +295,12 @@ describe("the briefing example", () => {
       const named = {
         ...anthropic,
         OPENAI_API_KEY: "loopback",
-        AGENTENSEMBLE_MODEL: "anthropic:claude-opus-4-5",
+        AGENTENSEMBLE_MODEL: "anthropic:claude-opus-5",
       };
       try {
         for (const [environment, modelId] of [
-          [anthropic, "claude-sonnet-4-5"],
-          [named, "claude-opus-4-5"],
+          [anthropic, "claude-sonnet-5"],
+          [named, "claude-opus-5"],
         ] as const) {
           const { code, stdout, stderr } = await runProgram(
             ["dist/examples/briefing/main.js", folder, "--out", join(folder, "out")],
@@ -333,7 +333,7 @@ describe("the briefing example", () => {
           environment,
         ).finished;
         expect(code).to.equal(1);
-        expect(stdout).to.include("Model: openai:gpt-4o-mini (because OPENAI_API_KEY is set");
+        expect(stdout).to.include("Model: openai:gpt-5-mini (because OPENAI_API_KEY is set");
       } finally {
         await server.close();
       }
@@ -354,7 +354,7 @@ describe("the briefing example", () => {
         child.kill("SIGINT");
         const { code, stdout, stderr } = await finished;
         expect(code).to.equal(130);
-        expect(stdout).to.include("Model: openai:gpt-4o-mini");
+        expect(stdout).to.include("Model: openai:gpt-5-mini");
         expect(stderr.trim()).to.equal("The run was cancelled");
         const trace = JSON.parse(await readFile(join(out, "trace.json"), "utf8")) as {
           readonly exitReason: string;

@@ -97,8 +97,8 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     "With a tool: AE_MODEL_BAD_REQUEST, openai:llama3.2: status 400: llama3.2 does not support tools",
   ],
   "12-ai-sdk-provider.js": [
-    "/v1/chat/completions for gpt-4o-mini, held to a schema: true",
-    "Rialto, Venice, 1591\ngpt-4o-mini: 70 tokens in, 18 out",
+    "/v1/chat/completions for gpt-5-mini, held to a schema: true",
+    "Rialto, Venice, 1591\ngpt-5-mini: 70 tokens in, 18 out",
   ],
   "13-rate-limits.js": [
     " asks about the kingfisher",
@@ -106,8 +106,8 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     "Limit: 1 requests per 60000ms",
   ],
   "14-retry-and-fallback.js": [
-    "attempt 1 of task-1 failed, next in 150 ms: openai:gpt-4o-mini: status 429: Slow down",
-    "task-1 attempt 3: gpt-4o-mini ok\n  task-2 attempt 1: gpt-4o-mini failed\n  task-2 attempt 2: spare ok",
+    "attempt 1 of task-1 failed, next in 150 ms: openai:gpt-5-mini: status 429: Slow down",
+    "task-1 attempt 3: gpt-5-mini ok\n  task-2 attempt 1: gpt-5-mini failed\n  task-2 attempt 2: spare ok",
   ],
   "15-diamond.js": [
     "start source, done source, start costs, start risks,",

@@ -33,7 +33,7 @@ export async function oneProcess(shop: string): Promise<EnsembleOutput> {
   expectTypeOf(plugin).toExtend<Plugin>();
   expectTypeOf(plugin.runs).toEqualTypeOf<Runs>();
   await using ensemble = new Ensemble({
-    model: "openai:gpt-4o-mini",
+    model: "openai:gpt-5-mini",
     tasks: [look, pay],
     plugins: [plugin],
   });

@@ -36,7 +36,7 @@ const echo = tool({ name: "echo", description: "d", execute: (input) => input })
 export function containers(kernel: Kernel): void {
   kernel.container
     .bind(Tokens.ChatModel)
-    .toConstantValue(openai("gpt-4o-mini", { apiKey: process.env["KEY"] }));
+    .toConstantValue(openai("gpt-5-mini", { apiKey: process.env["KEY"] }));
   // @ts-expect-error a number is no model
   kernel.container.bind(Tokens.ChatModel).toConstantValue(42);
   expectTypeOf(kernel.container.get(Tokens.ChatModel)).toEqualTypeOf<ChatModel>();
@@ -79,7 +79,7 @@ export async function classes(kernel: Kernel, tasks: readonly Task[]): Promise<v
     {},
     {
       bindings: (bind) =>
-        bind.single(Tokens.ChatModel, { override: true }).toConstantValue(openai("gpt-4o")),
+        bind.single(Tokens.ChatModel, { override: true }).toConstantValue(openai("gpt-5")),
     },
   );
 }
@@ -201,7 +201,7 @@ export async function runs(task: Task, inputs: Record<string, string>): Promise<
   await ensemble.run({ signal: AbortSignal.timeout(5) });
   // @ts-expect-error run options where the inputs belong
   await ensemble.run({ timeoutMs: 5 });
-  await Ensemble.run("openai:gpt-4o-mini", Task.of("a"), Task.of("b"));
+  await Ensemble.run("openai:gpt-5-mini", Task.of("a"), Task.of("b"));
   await Ensemble.run(task);
 }
 

@@ -10,7 +10,7 @@ export async function runWithinBudget(): Promise<string> {
     budget({ maxTokens: 50_000, onExceeded: "reject" }),
   ];
   try {
-    const output = await new Ensemble({ model: "openai:gpt-4o-mini", tasks, plugins }).run(
+    const output = await new Ensemble({ model: "openai:gpt-5-mini", tasks, plugins }).run(
       { topic: "AI" },
       { timeoutMs: 60_000 },
     );
@@ -49,7 +49,7 @@ export async function runWithMemory(): Promise<void> {
     memory: MemoryScope.of("research").keepLastEntries(20),
   });
   await new Ensemble({
-    model: "openai:gpt-4o-mini",
+    model: "openai:gpt-5-mini",
     tasks: [task],
     memoryStore: new MapStore(),
   }).run();

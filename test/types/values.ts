@@ -214,7 +214,7 @@ export function optional(
     handler: undefined,
     tools: flag ? [tool({ name: "t", description: "d", execute: (input) => input })] : undefined,
   });
-  const model = openai(o.model ?? "gpt-4o-mini", {
+  const model = openai(o.model ?? "gpt-5-mini", {
     apiKey: process.env["KEY"],
     baseURL: process.env["URL"],
   });

@@ -74,7 +74,7 @@ function keysOf(taskId: string, role: string, model: string): readonly string[] 
   return [[model, role, taskId], [model, role], [model]].map((key) => JSON.stringify(key));
 }
 
-/** Vendors answer with the dated name of a model: `gpt-4o-2024-08-06` for `gpt-4o`. */
+/** Vendors answer with the dated name of a model: `gpt-5-2025-08-07` for `gpt-5`. */
 function withoutVersion(modelId: string): string {
   return modelId.replace(/-(?:\d{4}-\d{2}-\d{2}|\d{8})$/, "");
 }

@@ -6,8 +6,8 @@ if (existsSync(".env")) process.loadEnvFile();
 function chosenModel(): string {
   const { AGENTENSEMBLE_MODEL, OPENAI_API_KEY, ANTHROPIC_API_KEY } = process.env;
   if (AGENTENSEMBLE_MODEL) return AGENTENSEMBLE_MODEL;
-  if (OPENAI_API_KEY) return "openai:gpt-4o-mini";
-  if (ANTHROPIC_API_KEY) return "anthropic:claude-sonnet-4-5";
+  if (OPENAI_API_KEY) return "openai:gpt-5-mini";
+  if (ANTHROPIC_API_KEY) return "anthropic:claude-sonnet-5";
   return "offline:extractive";
 }
 

@@ -16,7 +16,7 @@ export type { ProviderOptions } from "../shared/provider-options.js";
  * the thinking is returned as `reasoning` of the response. It is not sent back, so thinking can't
  * be combined with tools.
  *
- * @example anthropic("claude-sonnet-4-5")
+ * @example anthropic("claude-sonnet-5")
  * @throws ValidationError for a blank model name or invalid options
  */
 export function anthropic(modelId: string, options: AnthropicOptions = {}): ChatModel {
@@ -25,7 +25,7 @@ export function anthropic(modelId: string, options: AnthropicOptions = {}): Chat
 
 /**
  * Registers models under the names `anthropic:{model}`, for instance
- * `"anthropic:claude-sonnet-4-5"`, all with these options.
+ * `"anthropic:claude-sonnet-5"`, all with these options.
  * @throws ValidationError for invalid options
  */
 export function anthropicProvider(options: AnthropicOptions = {}): Plugin {

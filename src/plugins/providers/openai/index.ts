@@ -18,7 +18,7 @@ export type { ProviderOptions } from "../shared/provider-options.js";
  * "this, or null", and the nulls are removed from the response. The text of such a response arrives
  * in one chunk even if it is streamed.
  *
- * @example openai("gpt-4o-mini")
+ * @example openai("gpt-5-mini")
  * @example openai("gpt-5", { api: "responses" })
  * @example openai("llama3.2", { baseURL: "http://localhost:11434/v1" })
  * @throws ValidationError for a blank model name or invalid options
@@ -28,7 +28,7 @@ export function openai(modelId: string, options: OpenAIOptions = {}): ChatModel 
 }
 
 /**
- * Registers models under the names `openai:{model}`, for instance `"openai:gpt-4o-mini"`, all with
+ * Registers models under the names `openai:{model}`, for instance `"openai:gpt-5-mini"`, all with
  * these options.
  * @throws ValidationError for invalid options
  */

@@ -29,7 +29,7 @@ export function managerModel({ options }: Plan, run: Run): ModelRef | undefined 
     throw new ValidationError(
       `No LLM available for agent '${bare.role}'. Set \`model\` on the agent or the ensemble.`,
       {
-        hint: 'Set `model` on the ensemble, for instance "openai:gpt-4o-mini".',
+        hint: 'Set `model` on the ensemble, for instance "openai:gpt-5-mini".',
       },
     );
   }
