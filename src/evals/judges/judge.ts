@@ -131,7 +131,8 @@ export async function verdictOfModel({
   const options = model === undefined ? {} : { model };
   let conversation = messages;
   for (let attempt = 1; ; attempt++) {
-    const { message } = await context.chat({ messages: conversation, temperature: 0 }, options);
+    // Without a temperature: reasoning models accept no other than their own.
+    const { message } = await context.chat({ messages: conversation }, options);
     const fields = asFields(modelJson(message.content));
     const choice = asText(fields?.[field]).trim().toLowerCase();
     const found = choices.find((one) => one.toLowerCase() === choice);
