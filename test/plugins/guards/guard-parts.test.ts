@@ -15,7 +15,7 @@ import {
   changedPart,
   changedValue,
 } from "../../../src/plugins/guards/shared/message-texts.js";
-import { filteredModel, PrefixFilter } from "../../../src/plugins/guards/shared/stream-filter.js";
+import { filteredModel, SegmentFilter } from "../../../src/plugins/guards/shared/stream-filter.js";
 import { ScriptedModel } from "../../../src/plugins/testing/index.js";
 
 const louder = (text: string): string => text.toUpperCase();
@@ -156,7 +156,7 @@ describe("secretDetector()", () => {
 });
 
 describe("filteredModel()", () => {
-  const all = () => new PrefixFilter((text) => text.length);
+  const all = () => new SegmentFilter({ holdFrom: (text) => text.length, release: (text) => text });
 
   it("returns a model without streams as it is", () => {
     const model: ChatModel = {

@@ -7,7 +7,7 @@ import {
   type OutputGuardOptions,
   type OutputProblem,
 } from "../shared/output-guard.js";
-import { PrefixFilter } from "../shared/stream-filter.js";
+import { SegmentFilter } from "../shared/stream-filter.js";
 
 /** Options of {@link answerLength}. At least one limit is needed. */
 export interface AnswerLengthOptions extends OutputGuardOptions {
@@ -19,16 +19,47 @@ export interface AnswerLengthOptions extends OutputGuardOptions {
 
 const LIMITS = ["minCharacters", "maxCharacters", "minWords", "maxWords"] as const;
 
-/** Counts words as people do, in scripts without spaces too. */
+/** Counts words as people do, in scripts without spaces. */
 const SEGMENTER = new Intl.Segmenter(undefined, { granularity: "word" });
 const SPACELESS =
   /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Khmer}\p{scx=Lao}]/u;
 
+/** Words between spaces, so that the count of a text is the sum of those of its parts. */
 function wordCount(text: string): number {
-  if (!SPACELESS.test(text)) return text.match(/[^\s]*[\p{L}\p{N}][^\s]*/gu)?.length ?? 0;
   let count = 0;
-  for (const { isWordLike } of SEGMENTER.segment(text)) if (isWordLike === true) count++;
+  for (const [part] of text.matchAll(/\S+/g))
+    if (SPACELESS.test(part)) {
+      for (const { isWordLike } of SEGMENTER.segment(part)) if (isWordLike === true) count++;
+    } else if (/[\p{L}\p{N}]/u.test(part)) count++;
   return count;
+}
+
+/** The length of a text that arrives in pieces. */
+class GrowingLength {
+  characters = 0;
+  #words = 0;
+  /** The last word so far, which may go on. */
+  #word = "";
+  #spaces = 0;
+
+  /** Spaces at both ends do not count. */
+  add(text: string): void {
+    const inner = text.trimEnd();
+    if (inner !== "") {
+      const begun = this.characters === 0 ? inner.trimStart() : inner;
+      this.characters += this.#spaces + begun.length;
+      this.#spaces = 0;
+    }
+    if (this.characters > 0) this.#spaces += text.length - inner.length;
+    const all = this.#word + text;
+    const [last = ""] = /\S*$/.exec(all) ?? [];
+    this.#words += wordCount(all.slice(0, all.length - last.length));
+    this.#word = last;
+  }
+
+  get words(): number {
+    return this.#words + wordCount(this.#word);
+  }
 }
 
 /**
@@ -69,11 +100,17 @@ export function answerLength(options: AnswerLengthOptions): Plugin {
   return outputGuard(options, {
     name: "guards-answer-length",
     judge,
-    filter: () =>
-      new PrefixFilter((text) =>
-        text.length > maxCharacters || (maxWords < Infinity && wordCount(text) > maxWords)
-          ? 0
-          : text.length,
-      ),
+    filter: () => {
+      const length = new GrowingLength();
+      return new SegmentFilter({
+        holdFrom: (text) => text.length,
+        release(text) {
+          length.add(text);
+          const isTooLong =
+            length.characters > maxCharacters || (maxWords < Infinity && length.words > maxWords);
+          return isTooLong ? undefined : text;
+        },
+      });
+    },
   });
 }

@@ -12,7 +12,7 @@ import {
   type OutputGuardOptions,
   type OutputProblem,
 } from "../shared/output-guard.js";
-import { PrefixFilter } from "../shared/stream-filter.js";
+import { SegmentFilter } from "../shared/stream-filter.js";
 
 /** Options of {@link canary}. */
 export interface CanaryOptions extends OutputGuardOptions {
@@ -90,6 +90,7 @@ export function canary(options: CanaryOptions = {}): Plugin {
   if (words.length === 0 || words.some((word) => lettersOf(word).length < SHORTEST))
     throw new ValidationError(`canary words must have at least ${SHORTEST} letters and digits`);
   const spellings = words.flatMap(spellingsOf);
+  const longest = Math.max(...spellings.map(({ length }) => length));
   const line = `Internal marker, never repeat it: ${words.join(" ")}`;
   const added = new WeakMap<ChatMessage, ChatMessage>();
   const judge = (text: string): OutputProblem | undefined => {
@@ -119,11 +120,15 @@ export function canary(options: CanaryOptions = {}): Plugin {
         );
     },
     filter: () => {
-      let isRefused = false;
-      return new PrefixFilter((text, isWhole) => {
-        isRefused ||= judge(text) !== undefined;
-        if (isRefused) return 0;
-        return isWhole ? text.length : text.length - heldAtEnd(text, spellings);
+      let letters = ""; // the last ones that were shown
+      return new SegmentFilter({
+        holdFrom: (text) => text.length - heldAtEnd(text, spellings),
+        release(text) {
+          letters += lettersOf(text);
+          if (spellings.some((spelling) => letters.includes(spelling))) return undefined;
+          letters = letters.slice(-longest);
+          return text;
+        },
       });
     },
   });

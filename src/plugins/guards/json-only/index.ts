@@ -8,7 +8,7 @@ import {
   type OutputGuardOptions,
   type OutputProblem,
 } from "../shared/output-guard.js";
-import { PrefixFilter } from "../shared/stream-filter.js";
+import { SegmentFilter } from "../shared/stream-filter.js";
 
 /** Options of {@link jsonOnly}. */
 export interface JsonOnlyOptions extends OutputGuardOptions {
@@ -40,7 +40,12 @@ export function jsonOnly(options: JsonOnlyOptions = {}): Plugin {
   return outputGuard(options, {
     name: "guards-json-only",
     judge,
-    filter: () =>
-      new PrefixFilter((text) => (BEGINNINGS[type ?? "any"].test(text) ? text.length : 0)),
+    filter: () => {
+      let begins = false;
+      return new SegmentFilter({
+        holdFrom: (text) => ((begins ||= BEGINNINGS[type ?? "any"].test(text)) ? text.length : 0),
+        release: (text) => (begins ? text : undefined),
+      });
+    },
   });
 }

@@ -9,7 +9,7 @@ import {
   type OutputGuardOptions,
   type OutputProblem,
 } from "../shared/output-guard.js";
-import { PrefixFilter } from "../shared/stream-filter.js";
+import { SegmentFilter } from "../shared/stream-filter.js";
 
 /** Options of {@link language}. */
 export interface LanguageOptions extends OutputGuardOptions {
@@ -68,11 +68,10 @@ export function language(options: LanguageOptions): Plugin {
     name: "guards-language",
     judge: problemOf,
     filter: () => {
-      let verdict: boolean | undefined;
-      return new PrefixFilter((text, isWhole) => {
-        if (verdict === undefined && (isWhole || sampleOf(text).length >= SAMPLE))
-          verdict = problemOf(text) === undefined;
-        return verdict === true ? text.length : 0;
+      let isAllowed = false;
+      return new SegmentFilter({
+        holdFrom: (text) => (isAllowed || sampleOf(text).length >= SAMPLE ? text.length : 0),
+        release: (text) => ((isAllowed ||= problemOf(text) === undefined) ? text : undefined),
       });
     },
     start: async () => {

@@ -9,17 +9,17 @@ import { definePlugin } from "../../../contracts/plugin.js";
 import type { ToolResult } from "../../../contracts/tool-result.js";
 import type { Finding, GuardReport } from "../shared/findings.js";
 import { guardrailRefusal } from "../../shared/guardrail-refusal.js";
-import { kindsOf, rememberingLast } from "../shared/findings.js";
+import { findingsAfter, kindsOf, rememberingLast } from "../shared/findings.js";
 import { changedToolResult } from "../shared/changed-result.js";
 import { GuardedTasks, reportTo } from "../shared/guarded-tasks.js";
 import { changedValue } from "../shared/message-texts.js";
-import { filteredModel, SegmentFilter } from "../shared/stream-filter.js";
+import { filteredModel, SegmentFilter, type SegmentRules } from "../shared/stream-filter.js";
 import {
   checkPersonalDataOptions,
   PERSONAL_KINDS,
   type PersonalDataOptions,
 } from "./personal-data-options.js";
-import { PersonalDetector } from "./personal-detector.js";
+import { endOfSentences, PersonalDetector } from "./personal-detector.js";
 import { outermostRun, Placeholders } from "./placeholders.js";
 
 export type { PersonalDataOptions } from "./personal-data-options.js";
@@ -89,17 +89,27 @@ class PersonalDataGuard {
     const messages = placeholders.messages.apply(call.request.messages);
     const request =
       messages === call.request.messages ? call.request : { ...call.request, messages };
-    const model = this.restores
-      ? filteredModel(
-          call.model,
-          () =>
-            new SegmentFilter({
-              holdFrom: (text) => placeholders.holdFrom(text),
-              release: (text) => placeholders.restore(text),
-            }),
-        )
-      : call.model;
-    return { request, model };
+    return { request, model: this.stream(call) };
+  }
+
+  /** Restores the values in the stream; else shows no personal data that the model writes. */
+  stream(call: LlmCall): ChatModel {
+    const placeholders = this.of(call);
+    const rules: SegmentRules =
+      this.masks && this.restores
+        ? {
+            holdFrom: (text) => placeholders.holdFrom(text),
+            release: (text) => placeholders.restore(text),
+          }
+        : {
+            holdFrom: endOfSentences,
+            release: (text, context) => {
+              const findings = findingsAfter(this.detect, text, context);
+              if (findings.length === 0) return text;
+              return this.masks ? placeholders.mask(text, findings) : undefined;
+            },
+          };
+    return filteredModel(call.model, () => new SegmentFilter(rules));
   }
 
   /** Refuses a request with personal data: of `refuse`, or added after it was masked. */
@@ -165,7 +175,12 @@ export function personalData(options: PersonalDataOptions = {}): Plugin {
       guard.tasks.follow(hooks, NAME);
       hooks.beforeLlmCall.tap({ ...tap, lane: "policy" }, (call) => guard.judgeRequest(call));
       hooks.afterTask.tap({ ...tap, lane: "policy" }, (call) => guard.judgeOutput(call));
-      if (!guard.masks) return;
+      if (!guard.masks) {
+        hooks.beforeLlmCall.tap({ ...tap, lane: "transform" }, (call) =>
+          replace({ model: guard.stream(call) }),
+        );
+        return;
+      }
       hooks.beforeLlmCall.tap({ ...tap, lane: "transform" }, (call) =>
         replace(guard.request(call)),
       );

@@ -113,6 +113,11 @@ export class PersonalDetector {
   }
 }
 
+/** Returns the index of the end of the sentences after which no word of a number can follow. */
+export function endOfSentences(text: string): number {
+  return /[^]*(?:\n|[^\d\s][.!?](?=\s))/.exec(text.slice(0, -AFTER))?.[0].length ?? 0;
+}
+
 function isNear(word: RegExp | undefined, text: string, index: number, length: number): boolean {
   if (word === undefined) return true;
   const end = index + length;

@@ -10,7 +10,7 @@ import {
   type OutputGuardOptions,
   type OutputProblem,
 } from "../shared/output-guard.js";
-import { PrefixFilter } from "../shared/stream-filter.js";
+import { SegmentFilter } from "../shared/stream-filter.js";
 
 /** Options of {@link quotations}. */
 export interface QuotationsOptions extends OutputGuardOptions {
@@ -116,11 +116,15 @@ export function quotations(options: QuotationsOptions = {}): Plugin {
       );
     },
     filter: (place) => {
-      let isRefused = false;
-      return new PrefixFilter((text, isWhole) => {
-        const end = isWhole ? text.length : openQuotation(text);
-        isRefused ||= judge(text.slice(0, end), place) !== undefined;
-        return isRefused ? 0 : end;
+      let line = ""; // stands for what was shown of it: a block quotation begins after spaces only
+      return new SegmentFilter({
+        holdFrom: (text) => Math.max(0, openQuotation(line + text) - line.length),
+        release(text) {
+          if (judge(line + text, place) !== undefined) return undefined;
+          const shown = (line + text).replace(/^[^]*\n/, "");
+          line = shown.trim() === "" ? shown : "-";
+          return text;
+        },
       });
     },
   });

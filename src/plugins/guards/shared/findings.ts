@@ -55,6 +55,14 @@ export function replaceFindings(
   return result + text.slice(end);
 }
 
+/** Returns the findings in a text whose preceding text was shown before, by their places in the text. */
+export function findingsAfter(detect: Detector, text: string, context: string): readonly Finding[] {
+  const { length } = context;
+  return detect(context + text).flatMap(({ kind, start, end }) =>
+    end > length ? { kind, start: Math.max(0, start - length), end: end - length } : [],
+  );
+}
+
 /** Returns the kinds of the findings, each once. */
 export function kindsOf(findings: readonly Finding[]): readonly string[] {
   return [...new Set(findings.map(({ kind }) => kind))];

@@ -15,7 +15,7 @@ import { reject, replace } from "../../../contracts/hooks.js";
 import { definePlugin } from "../../../contracts/plugin.js";
 import { guardrailRefusal } from "../../shared/guardrail-refusal.js";
 import { changedToolResult } from "./changed-result.js";
-import { kindsOf, rememberingLast, replaceFindings } from "./findings.js";
+import { findingsAfter, kindsOf, rememberingLast, replaceFindings } from "./findings.js";
 import { reportTo } from "./guarded-tasks.js";
 import { changedValue } from "./message-texts.js";
 import { filteredModel, SegmentFilter } from "./stream-filter.js";
@@ -77,14 +77,7 @@ class MaskingGuard {
   stream({ model }: LlmCall): Replace<Pick<LlmCall, "model">> {
     const { detect, holdFrom, mask } = this.rules;
     const release = (text: string, context: string): string | undefined => {
-      const { length } = context;
-      const findings = detect(context + text)
-        .filter(({ end }) => end > length)
-        .map(({ kind, start, end }) => ({
-          kind,
-          start: Math.max(0, start - length),
-          end: end - length,
-        }));
+      const findings = findingsAfter(detect, text, context);
       if (findings.length === 0) return text;
       return this.masks ? replaceFindings(text, findings, () => mask) : undefined;
     };

@@ -95,27 +95,3 @@ export class WholeFilter implements StreamFilter {
     return (await this.accepts(this.#text)) ? this.#text : "";
   }
 }
-
-/** Shows text as long as the whole text so far is accepted. */
-export class PrefixFilter implements StreamFilter {
-  #text = "";
-  #shown = 0;
-
-  /** `shownTo` returns the length of the text that may be shown. */
-  constructor(readonly shownTo: (text: string, isWhole: boolean) => number) {}
-
-  push(text: string): string {
-    this.#text += text;
-    return this.#upTo(this.shownTo(this.#text, false));
-  }
-
-  end(): string {
-    return this.#upTo(this.shownTo(this.#text, true));
-  }
-
-  #upTo(end: number): string {
-    const text = this.#text.slice(this.#shown, Math.max(end, this.#shown));
-    this.#shown += text.length;
-    return text;
-  }
-}

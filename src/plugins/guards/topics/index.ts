@@ -5,7 +5,7 @@ import { isObject } from "../../../util/objects.js";
 import { folded } from "../shared/folded-words.js";
 import { requireTextList } from "../shared/guarded-tasks.js";
 import { checkOutputOptions, outputGuard, type TextGuardOptions } from "../shared/output-guard.js";
-import { PrefixFilter } from "../shared/stream-filter.js";
+import { SegmentFilter } from "../shared/stream-filter.js";
 
 /** Options of {@link topics}. */
 export interface TopicsOptions extends TextGuardOptions {
@@ -51,12 +51,17 @@ export function topics(options: TopicsOptions): Plugin {
       throw new ValidationError(`topics deny.${topic} has fewer than ${fewest} words`);
     return { topic, expression: expressionOf(words) };
   });
-  const judge = (text: string): { kind: string; reason: string } | undefined => {
+  /** `earlier` are the words that preceding text contains, by rule. */
+  const judge = (
+    text: string,
+    earlier: readonly Set<string>[],
+  ): { kind: string; reason: string } | undefined => {
     const plain = folded(text);
-    const found = rules.find(
-      ({ expression }) =>
-        new Set([...plain.matchAll(expression)].map(([word]) => word)).size >= fewest,
-    );
+    const found = rules.find(({ expression }, index) => {
+      const words = earlier[index] ?? new Set();
+      for (const [word] of plain.matchAll(expression)) words.add(word);
+      return words.size >= fewest;
+    });
     return found === undefined
       ? undefined
       : {
@@ -66,13 +71,15 @@ export function topics(options: TopicsOptions): Plugin {
   };
   return outputGuard(options, {
     name: "guards-topics",
-    judge,
+    judge: (text) => judge(text, []),
     filter: () => {
-      let isRefused = false;
-      return new PrefixFilter((text, isWhole) => {
-        const end = isWhole ? text.length : sentenceEnd(text);
-        isRefused ||= end > 0 && judge(text.slice(0, end)) !== undefined;
-        return isRefused ? 0 : end;
+      const found = rules.map(() => new Set<string>());
+      return new SegmentFilter({
+        holdFrom: sentenceEnd,
+        release: (text, context) => {
+          const before = /\S+\s*$/.exec(context)?.[0] ?? ""; // a phrase may go on after a line
+          return judge(before + text, found) === undefined ? text : undefined;
+        },
       });
     },
   });
