@@ -61,7 +61,7 @@ export class WatchedPage {
     o: BrowserContextOptions = {},
   ): Promise<WatchedPage> {
     const context = await browser.newContext({ viewport: { width: 1_280, height: 800 }, ...o });
-    context.setDefaultTimeout(15_000);
+    context.setDefaultTimeout(60_000); // a busy machine may take long
     await context.addInitScript(VIOLATIONS);
     const watched = new WatchedPage(await context.newPage());
     await watched.page.goto(url);

@@ -127,7 +127,11 @@ export function controlTests(browser: () => Browser): void {
       await page.getByRole("button", { name: "Control the run" }).click();
       await page.getByLabel("Reason").fill("Too late");
       await expectAccessible(page, "control");
-      await page.getByRole("button", { name: "Cancel the run" }).click();
+      // Otherwise the run may end before the request arrives.
+      await Promise.all([
+        page.waitForResponse(/\/cancel$/),
+        page.getByRole("button", { name: "Cancel the run" }).click(),
+      ]);
       door.open();
       await handle.output.catch(() => undefined);
       await page.getByText("cancelled").first().waitFor();

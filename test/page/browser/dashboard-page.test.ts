@@ -9,7 +9,8 @@ import { reviewTests } from "./reviews-suite.js";
 import { runTests } from "./runs-suite.js";
 import { threadTests } from "./threads-suite.js";
 
-describe("page of the dashboard in Chromium", () => {
+describe("page of the dashboard in Chromium", function () {
+  this.timeout(180_000); // a busy machine may take long
   let running: Browser | undefined;
   const browser = (): Browser => {
     if (running === undefined) throw new Error("Chromium has not been started");

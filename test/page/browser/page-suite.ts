@@ -14,9 +14,13 @@ export function pageTests(browser: () => Browser): void {
     it("is watched in these tests: what it must not do is noticed", async () => {
       const { url } = await boards.listening();
       const watched = await WatchedPage.open(browser(), url);
+      const noticed = [
+        watched.page.waitForEvent("pageerror"),
+        watched.page.waitForEvent("console", (message) => message.text().includes("img-src")),
+      ];
       await watched.page.evaluate(`new Image().src = "https://evil.example/x.png";
         setTimeout(() => { throw new Error("planted"); });`);
-      await watched.page.getByText("No runs yet").waitFor();
+      await Promise.all(noticed);
       const failure = await watched.close().then(
         () => "",
         (error: unknown) => JSON.stringify(error),
@@ -127,7 +131,7 @@ export function pageTests(browser: () => Browser): void {
       it(`has nothing that axe finds, in ${colorScheme} colours`, async () => {
         const { board, url } = await boards.listening();
         const waiting = [
-          reviewed(board, { prompt: "Is the price right?", timeoutMs: 60_000 }).stream(),
+          reviewed(board, { prompt: "Is the price right?", timeoutMs: 600_000 }).stream(),
           refunds(board).team.stream(),
         ];
         boards.later(async () => {
@@ -139,13 +143,15 @@ export function pageTests(browser: () => Browser): void {
         const { page } = await open(`${url}#/runs`, { colorScheme });
         await page.getByText("contracts").first().waitFor();
         await expectAccessible(page, "runs");
-        for (const view of ["graph", "timeline", "tasks", "cost", "errors", "events"])
+        for (const view of ["Graph", "Timeline", "Tasks", "Cost", "Errors", "Events"])
           for (const [runId, task] of [
             [failed.id, ""],
             [waiting[0]?.id, "&task=pricing"],
           ]) {
-            await page.goto(`${url}#/runs/${runId}?view=${view}${task}`);
-            await page.locator('[role=tab][aria-selected="true"]').first().waitFor();
+            await page.goto(`${url}#/runs/${runId}?view=${view.toLowerCase()}${task}`);
+            await page.locator(`.run-head code[title="${runId}"]`).waitFor();
+            await page.getByRole("tabpanel", { name: view, exact: true }).waitFor();
+            await page.getByText("Loading …").first().waitFor({ state: "detached" });
             await expectAccessible(page, `${view}${task}`);
             expect(await smallTexts(page), view).to.deep.equal([]);
           }
