@@ -17,6 +17,7 @@ const ReviewsView = lazyPart(async () => (await import("./views/reviews.js")).Re
 const CompareView = lazyPart(async () => (await import("./views/compare.js")).CompareView);
 const EnsemblesView = lazyPart(async () => (await import("./views/control.js")).EnsemblesView);
 const ThreadsView = lazyPart(async () => (await import("./views/control.js")).ThreadsView);
+const ServicesView = lazyPart(async () => (await import("./views/control.js")).ServicesView);
 const PanelView = lazyPart(async () => (await import("./views/control.js")).PanelView);
 const RunPage = lazyPart(async () => (await import("./views/run.js")).RunPage);
 
@@ -41,6 +42,7 @@ export function App(): JSX.Element {
   useKeys({
     "?": () => setHelp(!isHelp),
     "g r": () => route.go(hrefOf(["runs"])),
+    "g s": () => route.go(hrefOf(["services"])),
     "g t": () => route.go(hrefOf(["threads"])),
     "g v": () => route.go(hrefOf(["reviews"])),
     t: () => theme.toggle(),
@@ -81,6 +83,7 @@ function View(): JSX.Element {
   if (page === "runs" && id !== undefined) return <OpenedRun key={id} runId={id} />;
   if (page === "ensembles") return <EnsemblesView name={id} />;
   if (page === "panels" && id !== undefined) return <PanelView key={id} name={id} />;
+  if (page === "services") return <ServicesView />;
   if (page === "threads") {
     const { owner } = query;
     return <ThreadsView name={id} threadId={path[2]} owner={owner} />;

@@ -8,6 +8,7 @@ import "./views/events.css";
 import "./views/key-help.css";
 import "./views/reviews.css";
 import "./views/run-tools.css";
+import "./views/services.css";
 import "./views/threads.css";
 import "./views/timeline.css";
 import { App, loadAhead } from "./app.js";

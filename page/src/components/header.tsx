@@ -32,6 +32,9 @@ export function Header({ onHelp }: { readonly onHelp: () => void }): JSX.Element
         {runs.conversations.value > 0 && (
           <Entry page="threads" icon="chat" title="Threads" isHere={page === "threads"} />
         )}
+        {runs.services.value > 0 && (
+          <Entry page="services" icon="loop" title="Services" isHere={page === "services"} />
+        )}
         <Entry page="compare" icon="compare" title="Compare" isHere={page === "compare"} />
       </nav>
       <span class="grow" />

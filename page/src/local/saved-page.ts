@@ -78,6 +78,7 @@ function savedSocket(env: Environment, { list }: LocalRunsStore): Socket {
     reviews: [],
     answered: [],
     conversations: 0,
+    services: 0,
   });
   env.later(() => frame(hello()), 0);
   return socket;

@@ -8,6 +8,8 @@ export interface RunsStore {
   readonly list: ReadonlySignal<readonly RunSummary[]>;
   /** The number of conversations whose threads can be read. */
   readonly conversations: ReadonlySignal<number>;
+  /** The number of services of the program. */
+  readonly services: ReadonlySignal<number>;
   /** Whether the first list has come. */
   readonly isKnown: ReadonlySignal<boolean>;
   summaryOf(runId: string): RunSummary | undefined;
@@ -17,6 +19,11 @@ export function createRunsStore(connection: ConnectionStore): RunsStore {
   const byId = signal<ReadonlyMap<string, RunSummary>>(new Map());
   const isKnown = signal(false);
   const conversations = signal(0);
+  const services = signal(0);
+  const count = (frame: { readonly conversations: number; readonly services: number }): void => {
+    conversations.value = frame.conversations;
+    services.value = frame.services;
+  };
   const list = computed(() =>
     [...byId.value.values()].sort((a, b) => (a.startedAt < b.startedAt ? 1 : -1)),
   );
@@ -34,11 +41,11 @@ export function createRunsStore(connection: ConnectionStore): RunsStore {
     if (frame.type === "hello") {
       take(new Map(), frame.runs); // the others may be of an earlier start of the server
       isKnown.value = true;
-      conversations.value = frame.conversations;
+      count(frame);
     } else if (frame.type === "runs") {
       take(byId.value, frame.upsert, frame.removed);
-      conversations.value = frame.conversations;
+      count(frame);
     }
   });
-  return { list, isKnown, conversations, summaryOf: (runId) => byId.value.get(runId) };
+  return { list, isKnown, conversations, services, summaryOf: (runId) => byId.value.get(runId) };
 }

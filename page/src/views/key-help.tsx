@@ -16,6 +16,7 @@ const GROUPS: readonly (readonly [title: string, keys: Keys])[] = [
       [["g", "r"], "runs"],
       [["g", "v"], "reviews"],
       [["g", "t"], "threads of conversations"],
+      [["g", "s"], "services"],
       [["t"], "light or dark colours"],
       [["Esc"], "close what is open"],
     ],

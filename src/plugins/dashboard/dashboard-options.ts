@@ -226,7 +226,7 @@ function publicUrlOf(given: string | undefined): URL | undefined {
 /** @throws ValidationError where other machines would be let in without being asked who they are. */
 function requireAccess(o: DashboardOptions, host: string, publicUrl: URL | undefined): void {
   if (o.token !== undefined || o.users !== undefined || o.authenticate !== undefined) return;
-  const hint = "Set `token`, `users` or `authenticate`.";
+  const hint = "Set `token` (on the command line --token), `users` or `authenticate`.";
   if (!isLoopbackHost(host))
     throw new ValidationError(
       `dashboard needs access control to listen on ${host}: other machines can reach it`,
@@ -248,6 +248,9 @@ function allowedHostsOf(
   if (isWildcardHost(host) && o.port !== false && names.length === 0 && publicUrl === undefined)
     throw new ValidationError(
       `dashboard needs allowedHosts to listen on ${host}: the names under which people ask for it`,
+      {
+        hint: 'Name them: `allowedHosts: ["board.example"]`, on the command line --allowed-host board.example.',
+      },
     );
   const own = isWildcardHost(host) ? [] : [urlHostOf(host).toLowerCase()];
   return [

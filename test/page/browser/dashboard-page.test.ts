@@ -7,6 +7,7 @@ import { listTests } from "./list-suite.js";
 import { pageTests } from "./page-suite.js";
 import { reviewTests } from "./reviews-suite.js";
 import { runTests } from "./runs-suite.js";
+import { serviceTests } from "./services-suite.js";
 import { threadTests } from "./threads-suite.js";
 
 describe("page of the dashboard in Chromium", function () {
@@ -39,6 +40,7 @@ describe("page of the dashboard in Chromium", function () {
   controlTests(browser);
   keptRunTests(browser);
   threadTests(browser);
+  serviceTests(browser);
   reviewTests(browser);
   pageTests(browser);
 });

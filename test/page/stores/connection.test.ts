@@ -26,6 +26,7 @@ function hello(runs: HelloFrame["runs"] = []): HelloFrame {
     reviews: [],
     answered: [],
     conversations: 0,
+    services: 0,
   };
 }
 
@@ -131,9 +132,21 @@ describe("runs of the page", () => {
     await settled();
     const [a, b] = [begun("a", 1), begun("b", 2)];
     browser.sockets[0]?.take(hello([a]));
-    browser.sockets[0]?.take({ type: "runs", upsert: [b], removed: [], conversations: 0 });
+    browser.sockets[0]?.take({
+      type: "runs",
+      upsert: [b],
+      removed: [],
+      conversations: 0,
+      services: 0,
+    });
     expect(runs.list.value.map(({ runId }) => runId)).to.deep.equal(["b", "a"]);
-    browser.sockets[0]?.take({ type: "runs", upsert: [], removed: ["a"], conversations: 0 });
+    browser.sockets[0]?.take({
+      type: "runs",
+      upsert: [],
+      removed: ["a"],
+      conversations: 0,
+      services: 0,
+    });
     expect(runs.summaryOf("a")).to.equal(undefined);
   });
 
@@ -161,7 +174,13 @@ describe("runs of the page", () => {
     expect(found.current.value?.runs).to.have.lengthOf(2);
     const before = browser.requests.length;
     for (let i = 0; i < 5; i++)
-      browser.sockets[0]?.take({ type: "runs", upsert: [], removed: [], conversations: 0 });
+      browser.sockets[0]?.take({
+        type: "runs",
+        upsert: [],
+        removed: [],
+        conversations: 0,
+        services: 0,
+      });
     await browser.pass(2_000);
     expect(browser.requests.length - before).to.equal(3);
     browser.answer(/api\/runs/, { error: "STORE_UNAVAILABLE", message: "No" }, 503);
@@ -169,7 +188,13 @@ describe("runs of the page", () => {
     await settled();
     expect(found.current.value?.error?.code).to.equal("STORE_UNAVAILABLE");
     found.find(undefined);
-    browser.sockets[0]?.take({ type: "runs", upsert: [], removed: [], conversations: 0 });
+    browser.sockets[0]?.take({
+      type: "runs",
+      upsert: [],
+      removed: [],
+      conversations: 0,
+      services: 0,
+    });
     const last = browser.requests.length;
     await browser.pass(5_000);
     expect(browser.requests).to.have.lengthOf(last);

@@ -32,6 +32,7 @@ const hello = (more: Partial<Extract<ServerFrame, { type: "hello" }>> = {}): Ser
   reviews: [],
   answered: [],
   conversations: 0,
+  services: 0,
   ...more,
 });
 
@@ -42,9 +43,9 @@ describe("stores of the page", () => {
     expect(runs.isKnown.value).to.equal(false);
     const run = (id: string, day: number) =>
       summaryOf(id, { startedAt: `2026-01-0${day}T00:00:00.000Z` });
-    send(hello({ runs: [run("a", 1), run("b", 2)], conversations: 2 }));
+    send(hello({ runs: [run("a", 1), run("b", 2)], conversations: 2, services: 1 }));
     expect([runs.isKnown.value, runs.conversations.value]).to.deep.equal([true, 2]);
-    send({ type: "runs", upsert: [run("c", 3)], removed: ["a"], conversations: 2 });
+    send({ type: "runs", upsert: [run("c", 3)], removed: ["a"], conversations: 2, services: 1 });
     expect(runs.conversations.value).to.equal(2);
     expect(runs.list.value.map(({ runId }) => runId)).to.deep.equal(["c", "b"]);
     expect(runs.summaryOf("a")).to.equal(undefined);

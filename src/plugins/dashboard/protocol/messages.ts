@@ -41,6 +41,8 @@ export interface HelloFrame {
   readonly answered: readonly AnsweredReview[];
   /** The number of conversations whose threads can be read. */
   readonly conversations: number;
+  /** The number of services of the program. */
+  readonly services: number;
 }
 
 /** Server: entries of a run behind the last ones sent, without a gap, up to and including number `to`. */
@@ -66,6 +68,7 @@ export interface RunsFrame {
   readonly removed: readonly string[];
   /** As in `hello`. */
   readonly conversations: number;
+  readonly services: number;
 }
 
 /** Server: all reviews that wait, and the last that were answered; after each change. */

@@ -84,6 +84,7 @@ export class Broadcast implements ClientSurroundings {
       upsert: ids.flatMap((runId) => feed.get(runId)?.summary ?? []),
       removed: ids.filter(isGone),
       conversations: this.board.conversations,
+      services: this.board.services.length,
     };
     return Buffer.from(JSON.stringify(frame));
   }

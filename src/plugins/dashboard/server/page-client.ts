@@ -69,6 +69,7 @@ export class PageClient {
       reviews,
       answered: board.desk.answered,
       conversations: board.conversations,
+      services: board.services.length,
     } satisfies HelloFrame);
     this.#isHeld = false;
     this.#goOn();
