@@ -17,10 +17,15 @@ export function lazyPart<P extends object>(
   let part: ComponentType<P> | undefined;
   const fetchPart = async (): Promise<ComponentType<P>> => (part = await load());
   const Lazy = (props: P): JSX.Element => {
-    const [state, setState] = useState<"loading" | "ready" | "failed">("loading");
+    const [state, setState] = useState<"loading" | "ready" | "failed">(
+      part === undefined ? "loading" : "ready",
+    );
     const [attempt, setAttempt] = useState(0);
     useEffect(() => {
-      if (part !== undefined) return undefined;
+      if (part !== undefined) {
+        setState("ready"); // another call may have fetched it since this was drawn
+        return undefined;
+      }
       let isWanted = true;
       const show = (to: "ready" | "failed") => (): void => {
         if (isWanted) setState(to);
