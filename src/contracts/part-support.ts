@@ -144,12 +144,12 @@ export function requireTakenParts(
   messages: readonly ChatMessage[],
   { provider, modelId, capabilities }: KnownModel,
 ): void {
-  const support = capabilities?.parts;
-  if (support === undefined) return;
   for (const message of messages) {
     const place = message.role === "tool" ? "tool" : "user";
     const parts = message.role === "tool" ? message.parts : message.content;
     if (typeof parts === "string" || parts === undefined) continue;
+    const support = capabilities?.parts; // a model may look at its address to know
+    if (support === undefined) return;
     for (const part of parts) {
       const problem = partProblem(part, place, support);
       if (problem !== undefined)

@@ -226,7 +226,6 @@ export class ConversationCore {
   }
 
   #bound<T>(token: Token<T>): T | undefined {
-    const { bindings } = this.#kernel.internals;
-    return bindings.isBound(token) ? bindings.get(token) : undefined;
+    return this.#kernel.internals.bindings.find(token);
   }
 }

@@ -133,19 +133,22 @@ export class Bindings {
       .filter(({ boundBy }) => boundBy.length > 0);
   }
 
-  isBound(token: Token<unknown, "single" | "many">): boolean {
-    return this.container.isBound(token);
+  /** As `get`, but returns `undefined` for an unbound token. */
+  find<T>(token: Token<T, "single" | "many">): T | undefined {
+    const isKnown = this.#cardinality.get(token) === "single";
+    if (!isKnown && !this.container.isBound(token)) return undefined;
+    this.#expect(token, "single");
+    return this.container.get<T>(token, { optional: true });
   }
 
   /** @throws ValidationError for an unbound token. */
   get<T>(token: Token<T, "single" | "many">): T {
     this.#expect(token, "single");
-    if (!this.container.isBound(token)) {
-      throw new ValidationError(`Nothing is bound to token '${tokenName(token)}'`, {
-        hint: "Bind it in a plugin, in kernel.container, or in the run's bindings.",
-      });
-    }
-    return this.container.get<T>(token);
+    const value = this.find(token);
+    if (value !== undefined) return value;
+    throw new ValidationError(`Nothing is bound to token '${tokenName(token)}'`, {
+      hint: "Bind it in a plugin, in kernel.container, or in the run's bindings.",
+    });
   }
 
   /** Returns all contributions in the order of the plugins; the same array each time. */

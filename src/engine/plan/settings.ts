@@ -53,9 +53,10 @@ export class Settings {
   }
 
   find<T>(token: Token<T>): T | undefined {
-    return this.#values.has(token) || this.#isOwn(token) || this.kernel.bindings.isBound(token)
-      ? this.get(token)
-      : undefined;
+    if (this.#values.has(token) || this.#isOwn(token)) return this.get(token);
+    const value = this.kernel.bindings.find(token);
+    if (value !== undefined) this.#values.set(token, value);
+    return value;
   }
 
   /** Returns the container's, the ensemble's, then the run's values. Caches one array per run. */
