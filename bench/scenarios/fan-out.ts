@@ -50,7 +50,7 @@ export const fanOutScenario = cpuScenario({
   id: "S4a",
   title: "1,000 independent tasks and a join",
   unit: "us CPU/task",
-  goal: 20,
+  goal: 16,
   units: 1_001,
   workOf: fanOut(1_000),
 });

@@ -93,7 +93,7 @@ export const toolFanScenario = cpuScenario({
   id: "S3",
   title: "20 turns of 10 parallel tool calls",
   unit: "us CPU/call",
-  goal: 8,
+  goal: 7,
   units: 200,
   workOf: toolFan(20, 10),
 });

@@ -125,6 +125,19 @@ function streamed(ensemble: Ensemble): Work {
 interface Pair {
   readonly work: Work;
   readonly raw: Work;
+  /** How often one slice does it. */
+  readonly slice: number;
+}
+
+const AT_ONCE = 50;
+
+/** The same work as often at once. */
+function manyOf(work: Work): Work {
+  return () => Promise.all(Array.from({ length: AT_ONCE }, work));
+}
+
+function manyAtOnce({ work, raw }: Pair): Pair {
+  return { work: manyOf(work), raw: manyOf(raw), slice: 1 };
 }
 
 function pairs(side: SideName, baseURL: string): readonly Pair[] {
@@ -141,40 +154,41 @@ function pairs(side: SideName, baseURL: string): readonly Pair[] {
       (around) => byHand(client, around),
       () => framework,
     );
-    return { work: workOf(side), raw: workOf("promises") };
+    return { work: workOf(side), raw: workOf("promises"), slice: SLICE };
   };
-  return [
-    pair(textByHand, answered(plain)),
-    pair(toolsByHand, answered(counting)),
-    pair(streamByHand, streamed(plain)),
-  ];
+  const text = pair(textByHand, answered(plain));
+  const tools = pair(toolsByHand, answered(counting));
+  return [text, tools, pair(streamByHand, streamed(plain)), manyAtOnce(text), manyAtOnce(tools)];
 }
 
 /** CPU time of the side's work relative to that of the raw client's. */
-async function ratio({ work, raw }: Pair): Promise<number> {
+async function ratio({ work, raw, slice: times }: Pair): Promise<number> {
   let [own, floor] = [0, 0];
   for (let slice = 0; slice < SLICES; slice++) {
-    floor += await cpuOf(SLICE, raw);
-    own += await cpuOf(SLICE, work);
+    floor += await cpuOf(times, raw);
+    own += await cpuOf(times, work);
   }
   return own / floor;
 }
 
 const line = { unit: "x raw client", goal: 1.1 } as const;
+const alone = { ...line, goal: 1.25 } as const;
 
 /** Requests to a vendor over HTTP: what a run adds to the CPU time of the vendor's own client. */
 export const vendorRequestScenario: Scenario = {
   id: "S10",
   lines: [
-    { title: "OpenAI request, text", ...line },
-    { title: "OpenAI requests with a tool call", ...line },
+    { title: "OpenAI request, text", ...alone },
+    { title: "OpenAI requests with a tool call", ...alone },
     { title: "OpenAI request, stream of 200 pieces", ...line },
+    { title: "50 requests at once, text", ...line },
+    { title: "50 at once, with a tool call each", ...line },
   ],
   rounds: 9,
   async prepare(side) {
     const measured = pairs(side, await vendorAddress());
-    for (const { work, raw } of measured)
-      for (const warm of [work, raw]) await repeat(WARM_UP, warm);
+    for (const { work, raw, slice } of measured)
+      for (const warm of [work, raw]) await repeat(slice === 1 ? 10 : WARM_UP, warm);
     return async () => {
       const ratios: number[] = [];
       for (const pair of measured) ratios.push(await ratio(pair));
