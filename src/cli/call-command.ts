@@ -17,6 +17,8 @@ export interface CallArguments {
   readonly json?: boolean | undefined;
 }
 
+const INPUTS_HINT =
+  "  hint: Give inputs with --input name=value, or --inputs file.json.";
 /** Time in ms that one request waits for a result. */
 const WAIT_MS = 30_000;
 
@@ -89,6 +91,7 @@ export async function showResponse(
   else {
     const reason = asText(response["reason"]);
     await terminal.message(`error ${reason}: ${asText(response["error"])}`);
+    if (reason === "INVALID_INPUT") await terminal.message(INPUTS_HINT);
   }
   if (json !== true && asFields(response)?.["truncated"] === true)
     await terminal.message("The result was cut: it is larger than the service keeps");

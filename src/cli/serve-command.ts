@@ -3,6 +3,7 @@ import type { OutputTerminal } from "./terminal.js";
 import cluster from "node:cluster";
 import { ValidationError } from "../contracts/errors.js";
 import { requireInteger } from "../contracts/validation.js";
+import { isOptionalInstalled } from "../util/import-optional.js";
 import { networkStoreAt, type NetworkStore } from "./network-store.js";
 import { onStopRequest, ServeWorkers, type ReadyServices } from "./serve-workers.js";
 import { runServices } from "./services.js";
@@ -23,6 +24,9 @@ export interface ServeArguments {
 }
 
 const PORT = 7329;
+/** Hosts that stand for all addresses of the machine. */
+const EVERY_ADDRESS: ReadonlySet<string> = new Set(["0.0.0.0", "::", "[::]"]);
+const CARD = "/.well-known/agent-card.json";
 /** The variable with the tokens of callers: `name=token`, with commas between them. */
 const CALLERS = "AGENTENSEMBLE_CALLERS";
 
@@ -70,11 +74,24 @@ function checkDurable({ durable }: ServeArguments, store: NetworkStore | undefin
 function startOptionsOf(o: ServeArguments): StartOptions {
   const { host, allowedHost } = o;
   const callers = callersGiven(process.env[CALLERS] ?? "");
+  if (host !== undefined && EVERY_ADDRESS.has(host)) requireReachable(host, allowedHost, callers);
   return {
     ...(host !== undefined && { host }),
     ...(allowedHost !== undefined && { allowedHosts: allowedHost }),
     ...(callers !== undefined && { callers }),
   };
+}
+
+/** @throws ValidationError naming what an address that other machines reach needs. */
+function requireReachable(host: string, names: unknown, callers: unknown): void {
+  if (callers === undefined)
+    throw new ValidationError(`--host ${host} needs callers, since other machines reach it`, {
+      hint: `Set the variable ${CALLERS} to name=token,name=token.`,
+    });
+  if (names === undefined)
+    throw new ValidationError(`--host ${host} needs --allowed-host`, {
+      hint: "Name the host under which others reach the service: --allowed-host kitchen.internal.",
+    });
 }
 
 /** @throws ValidationError, without the tokens, for another form. */
@@ -117,16 +134,22 @@ async function showAddresses(
   { json, count }: ServeArguments & { readonly count?: number },
   terminal: OutputTerminal,
 ): Promise<void> {
+  const hasCards = isOptionalInstalled("@a2a-js/sdk/server"); // services serve A2A then
   const addresses = services.map(({ ensemble, instance, url }) => {
     const health = `${url}/api/health/ready`;
-    return { ensemble, ...(count === undefined ? { instance } : { workers: count }), url, health };
+    const place = count === undefined ? { instance } : { workers: count };
+    return { ensemble, ...place, url, health, ...(hasCards && { card: `${url}${CARD}` }) };
   });
   const [only] = addresses;
   if (json === true) await terminal.json(addresses.length === 1 ? only : addresses);
   else
     await terminal.text(
       addresses
-        .map(({ ensemble, url, health }) => `${ensemble} listens on ${url}\nhealth: ${health}`)
+        .flatMap(({ ensemble, url, health, card }) => [
+          `${ensemble} listens on ${url}`,
+          `health: ${health}`,
+          ...(card === undefined ? [] : [`card: ${card}`]),
+        ])
         .join("\n"),
     );
 }

@@ -76,6 +76,10 @@ export class ServiceClient {
       throw new ValidationError(message, { hint: `Set the variable ${TOKEN} to your token.` });
     if (status === 429 || status >= 500)
       throw new NetworkError(message, { hint: "Send the request again later." });
+    if (body["error"] === "NOT_FOUND")
+      throw new ValidationError(message, {
+        hint: `There is no such route. Give the address of a service, such as ${this.#url.origin}.`,
+      });
     throw new ValidationError(message);
   }
 }

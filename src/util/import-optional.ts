@@ -20,3 +20,12 @@ export function addressOfOptional(specifier: string): string {
     throw new Error(`a bundle of CommonJS can't look for ${specifier}: bundle to ES modules`);
   return import.meta.resolve(specifier); // Bun needs the call on `import.meta`
 }
+
+/** Returns whether an optional package can be loaded. Loads nothing. */
+export function isOptionalInstalled(specifier: string): boolean {
+  try {
+    return addressOfOptional(specifier) !== "";
+  } catch {
+    return false;
+  }
+}

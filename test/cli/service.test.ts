@@ -37,7 +37,9 @@ describe("the commands of services", function () {
       return [code, stdout.trim(), stderr.trim()];
     };
     try {
-      const { url, health, ensemble } = (await firstJson(serving.child)) as Record<string, string>;
+      const shown = (await firstJson(serving.child)) as Record<string, string>;
+      const { url, health, ensemble, card = "" } = shown;
+      expect(await (await fetch(card)).json()).to.include({ name: "kitchen" });
       expect([ensemble, health]).to.deep.equal(["kitchen", `${url}/api/health/ready`]);
       const address = url ?? "";
       expect(await run("call", address, "cook", "--input", "dish=soup")).to.deep.equal([
@@ -49,6 +51,12 @@ describe("the commands of services", function () {
       expect(code).to.equal(0);
       expect(JSON.parse(String(document))).to.include({ status: "COMPLETED", result: "One soup!" });
       expect((await run("call", address, "burn"))[0]).to.equal(1);
+      const [missing, , inputs] = await run("call", address, "cook");
+      expect([missing, inputs]).to.satisfy(
+        ([end, text]: readonly unknown[]) => end === 1 && String(text).includes("--input name="),
+      );
+      const [elsewhere, , hint] = await run("call", `${address}/a2a`, "cook");
+      expect([elsewhere, String(hint).includes(`such as ${address}.`)]).to.deep.equal([2, true]);
       const [refused, , message] = await run("call", address, "coke");
       expect([refused, String(message).includes("Did you mean 'cook'?")]).to.deep.equal([2, true]);
       expect((await run("call", address, "wait", "--timeout", "500ms"))[0]).to.equal(124);
@@ -214,7 +222,11 @@ describe("the commands of services", function () {
     const project = new ProjectFolder({ "kitchen.mjs": KITCHEN });
     const code = async (...args: readonly string[]) => (await project.start(args).ended).code;
     expect(await code("call", "kitchen", "cook")).to.equal(2);
-    expect(await code("serve", "kitchen.mjs", "--host", "0.0.0.0")).to.equal(2);
+    const anyHost = ["serve", "kitchen.mjs", "--host", "0.0.0.0"];
+    const bare = await project.start(anyHost).ended;
+    expect([bare.code, bare.stderr.includes("AGENTENSEMBLE_CALLERS")]).to.deep.equal([2, true]);
+    const unnamed = await project.start(anyHost, { AGENTENSEMBLE_CALLERS: "a=secret" }).ended;
+    expect([unnamed.code, unnamed.stderr.includes("--allowed-host")]).to.deep.equal([2, true]);
     expect(await code("serve", "kitchen.mjs", "--port", "http")).to.equal(2);
     expect(await code("serve", "kitchen.mjs", "--store", "mysql://here")).to.equal(2);
   });

@@ -2,7 +2,7 @@ import type * as core from "@a2a-js/sdk";
 import type * as clientSide from "@a2a-js/sdk/client";
 import type * as errors from "@a2a-js/sdk/errors";
 import type * as serverSide from "@a2a-js/sdk/server";
-import { addressOfOptional } from "../../../../util/import-optional.js";
+import { isOptionalInstalled } from "../../../../util/import-optional.js";
 import { loadOptionalPackage } from "../../../shared/optional-package.js";
 
 /** The extension of A2A that carries the fields of requests and results. */
@@ -45,11 +45,7 @@ export type A2aClientVendor = Pick<typeof core, "AgentCard"> &
 
 /** Returns whether the package of the protocol can be loaded. Loads nothing. */
 export function isA2aInstalled(): boolean {
-  try {
-    return addressOfOptional("@a2a-js/sdk/server") !== "";
-  } catch {
-    return false;
-  }
+  return isOptionalInstalled("@a2a-js/sdk/server");
 }
 
 /** @throws ValidationError if the package is not installed. */
