@@ -17,8 +17,7 @@ export interface CallArguments {
   readonly json?: boolean | undefined;
 }
 
-const INPUTS_HINT =
-  "  hint: Give inputs with --input name=value, or --inputs file.json.";
+const INPUTS_HINT = "  hint: Give inputs with --input name=value, or --inputs file.json.";
 /** Time in ms that one request waits for a result. */
 const WAIT_MS = 30_000;
 
