@@ -115,6 +115,18 @@ describe("the response of a service", () => {
     }
   });
 
+  it("is kept cut, with a warning, where a task returns 40 MB", async () => {
+    const backend = NetworkBackend.inMemory();
+    const log = eventLog();
+    const print = handlerTask(() => "x".repeat(40_000_000));
+    await using kitchen = serving({ shareTasks: { print } });
+    await using _service = await kitchen.start({ backend, listeners: [log.listener] });
+    const response = await ask(backend, requests()("print"));
+    expect(response).to.include({ status: "COMPLETED", truncated: true });
+    expect(jsonBytes(response)).to.be.within(16_000_000, 16 * 1_024 * 1_024);
+    expect(log.shown().filter((one) => one.includes("was cut"))).to.have.lengthOf(1);
+  });
+
   it("stays within the limit where the error, the usage or the parsed value is too long", () => {
     const short = { v: 1, requestId: "r", status: "FAILED", durationMs: 1 } as const;
     const used = { source: "kitchen", provider: "p", modelId: "m", inputTokens: 1 };
