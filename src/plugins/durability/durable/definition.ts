@@ -23,11 +23,62 @@ export function shortHash(text: string): string {
 /** A part of what a task is: its name, its hash and its text. */
 export type DefinitionPart = readonly [name: string, hash: string, text: string];
 
-/** What decides the output of a task. Secrets are taken out before anything is hashed. */
-export function definitionParts(call: TaskCall, schemas: Schemas): readonly DefinitionPart[] {
-  const { task, agent, contextOutputs, revision, run } = call;
+/** The text of a part without secrets, and its hash. */
+type KnownText = readonly [hash: string, text: string];
+
+/** Parts that are often the same in many tasks. */
+export const SHARED_PARTS: ReadonlySet<string> = new Set([
+  "expected output",
+  "agent",
+  "tools",
+  "model",
+  "output type",
+]);
+const MOST_KNOWN = 1_000;
+
+/** The definitions of the tasks of one run. Texts that many tasks share are hashed once. */
+export class Definitions {
+  readonly #schemas: Schemas;
+  readonly #known = new Map<string, KnownText>();
+
+  constructor(schemas: Schemas) {
+    this.#schemas = schemas;
+  }
+
+  /** What decides the output of a task. Secrets are taken out before anything is hashed. */
+  partsOf(call: TaskCall): readonly DefinitionPart[] {
+    const parts = partTexts(call, this.#schemas);
+    const found: DefinitionPart[] = [];
+    for (const name in parts) {
+      const part = parts[name];
+      if (part === undefined || part === "") continue;
+      const text = typeof part === "string" ? part : canonicalJson(part);
+      const [hash, shown] = SHARED_PARTS.has(name)
+        ? this.#shared(text, call)
+        : hashedPart(text, call);
+      found.push([name, hash, shown]);
+    }
+    return found;
+  }
+
+  #shared(text: string, call: TaskCall): KnownText {
+    const known = this.#known.get(text);
+    if (known !== undefined) return known;
+    const made = hashedPart(text, call);
+    if (this.#known.size < MOST_KNOWN) this.#known.set(text, made);
+    return made;
+  }
+}
+
+function hashedPart(text: string, { run }: TaskCall): KnownText {
+  const shown = run.redact(text);
+  return [shortHash(shown), shown];
+}
+
+function partTexts(call: TaskCall, schemas: Schemas): Readonly<Record<string, unknown>> {
+  const { task, agent, contextOutputs, revision } = call;
   const { outputType } = task;
-  const parts: Record<string, unknown> = {
+  return {
     description: task.description,
     "expected output": task.expectedOutput,
     agent: agentText(agent),
@@ -41,14 +92,6 @@ export function definitionParts(call: TaskCall, schemas: Schemas): readonly Defi
     context: contextOutputs.length === 0 ? undefined : contextOutputs.map(({ raw }) => raw),
     revision,
   };
-  const found: DefinitionPart[] = [];
-  for (const name in parts) {
-    const part = parts[name];
-    if (part === undefined || part === "") continue;
-    const text = run.redact(typeof part === "string" ? part : canonicalJson(part));
-    found.push([name, shortHash(text), text]);
-  }
-  return found;
 }
 
 /** The parts as they are kept. */

@@ -1,4 +1,6 @@
 import type { JournalEntryKind, KeptEntry } from "../../../contracts/journal.js";
+import { asFields, asList } from "../../../util/objects.js";
+import { SHARED_PARTS } from "./definition.js";
 
 /** An entry that was found, and whether it answers what is asked now. */
 export interface FoundEntry {
@@ -16,8 +18,10 @@ export class EntryIndex {
   readonly #asked = new Set<string>();
 
   constructor(entries: readonly KeptEntry[]) {
+    const parts = new Map<string, unknown>();
     for (const entry of entries) {
       if (entry.kind === "redo") continue;
+      if (entry.kind === "task") shareDefinition(entry, parts);
       this.#byKey.set(entry.key, entry);
       const ofTask = this.#byTask.get(entry.task) as KeptEntry[] | undefined; // made here
       if (ofTask === undefined) this.#byTask.set(entry.task, [entry]);
@@ -89,5 +93,19 @@ export class EntryIndex {
     for (const { key } of gone) this.#byKey.delete(key);
     this.#byTask.set(task, kept);
     return { kept, void: gone };
+  }
+}
+
+/** Tasks have parts of their definitions in common, such as their agent: keeps each part once, so that the entries of a long run need less memory. */
+function shareDefinition({ value }: KeptEntry, known: Map<string, unknown>): void {
+  const definition = asFields(asFields(value)?.["definition"]) ?? {};
+  if (Object.isFrozen(definition)) return;
+  for (const name of SHARED_PARTS) {
+    const part = definition[name];
+    const [hash] = asList(part);
+    if (typeof hash !== "string") continue;
+    const key = `${name} ${hash}`;
+    if (known.has(key)) (definition as Record<string, unknown>)[name] = known.get(key);
+    else known.set(key, part);
   }
 }

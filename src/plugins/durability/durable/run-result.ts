@@ -26,21 +26,22 @@ export function claimEndOf(
   const outputs = output?.taskOutputs ?? [];
   const omitted = Math.max(0, outputs.length - MOST_OUTPUTS);
   const shown = <T>(value: T): T => (o.sealed ? toJsonValue(value) : run.redactValue(value)) as T; // of the same shape
-  const result: RunResult = shown({
+  const text = (value: string): string => (o.sealed ? value : run.redact(value));
+  const result: RunResult = {
     runId: run.id,
     exitReason,
-    raw: output?.raw ?? "",
+    raw: text(output?.raw ?? ""),
     taskOutputs: outputs.slice(omitted).map(({ taskId, agentRole, raw, parsed }) => ({
-      taskId,
-      agentRole,
-      raw,
-      ...(parsed !== undefined && parsed !== raw && { parsed }),
+      taskId: text(taskId),
+      agentRole: text(agentRole),
+      raw: text(raw),
+      ...(parsed !== undefined && parsed !== raw && { parsed: shown(parsed) }),
     })),
     ...(omitted > 0 && { omittedTaskOutputs: omitted }),
     metrics: keptMetrics(output),
     ...(o.saved !== undefined && { saved: o.saved }),
-    ...(error !== undefined && { error: keptError(error) }),
-  });
+    ...(error !== undefined && { error: shown(keptError(error)) }),
+  };
   if (error === undefined) return { status: "completed", result };
   if (exitReason === "SUSPENDED")
     return { status: "waiting", waitsFor: shown(messageOf(error)), result };

@@ -13,12 +13,7 @@ import { taskLabel } from "../../../contracts/task-label.js";
 import { restoreError, storeError } from "../../shared/stored-error.js";
 import { TASK_SPREADER } from "../shared/task-spreader.js";
 import { decideChange } from "./change.js";
-import {
-  definitionDifference,
-  definitionHash,
-  definitionOf,
-  definitionParts,
-} from "./definition.js";
+import { definitionDifference, definitionHash, definitionOf, Definitions } from "./definition.js";
 import { survivesJson } from "../../../util/json/json-fidelity.js";
 import {
   callIn,
@@ -48,6 +43,7 @@ const MOST_TASKS = 1_000_000;
 export class TaskSteps {
   #finished: number;
   readonly #spreader: TaskSpreader | undefined;
+  readonly #definitions: Definitions;
 
   constructor(
     readonly journal: RunJournal,
@@ -56,6 +52,7 @@ export class TaskSteps {
   ) {
     this.#finished = journal.finishedTasks;
     this.#spreader = journal.run.find(TASK_SPREADER);
+    this.#definitions = new Definitions(around.schemas);
   }
 
   /** Starts an attempt: restores the prompt sections that plugins added in an earlier execution. */
@@ -72,7 +69,7 @@ export class TaskSteps {
     const { index } = this.journal;
     this.#throwKeptFailure(state);
     const found = index.find(`T:${state.place}`, (entry) => {
-      state.definition = definitionParts(call, this.around.schemas);
+      state.definition = this.#definitions.partsOf(call);
       return entry.hash === definitionHash(state.definition);
     });
     if (found === undefined) return this.#begins(state, call);
@@ -123,7 +120,7 @@ export class TaskSteps {
   async #write(call: TaskCall, output: TaskOutput, state: TaskState): Promise<void> {
     if (++this.#finished > MOST_TASKS)
       throw this.journal.fail(new JournalError(`A run may finish at most ${MOST_TASKS} tasks`));
-    const parts = state.definition ?? definitionParts(state.call, this.around.schemas);
+    const parts = state.definition ?? this.#definitions.partsOf(state.call);
     const value: KeptTask = {
       ...this.#valueOf(output, state),
       definition: definitionOf(parts),

@@ -7,6 +7,7 @@ import { claimEndOf, savedBy } from "../../../../src/plugins/durability/durable/
 
 const run = {
   id: "r",
+  redact: (text: string): string => text.replaceAll("secret", "***"),
   redactValue: (value: unknown): unknown =>
     JSON.parse(JSON.stringify(value).replaceAll("secret", "***")),
 } as HookRun; // claimEndOf needs no more of it

@@ -64,6 +64,22 @@ describe("processes that want the same run of a SQL journal", function () {
     expect(await keysOf(journal, "r")).to.deep.equal(["a"]);
   });
 
+  it("releases a run while others of the process write without a pause", async () => {
+    const journal = journals.open(journals.schema());
+    const busy = await claimRun(journal, "busy");
+    const done = await claimRun(journal, "done");
+    let isOver = false;
+    const writing = Array.from({ length: 4 }, async (_, chain) => {
+      for (let n = 0; !isOver; n++) await journal.append(busy, step(`${chain}-${n}`));
+    });
+    const last = journal.append(done, step("last"));
+    await journal.release(done, { status: "completed" });
+    isOver = true;
+    await Promise.all([last, ...writing]);
+    expect(await journal.get("done")).to.include({ status: "completed" });
+    expect(await keysOf(journal, "done")).to.deep.equal(["last"]);
+  });
+
   it("lets a takeover wait for a write that is under way, and hands that entry out", async () => {
     const schema = journals.schema();
     const journal = journals.open(schema);

@@ -111,18 +111,16 @@ export function readRunLine(text: string): Exclude<KeptLine, HeadLine> {
 function readEntryLine(fields: Fields): EntryLine {
   const { line, execution, tasks, claim, at, key, kind, task, hash, covers, value } = fields;
   requireAll(isText(key) && isText(task) && KINDS.has(kind));
-  const entry = {
-    key,
-    kind,
-    task,
-    ...(hash !== undefined && { hash }),
-    ...(covers !== undefined && { covers }),
-    value,
-    at,
-    execution: Math.max(execution as number, 1), // the caller checks that it is a number
-  };
+  const entry: Record<string, unknown> = { key, kind, task, value, at };
+  if (hash !== undefined) entry["hash"] = hash;
+  if (covers !== undefined) entry["covers"] = covers;
+  entry["execution"] = Math.max(execution as number, 1); // the caller checks that it is a number
   const place = { execution, tasks, claim } as RunPosition; // checked by the caller
-  return { line: line === "amend" ? line : "entry", ...place, entry: entry as KeptEntry };
+  return {
+    line: line === "amend" ? line : "entry",
+    ...place,
+    entry: entry as unknown as KeptEntry,
+  };
 }
 
 const isText = (value: unknown): value is string => typeof value === "string";

@@ -23,6 +23,8 @@ export class EntryBatcher {
   readonly #session: SqlSession;
   readonly #statements: JournalStatements;
   #waiting: WaitingEntry[] = [];
+  /** Entries that have been neither written nor refused, by the run and the epoch of their claim. */
+  readonly #open = new Map<string, Set<Promise<void>>>();
   #writing: Promise<void> | undefined;
 
   constructor(session: SqlSession, statements: JournalStatements) {
@@ -43,12 +45,29 @@ export class EntryBatcher {
       });
     });
     this.#writing ??= this.#writeAll();
+    this.#keepOpen(claim, written);
     return written;
+  }
+
+  /** Resolves when the entries that were appended under a claim are written or refused, whatever other runs append meanwhile. */
+  async settled(claim: Pick<Claim, "runId" | "epoch">): Promise<void> {
+    await Promise.allSettled([...(this.#open.get(claimName(claim)) ?? [])]);
   }
 
   /** Resolves when nothing waits to be written. */
   async idle(): Promise<void> {
     await this.#writing;
+  }
+
+  #keepOpen(claim: Claim, written: Promise<void>): void {
+    const name = claimName(claim);
+    const open = this.#open.get(name) ?? new Set();
+    this.#open.set(name, open.add(written));
+    const close = (): void => {
+      open.delete(written);
+      if (open.size === 0) this.#open.delete(name);
+    };
+    written.then(close, close);
   }
 
   async #writeAll(): Promise<void> {
@@ -92,6 +111,10 @@ export class EntryBatcher {
     if (batch.length === 1) return batch[0]?.reject(error);
     for (const one of batch) await this.#write([one]).catch(one.reject);
   }
+}
+
+function claimName({ runId, epoch }: Pick<Claim, "runId" | "epoch">): string {
+  return `${epoch} ${runId}`;
 }
 
 /** A list of values for each column. */

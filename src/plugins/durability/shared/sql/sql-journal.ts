@@ -145,7 +145,7 @@ export class SqlJournal implements Journal {
 
   async release({ runId, epoch }: Claim, { status, waitsFor, result }: ClaimEnd): Promise<void> {
     this.#requireOpen();
-    await this.#batcher.idle();
+    await this.#batcher.settled({ runId, epoch });
     await this.#query(this.#statements.release, [
       toColumn(runId),
       String(epoch),
