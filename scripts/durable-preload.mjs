@@ -2,8 +2,9 @@
 // run to DURABLE_EXAMPLE_ENDS. DURABLE_EXAMPLE is the folder of the journal; without it runs are not kept. DURABLE_EXAMPLE_KILL is the number of the entry
 // after which the process ends. Scripted models answer by the number of the call, which starts again in a new process: a process that keeps no runs writes its
 // answers to DURABLE_EXAMPLE_ANSWERS, and one with DURABLE_EXAMPLE_RESUMES answers the same requests from there.
+import { randomUUID } from "node:crypto";
 import { appendFileSync, readFileSync } from "node:fs";
-import { Ensemble, Kernel, MapReduceEnsemble, definePlugin, replace } from "agentensemble";
+import { Ensemble, Kernel, MapReduceEnsemble, Tokens, definePlugin, replace } from "agentensemble";
 import { Journal, durable } from "agentensemble/durability";
 
 const {
@@ -13,6 +14,8 @@ const {
   DURABLE_EXAMPLE_RESUMES: resumes,
 } = process.env;
 const last = Number(process.env.DURABLE_EXAMPLE_KILL ?? Infinity);
+/** Ids that a program makes by itself differ in each process. */
+const RANDOM_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const known = new WeakSet();
 let runs = 0;
 let entries = 0;
@@ -81,6 +84,11 @@ function sameInEachProcess(model) {
 
 const observer = definePlugin({
   name: "ends-of-runs",
+  bind(bind) {
+    // Turns of conversations ask for the id of their run.
+    const next = (use) => (use === "run" ? `example-${++runs}` : randomUUID());
+    bind.single(Tokens.IdGenerator, { override: true }).toConstantValue({ next });
+  },
   apply({ hooks }) {
     hooks.beforeLlmCall.tap({ name: "same", lane: "transform", order: "pre" }, ({ model }) =>
       replace({ model: sameInEachProcess(model) }),
@@ -98,7 +106,7 @@ const observer = definePlugin({
       };
       const outputs = taskOutputs.map((task) => [task.taskId, task.raw]);
       const end = {
-        run: run.id,
+        run: RANDOM_ID.test(run.id) ? "a random id" : run.id,
         outcome,
         exitReason,
         raw,

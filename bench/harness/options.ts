@@ -10,6 +10,11 @@ export interface BenchOptions {
   readonly capture: boolean;
 }
 
+/** The scenarios that a name stands for: its own, and those of its parts. */
+const PARTS: Readonly<Record<string, readonly string[]>> = {
+  durable: ["durable", "durable-workers"],
+};
+
 /** Reads `--only S1,S4a`, `--assert` and `--capture`. @throws Error for an id that is not among `known`, TypeError for another argument. */
 export function readOptions(args: readonly string[], known: readonly string[]): BenchOptions {
   const flag = { type: "boolean", default: false } as const;
@@ -21,5 +26,9 @@ export function readOptions(args: readonly string[], known: readonly string[]): 
   const unknown = only.find((id) => !known.includes(id));
   if (unknown !== undefined)
     throw new Error(`Unknown scenario '${unknown}'. Known: ${known.join(", ")}`);
-  return { only, assert: values.assert, capture: values.capture };
+  return {
+    only: only.flatMap((id) => PARTS[id] ?? [id]),
+    assert: values.assert,
+    capture: values.capture,
+  };
 }

@@ -4,6 +4,7 @@ import { coldStartScenario } from "./cold-start.js";
 import { conversationScenario } from "./conversation.js";
 import { dashboardScenario } from "./dashboard.js";
 import { durableScenario } from "./durable.js";
+import { durableWorkersScenario } from "./durable-workers.js";
 import { evalsScenario } from "./evals.js";
 import { fanOutScenario } from "./fan-out.js";
 import { filesScenario } from "./files.js";
@@ -42,6 +43,7 @@ export const SCENARIOS: readonly Scenario[] = [
   filesScenario,
   growthScenario,
   durableScenario,
+  durableWorkersScenario,
   dashboardScenario,
   networkScenario,
   a2aScenario,

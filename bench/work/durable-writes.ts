@@ -16,7 +16,8 @@ export interface Writes {
   close(): Promise<void>;
 }
 
-const POSTGRES =
+/** The server of the tests. */
+export const POSTGRES =
   process.env["AGENTENSEMBLE_TEST_POSTGRES"] ?? "postgres://postgres@127.0.0.1:5432/test";
 const SCHEMA = `ae_bench_${process.pid}`;
 const VALUE = { text: "A sentence of an answer that is kept. ".repeat(25) };

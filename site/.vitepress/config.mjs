@@ -23,7 +23,7 @@ const GROUPS = [
   ["Workflows", ["sequential", "parallel", "hierarchical", "phases", "loops", "graphs", "map-reduce", "delegation", "dag", "write-your-own-workflow"]],
   ["Agents", ["providers", "reasoning", "tools", "file-tools", "web-tools", "process-tools", "tool-pipelines", "security-of-tools", "mcp", "memory", "memory-stores", "semantic-memory", "reflection"]],
   ["Safety and people", ["guardrails", "guards", "review", "streaming", "streaming-to-a-page", "http", "dashboard", "dashboard-history"]],
-  ["Running", ["resilience", "budgets", "caching", "faults", "cancellation", "durability", "durability-cost", "long-running", "network", "network-backends", "workers", "schedules", "a2a", "webhooks", "deployment", "upgrades"]],
+  ["Running", ["resilience", "budgets", "caching", "faults", "cancellation", "durability", "effects", "durability-cost", "long-running", "network", "network-backends", "workers", "schedules", "a2a", "webhooks", "deployment", "upgrades"]],
   ["Watching", ["explain", "traces", "capture", "cost", "events", "logging", "opentelemetry", "prometheus"]],
   ["Testing", ["testing", "record-and-replay", "evaluate", "choose-a-model", "rehearse", "network-testing"]],
   ["Compared", ["comparison", "coming-from-ai-sdk", "coming-from-langgraph", "coming-from-mastra", "coming-from-openai-agents", "coming-from-java"]],

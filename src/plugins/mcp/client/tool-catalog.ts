@@ -28,6 +28,8 @@ export interface McpTool extends AnyTool {
   readonly untrusted: true;
   readonly requireApproval: boolean;
   readonly effect: "read" | "write" | "send";
+  /** `again` for a tool that a trusted server declares idempotent. */
+  readonly resume: "again" | undefined;
   approvalDescription(input: unknown): string;
 }
 
@@ -57,6 +59,11 @@ function fingerprintOf({ description, inputSchema, annotations }: RemoteTool): s
 function declaredEffect({ annotations }: RemoteTool): "read" | "write" | "send" {
   if (annotations?.readOnlyHint === true) return "read";
   return annotations?.openWorldHint === false ? "write" : "send";
+}
+
+/** What follows a call in doubt, from the server's word: repeated calls of an idempotent tool change nothing more. */
+function declaredResume({ annotations }: RemoteTool): "again" | undefined {
+  return annotations?.idempotentHint === true ? "again" : undefined;
 }
 
 /**
@@ -212,6 +219,7 @@ export class ToolCatalog {
       timeoutMs: server.timeoutMs,
       untrusted: true as const,
       effect: server.trustAnnotations ? declaredEffect(remote) : "send",
+      resume: server.trustAnnotations ? declaredResume(remote) : undefined,
       /** Checked at every call: the tool may change while a task uses it. */
       // eslint-disable-next-line no-restricted-syntax -- once per listing of the server
       get requireApproval(): boolean {

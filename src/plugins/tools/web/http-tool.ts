@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Tool } from "../../../contracts/tool.js";
 import type { SafeFetch } from "../../shared/fetch/safe-fetch.js";
 import type { SafeFetchOptions } from "../../shared/fetch/safe-fetch-options.js";
@@ -48,6 +49,12 @@ export interface HttpToolOptions extends Pick<SafeFetchOptions, "lookup" | "ca">
   readonly maxResponseBytes?: number | undefined;
   /** Whether each request needs approval by a person, who may edit the input. Default false. */
   readonly requireApproval?: boolean | undefined;
+  /**
+   * Reaction of a resumed run to a request that was begun and has no response, as
+   * `ToolBase.resume`. With `again` each request has the header `idempotency-key`, which is the
+   * same when the request is repeated.
+   */
+  readonly resume?: "again" | "ask" | "fail" | undefined;
 }
 
 /** The `structured` value of an HTTP tool's result. */
@@ -67,6 +74,7 @@ const OPTIONS = [
   "timeoutMs",
   "maxResponseBytes",
   "requireApproval",
+  "resume",
   "lookup",
   "ca",
 ] as const;
@@ -90,7 +98,7 @@ interface HttpEndpoint {
  */
 export function httpTool(options: HttpToolOptions): Tool {
   const endpoint = resolvedEndpoint(options);
-  const { name, description, requireApproval } = options;
+  const { name, description, requireApproval, resume } = options;
   const { method, url } = endpoint;
   return tool({
     name,
@@ -100,7 +108,9 @@ export function httpTool(options: HttpToolOptions): Tool {
     approvalRejection: () => `HTTP request rejected by reviewer: ${method} ${shownUrl(url)}`,
     untrusted: true,
     effect: method === "GET" || method === "HEAD" ? "read" : "send",
-    execute: (input, { signal }) => send(endpoint, input, signal),
+    resume,
+    execute: (input, { signal, idempotencyKey }) =>
+      send(resume === "again" ? withKey(endpoint, idempotencyKey) : endpoint, input, signal),
   });
 }
 
@@ -197,6 +207,12 @@ async function send(
     signal.throwIfAborted();
     return ToolResult.failure(`HTTP request failed: ${redact(messageOf(error))}`);
   }
+}
+
+function withKey(endpoint: HttpEndpoint, key: string): HttpEndpoint {
+  const isPlain = /^[!-~]{1,255}$/.test(key); // what every server takes in a header
+  const sent = isPlain ? key : createHash("sha256").update(key).digest("hex");
+  return { ...endpoint, headers: { ...endpoint.headers, "idempotency-key": sent } };
 }
 
 function withInput(url: URL, input: string): URL {

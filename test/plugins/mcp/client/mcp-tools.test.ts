@@ -160,12 +160,19 @@ describe("mcpTools", () => {
         });
         opened.push(provider);
         const tools = await provider.resolve();
-        return ["read_text_file", "write_file"].map(
-          (name) => tools.find((tool) => tool.name === name)?.effect,
-        );
+        return ["read_text_file", "write_file"].map((name) => {
+          const { effect, resume } = tools.find((tool) => tool.name === name) ?? {};
+          return [effect, resume];
+        });
       };
-      expect(await effects()).to.deep.equal(["send", "send"]);
-      expect(await effects(true)).to.deep.equal(["read", "write"]);
+      expect(await effects()).to.deep.equal([
+        ["send", undefined],
+        ["send", undefined],
+      ]);
+      expect(await effects(true)).to.deep.equal([
+        ["read", undefined],
+        ["write", "again"], // this server declares that writing a file is idempotent
+      ]);
       expect(() => mcpTools(faulty("ok", { trustAnnotations: "yes" as never }))).to.throw(
         ValidationError,
         "trustAnnotations",

@@ -62,6 +62,19 @@ describe("httpTool", () => {
     });
   });
 
+  it("sends the key of the call where it may be repeated", async () => {
+    const keyOf = async (o: Partial<HttpToolOptions>): Promise<unknown> => {
+      const { output } = await call("/headers", "hello", o);
+      return (JSON.parse(output) as Readonly<Record<string, unknown>>)["idempotency-key"];
+    };
+    expect(await keyOf({ resume: "again" })).to.equal("run-1/task-1@1/call-1");
+    expect(await keyOf({ resume: "again", method: "PUT" })).to.equal("run-1/task-1@1/call-1");
+    expect(await keyOf({ resume: "ask" })).to.equal(undefined);
+    const tool = httpTool({ ...NAMED, url: site.url("/headers"), resume: "again" });
+    const named = await callTool(tool, "hello", undefined, "Zürich/task-1@1/call-1");
+    expect(named.output).to.match(/"idempotency-key":"[0-9a-f]{64}"/);
+  });
+
   it("sends the input as the body, and gives the answer", async () => {
     expect(await call("/echo")).to.deep.include({
       ok: true,

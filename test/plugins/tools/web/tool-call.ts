@@ -8,6 +8,7 @@ export async function callTool<I>(
   tool: Tool<I>,
   input: I,
   signal: AbortSignal = new AbortController().signal,
+  idempotencyKey = "run-1/task-1@1/call-1",
 ): Promise<ToolResult> {
   const scope = fakeScope();
   const context: ToolContext = {
@@ -18,7 +19,7 @@ export async function callTool<I>(
     taskId: "task-1",
     agentRole: "Tester",
     toolCallId: "call-1",
-    idempotencyKey: "run-1/task-1@1/call-1",
+    idempotencyKey,
     requestApproval: async () => ReviewDecision.continue(),
   };
   const returned = await (tool as AnyTool).execute(input, context); // only handed on
