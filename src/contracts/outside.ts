@@ -16,6 +16,11 @@ export interface OutsideCall<T = unknown> {
   /** The task that causes the call; absent for exports. */
   readonly taskId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /**
+   * Receives the instant at which an earlier execution of the run began this call, before the call
+   * is made again. Called only by an access that knows it.
+   */
+  readonly begunAt?: ((at: Date) => void) | undefined;
   /** Converts the value to JSON and back. Default: unchanged. */
   readonly codec?: { toJson(value: T): unknown; fromJson(json: unknown): T } | undefined;
 }

@@ -39,6 +39,8 @@ export interface OpenedRun extends KeptState {
   readonly run: HookRun;
   readonly keeping: RunKeeping;
   readonly schemas: Schemas;
+  /** Memory stores of the kernel that were looked at. */
+  readonly checkedStores: WeakSet<object>;
   /** Sees calls whose answers the run has, for the run that this one joined. */
   readonly onCalls: (calls: readonly KeptCall[]) => void;
 }
@@ -77,7 +79,7 @@ export class DurableRun {
     });
     this.models = new ModelSteps(journal, states, (call) => onCalls([call]));
     this.tools = new ToolSteps(journal);
-    this.memory = new MemorySteps(journal, states);
+    this.memory = new MemorySteps(journal, states, opened.checkedStores);
     this.outside = new OutsideSteps(journal, states);
     this.activity = new Activity(() => this.#activityChanged());
   }

@@ -16,11 +16,12 @@ export class MemorySteps {
   readonly #counts = new Map<string, number>();
   /** Writes in progress, by the entry that is written. */
   readonly #keys = new WeakMap<MemoryEntry, string>();
-  #checked = false;
 
   constructor(
     readonly journal: RunJournal,
     readonly tasks: TaskStates,
+    /** Stores of this kernel that were looked at. */
+    readonly checked: WeakSet<object>,
   ) {}
 
   /** A write that was made already. */
@@ -40,11 +41,12 @@ export class MemorySteps {
     await this.journal.writeStep({ key, kind: "memory", task, value: {} });
   }
 
-  /** Warns once if the journal outlives the process and the memory store does not. */
+  /** Warns once in a kernel if the journal outlives the process and the memory store does not. */
   #checkStore({ run, scope }: MemoryWrite): void {
-    if (this.#checked) return;
-    this.#checked = true;
-    if (this.journal.isVolatile || run.find(Tokens.MemoryStore)?.isVolatile !== true) return;
+    const store = run.find(Tokens.MemoryStore);
+    if (store === undefined || this.checked.has(store)) return;
+    this.checked.add(store);
+    if (this.journal.isVolatile || store.isVolatile !== true) return;
     run.warn(
       `Memory scope '${scope}' is in a store that is empty in a new process: a run that is resumed there does not find its entries. Use a MemoryStore on files or a database.`,
     );

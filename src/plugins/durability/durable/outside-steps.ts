@@ -1,6 +1,7 @@
 import type { OutsideCall } from "../../../contracts/outside.js";
 import type { RunJournal } from "./run-journal.js";
 import type { TaskStates } from "./task-states.js";
+import { Tokens } from "../../../contracts/tokens.js";
 import { asFields } from "../../../util/objects.js";
 
 /** Decisions of people and changes outside: made once, then answered from the journal. */
@@ -22,6 +23,7 @@ export class OutsideSteps {
       return call.codec === undefined ? (json as T) : call.codec.fromJson(json); // written below
     }
     this.journal.requireOpen(`${call.kind} ${key}`);
+    if (call.begunAt !== undefined) await this.#begin(`${key}#begun`, task, call.begunAt);
     const value = await work();
     const json = call.codec === undefined ? value : call.codec.toJson(value);
     const kept = { ...(json !== undefined && { value: json }) };
@@ -29,6 +31,14 @@ export class OutsideSteps {
       await this.journal.write({ key, kind: "review", task, value: kept });
     else await this.journal.writeStep({ key, kind: "change", task, value: kept });
     return value;
+  }
+
+  /** Reports when an earlier execution began a call; else writes down that it begins now. */
+  async #begin(key: string, task: string, begunAt: (at: Date) => void): Promise<void> {
+    const at = asFields(this.journal.index.get(key)?.value)?.["at"];
+    if (typeof at === "string") return begunAt(new Date(at));
+    const now = this.journal.run.get(Tokens.Clock).now().toISOString();
+    await this.journal.write({ key, kind: "change", task, value: { at: now } });
   }
 
   #nextKey(letter: "R" | "O", place: string, name: string): string {

@@ -19,6 +19,7 @@ import { openJournalOf } from "./open-run.js";
 export class RunKeeper implements OutsideAccess, KeptSteps {
   readonly #keeping: () => RunKeeping;
   readonly #schemas = new Schemas();
+  readonly #checkedStores = new WeakSet<object>();
   readonly #runs = new Map<Pick<HookRun, "id">, DurableRun>();
   /** Those that write to a journal, by id: one for each. Others are answered, several of one id at once. */
   readonly #writing = new Map<string, DurableRun>();
@@ -49,6 +50,7 @@ export class RunKeeper implements OutsideAccess, KeptSteps {
         run,
         keeping,
         schemas: this.#schemas,
+        checkedStores: this.#checkedStores,
         onCalls: (calls) => parent?.(calls),
       });
       this.#runs.set(run, durable);

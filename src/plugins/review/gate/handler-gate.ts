@@ -89,9 +89,12 @@ export class HandlerGate implements ReviewGate {
     try {
       const { taskId, signal } = asker;
       const name = `${question.timing}:${question.key}`;
+      let since = clock.now();
+      const hasHandler = run.find(Tokens.ReviewHandler) !== undefined; // a store keeps the instant itself
+      const begunAt = hasHandler && request.timeoutMs > 0 ? (at: Date) => (since = at) : undefined;
       const { decision, timedOut } = await askOutside(
-        { run, taskId, signal, kind: "review", name },
-        () => this.#decide(request, asker),
+        { run, taskId, signal, kind: "review", name, begunAt },
+        () => this.#decide(request, asker, since),
       );
       resolved(decision.type, timedOut, decision);
       return decision;
@@ -102,11 +105,17 @@ export class HandlerGate implements ReviewGate {
   }
 
   /** Requests a decision from the run's handler, else from its store. */
-  async #decide(request: OpenRequest, { run, signal }: ReviewAsker): Promise<SettledReview> {
+  async #decide(
+    request: OpenRequest,
+    { run, signal }: ReviewAsker,
+    since: Date,
+  ): Promise<SettledReview> {
     const handler = run.find(Tokens.ReviewHandler);
     if (handler !== undefined) {
       const ask = (ended: AbortSignal): Promise<unknown> => handed(handler, request, ended);
-      return decideWithin(ask, request, { ms: request.timeoutMs || Infinity, signal });
+      const waitedMs = Math.max(0, run.get(Tokens.Clock).now().getTime() - since.getTime());
+      const ms = request.timeoutMs === 0 ? Infinity : request.timeoutMs - waitedMs;
+      return ms > 0 ? decideWithin(ask, request, { ms, signal }) : decisionOfSilence(request);
     }
     return this.#ofStore(run.get(Tokens.ReviewStore), request, { run, signal });
   }

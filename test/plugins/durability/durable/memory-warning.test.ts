@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { keptEnsemble, modelOf, task } from "./kept-team.js";
 import { temporaryFolder } from "../../../support/temporary-folder.js";
 
-/** Returns the warnings of one run with two memory writes. */
+/** Returns the warnings of two runs with two memory writes each. */
 async function warningsOf(journal: Journal, memoryStore: MemoryStore): Promise<string[]> {
   const warnings: string[] = [];
   await using ensemble = keptEnsemble(
@@ -17,11 +17,12 @@ async function warningsOf(journal: Journal, memoryStore: MemoryStore): Promise<s
     { journal },
   );
   await ensemble.run();
+  await ensemble.run();
   return warnings;
 }
 
 describe("a durable run with a memory store in memory", () => {
-  it("warns once that a new process does not find the entries", async () => {
+  it("warns once, and not again in the next run, that a new process does not find the entries", async () => {
     const warnings = await warningsOf(Journal.file(temporaryFolder()), MemoryStore.inMemory());
     expect(warnings).to.have.lengthOf(1);
     expect(warnings[0]).to.include("Memory scope 'facts'");
