@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { Agent, Conversation, Ensemble, Task } from "agentensemble";
+import { Agent, Conversation, Ensemble, Schedule, Task } from "agentensemble";
 import { dashboard } from "agentensemble/dashboard";
 import { ScriptedModel } from "agentensemble/testing";
 import { chromium } from "playwright-core";
@@ -80,6 +80,7 @@ function pagesOf(ids) {
     errors: [run("contract-review", "view=errors&task=extract-clauses")],
     events: [run("market-briefing", "view=events")],
     threads: ["#/threads/support/order-88213?owner=maya"],
+    services: ["#/services"],
     keys: ["#/runs", (page) => page.keyboard.press("?")],
     nothing: [`#/runs?q=${encodeURIComponent("tag:customer=initech state:failed")}`],
     empty: ["#/runs", undefined, {}],
@@ -146,6 +147,20 @@ async function chats(board) {
   await order.send("Can I send it back if it does not fit?");
   await order.rename("Where is my order?");
   await chat.thread("opening-hours", { owner: "ada" }).send("When are you open?");
+}
+
+/** A service with work and a schedule. Returns what ends it. */
+async function kitchen(board) {
+  const cook = new Task({ description: "Cook {context}", handler: () => "soup" });
+  const ensemble = new Ensemble({
+    name: "kitchen",
+    plugins: [board],
+    tasks: [new Task({ description: "Clean up", handler: () => "clean" })],
+    shareTasks: { cook },
+    schedules: [{ name: "lunch", schedule: Schedule.cron("0 12 * * *"), task: "cook" }],
+  });
+  await ensemble.start({ signals: false });
+  return () => ensemble.stop();
 }
 
 /** Opens the review of a tool call, and changes its arguments. */
@@ -227,6 +242,7 @@ async function render(target, { name, width, height }, colorScheme) {
   const { handles, ids } = await runTeams(board, url);
   await memos(board, ids);
   await chats(board);
+  const stopKitchen = await kitchen(board);
   const context = await browser.newContext({ viewport: { width, height }, colorScheme });
   for (const [page, steps] of Object.entries(pagesOf(ids)).filter(isWanted)) {
     const file = isReadme ? `dashboard-${page}.png` : `${page}-${name}-${colorScheme}.png`;
@@ -238,6 +254,7 @@ async function render(target, { name, width, height }, colorScheme) {
     if (isReadme && shown.length > MAX_README_BYTES) process.exitCode = 1;
   }
   await context.close();
+  await stopKitchen();
   for (const handle of handles) handle.cancel("The pictures are done");
   await Promise.allSettled(handles.map(({ output }) => output));
   await board.close();

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import {
   Agent,
   Conversation,
@@ -337,5 +338,41 @@ describe("alerts about runs of other processes", () => {
     expect(waiting?.["link"]).to.equal(`${url}#/reviews/${id}`);
     handle.cancel("enough");
     await handle.output.catch(() => undefined);
+  });
+
+  it("are not sent for what is reported long afterwards, and have the same id when it is reported again", async () => {
+    const server = await AlertServer.open(boards);
+    const { url } = await boards.listening(
+      { users: [...PEOPLE, WORKER], alerts: [server.options()] },
+      { limits: FAST },
+    );
+    const client = new SocketClient(`${url}ws?role=reporter&to=`, undefined, {
+      headers: { authorization: `Bearer ${WORKER.token}` },
+    });
+    boards.later(() => client.close());
+    await new Promise((resolve) => client.socket.once("open", resolve));
+    client.send({ type: "report", protocol: 1, process: "w1", instance: "a" });
+    await client.frame("reported");
+    const report = (runId: string, at: string): void =>
+      client.send({
+        type: "events",
+        runId,
+        to: 2,
+        events: [
+          { n: 0, at, type: "ensemble_started", runId, workflow: "SEQUENTIAL", totalTasks: 0 },
+          { n: 1, at, type: "run_failed", code: "AE_TASK_EXECUTION", message: "no" },
+          { n: 2, at, type: "ensemble_completed", exitReason: "ERROR" },
+        ],
+      });
+    report("old", new Date(Date.now() - 2 * 3_600_000).toISOString());
+    const now = new Date().toISOString();
+    report("new", now);
+    const [alert] = await server.arrived(1);
+    expect(alert?.body).to.include({ runId: "w1/new", type: "failed" });
+    const id = createHash("sha256")
+      .update(JSON.stringify(["w1/new", 2, now]))
+      .digest("hex");
+    expect(alert?.headers["x-agentensemble-delivery"]).to.equal(id);
+    expect(server.received).to.have.lengthOf(1);
   });
 });
