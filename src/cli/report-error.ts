@@ -5,6 +5,7 @@ import { printableLine, printableText } from "../util/printable.js";
 import { messageOf } from "../util/errors.js";
 
 const MAX_LENGTH = 2_000;
+const SITE = "https://agentensemble.net";
 
 /** An error and those that led to it, outermost first. */
 function chainOf(error: unknown): readonly unknown[] {
@@ -51,16 +52,26 @@ function messagesOf(chain: readonly unknown[], shown: Shown): readonly string[] 
   return said;
 }
 
+/** The page about the error that began the chain. Messages of ValidationError say all that its page does. */
+function docsOf(chain: readonly unknown[]): string | undefined {
+  const error = chain.findLast((e) => AgentEnsembleError.isInstance(e));
+  return error === undefined || error.code === "AE_VALIDATION" || !/^AE_[A-Z_]+$/.test(error.code)
+    ? undefined
+    : `${SITE}/errors/${error.code}.html`;
+}
+
 /** An error as a person reads it: what happened, why, what to do. Stack traces only where asked for. */
 export function errorText(error: unknown, { paintMessage, verbose }: OutputTerminal): string {
   const chain = chainOf(error);
   const shown = shownOf(error);
   const [message = "", ...causes] = messagesOf(chain, shown);
   const code = AgentEnsembleError.isInstance(error) ? ` ${printableLine(error.code)}` : "";
+  const docs = docsOf(chain);
   return [
     `${paintMessage("red", `error${code}:`)} ${message}`,
     ...causes.map((cause) => `  because: ${cause}`),
     ...hintsOf(chain, shown).map((hint) => `  ${paintMessage("cyan", "hint:")} ${hint}`),
+    ...(docs === undefined ? [] : [`  ${paintMessage("cyan", "docs:")} ${docs}`]),
     ...(verbose
       ? chain.map((e) => shown(e instanceof Error ? (e.stack ?? e.message) : messageOf(e)))
       : []),
@@ -78,5 +89,6 @@ export function errorJson(error: unknown): Readonly<Record<string, unknown>> {
     message,
     causes,
     hints: hintsOf(chain, shown),
+    docs: docsOf(chain) ?? null,
   };
 }
