@@ -1,5 +1,9 @@
 /** Option names from other frameworks, each with the option that has its purpose here: for messages about unknown options. */
 
+const INPUT_TYPE = "the option inputType of the ensemble";
+const OUTPUT_TYPE = "the option outputType of a task";
+const BACKGROUND = "the option background of the agent";
+
 export const AGENT_SYNONYMS: Readonly<Record<string, string>> = {
   name: "role",
   description: "goal",
@@ -9,6 +13,8 @@ export const AGENT_SYNONYMS: Readonly<Record<string, string>> = {
   prompt: "background",
   backstory: "background",
   llm: "model",
+  inputSchema: INPUT_TYPE,
+  outputSchema: OUTPUT_TYPE,
   maxSteps: "maxIterations",
   maxTurns: "maxIterations",
   maxIter: "maxIterations",
@@ -27,7 +33,10 @@ export const TASK_SYNONYMS: Readonly<Record<string, string>> = {
   prompt: "description",
   input: "description",
   instructions: "description",
+  system: BACKGROUND,
+  systemPrompt: BACKGROUND,
   llm: "model",
+  inputSchema: INPUT_TYPE,
   schema: "outputType",
   output: "outputType",
   outputSchema: "outputType",
@@ -44,6 +53,9 @@ export const TASK_SYNONYMS: Readonly<Record<string, string>> = {
 
 export const TOOL_SYNONYMS: Readonly<Record<string, string>> = {
   id: "name",
+  instructions: "description",
+  prompt: "description",
+  outputSchema: "ToolResult.success(text, value)",
   inputSchema: "input",
   inputType: "input",
   parameters: "input",
@@ -56,6 +68,11 @@ export const TOOL_SYNONYMS: Readonly<Record<string, string>> = {
 
 export const ENSEMBLE_SYNONYMS: Readonly<Record<string, string>> = {
   llm: "model",
+  instructions: BACKGROUND,
+  system: BACKGROUND,
+  prompt: "the option description of a task",
+  outputSchema: OUTPUT_TYPE,
+  maxSteps: "the option maxIterations of an agent or a task",
   process: "workflow",
   members: "agents",
   schema: "inputType",

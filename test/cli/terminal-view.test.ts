@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { Screen } from "../plugins/observability/console/screen.js";
 import { projectRoot } from "../support/project.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { ProjectFolder } from "./project-folder.js";
 
 const COMMAND = join(projectRoot, "dist/bundle/cli/main.js");
@@ -26,22 +27,36 @@ const SKIPPED =
     ? undefined
     : "needs the command `script` of util-linux";
 
+type Size = readonly [columns: number, rows: number];
+type OnText = (text: string, type: (keys: string) => void) => void;
+
 /** Runs the team in a pseudo-terminal. `onText` sees the output so far, and may type. */
-async function inTerminal(
-  size: readonly [columns: number, rows: number],
+function inTerminal(
+  size: Size,
   environment: Readonly<Record<string, string>>,
-  onText: (text: string, type: (keys: string) => void) => void = () => undefined,
+  onText?: OnText,
+): ReturnType<typeof programInTerminal> {
+  const { path } = new ProjectFolder({ "team.mjs": TEAM });
+  return programInTerminal(path, [COMMAND, "run", "team.mjs"], size, environment, onText);
+}
+
+/** Runs a program of Node.js in a pseudo-terminal. */
+async function programInTerminal(
+  folder: string,
+  program: readonly string[],
+  [columns, rows]: Size,
+  environment: Readonly<Record<string, string>>,
+  onText: OnText = () => undefined,
 ): Promise<{ readonly text: string; readonly code: number | null }> {
-  const folder = new ProjectFolder({ "team.mjs": TEAM });
-  const [columns, rows] = size;
-  const line = `stty cols ${columns} rows ${rows}; '${process.execPath}' '${COMMAND}' run team.mjs`;
+  const words = [process.execPath, ...program].map((word) => `'${word}'`).join(" ");
+  const line = `stty cols ${columns} rows ${rows}; ${words}`;
   const env: NodeJS.ProcessEnv = { ...process.env, TERM: "xterm", LC_ALL: "C.UTF-8" };
   for (const name of ["CI", "NO_COLOR", "FORCE_COLOR", "NODE_OPTIONS"]) delete env[name];
   const child = spawn(
     "script",
     ["--quiet", "--flush", "--return", "--command", line, "/dev/null"],
     {
-      cwd: folder.path,
+      cwd: folder,
       env: { ...env, ...environment },
       stdio: ["pipe", "pipe", "inherit"],
     },
@@ -112,5 +127,31 @@ describe("the terminal of `agentensemble run`", () => {
     expect(screen.isAtLineStart).to.equal(true);
     expect(text).not.to.include("\u001B[?");
     expect(code).to.equal(130);
+  });
+
+  it("shows the main example on one screen, with the tasks in place", async () => {
+    const [columns, rows] = [80, 24];
+    const out = temporaryFolder();
+    const main = join(projectRoot, "dist/examples/briefing/main.js");
+    const keys = { OPENAI_API_KEY: "", ANTHROPIC_API_KEY: "", AGENTENSEMBLE_MODEL: "" };
+    const program = [main, "examples/data", "--out", out];
+    const { text, code } = await programInTerminal(projectRoot, program, [columns, rows], keys);
+    expect(text)
+      .to.match(/\d+\/14 tasks/)
+      .and.include("Researcher, ");
+    const screen = new Screen(columns, rows);
+    screen.write(text);
+    const shown = screen.text.trimEnd().split("\n");
+    const used = shown.reduce(
+      (sum, { length }) => sum + Math.max(1, Math.ceil(length / columns)),
+      0,
+    );
+    expect(used).to.be.at.most(rows - 1); // the prompt of the shell
+    expect(shown.join("\n"))
+      .to.match(/^Briefing on 6 documents/)
+      .and.match(/COMPLETED: 14 of 14 tasks done/)
+      .and.match(/more lines in .*briefing\.md/)
+      .and.match(/trace show \S+trace\.json$/);
+    expect(code).to.equal(0);
   });
 });

@@ -87,6 +87,35 @@ describe("Agent", () => {
     expect(agent({ toString: 1 })).to.include("Unknown option 'toString' in Agent. ");
   });
 
+  it("names the option for each name from other frameworks that it does not have", () => {
+    const names = [
+      "instructions",
+      "system",
+      "inputSchema",
+      "outputSchema",
+      "maxSteps",
+      "llm",
+      "prompt",
+    ];
+    const made: Readonly<Record<string, (o: never) => unknown>> = {
+      Agent: (o) => new Agent(o),
+      Task: (o) => new Task(o),
+      Ensemble: (o) => new Ensemble(o),
+    };
+    for (const [what, make] of Object.entries(made))
+      for (const name of names)
+        expect(
+          refusal(() => make({ [name]: "x" } as never)),
+          `${what} ${name}`,
+        ).to.match(new RegExp(`^Unknown option '${name}' in ${what}\\. Use .+ instead\\.$`));
+    for (const name of ["inputSchema", "outputSchema", "instructions", "prompt"])
+      expect(
+        refusal(() => tool({ [name]: "x" } as never)),
+        name,
+      ).to.match(/Use .+ instead\.$/);
+    expect(agent({ name: "x" })).to.match(/Use role instead\.$/);
+  });
+
   it("refuses unknown options and suggests the nearest", () => {
     expect(agent({ tols: [] }))
       .to.include("Unknown option 'tols' in Agent")
