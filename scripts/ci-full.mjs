@@ -72,6 +72,7 @@ const steps = [
   ],
   ["http servers", () => runStep("http servers", "node scripts/http-servers.mjs")],
   checked("pack"),
+  checked("install"),
   checked("templates"),
   ["site", () => runStep("site", "node scripts/docs.mjs --build", { limitMs: HALF_HOUR_MS })],
   checked("bundlers"),

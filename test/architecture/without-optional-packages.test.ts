@@ -13,16 +13,25 @@ interface Package {
     Record<string, string | { readonly types: string; readonly default: string }>
   >;
   readonly peerDependencies: Readonly<Record<string, string>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
 }
 
-const { exports: entries, peerDependencies } = JSON.parse(
-  readProjectFile("package.json"),
-) as Package; // our own file
+const {
+  exports: entries,
+  peerDependencies,
+  dependencies,
+  devDependencies,
+} = JSON.parse(readProjectFile("package.json")) as Package; // our own file
 const specifiers = Object.keys(entries)
   .filter((name) => name !== "./package.json")
   .map((name) => `agentensemble${name.slice(1)}`);
 // @anthropic-ai/sdk depends on the API of OpenTelemetry, so every installation has it.
 const optional = Object.keys(peerDependencies).filter((name) => name !== "@opentelemetry/api");
+/** Packages that are missing where only the package is installed; users of Node.js have its types. */
+const missing = [...optional, ...Object.keys(devDependencies)].filter(
+  (name) => name !== "@types/node" && !(name in dependencies),
+);
 const isOptional = (specifier: string): boolean =>
   optional.some((name) => specifier === name || specifier.startsWith(`${name}/`));
 
@@ -70,7 +79,7 @@ function typeProblems(specifiers: readonly string[]): readonly string[] {
   };
   const host = ts.createCompilerHost(options);
   const isHidden = (path: string): boolean =>
-    optional.some((name) => path.includes(`/node_modules/${name}/`));
+    missing.some((name) => path.includes(`/node_modules/${name}/`));
   const { fileExists, getSourceFile, directoryExists } = host;
   const program = join(projectRoot, "entry-points.ts");
   const text = specifiers

@@ -22,8 +22,7 @@ import {
 import { endOfSentences, PersonalDetector } from "./personal-detector.js";
 import { outermostRun, Placeholders } from "./placeholders.js";
 
-export type { PersonalDataOptions } from "./personal-data-options.js";
-export type { PersonalDataKind } from "./personal-detector.js";
+export type { PersonalDataKind, PersonalDataOptions } from "./personal-data-options.js";
 
 const NAME = "guards-personal-data";
 

@@ -8,7 +8,9 @@ import {
 } from "../../../contracts/validation.js";
 import type { Detector, GuardReporting } from "../shared/findings.js";
 import { checkGuardOptions, requireDetectors, requireTextList } from "../shared/guarded-tasks.js";
-import type { PersonalDataKind } from "./personal-detector.js";
+
+/** What the guard can find. It stands here because the types of the detector are those of packages that only the build has. */
+export type PersonalDataKind = "email" | "phone" | "card" | "iban" | "identity";
 
 /** Options of {@link personalData}. */
 export interface PersonalDataOptions extends GuardReporting {

@@ -1,11 +1,9 @@
 import type { CountryCode } from "libphonenumber-js";
 import type * as Numbers from "./numbers-vendor.js";
 import type { Detector, Finding } from "../shared/findings.js";
+import type { PersonalDataKind } from "./personal-data-options.js";
 import { ibanEnd, isCardNumber } from "./payment-numbers.js";
 import { identityRules, type IdentityRule } from "./identity-rules.js";
-
-/** What the guard can find. */
-export type PersonalDataKind = "email" | "phone" | "card" | "iban" | "identity";
 
 /** Limits of the detector. */
 export interface DetectorSettings {
