@@ -30,7 +30,7 @@ const specifiers = Object.keys(entries)
 const optional = Object.keys(peerDependencies).filter((name) => name !== "@opentelemetry/api");
 /** Packages that are missing where only the package is installed; users of Node.js have its types. */
 const missing = [...optional, ...Object.keys(devDependencies)].filter(
-  (name) => name !== "@types/node" && !(name in dependencies),
+  (name) => !["@types/node", "@opentelemetry/api"].includes(name) && !(name in dependencies),
 );
 const isOptional = (specifier: string): boolean =>
   optional.some((name) => specifier === name || specifier.startsWith(`${name}/`));
