@@ -5,7 +5,7 @@ import { ScriptedModel } from "agentensemble/testing";
 const model =
   process.env["OPENAI_API_KEY"] === undefined
     ? new ScriptedModel(() => "A swift sleeps in the air.")
-    : "openai:gpt-4o-mini";
+    : "openai:gpt-5-mini";
 
 export const team = new Ensemble({
   name: "answers",

@@ -24,7 +24,7 @@ const lookUp = tool({
 
 /** Without OPENAI_API_KEY a scripted model answers, so that the program runs without a key. */
 function chooseModel(): ChatModel {
-  if (process.env["OPENAI_API_KEY"] !== undefined) return openai("gpt-4o-mini");
+  if (process.env["OPENAI_API_KEY"] !== undefined) return openai("gpt-5-mini");
   return new ScriptedModel(({ messages }) => {
     const last = messages.at(-1);
     return last?.role === "tool"
