@@ -173,6 +173,48 @@ describe("blocks of reasoning", () => {
     });
   }
 
+  it("have the metadata of tool calls of the AI SDK's provider, which go back with their calls", async () => {
+    const prompts: { readonly role: string; readonly content: unknown }[][] = [];
+    const signature = { google: { thoughtSignature: "c2ln" } };
+    const content = [
+      { type: "reasoning", text: "Add them.", providerMetadata: { p: { signature: "s" } } },
+      { type: "tool-call", toolCallId: "c1", toolName: "add", input: "{}", providerMetadata: signature }, // prettier-ignore
+      { type: "tool-call", toolCallId: "c2", toolName: "add", input: "{}" },
+    ];
+    const end = { finishReason: "tool-calls", usage: {} };
+    const parts = [
+      { type: "reasoning-start", id: "0", providerMetadata: { p: { signature: "s" } } },
+      { type: "reasoning-delta", id: "0", delta: "Add them." },
+      ...content.slice(1),
+      { type: "finish", ...end },
+    ];
+    const made = (provider: string): ChatModel =>
+      aiSdk({
+        ...{ specificationVersion: "v3", provider, modelId: "m1" },
+        doGenerate: (options: { readonly prompt: never }) => {
+          prompts.push(options.prompt);
+          return Promise.resolve({ content, ...end });
+        },
+        doStream: () => Promise.resolve({ stream: ReadableStream.from(parts) }),
+      }); // as far as it is called here
+    const model = made("google");
+    const request: ChatRequest = { messages: [QUESTION], tools: TOOLS };
+    const sent = (): unknown => prompts.at(-1)?.find(({ role }) => role === "assistant")?.content;
+    for (const first of [await model.chat(request), await streamed(model, request)]) {
+      expect(first.reasoning).to.equal("Add them.");
+      const message = JSON.parse(JSON.stringify(first.message)) as ChatMessage; // as a thread has it
+      await model.chat({ messages: [QUESTION, message] });
+      const call = { type: "tool-call", toolName: "add", input: {} };
+      expect(sent()).to.deep.equal([
+        { type: "reasoning", text: "Add them.", providerOptions: { p: { signature: "s" } } },
+        { ...call, toolCallId: "c1", providerOptions: signature },
+        { ...call, toolCallId: "c2" },
+      ]);
+      await made("other").chat({ messages: [QUESTION, message] });
+      expect(JSON.stringify(sent())).not.to.include("c2ln");
+    }
+  });
+
   it("go back with the metadata of the AI SDK's provider, whole and streamed", async () => {
     const prompts: unknown[] = [];
     const content = [

@@ -14,6 +14,7 @@ import {
   reasoningText,
   type ReasoningBlock,
 } from "../shared/reasoning.js";
+import { callData } from "./call-data.js";
 import { InvalidResponseError } from "../shared/invalid-response-error.js";
 import {
   readArguments,
@@ -118,6 +119,17 @@ function readReasoning(parts: readonly Fields[]): readonly ReasoningBlock[] {
   return blocks;
 }
 
+/**
+ * Returns the metadata of a tool call as a hidden block of reasoning, such as the signature of the
+ * thought that led to the call; none for a call without metadata.
+ */
+function callDataBlocks(part: Fields): readonly ReasoningBlock[] {
+  const metadata = asFields(part["providerMetadata"]);
+  if (metadata === undefined) return [];
+  const data = callData(asText(part["toolCallId"]), metadata as JsonObject); // JSON
+  return [{ text: "", index: 0, data }];
+}
+
 /** A block with metadata of its provider is sent back with it. */
 function reasoningBlock(text: string, index: number, metadata: unknown): ReasoningBlock {
   const data = asFields(metadata);
@@ -136,7 +148,7 @@ export function readResult(value: unknown, model: AnsweringModel): ChatResponse 
   const parts = content.map((part) => asFields(part) ?? {});
   return buildResponse({
     text: parts.map((part) => (part["type"] === "text" ? asText(part["text"]) : "")).join(""),
-    reasoning: readReasoning(parts),
+    reasoning: [...readReasoning(parts), ...parts.filter(isOurCall).flatMap(callDataBlocks)],
     model,
     toolCalls: parts.filter(isOurCall).map(readToolCall),
     finishReason: result["finishReason"],
@@ -166,6 +178,7 @@ export class StreamedParts {
   #text = "";
   readonly #model: AnsweringModel;
   readonly #reasoning = new Map<unknown, BegunBlock>();
+  readonly #callData: ReasoningBlock[] = [];
   #finish: Fields | undefined;
   #identity: Pick<ChatResponse, "responseId" | "modelId"> = {};
 
@@ -193,7 +206,9 @@ export class StreamedParts {
       case "tool-input-delta":
         return this.#addArguments(asText(part["id"]), asText(part["delta"]));
       case "tool-call":
-        return isOurCall(part) ? this.#complete(readToolCall(part)) : [];
+        if (!isOurCall(part)) return [];
+        this.#callData.push(...callDataBlocks(part));
+        return this.#complete(readToolCall(part));
       case "response-metadata":
         this.#identity = { ...this.#identity, ...readIdentity(part) };
         return [];
@@ -215,9 +230,12 @@ export class StreamedParts {
     const { finishReason, usage } = this.#finish;
     return buildResponse({
       text: this.#text,
-      reasoning: [...this.#reasoning.values()].map(({ text, index, metadata }) =>
-        reasoningBlock(text, index, metadata),
-      ),
+      reasoning: [
+        ...[...this.#reasoning.values()].map(({ text, index, metadata }) =>
+          reasoningBlock(text, index, metadata),
+        ),
+        ...this.#callData,
+      ],
       model: this.#model,
       toolCalls: this.#calls.map((call) => ({ ...call })),
       finishReason,

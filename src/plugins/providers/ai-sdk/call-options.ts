@@ -15,6 +15,7 @@ import type {
 import type { ContentPart, MediaPart } from "../../../contracts/content.js";
 import { normalMediaType } from "../../../util/media.js";
 import { withReasoning } from "../shared/reasoning.js";
+import { callDataIn } from "./call-data.js";
 import { mergedSettings, reasoningOptions } from "./reasoning-options.js";
 import { noFormFor, readMedia } from "../shared/parts.js";
 import { cacheMark, setRequestMarks, type MarkableBlock } from "./cache-marks.js";
@@ -110,17 +111,42 @@ interface CallTarget {
   readonly provider: string;
 }
 
+type CallOptionsOfVendor = Pick<
+  Extract<AssistantPart, { readonly type: "tool-call" }>,
+  "providerOptions"
+>;
+
+/** The provider's own data of each call, by its id. */
+function callMetadata(
+  reasoning: NonNullable<AssistantMessage["reasoning"]>,
+  provider: string,
+): ReadonlyMap<string, CallOptionsOfVendor> {
+  const own = reasoning.filter((part) => part.provider === provider);
+  return new Map(
+    own.flatMap(({ data }) => {
+      const found = callDataIn(data);
+      if (found === undefined) return [];
+      // as the provider returned it
+      return [[found.callId, { providerOptions: found.metadata } as CallOptionsOfVendor]];
+    }),
+  );
+}
+
 function toAssistantParts(message: AssistantMessage, provider: string): readonly AssistantPart[] {
   const text: AssistantPart[] =
     message.content === "" ? [] : [{ type: "text", text: message.content }];
+  const { reasoning = [] } = message;
+  const metadata = callMetadata(reasoning, provider);
   const calls = (message.toolCalls ?? []).map((call): AssistantPart => ({
     type: "tool-call",
     toolCallId: call.id,
     toolName: call.name,
     input: toInput(call),
+    ...metadata.get(call.id),
   }));
   const others = [...text, ...calls];
-  const sent = (message.reasoning ?? []).map((part) => ({
+  const thoughts = reasoning.filter(({ data }) => callDataIn(data) === undefined);
+  const sent = thoughts.map((part) => ({
     ...part,
     ...(part.data !== undefined && {
       data: { type: "reasoning", text: part.text, providerOptions: part.data },
