@@ -1,4 +1,11 @@
-import type { ChatMessage, ChatModel, ChatRequest, ChatResponse } from "agentensemble";
+import type {
+  ChatMessage,
+  ChatModel,
+  ChatRequest,
+  ChatResponse,
+  ReasoningPart,
+} from "agentensemble";
+import { Agent, Conversation } from "agentensemble";
 import { expect } from "chai";
 import type { ServerResponse } from "node:http";
 import { aiSdk } from "../../../src/plugins/providers/ai-sdk/index.js";
@@ -318,6 +325,70 @@ describe("settings of reasoning", () => {
       for (const [field, value] of Object.entries(fields))
         expect(body[field], field).to.deep.equal(value);
     });
+
+  for (const isOwn of [true, false])
+    it(`${isOwn ? "go on" : "pause"} in the Messages API after a tool call ${isOwn ? "with" : "without"} a thought of the agent`, async () => {
+      const server = await AnthropicServer.start();
+      try {
+        const model = messages.model(server.url);
+        const thought: ReasoningPart = {
+          ...({ type: "reasoning", text: "Hm", provider: "anthropic", modelId: "m" } as const),
+          index: 0,
+          ...(isOwn && { data: thinking }),
+        };
+        const asked: ChatMessage[] = [
+          QUESTION,
+          {
+            role: "assistant",
+            content: "",
+            toolCalls: [{ id: "c1", name: "add", arguments: "{}" }],
+            reasoning: [thought],
+          },
+          { role: "tool", toolCallId: "c1", toolName: "add", content: "4" },
+        ];
+        const enabled = { type: "enabled", budget_tokens: 2048, display: "summarized" };
+        const reasoning = { budgetTokens: 2048 };
+        for (const [sent, expected] of [
+          [asked, isOwn ? enabled : { type: "disabled" }],
+          [[...asked, { role: "assistant", content: "4" }, QUESTION], enabled],
+        ] as const) {
+          server.reply({ kind: "answer", text: "4" });
+          await model.chat({ messages: sent, tools: TOOLS, reasoning });
+          expect(server.requests.at(-1)?.body["thinking"]).to.deep.equal(expected);
+        }
+      } finally {
+        await server.close();
+      }
+    });
+
+  it("pause for an agent that takes over, until the next message of the user", async () => {
+    const server = await AnthropicServer.start();
+    try {
+      const options = { modelOptions: { reasoning: { budgetTokens: 2048 } } };
+      const back = () => [first];
+      const second = new Agent({ role: "Second", goal: "g", handoffs: back, ...options });
+      const first: Agent = new Agent({ role: "First", goal: "g", handoffs: [second], ...options });
+      await using chat = new Conversation({ agent: first, model: messages.model(server.url) });
+      const call = { type: "tool_use", id: "c1", name: "transfer_to_second", input: {} };
+      const document = { content: [thinking, call], stop_reason: "tool_use" };
+      server.reply(
+        { kind: "raw", body: JSON.stringify(document) },
+        { kind: "answer", text: "four" },
+        { kind: "answer", text: "five" },
+      );
+      await chat.thread("t").send("What is 2 + 2?");
+      await chat.thread("t").send("And one more?");
+      const bodies = server.requests.map(({ body }) => body);
+      expect(bodies.map((body) => (body["thinking"] as { type: string }).type)).to.deep.equal([
+        "enabled",
+        "disabled",
+        "enabled",
+      ]);
+      expect(JSON.stringify(bodies.slice(1))).not.to.include(thinking.signature);
+    } finally {
+      await server.close();
+    }
+  });
 
   for (const [what, reasoning, sent] of [
     ["an effort", { effort: "max" }, { effort: "max", summary: "auto" }],

@@ -20,6 +20,18 @@ function forcesTool({ tools = [], toolChoice }: ChatRequest): boolean {
   return tools.length > 0 && (toolChoice === "required" || typeof toolChoice === "object");
 }
 
+/**
+ * Whether results of tools follow an answer that does not begin with a thought of this vendor, for
+ * example one of another agent. The vendor refuses to begin to think there.
+ */
+function goesOnWithoutThought({ messages }: ChatRequest): boolean {
+  if (messages.at(-1)?.role !== "tool") return false;
+  const answer = messages.findLast((message) => message.role === "assistant");
+  return !answer?.reasoning?.some(
+    ({ provider, data, index }) => provider === "anthropic" && data !== undefined && index === 0,
+  );
+}
+
 function vendorEffort(effort: NonNullable<ReasoningOptions["effort"]>): Effort | undefined {
   if (effort === "none") return undefined;
   return effort === "minimal" ? "low" : effort;
@@ -32,6 +44,7 @@ export function thinkingOf(request: ChatRequest): Thinking {
   const { effort, budgetTokens, summary } = reasoning;
   if (effort === "none" || forcesTool(request)) return DISABLED;
   const display = summary === "off" ? ("omitted" as const) : ("summarized" as const);
+  if (budgetTokens !== undefined && goesOnWithoutThought(request)) return DISABLED;
   if (budgetTokens !== undefined)
     return { config: { type: "enabled", budget_tokens: budgetTokens, display }, budgetTokens };
   const sent = effort === undefined ? undefined : vendorEffort(effort);
