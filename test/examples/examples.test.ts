@@ -426,7 +426,7 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     "Dear ana@example.com, see https://shop.example.com/prices or [link removed].",
   ],
   "85-expected-cost.js": [
-    "p50: 21.3 s, 0.0011 USD\np90: 27.4 s, 0.0015 USD\np99: 36.0 s, 0.0019 USD\nwaits for the rate limit: 10.0 s",
+    "p50: 21.3 s, 0.0037 USD\np90: 27.4 s, 0.0050 USD\np99: 36.0 s, 0.0063 USD\nwaits for the rate limit: 10.0 s",
   ],
   "86-rehearse-failure.js": [
     "20 finished, 0 refused\nvendor error: 10\ncut stream: 2\nwrong JSON: 6\nviolations: 0",
