@@ -1,5 +1,6 @@
 import { createElement, type ComponentType, type JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { useBoard } from "../stores/board.js";
 import { Empty } from "./empty.js";
 
 /** A component whose code is a file that is fetched when it is first drawn, or ahead. */
@@ -21,6 +22,7 @@ export function lazyPart<P extends object>(
       part === undefined ? "loading" : "ready",
     );
     const [attempt, setAttempt] = useState(0);
+    const isLive = useBoard().connection.state.value.kind === "live";
     useEffect(() => {
       if (part !== undefined) {
         setState("ready"); // another call may have fetched it since this was drawn
@@ -34,7 +36,7 @@ export function lazyPart<P extends object>(
       return () => {
         isWanted = false;
       };
-    }, [attempt]);
+    }, [attempt, isLive]); // tries again when the program is back
     const Part = part;
     if (Part !== undefined) return <Part {...props} />;
     if (meanwhile !== undefined) return createElement(meanwhile, props);

@@ -62,6 +62,7 @@ export function runTests(browser: () => Browser): void {
       watched.expect(/ERR_|WebSocket/);
       const { page } = watched;
       await page.getByText("Live", { exact: true }).waitFor();
+      await page.getByText("0 of 3 done").waitFor();
       line.cut();
       await page.getByText("Not connected.").waitFor();
       first.open();
@@ -71,6 +72,27 @@ export function runTests(browser: () => Browser): void {
       line.mend();
       await page.getByText("3 of 3 done").waitFor();
       await page.getByText("Not connected.").waitFor({ state: "detached" });
+    });
+
+    it("fetch the scripts of a view again when the program is back", async () => {
+      const line = new CutLine();
+      const origin = await line.listen();
+      boards.later(() => line.close());
+      const { url } = await boards.listening({ allowedOrigins: [origin] });
+      line.to(Number(new URL(url).port));
+      const watched = await open(origin);
+      watched.expect(/ERR_|WebSocket|Failed to fetch/);
+      const { page } = watched;
+      const scripts = "**/control-*.js";
+      await page.route(scripts, (route) => route.abort());
+      await page.goto(`${origin}/#/threads`);
+      await page.reload();
+      await page.getByText("This part of the page can’t be loaded").waitFor();
+      line.cut();
+      await page.getByText("Not connected.").waitFor();
+      await page.unroute(scripts);
+      line.mend();
+      await page.getByRole("heading", { name: "Threads" }).waitFor();
     });
 
     it("that failed show first what failed, why, and what was not started because of it", async () => {

@@ -40,8 +40,13 @@ describe("a handler of reviews", () => {
   const listed = async (service: Service, by: string): Promise<Listed["reviews"]> =>
     ((await service.ask(REVIEWS, { by })).body as Listed).reviews;
   const waiting = async (service: Service, count = 1): Promise<string> => {
-    await until(async () => (await listed(service, "root")).length === count);
-    return (await listed(service, "root")).at(-1)?.reviewId ?? "";
+    let last: string | undefined;
+    await until(async () => {
+      const reviews = await listed(service, "root");
+      last = reviews[count - 1]?.reviewId;
+      return reviews.length === count;
+    });
+    return last ?? "";
   };
   const answer = (service: Service, id: string, body: unknown, o: Ask = {}) =>
     service.ask(`${REVIEWS}/${encodeURIComponent(id)}`, { body, ...o });
@@ -194,7 +199,7 @@ describe("a handler of reviews", () => {
   });
 
   it("answers 410 when the time is up or the run has ended", async () => {
-    const { service } = await office([task(Review.of({ timeoutMs: 50 }))]);
+    const { service } = await office([task(Review.of({ timeoutMs: 1_000 }))]);
     const run = start(service);
     const id = await waiting(service);
     expect((await run).body).to.have.nested.property("output.exitReason", "TIMEOUT");
