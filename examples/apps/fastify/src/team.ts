@@ -13,7 +13,7 @@ export const team = new Ensemble({
   tasks: [Task.of("Answer in one sentence: {question}")],
 });
 
-/** Admits requests with the token of APP_TOKEN. Without APP_TOKEN nobody is admitted. */
+/** Admits requests with the token of APP_TOKEN. Refuses all requests without APP_TOKEN. */
 export function authenticate(request: Request): Principal | undefined {
   const token = process.env["APP_TOKEN"] ?? "";
   return token !== "" && request.headers.get("authorization") === `Bearer ${token}`

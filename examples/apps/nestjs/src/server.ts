@@ -10,7 +10,7 @@ import { AgentsModule } from "./agents.module.js";
 @Module({ imports: [AgentsModule] })
 class AppModule {}
 
-/** Admits requests with the token of APP_TOKEN. Without APP_TOKEN nobody is admitted. */
+/** Admits requests with the token of APP_TOKEN. Refuses all requests without APP_TOKEN. */
 function authenticate(request: Request): Principal | undefined {
   const token = process.env["APP_TOKEN"] ?? "";
   return token !== "" && request.headers.get("authorization") === `Bearer ${token}`

@@ -10,7 +10,7 @@ import { LiveRegion, plainLine, screenSize } from "./live-region.js";
 import { isStopped, RunSpending } from "./run-progress.js";
 import { readableDuration, readableRole } from "./terminal-text.js";
 
-/** The events that the view needs beside those that are printed. */
+/** The events that the view needs in addition to those that are printed. */
 export const FOLLOWED: readonly EventType[] = [
   "tool_started",
   "review_requested",

@@ -155,7 +155,7 @@ describe("what other processes offer on a dashboard", () => {
     });
   });
 
-  it("stand beside the ensembles of the board, which it starts itself", async () => {
+  it("are listed with the ensembles of the board, which it starts itself", async () => {
     const { board, url } = await boards.listening({ users: [...PEOPLE, WORKER] }, { limits: FAST });
     board.register("team", boards.ensemble(boards.kernel(board)));
     await writers(url);
