@@ -1,3 +1,4 @@
+import type { ThreadMessage } from "../../contracts/conversation.js";
 import type { Principal } from "../../contracts/http-route.js";
 import type { StoredReview } from "../../contracts/review.js";
 import type { RunSummary } from "../../contracts/run-store.js";
@@ -31,6 +32,12 @@ interface OwnThread {
   readonly thread: ChatThread;
   readonly asked: HttpExchange;
   readonly owner: string | undefined;
+}
+
+/** What a page gets of a thread. */
+interface ShownThread {
+  readonly turn: PageTurn | undefined;
+  readonly stored: readonly ThreadMessage[];
 }
 
 /** Serves the threads of one conversation to pages. */
@@ -193,18 +200,17 @@ export class ChatDesk implements RunOwnership {
   }
 
   async #show(own: OwnThread): Promise<Response> {
-    const { thread } = own;
-    const turn = await this.#current(own);
+    const { thread, owner } = own;
+    const { turn, stored } = await this.#shown(own);
     const head = await thread.head();
     if (head === undefined && turn === undefined) throw noSuchThread();
+    this.#turns.show(thread.id, owner, turn?.run);
     const { reasoning, tools } = this.#settings.ui;
-    const stored = await thread.messages();
     const replaced = turn?.question.replaces;
-    const isStored = stored.some(({ turnId }) => turnId === turn?.run.id);
     const cut = stored.findIndex(({ turnId }) => turnId === replaced);
-    const kept = isStored || cut < 0 ? stored : stored.slice(0, cut);
+    const kept = cut < 0 ? stored : stored.slice(0, cut);
     const messages: UIMessageLike[] = [...toUIMessages(kept, { reasoning, tools })];
-    if (turn !== undefined && !isStored)
+    if (turn !== undefined)
       messages.push({
         id: turn.question.id,
         role: "user",
@@ -213,18 +219,33 @@ export class ChatDesk implements RunOwnership {
     return jsonAnswer(200, { id: thread.id, title: head?.title, messages });
   }
 
+  /** The messages of a thread, and its turn in progress where they do not have it. */
+  async #shown(own: OwnThread): Promise<ShownThread> {
+    for (;;) {
+      const turn = await this.#current(own);
+      const stored = await own.thread.messages();
+      if (turn === undefined) return { turn, stored };
+      if (stored.some(({ turnId }) => turnId === turn.run.id))
+        await turn.run.handle?.output.catch(() => undefined); // then nothing sends it a second time
+      else if (turn.run.handle !== undefined) return { turn, stored };
+    }
+  }
+
   async #resume(own: OwnThread): Promise<Response> {
-    const { request } = own.asked;
-    const turn = await this.#current(own);
-    const stream = await turn?.begun.catch(() => undefined);
+    const { thread, owner, asked } = own;
+    const shown = this.#turns.takeShown(thread.id, owner);
+    const hasEnded = shown !== undefined && shown.handle === undefined;
+    const turn = hasEnded ? undefined : await this.#current(own);
+    const run = hasEnded ? shown : turn?.run;
+    const stream = hasEnded ? shown.stream : await turn?.begun.catch(() => undefined);
     const source = await stream?.open();
-    if (turn !== undefined && source !== undefined)
-      return this.#streams.respond(source, turn.run.id, request);
-    const left = await this.#leftRun(own, turn?.run.id);
-    const logged = left && this.#streams.logged(left, this.#runs, own.thread.id);
+    if (run !== undefined && source !== undefined)
+      return this.#streams.respond(source, run.id, asked.request);
+    const left = await this.#leftRun(own, run?.id);
+    const logged = left && this.#streams.logged(left, this.#runs, thread.id);
     return left === undefined || logged === undefined
       ? nothingThere()
-      : this.#streams.respond(logged, left.runId, request);
+      : this.#streams.respond(logged, left.runId, asked.request);
   }
 
   /** The run of the turn in progress by the log; without one here, the last run of the thread, if its process has left it. */

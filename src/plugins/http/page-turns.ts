@@ -21,11 +21,17 @@ export interface PageTurn {
   readonly isResumed: boolean;
 }
 
+/** Pages of so many threads may still come for the stream of a turn that has ended. */
+const KEPT_THREADS = 1_000;
+
 /** The turns of the threads of a handler that have not ended, in the order of their requests. */
 export class PageTurns {
   readonly #threads = new Map<string, PageTurn[]>();
   /** Threads whose last turn is looked for, in what is kept of it. */
   readonly #resuming = new Map<string, Promise<PageTurn | undefined>>();
+
+  /** The run of the turn that pages got without its answer, by thread, and how many of them have not come for its stream. */
+  readonly #shown = new Map<string, { readonly run: StartedRun; readonly pages: number }>();
 
   add(threadId: string, owner: string | undefined, turn: PageTurn): void {
     const key = threadKey(threadId, owner);
@@ -54,6 +60,27 @@ export class PageTurns {
       this.#resuming.set(key, resuming);
     }
     return resuming;
+  }
+
+  /** Notes that a page gets a thread, with this turn in progress. Without one the page has all answers. */
+  show(threadId: string, owner: string | undefined, run: StartedRun | undefined): void {
+    const key = threadKey(threadId, owner);
+    const earlier = this.#shown.get(key);
+    this.#shown.delete(key);
+    if (run === undefined) return;
+    const pages = earlier?.run === run ? earlier.pages + 1 : 1;
+    this.#shown.set(key, { run, pages });
+    if (this.#shown.size <= KEPT_THREADS) return;
+    for (const oldest of this.#shown.keys()) return void this.#shown.delete(oldest);
+  }
+
+  /** The run of the turn that a page got in progress, once for each page. */
+  takeShown(threadId: string, owner: string | undefined): StartedRun | undefined {
+    const key = threadKey(threadId, owner);
+    const { run, pages = 0 } = this.#shown.get(key) ?? {};
+    this.#shown.delete(key);
+    if (run !== undefined && pages > 1) this.#shown.set(key, { run, pages: pages - 1 });
+    return run;
   }
 
   /** The turn that goes on. */
