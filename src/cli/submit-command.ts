@@ -1,18 +1,17 @@
-import type { Transport, WorkRequest, WorkResponse } from "../contracts/network.js";
+import type { WorkRequest } from "../contracts/network.js";
 import type { OutputTerminal } from "./terminal.js";
 import type { StoreArguments } from "./store.js";
 import { RunTimeoutError, ValidationError } from "../contracts/errors.js";
 import { WORK_VERSION } from "../contracts/network.js";
 import { queueOptionsOf } from "../contracts/queue-options.js";
 import { requireOneOf } from "../contracts/validation.js";
-import { asFields, asText } from "../util/objects.js";
-import { printableLine } from "../util/printable.js";
 import { uuidGenerator } from "../util/runtime.js";
 import { durationOf, inputsOf } from "./arguments.js";
 import { showResponse } from "./call-command.js";
 import { ExitCode } from "./exit-codes.js";
 import { endEnsemble, formedFor } from "./load-ensemble.js";
 import { ensembleNamed, loadProgram } from "./load-program.js";
+import { submittedProgress } from "./submitted-progress.js";
 import { sharedStore } from "./worker-command.js";
 
 /** Options of `agentensemble submit`. */
@@ -52,7 +51,9 @@ export async function submitCommand(
     const transport = transports.of(request.to, backend);
     const { status } = await transport.send(request);
     if (o.wait !== true) return await showAccepted(request, status, o, terminal);
-    const response = await awaited(transport, request.requestId, { ...o, timeoutMs }, terminal);
+    const { requestId } = request;
+    const onProgress = o.quiet === true ? undefined : submittedProgress(requestId, terminal);
+    const response = await transport.response(requestId, { timeoutMs, onProgress });
     if (response !== undefined) return await showResponse({ ...response }, o, terminal);
     const { message } = new RunTimeoutError(timeoutMs);
     if (o.json === true) await terminal.json({ error: { code: "AE_RUN_TIMEOUT", message } });
@@ -102,22 +103,4 @@ async function showAccepted(
   if (json === true) await terminal.json({ runId, ensemble, status });
   else await terminal.text(runId);
   return ExitCode.OK;
-}
-
-/** Waits for the result, and shows the progress. */
-async function awaited(
-  transport: Transport,
-  requestId: string,
-  o: { readonly timeoutMs: number; readonly quiet?: boolean | undefined },
-  terminal: OutputTerminal,
-): Promise<WorkResponse | undefined> {
-  let latest = "";
-  const onProgress = (progress: unknown): void => {
-    const fields = asFields(progress);
-    const text = `${asText(fields?.["type"])} ${asText(fields?.["taskId"])}`.trim();
-    if (o.quiet === true || text === "" || text === latest) return; // a question is repeated until it is answered
-    latest = text;
-    void terminal.message(printableLine(text));
-  };
-  return transport.response(requestId, { timeoutMs: o.timeoutMs, onProgress });
 }

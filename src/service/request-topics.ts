@@ -2,6 +2,7 @@ import type { EnsembleListener } from "../contracts/events.js";
 import type { WorkRequest } from "../contracts/network.js";
 import type { ReviewDecision } from "../contracts/review.js";
 import type { DeliveryParts } from "./delivery-parts.js";
+import { publishedEvent } from "./published-event.js";
 import { ForwardedQuestions } from "./forwarded-questions.js";
 import { receiveDecisions } from "../plugins/network/shared/decisions.js";
 import { cancelTopic, progressTopic } from "../plugins/network/shared/topic-names.js";
@@ -29,8 +30,10 @@ export class RequestTopics {
       publish: (message) => this.#publish(message),
     });
     this.listener = {
-      onTaskStart: ({ type, taskId }) => this.#publish({ type, taskId }),
-      onTaskComplete: ({ type, taskId }) => this.#publish({ type, taskId }),
+      on: (event) => {
+        const message = publishedEvent(event);
+        if (message !== undefined) this.#publish(message);
+      },
       onReviewRequested: (asked) => {
         this.#receiveDecisions();
         this.#questions.ask(asked);

@@ -26,8 +26,9 @@ describe("workers", function () {
     const waiting = press.submit(project, "report", "--run-id", "one", "--wait");
     await until(() => executedIn(project).length === 3, undefined, 60_000);
     project.write("go", "");
-    const { code, stdout } = await waiting;
+    const { code, stdout, stderr } = await waiting;
     expect([code, stdout.trim()]).to.deep.equal([0, "one and two"]);
+    expect(stderr).to.match(/done {2}second \(code\): [\d.]+ (s|ms|min)/);
     expect(executedIn(project)).to.deep.equal(["first", "second", "second"]);
     const shown = await project.run(["runs", "show", "one", "--json"], press.env);
     expect((JSON.parse(shown.stdout) as { run: object }).run).to.include({ status: "completed" });

@@ -41,13 +41,17 @@ export function deadlineText(deadlineMs: number): string {
   return `Deadline exceeded after ${deadlineMs} ms`;
 }
 
+/** Whether a message about the progress of a request belongs to its partial result. */
+export function isPartOfResult(progress: unknown): boolean {
+  const { type, text } = asFields(progress) ?? {};
+  return type === "task_completed" || asText(text) !== "";
+}
+
 /** What is known of a request at its deadline: the texts, else the finished tasks. */
 export function partialResult(deadlineMs: number, progress: readonly unknown[]): ToolResult {
   const messages = progress.map((each) => asFields(each) ?? {});
   const texts = messages.map(({ text }) => asText(text)).filter((text) => text !== "");
-  const tasks = messages
-    .filter(({ type }) => type === "task_completed")
-    .map(({ taskId }) => asText(taskId));
+  const tasks = messages.map(({ taskId }) => asText(taskId));
   const known =
     texts.length > 0
       ? texts

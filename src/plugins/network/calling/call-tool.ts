@@ -21,6 +21,7 @@ import {
   capacityText,
   CONTINUING,
   deadlineText,
+  isPartOfResult,
   partialResult,
   resultOfResponse,
   SUBMITTED,
@@ -207,14 +208,8 @@ class ToolCall {
 
   #note(progress: unknown): void {
     this.#reviews?.hear(progress);
-    if (this.#progress.length >= MOST_PROGRESS) return;
-    const { type, reviewId } = asFields(progress) ?? {};
-    const isKnown = this.#progress.some((known) => {
-      const one = asFields(known);
-      return one?.["type"] === type && one?.["reviewId"] === reviewId;
-    });
-    // A question is repeated until it is answered.
-    if (typeof reviewId !== "string" || !isKnown) this.#progress.push(progress);
+    if (this.#progress.length < MOST_PROGRESS && isPartOfResult(progress))
+      this.#progress.push(progress);
   }
 
   #request(grant: WorkGrant, deadlineMs: number | undefined): WorkRequest {

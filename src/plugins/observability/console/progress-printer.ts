@@ -127,7 +127,10 @@ export class ProgressPrinter {
     const place = e.taskIndex > 0 ? `[${e.taskIndex}/${e.totalTasks}] ` : "";
     this.#line(
       e,
-      `${this.#paint("cyan", "start")} ${place}${this.#name(e)}: ${printableLine(e.taskDescription, 80)}`,
+      withText(
+        `${this.#paint("cyan", "start")} ${place}${this.#name(e)}`,
+        printableLine(e.taskDescription, 80),
+      ),
     );
   }
 
@@ -171,7 +174,7 @@ export class ProgressPrinter {
     const outcome =
       e.outcome === "SUCCESS"
         ? this.#paint("dim", "ok")
-        : this.#paint("red", `failed: ${printableLine(e.toolResult, 80)}`);
+        : this.#paint("red", withText("failed", printableLine(e.toolResult, 80)));
     this.#line(
       e,
       `  ${this.#paint("dim", "tool")} ${this.#name(e)} ${printableLine(e.toolName, 80)} ${readableDuration(e.durationMs)} ${outcome}`,
@@ -180,7 +183,8 @@ export class ProgressPrinter {
 
   #retry(e: Ev<"retry_scheduled">): void {
     if (this.#detail === "faults") return;
-    const text = `attempt ${e.attempt} in ${readableDuration(e.delayMs)}: ${printableLine(e.reason, 200)}`;
+    const head = `attempt ${e.attempt} in ${readableDuration(e.delayMs)}`;
+    const text = withText(head, printableLine(e.reason, 200));
     this.#line(e, `  ${this.#paint("yellow", "retry")} ${this.#name(e)} ${text}`);
   }
 
@@ -198,4 +202,9 @@ export class ProgressPrinter {
     const indent = "parentTaskId" in e && e.parentTaskId !== undefined ? "  " : "";
     this.#write(`${label}${indent}${text}\n`);
   }
+}
+
+/** Events of other processes come without texts. */
+function withText(head: string, text: string): string {
+  return text === "" ? head : `${head}: ${text}`;
 }

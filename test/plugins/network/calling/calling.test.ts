@@ -459,6 +459,7 @@ describe("the modes of NetworkTask", () => {
   it("AWAIT_WITH_DEADLINE returns what is known of the progress, if that is wanted", async () => {
     const remote = remoteWith({
       response: (id, o) => {
+        for (let n = 0; n < 200; n++) o.onProgress?.({ type: "tool_called", taskId: "soup" });
         o.onProgress?.({ type: "task_completed", taskId: "soup" });
         return waiting(id, o);
       },

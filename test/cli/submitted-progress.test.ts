@@ -1,0 +1,57 @@
+import { expect } from "chai";
+import { submittedProgress } from "../../src/cli/submitted-progress.js";
+
+/** What is printed for messages about a run. */
+function linesOf(...messages: readonly unknown[]): readonly string[] {
+  const lines: string[] = [];
+  const show = submittedProgress("november", {
+    paintMessage: (_style, text) => text,
+    message: async (text) => void lines.push(text),
+  });
+  for (const each of messages) show(each);
+  return lines;
+}
+
+describe("the progress of a submitted run", () => {
+  it("is printed as `run` prints its own", () => {
+    const task = { taskId: "soup", agentRole: "Cook", taskIndex: 1, totalTasks: 2 };
+    const call = { type: "tool_called", taskId: "soup", agentRole: "Cook", toolName: "search" };
+    const done = { tokenCount: 30, toolCallCount: 2, durationMs: 1_500 };
+    expect(
+      linesOf(
+        { type: "task_started", ...task },
+        { ...call, outcome: "SUCCESS", durationMs: 20 },
+        { ...call, outcome: "FAILURE", durationMs: 20 },
+        { type: "retry_scheduled", taskId: "soup", agentRole: "Cook", attempt: 2, delayMs: 100 },
+        { type: "task_completed", ...task, ...done },
+        { type: "task_failed", taskId: "bread", agentRole: "Cook", durationMs: 40 },
+      ),
+    ).to.deep.equal([
+      "start [1/2] soup (Cook)",
+      "  tool soup (Cook) search 20 ms ok",
+      "  tool soup (Cook) search 20 ms failed",
+      "  retry soup (Cook) attempt 2 in 100 ms",
+      "done  soup (Cook): 1.5 s, 30 tokens, 2 tool calls",
+      "fail  bread (Cook) after 40 ms",
+    ]);
+  });
+
+  it("names each question once, with the command that shows it", () => {
+    const asked = { type: "review_requested", reviewId: "r1", taskId: "soup" };
+    expect(linesOf(asked, asked)).to.deep.equal([
+      "wait  soup: a person is asked; see agentensemble reviews list",
+    ]);
+  });
+
+  it("passes over what it does not know, and takes messages that lack fields or have others", () => {
+    expect(
+      linesOf(
+        ...[undefined, null, 3, "text", [], {}, { type: 7 }, { type: "toString" }],
+        ...[{ type: "run_failed" }, { type: "ensemble_completed" }, { type: "usage_recorded" }],
+      ),
+    ).to.deep.equal([]);
+    const odd = { taskId: 3, agentRole: "\u001b[31mCook", taskIndex: "1", durationMs: "long" };
+    expect(linesOf({ type: "task_completed", ...odd })).to.have.length(1);
+    expect(linesOf({ type: "task_started", ...odd })).to.deep.equal(["start  (Cook)"]);
+  });
+});
