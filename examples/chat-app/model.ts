@@ -59,6 +59,6 @@ function inPieces(text: string): Step {
 function textOf({ content }: ChatMessage): string {
   if (typeof content === "string") return content;
   return content
-    .map((part) => (part.type === "text" ? part.text : `a ${part.type} of type ${part.mediaType}`))
-    .join(" and ");
+    .map((part) => (part.type === "text" ? part.text : `[${part.mediaType ?? part.type}]`))
+    .join(" ");
 }

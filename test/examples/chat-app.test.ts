@@ -140,7 +140,7 @@ describe("the chat app in Chromium", () => {
     await page
       .getByLabel("Files")
       .setInputFiles({ name: "dot.png", mimeType: "image/png", buffer: PNG });
-    await ask(page, "what is this", "a image of type image/png and what is this");
+    await ask(page, "what is this", "You sent [image/png] what is this.");
     await questions(page).last().locator("img").waitFor();
   });
 

@@ -10,6 +10,16 @@ interface ChatProps {
   readonly onTurn: () => void;
 }
 
+/** What a user reads of an error: the message of an answer that is JSON, else its text. */
+function textOf({ message }: Error): string {
+  try {
+    const { error } = JSON.parse(message) as { error?: { message?: string } };
+    return error?.message ?? message;
+  } catch {
+    return message;
+  }
+}
+
 /** One thread. */
 export function Chat({ id, messages: stored, onTurn }: ChatProps): JSX.Element {
   const chat = useChat({
@@ -28,7 +38,9 @@ export function Chat({ id, messages: stored, onTurn }: ChatProps): JSX.Element {
     const form = event.currentTarget;
     const field = form.elements.namedItem("files");
     const files = field instanceof HTMLInputElement ? field.files : null;
-    void sendMessage({ text, ...(files !== null && files.length > 0 && { files }) });
+    const hasFiles = files !== null && files.length > 0;
+    if (text.trim() === "" && !hasFiles) return;
+    void sendMessage({ text, ...(hasFiles && { files }) });
     setText("");
     form.reset();
   }
@@ -39,32 +51,44 @@ export function Chat({ id, messages: stored, onTurn }: ChatProps): JSX.Element {
 
   return (
     <main>
-      <section aria-label="Messages" aria-live="polite">
-        {messages.map((message) => (
-          <article key={message.id} data-role={message.role}>
-            <MessageParts
-              message={message}
-              onApproval={(approvalId, approved) =>
-                void addToolApprovalResponse({ id: approvalId, approved })
-              }
-            />
-          </article>
-        ))}
+      <section aria-label="Messages" aria-live="polite" className="messages">
+        <div>
+          {messages.length === 0 && (
+            <p className="hint">
+              Ask &ldquo;When is high water at Husum?&rdquo;, &ldquo;Book the ferry to Amrum&rdquo;,
+              or send a file.
+            </p>
+          )}
+          {messages.map((message) => (
+            <article key={message.id} data-role={message.role}>
+              <MessageParts
+                message={message}
+                onApproval={(approvalId, approved) =>
+                  void addToolApprovalResponse({ id: approvalId, approved })
+                }
+              />
+            </article>
+          ))}
+        </div>
       </section>
       {error !== undefined && (
         <p role="alert">
-          {error.message} <button onClick={() => void regenerate()}>Try again</button>
+          {textOf(error)} <button onClick={() => void regenerate()}>Try again</button>
         </p>
       )}
       <form onSubmit={submit}>
         <input
           name="text"
           aria-label="Message"
+          placeholder="Message"
+          autoComplete="off"
           value={text}
           onChange={(event) => setText(event.target.value)}
         />
         <input name="files" type="file" aria-label="Files" multiple />
-        <button disabled={isBusy}>Send</button>
+        <button className="main" disabled={isBusy}>
+          Send
+        </button>
         {isBusy && (
           <button type="button" onClick={() => void stop()}>
             Stop

@@ -7,6 +7,7 @@ interface Thread {
   readonly id: string;
   readonly title?: string;
   readonly turns: number;
+  readonly updatedAt: string;
 }
 
 /** A thread that is open. The messages are those that the server has. */
@@ -21,10 +22,21 @@ async function json<T>(path: string, init?: RequestInit): Promise<T | undefined>
   return answer?.ok === true ? ((await answer.json()) as T) : undefined; // our own server
 }
 
-async function openThread(id: string): Promise<OpenThread> {
-  const known = await json<OpenThread>(`/api/chat/${encodeURIComponent(id)}`);
-  return { id, messages: known?.messages ?? [] };
+/** The thread, new or stored; `undefined` where the server does not answer. */
+async function openThread(id: string): Promise<OpenThread | undefined> {
+  const answer = await fetch(`/api/chat/${encodeURIComponent(id)}`).catch(() => undefined);
+  if (answer?.status === 404) return { id, messages: [] };
+  return answer?.ok === true ? ((await answer.json()) as OpenThread) : undefined; // our own server
 }
+
+/** When a thread was last changed, in the user's time zone. */
+const timeOf = ({ updatedAt }: Thread): string =>
+  new Date(updatedAt).toLocaleString([], {
+    month: "short",
+    day: "numeric",
+    hour: "numeric",
+    minute: "2-digit",
+  });
 
 function SignIn({ onUser }: { readonly onUser: (user: string) => void }): JSX.Element {
   async function submit(event: FormEvent<HTMLFormElement>): Promise<void> {
@@ -36,11 +48,12 @@ function SignIn({ onUser }: { readonly onUser: (user: string) => void }): JSX.El
     if (await json("/sign-in", { method: "POST", body, headers })) onUser(user);
   }
   return (
-    <main>
+    <main className="sign-in">
       <h1>Chat</h1>
+      <p className="hint">Any name will do. Another name is another user, with other threads.</p>
       <form onSubmit={(event) => void submit(event)}>
-        <input name="user" aria-label="Name" required maxLength={40} />
-        <button>Sign in</button>
+        <input name="user" aria-label="Name" placeholder="Name" required maxLength={40} />
+        <button className="main">Sign in</button>
       </form>
     </main>
   );
@@ -50,12 +63,15 @@ function App(): JSX.Element | null {
   const [user, setUser] = useState<string | undefined | null>(null);
   const [threads, setThreads] = useState<readonly Thread[]>([]);
   const [open, setOpen] = useState<OpenThread | undefined>();
+  const [isAway, setIsAway] = useState(false);
 
   const list = async (): Promise<void> =>
     setThreads((await json<{ threads: readonly Thread[] }>("/api/chat"))?.threads ?? []);
   const show = async (id: string): Promise<void> => {
     window.location.hash = encodeURIComponent(id);
-    setOpen(await openThread(id));
+    const thread = await openThread(id);
+    setIsAway(thread === undefined);
+    setOpen(thread);
   };
   const begin = (): void => {
     const id = crypto.randomUUID();
@@ -81,15 +97,23 @@ function App(): JSX.Element | null {
         <p>Signed in as {user}</p>
         <button onClick={begin}>New thread</button>
         <ul aria-label="Threads">
-          {threads.map(({ id, title, turns }) => (
-            <li key={id}>
-              <button onClick={() => void show(id)}>
-                {title ?? `Thread ${id.slice(0, 8)}`} ({turns})
+          {threads.map((thread) => (
+            <li key={thread.id}>
+              <button
+                aria-current={thread.id === open?.id ? "true" : undefined}
+                onClick={() => void show(thread.id)}
+              >
+                {thread.title ?? timeOf(thread)} <small>({thread.turns})</small>
               </button>
             </li>
           ))}
         </ul>
       </nav>
+      {isAway && (
+        <main>
+          <p role="alert">The server does not answer. Reload the page to try again.</p>
+        </main>
+      )}
       {open !== undefined && <Chat key={open.id} {...open} onTurn={() => void list()} />}
     </>
   );

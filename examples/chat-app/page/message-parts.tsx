@@ -33,7 +33,9 @@ function File({
   return mediaType.startsWith("image/") ? (
     <img src={url} alt={filename ?? "attachment"} width={64} />
   ) : (
-    <p>File: {filename ?? mediaType}</p>
+    <p>
+      <small>{filename ?? mediaType}</small>
+    </p>
   );
 }
 
@@ -46,16 +48,25 @@ function ToolCall({
 }): JSX.Element {
   return (
     <div className="tool" data-tool={call.toolName} data-state={call.state}>
-      {call.title ?? call.toolName} {JSON.stringify(call.input)}
+      {call.title ?? call.toolName} <small>{inputText(call.input)}</small>
       {call.state === "output-available" && <div>{String(call.output)}</div>}
       {call.state === "output-error" && <div>{call.errorText}</div>}
       {call.state === "output-denied" && <div>Refused</div>}
       {call.state === "approval-requested" && (
         <div>
-          <button onClick={() => onApproval(call.approval.id, true)}>Approve</button>
+          <button className="main" onClick={() => onApproval(call.approval.id, true)}>
+            Approve
+          </button>
           <button onClick={() => onApproval(call.approval.id, false)}>Refuse</button>
         </div>
       )}
     </div>
   );
+}
+
+/** The input of a tool call, as `name: value`. */
+function inputText(input: unknown): string {
+  return Object.entries(input ?? {})
+    .map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .join(", ");
 }
