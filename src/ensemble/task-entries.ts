@@ -16,11 +16,9 @@ export function taskEntries(options: EnsembleOptions): readonly PlanEntry[] {
   const { tasks = [], phases = [], loops = [], graph } = options;
   const notes = taskNotesOf(options);
   return [
-    ...tasks.map((task, i): PlanEntry => ({
-      task,
-      id: task.name ?? `task-${i + 1}`,
-      ...notes?.get(task),
-    })),
+    ...tasks.map(
+      (task, i): PlanEntry => notes?.get(task) ?? { task, id: task.name ?? `task-${i + 1}` },
+    ),
     ...phases.flatMap(phaseEntries),
     ...loops.flatMap((loop) =>
       loop.tasks.map((task, i): PlanEntry => ({

@@ -1,9 +1,9 @@
 import type { EnsembleOptions } from "../contracts/ensemble-options.js";
-import type { PlannedTask } from "../contracts/plan.js";
 import type { AnyTask } from "../contracts/task.js";
+import type { PlanEntry } from "../engine/plan/plan.js";
 
-/** What a class that makes an ensemble from data knows about one of its tasks. */
-export interface TaskNote extends Pick<PlannedTask, "id" | "purpose" | "mapReduce"> {
+/** The place of a task in the plan, as a class that makes an ensemble from data knows it. */
+export interface TaskNote extends Pick<PlanEntry, "task" | "id" | "purpose" | "mapReduce"> {
   /** Characters at the start of the description that are a template. The rest and `expectedOutput` may hold data and are not filled. */
   readonly templateLength: number;
 }

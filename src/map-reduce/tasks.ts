@@ -159,7 +159,7 @@ export class TaskBook {
     }
     const id = this.#idFor(task, mapReduce);
     this.#taken.add(id);
-    this.#notes.set(task, { id, mapReduce, purpose: purposeOf(mapReduce), templateLength });
+    this.#notes.set(task, { task, id, mapReduce, purpose: purposeOf(mapReduce), templateLength });
     return id;
   }
 

@@ -1,6 +1,16 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { Agent, Ensemble, Kernel, Task, Tokens, tool } from "agentensemble";
+import {
+  Agent,
+  Ensemble,
+  Kernel,
+  MapReduceEnsemble,
+  Task,
+  Tokens,
+  answer,
+  definePlugin,
+  tool,
+} from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import { echo } from "../support/kernel-fixtures.js";
@@ -112,5 +122,52 @@ describe("thousands of runs on one kernel", () => {
     expect(await growth(1_500, run)).to.be.lessThan(500);
     expect(leftOf(await activeHandles(), handles)).to.deep.equal([]);
     await kernel.dispose();
+  });
+});
+
+describe("a map-reduce whose tasks a plugin answers", () => {
+  const ITEMS = 8_000;
+  /** For the task, its place in the plan, its attempt, its output and its call. */
+  const MOST_BYTES = 1_900;
+
+  it("keeps little for each task", async () => {
+    const agent = new Agent({ role: "Reader", goal: "Read" });
+    let kept = Number.NaN;
+    let asked = 0;
+    const answering = definePlugin({
+      name: "answering",
+      apply: ({ hooks }) =>
+        void hooks.beforeTask.tap({ name: "answering", lane: "answer" }, ({ task, taskId }) => {
+          if (task.context.length > 0) return undefined;
+          if (++asked === ITEMS) {
+            collect();
+            kept = process.memoryUsage().heapUsed;
+          }
+          const message = { role: "assistant", content: "" } as const;
+          const usage = { inputTokens: asked, outputTokens: 7 };
+          const response = { message, finishReason: "stop", usage } as const;
+          const call = {
+            provider: "p",
+            modelId: "m",
+            purpose: "map",
+            iteration: 1,
+            response,
+          } as const;
+          return answer({ raw: `Answer ${taskId}`, toolCallCount: 0, calls: [call] });
+        }),
+    });
+    collect();
+    const before = process.memoryUsage().heapUsed;
+    await using ensemble = new MapReduceEnsemble({
+      model: new ScriptedModel(() => ({ text: "merged" })),
+      items: Array.from({ length: ITEMS }, (_, n) => n),
+      chunkSize: 20,
+      mapTask: (n) => new Task({ description: `Read ${n}`, agent }),
+      reduceTask: (tasks) => new Task({ description: "Merge", context: tasks, agent }),
+      maxConcurrency: 10,
+      plugins: [answering],
+    }).toEnsemble();
+    await ensemble.run();
+    expect((kept - before) / ITEMS).to.be.within(500, MOST_BYTES);
   });
 });

@@ -194,7 +194,7 @@ function rateLimitsOf({ run, record }: TaskFrame, model: ChatModel): readonly Ow
   const { options } = run;
   if (agent?.rateLimit !== undefined) limits.push({ owner: agent, limit: agent.rateLimit });
   if (task.rateLimit !== undefined)
-    limits.push({ owner: run.sourceOf(taskId) ?? task, limit: task.rateLimit });
+    limits.push({ owner: run.source(run.planned(taskId)), limit: task.rateLimit });
   if (model.rateLimit !== undefined)
     limits.push({ owner: model.wraps ?? model, limit: model.rateLimit });
   if (options.rateLimit !== undefined && !bringsModelOrLimit(record))

@@ -14,7 +14,7 @@ export interface PlanEntry extends Omit<PlannedTask, "contextIds" | "agent"> {
 /** A plan, and the id of each task object that the user passed. */
 export interface PlanDraft {
   readonly plan: Plan;
-  readonly ids: ReadonlyMap<AnyTask, string>;
+  readonly ids: Map<AnyTask, string>;
   /** Inputs named in texts that are not templates. */
   readonly unfilled: ReadonlySet<string>;
 }

@@ -125,8 +125,10 @@ export class ActiveRun {
   readonly view: Run;
   readonly #streaming: boolean | "guarded" | undefined;
   #stopped: AgentEnsembleError | undefined;
-  readonly #planned = new Map<string, PlannedTask>();
-  readonly #indexes = new Map<string, number>();
+  /** The tasks of the plan, then those that were added; and the place of each. */
+  readonly #tasks: PlannedTask[];
+  readonly #places = new Map<string, number>();
+  /** Where the plan has another object than the user passed. */
   readonly #sources = new Map<string, AnyTask>();
   readonly #children = new Map<string, number>();
   readonly #shared = new WeakMap<AbortSignal, Cancellation<AgentEnsembleError>>();
@@ -153,12 +155,11 @@ export class ActiveRun {
     this.pricing = prices === undefined ? undefined : new Pricing(prices, this.warn);
     this.executors = settings.all(Tokens.TaskExecutor);
     this.retryPolicy = settings.find(Tokens.RetryPolicy);
-    this.ids = new Map(draft.ids);
-    draft.plan.tasks.forEach((task, index) => {
-      this.#planned.set(task.id, task);
-      this.#indexes.set(task.id, index + 1);
-    });
-    for (const [task, id] of draft.ids) this.#sources.set(id, task);
+    this.ids = draft.ids;
+    this.#tasks = [...draft.plan.tasks];
+    this.#tasks.forEach(({ id }, place) => this.#places.set(id, place));
+    for (const [source, id] of draft.ids)
+      if (this.planned(id).task !== source) this.#sources.set(id, source);
     this.info = parts.views.hookRun(this, parts);
     this.view = parts.views.workflowRun(this);
   }
@@ -204,25 +205,21 @@ export class ActiveRun {
   }
 
   planned(id: string): PlannedTask {
-    const task = this.#planned.get(id);
-    if (task === undefined)
-      throw new ValidationError(
-        `Unknown task id '${id}'. ${knownNames(id, [...this.#planned.keys()])}`,
-      );
-    return task;
+    const task = this.#tasks[this.#places.get(id) ?? -1];
+    if (task !== undefined) return task;
+    throw new ValidationError(
+      `Unknown task id '${id}'. ${knownNames(id, [...this.#places.keys()])}`,
+    );
   }
 
   indexOf(id: string): number {
-    return this.#indexes.get(id) ?? 0;
+    const place = this.#places.get(id) ?? Infinity;
+    return place < this.plan.tasks.length ? place + 1 : 0;
   }
 
   /** Returns the task object that the user passed. */
   source(planned: PlannedTask): AnyTask {
-    return this.sourceOf(planned.id) ?? planned.task;
-  }
-
-  sourceOf(id: string): AnyTask | undefined {
-    return this.#sources.get(id);
+    return this.#sources.get(planned.id) ?? planned.task;
   }
 
   /** Emits an event of a plugin. Also records a warning, even without a listener. */
@@ -268,20 +265,20 @@ export class ActiveRun {
     this.#children.set(parentTaskId ?? "", n);
     const id =
       o.id ?? task.name ?? (parentTaskId === undefined ? `task-${n}` : `${parentTaskId}.${n}`);
-    if (this.#planned.has(id))
+    if (this.#places.has(id))
       throw new ValidationError(
         `Duplicate task name '${id}'. Task names must be unique within a run.`,
       );
-    const filled = fillTask(task, this.info.inputs, template === true);
-    this.#planned.set(id, {
+    const place = this.#tasks.push({
       id,
-      task: filled,
+      task: fillTask(task, this.info.inputs, template === true),
       contextIds: contextIdsOf(task, this.ids),
       agent: agent ?? task.agent,
       purpose,
       internal,
       mapReduce,
     });
+    this.#places.set(id, place - 1);
     this.#sources.set(id, task);
     this.ids.set(task, id);
     return id;

@@ -1,14 +1,18 @@
+import type { ChatResponse } from "../../contracts/chat-model.js";
 import type { RestoredCall } from "../../contracts/hooks.js";
 import type { Pricing } from "../../contracts/pricing.js";
 import type { RunInfo } from "../../contracts/run-info.js";
 import type { Clock } from "../../contracts/runtime.js";
 import type { ForeignUsage, SpentUsage, UsageRecord } from "../../contracts/usage.js";
 import type { Ledger } from "./ledger.js";
-import type { TaskAttempt } from "../tasks/task-attempt.js";
 import { checkForeignUsage } from "../../contracts/foreign-usage.js";
 import { checkResponse } from "../../contracts/chat-response.js";
 import { tokensOf } from "../../contracts/metrics.js";
 import { requireArray } from "../../contracts/validation.js";
+import { NONE, type TaskAttempt } from "../tasks/task-attempt.js";
+
+/** One object for the calls of all tasks: their usage is in their records. */
+const NO_TEXT: ChatResponse = { message: { role: "assistant", content: "" }, finishReason: "stop" };
 
 /** The run whose totals include the usage. */
 interface UsageOwner {
@@ -30,8 +34,8 @@ export function addRestored(
   calls: readonly RestoredCall[],
 ): void {
   requireArray("calls of an answer() of beforeTask", calls);
-  for (const { provider, modelId, purpose, iteration, response } of calls) {
-    const checked = checkResponse(response, { provider, modelId });
+  for (const { provider, modelId, purpose, iteration, response: given } of calls) {
+    const checked = checkResponse(given, { provider, modelId });
     const usage = usageOf(run, record, {
       purpose,
       provider,
@@ -41,8 +45,10 @@ export function addRestored(
     });
     run.ledger.add(usage, { iteration });
     const { startedMs } = record;
-    const call = { usage, iteration, startedMs, response: checked, error: undefined, tools: [] };
-    record.addCall(call);
+    const { message, finishReason } = checked;
+    const isBare = message.content === "" && !message.toolCalls && finishReason === "stop";
+    const response = isBare ? NO_TEXT : checked;
+    record.addCall({ usage, iteration, startedMs, response, error: undefined, tools: NONE });
   }
 }
 
@@ -54,18 +60,15 @@ export function addForeign(
 ): void {
   checkForeignUsage("recordMetrics usage", entries);
   for (const entry of entries) {
-    const usage = usageOf(run, record, {
-      purpose: "remote",
-      ...foreign(entry),
-    });
+    const usage = usageOf(run, record, { purpose: "remote", ...foreign(entry) });
     run.ledger.add(usage);
     record.addForeign({
       usage,
       iteration: record.lastCall?.iteration ?? 0,
       startedMs: run.clock.monotonicMs(),
-      response: { message: { role: "assistant", content: "" }, finishReason: "stop" },
+      response: NO_TEXT,
       error: undefined,
-      tools: [],
+      tools: NONE,
     });
   }
 }

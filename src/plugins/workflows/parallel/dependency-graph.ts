@@ -1,7 +1,10 @@
+import type { TaskOutput } from "../../../contracts/output.js";
 import type { Plan } from "../../../contracts/plan.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { loopId } from "../shared/describe-tasks.js";
 import { bodyIds, checkLoops, listTasks } from "../shared/loop-plan.js";
+
+const NONE: readonly DependencyNode[] = Object.freeze([]);
 
 /** A task of the list or a whole loop, with the number of open dependencies and its dependants. */
 export interface DependencyNode {
@@ -10,17 +13,35 @@ export interface DependencyNode {
   /** The ids of the loop's tasks; `undefined` for a task. */
   readonly body: readonly string[] | undefined;
   open: number;
-  readonly dependents: DependencyNode[];
+  dependents: readonly DependencyNode[];
   skipped: boolean;
+  /** Whether it is done, skipped, or treated as done. */
+  isThrough: boolean;
+  /** The output of the task, or the outputs of the loop. */
+  output: TaskOutput | readonly TaskOutput[] | undefined;
 }
 
 const newNode = (id: string, body?: readonly string[]): DependencyNode => ({
   id,
   body,
   open: 0,
-  dependents: [],
+  dependents: NONE,
   skipped: false,
+  isThrough: false,
+  output: undefined,
 });
+
+/** Nodes with the same only dependant share `alone`, the list of it: a map-reduce of many items has one such list for each reduce. */
+function addDependent(
+  node: DependencyNode,
+  dependent: DependencyNode,
+  alone: readonly DependencyNode[],
+): void {
+  const { dependents } = node;
+  if (dependents.length === 0) node.dependents = alone;
+  else if (dependents.length === 1) node.dependents = [...dependents, dependent];
+  else (dependents as DependencyNode[]).push(dependent); // made by the line above
+}
 
 function connect(
   node: DependencyNode,
@@ -33,7 +54,8 @@ function connect(
     // outside this part of the plan: satisfied
     if (dependency !== undefined) dependencies.add(dependency);
   }
-  for (const dependency of dependencies) dependency.dependents.push(node);
+  const alone = [node];
+  for (const dependency of dependencies) addDependent(dependency, node, alone);
   node.open = dependencies.size;
 }
 

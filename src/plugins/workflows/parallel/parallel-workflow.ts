@@ -22,13 +22,11 @@ const STARTS_AT_ONCE = 500;
  * edge.
  */
 class DependencyRun {
-  /** Outputs by node id: one output of a task, or the outputs of a loop. */
-  readonly #outputs = new Map<string, TaskOutput | readonly TaskOutput[]>();
   readonly #nodes: readonly DependencyNode[];
   readonly #failures = new Map<string, Error>();
   readonly #ready: DependencyNode[] = [];
-  /** Nodes that are done, skipped, or treated as done. */
-  readonly #through = new Set<DependencyNode>();
+  /** The number of nodes that are not through. */
+  #left: number;
   /**
    * Shared by all tasks, so that the first failure can stop the others. Only if the plan requires
    * it.
@@ -47,6 +45,7 @@ class DependencyRun {
     readonly run: Run,
   ) {
     this.#nodes = buildGraph(plan);
+    this.#left = this.#nodes.length;
     this.#siblings =
       plan.options.parallelErrorStrategy === "CONTINUE_ON_ERROR"
         ? undefined
@@ -61,7 +60,7 @@ class DependencyRun {
       this.#advance();
     });
     if (this.#halted !== undefined) throw toError(this.#halted);
-    const taskOutputs = this.#nodes.flatMap(({ id }) => this.#outputs.get(id) ?? []);
+    const taskOutputs = this.#nodes.flatMap(({ output }) => output ?? []);
     if (this.#failures.size > 0)
       throw new ParallelExecutionError(this.#nodes.length, taskOutputs, this.#failures);
     return { raw: taskOutputs.at(-1)?.raw ?? "", taskOutputs };
@@ -99,7 +98,7 @@ class DependencyRun {
         : this.#runLoop(node.body, extras);
     work.then(
       (output) => {
-        this.#outputs.set(node.id, output);
+        node.output = output;
         this.#release(node, false);
       },
       (error: unknown) => this.#failed(node, error),
@@ -115,12 +114,14 @@ class DependencyRun {
    * the second one is the last.
    */
   #endsWith(node: DependencyNode): boolean {
-    this.#through.add(node);
-    return (
-      this.#through.size === this.#nodes.length &&
-      this.#failures.size === 0 &&
-      this.#halted === undefined
-    );
+    this.#pass(node);
+    return this.#left === 0 && this.#failures.size === 0 && this.#halted === undefined;
+  }
+
+  #pass(node: DependencyNode): void {
+    if (node.isThrough) return;
+    node.isThrough = true;
+    this.#left--;
   }
 
   #failed(node: DependencyNode, error: unknown): void {
@@ -145,7 +146,7 @@ class DependencyRun {
     const pending: [DependencyNode, boolean][] = [[node, skip]];
     for (let entry = pending.pop(); entry !== undefined; entry = pending.pop()) {
       const [done, failed] = entry;
-      this.#through.add(done);
+      this.#pass(done);
       for (const dependent of done.dependents) {
         dependent.skipped ||= failed;
         if (--dependent.open > 0) continue;
