@@ -1,6 +1,7 @@
 // The same task in this package and in four others: two lookups by a tool, a checked value, a letter. Installs bench/compare with its lock file and the packed
 // package in a temporary folder, compiles the programs, runs each against one vendor on loopback, and prints calls, tokens and lines. With `--write` the table
-// in docs/comparison.md is renewed. Needs a build. Node.js 22, which others need, comes from npm. Run it: npm run ci:full -- compare
+// in docs/comparison.md is renewed. The names in the table of features of that page are those of src/features.ts. Needs a build. Node.js 22, which others
+// need, comes from npm. Run it: npm run ci:full -- compare
 import assert from "node:assert/strict";
 import { cpSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -79,6 +80,19 @@ async function startVendor() {
   return { calls, url: `http://127.0.0.1:${server.address().port}/v1`, server };
 }
 
+/** @throws AssertionError if the table of features has a name that `features.ts` does not use. */
+function checkFeatures(folder) {
+  const used = readFileSync(join(folder, "src/features.ts"), "utf8");
+  const page = readFileSync(`${root}docs/comparison.md`, "utf8");
+  const rows = page.slice(page.indexOf("## Features")).match(/^\| [a-z].*$/gm);
+  const names = rows.flatMap((row) => [...row.matchAll(/`([^`]+)`/g)].map(([, name]) => name));
+  assert.ok(names.length > 30);
+  assert.deepEqual(
+    names.filter((name) => !new RegExp(`\\b${name}\\b`).test(used)),
+    [],
+  );
+}
+
 /** Lines that are neither blank nor a comment. */
 const linesOf = (file) =>
   readFileSync(file, "utf8")
@@ -120,6 +134,7 @@ await inTemporaryFolder(async (folder) => {
   cpSync(`${root}bench/compare`, project, { recursive: true });
   output(project, "npm", ["install", "--no-save", ...FLAGS, packed(folder)]);
   output(project, "node_modules/.bin/tsc", []);
+  checkFeatures(project);
   const names = readdirSync(join(project, "src"))
     .map((file) => file.replace(/\.ts$/, ""))
     .filter((name) => name in TITLES);

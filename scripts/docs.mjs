@@ -2,17 +2,14 @@
 // have a lock file in site/. `npm run docs -- --build` builds the site into site/.out and checks it in Chromium instead.
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { runSteps } from "./steps.mjs";
+import { runStep } from "./steps.mjs";
 
 const site = fileURLToPath(new URL("../site", import.meta.url));
-runSteps([
-  ...(existsSync(`${site}/node_modules`)
-    ? []
-    : [
-        [
-          "packages",
-          ["npm", "ci", "--prefix", site, "--ignore-scripts", "--no-audit", "--no-fund"],
-        ],
-      ]),
-  ["site", ["npm", "run", process.argv.includes("--build") ? "build" : "dev", "--prefix", site]],
-]);
+const install = ["npm", "ci", "--prefix", site, "--ignore-scripts", "--no-audit", "--no-fund"];
+const script = process.argv.includes("--build") ? "build" : "dev";
+const NO_LIMIT = { limitMs: 0 }; // the site is served until Ctrl-C
+const installed = existsSync(`${site}/node_modules`)
+  ? { status: 0 }
+  : runStep("packages", install, NO_LIMIT);
+process.exitCode =
+  installed.status || runStep("site", ["npm", "run", script, "--prefix", site], NO_LIMIT).status;

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const MINUTE_MS = 60_000;
 
-/** Runs a command: a line for the shell, or a list of program and arguments. Returns its name, exit code, end in words and seconds. */
+/** Runs a command: a line for the shell, or a list of program and arguments. `limitMs: 0` sets no limit. Returns its name, exit code, end in words and seconds. */
 export function runStep(name, command, { env = process.env, limitMs = 10 * MINUTE_MS } = {}) {
   const options = { cwd: root, stdio: "inherit", timeout: limitMs, env };
   console.log(`\n--- ${name}`);

@@ -1,17 +1,13 @@
 // Draws docs/pictures/*.mmd, texts in the language of Mermaid, as SVG files beside them, in an installed Chromium. Run it after a change of a text:
 // `npm run pictures --prefix site`.
-import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { startChromium } from "./chromium.mjs";
 
-const require = createRequire(import.meta.url);
-const { chromium } = require("playwright-core"); // of the root
 const mermaid = readFileSync(fileURLToPath(new URL("node_modules/mermaid/dist/mermaid.min.js", import.meta.url)), "utf8");
 const folder = fileURLToPath(new URL("../docs/pictures/", import.meta.url));
-const executablePath = [process.env.AE_CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) => path && existsSync(path));
-if (executablePath === undefined) throw new Error("Chromium is not installed; AE_CHROMIUM names it");
 
-const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+const browser = await startChromium();
 const page = await browser.newPage();
 await page.setContent("<!doctype html><body></body>");
 await page.addScriptTag({ content: mermaid });

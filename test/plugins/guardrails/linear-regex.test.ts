@@ -43,7 +43,7 @@ describe("linearRegex()", () => {
   for (const [what, pattern, problem] of [
     ["a look-ahead", /a(?=b)/, "looks ahead"],
     ["a back reference", "(a)\\1", "refers back"],
-    ["no regular expression", "(", "Unterminated group"],
+    ["no regular expression", "(", "can't match (: Invalid regular expression"],
     ["what the engine does not know", "a{1,5000}", "invalid repeat count"],
     ["a flag that counts on state", /a/y, "'y'"],
     ["an empty pattern", "", "needs a regular expression"],
