@@ -137,6 +137,7 @@ async function chats(board) {
     "We are open from 9 to 17.",
   ];
   const chat = new Conversation({
+    name: "order-desk",
     agent: new Agent({ role: "Support", goal: "Answers questions about orders" }),
     model: new ScriptedModel(answers),
     plugins: [board],

@@ -32,7 +32,7 @@ export function CostTable(props: CostTableProps): JSX.Element {
           <thead>
             <tr>
               <th scope="col">{title}</th>
-              <th scope="col" class="num">
+              <th scope="col" class="num hide-s">
                 calls
               </th>
               <th scope="col" class="num">
@@ -100,7 +100,7 @@ function Line({ line, currency, isPriced, hasWaste, onTask }: LineProps): JSX.El
           </button>
         )}
       </td>
-      <td class="num">{formatCount(calls)}</td>
+      <td class="num hide-s">{formatCount(calls)}</td>
       <td class="num">{tokens(inputTokens, line)}</td>
       <td class="num">{tokens(outputTokens, line)}</td>
       {hasWaste && <td class="num faint">{wastedTokens === 0 ? "" : formatCount(wastedTokens)}</td>}

@@ -48,7 +48,7 @@ export function Header({ onHelp }: { readonly onHelp: () => void }): JSX.Element
       )}
       <button
         type="button"
-        class="btn bare icon"
+        class="btn bare icon hide-s"
         aria-label="Keys"
         title="Keys (?)"
         onClick={onHelp}

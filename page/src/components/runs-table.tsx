@@ -116,7 +116,7 @@ function RunRow(props: RunRowProps): JSX.Element {
         </a>
         <div class="only-s muted">
           {inputs !== "" && <div class="clip">{inputs}</div>}
-          <SecondLine run={run} review={review} />
+          <SecondLine run={run} review={review} isNarrow />
         </div>
       </td>
       <td class="muted second hide-s">
@@ -128,10 +128,12 @@ function RunRow(props: RunRowProps): JSX.Element {
         <SecondLine run={run} review={review} />
       </td>
       <td class="hide-s nowrap tags">
-        <ProcessChip process={run.process} isAway={run.isAway} />
-        {run.baseline === true && <Chip kind="line">baseline</Chip>}
-        {baseline !== undefined && <SinceBaseline run={run} baseline={baseline} />}
-        <Tags tags={tags} onTag={onTag} />
+        <div class="row">
+          <ProcessChip process={run.process} isAway={run.isAway} />
+          {run.baseline === true && <Chip kind="line">baseline</Chip>}
+          {baseline !== undefined && <SinceBaseline run={run} baseline={baseline} />}
+          <Tags tags={tags} onTag={onTag} />
+        </div>
       </td>
       <td class="num muted nowrap hide-s">{formatAgo(Date.parse(run.startedAt), nowMs)}</td>
       <td class="num nowrap c-time">{formatDuration(runMs(run, nowMs))}</td>
@@ -151,8 +153,13 @@ function questionOf({ toolName, prompt, taskDescription }: StoredReview): string
   return toolName === undefined ? (prompt ?? taskDescription) : taskDescription;
 }
 
+interface SecondLineProps extends Pick<RunRowProps, "run" | "review"> {
+  /** On a narrow screen an open task covers the error. Default false. */
+  readonly isNarrow?: boolean | undefined;
+}
+
 /** What failed, or what a person is asked. */
-function SecondLine({ run, review }: Pick<RunRowProps, "run" | "review">): JSX.Element | null {
+function SecondLine({ run, review, isNarrow = false }: SecondLineProps): JSX.Element | null {
   const { error, runId } = run;
   if (review !== undefined)
     return (
@@ -167,7 +174,10 @@ function SecondLine({ run, review }: Pick<RunRowProps, "run" | "review">): JSX.E
       </a>
     );
   if (error === undefined) return null;
-  const href = hrefOf(["runs", runId], { view: "errors", task: error.taskId });
+  const href = hrefOf(["runs", runId], {
+    view: "errors",
+    task: isNarrow ? undefined : error.taskId,
+  });
   return (
     <a class="clip st failed" href={href} title={visibleText(error.message)}>
       {error.code}

@@ -9,6 +9,8 @@ export interface SectionsProps {
   readonly sections: readonly PromptSection[];
   /** The system prompt; empty where there is none. */
   readonly system: string;
+  /** Shows the system prompt without a click. Default false. */
+  readonly isOpen?: boolean | undefined;
   readonly isMarkdown: boolean;
 }
 
@@ -16,11 +18,11 @@ export interface SectionsProps {
 const LONG = 600;
 
 /** A prompt by its sections. */
-export function Sections({ sections, system, isMarkdown }: SectionsProps): JSX.Element {
+export function Sections({ sections, system, isOpen, isMarkdown }: SectionsProps): JSX.Element {
   return (
     <>
       {system !== "" && (
-        <details>
+        <details open={isOpen}>
           <summary>System prompt, {formatBytes(system.length)}</summary>
           <div class="section">
             <b>agent.system</b>

@@ -29,9 +29,10 @@ export function inputsText(inputs: RunSummary["inputs"]): string {
     .join(" · ");
 }
 
-/** The name of a run's ensemble. */
-export function runName({ ensemble }: Pick<RunSummary, "ensemble">): string {
-  return ensemble === "" ? "unnamed ensemble" : visibleText(ensemble);
+/** The name of a run's ensemble or conversation. Runs of conversations have the tag `threadId`. */
+export function runName({ ensemble, tags }: Pick<RunSummary, "ensemble" | "tags">): string {
+  if (ensemble !== "") return visibleText(ensemble);
+  return tags["threadId"] === undefined ? "unnamed ensemble" : "conversation";
 }
 
 /** The beginning of a run's id, without the name of its process. */

@@ -109,6 +109,7 @@ interface TaskRowsProps {
 }
 
 function TaskRows({ tasks, place, currencies, show }: TaskRowsProps): JSX.Element {
+  const largest = Math.max(...tasks.map((task) => Math.abs(costChange(task, currencies) ?? 0)));
   return (
     <VirtualRows
       label="Tasks of both runs"
@@ -126,6 +127,7 @@ function TaskRows({ tasks, place, currencies, show }: TaskRowsProps): JSX.Elemen
               task={one}
               style={style}
               currencies={currencies}
+              largest={largest}
               isCurrent={i === place}
               onClick={() => show(one)}
             />
@@ -156,12 +158,37 @@ interface RowProps {
   readonly task: TaskComparison;
   readonly style: { readonly top: string; readonly height: string };
   readonly currencies: readonly [a: string | undefined, b: string | undefined];
+  /** The largest change of cost of all tasks. */
+  readonly largest: number;
   readonly isCurrent: boolean;
   readonly onClick: () => void;
 }
 
-function Row({ task, style, currencies, isCurrent, onClick }: RowProps): JSX.Element {
+/** The change of a task's cost; `undefined` where it has none that can be computed. */
+function costChange(
+  { a, b }: TaskComparison,
+  currencies: RowProps["currencies"],
+): number | undefined {
+  if (a === undefined || b === undefined || currencies[0] !== currencies[1]) return undefined;
+  return b.cost - a.cost;
+}
+
+/** A change as a bar from the middle: to the left for less, to the right for more. */
+function ChangeBar({ share }: { readonly share: number }): JSX.Element {
+  const width = `${Math.abs(share) * 50}%`;
+  return (
+    <span class="change-bar hide-s" aria-hidden="true">
+      <i
+        class={share < 0 ? "less" : "more"}
+        style={share < 0 ? { right: "50%", width } : { left: "50%", width }}
+      />
+    </span>
+  );
+}
+
+function Row({ task, style, currencies, largest, isCurrent, onClick }: RowProps): JSX.Element {
   const { a, b, kind } = task;
+  const change = costChange(task, currencies);
   const time = (ms: number | undefined): string => (ms === undefined ? "" : formatDuration(ms));
   const cost = (amount = 0, currency?: string): string =>
     amount > 0 ? formatCost(amount, currency) : "";
@@ -187,10 +214,9 @@ function Row({ task, style, currencies, isCurrent, onClick }: RowProps): JSX.Ele
       <span role="gridcell" class="num hide-s">
         {cost(b?.cost, currencies[1])}
       </span>
-      <span role="gridcell" class="num muted hide-s">
-        {a !== undefined && b !== undefined && currencies[0] === currencies[1]
-          ? changeOf(a.cost, b.cost)
-          : ""}
+      <span role="gridcell" class="row muted hide-s">
+        {change !== undefined && <ChangeBar share={largest > 0 ? change / largest : 0} />}
+        <span class="grow num">{change !== undefined && changeOf(a?.cost ?? 0, b?.cost ?? 0)}</span>
       </span>
     </div>
   );

@@ -111,8 +111,16 @@ function PartBar(props: PartBarProps): JSX.Element {
           extra: id === "calls" && calls > 0 && <span class="count">{calls}</span>,
         }))}
       />
-      <button type="button" class="btn bare" aria-pressed={isMarkdown} onClick={onToggle}>
-        {isMarkdown ? "Markdown" : "Text"}
+      <button
+        type="button"
+        class="btn bare"
+        aria-label={isMarkdown ? "Markdown" : "Text"}
+        title={isMarkdown ? "Markdown is drawn" : "Texts are shown as they are"}
+        aria-pressed={isMarkdown}
+        onClick={onToggle}
+      >
+        <Icon name="doc" />
+        <span class="hide-s">{isMarkdown ? "Markdown" : "Text"}</span>
       </button>
     </div>
   );
@@ -236,7 +244,7 @@ function Input({
   if (prompt === undefined) return <Empty icon="doc" title="No prompt" />;
   return (
     <div class="scroll pane-head" tabIndex={0} role="group" aria-label="Prompt">
-      <Sections sections={prompt.sections} system={prompt.system} isMarkdown={isMarkdown} />
+      <Sections sections={prompt.sections} system={prompt.system} isOpen isMarkdown={isMarkdown} />
     </div>
   );
 }

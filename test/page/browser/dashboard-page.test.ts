@@ -5,6 +5,7 @@ import { historyTests } from "./history-suite.js";
 import { keptRunTests } from "./kept-runs-suite.js";
 import { listTests } from "./list-suite.js";
 import { pageTests } from "./page-suite.js";
+import { questionTests } from "./questions-suite.js";
 import { reviewTests } from "./reviews-suite.js";
 import { runTests } from "./runs-suite.js";
 import { serviceTests } from "./services-suite.js";
@@ -42,5 +43,6 @@ describe("page of the dashboard in Chromium", function () {
   threadTests(browser);
   serviceTests(browser);
   reviewTests(browser);
+  questionTests(browser);
   pageTests(browser);
 });

@@ -60,8 +60,13 @@ export function historyTests(browser: () => Browser): void {
         await page.emulateMedia({ colorScheme });
         await expectAccessible(page, `comparison, ${colorScheme}`);
       }
-      expect(await page.locator(".diff del").allInnerTexts()).to.deep.equal(["12"]);
-      expect(await page.locator(".diff ins").allInnerTexts()).to.deep.equal(["15"]);
+      const changed = async (look: string): Promise<readonly string[]> =>
+        page.locator(`${look} :is(del, ins)`).allInnerTexts();
+      await page.locator(".text-diff").waitFor();
+      expect(await changed(".text-diff")).to.deep.equal(["12", "15"]);
+      await page.getByRole("button", { name: "line by line" }).click();
+      await page.locator(".diff").waitFor();
+      expect(await changed(".diff")).to.deep.equal(["12", "15"]);
       await page.getByRole("tab", { name: "Calls" }).click();
       await page.getByRole("row", { name: /model calls 1 1/ }).waitFor();
       await page.getByRole("tab", { name: "Prompt" }).click();

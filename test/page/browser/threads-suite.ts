@@ -42,6 +42,11 @@ export function threadTests(browser: () => Browser): void {
       await expectAccessible(page, "thread, narrow, other colours");
       const wide = await page.evaluate("document.documentElement.scrollWidth");
       expect(wide, "nothing is wider than the screen").to.equal(390);
+      await page.goto(`${url}#/runs`);
+      expect(await page.locator(".run-row b").allInnerTexts()).to.deep.equal([
+        "conversation",
+        "conversation",
+      ]);
     });
   });
 

@@ -4,6 +4,7 @@ import {
   differenceOf,
   isChanged,
   MOST_WORDS,
+  textWithChanges,
   type DiffLine,
 } from "../../../page/src/lib/reviews/word-diff.js";
 
@@ -35,6 +36,30 @@ describe("difference of two texts", () => {
         const trimmed = (value: string): string => value.replace(/\n$/, "");
         expect(textOf(lines, "added")).to.equal(trimmed(before));
         expect(textOf(lines, "removed")).to.equal(trimmed(after));
+      }),
+    );
+  });
+
+  it("is one text with changes that have only spaces and signs between them joined", () => {
+    const parts = textWithChanges("it has 2.9 more than half, yes", "it has 3.1 57 % of it, yes");
+    expect(parts).to.deep.equal([
+      { kind: "same", text: "it has " },
+      { kind: "removed", text: "2.9 more than half" },
+      { kind: "added", text: "3.1 57 % of it" },
+      { kind: "same", text: ", yes" },
+    ]);
+    expect(textWithChanges("word ".repeat(MOST_WORDS), "word")).to.equal(undefined);
+  });
+
+  it("is one text that contains both texts whole", () => {
+    const text = fc.array(fc.constantFrom("a", "b", " ", ", ", "\n", "c d")).map((l) => l.join(""));
+    fc.assert(
+      fc.property(text, text, (before, after) => {
+        const parts = textWithChanges(before, after) ?? [];
+        const without = (left: string): string =>
+          parts.flatMap((part) => (part.kind === left ? [] : part.text)).join("");
+        expect(without("added")).to.equal(before);
+        expect(without("removed")).to.equal(after);
       }),
     );
   });

@@ -3,11 +3,13 @@ import { useState } from "preact/hooks";
 import type { TaskComparison } from "../../../../src/plugins/dashboard/protocol/compare.js";
 import { figureRows, outputText, promptText, toolText } from "../../lib/compare-words.js";
 import { visibleText } from "../../lib/visible-text.js";
+import { useBoard } from "../../stores/board.js";
 import { Chip } from "../chip.js";
 import { Empty } from "../empty.js";
 import { Icon } from "../icon.js";
+import { Segments } from "../segments.js";
 import { Tabs } from "../tabs.js";
-import { WordDiff } from "../review/word-diff.js";
+import { TextDiff, WordDiff } from "../review/word-diff.js";
 
 const PARTS = ["output", "prompt", "figures", "tools"] as const;
 type PartName = (typeof PARTS)[number];
@@ -83,9 +85,31 @@ function Difference({
   readonly before: string;
   readonly after: string;
 }): JSX.Element {
+  const { env } = useBoard();
+  const [look, setLook] = useState(env.local.read("agentensemble.diff") ?? "words");
   if (before === "" && after === "")
     return <Empty icon="doc" title="Neither run has such a text" />;
-  return <WordDiff before={before} after={after} nothing="No difference." />;
+  const choose = (name: string): void => {
+    env.local.write("agentensemble.diff", name === "words" ? undefined : name);
+    setLook(name);
+  };
+  const Diff = look === "words" ? TextDiff : WordDiff;
+  return (
+    <div class="col">
+      <div class="row diff-look">
+        <Segments
+          label="Form of the difference"
+          selected={look}
+          onSelect={choose}
+          options={[
+            { id: "words", title: "in the text" },
+            { id: "lines", title: "line by line" },
+          ]}
+        />
+      </div>
+      <Diff before={before} after={after} nothing="No difference." />
+    </div>
+  );
 }
 
 function Figures({ task: { a, b }, currencies }: Omit<CompareTaskProps, "onClose">): JSX.Element {

@@ -2,9 +2,10 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { ExplainBody } from "../../../../src/plugins/dashboard/protocol/control-bodies.js";
 import { counted, formatCost, formatCount } from "../../lib/format.js";
+import { promptSections } from "../../lib/prompt-sections.js";
 import { visibleText } from "../../lib/visible-text.js";
 import { Chip } from "../chip.js";
-import { PlainText } from "../plain-text.js";
+import { Sections } from "../sections.js";
 
 /** What a run would send, without a call of a model. */
 export function Preview({ explained }: { readonly explained: ExplainBody }): JSX.Element {
@@ -71,16 +72,12 @@ function TaskPrompt({ task }: { readonly task: ExplainBody["tasks"][number] }): 
   return (
     <>
       <h3>Prompt of {visibleText(task.taskId)}</h3>
-      {task.systemPrompt !== "" && (
-        <div class="section">
-          <b>system</b>
-          <PlainText text={task.systemPrompt} />
-        </div>
-      )}
-      <div class="section">
-        <b>task</b>
-        <PlainText text={task.userPrompt} />
-      </div>
+      <Sections
+        sections={promptSections(task.userPrompt)}
+        system={task.systemPrompt}
+        isOpen
+        isMarkdown={false}
+      />
       {task.tools.length > 0 && (
         <p class="faint">Tools: {task.tools.map(visibleText).join(", ")}</p>
       )}

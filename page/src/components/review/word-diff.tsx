@@ -1,6 +1,11 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import { differenceOf, isChanged, type DiffLine } from "../../lib/reviews/word-diff.js";
+import {
+  differenceOf,
+  isChanged,
+  textWithChanges,
+  type DiffPart,
+} from "../../lib/reviews/word-diff.js";
 import { Text } from "../text.js";
 
 export interface WordDiffProps {
@@ -21,17 +26,29 @@ export function WordDiff(props: WordDiffProps): JSX.Element {
       {!isChanged(lines) && <p class="faint">{nothing}</p>}
       {lines.map((line, i) => (
         <div key={i} class={line.kind}>
-          {SIGNS[line.kind]} <Line line={line} />
+          {SIGNS[line.kind]} <Parts parts={line.parts} />
         </div>
       ))}
     </div>
   );
 }
 
-function Line({ line }: { readonly line: DiffLine }): JSX.Element {
+/** Two texts as one, with the words that changed; line by line where the texts are long. */
+export function TextDiff(props: WordDiffProps): JSX.Element {
+  const { before, after } = props;
+  const parts = useMemo(() => textWithChanges(before, after), [before, after]);
+  if (parts === undefined || before === after) return <WordDiff {...props} />;
+  return (
+    <div class="text-diff" role="group" aria-label="Changes" tabIndex={0}>
+      <Parts parts={parts} />
+    </div>
+  );
+}
+
+function Parts({ parts }: { readonly parts: readonly DiffPart[] }): JSX.Element {
   return (
     <>
-      {line.parts.map(({ kind, text }, i) => {
+      {parts.map(({ kind, text }, i) => {
         const shown = <Text>{text}</Text>;
         if (kind === "added") return <ins key={i}>{shown}</ins>;
         return kind === "removed" ? <del key={i}>{shown}</del> : <span key={i}>{shown}</span>;

@@ -56,7 +56,7 @@ export function ToolBar({ run, taskId }: ToolBarProps): JSX.Element {
       {button("play", ["Play", "Play in time (p)"], isPlayed, play)}
       {button("down", ["Save", "Save the run"], open === "save", () => toggle("save"))}
       {env.isSaved !== true &&
-        button("handoff", ["Control", "Control the run"], open === "actions", () =>
+        button("control", ["Control", "Control the run"], open === "actions", () =>
           toggle("actions"),
         )}
       {open === "actions" && (

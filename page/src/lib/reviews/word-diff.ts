@@ -48,9 +48,46 @@ function kindOf({ added, removed }: ChangeObject<string>): DiffPart["kind"] {
   return added ? "added" : removed ? "removed" : "same";
 }
 
-function changedLines(before: string, after: string): readonly DiffLine[] {
+/** Characters that end a change: without them between two changes, both are one. */
+const WORD = /[\p{L}\p{N}\n]/u;
+
+/** Both texts as one, with the words that changed. `undefined` for texts that are compared line by line only. */
+export function textWithChanges(before: string, after: string): readonly DiffPart[] | undefined {
+  if (countWords(before) + countWords(after) > MOST_WORDS) return undefined;
+  const parts: DiffPart[] = [];
+  const change = { removed: "", added: "" };
+  let gap = "";
+  const end = (): void => {
+    if (change.removed !== "") parts.push({ kind: "removed", text: change.removed });
+    if (change.added !== "") parts.push({ kind: "added", text: change.added });
+    if (gap !== "") parts.push({ kind: "same", text: gap });
+    change.removed = change.added = gap = "";
+  };
+  const changes = wordChanges(before, after);
+  if (changes === undefined) return undefined;
+  for (const { kind, text } of changes) {
+    if (kind !== "same") {
+      change.removed += gap;
+      change.added += gap;
+      gap = "";
+      change[kind] += text;
+    } else if (change.removed + change.added !== "" && !WORD.test(text)) gap = text;
+    else {
+      end();
+      parts.push({ kind, text });
+    }
+  }
+  end();
+  return parts;
+}
+
+function wordChanges(before: string, after: string): readonly DiffPart[] | undefined {
   const changes = diffWordsWithSpace(before, after, { maxEditLength: MOST_EDITS });
-  const parts = changes?.map((part) => ({ kind: kindOf(part), text: part.value })) ?? [
+  return changes?.map((part) => ({ kind: kindOf(part), text: part.value }));
+}
+
+function changedLines(before: string, after: string): readonly DiffLine[] {
+  const parts = wordChanges(before, after) ?? [
     { kind: "removed" as const, text: before },
     { kind: "added" as const, text: after },
   ];
