@@ -83,10 +83,11 @@ function keptTaskOf(
     keptCallOf(call ?? {}, tools),
   );
   const failure = entries.find(({ kind }) => kind === "failed");
+  const agents = agentsInAttempt(own);
   return {
     taskId,
     attempt: Number(place.slice(at + 1)),
-    agentRole: roles.get(taskId) ?? "",
+    agentRole: roles.get(taskId) ?? agents.at(-1) ?? "",
     description: "",
     outcome: task !== undefined ? "ok" : failure === undefined ? "unfinished" : "failed",
     durationMs: UNKNOWN_MS,
@@ -97,10 +98,24 @@ function keptTaskOf(
     cost: null,
     calls,
     tools: [...tools.values()], // those that no call shows
-    delegations: attempts
-      .filter((other) => isBelow(other.place, place))
-      .map((other) => keptDelegationOf(taskId, keptTaskOf(other, attempts, roles))),
+    delegations: [
+      ...agents.slice(1).map((to, i) => keptTransferOf(agents[i] ?? "", to)),
+      ...attempts
+        .filter((other) => isBelow(other.place, place))
+        .map((other) => keptDelegationOf(taskId, keptTaskOf(other, attempts, roles))),
+    ],
   };
+}
+
+/** The agents of an attempt, one after the other: each got the task from the one before it. */
+function agentsInAttempt(calls: readonly (Fields | undefined)[]): readonly string[] {
+  const agents: string[] = [];
+  for (const call of calls) {
+    if (call?.["purpose"] !== "task") continue;
+    const role = asText(call["agentRole"] ?? agents[0]);
+    if (role !== "" && role !== agents.at(-1)) agents.push(role);
+  }
+  return agents;
 }
 
 function knownSum(counts: readonly number[]): number {
@@ -155,6 +170,20 @@ function keptToolOf(
     durationMs: UNKNOWN_MS,
   };
   return [[key.slice(`K:${place}/`.length, end), view]];
+}
+
+function keptTransferOf(from: string, to: string): DelegationView {
+  return {
+    mode: "handoff",
+    from,
+    to,
+    description: "",
+    succeeded: true,
+    result: "",
+    durationMs: UNKNOWN_MS,
+    worker: null,
+    workerTaskId: null,
+  };
 }
 
 function keptDelegationOf(from: string, worker: TaskView): DelegationView {

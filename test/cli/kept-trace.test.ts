@@ -101,6 +101,27 @@ describe("the trace of a kept run", () => {
     ]);
   });
 
+  it("draws transfers, also back to the first agent", () => {
+    const by = (agentRole?: string): object => ({ ...call(), ...(agentRole && { agentRole }) });
+    const { tasks } = keptTrace(RUN, [
+      entry("call", "C:turn@1/task/0", "turn@1", by("Front desk")),
+      entry("call", "C:turn@1/task/1", "turn@1", by("Billing")),
+      entry("call", "C:turn@1/task/2", "turn@1", by("Billing")),
+      entry("call", "C:turn@1/task/3", "turn@1", by()),
+      entry("call", "C:old@1/task/0", "old@1", by()),
+    ]);
+    expect(tasks.map(({ agentRole }) => agentRole)).to.deep.equal(["Front desk", ""]);
+    expect(
+      tasks.map(({ delegations }) => delegations.map(({ mode, from, to }) => [mode, from, to])),
+    ).to.deep.equal([
+      [
+        ["handoff", "Front desk", "Billing"],
+        ["handoff", "Billing", "Front desk"],
+      ],
+      [],
+    ]);
+  });
+
   it("draws delegated tasks below the task that delegated", () => {
     const result = {
       runId: "r",

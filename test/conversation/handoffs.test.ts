@@ -13,6 +13,7 @@ import {
 import { durable, Journal } from "agentensemble/durability";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
+import { keptTrace } from "../../src/cli/kept-trace.js";
 import { z } from "zod";
 
 const call = (name: string, args: object = {}): { readonly name: string; arguments: object } => ({
@@ -344,11 +345,12 @@ describe("handoffs", () => {
           return "done";
         },
       });
+      const kept = durable({ journal: Journal.inMemory() });
       await using team = new Ensemble({
         name: "desk",
         model,
         tasks: [new Task({ description: "Settle", agent: front }), last],
-        plugins: [durable({ journal: Journal.inMemory() })],
+        plugins: [kept],
         on: () => undefined,
       });
       await team.run({}, { runId: "r", throwOnError: false });
@@ -357,6 +359,11 @@ describe("handoffs", () => {
       expect(taskOutputs.map(({ raw }) => raw)).to.deep.equal(["settled", "done"]);
       expect(taskOutputs[0]?.agentRole).to.equal("Billing");
       expect(model.requests).to.have.length(2);
+      const run = (await kept.runs.get("r")) ?? expect.fail("the run is kept");
+      const [settled] = keptTrace(run, await kept.runs.entries("r")).tasks;
+      expect(settled?.delegations.map(({ mode, from, to }) => [mode, from, to])).to.deep.equal([
+        ["handoff", "Front desk", "Billing"],
+      ]);
     });
 
     it("are limited by the ensemble and counted by constraints", async () => {

@@ -37,7 +37,7 @@ async function synthesize(
 ): Promise<Agent> {
   const { task, id } = planned;
   const model = run.settings.model(task, undefined);
-  if (model === undefined) throw noModel(task.description);
+  if (model === undefined) throw noModel(task.name ?? task.description);
   const record = new TaskAttempt({
     base: run.base,
     taskId: id,

@@ -122,7 +122,7 @@ export class Attempt extends FrameStep<TaskCall, TaskOutput> {
       const executor = executors[i];
       if (executor?.handles(this.planned) === true) return executor;
     }
-    throw new ValidationError(`No task executor handles task '${this.planned.task.description}'`, {
+    throw new ValidationError(`No task executor handles task '${this.planned.id}'`, {
       hint: "A kernel without the standard plugins needs its own TaskExecutor.",
     });
   }

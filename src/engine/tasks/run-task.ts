@@ -63,12 +63,12 @@ class TaskRun {
     readonly planned: PlannedTask,
     readonly extras: RunTaskOptions,
   ) {
-    const { timeoutMs, handler, description } = planned.task;
+    const { timeoutMs, handler, name, description } = planned.task;
     const shared = run.cancellationFor(extras.signal);
     if (timeoutMs !== undefined)
       this.#limit = new Cancellation(shared).expire(
         timeoutMs,
-        () => new TaskTimeoutError(`Task '${description}'`, timeoutMs),
+        () => new TaskTimeoutError(`Task '${name ?? description}'`, timeoutMs),
       );
     this.#cancellation = this.#limit ?? shared;
     this.#role =

@@ -61,7 +61,7 @@ export class TaskFrame {
     const { task, agent } = this.record;
     const model = this.run.settings.model(task, agent);
     if (model !== undefined) return model;
-    throw noModel(task.description);
+    throw noModel(task.name ?? task.description);
   }
 }
 

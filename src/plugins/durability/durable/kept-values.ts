@@ -28,6 +28,8 @@ export interface FailedAttempt {
 
 /** The value of an entry of kind `call`. */
 export interface CallValue extends KeptCall {
+  /** The agent that made the call; with the first call of the attempt, and with those after a transfer to another agent. */
+  readonly agentRole?: string | undefined;
   /** What plugins added to the prompt of the attempt; with its first call. */
   readonly sections?: readonly PromptSection[] | undefined;
 }

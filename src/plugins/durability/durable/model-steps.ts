@@ -107,11 +107,14 @@ export class ModelSteps {
 
   async #write(call: LlmCall, kept: KeptCall, hash: string): Promise<void> {
     const state = this.tasks.of(call.taskId);
-    const sections = isFirst(state, call)
+    const begins = isFirst(state, call);
+    const sections = begins
       ? state?.call.promptSections.map(({ slot, text }) => ({ slot, text }))
       : undefined;
+    const { agentRole } = call;
     const value: CallValue = {
       ...kept,
+      ...((begins || agentRole !== state?.call.agent?.role) && { agentRole }),
       ...(sections !== undefined && { sections }),
     };
     await this.journal.writeStep({
