@@ -1,6 +1,8 @@
-// Runs one file of contract suites of `agentensemble/testing` under vitest, Jest, node:test and mocha, from a project in which the package is installed.
-// Needs a build: the chat model's server is that of the tests.
+// Runs one file of contract suites of `agentensemble/testing` under vitest, Jest, node:test and mocha, from a project in which the package is installed, and
+// with mocha in Bun and Deno. Then runs the tests of the core in Bun and Deno. Needs a build: the chat model's server is that of the tests.
 import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { inTemporaryFolder, installPacked, output, root } from "./packed-project.mjs";
 
 const support = (file) => JSON.stringify(`${root}dist/test/support/${file}.js`);
@@ -72,15 +74,56 @@ const RUNNERS = [
   ["node:test", ["--test", "--test-reporter=tap", "with-node.mjs"], /# pass (\d+)/],
 ];
 
+/** Programs of other runtimes below `node_modules`, with the arguments that run a script and make it import the sources, and what puts the program in place. */
+const RUNTIMES = [
+  ["Bun", "bun/install.js", ".bin/bun", ["--conditions=agentensemble-source"]],
+  [
+    "Deno",
+    "deno/install.cjs",
+    "deno/deno",
+    [
+      "run",
+      "--allow-all",
+      "--no-prompt",
+      "--node-modules-dir=manual",
+      "--conditions=agentensemble-source",
+    ],
+  ],
+];
+const CORE = [
+  ...["kernel", "contracts", "engine", "ensemble"],
+  ...["plugins/agents", "plugins/workflows", "plugins/guardrails"],
+];
+/** Counts what lives in the memory of V8 with its tools. */
+const ONLY_NODE = ["dist/test/engine/leaks.test.js"];
+const coreTests = CORE.flatMap((part) =>
+  readdirSync(`${root}dist/test/${part}`, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".test.js"))
+    .map((file) => `dist/test/${part}/${file}`),
+).filter((file) => !ONLY_NODE.includes(file));
+
 await inTemporaryFolder((folder) => {
-  installPacked(folder, ["vitest@4", "jest@30", "mocha@11"], FILES);
+  installPacked(folder, ["vitest@4", "jest@30", "mocha@11", "bun@1", "deno@2"], FILES);
   const environment = { NO_COLOR: "1", FORCE_COLOR: "0", CI: "1" };
-  const counts = RUNNERS.map(([name, args, report]) => {
-    const told = output(folder, process.execPath, args, environment);
-    const count = Number(report.exec(told)?.[1] ?? 0);
-    console.log(`${name}: ${count} tests of the contract suites passed`);
+  /** Runs tests and returns the number of those that passed. */
+  const run = (what, cwd, program, args, report) => {
+    const count = Number(report.exec(output(cwd, program, args, environment))?.[1] ?? 0);
+    console.log(`${what}: ${count} tests passed`);
     return count;
-  });
+  };
+  const counts = RUNNERS.map(([name, args, report]) =>
+    run(`contract suites, ${name}`, folder, process.execPath, args, report),
+  );
+  for (const [name, install, program, args] of RUNTIMES) {
+    const at = (path) => join(folder, "node_modules", path);
+    output(folder, process.execPath, [at(install)]);
+    const mocha = [...args, `${root}scripts/core-suite.mjs`];
+    const passing = /(\d+) passing/;
+    counts.push(
+      run(`contract suites, ${name}`, folder, at(program), [...mocha, "suites.test.mjs"], passing),
+    );
+    assert.ok(run(`core, ${name}`, root, at(program), [...mocha, ...coreTests], passing) > 1_000);
+  }
   assert.ok((counts[0] ?? 0) > 100, "the suites have tests");
-  assert.deepEqual(new Set(counts).size, 1, "each runner runs all of them");
+  assert.equal(new Set(counts).size, 1, "each runner and each runtime runs all of them");
 });

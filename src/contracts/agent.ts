@@ -111,21 +111,28 @@ const MODEL_OPTION_FIELDS = [
  */
 export function checkModel(what: string, model: unknown): void {
   if (model === undefined) return;
-  if (typeof model === "string") {
-    if (/^[^:\s]+:\S/.test(model)) return;
-    throw new ValidationError(
-      `${what} must be a ChatModel or a name like "openai:gpt-5-mini", got: ${preview(model)}`,
-    );
-  }
-  if (
-    typeof model !== "object" ||
-    model === null ||
-    typeof (model as { chat?: unknown }).chat !== "function"
-  ) {
-    throw new ValidationError(
-      `${what} must be a ChatModel or a name like "openai:gpt-5-mini", got: ${preview(model)}`,
-    );
-  }
+  if (typeof model === "string" && /^[^:\s]+:\S/.test(model)) return;
+  const { chat, doGenerate } = Object(model) as { chat?: unknown; doGenerate?: unknown };
+  if (typeof model === "object" && typeof chat === "function") return;
+  const hint =
+    typeof model === "string"
+      ? hintOfModelName(model)
+      : typeof doGenerate === "function"
+        ? "This is a model of the AI SDK: pass aiSdk(model), of agentensemble/providers/ai-sdk."
+        : undefined;
+  throw new ValidationError(
+    `${what} must be a ChatModel or a name like "openai:gpt-5-mini", got: ${preview(model)}`,
+    { hint },
+  );
+}
+
+/** The name that a name of other frameworks has here: with a slash, or without a provider. */
+function hintOfModelName(name: string): string | undefined {
+  const [, provider, model] = /^([\w.-]+)\/(\S+)$/.exec(name) ?? [];
+  if (provider !== undefined) return `Write "${provider}:${model}".`;
+  const [, openai, anthropic] = /^(?:(gpt-|o\d)|(claude-))\S*$/.exec(name) ?? [];
+  if (openai !== undefined) return `Write "openai:${name}".`;
+  return anthropic === undefined ? undefined : `Write "anthropic:${name}".`;
 }
 
 /** @throws ValidationError for an unknown field or a value out of range. */

@@ -1,6 +1,14 @@
 import { inspect } from "node:util";
 import type { ChatModel, EnsembleOptions, Plugin, RunOptions } from "agentensemble";
-import { Agent, Ensemble, Kernel, Task, Tokens, definePlugin } from "agentensemble";
+import {
+  Agent,
+  Ensemble,
+  Kernel,
+  Task,
+  Tokens,
+  ValidationError,
+  definePlugin,
+} from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import { echo, failure } from "../support/kernel-fixtures.js";
@@ -152,6 +160,23 @@ describe("a model's name", () => {
         "Task model must be",
       );
     }
+  });
+
+  it("of other frameworks are refused with what to write here", () => {
+    const ofTheAiSdk = { specificationVersion: "v4", doGenerate: () => undefined };
+    for (const [model, hint] of [
+      ["openai/gpt-5-mini", 'Write "openai:gpt-5-mini".'],
+      ["gpt-5-mini", 'Write "openai:gpt-5-mini".'],
+      ["claude-sonnet-5", 'Write "anthropic:claude-sonnet-5".'],
+      ["swift", undefined],
+      [
+        ofTheAiSdk,
+        "This is a model of the AI SDK: pass aiSdk(model), of agentensemble/providers/ai-sdk.",
+      ],
+    ] as const)
+      expect(() => new Ensemble({ tasks: [echo("x")], model: model as string }), inspect(model))
+        .to.throw(ValidationError)
+        .with.property("hint", hint);
   });
 
   it("whose provider throws, or makes no model, is an error that names the provider", async () => {

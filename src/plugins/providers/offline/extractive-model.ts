@@ -19,7 +19,7 @@ import { SchemaFiller } from "./schema-filler.js";
 
 /** The response if a prompt delimits no text. */
 export const NO_SOURCE =
-  "No source text was given between delimiters, so there is nothing to quote.";
+  "No source text was given between delimiters, so there is nothing to quote. Put the text between two lines of ---.";
 /** The response if a text contains only headings, tables, code and links. */
 export const NO_SENTENCE = "The source text holds no sentence that could be quoted.";
 
