@@ -29,7 +29,7 @@ import { ToolLoop } from "../shared/tool-loop.js";
 import { Transfers } from "../shared/transfers.js";
 import { parseWithCorrections } from "./correction.js";
 
-/** What a prompt is made of. */
+/** The parts of a prompt. */
 interface PromptParts {
   readonly call: TaskCall;
   readonly agent: Agent;
@@ -41,7 +41,7 @@ interface PromptParts {
 
 type LookUps = Pick<TaskScope, "get" | "all" | "model" | "workers">;
 
-/** The executor of agent tasks: a conversation in which the model asks for tools until it answers. Keeps nothing but converted schemas and merged texts. */
+/** Executes tasks of agents in a conversation: the model calls tools until it answers. Its only state is a cache of converted schemas and merged texts. */
 export class ReactExecutor implements TaskExecutor {
   readonly name = "react";
   readonly #library = new PromptLibrary(AGENT_TEMPLATES);
@@ -100,7 +100,7 @@ export class ReactExecutor implements TaskExecutor {
     return { raw, parsed, toolCallCount: loop.toolCallsMade };
   }
 
-  /** What the first call would send. Tools of dynamic providers are missing: they are known only when the task starts. */
+  /** Returns the prompt of the first call, without tools of dynamic providers, which are known only when the task starts. */
   async preview(call: TaskCall, scope: LookUps): Promise<PromptPreview> {
     const agent = agentOf(call);
     const texts = this.#library.textsOf(scope.all(Tokens.PromptTemplates), call.run);
@@ -123,7 +123,7 @@ export class ReactExecutor implements TaskExecutor {
     };
   }
 
-  /** One string for all tasks of an agent: what a run keeps of its prompts is mostly this. */
+  /** Returns one shared string for all tasks of an agent, because system prompts are most of the prompt text that a run keeps. */
   #systemPrompt(agent: Agent, texts: PromptTexts<AgentTemplateName>, inputs: Inputs): string {
     if (Agent.promptsOf(agent) !== undefined) return buildSystemPrompt(agent, texts, inputs); // differs from run to run
     let known = this.#systemPrompts.get(texts);
@@ -153,7 +153,7 @@ function withAttachments(
   return attachments.length === 0 ? text : [{ type: "text", text }, ...attachments];
 }
 
-/** The schema as the vendor holds the model to it; `undefined` where it can't. */
+/** Returns the response format for a model with structured output, otherwise `undefined`. */
 function responseFormatOf(
   facts: SchemaFacts | undefined,
   { capabilities }: ChatModel,
@@ -163,7 +163,7 @@ function responseFormatOf(
     : undefined;
 }
 
-/** Vendors take letters, digits, `_` and `-` only. */
+/** Replaces all characters except letters, digits, `_` and `-`, which are the only ones that vendors accept. */
 function formatNameOf(title: string): string {
   return title.replace(/[^\w-]+/g, "_").slice(0, 64);
 }

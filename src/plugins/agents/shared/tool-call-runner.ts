@@ -4,14 +4,14 @@ import type { ToolLoopParts } from "./tool-loop-parts.js";
 import { callForText } from "./tool-text.js";
 import { toError } from "../../../util/errors.js";
 
-/** The number of equal calls with equal answers from which the model is informed that it repeats itself. */
+/** The number of equal calls with equal results from which a notice is added to the result. */
 const REPEATED = 3;
 
-/** Makes the tool calls of a task: those of one turn side by side, up to the agent's limit, and gives their answers in the order of the requests. */
+/** Executes the tool calls of a task: the calls of one turn in parallel, up to the limit of the agent. Returns results in the order of the calls. */
 export class ToolCallRunner {
   readonly #parts: Pick<ToolLoopParts, "agent" | "scope" | "texts" | "tools">;
   readonly #sequential: ReadonlySet<string>;
-  /** By tool and arguments: the last answer, and in how many turns it came. */
+  /** The last result by tool and arguments, and the number of turns in which it occurred. */
   readonly #answers = new Map<
     string,
     Map<string, { content: string; count: number; turn: number }>
@@ -25,13 +25,13 @@ export class ToolCallRunner {
     );
   }
 
-  /** The only call of a turn. */
+  /** Executes the only call of a turn. */
   async callOne(call: ToolCall): Promise<ChatMessage> {
     this.#turn++;
     return this.#noticed(call, await this.#call(call));
   }
 
-  /** Side by side, except that a sequential tool waits for those before it and holds up those after it. */
+  /** Executes the calls of a turn in parallel. A sequential tool waits for earlier calls, and later calls wait for it. */
   async callAll(calls: readonly ToolCall[]): Promise<ChatMessage[]> {
     this.#turn++;
     const results = await (this.#sequential.size === 0
@@ -63,7 +63,7 @@ export class ToolCallRunner {
     return callForText(call, tools, scope, texts);
   }
 
-  /** Waits for all that were started even when one fails, so that nothing of this task is still at work when it ends; then starts no more. */
+  /** After a failure, starts no further calls and waits for the started calls, so that no call outlives the task. */
   async #callTogether(calls: readonly ToolCall[]): Promise<ChatMessage[]> {
     const { maxParallelToolCalls } = this.#parts.agent;
     if (calls.length <= maxParallelToolCalls)
@@ -83,7 +83,7 @@ export class ToolCallRunner {
     return settle(results.filter(() => true)); // a failure leaves holes, and is thrown
   }
 
-  /** Tells a model that asks the same again and again, and gets the same again and again, that it does. */
+  /** Adds a notice to the result of a repeated call with an equal result. */
   #noticed(call: ToolCall, message: ChatMessage): ChatMessage {
     if (message.role !== "tool") return message;
     const answers =
@@ -104,7 +104,7 @@ export class ToolCallRunner {
   }
 }
 
-/** @throws the first failure. */
+/** Returns the values. @throws the first failure. */
 function settle(results: readonly PromiseSettledResult<ChatMessage>[]): ChatMessage[] {
   return results.map((result) => {
     if (result.status === "rejected") throw toError(result.reason);

@@ -21,24 +21,24 @@ import { PartialOutputEmitter } from "./partial-output-emitter.js";
 import { ToolCallRunner } from "./tool-call-runner.js";
 import { messageOf } from "../../../util/errors.js";
 
-/** After this many turns over the limit the tools are withheld. */
+/** Number of turns over the limit after which requests disable the tools. */
 const STOPPED_TURNS = 2;
 
-/** The same request with its tools withheld: they stay described, since the conversation may hold calls of them. */
+/** Returns the request with tools disabled. It still describes them, because the conversation may contain calls of them. */
 function withoutTools(request: ChatRequest): ChatRequest {
   return request.tools === undefined ? request : { ...request, toolChoice: "none" };
 }
 
-/** The conversation of one task with its model: one list of messages that only grows, shared by all requests. */
+/** The conversation of one task with its model: one append-only list of messages, shared by all requests. */
 export class ToolLoop {
   #parts: ToolLoopParts;
   #turns: ToolCallRunner | undefined;
   #toolCallsMade = 0;
-  /** Those before the agent that works took over. */
+  /** The number of tool calls before the current agent took over. */
   #earlierToolCalls = 0;
-  /** What the agents before the present one added. */
+  /** The messages that earlier agents added. */
   readonly #earlier: AgentPart[] = [];
-  /** The number of messages before the first one of the present agent. */
+  /** The number of messages before the first message of the current agent. */
   #start: number;
 
   constructor(parts: ToolLoopParts) {
@@ -46,23 +46,23 @@ export class ToolLoop {
     this.#start = parts.messages.length;
   }
 
-  /** Those of the agent that works: a handoff changes them. */
+  /** The parts of the current agent. A handoff changes them. */
   get parts(): ToolLoopParts {
     return this.#parts;
   }
 
-  /** Tool calls that were executed. */
+  /** The number of executed tool calls. */
   get toolCallsMade(): number {
     return this.#earlierToolCalls + this.#toolCallsMade;
   }
 
-  /** What was added so far, by agent. Calls of the last answer may have no result yet. */
+  /** The messages added so far, by agent. Calls of the last answer may have no result yet. */
   get added(): readonly AgentPart[] {
     const { agent, messages } = this.#parts;
     return [...this.#earlier, { agentRole: agent.role, messages: messages.slice(this.#start) }];
   }
 
-  /** Lets the model call tools until it answers without asking for one. @throws MaxIterationsExceededError when it never does. */
+  /** Calls the model and its tools until a response has no tool calls. @throws MaxIterationsExceededError if the model keeps calling tools over the limit. */
   async answer(): Promise<ChatResponse> {
     const purpose: Purpose = this.#parts.scope.depth > 0 ? "worker" : "task";
     let stopped = 0;
@@ -84,7 +84,7 @@ export class ToolLoop {
     }
   }
 
-  /** Sends one more message of the user and takes the text that comes back; tools are withheld. */
+  /** Sends another user message with tools disabled. Returns the response. */
   async ask(previous: ChatResponse, content: string): Promise<ChatResponse> {
     const { messages, request } = this.#parts;
     // Vendors refuse an empty message, and a request for tools that nothing answers.
@@ -94,7 +94,7 @@ export class ToolLoop {
     return this.#chat(withoutTools(request), "correction");
   }
 
-  /** Goes on with another agent: its instructions, tools, model and options, and the exchange so far. */
+  /** Continues with another agent: its instructions, tools, model and options, and the exchange so far. */
   async #handOver({ agent, history = "all" }: NamedHandoff<Agent>): Promise<void> {
     const { scope, texts, prepare } = this.#parts;
     if (prepare === undefined) throw new Error("A loop with transfers prepares the next agent");
@@ -125,7 +125,7 @@ export class ToolLoop {
     }
   }
 
-  /** What ended the call on purpose stays as it is; failures of the model are the agent's. */
+  /** Wraps a failure of the model in an AgentExecutionError. Returns other errors of the framework and stop reasons unchanged. */
   #failure(error: unknown): unknown {
     const { agent, call, scope } = this.#parts;
     if (AgentEnsembleError.isInstance(error) && !ModelCallError.isInstance(error)) return error;
@@ -157,7 +157,7 @@ export class ToolLoop {
     });
   }
 
-  /** Answers all calls of a turn, in their order; `false` when the limit left some of them unmade, for the `stop`th time. */
+  /** Appends the results of all calls of a turn, in order. Returns false if the limit skipped some of them, for the `stop`th time. */
   async #callTools(calls: readonly ToolCall[], stop: number): Promise<boolean> {
     const { agent, messages, scope, texts } = this.#parts;
     const allowed = Math.min(calls.length, agent.maxIterations - this.#toolCallsMade);

@@ -14,7 +14,7 @@ import { messageOf } from "../../../util/errors.js";
 
 type ToolTexts = PromptTexts<AgentTemplateName>;
 
-/** Calls a tool and makes the message that tells the model how it went. What is not the tool's own failure is thrown on. */
+/** Calls a tool. Returns its result or failure as a message for the model. @throws every error except a ToolExecutionError. */
 export async function callForText(
   call: ToolCall,
   tools: readonly AnyTool[],
@@ -52,15 +52,15 @@ export async function callForText(
 }
 
 /**
- * Text from outside between two markers that it can't contain: they bear the hash of the text itself. Equal texts get equal markers, so that requests
- * can be recognised by caches and replays.
+ * Encloses text from outside in two markers that it can't contain, because they contain the hash of the text. Equal texts have equal markers, so
+ * that caches and replays recognize requests.
  */
 function fenced(text: string, texts: ToolTexts): string {
   const fence = createHash("sha256").update(text).digest("hex").slice(0, 16);
   return texts.render("tool.untrusted", { fence, text });
 }
 
-/** Parts from outside, marked as such. What the model does not take must not end the run: a line replaces it. */
+/** Marks parts from outside. A line replaces each part that the model does not accept, because such a part would fail the run. */
 function outsideParts(
   parts: readonly ContentPart[],
   { model }: TaskScope,
