@@ -62,7 +62,7 @@ const steps = [
           FUZZ_SEED: String(randomInt(2 ** 31)),
           ...process.env,
         },
-        limitMs: HALF_HOUR_MS,
+        limitMs: 4 * HALF_HOUR_MS,
       }),
   ],
   [

@@ -31,13 +31,10 @@ import { PartDigests } from "../shared/part-digests.js";
 import { neverEnded, replacedModel, unknownCall, unknownTool, unused } from "./mismatch.js";
 import { positionKey } from "./read-trace.js";
 import { recordedOf } from "./recording-model.js";
-import { ReplaySteps } from "./replay-steps.js";
+import { PATIENCE_MS, ReplaySteps } from "./replay-steps.js";
 import { replayingModel } from "./replaying-model.js";
 import { restoreError } from "../shared/stored-error.js";
 import { VirtualTime } from "../shared/virtual-time.js";
-
-/** How much longer than in the recording a call may wait for being called off. */
-const PATIENCE_MS = 1_000;
 
 /** Gives back what was recorded: to each request the answer that it got then, in the order in which the answers came. */
 export class ReplaySource {

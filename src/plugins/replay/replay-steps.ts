@@ -15,10 +15,14 @@ import type { HookRun } from "../../contracts/run.js";
 import type { RecordedValue, Recording } from "./recording.js";
 import type { StepEvent } from "./step-order.js";
 import { answer } from "../../contracts/hooks.js";
-import { missingStep, unknownOutside } from "./mismatch.js";
+import { missingStep, neverEnded, unknownOutside } from "./mismatch.js";
 import { StepNames } from "./step-names.js";
 import { StepOrder } from "./step-order.js";
 import { restoreError } from "../shared/stored-error.js";
+import { sleep } from "../../util/abort/timeouts.js";
+
+/** How much longer than in the recorded run a call waits that was called off there. */
+export const PATIENCE_MS = 1_000;
 
 type Gate = void | Promise<void>;
 
@@ -165,10 +169,24 @@ export class ReplaySteps implements OutsideAccess {
     const recorded = this.context.recording().values.get(key);
     if (recorded === undefined && this.#runs.has(run.id) && call.kind !== "change")
       this.context.missed(run, () => unknownOutside(this.context.recording(), call));
+    if (call.kind === "review" && recorded !== undefined)
+      await this.#calledOff(run, recorded, call);
     await order.end(key, call.signal);
     call.signal?.throwIfAborted();
     if (!this.#runs.has(run.id)) return work(); // live
     return valueOf(recorded ?? {}, call);
+  }
+
+  /** A person who was asked had not decided when the recorded run ended: waits for the end of this one. */
+  async #calledOff(
+    run: HookRun,
+    { value, error }: RecordedValue,
+    { name, taskId, signal }: OutsideCall,
+  ): Promise<void> {
+    if (value !== undefined || error !== undefined) return;
+    await sleep(PATIENCE_MS, signal);
+    const what = `The review '${name}'${taskId === undefined ? "" : ` of task '${taskId}'`}`;
+    this.context.missed(run, () => neverEnded(this.context.recording(), what));
   }
 
   #taskEnds(run: HookRun, taskId: string, signal: AbortSignal, isAccepted: boolean): Gate {

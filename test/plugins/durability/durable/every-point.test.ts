@@ -1,5 +1,6 @@
 // Each team ends before and after each write of its journal, and goes on in another process.
 import type { EnsembleOutput } from "agentensemble";
+import { MemoryStore } from "agentensemble";
 import { expect } from "chai";
 import type { Death, Team } from "./crash.js";
 import { Life, World, play } from "./crash.js";
@@ -22,6 +23,12 @@ async function callsIn(world: World): Promise<number> {
   }, 0);
 }
 
+/** What the team has remembered. */
+async function memoryOf(world: World): Promise<readonly string[]> {
+  const store = world.outside("memory", () => MemoryStore.inMemory());
+  return (await store.retrieve("facts", "", 1_000)).map(({ content }) => content);
+}
+
 /** Ends the process at a write, and resumes the run; returns whether the process died there. */
 async function check(team: Team, death: Death, whole: World, expected: unknown): Promise<boolean> {
   const at = `${death.isWritten ? "after" : "before"} write ${death.write}`;
@@ -33,6 +40,7 @@ async function check(team: Team, death: Death, whole: World, expected: unknown):
   const paidBefore = world.paidCalls;
   const output = await play(team, new Life(world));
   expect(summaryOf(output), at).to.deep.equal(expected);
+  expect(await memoryOf(world), at).to.deep.equal(await memoryOf(whole));
   expect(world.paidCalls - paidBefore, `calls made again ${at}`).to.equal(
     whole.paidCalls - journaled,
   );

@@ -72,6 +72,26 @@ describe("a run that is kept", () => {
     expect(await journal.get(id)).to.deep.include({ status: "completed", finishedTasks: 1 });
   });
 
+  it("exports its trace when an earlier export has failed, and asks no one", async () => {
+    const journal = Journal.inMemory();
+    const { model, calls } = modelOf();
+    const exported: string[] = [];
+    let isDown = true;
+    const traceExporter = ({ ensembleId }: { readonly ensembleId: string }): void => {
+      if (isDown) throw new Error("no collector");
+      exported.push(ensembleId);
+    };
+    await using ensemble = keptEnsemble(
+      { model, tasks: [task("one")], traceExporter },
+      { journal },
+    );
+    await ensemble.run({}, { runId: "r" });
+    isDown = false;
+    expect((await ensemble.run({}, { runId: "r" })).raw).to.equal("done one");
+    expect(exported).to.deep.equal(["r"]);
+    expect(calls).to.deep.equal(["one"]);
+  });
+
   it("is answered several times at once when it is completed, and pays nothing", async () => {
     const journal = Journal.inMemory();
     const { model, calls } = modelOf();
