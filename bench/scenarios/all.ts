@@ -9,7 +9,7 @@ import { evalsScenario } from "./evals.js";
 import { fanOutScenario } from "./fan-out.js";
 import { filesScenario } from "./files.js";
 import { growthScenario } from "./growth.js";
-import { guardsScenario } from "./guards.js";
+import { guardsScenario, guardStreamsScenario } from "./guards.js";
 import { layersScenario } from "./layers.js";
 import { mapReduceScenario } from "./map-reduce.js";
 import { memoryScenario } from "./memory.js";
@@ -35,6 +35,7 @@ export const SCENARIOS: readonly Scenario[] = [
   pageStreamsScenario,
   memoryScenario,
   guardsScenario,
+  guardStreamsScenario,
   evalsScenario,
   waitingScenario,
   coldStartScenario,

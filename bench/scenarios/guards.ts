@@ -1,4 +1,4 @@
-import { Ensemble, Task, tool, type Plugin } from "agentensemble";
+import { Agent, Ensemble, Task, tool, type ChatModel, type Plugin } from "agentensemble";
 import {
   answerLength,
   canary,
@@ -42,32 +42,54 @@ const GUARDS: readonly (readonly [name: string, guard: Plugin])[] = [
   ["canary", canary()],
 ];
 
-/** Returns the work of one run: a tool's result becomes the output of a task. */
-function runWith(plugins: readonly Plugin[]): () => Promise<unknown> {
-  const give = tool({ name: "give", description: "Gives a text", execute: () => TEXT });
-  const team = new Ensemble({
-    plugins,
-    tasks: [new Task({ description: "Give", handler: give })],
-  });
+const give = tool({ name: "give", description: "Gives a text", execute: () => TEXT });
+const response = { message: { role: "assistant", content: TEXT }, finishReason: "stop" } as const;
+/** Streams the text in pieces of four characters, about one token each. */
+const speaking: ChatModel = {
+  ...{ provider: "bench", modelId: "speaking" },
+  chat: () => Promise.resolve(response),
+  async *stream() {
+    for (let at = 0; at < TEXT.length; at += 4)
+      yield { type: "text", text: TEXT.slice(at, at + 4) };
+    yield { type: "finish", response };
+  },
+};
+const writer = new Agent({ role: "Writer", goal: "Write" });
+
+/** Returns the work of one run: a tool's result becomes the output of a task, or a stream does. */
+function runWith(plugins: readonly Plugin[], streams: boolean): () => Promise<unknown> {
+  const team = streams
+    ? new Ensemble({
+        ...{ plugins, model: speaking, onToken: () => undefined },
+        tasks: [new Task({ description: "Write", agent: writer })],
+      })
+    : new Ensemble({ plugins, tasks: [new Task({ description: "Give", handler: give })] });
   return () => team.run();
 }
 
 /** What each guard adds to a run, for each kilobyte of its text. Only the side of the framework has guards. */
-export const guardsScenario: Scenario = {
-  id: "guards",
-  lines: GUARDS.map(([name]) => ({ title: `guard ${name}`, unit: "us CPU/KB", goal: 50 })),
-  rounds: 5,
-  async prepare(side) {
-    const bare = runWith([]);
-    const guarded = side === "framework" ? GUARDS.map(([, guard]) => runWith([guard])) : [];
-    for (const work of [bare, ...guarded]) await cpuOf(RUNS, work);
-    collectGarbage();
-    return async () => {
-      const without = await cpuOf(RUNS, bare);
-      const added: number[] = [];
-      for (const work of guarded)
-        added.push(Math.max(0, (await cpuOf(RUNS, work)) - without) / (RUNS * KILOBYTES));
-      return guarded.length === 0 ? GUARDS.map(() => 0) : added;
-    };
-  },
-};
+function scenarioOf(id: string, title: string, streams: boolean): Scenario {
+  return {
+    id,
+    lines: GUARDS.map(([name]) => ({ title: `${title} ${name}`, unit: "us CPU/KB", goal: 50 })),
+    rounds: 5,
+    async prepare(side) {
+      const bare = runWith([], streams);
+      const guarded =
+        side === "framework" ? GUARDS.map(([, guard]) => runWith([guard], streams)) : [];
+      for (const work of [bare, ...guarded]) await cpuOf(RUNS, work);
+      collectGarbage();
+      return async () => {
+        const without = await cpuOf(RUNS, bare);
+        const added: number[] = [];
+        for (const work of guarded)
+          added.push(Math.max(0, (await cpuOf(RUNS, work)) - without) / (RUNS * KILOBYTES));
+        return guarded.length === 0 ? GUARDS.map(() => 0) : added;
+      };
+    },
+  };
+}
+
+export const guardsScenario = scenarioOf("guards", "guard", false);
+/** With the text in pieces of a token. */
+export const guardStreamsScenario = scenarioOf("guard-streams", "stream, guard", true);

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import type { ChatChunk, ChatModel } from "../../../src/contracts/chat-model.js";
 import type { Plugin } from "../../../src/contracts/plugin.js";
 import {
   answerLength,
@@ -10,10 +11,17 @@ import {
   secrets,
   topics,
 } from "../../../src/guards.js";
+import {
+  filteredModel,
+  lastWordAt,
+  SegmentFilter,
+  SPACE,
+} from "../../../src/plugins/guards/shared/stream-filter.js";
 import { LABELLED_GUARDS } from "../../../bench/labelled/measure-guards.js";
 import { CANARY, DENIED_TOPICS } from "../../../bench/labelled/form-cases.js";
 import { isHeldOut } from "../../../bench/labelled/labelled-case.js";
 import { PLAIN_SENTENCES } from "../../../bench/labelled/readme-sentences.js";
+import { rejection } from "../../support/rejection.js";
 import { guarded } from "./guarded-team.js";
 
 /** Cuts a text at these places, taken modulo its length. */
@@ -73,6 +81,105 @@ describe("a stream that a guard masks, whatever its cuts are,", function () {
     });
 });
 
+describe("SegmentFilter", () => {
+  it("asks only where new text has a boundary, and passes what was asked before", () => {
+    const asked: [string, number][] = [];
+    const filter = new SegmentFilter({
+      boundary: SPACE,
+      holdFrom(text, before) {
+        asked.push([text, before]);
+        return lastWordAt(text);
+      },
+      release: (text) => text,
+    });
+    const shown = [..."one two"].map((letter) => filter.push(letter));
+    expect([...shown, filter.end()].join("|")).to.equal("|||one ||||two");
+    expect(asked).to.deep.equal([["one ", 3]]);
+  });
+
+  it("gives a release the shown text before it, cut to the context", () => {
+    const contexts: string[] = [];
+    const filter = new SegmentFilter({
+      context: 3,
+      holdFrom: (text) => text.length,
+      release(text, before) {
+        contexts.push(before());
+        return text;
+      },
+    });
+    for (const text of ["ab", "cd", "e"]) filter.push(text);
+    expect(contexts).to.deep.equal(["", "ab", "bcd"]);
+  });
+});
+
+describe("filteredModel()", () => {
+  const finish = {
+    type: "finish",
+    response: { message: { role: "assistant", content: "" }, finishReason: "stop" },
+  } as const;
+  const modelOf = (ended: () => void): ChatModel => ({
+    ...{ provider: "p", modelId: "m" },
+    chat: () => Promise.resolve(finish.response),
+    async *stream() {
+      try {
+        yield { type: "text", text: "one " };
+        yield { type: "reasoning", index: 0, text: "hidden" };
+        yield { type: "tool_call", index: 0, name: "look" };
+        yield { type: "text", text: "two" };
+        yield finish;
+      } finally {
+        ended();
+      }
+    },
+  });
+  const words = { boundary: SPACE, holdFrom: lastWordAt, release: (text: string) => text };
+
+  it("gives held text before the last chunk, and leaves reasoning out", async () => {
+    const model = filteredModel(
+      modelOf(() => undefined),
+      () => new SegmentFilter(words),
+    );
+    const chunks: ChatChunk[] = [];
+    for await (const chunk of model.stream?.({ messages: [] }) ?? []) chunks.push(chunk);
+    expect(chunks).to.deep.equal([
+      { type: "text", text: "one " },
+      { type: "tool_call", index: 0, name: "look" },
+      { type: "text", text: "two" },
+      finish,
+    ]);
+  });
+
+  for (const failing of ["push", "end"] as const)
+    it(`ends the stream of the model where ${failing} of the filter fails, or the reader leaves`, async () => {
+      let ends = 0;
+      const failure = new Error("no filter");
+      const filter = {
+        push: (text: string) => text,
+        end: () => "",
+        [failing]: () => {
+          throw failure;
+        },
+      };
+      const read = async (): Promise<void> => {
+        const model = filteredModel(
+          modelOf(() => ends++),
+          () => filter,
+        );
+        for await (const chunk of model.stream?.({ messages: [] }) ?? [])
+          if (chunk.type === "finish") return;
+      };
+      expect(await rejection(read())).to.equal(failure);
+      await Promise.resolve();
+      expect(ends).to.equal(1);
+      const left = filteredModel(
+        modelOf(() => ends++),
+        () => new SegmentFilter(words),
+      );
+      for await (const _ of left.stream?.({ messages: [] }) ?? []) break;
+      expect(ends).to.equal(2);
+    });
+});
+
 describe("a stream", () => {
   const sentences = PLAIN_SENTENCES.map(([, text]) => text).filter((text) => !/:\/\//.test(text));
   const guards: readonly (readonly [string, () => Plugin])[] = [
@@ -116,6 +223,15 @@ describe("a stream", () => {
     const block = "So 5 > 3.\n  > first part of it\nAnd:\n > an invented block of text\nEnd";
     const blocks = await guarded([plugin], [{ chunks: [...block] }]);
     expect(blocks.shown).to.equal("So 5 > 3.\n  > first part of it\nAnd:\n ");
+  });
+
+  it("of quotations() is not held by a mark that opens no quotation", async () => {
+    const chunks = ['A screen of 5" and ', "more.\n", "Then this ", "and that."];
+    const { tokens } = await guarded([quotations()], [{ chunks }]);
+    expect(tokens).to.deep.equal(["A screen of 5", '" and more.\n', "Then this ", "and that."]);
+    const long = "word ".repeat(500);
+    const open = await guarded([quotations()], [{ chunks: ["An \u201e", long, "and ", "on."] }]);
+    expect(open.tokens.slice(0, 2)).to.deep.equal(["An ", `\u201e${long}`]);
   });
 
   it("of answerLength() counts words and characters whatever the pieces are", async () => {

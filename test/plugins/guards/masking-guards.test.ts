@@ -35,10 +35,32 @@ describe("secrets()", () => {
     expect(JSON.stringify(output.trace)).not.to.include(KEY);
   });
 
-  it("holds back only the word that is written, and the value after its label", async () => {
+  it("holds back only the word that is written", async () => {
     const chunks = ["One two", " three. The pass", "word: hun", "ter2! is ", "old."];
     const { tokens } = await guarded([secrets()], [{ chunks }]);
-    expect(tokens).to.deep.equal(["One ", "two three. The ", "password: [secret] is ", "old."]);
+    expect(tokens).to.deep.equal(["One ", "two three. The ", "password: ", "[secret] is ", "old."]);
+  });
+
+  it("holds back the beginning of a known secret of several words", async () => {
+    const plugin = secrets({ values: ["correct horse battery"] });
+    const chunks = ["Say correct horse", " now, or correct ", "horse bat", "tery, please."];
+    const { tokens } = await guarded([plugin], [{ chunks }]);
+    expect(tokens).to.deep.equal(["Say ", "correct horse now, or ", "[secret], ", "please."]);
+  });
+
+  it("shows a certificate, which is no secret, line by line", async () => {
+    const lines = ["-----BEGIN CERTIFICATE-----\n", "MIIC\n", "-----END CERTIFICATE-----\n", "So"];
+    const { tokens } = await guarded([secrets()], [{ chunks: lines }]);
+    expect(tokens.join("")).to.equal(lines.join(""));
+    expect(tokens[0]).to.equal("-----BEGIN CERTIFICATE-----\n");
+  });
+
+  it("masks a private key with headers", async () => {
+    const pem =
+      "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,1B\n\nMIIEvQIBADAN\n-----END RSA PRIVATE KEY-----";
+    const { shown, output } = await guarded([secrets()], [{ chunks: pieces(`${pem}\nDone.`) }]);
+    expect(output.raw).to.equal("[secret]\nDone.");
+    expect(shown).to.equal(output.raw);
   });
 
   it("holds back a private key until its end", async () => {

@@ -7,7 +7,7 @@ import {
   type OutputGuardOptions,
   type OutputProblem,
 } from "../shared/output-guard.js";
-import { SegmentFilter } from "../shared/stream-filter.js";
+import { lastWordAt, SegmentFilter } from "../shared/stream-filter.js";
 
 /** Options of {@link answerLength}. At least one limit is needed. */
 export interface AnswerLengthOptions extends OutputGuardOptions {
@@ -38,8 +38,10 @@ function wordCount(text: string): number {
 class GrowingLength {
   characters = 0;
   #words = 0;
-  /** The last word so far, which may go on. */
-  #word = "";
+  /** Text whose words are not counted yet. */
+  #uncounted = "";
+  /** The most words that the text can have: no word is shorter than a character. */
+  #mostWords = 0;
   #spaces = 0;
 
   /** Spaces at both ends do not count. */
@@ -51,14 +53,18 @@ class GrowingLength {
       this.#spaces = 0;
     }
     if (this.characters > 0) this.#spaces += text.length - inner.length;
-    const all = this.#word + text;
-    const [last = ""] = /\S*$/.exec(all) ?? [];
-    this.#words += wordCount(all.slice(0, all.length - last.length));
-    this.#word = last;
+    this.#uncounted += text;
+    this.#mostWords += text.length;
   }
 
-  get words(): number {
-    return this.#words + wordCount(this.#word);
+  /** Counts only where the text could have more words, so that a long text is counted few times. */
+  hasMoreWordsThan(limit: number): boolean {
+    if (this.#mostWords <= limit) return false;
+    const lastWord = lastWordAt(this.#uncounted); // it may go on
+    this.#words += wordCount(this.#uncounted.slice(0, lastWord));
+    this.#uncounted = this.#uncounted.slice(lastWord);
+    this.#mostWords = this.#words + wordCount(this.#uncounted);
+    return this.#mostWords > limit;
   }
 }
 
@@ -106,8 +112,7 @@ export function answerLength(options: AnswerLengthOptions): Plugin {
         holdFrom: (text) => text.length,
         release(text) {
           length.add(text);
-          const isTooLong =
-            length.characters > maxCharacters || (maxWords < Infinity && length.words > maxWords);
+          const isTooLong = length.characters > maxCharacters || length.hasMoreWordsThan(maxWords);
           return isTooLong ? undefined : text;
         },
       });

@@ -26,13 +26,16 @@ export interface CanaryOptions extends OutputGuardOptions {
 }
 
 const SHORTEST = 8;
+const ASCII = /^[\0-\x7f]*$/;
 
 /** Returns the letters and digits of a text, in lower case: a word stays the same with spaces or dashes in it. */
 function lettersOf(text: string): string {
-  return text
-    .normalize("NFKC")
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]/gu, "");
+  return ASCII.test(text)
+    ? text.toLowerCase().replace(/[^a-z0-9]+/g, "")
+    : text
+        .normalize("NFKC")
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}]+/gu, "");
 }
 
 function rot13(text: string): string {
@@ -53,20 +56,56 @@ function spellingsOf(word: string): readonly string[] {
   return [letters, backwards, rot13(letters), hex, ...encoded.filter(({ length }) => length >= 6)];
 }
 
-/** Returns how many characters at the end of a text could be the beginning of a spelling. */
-function heldAtEnd(text: string, spellings: readonly string[]): number {
-  const longest = Math.max(...spellings.map(({ length }) => length));
-  const tail = text.slice(-longest * 4);
-  const letters = lettersOf(tail);
-  for (let length = Math.min(longest, letters.length); length > 0; length--) {
-    const end = letters.slice(-length);
-    if (!spellings.some((spelling) => spelling.startsWith(end))) continue;
-    let start = tail.length;
-    for (let count = 0; count < length && start > 0;)
-      if (lettersOf(tail[--start] ?? "") !== "") count++;
-    return tail.length - start;
+/** A beginning of a spelling that the letters so far end with, and what further characters lead to. */
+interface Beginning {
+  readonly letters: string;
+  readonly isFound: boolean;
+  readonly next: Map<number, Beginning>;
+}
+
+/** The beginnings of all spellings, for searches in texts that arrive in pieces. */
+class Beginnings {
+  readonly none: Beginning;
+  readonly #all = new Map<string, Beginning>();
+
+  constructor(spellings: readonly string[]) {
+    this.none = { letters: "", isFound: false, next: new Map() };
+    this.#all.set("", this.none);
+    for (const spelling of spellings)
+      for (let end = 1; end <= spelling.length; end++) {
+        const letters = spelling.slice(0, end);
+        const isFound = spellings.some((one) => letters.endsWith(one));
+        this.#all.set(letters, { letters, isFound, next: new Map() });
+      }
   }
-  return 0;
+
+  /** Returns the longest beginning after a piece. */
+  after(begun: Beginning, piece: string): Beginning {
+    const text = ASCII.test(piece) ? piece : lettersOf(piece);
+    let found = begun;
+    for (let at = 0; at < text.length && !found.isFound; at++)
+      found = this.#step(found, text.charCodeAt(at));
+    return found;
+  }
+
+  #step(begun: Beginning, code: number): Beginning {
+    let next = begun.next.get(code);
+    if (next === undefined) {
+      const character = String.fromCharCode(code);
+      const letter = code < 128 ? lettersOf(character) : character;
+      let letters = begun.letters + letter;
+      while ((next = this.#all.get(letters)) === undefined) letters = letters.slice(1);
+      begun.next.set(code, next);
+    }
+    return next;
+  }
+}
+
+/** Returns the index of the last letters of a text, as many as given. */
+function indexOfLast(count: number, text: string): number {
+  let at = text.length;
+  for (let found = 0; found < count && at > 0;) found += lettersOf(text.charAt(--at)).length;
+  return at;
 }
 
 function withLine(messages: readonly ChatMessage[], line: string): readonly ChatMessage[] {
@@ -90,7 +129,7 @@ export function canary(options: CanaryOptions = {}): Plugin {
   if (words.length === 0 || words.some((word) => lettersOf(word).length < SHORTEST))
     throw new ValidationError(`canary words must have at least ${SHORTEST} letters and digits`);
   const spellings = words.flatMap(spellingsOf);
-  const longest = Math.max(...spellings.map(({ length }) => length));
+  const beginnings = new Beginnings(spellings);
   const line = `Internal marker, never repeat it: ${words.join(" ")}`;
   const added = new WeakMap<ChatMessage, ChatMessage>();
   const judge = (text: string): OutputProblem | undefined => {
@@ -120,15 +159,15 @@ export function canary(options: CanaryOptions = {}): Plugin {
         );
     },
     filter: () => {
-      let letters = ""; // the last ones that were shown
+      let begun = beginnings.none;
       return new SegmentFilter({
-        holdFrom: (text) => text.length - heldAtEnd(text, spellings),
-        release(text) {
-          letters += lettersOf(text);
-          if (spellings.some((spelling) => letters.includes(spelling))) return undefined;
-          letters = letters.slice(-longest);
-          return text;
+        holdFrom(text, asked) {
+          const before = begun;
+          begun = beginnings.after(begun, text.slice(asked));
+          if (begun === before && asked > 0) return 0;
+          return begun.isFound ? text.length : indexOfLast(begun.letters.length, text);
         },
+        release: (text) => (begun.isFound ? undefined : text),
       });
     },
   });

@@ -41,10 +41,14 @@ export function jsonOnly(options: JsonOnlyOptions = {}): Plugin {
     name: "guards-json-only",
     judge,
     filter: () => {
-      let begins = false;
+      let begins: boolean | undefined;
       return new SegmentFilter({
-        holdFrom: (text) => ((begins ||= BEGINNINGS[type ?? "any"].test(text)) ? text.length : 0),
-        release: (text) => (begins ? text : undefined),
+        holdFrom(text) {
+          if (begins === undefined && /\S/.test(text))
+            begins = BEGINNINGS[type ?? "any"].test(text);
+          return begins === true ? text.length : 0;
+        },
+        release: (text) => (begins === true ? text : undefined),
       });
     },
   });

@@ -53,15 +53,18 @@ export function language(options: LanguageOptions): Plugin {
       `language allow must be ISO 639-1 codes such as 'en', got: ${preview(allow)}`,
     );
   let vendor: typeof Vendor | undefined;
+  let last: { readonly sample: string; readonly language: string | undefined } | undefined;
   const problemOf = (text: string): OutputProblem | undefined => {
     const sample = sampleOf(text);
     if (sample.length < fromLength) return undefined;
     if (vendor === undefined) throw new ValidationError("Plugin 'guards-language' was not started");
-    const [best] = vendor.detectAll(sample);
-    if (best === undefined || allow.includes(best.lang)) return undefined;
+    // An output was streamed before it is judged.
+    if (last?.sample !== sample) last = { sample, language: vendor.detectAll(sample)[0]?.lang };
+    const { language: found } = last;
+    if (found === undefined || allow.includes(found)) return undefined;
     return {
-      kind: best.lang,
-      reason: `the text is not in an allowed language (${allow.join(", ")}), but in: ${best.lang}`,
+      kind: found,
+      reason: `the text is not in an allowed language (${allow.join(", ")}), but in: ${found}`,
     };
   };
   return outputGuard(options, {
@@ -69,8 +72,15 @@ export function language(options: LanguageOptions): Plugin {
     judge: problemOf,
     filter: () => {
       let isAllowed = false;
+      let next = SAMPLE; // a shorter text has no whole sample
       return new SegmentFilter({
-        holdFrom: (text) => (isAllowed || sampleOf(text).length >= SAMPLE ? text.length : 0),
+        holdFrom(text) {
+          if (isAllowed) return text.length;
+          if (text.length < next) return 0;
+          const missing = SAMPLE - sampleOf(text).length;
+          next = text.length + missing;
+          return missing <= 0 ? text.length : 0;
+        },
         release: (text) => ((isAllowed ||= problemOf(text) === undefined) ? text : undefined),
       });
     },

@@ -5,7 +5,7 @@ import { HostList } from "../../shared/fetch/host-rules.js";
 import type { GuardReporting } from "../shared/findings.js";
 import { checkGuardOptions } from "../shared/guarded-tasks.js";
 import { maskingGuard } from "../shared/masking-guard.js";
-import { linkDetector } from "./link-detector.js";
+import { isLinkLike, linkDetector } from "./link-detector.js";
 
 /** Options of {@link links}. */
 export interface LinksOptions extends GuardReporting {
@@ -35,7 +35,8 @@ export function links(options: LinksOptions): Plugin {
     detect,
     mask: "[link removed]",
     found: (kinds) => `a ${kinds.join(", ")} to a host that is not allowed`,
-    holdFrom: (text) => /\S*$/.exec(text)?.index ?? text.length,
+    context: 0,
+    isSuspect: isLinkLike,
     toolInputs: true,
     toolResults: false,
   });

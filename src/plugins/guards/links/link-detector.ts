@@ -43,10 +43,15 @@ function isAllowed(address: string, hosts: HostList): boolean {
   );
 }
 
+/** Returns whether a text may contain a link. */
+export function isLinkLike(text: string): boolean {
+  return BEGINNING.test(text);
+}
+
 /** Returns a detector of links that lead to a host that is not allowed. */
 export function linkDetector(hosts: HostList): Detector {
   return (text) => {
-    if (!BEGINNING.test(text)) return [];
+    if (!isLinkLike(text)) return [];
     const findings: Finding[] = [];
     for (const { 0: all, index } of text.matchAll(ADDRESS)) {
       if (NO_ADDRESS.test(all)) continue;

@@ -19,7 +19,7 @@ import {
   PERSONAL_KINDS,
   type PersonalDataOptions,
 } from "./personal-data-options.js";
-import { endOfSentences, PersonalDetector } from "./personal-detector.js";
+import { endOfSentences, PersonalDetector, WORD_BEFORE } from "./personal-detector.js";
 import { outermostRun, Placeholders } from "./placeholders.js";
 
 export type { PersonalDataKind, PersonalDataOptions } from "./personal-data-options.js";
@@ -101,9 +101,10 @@ class PersonalDataGuard {
             release: (text) => placeholders.restore(text),
           }
         : {
+            context: WORD_BEFORE,
             holdFrom: endOfSentences,
-            release: (text, context) => {
-              const findings = findingsAfter(this.detect, text, context);
+            release: (text, before) => {
+              const findings = findingsAfter(this.detect, text, before());
               if (findings.length === 0) return text;
               return this.masks ? placeholders.mask(text, findings) : undefined;
             },

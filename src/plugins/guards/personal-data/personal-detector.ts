@@ -2,6 +2,7 @@ import type { CountryCode } from "libphonenumber-js";
 import type * as Numbers from "./numbers-vendor.js";
 import type { Detector, Finding } from "../shared/findings.js";
 import type { PersonalDataKind } from "./personal-data-options.js";
+import { lastEndOf } from "../shared/stream-filter.js";
 import { ibanEnd, isCardNumber } from "./payment-numbers.js";
 import { identityRules, type IdentityRule } from "./identity-rules.js";
 
@@ -33,6 +34,8 @@ const PHONE_WORD =
 const MOST_PHONES = 1_000;
 /** How far from a number its word may be. */
 const BEFORE = 60;
+/** Characters of shown text that the detector needs: a word, and the number that it precedes. */
+export const WORD_BEFORE = 2 * BEFORE;
 const AFTER = 25;
 
 /** Finds personal data in texts. */
@@ -111,9 +114,11 @@ export class PersonalDetector {
   }
 }
 
-/** Returns the index of the end of the sentences after which no word of a number can follow. */
-export function endOfSentences(text: string): number {
-  return /[^]*(?:\n|[^\d\s][.!?](?=\s))/.exec(text.slice(0, -AFTER))?.[0].length ?? 0;
+const SENTENCE_END = new RegExp(`(?:\\n|[^\\d\\s][.!?](?=\\s))(?=[^]{${AFTER}})`, "g");
+
+/** Returns the index of the end of the sentences after which no word of a number can follow. `asked`: as of `SegmentRules`. */
+export function endOfSentences(text: string, asked: number): number {
+  return text.length <= AFTER ? 0 : lastEndOf(SENTENCE_END, text, asked - AFTER - 2);
 }
 
 function isNear(word: RegExp | undefined, text: string, index: number, length: number): boolean {

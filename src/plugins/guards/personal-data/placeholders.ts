@@ -8,14 +8,21 @@ const ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 const LENGTH = 7;
 /** A placeholder; models omit the brackets or change the case. */
 const PLACEHOLDER = /\[?\b([A-Z]{2,24}_[A-Z2-9]{7})\b\]?/gi;
-/** Text at the end that could be the beginning of a placeholder. */
-const BEGINNING = /\[?[A-Za-z]{0,24}(?:_[A-Za-z2-9]{0,7})?$/;
+/** Returns an expression of text at the end that could be the beginning of a placeholder with one of the prefixes. */
+function placeholderStart(prefixes: Iterable<string>): RegExp {
+  const names = [...prefixes].flatMap((prefix) => [
+    ...Array.from(prefix, (_, end) => prefix.slice(0, end)).slice(1),
+    `${prefix}[A-Z2-9]{0,${LENGTH}}`,
+  ]);
+  return new RegExp(`(?:\\[|\\[?(?<![A-Z])(?:${names.join("|")}))$`, "i");
+}
 
 /** The placeholders of the personal data of one run, and of the runs that joined it. */
 export class Placeholders {
   readonly #byValue = new Map<string, string>();
   readonly #values = new Map<string, string>();
   readonly #prefixes = new Set<string>();
+  #beginning = placeholderStart([]);
   readonly messages: MessageChanger;
 
   constructor(
@@ -47,14 +54,7 @@ export class Placeholders {
   /** Returns the index from which the text could be the beginning of a placeholder. */
   holdFrom(text: string): number {
     if (this.#values.size === 0) return text.length;
-    const { 0: tail = "", index = text.length } = BEGINNING.exec(text) ?? {};
-    const name = tail.replace("[", "").toUpperCase();
-    const isPossible =
-      tail === "[" ||
-      [...this.#prefixes].some(
-        (prefix) => name !== "" && (prefix.startsWith(name) || name.startsWith(prefix)),
-      );
-    return isPossible ? index : text.length;
+    return this.#beginning.exec(text)?.index ?? text.length;
   }
 
   /** The name of a value depends only on key and value, so that it is the same in a resumed run and in parallel tasks. */
@@ -69,7 +69,7 @@ export class Placeholders {
     const placeholder = `[${prefix}${code}]`;
     this.#byValue.set(value, placeholder);
     this.#values.set(`${prefix}${code}`, value);
-    this.#prefixes.add(prefix);
+    if (!this.#prefixes.has(prefix)) this.#beginning = placeholderStart(this.#prefixes.add(prefix));
     return placeholder;
   }
 }

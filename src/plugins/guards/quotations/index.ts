@@ -23,7 +23,13 @@ export interface QuotationsOptions extends OutputGuardOptions {
 /** Text in quotation marks of several languages, and block quotations of Markdown. */
 const QUOTED =
   /"([^"\n]{3,2000})"|\u201c([^\u201d\u201c]{3,2000})[\u201d\u201c]|\u201e([^\u201c\u201d]{3,2000})[\u201c\u201d]|\u00ab\s?([^\u00bb]{3,2000})\s?\u00bb|\u00bb([^\u00ab]{3,2000})\u00ab|^[ \t]*> ?(.{3,2000})$/gmu;
-const OPENING = /["\u201c\u201e\u00ab\u00bb]|^[ \t]*>/gmu;
+/** The most characters between the marks of a quotation, with a space at both ends. */
+const LONGEST = 2_002;
+/** A quotation that is not closed at the end of the text. */
+const OPEN =
+  /(?:"[^"\n]{0,2000}|\u201c[^\u201d\u201c]{0,2000}|\u201e[^\u201c\u201d]{0,2000}|\u00ab[^\u00bb]{0,2002}|\u00bb[^\u00ab]{0,2000}|^[ \t]*>.{0,2001})(?![^])/mu;
+/** What opens or closes a quotation. */
+const MARK = /["\u201c\u201d\u201e\u00ab\u00bb>\n]/;
 const OMISSION = /\s*(?:\[?\s*(?:\.{3}|\u2026)\s*\]?)\s*/;
 const EDGES = /^[\s"'.,;:!?\-()[\]]+|[\s"'.,;:!?\-()[\]]+$/g;
 
@@ -118,11 +124,16 @@ export function quotations(options: QuotationsOptions = {}): Plugin {
     filter: (place) => {
       let line = ""; // stands for what was shown of it: a block quotation begins after spaces only
       return new SegmentFilter({
-        holdFrom: (text) => Math.max(0, openQuotation(line + text) - line.length),
+        holdFrom(text, asked) {
+          if (text.length < LONGEST && !MARK.test(text.slice(asked)))
+            return asked === 0 ? text.length : 0;
+          return Math.max(0, openQuotation(line + text) - line.length);
+        },
         release(text) {
-          if (judge(line + text, place) !== undefined) return undefined;
-          const shown = (line + text).replace(/^[^]*\n/, "");
-          line = shown.trim() === "" ? shown : "-";
+          const all = line + text;
+          if (MARK.test(all) && judge(all, place) !== undefined) return undefined;
+          const shown = all.slice(all.lastIndexOf("\n") + 1);
+          line = /[^ \t]/.test(shown) ? "-" : "";
           return text;
         },
       });
@@ -136,6 +147,6 @@ function openQuotation(text: string): number {
     ({ 0: all, index }) => !/^[ \t]*>/.test(all) || index + all.length < text.length,
   );
   const end = closed.reduce((last, { 0: all, index }) => Math.max(last, index + all.length), 0);
-  const { index } = [...text.slice(end).matchAll(OPENING)][0] ?? {};
+  const { index } = OPEN.exec(text.slice(end)) ?? {};
   return index === undefined ? text.length : end + index;
 }

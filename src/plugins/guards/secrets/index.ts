@@ -5,7 +5,7 @@ import { isSecretVariable } from "../../../util/redaction/secret-shapes.js";
 import type { Detector, GuardReporting } from "../shared/findings.js";
 import { checkGuardOptions, requireTextList } from "../shared/guarded-tasks.js";
 import { maskingGuard } from "../shared/masking-guard.js";
-import { secretDetector, secretHoldFrom } from "./secret-detector.js";
+import { isSecretLike, secretDetector, secretHoldFrom } from "./secret-detector.js";
 
 /** Options of {@link secrets}. */
 export interface SecretsOptions extends GuardReporting {
@@ -20,14 +20,20 @@ export interface SecretsOptions extends GuardReporting {
 }
 
 const SHORTEST = 8;
+/** Characters of a label and of the words after it that precede a value. */
+const LABEL_LENGTH = 120;
 
-/** Returns the detector with the known values and without those that are allowed. */
-function detectorOf({ values = [], allow = [] }: SecretsOptions): Detector {
+/** Returns the known secrets, the longest first. */
+function knownSecrets(values: readonly string[] = []): readonly string[] {
   const known = Object.entries(process.env).flatMap(([name, value = ""]) =>
     isSecretVariable(name) && value.trim().length >= SHORTEST ? [value.trim()] : [],
   );
-  const longestFirst = [...new Set([...known, ...values])].sort((a, b) => b.length - a.length);
-  const find = secretDetector(longestFirst);
+  return [...new Set([...known, ...values])].sort((a, b) => b.length - a.length);
+}
+
+/** Returns the detector without the values that are allowed. */
+function detectorOf(known: readonly string[], allow: readonly string[] = []): Detector {
+  const find = secretDetector(known);
   const allowed = new Set(allow);
   return (text) => find(text).filter(({ start, end }) => !allowed.has(text.slice(start, end)));
 }
@@ -55,12 +61,15 @@ export function secrets(options: SecretsOptions = {}): Plugin {
   requireTextList("secrets values", options.values);
   requireLong(options.values);
   requireBoolean("secrets toolInputs", options.toolInputs);
+  const known = knownSecrets(options.values);
   return maskingGuard(options, {
     name: "guards-secrets",
-    detect: detectorOf(options),
+    detect: detectorOf(known, options.allow),
     mask: "[secret]",
     found: (kinds) => `a secret (${kinds.join(", ")})`,
-    holdFrom: secretHoldFrom,
+    holdFrom: secretHoldFrom(known),
+    context: LABEL_LENGTH,
+    isSuspect: (text) => isSecretLike(text, known),
     toolInputs: options.toolInputs ?? true,
     toolResults: true,
   });

@@ -1,4 +1,5 @@
 import type { Detector, Finding } from "../shared/findings.js";
+import { lastWordAt, SPACE } from "../shared/stream-filter.js";
 
 /** Keys whose prefix, alphabet and length the vendor documents. */
 const KEYS: readonly (readonly [kind: string, pattern: RegExp])[] = [
@@ -40,7 +41,7 @@ const KEYS: readonly (readonly [kind: string, pattern: RegExp])[] = [
   ["JSON web token", /(?<![\w-])eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}/],
   [
     "private key",
-    /-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----[^-]{1,8000}(?:-----END [A-Z0-9 ]{1,40}-----)?/,
+    /-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:[^-]|-(?!----)){1,8000}(?:-----END [A-Z0-9 ]{1,40}-----)?/,
   ],
 ];
 /** One expression finds a candidate of any kind; its own pattern names the kind. */
@@ -141,23 +142,28 @@ function vendorOf(key: string): string {
   return KEYS.find(([, pattern]) => pattern.test(key))?.[0] ?? "key";
 }
 
-/** A label whose value comes next. */
-const ANNOUNCED = new RegExp(
-  `(?:${LABEL}|bearer|basic)["'\`*]{0,3}\\s{0,3}(?::=|=>|[:=])?\\s{0,3}(?:(?:is|lautet|ist|est|es)\\s{0,2}:?\\s{0,2})?["'\`*]{0,3}$`,
-  "iu",
-);
+/** The block of a private key that is not over yet: it may go on after this text. */
+const OPEN_BLOCK =
+  /^-----BEGIN(?: [A-Z0-9 ]{0,60}-{0,5}| (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:[^-]|-(?!----)){0,8000}-{0,5}(?:END[A-Z0-9 ]{0,44}-{0,5})?)?$/;
 
-/** A block of a key, and a character after it. */
-const PEM_BLOCK = /^-----BEGIN[^]{0,9000}?-----END [A-Z0-9 ]{1,40}-----[^-]/;
+/** Returns the index from which a streamed text could be the beginning of a secret of several words; else that of its last word. */
+export function secretHoldFrom(known: readonly string[]): (text: string) => number {
+  const phrases = known.filter((value) => SPACE.test(value));
+  return (text) => {
+    let from = lastWordAt(text);
+    const block = text.lastIndexOf("-----BEGIN");
+    if (block >= 0 && OPEN_BLOCK.test(text.slice(block))) from = Math.min(from, block);
+    for (const phrase of phrases)
+      for (let at = Math.max(0, text.length - phrase.length); at < from; at++)
+        if (phrase.startsWith(text.slice(at))) from = at;
+    return from;
+  };
+}
 
-/** Returns the index from which a streamed text could be the beginning of a secret. */
-export function secretHoldFrom(text: string): number {
-  const pem = text.lastIndexOf("-----BEGIN");
-  const [block] = pem < 0 ? [] : (PEM_BLOCK.exec(text.slice(pem)) ?? []);
-  if (pem >= 0 && block === undefined) return pem;
-  const word = /\S*$/.exec(text)?.index ?? text.length;
-  const tail = text.slice(Math.max(0, word - 100), word);
-  const announced = ANNOUNCED.exec(tail);
-  const from = announced === null ? word : word - tail.length + announced.index;
-  return block !== undefined && from > pem && from < pem + block.length ? pem : from;
+/** What a word with a secret has: a digit, a sign of a password, the length of a key. Most words have none. */
+const SUSPECT = /[^\s\p{L}_.,;"'`<>-]|\S{18}|-----/u;
+
+/** Returns whether one of the words can be the end of a secret. */
+export function isSecretLike(text: string, known: readonly string[]): boolean {
+  return SUSPECT.test(text) || known.some((value) => text.includes(value));
 }

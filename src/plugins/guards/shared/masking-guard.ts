@@ -18,7 +18,7 @@ import { changedToolResult } from "./changed-result.js";
 import { findingsAfter, kindsOf, rememberingLast, replaceFindings } from "./findings.js";
 import { reportTo } from "./guarded-tasks.js";
 import { changedValue } from "./message-texts.js";
-import { filteredModel, SegmentFilter } from "./stream-filter.js";
+import { filteredModel, lastWordAt, SegmentFilter, SPACE } from "./stream-filter.js";
 
 /** What a guard of places in texts does. */
 export interface MaskingRules {
@@ -28,8 +28,12 @@ export interface MaskingRules {
   readonly mask: string;
   /** Names the findings in a reason: `The output contains {found}`. */
   readonly found: (kinds: readonly string[]) => string;
-  /** As of `SegmentRules`. */
-  readonly holdFrom: (text: string) => number;
+  /** As of `SegmentRules`: words are held back. Default: the current one. */
+  readonly holdFrom?: (text: string) => number;
+  /** Characters before a word that `detect` needs to find a value in it. */
+  readonly context: number;
+  /** Returns whether a finding can end in these words, at less cost than `detect`. */
+  readonly isSuspect: (text: string) => boolean;
   /** Whether inputs of tools with a finding are refused. */
   readonly toolInputs: boolean;
   /** Whether results of tools are masked. */
@@ -75,13 +79,15 @@ class MaskingGuard {
   }
 
   stream({ model }: LlmCall): Replace<Pick<LlmCall, "model">> {
-    const { detect, holdFrom, mask } = this.rules;
-    const release = (text: string, context: string): string | undefined => {
-      const findings = findingsAfter(detect, text, context);
+    const { detect, holdFrom = lastWordAt, mask, isSuspect } = this.rules;
+    const release = (text: string, before: () => string): string | undefined => {
+      if (!isSuspect(text)) return text;
+      const findings = findingsAfter(detect, text, before());
       if (findings.length === 0) return text;
       return this.masks ? replaceFindings(text, findings, () => mask) : undefined;
     };
-    return replace({ model: filteredModel(model, () => new SegmentFilter({ holdFrom, release })) });
+    const rules = { boundary: SPACE, context: this.rules.context, holdFrom, release };
+    return replace({ model: filteredModel(model, () => new SegmentFilter(rules)) });
   }
 
   /** Masks the response, so that no later request, cache or trace has the finding. */

@@ -5,7 +5,7 @@ import { isObject } from "../../../util/objects.js";
 import { folded } from "../shared/folded-words.js";
 import { requireTextList } from "../shared/guarded-tasks.js";
 import { checkOutputOptions, outputGuard, type TextGuardOptions } from "../shared/output-guard.js";
-import { SegmentFilter } from "../shared/stream-filter.js";
+import { lastEndOf, SegmentFilter, SPACE } from "../shared/stream-filter.js";
 
 /** Options of {@link topics}. */
 export interface TopicsOptions extends TextGuardOptions {
@@ -28,10 +28,10 @@ function expressionOf(words: readonly string[]): RegExp {
   return new RegExp(`(?<![\\p{L}\\p{N}])(?:${sources.join("|")})(?![\\p{L}\\p{N}])`, "gu");
 }
 
-/** Index after the last sentence of a text. */
-function sentenceEnd(text: string): number {
-  return /[^]*[.!?\n](?=\s)/.exec(text)?.[0].length ?? 0;
-}
+/** The end of a sentence, with the text that shows it. */
+const SENTENCE_END = /[.!?\n](?=\s)/g;
+/** Characters of shown text that have the last word of a line. */
+const LAST_WORD = 120;
 
 /**
  * Refuses outputs, and inputs of the run, that are about a topic: they contain its words. Streams
@@ -75,9 +75,11 @@ export function topics(options: TopicsOptions): Plugin {
     filter: () => {
       const found = rules.map(() => new Set<string>());
       return new SegmentFilter({
-        holdFrom: sentenceEnd,
-        release: (text, context) => {
-          const before = /\S+\s*$/.exec(context)?.[0] ?? ""; // a phrase may go on after a line
+        boundary: SPACE,
+        context: LAST_WORD,
+        holdFrom: (text, asked) => lastEndOf(SENTENCE_END, text, asked - 1),
+        release: (text, shown) => {
+          const before = /\S+\s*$/.exec(shown())?.[0] ?? ""; // a phrase may go on after a line
           return judge(before + text, found) === undefined ? text : undefined;
         },
       });
