@@ -22,6 +22,7 @@ export type {
 export type {
   BaselineComparison,
   CaseResult,
+  DatasetChanges,
   EvaluationProblem,
   EvaluationResult,
   EvaluationVerdict,

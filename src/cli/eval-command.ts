@@ -21,6 +21,7 @@ import { loadDefault } from "./load-ensemble.js";
 /** Options of `agentensemble eval`. */
 export interface EvalArguments {
   readonly baseline?: string | undefined;
+  readonly allowDatasetChange?: boolean | undefined;
   readonly failUnder?: readonly string[] | undefined;
   readonly failOnRegression?: boolean | undefined;
   readonly trials?: string | undefined;
@@ -59,6 +60,8 @@ export async function evalCommand(
   const changes = changesOf(o);
   if (o.failOnRegression === true && o.baseline === undefined)
     throw new ValidationError("--fail-on-regression needs --baseline");
+  if (o.allowDatasetChange === true && o.baseline === undefined)
+    throw new ValidationError("--allow-dataset-change needs --baseline");
   checkReportFiles(o);
   terminal.keepOutputForResults();
   const evaluation = await loadEvaluation(file);
@@ -69,6 +72,7 @@ export async function evalCommand(
     evaluation.run({
       ...changes,
       ...(baseline !== undefined && { baseline }),
+      ...(o.allowDatasetChange === true && { onDatasetChange: "compare" as const }),
       signal: end.signal,
       ...(o.quiet !== true && o.json !== true && { onProgress: progressOf(terminal) }),
     }),

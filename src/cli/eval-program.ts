@@ -12,6 +12,7 @@ export function addEval(program: Command, terminal: OutputTerminal, done: Comman
       .description("evaluate a team: scores, intervals, and a comparison with a baseline"),
   )
     .option("--baseline <file.json>", "compare with this result of the same dataset")
+    .option("--allow-dataset-change", "compare unchanged cases with a baseline of another dataset")
     .option("--fail-under <scorer=mean>", "exit code 1 below it, as often as needed", collect)
     .option("--fail-on-regression", "exit code 1 if the result is worse than the baseline")
     .option("--trials <n>", "how often each case is tried")

@@ -1,11 +1,12 @@
 import { readFile } from "node:fs/promises";
 import type { EvaluationDataset } from "./evaluation-case.js";
-import type { EvaluationResult } from "./evaluation-result.js";
+import type { AnyEvaluation } from "./evaluation-options.js";
+import type { DatasetChanges, EvaluationResult } from "./evaluation-result.js";
 import { BaselineError } from "../contracts/evaluation-errors.js";
 import { preview } from "../contracts/validation.js";
 import { messageOf } from "../util/errors.js";
 import { asFields, asList } from "../util/objects.js";
-import { datasetDifference } from "./datasets/dataset-difference.js";
+import { changesText, datasetChanges } from "./datasets/dataset-difference.js";
 
 /** Reads the result of an evaluation from a JSON file. @throws BaselineError for anything else. */
 export async function readEvaluation(path: string): Promise<EvaluationResult> {
@@ -21,23 +22,39 @@ export async function readEvaluation(path: string): Promise<EvaluationResult> {
   return checkedEvaluation(value, `'${preview(path)}'`);
 }
 
+/** A baseline, with the cases that an evaluation can be compared with. */
+export interface UsedBaseline {
+  readonly result: EvaluationResult;
+  /** Set for a baseline of another version of the dataset. */
+  readonly datasetChanges?: DatasetChanges;
+}
+
 /** The baseline of an evaluation of the dataset, which has this hash. @throws BaselineError */
 export async function baselineOf(
-  given: string | EvaluationResult | undefined,
+  { baseline: given, onDatasetChange }: Pick<AnyEvaluation, "baseline" | "onDatasetChange">,
   { dataset: read, hash }: { readonly dataset: EvaluationDataset; readonly hash: string },
-): Promise<EvaluationResult | undefined> {
+): Promise<UsedBaseline | undefined> {
   if (given === undefined) return undefined;
   const baseline =
     typeof given === "string"
       ? await readEvaluation(given)
       : checkedEvaluation(given, "The baseline");
   const { dataset, name } = baseline;
-  if (dataset.hash === hash) return baseline;
-  const difference = await datasetDifference(read, baseline);
+  if (dataset.hash === hash) return { result: baseline };
+  const changes = await datasetChanges(read, baseline);
+  if (changes !== undefined && onDatasetChange === "compare") {
+    const changed = new Set(changes.changed);
+    const cases = baseline.cases.filter(({ id }) => !changed.has(id));
+    return { result: { ...baseline, cases }, datasetChanges: changes };
+  }
+  const difference = changes === undefined ? "" : changesText(changes);
   throw new BaselineError(
     `The baseline '${preview(name)}' is of another version of the dataset: its hash is ${dataset.hash.slice(0, 12)}, that of the dataset is ${hash.slice(0, 12)}${difference === "" ? "" : `; ${difference}`}`,
     {
-      hint: "Evaluate the baseline's version of the target with this dataset, and compare with that.",
+      hint:
+        changes === undefined
+          ? "Evaluate the baseline's version of the target with this dataset, and compare with that."
+          : "Evaluate the baseline's version of the target with this dataset, or compare the unchanged cases with: onDatasetChange: 'compare' (--allow-dataset-change).",
     },
   );
 }

@@ -16,6 +16,7 @@ import {
 
 const OPTION_NAMES = [
   ...["name", "target", "dataset", "scorers", "trials", "concurrency", "budget", "baseline"],
+  "onDatasetChange",
   ...["only", "seed", "confidence", "minDifference", "model", "embeddingModel", "plugins"],
   ...["costConfiguration", "timeoutMs", "scorerTimeoutMs", "onTargetError", "version"],
   ...["captureMode", "traces", "keepCases", "onProgress", "signal"],
@@ -43,6 +44,7 @@ export function checkEvaluateOptions(o: AnyEvaluation): void {
   requireDuration("evaluate() timeoutMs", o.timeoutMs);
   requireDuration("evaluate() scorerTimeoutMs", o.scorerTimeoutMs);
   requireOneOf("evaluate() onTargetError", o.onTargetError, ["error", "zero"]);
+  requireOneOf("evaluate() onDatasetChange", o.onDatasetChange, ["refuse", "compare"]);
   requireInteger("evaluate() keepCases", o.keepCases, 0);
   requireFunction("evaluate() onProgress", o.onProgress);
   for (const name of ["version", "traces"] as const)

@@ -17,6 +17,7 @@ export type EvaluationChanges = Pick<
   | "concurrency"
   | "budget"
   | "baseline"
+  | "onDatasetChange"
   | "only"
   | "seed"
   | "traces"

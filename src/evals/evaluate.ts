@@ -56,7 +56,7 @@ export async function evaluate(options: { readonly target: unknown }): Promise<E
     const startedAt = systemClock.now().toISOString();
     const began = performance.now();
     const scan = await scanDataset(dataset, o.only, seed);
-    const baseline = await baselineOf(o.baseline, { dataset, hash: scan.hash });
+    const baseline = await baselineOf(o, { dataset, hash: scan.hash });
     const tally = new EvaluationTally(o.scorers, keepCases, scan.selected * trials);
     if (signal !== undefined) end.follow(signal);
     const pool = new TrialPool(o, tally, end.signal);
@@ -65,7 +65,7 @@ export async function evaluate(options: { readonly target: unknown }): Promise<E
         new EvaluationRun({
           ...{ options: o, kernel, runner, tally, parent, signal: end.signal },
           datasetHash: scan.hash,
-          baseline: baseline && new Map(baseline.cases.map((one) => [one.id, one])),
+          baseline: baseline && new Map(baseline.result.cases.map((one) => [one.id, one])),
         }),
         selectedCases(dataset, scan),
       ),
@@ -84,7 +84,12 @@ export async function evaluate(options: { readonly target: unknown }): Promise<E
       status: pool.status,
       scores: tally.summaries(settings),
       ...(baseline !== undefined && {
-        comparison: compareWithBaseline(cases, names, baseline, settings),
+        comparison: {
+          ...compareWithBaseline(cases, names, baseline.result, settings),
+          ...(baseline.datasetChanges !== undefined && {
+            datasetChanges: baseline.datasetChanges,
+          }),
+        },
       }),
       ...{ spending, problems, problemCount, cases },
     };

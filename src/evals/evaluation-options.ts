@@ -55,6 +55,8 @@ export interface EvaluationSettings<In = unknown, Out = unknown> {
   readonly budget?: EvaluationBudget | undefined;
   /** An earlier result of the same dataset, or the JSON file of one. */
   readonly baseline?: string | EvaluationResult | undefined;
+  /** A baseline of another version of the dataset: `refuse` it (default), or `compare` the cases that did not change. A baseline that did not keep all of its cases is refused. */
+  readonly onDatasetChange?: "refuse" | "compare" | undefined;
   readonly only?: CaseSelection | undefined;
   /** Of all random numbers. An integer from 0 to 4,294,967,295. Default 1. */
   readonly seed?: number | undefined;

@@ -55,10 +55,22 @@ export interface ScoreComparison {
   readonly verdict: EvaluationVerdict;
 }
 
+/** The cases that differ between two versions of a dataset, by their ids. */
+export interface DatasetChanges {
+  /** The hash of the earlier version. */
+  readonly hash: string;
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  /** Cases with another input, expected value or tags. */
+  readonly changed: readonly string[];
+}
+
 /** A comparison with a baseline. */
 export interface BaselineComparison {
   /** The baseline's name and start. */
   readonly baseline: { readonly name: string; readonly startedAt: string };
+  /** Set for a baseline of another version of the dataset: only unchanged cases are compared. */
+  readonly datasetChanges?: DatasetChanges | undefined;
   readonly scorers: readonly ScoreComparison[];
   /** `worse` if one scorer is; `better` if one is and none is worse. */
   readonly verdict: EvaluationVerdict;

@@ -74,6 +74,13 @@ describe("the command eval", function () {
     expect(worse.stderr).to.contain("worse than the baseline");
   });
 
+  it("compares unchanged cases with a baseline of another dataset where that is allowed", async () => {
+    const other = ["other.eval.mjs", "--baseline", "r.json", "-q"];
+    const { code, stdout } = await run(...other, "--allow-dataset-change");
+    expect(code).to.equal(ExitCode.OK);
+    expect(stdout).to.contain("1 added");
+  });
+
   it("ends with 3 where scores failed", async () => {
     const { code, stdout } = await run("broken.eval.mjs", "--tag", "odd");
     expect(code).to.equal(ExitCode.INCOMPLETE);
@@ -93,6 +100,11 @@ describe("the command eval", function () {
     [
       "a regression without a baseline",
       ["good.eval.mjs", "--fail-on-regression"],
+      /needs --baseline/,
+    ],
+    [
+      "an allowed change without a baseline",
+      ["good.eval.mjs", "--allow-dataset-change"],
       /needs --baseline/,
     ],
   ];

@@ -360,6 +360,37 @@ describe("errors of an evaluation", () => {
     expect(same.comparison?.verdict).to.equal("not enough data");
   });
 
+  it("compare the unchanged cases with such a baseline where that is wanted", async () => {
+    const dataset = [1, 2, 3, 4, 5, 6, 7].map((n) => ({ id: `c${n}`, input: n }));
+    const wrong = scorer("low", ({ input }) => (input === 99 ? 0 : 1));
+    const options = { name: "e", target: (n: number) => n, scorers: [wrong] };
+    const baseline = await evaluate({ ...options, dataset });
+    const changed = [
+      { id: "c1", input: 99 },
+      ...dataset.slice(2),
+      { id: "c8", input: 99 },
+      { id: "c9", input: 9 },
+    ];
+    const { comparison, scores } = await evaluate({
+      ...options,
+      dataset: changed,
+      baseline,
+      onDatasetChange: "compare",
+    });
+    expect(comparison?.datasetChanges).to.deep.equal({
+      hash: baseline.dataset.hash,
+      added: ["c8", "c9"],
+      removed: ["c2"],
+      changed: ["c1"],
+    });
+    expect(comparison?.scorers[0]).to.include({ pairs: 5, difference: 0 });
+    expect(scores[0]?.mean).to.equal(6 / 8);
+    const cut = { ...baseline, cases: baseline.cases.slice(1) };
+    const given = { ...options, dataset: changed, onDatasetChange: "compare" as const };
+    const error = await rejection(evaluate({ ...given, baseline: cut }));
+    expect(error).to.include({ code: "AE_BASELINE" });
+  });
+
   it("name the cases that differ from those of the baseline", async () => {
     const named = (ids: string, input = 1): { readonly id: string; readonly input: number }[] =>
       [...ids].map((id) => ({ id, input }));

@@ -57,6 +57,55 @@ describe("reports of an evaluation without cases", () => {
   });
 });
 
+describe("reports of an evaluation with a baseline of another version of the dataset", () => {
+  const datasetChanges = {
+    hash: "ab".repeat(32),
+    added: ["new one"],
+    removed: ["case-2"],
+    changed: ["case-1"],
+  };
+  const comparison = {
+    baseline: { name: "before", startedAt: "2026-01-01T00:00:00.000Z" },
+    scorers: [],
+    verdict: "not enough data" as const,
+    datasetChanges,
+  };
+  const result = changed(2, { comparison });
+  const before = changed(3);
+  const baseline = {
+    ...before,
+    cases: before.cases.map((one) => ({ ...one, input: `before ${one.id}`, expected: "old" })),
+  };
+  const now = { ...result, cases: result.cases.map((one) => ({ ...one, expected: "now" })) };
+
+  it("name the cases that were added, removed and changed", async () => {
+    const head =
+      "of the dataset since version abababababab: 1 added (new one), 1 removed (case-2), 1 changed (case-1); they are not compared";
+    expect(textReport(result)).to.contain(head);
+    const markdown = markdownReport(result);
+    expect(markdown).to.contain(
+      "### Changes of the dataset\n\n- added: new one\n- removed: case-2\n- changed: case-1\n",
+    );
+    const page = await htmlReport(now, { baseline });
+    expect(page).to.contain("<h2>Changes of the dataset</h2>");
+    expect(page).to.contain("<summary>removed: 1</summary><ul><li>case-2<pre>before case-2</pre>");
+    expect(page).to.contain("<del>-before case-1</del><ins>+1</ins>");
+    expect(page).to.contain("<del>-old</del><ins>+now</ins>");
+  });
+
+  it("cut long lists", () => {
+    const added = Array.from({ length: 25 }, (_, n) => `c${n}`);
+    const many = { ...comparison, datasetChanges: { ...datasetChanges, added } };
+    expect(markdownReport(changed(1, { comparison: many }))).to.contain("c19 and 5 more\n");
+  });
+
+  it("have no such section for the same version", async () => {
+    const same = changed(1, { comparison: { ...comparison, datasetChanges: undefined } });
+    for (const text of [textReport(same), markdownReport(same), await htmlReport(same)])
+      expect(text.toLowerCase()).to.not.contain("changes");
+  });
+});
+
 describe("the head of reports", () => {
   it("names the dataset, the part that was chosen, and the costs", () => {
     const spending = { calls: 2, answered: 1, inputTokens: 3, outputTokens: 4 };

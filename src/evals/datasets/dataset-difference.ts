@@ -1,5 +1,5 @@
 import type { EvaluationDataset } from "../evaluation-case.js";
-import type { CaseResult, EvaluationResult } from "../evaluation-result.js";
+import type { CaseResult, DatasetChanges, EvaluationResult } from "../evaluation-result.js";
 import { preview } from "../../contracts/validation.js";
 import { canonicalJson } from "../../util/json/canonical.js";
 import { namedCase } from "./checked-case.js";
@@ -8,30 +8,30 @@ import { namedCase } from "./checked-case.js";
 const NAMED_IDS = 3;
 
 /**
- * Names the cases that a dataset has, lacks or has changed since the evaluation of another version,
- * for a message. Returns "" where that evaluation did not keep all of its cases.
+ * Returns the cases that a dataset has, lacks or has changed since the evaluation of another version;
+ * `undefined` where that evaluation did not keep all of its cases.
  */
-export async function datasetDifference(
+export async function datasetChanges(
   dataset: EvaluationDataset,
   { cases, dataset: earlier }: EvaluationResult,
-): Promise<string> {
-  if (cases.length !== earlier.cases) return "";
+): Promise<DatasetChanges | undefined> {
+  if (cases.length !== earlier.cases) return undefined;
   const missing = new Map(cases.map((one) => [one.id, contentOf(one)]));
-  const ids: Record<"added" | "removed" | "changed", string[]> = {
-    added: [],
-    removed: [],
-    changed: [],
-  };
+  const [added, changed]: [string[], string[]] = [[], []];
   let position = 0;
   for await (const given of dataset.read()) {
     const one = namedCase(given, position++);
     const before = missing.get(one.id);
-    if (before === undefined) ids.added.push(one.id);
-    else if (before !== contentOf(one)) ids.changed.push(one.id);
+    if (before === undefined) added.push(one.id);
+    else if (before !== contentOf(one)) changed.push(one.id);
     missing.delete(one.id);
   }
-  ids.removed.push(...missing.keys());
-  const parts = Object.entries(ids).flatMap(([kind, list]) =>
+  return { hash: earlier.hash, added, removed: [...missing.keys()], changed };
+}
+
+/** Names the changes, for a message. */
+export function changesText({ added, removed, changed }: DatasetChanges): string {
+  const parts = Object.entries({ added, removed, changed }).flatMap(([kind, list]) =>
     list.length === 0 ? [] : `${list.length} ${kind} (${namesOf(list)})`,
   );
   return parts.length === 0 ? "order or metadata of the cases changed" : parts.join(", ");

@@ -8,6 +8,7 @@ import { textOfOutput } from "./output-text.js";
 import { REPORT_STYLE } from "./report-style.js";
 import {
   casePasses,
+  changedCases,
   headLines,
   intervalText,
   meanOfCase,
@@ -56,6 +57,7 @@ export async function htmlReport(
       .join("")}</dl>`,
     scoresTable(result),
     comparisonTable(result),
+    changesSection(result, earlier),
     problemList(result),
     '<h2>Cases</h2><p><label><input type="checkbox" id="failed"> Only cases that do not pass</label></p>',
     ...ranked.slice(0, maxCases).map((one) => writer.write(one, earlier.get(one.id))),
@@ -154,6 +156,27 @@ function comparisonTable({ comparison }: EvaluationResult): string {
   return `<h2>Compared with the baseline: ${verdictTag(comparison.verdict)}</h2>${pageTable(head, rows)}`;
 }
 
+/** The cases that the dataset has, lacks or has changed since the baseline; what was removed stands only there. */
+function changesSection(
+  result: EvaluationResult,
+  earlier: ReadonlyMap<string, CaseResult>,
+): string {
+  const changes = changedCases(result);
+  if (changes.length === 0) return "";
+  const lists = changes.map(([kind, ids]) => {
+    const items = ids.slice(0, MOST_CASES).map((id) => {
+      const before = kind === "removed" ? earlier.get(id) : undefined;
+      const input =
+        before === undefined ? "" : `<pre>${shownText(textOfOutput(before.input))}</pre>`;
+      return `<li>${html(id)}${input}</li>`;
+    });
+    const left = ids.length - items.length;
+    const more = left > 0 ? `<li>${left} more</li>` : "";
+    return `<details><summary>${html(kind)}: ${ids.length}</summary><ul>${items.join("")}${more}</ul></details>`;
+  });
+  return `<h2>Changes of the dataset</h2>${lists.join("")}`;
+}
+
 function verdictTag(verdict: string): string {
   const kind = verdict === "worse" ? "bad" : verdict === "better" ? "good" : "dim";
   return `<b class="${kind}">${html(verdict)}</b>`;
@@ -188,10 +211,10 @@ class CaseWriter {
     const mark =
       passes === false ? '<b class="bad">✗</b>' : passes === true ? '<b class="good">✓</b>' : "·";
     const parts = [
-      `<h3>Input</h3><pre>${shownText(textOfOutput(one.input))}</pre>`,
+      ...this.#given("Input", one.input, before?.input),
       ...(one.expected === undefined
         ? []
-        : [`<h3>Expected</h3><pre>${shownText(textOfOutput(one.expected))}</pre>`]),
+        : this.#given("Expected", one.expected, before?.expected)),
       ...one.trials.map((trial) =>
         this.#trial(
           trial,
@@ -201,6 +224,15 @@ class CaseWriter {
       ),
     ];
     return `<details class="case${passes === false ? "" : " pass"}"><summary>${mark} <b>${html(one.id)}</b> ${scores.join(" ")}</summary>${parts.join("")}</details>`;
+  }
+
+  /** What the dataset gives a case, and how it differs from the baseline's version of the dataset. */
+  #given(title: string, value: unknown, before: unknown): readonly string[] {
+    const text = textOfOutput(value);
+    const shown = `<h3>${title}</h3><pre>${shownText(text)}</pre>`;
+    return before === undefined
+      ? [shown]
+      : [shown, this.#difference("Difference from the baseline", textOfOutput(before), text)];
   }
 
   #trial(trial: TrialResult, one: CaseResult, before: TrialResult | undefined): string {

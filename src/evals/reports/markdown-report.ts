@@ -2,6 +2,7 @@ import type { EvaluationResult } from "../evaluation-result.js";
 import { printableLine } from "../../util/printable.js";
 import {
   casePasses,
+  changedCases,
   headLines,
   intervalText,
   meanOfCase,
@@ -47,6 +48,7 @@ export function markdownReport(result: EvaluationResult): string {
             ]),
           ),
         ]),
+    ...changesList(result),
     ...failedTable(result),
     ...(problems.length === 0
       ? []
@@ -59,6 +61,18 @@ export function markdownReport(result: EvaluationResult): string {
         ]),
   ];
   return `${parts.join("\n\n")}\n`;
+}
+
+/** The cases that the dataset has, lacks or has changed since the baseline. */
+function changesList(result: EvaluationResult): readonly string[] {
+  const changes = changedCases(result);
+  if (changes.length === 0) return [];
+  const lines = changes.map(([kind, ids]) => {
+    const left = ids.length - MOST_ROWS;
+    const named = ids.slice(0, MOST_ROWS).map(cell).join(", ");
+    return `- ${kind}: ${named}${left > 0 ? ` and ${left} more` : ""}`;
+  });
+  return ["### Changes of the dataset", lines.join("\n")];
 }
 
 function failedTable(result: EvaluationResult): readonly string[] {

@@ -4,6 +4,7 @@ import type {
   ScoreSummary,
   TrialResult,
 } from "../evaluation-result.js";
+import { changesText } from "../datasets/dataset-difference.js";
 import { addSpending } from "../way-of-runs.js";
 
 /** `0.8333` as `83.3 %`; `-` where there is none. */
@@ -60,7 +61,23 @@ export function headLines(result: EvaluationResult): readonly (readonly [string,
             `${result.comparison.verdict}, compared with '${result.comparison.baseline.name}' of ${result.comparison.baseline.startedAt}`,
           ] as const,
         ]),
+    ...(result.comparison?.datasetChanges === undefined
+      ? []
+      : [
+          [
+            "changes",
+            `of the dataset since version ${result.comparison.datasetChanges.hash.slice(0, 12)}: ${changesText(result.comparison.datasetChanges)}; they are not compared`,
+          ] as const,
+        ]),
   ];
+}
+
+/** The kinds of changes of a dataset since the baseline's version, with the ids of their cases. */
+export function changedCases({
+  comparison,
+}: EvaluationResult): readonly (readonly [kind: string, ids: readonly string[]])[] {
+  const { added = [], removed = [], changed = [] } = comparison?.datasetChanges ?? {};
+  return Object.entries({ added, removed, changed }).filter(([, ids]) => ids.length > 0);
 }
 
 /** Whether all scores of a case pass; `undefined` where it has none. */
