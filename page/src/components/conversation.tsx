@@ -39,14 +39,22 @@ function useFollow(isLive: boolean, call: number | undefined, changes: readonly 
   const toEnd = (): void => {
     if (box.current !== null) box.current.scrollTop = box.current.scrollHeight;
   };
+  const top = useRef(0);
   useEffect(() => {
-    if (isFollowing && isLive) toEnd();
+    const last = box.current?.lastElementChild;
+    if (!isFollowing || !isLive || !last) return undefined;
+    toEnd();
+    const observer = new ResizeObserver(toEnd); // it also grows when its script or layout is late
+    observer.observe(last);
+    return () => observer.disconnect();
   }, [...changes, isFollowing]);
   const onScroll = (): void => {
     const element = box.current;
     if (element === null) return;
-    const rest = element.scrollHeight - element.scrollTop - element.clientHeight;
-    setFollowing(rest < NEAR);
+    const isUp = element.scrollTop < top.current;
+    top.current = element.scrollTop;
+    const isNear = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR;
+    if (isNear || isUp) setFollowing(isNear); // text that is added moves the end, not the reader
   };
   return { box, isFollowing, toEnd, onScroll };
 }

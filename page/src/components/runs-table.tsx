@@ -89,7 +89,7 @@ interface RunRowProps {
 function RunRow(props: RunRowProps): JSX.Element {
   const { run, isHere, review, isChosen, baseline, onChoose, onTag } = props;
   const { clock, route } = useBoard();
-  const { runId, totals, counts, tags } = run;
+  const { runId, totals, counts } = run;
   const nowMs = clock.seconds.value;
   const tokens = totals.inputTokens + totals.outputTokens;
   const href = hrefOf(["runs", runId]);
@@ -128,12 +128,7 @@ function RunRow(props: RunRowProps): JSX.Element {
         <SecondLine run={run} review={review} />
       </td>
       <td class="hide-s nowrap tags">
-        <div class="row">
-          <ProcessChip process={run.process} isAway={run.isAway} />
-          {run.baseline === true && <Chip kind="line">baseline</Chip>}
-          {baseline !== undefined && <SinceBaseline run={run} baseline={baseline} />}
-          <Tags tags={tags} onTag={onTag} />
-        </div>
+        <RunChips run={run} baseline={baseline} onTag={onTag} />
       </td>
       <td class="num muted nowrap hide-s">{formatAgo(Date.parse(run.startedAt), nowMs)}</td>
       <td class="num nowrap c-time">{formatDuration(runMs(run, nowMs))}</td>
@@ -184,6 +179,19 @@ function SecondLine({ run, review, isNarrow = false }: SecondLineProps): JSX.Ele
       {error.taskId !== undefined && ` in ${visibleText(error.taskId)}`}:{" "}
       {visibleText(error.message)}
     </a>
+  );
+}
+
+/** Where the run comes from, what it is compared with, and its first tags. */
+function RunChips(props: Pick<RunRowProps, "run" | "baseline" | "onTag">): JSX.Element {
+  const { run, baseline, onTag } = props;
+  return (
+    <div class="row">
+      <ProcessChip process={run.process} isAway={run.isAway} />
+      {run.baseline === true && <Chip kind="line">baseline</Chip>}
+      {baseline !== undefined && <SinceBaseline run={run} baseline={baseline} />}
+      <Tags tags={run.tags} onTag={onTag} />
+    </div>
   );
 }
 

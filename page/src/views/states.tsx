@@ -1,8 +1,12 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
+import type { EnsembleListBody } from "../../../src/plugins/dashboard/protocol/control-bodies.js";
 import { Empty } from "../components/empty.js";
+import { Icon } from "../components/icon.js";
 import { Notice } from "../components/notice.js";
 import { counted, formatRest, formatTime } from "../lib/format.js";
+import { hrefOf } from "../lib/route.js";
+import { useFetched } from "../hooks/use-fetched.js";
 import { useBoard } from "../stores/board.js";
 
 /** What is wrong with the connection, under the bar on top; nothing while events arrive. */
@@ -82,12 +86,21 @@ export function SignIn(): JSX.Element {
 
 /** Before the first run. */
 export function NoRuns(): JSX.Element {
+  const { session } = useBoard();
+  const state = useFetched<EnsembleListBody>(["/api/ensembles"]);
+  const ensembles = state.kind === "ready" ? state.bodies.flatMap((body) => body.ensembles) : [];
   return (
     <main class="page">
       <h1>Runs</h1>
       <Empty icon="clock" title="No runs yet">
         <p>This page shows every run of the ensembles that use this dashboard.</p>
-        <pre>{"new Ensemble({ model, tasks, plugins: [dashboard()] })"}</pre>
+        {ensembles.length > 0 && session.may("operator") ? (
+          <a class="btn main" href={hrefOf(["ensembles"])}>
+            <Icon name="play" /> Start a run
+          </a>
+        ) : (
+          <pre>{"new Ensemble({ model, tasks, plugins: [dashboard()] })"}</pre>
+        )}
       </Empty>
     </main>
   );

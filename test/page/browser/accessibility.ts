@@ -7,19 +7,24 @@ interface Finding {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
 }
 
-/** Fails where axe finds something against WCAG 2 A and AA. The page's policy is off from then on, because axe is a script of another origin. */
+/** Fails where axe finds something against WCAG 2 A and AA, in dark or light colours. The page's policy is off from then on, because axe is a script of another origin. */
 export async function expectAccessible(page: Page, name: string): Promise<void> {
   const session = await page.context().newCDPSession(page);
   await session.send("Page.setBypassCSP", { enabled: true });
   await page.evaluate(axe.source);
+  for (const colorScheme of ["dark", "light"] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" }); // no colours on their way
+    expect(await findingsOf(page), `${name}, ${colorScheme}`).to.deep.equal([]);
+  }
+  await page.emulateMedia({ reducedMotion: null });
+}
+
+async function findingsOf(page: Page): Promise<readonly string[]> {
   const found = await page.evaluate<readonly Finding[]>(
     `axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"], resultTypes: ["violations"] })
       .then(({ violations }) => violations)`,
   );
-  const findings = found.map(
-    ({ id, nodes }) => `${id}: ${nodes[0]?.html} ${nodes[0]?.failureSummary}`,
-  );
-  expect(findings, name).to.deep.equal([]);
+  return found.map(({ id, nodes }) => `${id}: ${nodes[0]?.html} ${nodes[0]?.failureSummary}`);
 }
 
 /** Texts below 11 px, which are hard to read. */

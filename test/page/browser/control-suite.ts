@@ -61,7 +61,9 @@ export function controlTests(browser: () => Browser): void {
       const { board, url } = await boards.listening();
       const { team, model } = briefing();
       board.register("briefing", team, { description: "Sizes of markets" });
-      const { page } = await open(`${url}#/ensembles`);
+      const { page } = await open(url);
+      await page.getByText("No runs yet").waitFor();
+      await page.getByRole("link", { name: "Start a run" }).click();
       await page.getByText("Sizes of markets").waitFor();
       const sources = page.getByRole("textbox", { name: "sources" });
       expect(await sources.inputValue()).to.equal("3");

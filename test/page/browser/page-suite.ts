@@ -4,7 +4,7 @@ import { expectAccessible, smallTexts } from "./accessibility.js";
 import { WatchedPage } from "./chromium.js";
 import { CutLine } from "./cut-line.js";
 import { openedPages } from "./opened-pages.js";
-import { failing, refunds, reviewed } from "./teams.js";
+import { Door, failing, refunds, reviewed, writers } from "./teams.js";
 
 /** Tests of what all pages have in common. */
 export function pageTests(browser: () => Browser): void {
@@ -127,41 +127,57 @@ export function pageTests(browser: () => Browser): void {
       expect(await page.getByText("contracts").count()).to.be.above(0);
     });
 
-    for (const colorScheme of ["light", "dark"] as const)
-      it(`has nothing that axe finds, in ${colorScheme} colours`, async () => {
-        const { board, url } = await boards.listening();
-        const waiting = [
-          reviewed(board, { prompt: "Is the price right?", timeoutMs: 600_000 }).stream(),
-          refunds(board).team.stream(),
-        ];
-        boards.later(async () => {
-          for (const handle of waiting) handle.cancel("The test is over");
-          await Promise.allSettled(waiting.map(({ output }) => output));
-        });
-        const failed = failing(board).stream();
-        await failed.output.catch(() => undefined);
-        const { page } = await open(`${url}#/runs`, { colorScheme });
-        await page.getByText("contracts").first().waitFor();
-        await expectAccessible(page, "runs");
-        for (const view of ["Graph", "Timeline", "Tasks", "Cost", "Errors", "Events"])
-          for (const [runId, task] of [
-            [failed.id, ""],
-            [waiting[0]?.id, "&task=pricing"],
-          ]) {
-            await page.goto(`${url}#/runs/${runId}?view=${view.toLowerCase()}${task}`);
-            await page.locator(`.run-head code[title="${runId}"]`).waitFor();
-            await page.getByRole("tabpanel", { name: view, exact: true }).waitFor();
-            await page.getByText("Loading …").first().waitFor({ state: "detached" });
-            await expectAccessible(page, `${view}${task}`);
-            expect(await smallTexts(page), view).to.deep.equal([]);
-          }
-        await page.goto(`${url}#/reviews`);
-        await page.getByRole("button", { name: "edit" }).click();
-        await expectAccessible(page, "review");
-        expect(await smallTexts(page)).to.deep.equal([]);
-        await page.keyboard.press("Escape");
-        await page.getByRole("button", { name: "Keys" }).click();
-        await expectAccessible(page, "keys");
+    it("has nothing that axe finds, in light and dark colours", async () => {
+      const { board, url } = await boards.listening();
+      const waiting = [
+        reviewed(board, { prompt: "Is the price right?", timeoutMs: 600_000 }).stream(),
+        refunds(board).team.stream(),
+      ];
+      boards.later(async () => {
+        for (const handle of waiting) handle.cancel("The test is over");
+        await Promise.allSettled(waiting.map(({ output }) => output));
       });
+      const failed = failing(board).stream();
+      await failed.output.catch(() => undefined);
+      const { page } = await open(`${url}#/runs`);
+      await page.getByText("contracts").first().waitFor();
+      await expectAccessible(page, "runs");
+      for (const view of ["Graph", "Timeline", "Tasks", "Cost", "Errors", "Events"])
+        for (const [runId, task] of [
+          [failed.id, ""],
+          [waiting[0]?.id, "&task=pricing"],
+        ]) {
+          await page.goto(`${url}#/runs/${runId}?view=${view.toLowerCase()}${task}`);
+          await page.locator(`.run-head code[title="${runId}"]`).waitFor();
+          await page.getByRole("tabpanel", { name: view, exact: true }).waitFor();
+          await page.getByText("Loading …").first().waitFor({ state: "detached" });
+          await expectAccessible(page, `${view}${task}`);
+          expect(await smallTexts(page), view).to.deep.equal([]);
+        }
+      await page.goto(`${url}#/reviews`);
+      await page.getByRole("button", { name: "edit" }).click();
+      await expectAccessible(page, "review");
+      expect(await smallTexts(page)).to.deep.equal([]);
+      await page.keyboard.press("Escape");
+      await page.getByRole("button", { name: "Keys" }).click();
+      await expectAccessible(page, "keys");
+    });
+
+    it("moves nothing where the system asks for that", async () => {
+      const { board, url } = await boards.listening();
+      const door = new Door();
+      const output = writers(board, door, []).run();
+      boards.later(() => {
+        door.open();
+        return output;
+      });
+      const { page } = await open(url);
+      await page.locator(".spin").first().waitFor({ state: "attached" });
+      const animation = (): Promise<unknown> =>
+        page.evaluate(`getComputedStyle(document.querySelector(".spin")).animationName`);
+      expect(await animation()).to.equal("spin");
+      await page.emulateMedia({ reducedMotion: "reduce" });
+      expect(await animation()).to.equal("none");
+    });
   });
 }

@@ -14,6 +14,23 @@ const HOSTILE = `<script>document.title = "owned"</script>
 [a link](https://evil.example/z) [a trap](javascript:alert(1))
 abc\u202Etxt.exe`;
 
+/** Counts the frames up to the event that ends the task "notes", and up to the state of the task in the graph. */
+const FRAMES = `window.counted = { frames: 0 };
+const counted = window.counted;
+(function next() { counted.frames++; requestAnimationFrame(next); })();
+window.WebSocket = class extends WebSocket {
+  constructor(...args) {
+    super(...args);
+    this.addEventListener("message", ({ data }) => {
+      if (/"task_completed"[^}]*"notes"/.test(String(data))) counted.arrived ??= counted.frames;
+    });
+  }
+};
+new MutationObserver(() => {
+  const node = [...document.querySelectorAll("a.node.done")].find((one) => one.title.startsWith("notes"));
+  if (node !== undefined) counted.drawn ??= counted.frames;
+}).observe(document, { subtree: true, childList: true, attributes: true });`;
+
 /** Tests of runs in a browser. */
 export function runTests(browser: () => Browser): void {
   describe("runs", () => {
@@ -48,6 +65,58 @@ export function runTests(browser: () => Browser): void {
       const { inputTokens, outputTokens } = summary.totals;
       expect([inputTokens, outputTokens]).to.deep.equal([100, 50]);
       await page.getByRole("row", { name: /Writer 1 100 50/ }).waitFor();
+    });
+
+    it("show a task's state at most two frames after its event has arrived", async () => {
+      const { board, url } = await boards.listening();
+      const door = new Door();
+      door.open();
+      const first = new Door();
+      const handle = writers(board, first, [["The text.", door]]).stream();
+      const { page } = await open(url);
+      await page.addInitScript(FRAMES);
+      await page.goto(`${url}?counted#/runs/${handle.id}`);
+      await page.getByText("0 of 3 done").waitFor();
+      first.open();
+      await handle.output;
+      await page.getByText("3 of 3 done").waitFor();
+      const { arrived, drawn } = await page.evaluate<{ arrived: number; drawn: number }>(
+        "window.counted",
+      );
+      expect(drawn - arrived).to.be.within(0, 2);
+    });
+
+    it("follow the text that is written, until the reader scrolls up", async () => {
+      const { board, url } = await boards.listening();
+      const [start, more, last] = [new Door(), new Door(), new Door()];
+      const lines = Array.from({ length: 80 }, (_, i) => `line ${i}\n\n`).join("");
+      const handle = writers(board, start, [
+        [lines, start],
+        ["line 80\n\n", more],
+        ["line 81", last],
+      ]).stream();
+      const { page } = await open(`${url}#/runs/${handle.id}?task=draft`);
+      await page.getByRole("tab", { name: "Conversation" }).waitFor();
+      start.open();
+      await page.getByText("line 79").waitFor();
+      const log = page.getByRole("log", { name: "Conversation" });
+      const toEnd = (): Promise<number> =>
+        page.evaluate<number>(
+          `((e) => e.scrollHeight - e.scrollTop - e.clientHeight)(document.querySelector("[role=log]"))`,
+        );
+      await until(async () => (await toEnd()) < 5);
+      await page.getByText("follows the end").waitFor();
+      await log.hover();
+      await page.mouse.wheel(0, -800);
+      const back = page.getByRole("button", { name: "To the end" });
+      await back.waitFor();
+      more.open();
+      await page.getByText("line 80").waitFor({ state: "attached" });
+      expect(await toEnd()).to.be.above(400);
+      await back.click();
+      await until(async () => (await toEnd()) < 5);
+      last.open();
+      await handle.output;
     });
 
     it("catch up behind a cut line, to the state that the server has", async () => {

@@ -103,10 +103,11 @@ const SLIM: { readonly [K in EnsembleEvent["type"]]: SlimFields } = {
   run_warning: fields({ text: "message" }),
 };
 
-const BY_TYPE: ReadonlyMap<string, readonly (readonly [string, FieldKind])[]> = new Map(
-  Object.entries(SLIM).map(([type, kinds]) => [type, Object.entries(kinds)]),
-);
 const OF_TASKS = fields({ name: "taskId parentTaskId agentRole" });
+/** The fields of each type, those of tasks first. */
+const BY_TYPE: ReadonlyMap<string, readonly (readonly [string, FieldKind])[]> = new Map(
+  Object.entries(SLIM).map(([type, kinds]) => [type, Object.entries({ ...OF_TASKS, ...kinds })]),
+);
 
 /** Fields that leave without a look for secrets. */
 export function isPlainField(type: string, field: string): boolean {
@@ -128,19 +129,15 @@ export function slimNumbered(
 ): LogEntry {
   const { at, type } = event;
   const kept: { n: number; at: string; type: string; [field: string]: unknown } = { n, at, type };
-  const take = ([name, kind]: readonly [string, FieldKind]): void => {
+  for (const [name, kind] of BY_TYPE.get(type) ?? TASK_FIELDS) {
     const value = event[name];
-    if (value !== undefined) kept[name] = shownField(value, kind, shown);
-  };
-  TASK_FIELDS.forEach(take);
-  BY_TYPE.get(type)?.forEach(take);
+    if (value !== undefined) kept[name] = kind === "plain" ? value : shownField(value, kind, shown);
+  }
   return kept;
 }
 
-function shownField(value: unknown, kind: FieldKind, shown: ShownTexts): unknown {
+function shownField(value: unknown, kind: Exclude<FieldKind, "plain">, shown: ShownTexts): unknown {
   switch (kind) {
-    case "plain":
-      return value;
     case "name":
       return typeof value === "string" ? shown.name(value) : named(value, shown);
     case "text":

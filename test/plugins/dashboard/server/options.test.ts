@@ -2,6 +2,7 @@ import { createServer } from "node:net";
 import { DashboardError, Ensemble, Task, ValidationError } from "agentensemble";
 import { expect } from "chai";
 import { dashboard } from "../../../../src/plugins/dashboard/dashboard.js";
+import { resolveDashboardOptions } from "../../../../src/plugins/dashboard/dashboard-options.js";
 import { rejectionOf } from "../../../support/rejection.js";
 import { Boards } from "./boards.js";
 import { ask, SocketClient } from "./client.js";
@@ -9,6 +10,11 @@ import { ask, SocketClient } from "./client.js";
 const user = { name: "ada", role: "viewer", token: "t" } as const;
 
 describe("the options of a dashboard", () => {
+  it("are this machine alone, at port 7329, where none are given", () => {
+    const { port, host, contents, tokens } = resolveDashboardOptions({});
+    expect([port, host, contents, tokens]).to.deep.equal([7_329, "127.0.0.1", true, "watched"]);
+  });
+
   const wrong: Readonly<Record<string, readonly [object, RegExp]>> = {
     "an unknown name": [{ prot: 1 }, /Unknown option 'prot' in dashboard\. Did you mean 'port'/],
     "a port out of range": [{ port: 65_536 }, /dashboard port must be .* got: 65536/],
