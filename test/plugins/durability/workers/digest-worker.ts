@@ -3,6 +3,7 @@ import { appendFileSync } from "node:fs";
 import { durable } from "agentensemble/durability";
 import { sharedLimits } from "agentensemble/network";
 import { postgres } from "agentensemble/network/postgres";
+import { retry } from "agentensemble/resilience";
 import { openSqlJournal } from "../../../../src/plugins/durability/shared/sql/sql-journal.js";
 import { digest, type DigestSize } from "./digest.js";
 
@@ -22,7 +23,7 @@ const { url, schema, leaseMs } = o;
 const backend = postgres({ url, schema });
 const journal = openSqlJournal({ url, schema });
 const ensemble = digest(o.vendor, o, {
-  plugins: [durable({ journal, leaseMs }), sharedLimits(backend)],
+  plugins: [durable({ journal, leaseMs }), sharedLimits(backend), retry({ maxAttempts: 10 })], // all workers connect at the same moment
 });
 let mostMiB = 0;
 setInterval(() => {

@@ -29,7 +29,7 @@ export interface DigestSize {
 export function digest(
   vendor: string,
   { items, unit, units, window }: DigestSize,
-  more: Pick<EnsembleOptions, "plugins"> = {},
+  more: Pick<EnsembleOptions, "model" | "plugins"> = {},
 ): Ensemble {
   const agent = new Agent({ role: "Reader", goal: "Read well" });
   return new MapReduceEnsemble({
