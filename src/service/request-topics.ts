@@ -2,7 +2,7 @@ import type { EnsembleListener } from "../contracts/events.js";
 import type { WorkRequest } from "../contracts/network.js";
 import type { ReviewDecision } from "../contracts/review.js";
 import type { DeliveryParts } from "./delivery-parts.js";
-import { publishedEvent } from "./published-event.js";
+import { publishingListener } from "./publishing-listener.js";
 import { ForwardedQuestions } from "./forwarded-questions.js";
 import { receiveDecisions } from "../plugins/network/shared/decisions.js";
 import { cancelTopic, progressTopic } from "../plugins/network/shared/topic-names.js";
@@ -30,10 +30,7 @@ export class RequestTopics {
       publish: (message) => this.#publish(message),
     });
     this.listener = {
-      on: (event) => {
-        const message = publishedEvent(event);
-        if (message !== undefined) this.#publish(message);
-      },
+      ...publishingListener((message) => this.#publish(message)),
       onReviewRequested: (asked) => {
         this.#receiveDecisions();
         this.#questions.ask(asked);

@@ -22,7 +22,6 @@ describe("the progress of a submitted run", () => {
         { type: "task_started", ...task },
         { ...call, outcome: "SUCCESS", durationMs: 20 },
         { ...call, outcome: "FAILURE", durationMs: 20 },
-        { type: "retry_scheduled", taskId: "soup", agentRole: "Cook", attempt: 2, delayMs: 100 },
         { type: "task_completed", ...task, ...done },
         { type: "task_failed", taskId: "bread", agentRole: "Cook", durationMs: 40 },
       ),
@@ -30,7 +29,6 @@ describe("the progress of a submitted run", () => {
       "start [1/2] soup (Cook)",
       "  tool soup (Cook) search 20 ms ok",
       "  tool soup (Cook) search 20 ms failed",
-      "  retry soup (Cook) attempt 2 in 100 ms",
       "done  soup (Cook): 1.5 s, 30 tokens, 2 tool calls",
       "fail  bread (Cook) after 40 ms",
     ]);

@@ -1,9 +1,10 @@
 import { expect } from "chai";
 import { NetworkBackend } from "../../src/plugins/network/shared/backends.js";
 import { transportOf } from "../../src/plugins/network/shared/transport.js";
-import { Agent, Ensemble, Task, tool } from "../../src/index.js";
+import { Agent, Ensemble, Task, tool, type EnsembleOptions } from "../../src/index.js";
 import { ScriptedModel } from "../../src/testing.js";
 import { asFields } from "../../src/util/objects.js";
+import { warningsOf } from "../support/warnings.js";
 import { requests } from "./support.js";
 
 const AWAIT = { timeoutMs: 20_000 };
@@ -11,9 +12,16 @@ const AWAIT = { timeoutMs: 20_000 };
 const MEASURED: ReadonlySet<string> = new Set(["durationMs"]);
 
 /** The messages that a caller receives until it has the result of the shared task `meal`. */
-async function progressOf(meal: Task, model: ScriptedModel): Promise<readonly object[]> {
+async function progressOf(
+  meal: Task,
+  model: ScriptedModel,
+  options: EnsembleOptions = {},
+): Promise<readonly object[]> {
   const backend = NetworkBackend.inMemory();
-  await using kitchen = new Ensemble({ name: "kitchen", model, shareTasks: { meal } });
+  await using kitchen = new Ensemble({
+    ...{ name: "kitchen", model, shareTasks: { meal } },
+    ...options,
+  });
   await using _service = await kitchen.start({ backend, signals: false });
   const calls = transportOf("kitchen", backend);
   const seen: object[] = [];
@@ -57,5 +65,16 @@ describe("the progress of a request", () => {
     const soup = new Task({ name: "soup", description: "Cook", agent });
     const seen = await progressOf(soup, new ScriptedModel([{ text: "soup" }]));
     expect(seen.map((each) => JSON.stringify(each).length < 1_000)).to.deep.equal([true, true]);
+  });
+
+  it("leaves the warnings of the run to the process, where nothing else listens to them", async () => {
+    const onTaskStart = (): void => {
+      throw new Error("The salt is low");
+    };
+    const soup = new Task({ name: "soup", description: "Cook", handler: () => "soup" });
+    const warnings = await warningsOf(async () => {
+      await progressOf(soup, new ScriptedModel([]), { onTaskStart });
+    });
+    expect(warnings.join("\n")).to.include("The salt is low");
   });
 });

@@ -183,8 +183,7 @@ export class ProgressPrinter {
 
   #retry(e: Ev<"retry_scheduled">): void {
     if (this.#detail === "faults") return;
-    const head = `attempt ${e.attempt} in ${readableDuration(e.delayMs)}`;
-    const text = withText(head, printableLine(e.reason, 200));
+    const text = `attempt ${e.attempt} in ${readableDuration(e.delayMs)}: ${printableLine(e.reason, 200)}`;
     this.#line(e, `  ${this.#paint("yellow", "retry")} ${this.#name(e)} ${text}`);
   }
 
