@@ -25,7 +25,8 @@ export interface BullmqOptions {
   readonly idTtlMs?: number | undefined;
   /**
    * How often leases are looked for that have ended, in milliseconds: a request is delivered again
-   * at most twice this time after its lease. Default 1,000.
+   * at most twice this time after its lease. Default: a tenth of the first lease that is taken, at
+   * least 250 and at most 5,000.
    */
   readonly leaseCheckMs?: number | undefined;
   /** How long an answer of Redis may take, in milliseconds. Then a call rejects. Default 5,000. */
@@ -44,7 +45,7 @@ const BUDGET_LEASE_MS = 30_000;
 export function bullmq(options: BullmqOptions): NetworkBackend {
   checkOptions("bullmq()", options, ["url", "prefix", "idTtlMs", "leaseCheckMs", "timeoutMs"]);
   const { url, prefix = "agentensemble", idTtlMs = 86_400_000 } = options;
-  const { leaseCheckMs = 1_000, timeoutMs = 5_000 } = options;
+  const { leaseCheckMs, timeoutMs = 5_000 } = options;
   checkUrl(url);
   if (typeof prefix !== "string" || !/^[\w-]{1,64}$/.test(prefix))
     throw new ValidationError(

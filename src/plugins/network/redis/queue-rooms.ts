@@ -11,12 +11,13 @@ export interface RoomSettings {
   readonly clock: Pick<Clock, "now" | "monotonicMs" | "sleep">;
   /** Milliseconds for which ids of done requests are known. */
   readonly idTtlMs: number;
-  /** How often leases are looked for that have ended, in ms. */
-  readonly leaseCheckMs: number;
+  /** How often leases are looked for that have ended, in ms. Default: a tenth of the lease, within `LEASE_CHECK_MS`. */
+  readonly leaseCheckMs: number | undefined;
 }
 
 /** How long BullMQ waits for a job before it looks without being woken, in seconds. */
-const LOOK_SECONDS = 1;
+const LOOK_SECONDS = 5;
+const LEASE_CHECK_MS = Object.freeze({ least: 250, most: 5_000 });
 
 /** The objects of the library for one queue. */
 export class QueueRoom {
@@ -73,13 +74,15 @@ export class QueueRoom {
     const { redis, engine } = this.#link;
     await redis.ping(); // the library would wait for it without a limit
     const { link, settings } = this.#parts;
+    const { least, most } = LEASE_CHECK_MS;
+    const checkMs = Math.ceil(Math.min(most, Math.max(least, this.#lockMs / 10)));
     const worker = new engine.Worker<JobData>(this.#name, null, {
       connection: redis,
       prefix: link.prefix,
       autorun: false,
       drainDelay: LOOK_SECONDS,
       lockDuration: Math.ceil(this.#lockMs),
-      stalledInterval: settings.leaseCheckMs,
+      stalledInterval: settings.leaseCheckMs ?? checkMs,
       maxStalledCount: Number.MAX_SAFE_INTEGER, // the service decides about suspects
     });
     worker.on("error", () => undefined); // the calls report it
