@@ -1,4 +1,4 @@
-// Everything that must hold before a change is done. `--after-test`: the build and the tests, which run every example, have just run and left their coverage in coverage/tmp.
+// Everything that must hold before a change is done. The tests check the import rules. `--after-test`: the build and the tests, which run every example, have just run and left their coverage in coverage/tmp.
 import { runAtOnce, runSteps } from "./steps.mjs";
 
 const afterTest = process.argv.includes("--after-test");
@@ -14,7 +14,6 @@ await runAtOnce(
     ["package", "npm run --silent package"],
     ...(afterTest ? [["coverage", "node scripts/coverage.mjs --after-test"]] : []),
     ["unused code", "npm run --silent unused"],
-    ["import rules", "npm run --silent rules"],
     ["format", "npm run --silent format:check"],
     ...(afterTest ? [] : [["examples", "node scripts/run-examples.mjs"]]),
   ],
