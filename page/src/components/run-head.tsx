@@ -120,7 +120,7 @@ function CopyLink(): JSX.Element {
   return (
     <button
       type="button"
-      class="btn bare icon"
+      class="btn bare icon hide-s"
       aria-label="Copy link"
       title="Copy link"
       onClick={copy}

@@ -119,7 +119,9 @@ function PartBar(props: PartBarProps): JSX.Element {
         aria-pressed={isMarkdown}
         onClick={onToggle}
       >
-        <Icon name="doc" />
+        <span class="only-s">
+          <Icon name="doc" />
+        </span>
         <span class="hide-s">{isMarkdown ? "Markdown" : "Text"}</span>
       </button>
     </div>
