@@ -1,16 +1,15 @@
 // One side of one scenario: `side.js S1 framework`, started by the harness. Prepares, reports that, then measures a round for every message.
 import type { SideMessage } from "./harness/side-process.js";
-import { SIDES } from "./harness/scenario.js";
+import { sideOf } from "./harness/scenario.js";
 import { SCENARIOS } from "./scenarios/all.js";
 
 const [id, name] = process.argv.slice(2);
 const scenario = SCENARIOS.find((s) => s.id === id);
-const side = SIDES.find((s) => s === name);
-if (scenario === undefined || side === undefined || process.send === undefined)
+if (scenario === undefined || process.send === undefined)
   throw new Error("This is started by main.js");
 
 const send = (message: SideMessage): void => void process.send?.(message);
-const round = await scenario.prepare(side);
+const round = await scenario.prepare(sideOf(name));
 process.on("message", () => {
   void round().then((values) => send({ values })); // a failure ends this process, and the harness reports it
 });

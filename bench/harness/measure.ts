@@ -4,6 +4,11 @@ import type { Line, Scenario, Work, WorkOf } from "./scenario.js";
 const ROUND_MS = 60;
 const ROUNDS = 15;
 const WARM_UP_MS = 1_000;
+/**
+ * How often a work that waits for something outside is done before it is measured. V8 compiles a function that runs once in each only after
+ * some thousand runs; before, a round measures the compiler too (`node --trace-opt` prints each function that it compiles).
+ */
+export const WARM_UP_RUNS = 3_000;
 
 /**
  * Collects garbage. Not between the rounds of a measurement of time: a full collection at a moment when no run is in flight makes V8 throw away

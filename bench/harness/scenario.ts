@@ -2,6 +2,13 @@
 export const SIDES = ["promises", "hooks", "framework"] as const;
 export type SideName = (typeof SIDES)[number];
 
+/** The side with this name. @throws Error for another name. */
+export function sideOf(name: string | undefined): SideName {
+  const side = SIDES.find((known) => known === name);
+  if (side === undefined) throw new Error(`Unknown side '${name}'. Known: ${SIDES.join(", ")}`);
+  return side;
+}
+
 /** Does the whole work once and throws unless the result is right, so that no side can skip any of it. */
 export type Work = () => Promise<unknown>;
 

@@ -1,6 +1,7 @@
 import type { Scenario } from "../harness/scenario.js";
 import { chainScenario } from "./chain.js";
 import { coldStartScenario } from "./cold-start.js";
+import { compileScenario } from "./compile.js";
 import { conversationScenario } from "./conversation.js";
 import { dashboardScenario } from "./dashboard.js";
 import { durableScenario } from "./durable.js";
@@ -43,6 +44,7 @@ export const SCENARIOS: readonly Scenario[] = [
   conversationScenario,
   filesScenario,
   growthScenario,
+  compileScenario,
   durableScenario,
   durableWorkersScenario,
   dashboardScenario,

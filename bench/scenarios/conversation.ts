@@ -3,7 +3,7 @@ import { Agent, Conversation, ConversationStore, openai, WindowPolicy } from "ag
 import OpenAI from "openai";
 import type { Round, Scenario, SideName, Work } from "../harness/scenario.js";
 import { expectResult } from "../harness/expect.js";
-import { collectGarbage, cpuOf, repeat, repetitions } from "../harness/measure.js";
+import { collectGarbage, cpuOf, repeat, repetitions, WARM_UP_RUNS } from "../harness/measure.js";
 import { vendorAddress } from "../work/vendor-server.js";
 import { chain } from "./chain.js";
 
@@ -133,7 +133,8 @@ async function prepare(side: SideName): Promise<Round> {
   const requests = await requestsOf(side);
   const tasks = chain(TASKS)("framework");
   collectGarbage();
-  for (const warm of [requests.raw, requests.turn, tasks, long]) await repeat(2 * TURNS, warm);
+  for (const warm of [requests.raw, requests.turn]) await repeat(WARM_UP_RUNS, warm);
+  for (const warm of [tasks, long]) await repeat(2 * TURNS, warm);
   const times = await repetitions(short);
   return async () => {
     const inShort = await cpuOf(times, short);

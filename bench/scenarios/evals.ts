@@ -4,7 +4,7 @@ import { Ensemble, openai } from "agentensemble";
 import { evaluate, exact } from "agentensemble/evals";
 import type { Scenario } from "../harness/scenario.js";
 import { expectResult } from "../harness/expect.js";
-import { collectGarbage } from "../harness/measure.js";
+import { collectGarbage, WARM_UP_RUNS } from "../harness/measure.js";
 import { spentBy, type Spent } from "../work/durable-runs.js";
 import { addingModel } from "../work/models.js";
 import { written } from "../work/numbers.js";
@@ -82,7 +82,7 @@ export const evalsScenario: Scenario = {
     const slow = addingRuns(1, CASES / 10, slowModel);
     const short = addingRuns(1, CASES);
     const long = addingRuns(LONG, CASES / 4);
-    for (let i = 0; i < 3; i++)
+    for (let runs = 0; runs < WARM_UP_RUNS; runs += CASES)
       for (const { bare, evaluated } of [vendor, slow, short, long]) {
         await bare();
         await evaluated();

@@ -3,7 +3,7 @@ import { Agent, attachment, Conversation, Ensemble, openai, Task, tool } from "a
 import OpenAI from "openai";
 import type { Scenario, SideName, Work } from "../harness/scenario.js";
 import { expectResult } from "../harness/expect.js";
-import { collectGarbage, cpuOf, repeat } from "../harness/measure.js";
+import { collectGarbage, cpuOf, repeat, WARM_UP_RUNS } from "../harness/measure.js";
 
 const MODEL = "gpt-4o-mini";
 const QUESTION = "What does it show?";
@@ -11,6 +11,8 @@ const ANSWER = "A chart.";
 const CALLS = 10;
 const TURNS = 20;
 const MIB = 1024 * 1024;
+/** Of the image of the turns that only warm up. */
+const SMALL = 1024;
 
 /** An image of 1 MB without a pattern. */
 const bytes = Buffer.alloc(MIB);
@@ -30,7 +32,7 @@ function answerOf(message: object, finish_reason: string): Response {
 /** Plays the vendor: asks for a tool until it has been called often enough, if there are tools. */
 const fetch = (_url: unknown, init?: { readonly body?: unknown }): Promise<Response> => {
   const body = String(init?.body);
-  if (body.length < MIB) throw new Error("the image was not sent");
+  if (!body.includes(";base64,iVBORw0KGgo")) throw new Error("the image was not sent");
   const results = body.split('"role":"tool"').length - 1;
   const asks = body.includes('"tools":') && results < CALLS;
   const call = { id: `c${results}`, type: "function", function: { name: "look", arguments: "{}" } };
@@ -39,7 +41,7 @@ const fetch = (_url: unknown, init?: { readonly body?: unknown }): Promise<Respo
   );
 };
 
-const image = (): string => bytes.toString("base64");
+const image = (size: number): string => bytes.toString("base64", 0, size);
 const asked = (data: string): ChatCompletionMessageParam[] => [
   { role: "system", content: "You are Assistant.\n\nYour goal: Answers in one sentence" },
   {
@@ -58,17 +60,17 @@ function heap(): number {
   return (heapUsed + external) / MIB;
 }
 
-function turnByHand(client: OpenAI): Work {
+function turnByHand(client: OpenAI, size = MIB): Work {
   return async () => {
     const { choices } = await client.chat.completions.create({
       model: MODEL,
-      messages: asked(image()),
+      messages: asked(image(size)),
     });
     expectResult(choices[0]?.message.content, ANSWER);
   };
 }
 
-function turnOfFramework(): Work {
+function turnOfFramework(size = MIB): Work {
   const agent = new Agent({ role: "Assistant", goal: "Answers in one sentence" });
   const chat = new Conversation({ agent, model: openai(MODEL, { apiKey: "bench", fetch }) });
   let n = 0;
@@ -76,7 +78,7 @@ function turnOfFramework(): Work {
     const thread = chat.thread(`t${n++}`);
     const { text } = await thread.send([
       { type: "text", text: QUESTION },
-      attachment.fromBytes(bytes),
+      attachment.fromBytes(bytes.subarray(0, size)),
     ]);
     expectResult(text, ANSWER);
     await thread.delete();
@@ -85,7 +87,7 @@ function turnOfFramework(): Work {
 
 /** The growth of the heap from the first to the last call of a tool in a loop that has an image. */
 async function growthByHand(client: OpenAI): Promise<number> {
-  const messages = asked(image());
+  const messages = asked(image(MIB));
   const heaps: number[] = [];
   const tools = [
     { type: "function" as const, function: { name: "look", parameters: { type: "object" } } },
@@ -144,6 +146,8 @@ export const filesScenario: Scenario = {
     });
     const raw = turnByHand(client);
     const work = side === "framework" ? turnOfFramework() : raw;
+    for (const warm of [turnByHand(client, SMALL), turnOfFramework(SMALL)])
+      await repeat(WARM_UP_RUNS, warm);
     for (const warm of [raw, work]) await repeat(TURNS, warm);
     return async () => {
       const floor = await cpuOf(TURNS, raw);

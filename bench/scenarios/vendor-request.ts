@@ -2,12 +2,13 @@ import type {
   ChatCompletionMessageParam,
   ChatCompletionTool,
 } from "openai/resources/chat/completions";
+import type { ChatModel } from "agentensemble";
 import { Agent, Ensemble, Task, openai, tool } from "agentensemble";
 import OpenAI from "openai";
 import type { Scenario, SideName, Work } from "../harness/scenario.js";
 import type { Around } from "../work/around.js";
 import { expectResult } from "../harness/expect.js";
-import { cpuOf, repeat } from "../harness/measure.js";
+import { cpuOf, repeat, WARM_UP_RUNS } from "../harness/measure.js";
 import { compare } from "../work/around.js";
 import { agentTask } from "../work/team.js";
 import { vendorAddress } from "../work/vendor-server.js";
@@ -23,7 +24,8 @@ const PARAMETERS = {
   additionalProperties: false,
 };
 
-const WARM_UP = 300;
+/** How often each line is done before. The first one compiles most of what the others do. */
+const WARM_UPS = [WARM_UP_RUNS, 1_000, 500, 10, 10];
 /** A round is measured in slices, the raw client's and the side's in turn, so that what disturbs the machine disturbs both. */
 const SLICES = 6;
 const SLICE = 20;
@@ -140,25 +142,42 @@ function manyAtOnce({ work, raw }: Pair): Pair {
   return { work: manyOf(work), raw: manyOf(raw), slice: 1 };
 }
 
+function pairOf(side: SideName, byHand: (around: Around) => Work, framework: Work): Pair {
+  const workOf = compare(byHand, () => framework);
+  return { work: workOf(side), raw: workOf("promises"), slice: SLICE };
+}
+
+interface Clients {
+  readonly client: OpenAI;
+  readonly model: ChatModel;
+}
+
+function clientsOf(baseURL: string): Clients {
+  return {
+    client: new OpenAI({ apiKey: "bench", baseURL, maxRetries: 0 }),
+    model: openai(MODEL, { baseURL, apiKey: "bench" }),
+  };
+}
+
+/** One request that is answered with text. */
+export function textRequest(side: SideName, baseURL: string): Pair {
+  const { client, model } = clientsOf(baseURL);
+  const ensemble = new Ensemble({ model, tasks: [agentTask(QUESTION)] });
+  return pairOf(side, (around) => textByHand(client, around), answered(ensemble));
+}
+
 function pairs(side: SideName, baseURL: string): readonly Pair[] {
-  const client = new OpenAI({ apiKey: "bench", baseURL, maxRetries: 0 });
-  const model = openai(MODEL, { baseURL, apiKey: "bench" });
+  const { client, model } = clientsOf(baseURL);
   const counter = new Agent({ role: "Calculator", goal: "Say the right number", tools: [count] });
   const plain = new Ensemble({ model, tasks: [agentTask(QUESTION)] });
   const counting = new Ensemble({
     model,
     tasks: [new Task({ description: QUESTION, agent: counter })],
   });
-  const pair = (byHand: (client: OpenAI, around: Around) => Work, framework: Work): Pair => {
-    const workOf = compare(
-      (around) => byHand(client, around),
-      () => framework,
-    );
-    return { work: workOf(side), raw: workOf("promises"), slice: SLICE };
-  };
-  const text = pair(textByHand, answered(plain));
-  const tools = pair(toolsByHand, answered(counting));
-  return [text, tools, pair(streamByHand, streamed(plain)), manyAtOnce(text), manyAtOnce(tools)];
+  const text = textRequest(side, baseURL);
+  const tools = pairOf(side, (around) => toolsByHand(client, around), answered(counting));
+  const stream = pairOf(side, (around) => streamByHand(client, around), streamed(plain));
+  return [text, tools, stream, manyAtOnce(text), manyAtOnce(tools)];
 }
 
 /** CPU time of the side's work relative to that of the raw client's. */
@@ -187,8 +206,8 @@ export const vendorRequestScenario: Scenario = {
   rounds: 9,
   async prepare(side) {
     const measured = pairs(side, await vendorAddress());
-    for (const { work, raw, slice } of measured)
-      for (const warm of [work, raw]) await repeat(slice === 1 ? 10 : WARM_UP, warm);
+    for (const [index, { work, raw }] of measured.entries())
+      for (const warm of [work, raw]) await repeat(WARM_UPS[index] ?? 10, warm);
     return async () => {
       const ratios: number[] = [];
       for (const pair of measured) ratios.push(await ratio(pair));
