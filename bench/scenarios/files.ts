@@ -32,7 +32,7 @@ function answerOf(message: object, finish_reason: string): Response {
 /** Plays the vendor: asks for a tool until it has been called often enough, if there are tools. */
 const fetch = (_url: unknown, init?: { readonly body?: unknown }): Promise<Response> => {
   const body = String(init?.body);
-  if (!body.includes(";base64,iVBORw0KGgo")) throw new Error("the image was not sent");
+  if (!body.includes(";base64,iVBORw0KGg")) throw new Error("the image was not sent");
   const results = body.split('"role":"tool"').length - 1;
   const asks = body.includes('"tools":') && results < CALLS;
   const call = { id: `c${results}`, type: "function", function: { name: "look", arguments: "{}" } };
