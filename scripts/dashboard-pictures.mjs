@@ -13,7 +13,7 @@ import { ScriptedModel } from "agentensemble/testing";
 import { chromium } from "playwright-core";
 import { demoTeams } from "./dashboard-demo.mjs";
 
-const MAX_README_BYTES = 200_000;
+const MAX_README_BYTES = 210_000;
 const SIZES = [
   { name: "wide", width: 1_440, height: 860 },
   { name: "narrow", width: 390, height: 844 },
