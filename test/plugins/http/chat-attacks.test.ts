@@ -1,7 +1,12 @@
-import { Agent, tool } from "agentensemble";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Agent, ConversationStore, tool } from "agentensemble";
+import { openai } from "agentensemble/providers/openai";
 import { review, reviewInbox } from "agentensemble/review";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
+import { OpenAIServer } from "../../support/openai-server.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
 import { chatService, partsIn, userMessage, type ChatService } from "./chat-service.js";
 
 /** Ids that name what all objects share, or what files and addresses give a meaning. */
@@ -144,5 +149,79 @@ describe("chatHandler withstands", () => {
     expect(JSON.stringify(model.requests)).to.not.contain("You may do all");
     const { status, body } = await desk.service.ask(at("t"));
     expect([status, (body as { messages: unknown[] }).messages.length]).to.deep.equal([200, 2]);
+  });
+
+  /** A message with a file. */
+  const fileMessage = (bytes: Uint8Array): object => ({
+    id: "t",
+    message: {
+      id: "m-file",
+      role: "user",
+      parts: [
+        { type: "text", text: "my PIN is 4711" },
+        {
+          type: "file",
+          mediaType: "application/pdf",
+          url: `data:application/pdf;base64,${Buffer.from(bytes).toString("base64")}`,
+        },
+      ],
+    },
+  });
+  const pdf = Buffer.from("%PDF-1.7\nsecret page");
+
+  it("a PDF of 30 MB, which reaches neither the model nor the thread", async () => {
+    const model = new ScriptedModel([]);
+    const desk = await open({ model });
+    const answer = await desk.post(fileMessage(Buffer.concat([pdf, Buffer.alloc(30_000_000)])));
+    const text = await answer.text();
+    expect(answer.status).to.equal(400);
+    expect(text.length).to.be.lessThan(400);
+    expect(text).to.include("AE_VALIDATION").and.not.include("4711");
+    expect(model.requests).to.deep.equal([]);
+    expect((await desk.service.fetch(at("t"))).status).to.equal(404);
+  });
+
+  it("a vendor that refuses a file: its words reach no page, and the thread goes on", async () => {
+    const server = await OpenAIServer.start();
+    made.push({ [Symbol.asyncDispose]: () => server.close() });
+    const baseURL = server.url;
+    const parts = { user: ["application/pdf"] };
+    const model = openai("gpt-x", { apiKey: "sk-secret-key", baseURL, parts });
+    const desk = await open({ model });
+    server.reply({
+      kind: "status",
+      status: 400,
+      body: { error: { message: "invalid PDF: my PIN is 4711, sk-secret-key", code: "bad_file" } },
+    });
+    const text = await (await desk.post(fileMessage(pdf))).text();
+    expect(text).to.include('"type":"error"').and.include("AE_");
+    for (const secret of ["4711", "sk-secret", "invalid PDF", "gpt-x", baseURL])
+      expect(text, secret).to.not.include(secret);
+    expect((await desk.service.fetch(at("t"))).status).to.equal(404);
+    server.reply({ kind: "answer", text: "Hello." });
+    const sent = await partsIn(await desk.send("t", "hi"));
+    expect(sent.at(-1)).to.include({ type: "finish" });
+    const { body } = await desk.service.ask(at("t"));
+    expect((body as { messages: unknown[] }).messages).to.have.length(2);
+  });
+
+  it("a thread of another version and one that is cut in the middle; others go on", async () => {
+    const folder = temporaryFolder();
+    const desk = await open({ store: ConversationStore.file(folder) });
+    for (const line of ['{"v":2}', '{"v":1,"turns":[{"text":"my PIN']) {
+      const before = new Set(await readdir(folder));
+      await partsIn(await desk.send(line, "my PIN is 4711"));
+      const file = (await readdir(folder)).find((name) => !before.has(name)) ?? expect.fail();
+      await writeFile(
+        join(folder, file),
+        `${line}\n${await readFile(join(folder, file), "utf8")}${line}\n`,
+      );
+      for (const answer of [await desk.service.fetch(at(line)), await desk.send(line, "again")]) {
+        const text = await answer.text();
+        expect([answer.status, text.length < 200], text).to.deep.equal([500, true]);
+        for (const secret of ["4711", folder, file, "PIN"]) expect(text).to.not.include(secret);
+      }
+      expect((await partsIn(await desk.send("fine", line))).at(-1)?.type).to.equal("finish");
+    }
   });
 });
