@@ -1,4 +1,4 @@
-// Runs one file of contract suites of `agentensemble/testing` under vitest, Jest, node:test and mocha, from a project in which the package is installed, and
+// Runs the contract suites of `agentensemble/testing` and a test with `expectScore` under vitest, Jest, node:test and mocha, from a project in which the package is installed, and
 // with mocha in Bun and Deno. Then runs the tests of the core in Bun and Deno. Needs a build: the chat model's server is that of the tests.
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
@@ -53,18 +53,43 @@ suites.taskExecutorContract("handler", {
 });
 suites.traceExporterContract("nowhere", { create: () => ({ exporter: () => undefined }) });
 `;
+/** Scores of evaluations as tests, with scorers of the package `autoevals`. */
+const SCORES = `import assert from "node:assert/strict";
+import { evaluate, exact, expectScore, fromAutoevals } from "agentensemble/evals";
+import { ExactMatch, Levenshtein } from "autoevals";
+
+const dataset = [{ input: "abcd", expected: "abcd" }, { input: "abce", expected: "abcd" }];
+const scorers = [exact(), fromAutoevals(ExactMatch), fromAutoevals(Levenshtein)];
+const evaluation = () => evaluate({ name: "echo", target: (text) => text, dataset, scorers });
+
+describe("expectScore()", () => {
+  it("passes where a score is high enough", async () => {
+    await expectScore(evaluation(), "Levenshtein", { atLeast: 0.875 });
+    await expectScore(evaluation(), "ExactMatch", { atLeast: 0.5 });
+  });
+  it("fails where a score is too low", async () => {
+    await assert.rejects(expectScore(evaluation(), "exact", { atLeast: 0.6 }), /exact is 50.0 %/);
+  });
+});
+`;
 const FILES = {
   "suites.test.mjs": SUITES,
+  "scores.test.mjs": SCORES,
   "with-node.mjs": `import { describe, it } from "node:test";
 Object.assign(globalThis, { describe, it });
 await import("./suites.test.mjs");
+await import("./scores.test.mjs");
 `,
   "vitest.config.mjs": `export default { test: { globals: true, include: ["*.test.mjs"], testTimeout: 60_000 } };\n`,
   "jest.config.mjs": `export default { testMatch: ["<rootDir>/*.test.mjs"], testTimeout: 60_000, transform: {}, testEnvironment: "node" };\n`,
 };
 /** Arguments of Node.js for each runner, and how its report gives the number of tests that passed. */
 const RUNNERS = [
-  ["mocha", ["node_modules/mocha/bin/mocha.js", "suites.test.mjs"], /(\d+) passing/],
+  [
+    "mocha",
+    ["node_modules/mocha/bin/mocha.js", "suites.test.mjs", "scores.test.mjs"],
+    /(\d+) passing/,
+  ],
   ["vitest", ["node_modules/vitest/vitest.mjs", "run"], /Tests +(\d+) passed/],
   [
     "Jest",

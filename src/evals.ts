@@ -90,6 +90,7 @@ export type {
 } from "./evals/datasets/stored-traces.js";
 export { defineEvaluation } from "./evals/define-evaluation.js";
 export type { Evaluation, EvaluationChanges } from "./evals/define-evaluation.js";
+export { evaluationPanel } from "./evals/evaluation-panel.js";
 export { expectScore } from "./evals/expect-score.js";
 export type { ScoreExpectation } from "./evals/expect-score.js";
 export { calibrate } from "./evals/judges/calibrate.js";

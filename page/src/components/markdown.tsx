@@ -136,10 +136,11 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "&lt;": "<",
   "&gt;": ">",
   "&quot;": '"',
-  "&#39;": "'",
 };
 
 /** The lexer leaves the entities that a writer used. */
 function unescaped(text: string): string {
-  return text.replace(/&(?:amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity] ?? entity);
+  return text.replace(/&(?:amp|lt|gt|quot|#(\d{1,6}));/g, (entity, code?: string) =>
+    code === undefined ? (ENTITIES[entity] ?? entity) : String.fromCodePoint(Number(code)),
+  );
 }

@@ -96,13 +96,17 @@ function failedTable(result: EvaluationResult): readonly string[] {
   ];
 }
 
-function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+/** A table in Markdown; its cells are escaped already. */
+export function markdownTable(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
   return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
 }
 
 /** Text of one line that Markdown and HTML take as text. */
-function cell(text: string): string {
+export function cell(text: string): string {
   return printableLine(text, 200).replace(/[\\`*_{}[\]<>()#|~!&@]/g, (char) =>
     char === "@" ? "@\u200B" : `&#${char.charCodeAt(0)};`,
   );

@@ -43,7 +43,7 @@ function teamOf(model: ChatModel, plugins: readonly Plugin[]): Ensemble {
 const panels: readonly DashboardPanel[] = [
   { name: "parts", title: "Parts", view: "table", read: () => [{ part: "anode", grams: 12 }] },
   { name: "facts", title: "Facts", view: "json", read: () => ({ cells: { anode: [12, null] } }) },
-  { name: "notes", title: "Notes", view: "markdown", read: () => "Read **this** first." },
+  { name: "notes", title: "Notes", view: "markdown", read: () => "Read **this** first &#124; now." },
 ];
 const panelPlugin = definePlugin({
   name: "test-panels",

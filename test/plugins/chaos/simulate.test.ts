@@ -3,11 +3,14 @@ import { expect } from "chai";
 import { Agent } from "../../../src/contracts/agent.js";
 import { FileFormatError } from "../../../src/contracts/state-errors.js";
 import type { Plugin } from "../../../src/contracts/plugin.js";
+import { Review, ReviewDecision } from "../../../src/contracts/review.js";
 import { RateLimit } from "../../../src/contracts/rate-limit.js";
 import { Task } from "../../../src/contracts/task.js";
 import { tool } from "../../../src/contracts/tool.js";
 import type { EnsembleOptions } from "../../../src/contracts/ensemble-options.js";
 import { Ensemble } from "../../../src/ensemble/ensemble.js";
+import { chaos } from "../../../src/plugins/chaos/index.js";
+import { retry } from "../../../src/plugins/resilience/retry/index.js";
 import { simulate, type SimulateOptions } from "../../../src/plugins/chaos/simulate.js";
 import { ScriptedModel } from "../../../src/plugins/testing/index.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
@@ -117,6 +120,74 @@ describe("simulate()", () => {
     const { user, system } = process.cpuUsage(before);
     expect(runs).to.equal(1_000);
     expect((user + system) / 1e6).to.be.below(10);
+  });
+
+  it("adds the failures of chaos() and the waits of retries, in virtual time", async () => {
+    const faults = [
+      { kind: "vendor error", chance: 1, limit: 1 },
+      { kind: "delay", chance: 1, limit: 1, delayMs: 60_000 },
+    ] as const;
+    const once = (retries: readonly Plugin[]): SimulateOptions => ({
+      team: (plugin) =>
+        new Ensemble({
+          model: unused,
+          plugins: [plugin, chaos({ faults }), ...retries],
+          tasks: chain(1),
+        }),
+      runs: 2,
+      defaults: second,
+    });
+    const retried = await simulate(once([retry({ maxAttempts: 2, baseDelayMs: 30_000 })]));
+    expect(retried.failures).to.deep.equal({});
+    // A delay of 60 s before the failure, a wait of the retry, a call of 1 s.
+    expect(retried.durationMs.p50).to.be.above(61_000);
+    const failed = await simulate(once([]));
+    expect(failed.failures).to.deep.equal({ AE_MODEL_SERVER: 2 });
+    expect(failed.durationMs.max).to.equal(60_000);
+  });
+
+  it("asks the reviewHandler, and counts reviews without one as failures", async () => {
+    const tasks = [new Task({ description: "Pay", review: Review.required() })];
+    let asked = 0;
+    const reviewHandler = (): ReviewDecision => {
+      asked++;
+      return ReviewDecision.continue({ by: "test" });
+    };
+    const reviewed = await simulate({
+      team: teamOf(tasks, { reviewHandler }),
+      runs: 2,
+      defaults: second,
+    });
+    expect([reviewed.failures, asked]).to.deep.equal([{}, 2]);
+    const unanswered = await simulate({ team: teamOf(tasks), runs: 2 });
+    expect(unanswered.failures).to.deep.equal({ AE_REVIEW_UNAVAILABLE: 2 });
+  });
+
+  it("repeats the delegations of a hierarchical team, with the calls of its workers", async () => {
+    const usage = { inputTokens: 100, outputTokens: 20 };
+    const agents = ["Ada", "Bob"].map((role) => new Agent({ role, goal: role }));
+    const model = new ScriptedModel(({ messages, tools = [] }) => {
+      const name = tools.find((one) => /delegate/i.test(one.name))?.name;
+      const worker = agents[messages.filter(({ role }) => role === "tool").length];
+      if (name === undefined || worker === undefined) return { text: "Done", usage };
+      const args = { agentRole: worker.role, taskDescription: `Part of ${worker.role}` };
+      return { toolCalls: [{ name, arguments: args }], usage };
+    });
+    const build = (plugins: readonly Plugin[]): Ensemble =>
+      new Ensemble({
+        model,
+        plugins,
+        workflow: "HIERARCHICAL",
+        tasks: agents.map((agent) => new Task({ description: `Work of ${agent.role}`, agent })),
+      });
+    await using team = build([]);
+    const { trace, metrics } = await team.run();
+    expect(metrics.llmCallCount).to.equal(5);
+    const report = await simulate({ team: (plugin) => build([plugin]), traces: [trace], runs: 2 });
+    expect(report.failures).to.deep.equal({});
+    expect(report.llmCalls.max).to.equal(5);
+    expect(report.inputTokens.mean).to.equal(500);
+    expect([report.measuredCalls, report.assumedCalls]).to.deep.equal([10, 0]);
   });
 
   describe("with traces", () => {
