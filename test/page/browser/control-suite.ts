@@ -43,7 +43,12 @@ function teamOf(model: ChatModel, plugins: readonly Plugin[]): Ensemble {
 const panels: readonly DashboardPanel[] = [
   { name: "parts", title: "Parts", view: "table", read: () => [{ part: "anode", grams: 12 }] },
   { name: "facts", title: "Facts", view: "json", read: () => ({ cells: { anode: [12, null] } }) },
-  { name: "notes", title: "Notes", view: "markdown", read: () => "Read **this** first &#124; now." },
+  {
+    name: "notes",
+    title: "Notes",
+    view: "markdown",
+    read: () => "Read **this** first &#124; now.",
+  },
 ];
 const panelPlugin = definePlugin({
   name: "test-panels",
@@ -173,6 +178,7 @@ export function controlTests(browser: () => Browser): void {
       await expectAccessible(page, "panel");
       await page.goto(`${url}#/panels/notes?run=${runId}`);
       await page.locator("strong", { hasText: "this" }).waitFor();
+      await page.getByText("first | now.").waitFor();
       await page.goto(`${url}#/panels/facts?run=${runId}`);
       const facts = page.locator("pre");
       await facts.getByText('"anode"').waitFor();
