@@ -24,6 +24,7 @@ export type {
 } from "./ensemble/define-program.js";
 export { NetworkTokens, WORK_VERSION } from "./contracts/network.js";
 export type { BackendParts } from "./plugins/network/shared/backend-of.js";
+export type { SignedBackendOptions } from "./plugins/network/shared/signed-backend.js";
 export type { FileBackendOptions } from "./plugins/network/shared/file/file-backend.js";
 export type { QueueClock } from "./plugins/network/shared/clock-timer.js";
 export type { LocalBackendOptions } from "./plugins/network/shared/local-options.js";

@@ -6,6 +6,7 @@ import type { TransportOptions } from "./transport.js";
 import { backendOf } from "./backend-of.js";
 import { fileBackend } from "./file/file-backend.js";
 import { inMemoryBackend, inMemoryQueue, inMemoryResults } from "./in-memory/in-memory-backend.js";
+import { signedBackend, type SignedBackendOptions } from "./signed-backend.js";
 import { transportOf } from "./transport.js";
 
 // Factories with the name of a type: `RequestQueue` is the contract and the place to get one.
@@ -59,6 +60,15 @@ export const NetworkBackend = Object.freeze({
    * @throws ValidationError for an unknown part, and for one without a required method.
    */
   of: (parts: BackendParts): NetworkBackend => backendOf(parts),
+  /**
+   * Signs the requests of a backend with HMAC-SHA256: all fields, and the queue. A request that is not
+   * signed, or signed otherwise, is not executed: its result is REJECTED with the reason DENIED, and
+   * it is a dead letter. All services and callers of the backend must have the secret. `close()`
+   * closes the backend.
+   * @throws ValidationError for an unknown option, and for a secret of less than 16 characters.
+   */
+  signed: (backend: NetworkBackend, options: SignedBackendOptions): NetworkBackend =>
+    signedBackend(backend, options),
 });
 
 /** Sends requests to one ensemble and receives its own; see the contract. */
