@@ -35,7 +35,7 @@ function explainedLines(task: ExplainedTask, paint: Paint): readonly string[] {
     ...(task.dependsOn.length > 0 ? [`  after: ${printableLine(task.dependsOn.join(", "))}`] : []),
     ...(task.tools.length > 0 ? [`  tools: ${printableLine(task.tools.join(", "))}`] : []),
     ...(task.synthesizedByModel
-      ? ["  A model makes its agent, so its prompt is not known yet."]
+      ? ["  A model creates its agent, so its prompt is not known yet."]
       : []),
     ...indented(paint("dim", "system prompt:"), task.systemPrompt),
     ...indented(paint("dim", "user prompt:"), task.userPrompt),

@@ -24,7 +24,7 @@ export interface HandoffOptions {
   readonly toolName?: string | undefined;
   /** For the model: when to transfer. Default: the role and the goal. */
   readonly description?: string | undefined;
-  /** What the next agent sees until the task ends: `all` (default), or `text`, without tool calls and their results. */
+  /** The part of the conversation that the next agent receives: `all` (default), or `text`, without tool calls and their results. */
   readonly history?: "all" | "text" | undefined;
 }
 

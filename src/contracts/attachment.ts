@@ -149,7 +149,7 @@ function checkMedia(what: string, part: MediaPart, limits: PartLimits): number {
   if (!(data instanceof URL) && (typeof data !== "string" || data.trim() === ""))
     throw new ValidationError(
       `${what}: data must be base64 text or an address, got: ${preview(data, 60)}`,
-      { hint: "attachment.fromBytes(bytes) makes a part from bytes." },
+      { hint: "attachment.fromBytes(bytes) creates a part from bytes." },
     );
   if (part.type === "image" && !["auto", "low", "high", undefined].includes(part.detail))
     throw new ValidationError(

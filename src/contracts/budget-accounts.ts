@@ -6,68 +6,67 @@ export interface BudgetAmount {
   readonly cost: number;
 }
 
-/** What an account contains, of all processes that use it. */
+/** The state of an account, over all processes that use it. */
 export interface BudgetState {
   readonly used: BudgetAmount;
-  /** For calls in flight and for grants. */
+  /** Reserved for calls in flight and for grants. */
   readonly reserved: BudgetAmount;
 }
 
 /** The account that a run opens for one of its budgets. */
 export interface BudgetAccountRequest {
-  /** Names the account, the same in every process and in a resumed run: `run:{id of the run that has the budget}/budget:{position among its budgets}`. */
+  /** The name of the account, equal in every process and in a resumed run: `run:{id of the run that has the budget}/budget:{position among its budgets}`. */
   readonly key: string;
   /** Absent: no limit. */
   readonly maxTokens?: number | undefined;
   /** Absent: no limit. Includes an allowance for the rounding of sums. */
   readonly maxCost?: number | undefined;
-  /** What earlier executions of the run used, as far as the run knows. */
+  /** The usage of earlier executions that the run knows. */
   readonly earlier: BudgetAmount;
 }
 
 /** A part of an account that is reserved until it is settled. */
 export interface BudgetReservation {
   /**
-   * Gives the rest back and counts what was used, which may be more than was reserved. Counts once, also where it is called again after a failure, and
-   * also after the lease has ended.
+   * Counts the used amount, which may exceed the reservation, and releases the rest. Counts once, even if it is called again after a failure or after the
+   * lease has expired.
    */
   settle(used: BudgetAmount): Awaitable<void>;
 }
 
-/** What an account has that several processes use. */
+/** The additional members of an account that several processes use. */
 export interface SharedBudget {
-  /** After so many milliseconds a reservation that was neither settled nor renewed is given back: its process has died. */
+  /** The time in milliseconds after which a reservation that was neither settled nor renewed is released, because its process has died. */
   readonly leaseMs: number;
-  /** Begins the leases of these reservations again. Leaves out those that have ended. Called every third of `leaseMs` while one is open. */
+  /** Renews the leases of these reservations. Skips expired reservations. Called every third of `leaseMs` while a reservation is open. */
   renew(reservations: readonly BudgetReservation[]): Awaitable<void>;
-  /** Reads the state. Called every 250 ms, by the run's clock, while a call waits for what others have reserved. */
+  /** Reads the state. Called every 250 ms, by the run's clock, while a call waits for reservations of other processes. */
   refresh(): Awaitable<void>;
 }
 
-/** Counts what one run and the runs that joined it use of one budget. */
+/** Counts the usage of one budget by a run and the runs that joined it. */
 export interface BudgetAccount {
-  /** As last read: with each answer of `open`, `reserve`, `settle` and `refresh`. */
+  /** The last known state. `open`, `reserve`, `settle` and `refresh` update it. */
   readonly state: BudgetState;
-  /** Present on an account that others than this process use. */
+  /** Present if several processes use the account. */
   readonly shared?: SharedBudget | undefined;
   /**
-   * Reserves the amount in one step if it fits under the limits together with what is used and reserved. Returns `undefined` if it does not; then `state` shows
-   * why. A promise only where the account is kept elsewhere.
+   * Reserves the amount atomically if the limits allow it. Otherwise returns `undefined`, and `state` shows the reason. Returns a promise only if the account
+   * is remote.
    */
   reserve(amount: BudgetAmount): Awaitable<BudgetReservation | undefined>;
 }
 
 /**
- * Opens the accounts of budgets. Bound to `Tokens.BudgetAccounts`. What to do with a call that does not fit stays with the run. What a method throws, or
- * does not answer in time, fails the call with LimitStoreError, and no model is called; so does an answer that is no account, no reservation, or a state
- * without amounts.
+ * Opens the accounts of budgets. Bound to `Tokens.BudgetAccounts`. The run decides about a call that does not fit. If a method throws, times out, or returns
+ * an invalid account, reservation or state, the call fails with LimitStoreError and no model is called.
  */
 export interface BudgetAccounts {
-  /** How long an answer of a method may take, in milliseconds. Default 10,000. */
+  /** Time limit of each method, in milliseconds. Default 10,000. */
   readonly timeoutMs?: number | undefined;
   /**
-   * Opens the account of this name. An account that exists keeps its state; of `used` and `earlier` the greater counts, for tokens and for cost. The
-   * limits are those of the request.
+   * Opens the account with this key. An existing account keeps its state; the greater of `used` and `earlier` counts, for tokens and for cost. The
+   * limits of the request apply.
    */
   open(request: BudgetAccountRequest): Awaitable<BudgetAccount>;
 }

@@ -22,7 +22,7 @@ export interface ToolAnswer {
   readonly toolCallId: string;
   readonly toolName: string;
   readonly content: string;
-  /** Images and files of the result, beside its text. */
+  /** Images and files of the result, in addition to its text. */
   readonly parts?: readonly ContentPart[] | undefined;
   readonly isError?: boolean | undefined;
 }
@@ -151,7 +151,7 @@ export type ChatChunk =
 export interface ModelCapabilities {
   /** Accepts `responseFormat` and follows the schema. */
   readonly structuredOutput?: boolean | undefined;
-  /** The settings of `ReasoningOptions` that it takes beside `summary`. Absent: unknown. */
+  /** The supported settings of `ReasoningOptions`, besides `summary`. Absent: unknown. */
   readonly reasoning?: readonly ("effort" | "budgetTokens")[] | undefined;
   /**
    * Limit of attempts for retryable failures, unless a retry policy is configured. Default: one
@@ -229,7 +229,7 @@ export type ModelRef = ChatModel | string;
  */
 export interface ChatModelProvider {
   readonly name: string;
-  /** What its models accept, for the advice in errors. */
+  /** The parts that its models accept, for hints in errors. */
   readonly parts?: PartSupport | undefined;
   create(modelId: string): ChatModel;
 }

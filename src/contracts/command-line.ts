@@ -3,7 +3,7 @@ import type { KernelDescription, Plugin } from "./plugin.js";
 import type { ExecutionTrace } from "./trace.js";
 import type { Inputs, JsonSchema } from "./types.js";
 
-/** How a replay is made; see `replayFrom`. */
+/** The options of a replay; see `replayFrom`. */
 export interface ReplayRequest {
   /** The file of a recording, or a trace of captureMode FULL. */
   readonly source: string | ExecutionTrace;
@@ -16,10 +16,10 @@ export interface ReplayRequest {
  */
 export const COMMAND_LINE = Symbol.for("agentensemble/command-line");
 
-/** The key by which the command line knows evaluations. Equal in every copy of the package. */
+/** The key by which the command line recognizes evaluations. Equal in every copy of the package. */
 export const EVALUATION = Symbol.for("agentensemble/evaluation");
 
-/** A problem that makes a run of an ensemble fail, or be refused. */
+/** A problem that prevents a run of an ensemble or makes it fail. */
 export interface SetUpProblem {
   readonly error: unknown;
   /** The page of the documentation, relative to the root of the project. */
@@ -51,7 +51,7 @@ export interface CommandLineAccess {
   hasPlugin?(plugin: Plugin | string): boolean;
   /** Returns the plugin of a replay. Missing in older copies of the package. */
   replay?(request: ReplayRequest): Promise<Plugin>;
-  /** Gives an ensemble without a name this one. Missing in older copies of the package. */
+  /** Sets the name of an ensemble without a name. Missing in older copies of the package. */
   nameIfNone?(name: string): void;
   /** Returns the bindings and taps of the kernel's plugins. */
   describe(): Promise<KernelDescription>;

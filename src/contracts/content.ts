@@ -101,7 +101,7 @@ export interface AttachmentOptions extends AttachmentLimits {
 }
 
 /**
- * The media types that a model accepts beside text. A field that is absent is not checked. `*` in
+ * The media types that a model accepts in addition to text. An absent field is not checked. `*` in
  * place of a subtype accepts all subtypes.
  */
 export interface PartSupport {

@@ -5,15 +5,15 @@ import type { RunInfo } from "./run-info.js";
 import type { Source } from "./tool-result.js";
 import type { Awaitable } from "./types.js";
 
-/** What a page shows of a tool call. */
+/** The parts of a tool call that a page shows. */
 export interface ToolCallView {
   /** Input and output are not for pages. */
   readonly private: boolean;
   /** The title of the tool. */
   readonly title?: string | undefined;
-  /** The input without secrets, where it had some. */
+  /** The input without secrets. Present if it contained secrets. */
   readonly input?: unknown;
-  /** The structured result, or the text without secrets where it had some. Absent: the text. */
+  /** The structured result, or the text without secrets if it contained secrets. Absent: the text. */
   readonly output?: unknown;
   /** A person refused the call. */
   readonly denied?: true | undefined;
@@ -34,7 +34,7 @@ export type ThreadMessage = {
   readonly view?: ToolCallView | undefined;
 } & Exclude<ChatMessage, { readonly role: "system" }>;
 
-/** How a turn ended. Only turns that are kept after a failure are not `completed`. */
+/** The end of a turn. Only turns that are kept after a failure are not `completed`. */
 export type TurnStatus = "completed" | "failed" | "cancelled";
 
 /** A turn as it is stored: JSON. */
@@ -66,7 +66,7 @@ export interface ThreadSummary {
   readonly at: string;
 }
 
-/** What a store knows of a thread without its turns. */
+/** The data of a thread without its turns. */
 export interface ThreadHead {
   readonly id: string;
   readonly owner?: string | undefined;
@@ -162,7 +162,7 @@ export interface ConversationStore {
   close?(): Promise<void>;
 }
 
-/** What a window policy chooses from. */
+/** The input of a window policy. */
 export interface WindowInput {
   readonly head: ThreadHead;
   /** Reads from the store, as `ConversationStore.read`. */
@@ -177,10 +177,10 @@ export interface WindowInput {
   warn(message: string): void;
 }
 
-/** What to summarize. */
+/** A request for a summary. */
 export interface SummaryRequest {
   readonly turns: readonly StoredTurn[];
-  /** The summary of the turns before. */
+  /** The summary of earlier turns. */
   readonly previous?: string | undefined;
   /** Default: the model of the turn. */
   readonly model?: ModelRef | undefined;
@@ -188,15 +188,15 @@ export interface SummaryRequest {
   readonly maxWords?: number | undefined;
 }
 
-/** The turns that a model sees, and the summary of earlier ones. A new summary is stored. */
+/** The turns that a model receives, and the summary of earlier turns. A new summary is stored. */
 export interface WindowOutput {
   readonly turns: readonly StoredTurn[];
   readonly summary?: ThreadSummary | undefined;
 }
 
 /**
- * Chooses the part of a thread that a model sees: whole turns only. Bound to
- * `Tokens.WindowPolicy`, or given to a conversation.
+ * Selects the part of a thread that a model receives: whole turns only. Bound to
+ * `Tokens.WindowPolicy`, or passed to a conversation.
  */
 export interface WindowPolicy {
   readonly name: string;
@@ -212,9 +212,9 @@ export interface TurnResult {
   readonly text: string;
   readonly agentRole: string;
   readonly finishReason: FinishReason;
-  /** What the turn added, the user's message first. */
+  /** The messages that the turn added, the user's message first. */
   readonly messages: readonly ThreadMessage[];
   readonly output: EnsembleOutput;
-  /** Why the turn failed; only with `throwOnError: false`. */
+  /** The error of a failed turn; only with `throwOnError: false`. */
   readonly error?: AgentEnsembleError | undefined;
 }

@@ -43,27 +43,27 @@ export type PromptTemplate =
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type AnyGraph = Graph<any>;
 
-/** Settings of something that an ensemble shares. */
+/** Settings of a shared task or tool. */
 export interface ShareSettings {
   /** Default: that of the task or tool. */
   readonly description?: string | undefined;
-  /** Distinguishes incompatible forms of one name while services are updated. */
+  /** Distinguishes incompatible versions of one name while services are updated. */
   readonly version?: string | undefined;
   /** Groups for `NetworkTools.tagged`. */
   readonly tags?: readonly string[] | undefined;
   /** Limit of one execution in milliseconds. Default: none. */
   readonly timeoutMs?: number | undefined;
-  /** Milliseconds for which results are kept. Default: `resultTtlMs` of the service. */
+  /** Time for which results are kept, in milliseconds. Default: `resultTtlMs` of the service. */
   readonly resultTtlMs?: number | undefined;
 }
 export type SharedTask = AnyTask | (ShareSettings & { readonly task: AnyTask });
 export type SharedTool = AnyTool | (ShareSettings & { readonly tool: AnyTool });
 
-/** When a schedule fires. Made by `Schedule.cron` or `Schedule.every`. */
+/** The planned times of a schedule. Created by `Schedule.cron` or `Schedule.every`. */
 export type ScheduleTimes =
   { readonly cron: string; readonly timezone?: string | undefined } | { readonly everyMs: number };
 
-/** A shared task that is requested at certain times. */
+/** A shared task that the service requests at planned times. */
 export interface ScheduleOptions {
   /** Unique in the ensemble: at most 64 letters, digits, `-` and `_`. */
   readonly name: string;
@@ -71,24 +71,24 @@ export interface ScheduleOptions {
   /** The name of a shared task. */
   readonly task: string;
   readonly inputs?: Inputs | undefined;
-  /** The topic that gets the result as `{ schedule, at, text, parsed }`. Default: none. */
+  /** The topic to which the result is published as `{ schedule, at, text, parsed }`. Default: none. */
   readonly broadcastTo?: string | undefined;
   /** `last`: the latest missed time is requested when the service starts. Default `none`. */
   readonly catchUp?: "none" | "last" | undefined;
-  /** `skip` (default): a time is left out while the request of the one before has no result. */
+  /** `skip` (default): a planned time is skipped while the previous request has no result. */
   readonly overlap?: "skip" | "allow" | undefined;
 }
 
-/** Which tasks of a requested run are done by all instances of a service, and in which portions. */
+/** Distributes tasks of a requested run over all instances of a service, in units. */
 export interface SpreadOptions {
   /**
-   * The tasks that are given away. `map`: the map tasks of a map-reduce. A function chooses among all planned tasks. Tasks with `context`, `memory`, `reflect`
-   * or a handler are never given away.
+   * The tasks to distribute. `map`: the map tasks of a map-reduce. A function selects among all planned tasks. Tasks with `context`, `memory`, `reflect` or a
+   * handler are never distributed.
    */
   readonly tasks: "map" | ((task: Pick<PlannedTask, "id" | "task" | "mapReduce">) => boolean);
-  /** Tasks of one unit. Default 20. */
+  /** Number of tasks in one unit. Default 20. */
   readonly size?: number | undefined;
-  /** Units in execution at once in this process. Default 4. */
+  /** Maximum number of concurrent units in this process. Default 4. */
   readonly concurrency?: number | undefined;
 }
 
@@ -98,20 +98,20 @@ export interface ServiceOptions {
   readonly shareTasks?: Readonly<Record<string, SharedTask>> | undefined;
   /** Tools that others may call, by name. Names are unique over tasks and tools. */
   readonly shareTools?: Readonly<Record<string, SharedTool>> | undefined;
-  /** Whether others may request a run of the ensemble's own tasks, as `run`. Default false. */
+  /** Whether others may request a run of the ensemble, as `run`. Default false. */
   readonly shareRun?: boolean | undefined;
-  /** Shared tasks that the service requests itself at certain times. Names are unique. */
+  /** Shared tasks that the service requests at planned times. Names are unique. */
   readonly schedules?: readonly ScheduleOptions[] | undefined;
   /**
-   * Gives tasks of requested runs to all instances, in units: see `docs/workers.md`. `maxConcurrency` limits the tasks that are given away at the same time.
-   * Default: a run is executed by one process.
+   * Distributes tasks of requested runs over all instances, in units: see `docs/workers.md`. `maxConcurrency` limits the number of distributed tasks at a time.
+   * Default: one process executes a run.
    */
   readonly spread?: SpreadOptions | undefined;
-  /** Milliseconds that requests have to end when the service stops. Default 300,000. */
+  /** Time limit of requests in execution when the service stops, in milliseconds. Default 300,000. */
   readonly drainTimeoutMs?: number | undefined;
-  /** Requests in execution at once in this process. Default 10. */
+  /** Maximum number of requests in execution in this process. Default 10. */
   readonly maxConcurrentRequests?: number | undefined;
-  /** Requests that wait; more are rejected with AT_CAPACITY. Default 1,000. */
+  /** Maximum number of waiting requests; further requests are rejected with AT_CAPACITY. Default 1,000. */
   readonly maxQueuedRequests?: number | undefined;
 }
 
@@ -119,7 +119,7 @@ export interface ServiceOptions {
 export interface EnsembleOptions extends EnsembleCallbacks, ServiceOptions {
   /** Identifies the ensemble to observers: at most 64 letters, digits, `-` and `_`. Default: none. */
   readonly name?: string | undefined;
-  /** States for observers what the ensemble does. Default: none. */
+  /** Describes the purpose of the ensemble to observers. Default: none. */
   readonly description?: string | undefined;
   /** Workers without a planned task, for delegation. */
   readonly agents?: readonly Agent[] | undefined;

@@ -302,7 +302,7 @@ export class RunCancelledError extends AgentEnsembleError {
 }
 
 /**
- * The run waits for an event that may come after the process has ended, for instance a person's decision. A tap, a tool or a handler throws it. Work in
+ * The run waits for an event that may occur after the end of the process, for example a decision on a review. A tap, a tool or a handler throws it. Work in
  * progress ends, no further task starts, and the run rejects with it. Its exit reason is SUSPENDED; the outputs so far are kept.
  */
 export class RunSuspendedError extends RunCancelledError {

@@ -2,7 +2,7 @@ import { ValidationError } from "./errors.js";
 import { canonicalRole, toolNameOf } from "./role.js";
 import { checkOptions, preview, requireOneOf, requireText } from "./validation.js";
 
-/** What a handoff has to know of an agent. */
+/** The properties of an agent that a handoff needs. */
 interface Teammate {
   readonly role: string;
   readonly tools: readonly unknown[];

@@ -4,7 +4,7 @@ import type { EnqueueReceipt } from "./network.js";
 import type { Clock } from "./runtime.js";
 import type { Awaitable, Inputs } from "./types.js";
 
-/** A request that an ingress makes from a message. */
+/** A request that an ingress creates from a message. */
 export interface IngressWork {
   /** The name of a shared task or tool; `run` for the ensemble itself. */
   readonly task: string;
@@ -12,7 +12,7 @@ export interface IngressWork {
   readonly inputs?: Inputs | undefined;
   /** Default `NORMAL`. */
   readonly priority?: WorkPriority | undefined;
-  /** Milliseconds that the execution may take, with its wait in the queue. Default: no limit. */
+  /** Time limit of the request including its wait in the queue, in milliseconds. Default: no limit. */
   readonly deadlineMs?: number | undefined;
   readonly budget?: WorkBudget | undefined;
   readonly delivery?: DeliveryOptions | undefined;
@@ -20,17 +20,17 @@ export interface IngressWork {
   readonly version?: string | undefined;
 }
 
-/** What an ingress gets of its service. */
+/** The interface of a service for an ingress. */
 export interface IngressPort {
   /** The name of the ensemble. */
   readonly ensemble: string;
   readonly clock: Pick<Clock, "now">;
-  /** The largest message in bytes. */
+  /** Maximum size of a message in bytes. */
   readonly maxMessageBytes: number;
   /**
-   * Accepts a request. `requestId` identifies the message: a message that comes again must have the
-   * same id, so that it is executed once.
-   * @throws ServiceStateError while the service takes no requests; NetworkError if the storage can't
+   * Accepts a request. `requestId` identifies the message: a repeated message must have the same
+   * id, so that it is executed once.
+   * @throws ServiceStateError while the service accepts no requests; NetworkError if the storage can't
    * be reached; RequestConflictError for a known id with other content; ValidationError for a
    * request that is invalid.
    */
@@ -39,15 +39,15 @@ export interface IngressPort {
   warn(message: string): void;
 }
 
-/** A way for messages into a service. It has `routes`, `open` or both. */
+/** A source of requests of a service. It has `routes`, `open` or both. */
 export interface Ingress {
   /** The name of the sender in requests: letters, digits, `-` and `_`. Unique in a service. */
   readonly name: string;
   /** The routes on the listener of the service, which then needs a port. */
   routes?(port: IngressPort): readonly HttpRoute[];
   /**
-   * Begins to receive messages when the service is ready. Resolves with a function that ends this;
-   * the service calls it when it stops to take requests.
+   * Starts to receive messages when the service is ready. Resolves with a function that stops this;
+   * the service calls it when it stops accepting requests.
    */
   open?(port: IngressPort): Awaitable<() => Awaitable<void>>;
 }

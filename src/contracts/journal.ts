@@ -3,43 +3,43 @@ import type { Awaitable } from "./types.js";
 import type { SavedUsage } from "./usage.js";
 
 /**
- * The state of a run that is kept. `running`: a process executes it, or did so when it died. `waiting`: it was suspended; `waitsFor` has the reason.
- * `interrupted`: its program ended in order, by disposing the kernel. `completed` includes an early exit. A run can be resumed where it is `waiting`,
- * `interrupted`, `failed` or `cancelled`, and where its process died.
+ * The status of a run in a journal. `running`: a process executes it, or its process has died. `waiting`: it was suspended; `waitsFor` has the reason.
+ * `interrupted`: its program disposed of the kernel. `completed` includes an early exit. A run can be resumed if it is `waiting`, `interrupted`, `failed`
+ * or `cancelled`, or if its process has died.
  */
 export type RunStatus =
   "running" | "waiting" | "interrupted" | "completed" | "failed" | "cancelled";
 
 /**
- * The kind of a journal entry: the accepted output of a task, the failure of one, the answer to a model call, the start of a tool call with an effect,
- * its end, a write to memory, a decision of a person, a part of a handler, another change outside, the removal of a task's earlier entries.
+ * The kind of a journal entry: the accepted output of a task, the failure of a task, the answer to a model call, the start of a tool call with an effect,
+ * its end, a memory write, a decision on a review, a step of a handler, another change outside, the removal of earlier entries of a task.
  */
 export type JournalEntryKind =
   "task" | "failed" | "call" | "intent" | "tool" | "memory" | "review" | "step" | "change" | "redo";
 
-/** One step of a run that has ended, or, of kind `intent`, one that has begun. JSON data. */
+/** A finished step of a run, or, with kind `intent`, a started step. JSON data. */
 export interface JournalEntry {
   /** Names the step by its meaning, never by its position. Unique within the run. */
   readonly key: string;
   readonly kind: JournalEntryKind;
   /** `{identity}@{attempt}` of the task that the step belongs to. */
   readonly task: string;
-  /** A hash of what was asked, to find out whether the program asks for the same. */
+  /** A hash of the request, which detects a changed program. */
   readonly hash?: string | undefined;
   /**
-   * Of kind `task`: this entry holds all that is needed of the calls of its task, so that a journal may leave out the `call`, `tool`, `intent` and `memory`
-   * entries of the same task when it hands out the entries of a run. Default false.
+   * For kind `task`: whether this entry replaces the `call`, `tool`, `intent` and `memory` entries of its task, so that a journal may omit those when it
+   * returns the entries of a run. Default false.
    */
   readonly covers?: boolean | undefined;
   /** JSON data. */
   readonly value: unknown;
 }
 
-/** An entry as it is read back. */
+/** An entry as read from a journal. */
 export interface KeptEntry extends JournalEntry {
-  /** When it was written, as an ISO instant. */
+  /** The time of the write, as an ISO instant. */
   readonly at: string;
-  /** The execution that wrote it, from 1. */
+  /** The number of the execution that wrote it, from 1. */
   readonly execution: number;
 }
 
@@ -56,16 +56,16 @@ export interface RunResult {
   /** As `EnsembleOutput.exitReason`. */
   readonly exitReason: string;
   readonly raw: string;
-  /** At most the last 1,000; the journal has the entries of all. */
+  /** At most the last 1,000 outputs. The journal has the entries of all. */
   readonly taskOutputs: readonly {
     readonly taskId: string;
     readonly agentRole: string;
     readonly raw: string;
     readonly parsed?: unknown;
   }[];
-  /** The number of outputs before those in `taskOutputs`; absent where there is none. */
+  /** The number of earlier outputs that `taskOutputs` omits. Absent if it omits none. */
   readonly omittedTaskOutputs?: number | undefined;
-  /** Totals over all executions; each call is counted once. A count is -1 where a call reported none. */
+  /** Totals over all executions; each call counts once. A count is -1 if a call reported no usage. */
   readonly metrics: {
     readonly inputTokens: number;
     readonly outputTokens: number;
@@ -75,17 +75,17 @@ export interface RunResult {
     readonly cost?: number | undefined;
     readonly currency?: string | undefined;
   };
-  /** Of the last execution, where it was not the first: what it did not have to do again. */
+  /** The usage that the last execution saved. Absent after a first execution. */
   readonly saved?: SavedUsage | undefined;
   readonly error?: KeptError | undefined;
 }
 
-/** What a run begins with. */
+/** The start data of a run. */
 export interface RunStart {
   readonly runId: string;
-  /** The name of its ensemble; `ensemble` where it has none. */
+  /** The name of its ensemble; `ensemble` if it has no name. */
   readonly ensemble: string;
-  /** As the run sees them, as JSON data. */
+  /** The inputs of the run, as JSON data. */
   readonly inputs: unknown;
   /** A hash of the inputs. */
   readonly inputsHash: string;
@@ -97,52 +97,52 @@ export interface RunStart {
 /** A run, without its entries. */
 export interface KeptRun extends RunStart {
   readonly status: RunStatus;
-  /** Of the first execution, as an ISO instant. */
+  /** The start of the first execution, as an ISO instant. */
   readonly startedAt: string;
-  /** Of the last change of the status, as an ISO instant. */
+  /** The time of the last change of the status, as an ISO instant. */
   readonly updatedAt: string;
   readonly executions: number;
-  /** Executions in a row, up to the present one, that ended with their process and left no new entry. */
+  /** The number of consecutive executions, up to the current one, that ended with their process without a new entry. */
   readonly fruitlessExecutions: number;
-  /** Tasks with an accepted output. */
+  /** The number of tasks with an accepted output. */
   readonly finishedTasks: number;
-  /** Of a run that is `waiting`: the reason, for a person. */
+  /** The reason of status `waiting`, as text for people. */
   readonly waitsFor?: string | undefined;
-  /** The process that executes it now, for a person; absent where none shows life. */
+  /** The process that executes the run, as text for people. Absent if no process renews the lease. */
   readonly owner?: string | undefined;
-  /** The reason given to `cancel`: of a run that is `cancelled`, and where the cancellation has not been carried out. */
+  /** The reason passed to `cancel`, for a `cancelled` run and for a pending cancellation. */
   readonly cancelReason?: string | undefined;
-  /** Of a run that has ended, and of one that failed or was cancelled. */
+  /** The result of an ended run, including a failed or cancelled run. */
   readonly result?: RunResult | undefined;
 }
 
-/** Which runs are listed. */
+/** A filter of a list of runs. */
 export interface RunFilter {
   readonly status?: RunStatus | undefined;
   readonly ensemble?: string | undefined;
-  /** All of them must be equal. */
+  /** All tags must be equal. */
   readonly tags?: Readonly<Record<string, string>> | undefined;
-  /** Runs whose last change is before this ISO instant. */
+  /** Selects runs whose last change is before this ISO instant. */
   readonly updatedBefore?: string | undefined;
-  /** The `next` of the page before. */
+  /** The `next` of the previous page. */
   readonly after?: string | undefined;
   /** Default 50, at most 1,000. */
   readonly limit?: number | undefined;
 }
 
-/** Runs, the newest first. `next` is missing on the last page. */
+/** A page of runs, newest first. `next` is missing on the last page. */
 export interface RunPage {
   readonly runs: readonly KeptRun[];
   readonly next?: string | undefined;
 }
 
-/** What a process asks for that wants to execute a run. */
+/** The request of a process to execute a run. */
 export interface ClaimRequest {
-  /** Kept where the run is new; else only `runId` counts. */
+  /** Stored for a new run. For an existing run only `runId` is used. */
   readonly start: RunStart;
-  /** Names the process for a person: host and process id, for instance. */
+  /** The name of the process as text for people, for example host and process id. */
   readonly owner: string;
-  /** How long the claim lasts without a renewal, in milliseconds. */
+  /** The time after which the claim expires without a renewal, in milliseconds. */
   readonly leaseMs: number;
   readonly signal: AbortSignal;
 }
@@ -150,63 +150,63 @@ export interface ClaimRequest {
 /** The right to write to a run, until another process takes it over. */
 export interface Claim {
   readonly runId: string;
-  /** Grows with each claim of the run. */
+  /** Increases with each claim of the run. */
   readonly epoch: number;
-  /** The run as it was kept before this claim, with `executions` counting this one, and without the reason of an earlier cancellation that was carried out. */
+  /** The stored run before this claim. `executions` includes this execution. The reason of a completed cancellation is removed. */
   readonly record: KeptRun;
   /**
-   * In the order in which they were written; empty for a new run. See {@link JournalEntry.covers}. `append`, `renew` and `release` may get a copy of the claim
-   * without its entries.
+   * The entries in the order of writing; empty for a new run. See {@link JournalEntry.covers}. `append`, `renew` and `release` may receive a copy of the
+   * claim without its entries.
    */
   readonly entries: readonly KeptEntry[];
 }
 
-/** How an execution ends. */
+/** The end of an execution. */
 export interface ClaimEnd {
   readonly status: Exclude<RunStatus, "running">;
   readonly waitsFor?: string | undefined;
   readonly result?: RunResult | undefined;
 }
 
-/** Whether a claim still holds. `cancelReason`: the cancellation of the run was requested. */
+/** Whether a claim is still valid. `cancelReason`: the cancellation of the run was requested. */
 export type Renewal =
   | { readonly state: "held"; readonly cancelReason?: string | undefined }
   | { readonly state: "lost" };
 
 /**
- * Where runs are kept so that they outlive their process: append-only, one sequence of entries per run. `journalContract` of `agentensemble/testing` is its
- * suite of tests. All methods reject with JournalError where the storage fails, after what the journal itself tries again.
+ * Stores runs so that they survive their process. Append-only, with one sequence of entries per run. `journalContract` of `agentensemble/testing` is the test
+ * suite. All methods reject with JournalError if the storage fails after the retries of the journal.
  */
 export interface Journal {
-  /** Shown in messages; contains no secret. */
+  /** The name for messages, without secrets. */
   readonly name: string;
   /** Whether the runs are lost when the process ends. Default false. */
   readonly isVolatile?: boolean | undefined;
   /**
-   * Takes the right to execute a run, new or kept, and hands out what is kept of it. Waits for the end of the present claim of the run, at most for the
-   * `leaseMs` of the request; the claim of a process that has died ends after its own `leaseMs` at most.
-   * @throws RunInUseError where another process executes the run; JournalError for a run that cannot be read; the signal's reason.
+   * Claims the right to execute a new or stored run. Returns the stored run and its entries. Waits for the end of the current claim, at most for the
+   * `leaseMs` of the request. The claim of a dead process expires after at most its `leaseMs`.
+   * @throws RunInUseError if another process executes the run; JournalError for an unreadable run; the signal's reason.
    */
   claim(request: ClaimRequest): Promise<Claim>;
   /**
    * Writes an entry. It is on disk when the promise resolves. An entry with a known key is ignored, except that it replaces one of kind `intent`.
    * An entry of kind `redo` removes all earlier entries of its task; their keys are unknown from then on.
-   * @throws RunFencedError where the claim was lost; nothing is written then.
+   * @throws RunFencedError if the claim was lost; nothing is written then.
    */
   append(claim: Claim, entry: JournalEntry): Promise<void>;
   /** Extends the claim by its `leaseMs`, counted from now. */
   renew(claim: Claim): Promise<Renewal>;
-  /** Ends an execution and gives up the claim. Does nothing where the claim was lost. */
+  /** Ends an execution and releases the claim. Does nothing if the claim was lost. */
   release(claim: Claim, end: ClaimEnd): Promise<void>;
 
-  /** A run, or `undefined` where none is kept. */
+  /** Returns a run, or `undefined` for an unknown id. */
   get(runId: string): Promise<KeptRun | undefined>;
   list(filter?: RunFilter): Promise<RunPage>;
-  /** All entries of a run, in the order in which they were written; empty for an unknown run. */
+  /** Returns all entries of a run in the order of writing; empty for an unknown run. */
   entries(runId: string): Promise<readonly KeptEntry[]>;
   /**
-   * Keeps a run that has not been executed yet, with entries of another run. Its status is `waiting`.
-   * @throws ValidationError for an id that is taken.
+   * Stores a run that has not been executed yet, with entries of another run. Its status is `waiting`.
+   * @throws ValidationError for an existing id.
    */
   create(start: RunStart, entries: readonly JournalEntry[], waitsFor: string): Promise<void>;
   /**
@@ -215,50 +215,50 @@ export interface Journal {
    */
   amend(runId: string, entry: JournalEntry): Promise<void>;
   /**
-   * Requests the cancellation of a run. The process that executes it sees the request at its next renewal; a run that no process executes is `cancelled` at
-   * once. Where the execution ends `waiting` or `interrupted` instead, the run is `cancelled` as well. `false` for a run that is unknown or has ended.
+   * Requests the cancellation of a run. The executing process receives the request at its next renewal. A run that no process executes is `cancelled` at
+   * once. If the execution ends as `waiting` or `interrupted` first, the run also becomes `cancelled`. Returns false for an unknown or ended run.
    */
   cancel(runId: string, reason: string): Promise<boolean>;
   /**
-   * Deletes a run with its entries and reviews. `false` for an unknown one.
+   * Deletes a run with its entries and reviews. Returns false for an unknown run.
    * @throws RunInUseError while a process executes it.
    */
   delete(runId: string): Promise<boolean>;
-  /** The inbox of the runs that are kept here. Its reviews outlive the process. */
+  /** The review store of these runs. Its reviews survive the process. */
   readonly reviews: ReviewStore;
-  /** Writes what waits and frees everything. Calls after it reject. */
+  /** Writes pending entries and releases all resources. Later calls reject. */
   close(): Promise<void>;
 }
 
-/** Seals what a journal keeps, and opens it again. Bound to `Tokens.JournalCodec`. */
+/** Encrypts and decrypts the texts of a journal. Bound to `Tokens.JournalCodec`. */
 export interface JournalCodec {
-  /** Returns printable text. `runId` must be needed for opening it, so that texts cannot be moved from one run to another. */
+  /** Returns printable text that can only be opened with the same `runId`, so that texts can't be moved to another run. */
   seal(text: string, runId: string): Awaitable<string>;
-  /** @throws JournalError where the key is unknown or the text was changed. */
+  /** @throws JournalError if the key is unknown or the text was changed. */
   open(sealed: string, runId: string): Awaitable<string>;
 }
 
-/** Runs that are kept, and what can be done with them. */
+/** Lists, changes and deletes stored runs. */
 export interface KeptRuns {
   get(runId: string): Promise<KeptRun | undefined>;
   list(filter?: RunFilter): Promise<RunPage>;
   entries(runId: string): Promise<readonly KeptEntry[]>;
   cancel(runId: string, reason?: string): Promise<boolean>;
   /**
-   * Settles a tool call in doubt of a run that no process executes: `result` is what the tool returned, `"again"` repeats the call.
+   * Settles a tool call in doubt of a run that no process executes: `result` is the result of the tool, `"again"` repeats the call.
    * @throws ValidationError for an unknown run or a call that is not in doubt; RunInUseError.
    */
   settle(runId: string, key: string, how: { readonly result: string } | "again"): Promise<void>;
   /**
-   * Keeps a new run with the entries of this one, without those of the tasks named in `from` and of all tasks that were done after the first of them.
-   * Returns its id.
+   * Stores a new run with the entries of this run, without the entries of the tasks in `from` and of all tasks that ended after the first of them.
+   * Returns the id of the new run.
    * @throws ValidationError for an unknown run or task.
    */
   fork(
     runId: string,
     o?: { readonly runId?: string | undefined; readonly from?: string | undefined },
   ): Promise<string>;
-  /** `false` for an unknown run. @throws RunInUseError */
+  /** Deletes a run. Returns false for an unknown run. @throws RunInUseError */
   delete(runId: string): Promise<boolean>;
   /** Deletes all runs that match the filter and that no process executes; returns their number. @throws ValidationError for an empty filter. */
   deleteAll(filter: Omit<RunFilter, "after" | "limit">): Promise<number>;

@@ -24,7 +24,7 @@ export interface WorkRequest {
   readonly from: string;
   /** The name of the requested ensemble. */
   readonly to: string;
-  /** `RUN`: the tasks of the ensemble itself, where it shares them. */
+  /** `RUN`: a run of the ensemble, if it shares its run. */
   readonly type: "TASK" | "TOOL" | "RUN";
   /** The name of the shared task or tool; `run` for RUN. */
   readonly task: string;
@@ -76,7 +76,7 @@ export interface WorkResponse {
   readonly result?: string | undefined;
   /** The structured output. */
   readonly parsed?: unknown;
-  /** Whether `result` was cut at the limit of the service, and `parsed` was left out. */
+  /** Whether `result` was truncated at the limit of the service, and `parsed` omitted. */
   readonly truncated?: true | undefined;
   /** The reason for the model or the caller, without secrets. */
   readonly error?: string | undefined;
@@ -89,12 +89,12 @@ export interface WorkResponse {
   readonly attempt?: number | undefined;
   /** The instance that produced the response. */
   readonly servedBy?: string | undefined;
-  /** What the execution used, one entry for each model. */
+  /** The usage of the execution, one entry for each model. */
   readonly usage?: readonly ForeignUsage[] | undefined;
   readonly [field: string]: unknown;
 }
 
-/** Where a request stands in its queue. */
+/** The state of a request in its queue. */
 export type QueueState = "QUEUED" | "LEASED" | "DONE" | "DEAD";
 
 /** Requests of a queue by state; those that are done are not counted. */
@@ -126,7 +126,7 @@ export interface DeadLetter {
   readonly reason: string;
 }
 
-/** What came of a request to accept a request. */
+/** The result of `enqueue`. */
 export interface EnqueueReceipt {
   /** `DUPLICATE`: the id is known with the same content. `FULL`: nothing was kept. */
   readonly status: "ACCEPTED" | "DUPLICATE" | "FULL";
@@ -248,7 +248,7 @@ export interface FleetLimits {
 
 /** The storage that the instances of services and their callers share. */
 export interface NetworkBackend {
-  /** Names the engine, for instance `memory`. */
+  /** The name of the storage, for example `memory`. */
   readonly name: string;
   readonly queue: RequestQueue;
   readonly results: ResultStore;

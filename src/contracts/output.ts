@@ -99,7 +99,7 @@ export interface ExecutionMetrics extends TaskMetrics {
   readonly unknownUsageCalls: number;
   /** Savings of the run's `contextFormat`; missing with JSON. */
   readonly contextFormat?: ContextFormatSavings;
-  /** What earlier executions of the run had used, and this one did not pay again; missing in a first execution, and without `durable()`. */
+  /** The usage of earlier executions that this execution did not repeat. Missing in a first execution, and without `durable()`. */
   readonly saved?: SavedUsage;
   /** One record for every attempt of every model call, in the order of their ends. */
   readonly ledger: readonly UsageRecord[];

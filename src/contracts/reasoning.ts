@@ -18,8 +18,8 @@ export function checkReasoning(what: string, reasoning: ReasoningOptions | undef
 }
 
 /**
- * Checks that a model takes the settings of its reasoning, by its `capabilities.reasoning`.
- * @throws ValidationError with the first setting that it does not take
+ * Checks that a model supports its reasoning settings, by its `capabilities.reasoning`.
+ * @throws ValidationError with the first unsupported setting
  */
 export function requireReasoning(
   description: string,

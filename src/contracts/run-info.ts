@@ -32,6 +32,6 @@ export interface RunValue {
 
 /** Options of a value of a run. */
 export interface ValueOptions<T> {
-  /** What the trace shows of the value, as `values` by the name of the token. Default: nothing. */
+  /** Returns the value for the trace, shown as `values` by the name of the token. Default: not in the trace. */
   readonly trace?: ((value: T) => unknown) | undefined;
 }

@@ -1,26 +1,26 @@
 import type { Awaitable, Inputs } from "./types.js";
 
-/** Where a task of a run stands; `waiting` means that a person is asked. */
+/** The state of a task of a run. `waiting`: it waits for a review. */
 export type WorkState = "idle" | "running" | "waiting" | "done" | "failed" | "stopped";
 
 /** One line of a run's log: an event with its number. It is JSON. */
 export interface LogEntry {
   /** Counts the entries of a run from 0 without a gap; the cursor of every reader. */
   readonly n: number;
-  /** When it happened, as an ISO instant. */
+  /** The time of the event, as an ISO instant. */
   readonly at: string;
   /** The type of the event. */
   readonly type: string;
-  /** The task, where the event belongs to one. */
+  /** The task of the event, if it belongs to one. */
   readonly taskId?: string | undefined;
-  /** The fields of the event, as JSON has them: an error is `{ name, message, code }`. */
+  /** The fields of the event as JSON: an error is `{ name, message, code }`. */
   readonly [field: string]: unknown;
 }
 
-/** What a list of runs shows. */
+/** A run in a list of runs. */
 export interface RunSummary {
   readonly runId: string;
-  /** The name of the ensemble; empty where it has none. */
+  /** The name of the ensemble; empty if it has no name. */
   readonly ensemble: string;
   readonly workflow: string;
   /** `interrupted`: its process ended before the run did. */
@@ -29,7 +29,7 @@ export interface RunSummary {
   readonly exitReason?: string | undefined;
   readonly startedAt: string;
   readonly endedAt?: string | undefined;
-  /** The number of the last entry of the log; -1 where there is none. */
+  /** The number of the last entry of the log; -1 for an empty log. */
   readonly n: number;
   readonly inputs: Inputs;
   readonly tags: Readonly<Record<string, string>>;
@@ -52,13 +52,13 @@ export interface RunSummary {
   };
   /** Whether later runs of the ensemble are compared with it. */
   readonly baseline?: boolean | undefined;
-  /** The process that reported the run, where it is another one than that of the dashboard. */
+  /** The process that reported the run, if it is not the process of the dashboard. */
   readonly process?: string | undefined;
   /** Whether that process is not connected now. */
   readonly isAway?: boolean | undefined;
 }
 
-/** Which runs a list has: those that fit everything that is given, newest first. */
+/** A filter of a list of runs. A run must match all fields. Newest first. */
 export type RunQuery = {
   /**
    * `from` and `to`: ISO instants of the start. `text`: anywhere in what a summary shows. `before`: the `next` of the page before.
@@ -67,13 +67,13 @@ export type RunQuery = {
 } & {
   /** `true`: only runs that are baselines. */
   readonly baseline?: boolean | undefined;
-  /** All of them. */
+  /** All tags must be equal. */
   readonly tags?: Readonly<Record<string, string>> | undefined;
   /** Default 50. */
   readonly limit?: number | undefined;
 };
 
-/** Sums of all runs that fit a query, on all pages. */
+/** Sums over all runs that match a query, on all pages. */
 export interface RunSums {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -89,7 +89,7 @@ export interface RunSums {
   readonly states: Readonly<Partial<Record<RunSummary["state"], number>>>;
 }
 
-/** What people do on the dashboard. */
+/** An action of a user of the dashboard. */
 export type AuditAction =
   | "start"
   | "again"
@@ -106,11 +106,11 @@ export type AuditAction =
   | "report"
   | "sign-in-failed";
 
-/** What a person did on the dashboard, or tried to do. */
+/** A record of an action, or of an attempted action, on the dashboard. */
 export interface AuditEntry {
   /** An ISO instant. */
   readonly at: string;
-  /** The name of the person; the address of a client that is not known. */
+  /** The name of the user; the address of an unknown client. */
   readonly user: string;
   /**
    * `export`: a file was downloaded. `baseline`: a run became the baseline of its ensemble, or
@@ -130,7 +130,7 @@ export interface AuditPage {
   readonly next?: string | undefined;
 }
 
-/** Where the logs and summaries of runs are kept. All texts it is given are redacted. */
+/** Stores the logs and summaries of runs. All texts that it receives are redacted. */
 export interface RunStore {
   /** Adds entries to the end of a log, in order. */
   append(runId: string, entries: readonly LogEntry[]): Awaitable<void>;

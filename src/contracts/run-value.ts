@@ -9,7 +9,7 @@ class GivenValue implements RunValue {
   private constructor(
     readonly token: unknown,
     readonly value: unknown,
-    /** What the trace shows. */
+    /** The value in the trace. */
     readonly traced: (() => unknown) | undefined,
   ) {
     Object.freeze(this);
@@ -52,7 +52,7 @@ export function runValue<T>(
   return GivenValue.of(token, value, options);
 }
 
-/** What traces show of the values of a run, by the name of the token. */
+/** The values of a run in traces, by the name of the token. */
 export type TracedValues = ReadonlyMap<string, () => unknown>;
 
 /** Where a run finds them. */

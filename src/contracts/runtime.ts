@@ -21,6 +21,6 @@ export interface Clock {
 /** The source of ids. Bind another one for tests and replay. */
 export interface IdGenerator {
   next(use?: IdUse): string;
-  /** Takes back the id of a run that was refused before it began. A replay gives it to the next run. */
+  /** Releases the id of a run that was refused before its start. A replay uses it for the next run. */
   giveBack?(id: string): void;
 }

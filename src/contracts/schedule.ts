@@ -5,7 +5,7 @@ import { checkOptions, preview, requireDuration, requireText } from "./validatio
 /** When a schedule fires. Made by `Schedule.cron` or `Schedule.every`. */
 export type Schedule = ScheduleTimes;
 
-/** Makes the times of a schedule. */
+/** Creates the planned times of a schedule. */
 export const Schedule = Object.freeze({
   /**
    * At the times of a cron expression with five fields, or six with seconds first. Needs the package

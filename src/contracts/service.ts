@@ -19,39 +19,39 @@ export interface StartOptions {
   readonly backend?: NetworkBackend | undefined;
   /** Whether the whole ensemble is shared as `run`. Default: `shareRun` of the ensemble. */
   readonly shareRun?: boolean | undefined;
-  /** Default: no HTTP listener. 0 takes a free port. */
+  /** The port of the HTTP listener. 0 selects a free port. Default: no listener. */
   readonly port?: number | undefined;
   /** Whether the processes of one `node:cluster` share the port. They need a backend for several processes. Default false. */
   readonly sharesPort?: boolean | undefined;
   /** Default `127.0.0.1`. An address that other machines reach requires `callers`. */
   readonly host?: string | undefined;
-  /** Tokens by the name of the caller. Default: none is asked for. */
+  /** Tokens by the name of the caller. Default: no token is required. */
   readonly callers?: Readonly<Record<string, string | CallerOptions>> | undefined;
   /**
    * Authenticates requests instead of `callers`. An operator may also drain the service, and read
-   * and redrive dead letters. Default: `callers`; without them every request of this machine is one
-   * of an operator.
+   * and redrive dead letters. Default: `callers`; without them every request from this machine has
+   * the role `operator`.
    */
   readonly authenticate?: Authenticate | undefined;
   /** Further names of this host. Required for `0.0.0.0` and `::`. */
   readonly allowedHosts?: readonly string[] | undefined;
-  /** The address under which others reach the service, for instance behind a proxy. */
+  /** The public address of the service, for example behind a proxy. */
   readonly publicUrl?: string | undefined;
-  /** Whether everybody may read the agent card, or callers only. Default `public`. */
+  /** Whether all clients may read the agent card (`public`), or callers only. Default `public`. */
   readonly card?: "public" | "private" | undefined;
-  /** Ways for messages into the service, for instance `webhook()` of `agentensemble/network`. */
+  /** Sources of further requests, for example `webhook()` of `agentensemble/network`. */
   readonly ingress?: readonly Ingress[] | undefined;
-  /** How results are sent whose request has the delivery `WEBHOOK`. Default: they are refused. */
+  /** Settings for requests with the delivery `WEBHOOK`. Default: such requests are refused. */
   readonly webhooks?: WebhookOptions | undefined;
-  /** Limits of the requests that are executed. Default: `maxConcurrentRequests` of the ensemble, in each process. */
+  /** Limits of requests in execution. Default: `maxConcurrentRequests` of the ensemble, in each process. */
   readonly queue?: QueueLimits | undefined;
   /** Milliseconds after which a request without renewal is delivered again. Default 30,000. */
   readonly leaseMs?: number | undefined;
   /** Deliveries of a request before it becomes a dead letter. Default 5. */
   readonly maxAttempts?: number | undefined;
-  /** Milliseconds for which ids are known and results are kept. Default 86,400,000. */
+  /** Time for which request ids and results are kept, in milliseconds. Default 86,400,000. */
   readonly resultTtlMs?: number | undefined;
-  /** Largest request in bytes. Default 1 MiB. Results are cut at 16 MiB. */
+  /** Maximum size of a request in bytes. Default 1 MiB. Results are truncated at 16 MiB. */
   readonly maxMessageBytes?: number | undefined;
   /** Whether SIGTERM and SIGINT stop the service. Default true. */
   readonly signals?: boolean | undefined;
@@ -78,7 +78,7 @@ interface OfRequest {
   readonly from: string;
   readonly attempt: number;
 }
-/** What happens in a service. The runs have their own events, with the request's id as `runId`. */
+/** An event of a service. The events of its runs are separate, with the request's id as `runId`. */
 export type ServiceEvent = ServiceEventBase &
   (
     | { readonly type: "service_state"; readonly state: ServiceState }

@@ -59,7 +59,7 @@ export class MemoryConflictError extends AgentEnsembleError {
 
 /** A store of the dashboard's runs could not be read or written. `cause` is the reason. */
 export class RunStoreError extends AgentEnsembleError {
-  /** Whether the run takes no changes, so that a repetition fails too. */
+  /** Whether the run is read-only, so that a repetition fails too. */
   readonly isReadOnly: boolean;
   constructor(
     message: string,
@@ -207,7 +207,7 @@ export type FetchFailure =
   "timeout" | "connection" | "too_large" | "bad_response" | "content_type" | "redirect";
 
 /**
- * An allowed HTTP request failed. Responses with an error status are no failure: they are returned.
+ * An allowed HTTP request failed. Responses with an error status are not failures: they are returned.
  */
 export class FetchError extends AgentEnsembleError {
   readonly reason: FetchFailure;

@@ -99,7 +99,7 @@ export function revisedValue(schema: OutputSchema<unknown>, raw: string): unknow
   const checked = checkValueNow(schema, value);
   if (checked === undefined)
     throw new ValidationError(
-      "replace({ raw }) needs `parsed` beside it where the task's schema validates asynchronously",
+      "replace({ raw }) also needs `parsed` if the schema of the task validates asynchronously",
     );
   if (checked.ok) return checked.value;
   throw new ValidationError(

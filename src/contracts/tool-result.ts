@@ -10,7 +10,7 @@ export interface Source {
   readonly mediaType?: string | undefined;
 }
 
-/** What a tool returns beside its text and its structured value. */
+/** The additional data of a tool result, besides its text and its structured value. */
 export interface ToolResultExtra {
   /** Images and files for the model. */
   readonly parts?: readonly ContentPart[] | undefined;
@@ -32,7 +32,7 @@ export class ToolResult {
   readonly errorMessage: string | undefined;
   /** The structured form of the output, for listeners and the trace. Not sent to the model. */
   readonly structured: unknown;
-  /** Images and files for the model, beside the text. */
+  /** Images and files for the model, in addition to the text. */
   readonly parts: readonly ContentPart[];
   /** Where the output comes from, for pages. Not sent to the model. */
   readonly sources: readonly Source[];

@@ -268,7 +268,7 @@ export function checkTools(prefix: string, tools: readonly unknown[]): void {
       throw new ValidationError(`${prefix} at index ${index} (${kind}) is no tool`, {
         hint:
           typeof entry === "function"
-            ? `A function that makes a tool has to be called: ${entry.name === "" ? "makeTool" : entry.name}(...).`
+            ? `Call the function that creates the tool: ${entry.name === "" ? "makeTool" : entry.name}(...).`
             : "Make it with tool({ name, description, execute }), or pass an object with name, description and execute.",
       });
     }

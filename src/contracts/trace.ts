@@ -379,7 +379,7 @@ export interface ExecutionTrace {
   readonly totalCostEstimate?: CostEstimate | undefined;
   /** The id of the run in a tracing system (OpenTelemetry); missing if none is in use. */
   readonly traceId?: string | undefined;
-  /** What `runValue(token, value, { trace })` shows, by the name of the token; missing without. */
+  /** The results of `trace` of `runValue(token, value, { trace })`, by the name of the token. Missing without such values. */
   readonly values?: Readonly<Record<string, unknown>> | undefined;
   readonly metadata: Readonly<Record<string, unknown>>;
   /** Pretty-printed JSON: instants as ISO-8601, durations as `PT..S`. */

@@ -1,7 +1,7 @@
 import type { EnsembleEvent } from "./events.js";
 import type { Awaitable } from "./types.js";
 
-/** One part of a stream for a page: JSON, with the fields that the protocol has for its `type`. */
+/** One part of a stream for a page: JSON, with the fields that the protocol defines for its `type`. */
 export interface UIChunk {
   readonly type: string;
   readonly [field: string]: unknown;
@@ -13,50 +13,50 @@ export interface UITask {
   readonly agentRole: string;
 }
 
-/** What of a run a page sees. */
+/** Options that select the parts of a run that a page receives. */
 export interface UIStreamOptions {
   /**
-   * Whose text, reasoning and tool calls are shown. `answer` (default): those of the task whose output is the run's: the last one of SEQUENTIAL and PARALLEL,
-   * the manager of HIERARCHICAL; where only the end of the run shows which it is, the final text in one piece. `all`: those of every agent, and partial
-   * outputs. A function: those of the tasks for which it returns true when they begin.
+   * The tasks whose text, reasoning and tool calls are sent. `answer` (default): the task whose output is the output of the run, which is the last task of
+   * SEQUENTIAL and PARALLEL and the manager of HIERARCHICAL; if this is known only at the end of the run, the final text is sent in one piece. `all`: all
+   * tasks, with partial outputs. A function: the tasks for which it returns true at their start.
    */
   readonly text?: "answer" | "all" | ((task: UITask) => boolean) | undefined;
-  /** Whether reasoning is shown. Default true. */
+  /** Whether reasoning is sent. Default true. */
   readonly reasoning?: boolean | undefined;
-  /** Whether states of tasks, delegations, reviews and the budget are shown, as data parts. Default true. */
+  /** Whether states of tasks, delegations, reviews and the budget are sent as data parts. Default true. */
   readonly data?: boolean | undefined;
   /** Tool calls with input and output (`full`, the default), without both (`names`), or not at all (`none`). */
   readonly tools?: "full" | "names" | "none" | undefined;
-  /** The id of the message. Default: the id of the run with `-a` behind it. */
+  /** The id of the message. Default: the id of the run with the suffix `-a`. */
   readonly messageId?: string | undefined;
   /** Returns metadata for the message; called with each event. `undefined` adds none. */
   readonly metadata?: ((event: EnsembleEvent) => unknown) | undefined;
-  /** Returns the text of an error that a page is shown. Default: `An error occurred. (AE_...)`. */
+  /** Returns the text of an error for the page. Default: `An error occurred. (AE_...)`. */
   readonly onError?: ((error: Error) => string) | undefined;
-  /** What happens to the run when the reader leaves. Default `cancel`. */
+  /** Whether the run is cancelled or finished when the reader disconnects. Default `cancel`. */
   readonly onDisconnect?: "cancel" | "finish" | undefined;
-  /** Ends the response, with `finish`, where everything that is left waits for a person; the run goes on. Default false. */
+  /** Whether the response ends, with `finish`, as soon as the run only waits for reviews; the run continues. Default false. */
   readonly endAtApproval?: boolean | undefined;
 }
 
-/** Keeps streams so that a reader can come back. */
+/** Stores streams so that a reader can reconnect. */
 export interface StreamStore {
   /** Adds parts; `n` is the number of the first one, counted from 0 without gaps. */
   append(streamId: string, n: number, chunks: readonly UIChunk[]): Awaitable<void>;
   /**
-   * Returns the parts from number `from` on and waits for more until the stream has ended, or until `signal` aborts. `undefined` for a stream that is not
-   * known, or not any more.
+   * Returns the parts from number `from` on, and waits for further parts until the stream has ended or `signal` aborts. Returns `undefined` for an unknown or
+   * removed stream.
    */
   read(
     streamId: string,
     from: number,
     signal: AbortSignal,
   ): Awaitable<AsyncIterable<{ readonly n: number; readonly chunk: UIChunk }> | undefined>;
-  /** No more parts follow. */
+  /** Ends a stream: no more parts follow. */
   end(streamId: string): Awaitable<void>;
 }
 
-/** A message as pages of the AI SDK have it. */
+/** A message in the format of the AI SDK for pages. */
 export interface UIMessageLike {
   readonly id: string;
   readonly role: "user" | "assistant" | "system";
@@ -64,5 +64,5 @@ export interface UIMessageLike {
   readonly metadata?: unknown;
 }
 
-/** What of an answer a page shows, as in a stream. */
+/** Options that select the parts of an answer that a page receives, as in a stream. */
 export type UIMessagesOptions = Pick<UIStreamOptions, "reasoning" | "tools">;

@@ -7,7 +7,7 @@ export interface WebhookOptions {
    * must be public, and their ports 80 or 443, unless `allow` names them.
    */
   readonly hosts: readonly string[];
-  /** What is allowed although it is not public. Default: none. */
+  /** Allowed addresses that are not public. Default: none. */
   readonly allow?:
     | {
         /** Names, with or without a port: `intranet.example`, `localhost:8080`. */

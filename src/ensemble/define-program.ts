@@ -77,7 +77,7 @@ function programEnsemble(
     return Ensemble.ofInputs({ name: key, ...(plugins !== undefined && { plugins }) }, entry);
   if (typeof (entry as Partial<ProgramEnsemble> | undefined)?.start !== "function")
     throw new ValidationError(
-      `defineProgram() ensembles.${key} must be an Ensemble, or a function that makes one, got: ${preview(entry)}`,
+      `defineProgram() ensembles.${key} must be an Ensemble, or a function that returns one, got: ${preview(entry)}`,
     );
   if (entry.name !== undefined && entry.name !== key)
     throw new ValidationError(

@@ -82,7 +82,7 @@ function checkReviewer(task: AnyTask, run: HookRun, problems: Problems): void {
     problems.add(
       "docs/review.md",
       new ReviewUnavailableError(
-        `Task '${task.description}' asks for a review, but nobody can answer it`,
+        `Task '${task.description}' needs a review, but no reviewer can answer it`,
       ),
     );
   const agents = task.agent === undefined ? [task] : withSuccessors([task.agent]);

@@ -48,7 +48,7 @@ function problemOfMix(o: EnsembleOptions): string | undefined {
   if (phases.length > 0 && tasks.length > 0)
     return "An ensemble can't have both `tasks` and `phases`. Put all tasks into phases, or list them without phases.";
   if (phases.length > 0 && loops.length > 0)
-    return "An ensemble can't have both `loops` and `phases`. Use loops beside `tasks`, or phases alone.";
+    return "An ensemble can't have both `loops` and `phases`. Use loops together with `tasks`, or phases alone.";
   return loops.length > 0 && workflow === "HIERARCHICAL"
     ? "Workflow.HIERARCHICAL does not support Loop nodes. Use Workflow.SEQUENTIAL or Workflow.PARALLEL when declaring loops."
     : undefined;

@@ -53,7 +53,7 @@ function formOfType(type: InputSchema<unknown>): JsonSchema {
   } catch (cause) {
     throw new ValidationError(
       `The Ensemble inputType could not be converted to JSON Schema: ${messageOf(cause)}`,
-      { cause, hint: "Write one beside it: { schema, jsonSchema }." },
+      { cause, hint: "Pass the JSON Schema too: { schema, jsonSchema }." },
     );
   }
 }

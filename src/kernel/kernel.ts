@@ -19,7 +19,7 @@ export interface KernelInternals {
   readonly hub: EventHub;
   /** Runs in progress. Each value cancels its run and waits for its end. */
   readonly runs: Set<() => Promise<void>>;
-  /** Returns a value shared by all runs of this kernel. Makes it at first use. */
+  /** Returns a value shared by all runs of this kernel. Creates it at first use. */
   shared<T>(token: Token<T>, make: () => T): T;
   booted(): boolean;
   /** Whether this plugin, or one of this name, is there. */
@@ -92,7 +92,7 @@ export class Kernel implements KernelApi {
     for (const plugin of o.plugins ?? []) this.use(plugin);
   }
 
-  /** @throws ValidationError after boot, for a taken name, or for a value that is not a plugin. */
+  /** @throws ValidationError after boot, for a name in use, or for a value that is not a plugin. */
   use(plugin: Plugin): this {
     checkPlugin(plugin);
     if (this.#booting !== undefined || this.#disposing !== undefined) {

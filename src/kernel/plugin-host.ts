@@ -21,7 +21,7 @@ const PLUGIN_FIELDS = ["name", "dependsOn", ...STEPS];
 export function checkPlugin(plugin: Plugin): void {
   if (typeof plugin !== "object" || plugin === null) {
     const hint =
-      typeof plugin === "function" ? "A function that makes a plugin has to be called." : undefined;
+      typeof plugin === "function" ? "Call the function that creates the plugin." : undefined;
     throw new ValidationError(`A plugin must be an object with a name, got: ${preview(plugin)}`, {
       hint,
     });

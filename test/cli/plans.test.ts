@@ -132,7 +132,7 @@ export default new Ensemble({
       "Task 'Write about {topic}' has no usable model",
       "OPENAI_API_KEY",
       "acme is closed",
-      "Task 'Write about {topic}' asks for a review, but nobody can answer it",
+      "Task 'Write about {topic}' needs a review, but no reviewer can answer it",
       "Tool 'pay' requires approval",
       "Traces can't be written to the folder",
     ])

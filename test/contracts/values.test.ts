@@ -64,7 +64,7 @@ describe("Agent", () => {
       new Agent({ role: "r", goal: "g", tools: [function clockTool() {} as never] });
     expect(forgotten)
       .to.throw(ValidationError)
-      .with.property("hint", "A function that makes a tool has to be called: clockTool(...).");
+      .with.property("hint", "Call the function that creates the tool: clockTool(...).");
   });
 
   it("checks in the order of the specification", () => {

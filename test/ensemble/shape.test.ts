@@ -35,7 +35,7 @@ describe("an ensemble's shape", () => {
     [
       "phases beside loops",
       { phases: [phase()], loops: [loop()] },
-      "An ensemble can't have both `loops` and `phases`. Use loops beside `tasks`, or phases alone.",
+      "An ensemble can't have both `loops` and `phases`. Use loops together with `tasks`, or phases alone.",
     ],
     [
       "loops in HIERARCHICAL",

@@ -270,7 +270,7 @@ describe("a scorer of autoevals", () => {
   it("without a score is an error with its reason, or with a default reason", async () => {
     const failed = scored(gives({ score: null, metadata: { error: "no key" } }), "a");
     refuses(await rejection(failed), "AE_SCORE", "no key");
-    refuses(await rejection(scored(gives({}), "a")), "AE_SCORE", "It gave no score");
+    refuses(await rejection(scored(gives({}), "a")), "AE_SCORE", "It returned no score");
   });
 
   it("has the rationale as reason, and a name where the function has none", async () => {
@@ -360,7 +360,7 @@ describe("judges with edge cases", () => {
     expect(result.cases[0]?.trials[0]?.scores["judge"]).to.include({ value: 0, reason: "" });
     expect(JSON.stringify(model.requests[0]?.messages)).to.not.contain("<expected");
     const silent = await evaluate({ ...one, scorers: [strict] });
-    expect(silent.problems[0]?.message).to.contain("The judge gave no grade: (nothing)");
+    expect(silent.problems[0]?.message).to.contain("The judge returned no grade: (nothing)");
   });
 
   it("are calibrated with labels only", async () => {
@@ -483,7 +483,7 @@ describe("what is missing", () => {
   it("is answered once more: a judge whose answer only looks like JSON", async () => {
     const model = new ScriptedModel(["{grade: good}", '} {"grade": "fair"']);
     const result = await evaluate({ ...one, scorers: [judge({ rubric: "Clear", model })] });
-    expect(result.problems[0]?.message).to.contain("The judge gave no grade");
+    expect(result.problems[0]?.message).to.contain("The judge returned no grade");
     expect(model.requests.length).to.equal(2);
   });
 });

@@ -141,7 +141,7 @@ describe("plugins", () => {
     const uncalled = (): Kernel => new Kernel({ plugins: [() => traced([], "a")] });
     expect(uncalled)
       .to.throw(ValidationError)
-      .with.property("hint", "A function that makes a plugin has to be called.");
+      .with.property("hint", "Call the function that creates the plugin.");
     for (const plugin of [
       undefined,
       null,

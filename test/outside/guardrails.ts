@@ -19,9 +19,9 @@ async function refusalOf({ ask }: Judge, signal: AbortSignal): Promise<Refusal |
     const verdict: unknown = await ask(signal);
     const { ok, reason } = Object(verdict) as { readonly ok?: unknown; readonly reason?: unknown };
     if (verdict === true || ok === true) return undefined;
-    if (verdict === false) return { reason: "the guardrail gave no reason" };
+    if (verdict === false) return { reason: "the guardrail returned no reason" };
     if (ok === false)
-      return { reason: typeof reason === "string" ? reason : "the guardrail gave no reason" };
+      return { reason: typeof reason === "string" ? reason : "the guardrail returned no reason" };
     const form = "it must return true, false, { ok: true } or { ok: false, reason }";
     return { reason: `the guardrail returned ${JSON.stringify(verdict)}; ${form}` };
   } catch (cause) {

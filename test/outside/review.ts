@@ -47,7 +47,7 @@ class Gate implements ReviewGate {
 
   async ask(question: ReviewQuestion, asker: ReviewAsker): Promise<Decision> {
     const { run, taskId, agentRole } = asker;
-    if (!this.canAsk(run)) throw new ReviewUnavailableError("Nobody can answer the review");
+    if (!this.canAsk(run)) throw new ReviewUnavailableError("No reviewer can answer the review");
     const clock = run.get(Tokens.Clock);
     const startedMs = clock.monotonicMs();
     const request = this.#request(question, asker, clock.now());
@@ -174,7 +174,7 @@ async function before(call: TaskCall): Promise<void> {
   const isAsked = beforeReview?.mode === "REQUIRED";
   if (!isAsked && !mayBeReviewed(call)) return;
   if (call.run.find(Tokens.ReviewGate)?.canAsk(call.run) !== true)
-    throw new ReviewUnavailableError(`Nobody can answer the review of '${description}'`);
+    throw new ReviewUnavailableError(`No reviewer can answer the review of '${description}'`);
   const about = { taskDescription: description, taskOutput: "", key: "before" };
   if (isAsked) await ask(call, { ...beforeReview, ...about, timing: "BEFORE_EXECUTION" });
 }

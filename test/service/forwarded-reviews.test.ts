@@ -161,7 +161,7 @@ describe("a review of a service that is forwarded to the caller", () => {
   it("is refused before the request where nobody at the caller can answer", async () => {
     const backend = NetworkBackend.inMemory();
     const { text } = await served({ backend });
-    expect(text).to.match(/Nobody can answer the reviews of ensemble 'kitchen'/);
+    expect(text).to.match(/No reviewer can answer the reviews of ensemble 'kitchen'/);
     expect((await backend.queue.depth("kitchen")).queued).to.equal(0);
   });
 

@@ -59,7 +59,7 @@ const NO_IDS: readonly string[] = Object.freeze([]);
 const NO_NAMES: ReadonlySet<string> = new Set();
 
 /**
- * Makes a run's plan: ids, context, filled templates. Calls no model. Fills none without `inputs`.
+ * Creates the plan of a run: ids, context, filled templates. Calls no model. Without `inputs`, fills no template.
  * @throws ValidationError, or PromptTemplateError that names every missing variable of all tasks.
  */
 export function createPlan(

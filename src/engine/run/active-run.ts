@@ -117,7 +117,7 @@ export class ActiveRun {
   readonly reviews: ReviewRecord[] = [];
   /** The id of the run in a tracing system. */
   traceId: string | undefined;
-  /** What earlier executions of the run had used. */
+  /** The usage of earlier executions of the run. */
   saved: SavedUsage | undefined;
   /** The run as taps see it. */
   readonly info: HookRun;

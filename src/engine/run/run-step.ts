@@ -182,7 +182,7 @@ function checkResult(workflow: WorkflowExecutor, result: unknown): void {
   )
     return;
   throw new PluginError(
-    `Workflow '${workflow.name}' must return { raw, taskOutputs } with outputs that runTask() gave it, got: ${preview(result)}`,
+    `Workflow '${workflow.name}' must return { raw, taskOutputs } with outputs of runTask(), got: ${preview(result)}`,
     {
       plugin: workflow.name,
       hook: "execute",

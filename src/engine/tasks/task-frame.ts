@@ -16,7 +16,7 @@ export interface TaskIdentity {
   readonly parentTaskId?: string;
 }
 
-/** Keeps the data of a running attempt. Gateways take it; the scope shows it to executors. */
+/** Holds the data of a running attempt. Gateways receive it; the scope exposes it to executors. */
 export class TaskFrame {
   /** Number of uses of each tool call id in this attempt. */
   #uses: Map<string, number> | undefined;

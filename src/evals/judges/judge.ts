@@ -139,7 +139,7 @@ export async function verdictOfModel({
     if (found !== undefined) return { choice: found, reason: asText(fields?.["reason"]) };
     if (attempt === 2)
       throw new ScoreError(
-        `The judge gave no ${field}: ${preview(message.content.trim() || "(nothing)")}`,
+        `The judge returned no ${field}: ${preview(message.content.trim() || "(nothing)")}`,
         "judge",
       );
     const correction = `That has no "${field}" of ${choices.join(", ")}. Answer with JSON only: {"reason": "...", "${field}": "..."}`;

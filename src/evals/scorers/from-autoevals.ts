@@ -40,7 +40,7 @@ export function fromAutoevals(
       expected: expected === undefined ? undefined : textOfOutput(expected),
     });
     if (found.score === null || found.score === undefined)
-      throw new ScoreError(asText(found.metadata?.["error"]) || "It gave no score", "score");
+      throw new ScoreError(asText(found.metadata?.["error"]) || "It returned no score", "score");
     const reason = asText(found.metadata?.["rationale"]);
     return {
       value: found.score,

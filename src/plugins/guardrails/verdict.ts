@@ -35,7 +35,7 @@ async function runGuardrail(
 
 function verdictOf(answer: unknown): RefusalReason | undefined {
   if (answer === true) return undefined;
-  if (answer === false) return { reason: "the guardrail gave no reason" };
+  if (answer === false) return { reason: "the guardrail returned no reason" };
   const { ok, reason } =
     typeof answer === "object" && answer !== null
       ? (answer as { readonly ok?: unknown; readonly reason?: unknown })
@@ -46,7 +46,7 @@ function verdictOf(answer: unknown): RefusalReason | undefined {
       reason:
         typeof reason === "string" && reason.trim() !== ""
           ? reason
-          : "the guardrail gave no reason",
+          : "the guardrail returned no reason",
     };
   return {
     reason: `the guardrail returned ${preview(answer)}; it must return true, false, { ok: true } or { ok: false, reason }`,

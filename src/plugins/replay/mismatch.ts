@@ -131,5 +131,5 @@ export function unused(
         : `call ${entry.iteration + 1} of task '${entry.task}'`,
     );
   const more = left.length > shown.length ? ` and ${left.length - shown.length} more` : "";
-  return `${left.length} recorded call(s) of ${recording.source} were not asked for: ${shown.join(", ")}${more}.`;
+  return `${left.length} recorded call(s) of ${recording.source} were not requested: ${shown.join(", ")}${more}.`;
 }

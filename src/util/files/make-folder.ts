@@ -37,7 +37,9 @@ export async function makeFolder(path: string): Promise<void> {
     // Another process was quicker.
     if (codeOf(cause) === "EEXIST" && (await isThere(folder))) return;
     const why =
-      codeOf(cause) === "ENOENT" ? `the system makes no folder in '${parent}'` : messageOf(cause);
+      codeOf(cause) === "ENOENT"
+        ? `the system can't create a folder in '${parent}'`
+        : messageOf(cause);
     throw new Error(`The folder '${folder}' can't be made: ${why}`, { cause });
   }
 }

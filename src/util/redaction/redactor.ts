@@ -62,7 +62,7 @@ export function createRedactor(sources: SecretSources = {}): Redactor {
     }
     return typeof result === "string"
       ? redactShapes(result)
-      : "[redacted: a secret filter gave no text]";
+      : "[redacted: a secret filter returned no text]";
   };
   return Object.freeze({
     redactText,

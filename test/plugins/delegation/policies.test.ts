@@ -145,7 +145,7 @@ describe("delegation policies", () => {
       [odd({ type: "MAYBE" }), /MAYBE/],
       [odd({ type: "MODIFY" }), /must return/],
       [odd({ type: "MODIFY", request: { ...request, priority: "URGENT" } }), /must return/],
-      [odd({ type: "REJECT" }), /gave no reason/],
+      [odd({ type: "REJECT" }), /returned no reason/],
       [() => new Promise(() => undefined), /did not decide within 20 ms/],
     ];
     for (const [policy, text] of cases) {

@@ -198,14 +198,14 @@ describe("guardrails", () => {
     for (const answer of answers) {
       it(`on ${JSON.stringify(answer) ?? "undefined"}`, async () => {
         const error = await violation(tapsOf().before(inputCall(() => answer as true)));
-        expect(error.violationMessage).to.match(/^the guardrail (returned|gave no reason)/);
+        expect(error.violationMessage).to.match(/^the guardrail returned/);
       });
     }
 
     it("on a predicate that returns false", async () => {
       const short: OutputGuardrail = ({ raw }) => raw.length < 3;
       const error = await violation(tapsOf().after(outputCall([short])));
-      expect(error.violationMessage).to.equal("the guardrail gave no reason");
+      expect(error.violationMessage).to.equal("the guardrail returned no reason");
     });
 
     it("on one that throws, with the error as the cause", async () => {

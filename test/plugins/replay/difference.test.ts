@@ -124,7 +124,7 @@ describe("the error of a replay that asks for what was not recorded", () => {
     const calls = Array.from({ length: 6 }, () => ({ task: "a", iteration: 0 }));
     expect(unused(recording({}), calls as never)).to.match(/^6 .* and 1 more\.$/);
     expect(unused(recording({}), [{ tool: "look", task: "a" }] as never)).to.equal(
-      "1 recorded call(s) of file were not asked for: tool look of task 'a'.",
+      "1 recorded call(s) of file were not requested: tool look of task 'a'.",
     );
   });
 });

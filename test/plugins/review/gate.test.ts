@@ -224,7 +224,7 @@ describe("the review gate", () => {
   });
 });
 
-describe("a review that nobody can answer", () => {
+describe("a review that no reviewer can answer", () => {
   const ways: Readonly<Record<string, EnsembleOptions>> = {
     "before a task": { tasks: [required({ review: undefined, beforeReview: Review.required() })] },
     "of a task's output": { tasks: [required()] },
@@ -244,7 +244,7 @@ describe("a review that nobody can answer", () => {
         0,
         0,
       ]);
-      expect(unavailable?.message).to.match(/^Task 'Write' .*, but nobody can answer it$/);
+      expect(unavailable?.message).to.match(/^Task 'Write' .*, but no reviewer can answer it$/);
     });
 
   it("fails the last task only where the policy asks about no other", async () => {
@@ -310,7 +310,7 @@ describe("a review that nobody can answer", () => {
     expect(output.exitReason).to.equal("COMPLETED");
     const id = of(events, "review_requested")[0]?.reviewId ?? "";
     expect(of(events, "run_warning").map(({ message }) => message)).to.deep.equal([
-      `The run waits for a review that nobody answers in this process. To answer it: acme answer ${id}`,
+      `The run waits for a review that this process can't answer. To answer it: acme answer ${id}`,
     ]);
   });
 });

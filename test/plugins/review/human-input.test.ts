@@ -72,7 +72,7 @@ describe("humanInputTool", () => {
     );
     expect(told).to.equal("No reviewer is available. Please proceed with your best judgment.");
     expect(warnings).to.deep.equal([
-      "Tool 'human_input' has nobody to ask: the run has no review handler, and nobody watches its review store",
+      "Tool 'human_input' can't ask: the run has no review handler, and its review store has no listener",
     ]);
   });
 

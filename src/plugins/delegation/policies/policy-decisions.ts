@@ -90,7 +90,9 @@ function decisionOf(answer: unknown): PolicyDecision | undefined {
     return {
       type,
       reason:
-        typeof reason === "string" && reason.trim() !== "" ? reason : "the policy gave no reason",
+        typeof reason === "string" && reason.trim() !== ""
+          ? reason
+          : "the policy returned no reason",
     };
   return type === "MODIFY" && isRequest(request) ? { type, request } : undefined;
 }

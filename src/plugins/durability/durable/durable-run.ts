@@ -180,7 +180,7 @@ export class DurableRun {
     const named = unasked.slice(0, NAMED).map(({ key }) => key);
     const more = unasked.length > NAMED ? ` and ${unasked.length - NAMED} more` : "";
     this.run.warn(
-      `${unasked.length} entries of the journal were not asked for, because the program has changed: ${named.join(", ")}${more}`,
+      `${unasked.length} entries of the journal were not requested, because the program has changed: ${named.join(", ")}${more}`,
     );
   }
 }

@@ -49,9 +49,9 @@ const HINTS: Readonly<Record<string, string>> = {
   ENOSPC: "Free some space; the store goes on working",
   EDQUOT: "Free some space; the store goes on working",
   EFBIG: "The file may not grow further: raise the limit, or evict entries earlier",
-  EACCES: "The file, its folder and the files beside it must be writable",
-  EPERM: "The file, its folder and the files beside it must be writable",
-  EROFS: "The file, its folder and the files beside it must be writable",
+  EACCES: "The file, its folder and the files next to it must be writable",
+  EPERM: "The file, its folder and the files next to it must be writable",
+  EROFS: "The file, its folder and the files next to it must be writable",
 };
 
 class FileStore implements SharedMemoryStore {

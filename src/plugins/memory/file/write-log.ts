@@ -94,7 +94,7 @@ export class WriteLog {
       await this.#file.truncate(this.#size);
       await this.#file.sync();
       warn(
-        `${this.path} ended in a record that a crash had cut off and nobody had been told was stored; its ${torn.length} bytes are in ${aside}`,
+        `${this.path} ended in a record that a crash had truncated and that was never acknowledged; its ${torn.length} bytes are in ${aside}`,
       );
     }
     if (unended) await this.append("\n");

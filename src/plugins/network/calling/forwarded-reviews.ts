@@ -36,13 +36,13 @@ export class ForwardedReviews {
   readonly #decided = new Map<string, ReviewDecision>();
   readonly #done = new Set<string>();
 
-  /** @throws ReviewUnavailableError if nobody can answer here. */
+  /** @throws ReviewUnavailableError if no reviewer can answer here. */
   constructor(parts: ForwardedReviewsParts) {
     const { run } = parts.ctx.scope;
     const gate = run.find(Tokens.ReviewGate);
     if (gate?.canAsk(run) !== true)
       throw new ReviewUnavailableError(
-        `Nobody can answer the reviews of ensemble '${parts.ensemble}', which are forwarded`,
+        `No reviewer can answer the reviews of ensemble '${parts.ensemble}', which are forwarded`,
       );
     this.#parts = parts;
     this.#gate = gate;

@@ -60,7 +60,7 @@ function checkedName(what: string, ensemble: string, name: string): string {
   const toolName = `${ensemble}__${name}`;
   if (TOOL_NAME.test(toolName)) return toolName;
   throw new ValidationError(
-    `${what} makes the tool name '${preview(toolName)}', which must be 1 to 64 letters, digits, '_' and '-'`,
+    `${what} creates the tool name '${preview(toolName)}', which must be 1 to 64 letters, digits, '_' and '-'`,
     { hint: "Share it under a shorter name." },
   );
 }

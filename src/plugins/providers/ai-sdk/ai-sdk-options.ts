@@ -69,7 +69,7 @@ function checkSpecification(model: unknown): Specification {
     throw new ValidationError(
       `aiSdk() model must be a language model of the AI SDK, got: ${preview(model)}`,
       {
-        hint: "Pass what a provider of the AI SDK makes: aiSdk(mistral('mistral-small-latest')).",
+        hint: "Pass a model of an AI SDK provider: aiSdk(mistral('mistral-small-latest')).",
       },
     );
   }

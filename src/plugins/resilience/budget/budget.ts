@@ -53,7 +53,7 @@ export class Budget {
       );
     if (this.cheaper !== undefined && typeof prices !== "function")
       throw new ValidationError(
-        "budget downgradeTo needs prices of each model, but costConfiguration gives the same rates to all",
+        "budget downgradeTo needs prices of each model, but costConfiguration has the same rates for all models",
         {
           hint: "Make costConfiguration a function of the call: it sees provider and modelId.",
         },

@@ -60,7 +60,9 @@ export function checkedEntry(found: unknown): CachedResponse {
     Array.isArray(toolCalls) &&
     toolCalls.every(isCachedCall);
   if (!sound)
-    throw new ValidationError(`The store of the cache gave what is no entry: ${preview(found)}`);
+    throw new ValidationError(
+      `The store of the cache returned an invalid entry: ${preview(found)}`,
+    );
   return found as CachedResponse; // checked above
 }
 

@@ -58,7 +58,7 @@ export class HandlerGate implements ReviewGate {
     if (signal.aborted) throw endOfWait(signal);
     if (!this.canAsk(run))
       throw new ReviewUnavailableError(
-        `Nobody can answer the review of task '${asker.taskId}' (agent '${asker.agentRole}')`,
+        `No reviewer can answer the review of task '${asker.taskId}' (agent '${asker.agentRole}')`,
       );
     const request = this.#request(question, asker);
     const clock = run.get(Tokens.Clock);
@@ -160,9 +160,7 @@ export class HandlerGate implements ReviewGate {
     if (store.isWatched() || this.#warned.has(run) || isDecidedOutside(run)) return;
     this.#warned.add(run);
     const how = store.howToAnswer?.(reviewId) ?? "its store describes how";
-    run.warn(
-      `The run waits for a review that nobody answers in this process. To answer it: ${how}`,
-    );
+    run.warn(`The run waits for a review that this process can't answer. To answer it: ${how}`);
   }
 
   #request(question: ReviewQuestion, asker: ReviewAsker): OpenRequest {
@@ -262,7 +260,9 @@ async function askInbox(store: ReviewStore, request: OpenRequest): Promise<Store
   try {
     const kept: unknown = await store.ask(request);
     if (isObject(kept)) return kept as unknown as StoredReview; // the caller checks its decision
-    throw new ReviewError(`The review store kept no review, but gave: ${preview(kept)}`);
+    throw new ReviewError(
+      `The review store did not store the review, and returned: ${preview(kept)}`,
+    );
   } catch (error) {
     throw ReviewError.isInstance(error)
       ? error

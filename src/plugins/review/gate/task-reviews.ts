@@ -65,7 +65,9 @@ function gateFor({ run, task }: TaskCall): ReviewGate {
     task.review === undefined && task.beforeReview === undefined
       ? "is to be reviewed by the ensemble's reviewPolicy"
       : "requires a review";
-  throw new ReviewUnavailableError(`Task '${taskLabel(task)}' ${wants}, but nobody can answer it`);
+  throw new ReviewUnavailableError(
+    `Task '${taskLabel(task)}' ${wants}, but no reviewer can answer it`,
+  );
 }
 
 async function askBefore(gate: ReviewGate, call: TaskCall, review: Review): Promise<void> {

@@ -127,11 +127,11 @@ class ConsoleConversation {
   /** @throws ReviewError where `onTimeout` gives no decision for a missing answer. */
   #nobody(): Decision {
     const { timeoutMs, onTimeout } = this.request;
-    this.output.write("(the input has ended: nobody can answer)\n");
+    this.output.write("(the input has ended: no answer is possible)\n");
     if (timeoutMs > 0 && onTimeout === "CONTINUE") return ReviewDecision.continue();
     if (timeoutMs > 0 && onTimeout === "EXIT_EARLY")
       return ReviewDecision.exitEarly({ timedOut: true });
-    throw new ReviewError("The console's input has ended, so nobody can answer the review", {
+    throw new ReviewError("The input of the console has ended, so the review can't be answered", {
       hint: "Run the program in a terminal, or give the review a time limit with onTimeout CONTINUE or EXIT_EARLY.",
     });
   }

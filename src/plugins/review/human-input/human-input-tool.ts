@@ -100,7 +100,7 @@ function warnOnce(warned: WeakSet<RunInfo>, { scope }: ToolContext): void {
   scope.emit({
     type: "run_warning",
     message:
-      "Tool 'human_input' has nobody to ask: the run has no review handler, and nobody watches its review store",
+      "Tool 'human_input' can't ask: the run has no review handler, and its review store has no listener",
   });
 }
 

@@ -52,7 +52,7 @@ export async function askUntilFits<T>(
     };
   }
   throw new ReviewError(`The edit of a review does not fit: ${problem}`, {
-    hint: "Edit it into the form that is asked for, or let it pass as it is.",
+    hint: "Edit the text to match the required format, or continue without a change.",
   });
 }
 

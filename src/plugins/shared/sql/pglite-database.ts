@@ -110,7 +110,9 @@ export class PgliteDatabase implements SqlDatabase {
     return new MemoryStoreError(
       `${this.name}: the lock of the folder was removed or taken over, so another process may be writing there`,
       { operation: "open" },
-      { hint: "Close this store, and see that nobody removes the .lock file beside the folder." },
+      {
+        hint: "Close this store, and make sure that no program removes the .lock file next to the folder.",
+      },
     );
   }
 }

@@ -90,7 +90,7 @@ export class DateTimeCommands {
     const now = this.#clock().now();
     if (!(now instanceof Date) || Number.isNaN(now.getTime()))
       throw new ToolConfigurationError(
-        `The clock of the datetime tool gave no time: ${preview(now)}`,
+        `The clock of the datetime tool returned no time: ${preview(now)}`,
       );
     const time = this.#temporal.Instant.fromEpochMilliseconds(now.getTime()).toZonedDateTimeISO(
       zoneId,

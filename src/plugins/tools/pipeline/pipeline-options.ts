@@ -94,7 +94,7 @@ export function checkPipelineOptions(options: ToolPipelineOptions): void {
   const alone = steps.find(({ tool }) => tool.sequential === true);
   if (sequential === false && alone !== undefined) {
     throw new ValidationError(
-      `ToolPipeline sequential must not be false: step '${alone.tool.name}' must never run beside other calls`,
+      `ToolPipeline sequential must not be false: step '${alone.tool.name}' must never run in parallel with other calls`,
     );
   }
 }

@@ -167,7 +167,7 @@ async function launch(
   const { pid, stdout, stderr } = child;
   // Without an id, the error event with the reason follows.
   if (pid === undefined || stdout === null || stderr === null)
-    return started.then(() => Promise.reject(new Error("the system gave it no process")));
+    return started.then(() => Promise.reject(new Error("the system started no process")));
   const group = new ProcessGroup(pid);
   const forget = killAtExit(group);
   feed(child, stdin);

@@ -348,7 +348,7 @@ describe("a2a(): a remote ensemble", () => {
     expect(await remote.response("r-1", AWAIT)).to.include({ result: "soup" });
   });
 
-  it("fails a request of an agent that asks for what nobody can answer", async () => {
+  it("fails a request of an agent that requests input that no reviewer can give", async () => {
     site = await foreignAgent(async (context, bus) => {
       bus.publish({ kind: "task", data: begunTask(context) });
       finish(context, bus, "Which soup?", STATE.INPUT_REQUIRED);

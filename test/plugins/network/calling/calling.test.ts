@@ -509,7 +509,7 @@ describe("the modes of NetworkTask", () => {
     expect(from({ onComplete: () => undefined })).to.throw("onComplete requires mode ASYNC");
     expect(from({ timeoutMS: 5 })).to.throw("Did you mean 'timeoutMs'?");
     expect(from({ budget: { maxTokens: 0 } })).to.throw("budget.maxTokens must be >= 1");
-    expect(() => NetworkTask.from("kitchen", "a b")).to.throw("makes the tool name");
+    expect(() => NetworkTask.from("kitchen", "a b")).to.throw("creates the tool name");
     expect(() => NetworkTask.from({} as never, "a")).to.throw("must be a name or a Remote");
   });
 });

@@ -50,7 +50,7 @@ describe("the reviews of a remote run that are forwarded", () => {
       const ctx = { scope: { run: { find: () => gate } } };
       expect(() => new ForwardedReviews({ ensemble: "team", ctx } as never)).to.throw(
         ReviewUnavailableError,
-        "Nobody can answer the reviews of ensemble 'team'",
+        "No reviewer can answer the reviews of ensemble 'team'",
       );
     }
   });

@@ -54,6 +54,8 @@ describe("a response in a cache", () => {
       { ...whole, response: { message: { ...message, toolCalls: [null] }, finishReason: "stop" } },
     ];
     for (const found of wrong)
-      expect(() => checkedEntry(found)).to.throw("The store of the cache gave what is no entry:");
+      expect(() => checkedEntry(found)).to.throw(
+        "The store of the cache returned an invalid entry:",
+      );
   });
 });

@@ -323,7 +323,7 @@ describe("ToolPipeline", () => {
       expect(new ToolPipeline(options({ sequential: true })).sequential).to.equal(true);
       expect(
         () => new ToolPipeline(options({ sequential: false, steps: [{ tool: alone }] })),
-      ).to.throw(ValidationError, "step 'alone' must never run beside other calls");
+      ).to.throw(ValidationError, "step 'alone' must never run in parallel with other calls");
     });
   });
 
