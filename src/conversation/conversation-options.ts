@@ -22,7 +22,7 @@ import {
 } from "../contracts/validation.js";
 import { checkEnsembleOptions, ENSEMBLE_OPTIONS, RUN_OPTIONS } from "../ensemble/validation.js";
 
-/** Options of ensembles that decide about tasks, or have another form here. A conversation is no service. */
+/** Options of ensembles that concern tasks or services, or that have another form here. */
 const TASK_OPTIONS = [
   ...["tasks", "phases", "loops", "graph", "workflow", "inputs", "inputType", "memory"],
   ...["parallelErrorStrategy", "maxConcurrency", "reviewPolicy", "agentSynthesizer"],
@@ -52,7 +52,7 @@ type TaskOption =
   | "managerPromptStrategy"
   | (typeof SERVICE_OPTIONS)[number];
 
-/** What happens to a turn that fails or is cancelled. */
+/** The treatment of a turn that fails or is cancelled. */
 export type OnTurnFailure = "discard" | "keep";
 
 /** Guardrails of each turn. */
@@ -63,7 +63,7 @@ export interface TurnGuardrails {
   readonly output?: readonly OutputGuardrail<string>[] | undefined;
 }
 
-/** Options of a conversation: an agent, its threads, and what ensembles take beside their tasks. */
+/** Options of a conversation: an agent, its threads, and the options of ensembles except those of tasks. */
 export interface ConversationOptions extends Omit<EnsembleOptions, TaskOption> {
   /** Answers. */
   readonly agent: Agent;
@@ -71,7 +71,7 @@ export interface ConversationOptions extends Omit<EnsembleOptions, TaskOption> {
   readonly tools?: readonly ToolLike[] | undefined;
   /** `agent` and each of these may transfer the thread to every other one. Default: their own handoffs. */
   readonly handoffs?: Handoffs | undefined;
-  /** Which agent begins a turn: the one that answered last (default), or `agent`. */
+  /** The agent that starts a turn: the agent that answered last (default), or `agent`. */
   readonly nextAgent?: "last" | "first" | undefined;
   readonly guardrails?: TurnGuardrails | undefined;
   /** Keeps the threads. Default: the container's `Tokens.ConversationStore`, else in memory. */
@@ -84,7 +84,7 @@ export interface ConversationOptions extends Omit<EnsembleOptions, TaskOption> {
   readonly memoryScopes?: readonly ScopeName[] | undefined;
   /** Whether a second turn of a thread waits (default), or is refused with `ThreadBusyError`. */
   readonly busy?: "wait" | "refuse" | undefined;
-  /** How long a turn waits for the one before, in milliseconds. Default 30,000. */
+  /** Time limit of the wait for the previous turn, in milliseconds. Default 30,000. */
   readonly busyTimeoutMs?: number | undefined;
   /** `discard` (default): a turn that fails or is cancelled leaves the thread as it was. `keep`: question and partial answer stay, marked. */
   readonly onFailure?: OnTurnFailure | undefined;

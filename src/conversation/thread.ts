@@ -46,9 +46,9 @@ export interface ResumedTurn extends TurnHandle {
   };
 }
 
-/** Which messages to return. */
+/** A selection of messages. */
 export interface MessageQuery {
-  /** At most this many turns. Default: all. */
+  /** Maximum number of turns. Default: all. */
   readonly limit?: number | undefined;
   /** Only turns before the one with this message or turn id. */
   readonly before?: string | undefined;

@@ -15,7 +15,7 @@ export interface ProgramEnsemble {
 }
 
 /**
- * Makes the ensemble of a run from its inputs, at each execution: the same for the same inputs, in
+ * Creates the ensemble of a run from its inputs, at each execution: the same for the same inputs, in
  * every process. It must have no `kernel`, `plugins` and `spread`. An error ends the run.
  */
 export type ProgramFunction = (
@@ -24,7 +24,7 @@ export type ProgramFunction = (
 
 /** Options of `defineProgram()`. */
 export interface ProgramOptions {
-  /** Names the program for people: letters, digits, `-` and `_`, at most 64. */
+  /** The display name of the program: at most 64 letters, digits, `-` and `_`. */
   readonly name: string;
   /** Ensembles, or functions that make them, by their names. An ensemble without a name gets its key. */
   readonly ensembles: Readonly<Record<string, ProgramEnsemble | ProgramFunction>>;
@@ -42,7 +42,7 @@ export interface Program extends Pick<ProgramOptions, "name" | "queues"> {
 
 /**
  * Joins ensembles to a program: the default export of a file for `agentensemble worker`, `serve` and `submit`.
- * @throws ValidationError for an unknown option, a name of another form, what is no ensemble, an invalid queue, a key that differs from the name of its
+ * @throws ValidationError for an unknown option, an invalid name, a value that is not an ensemble, an invalid queue, a key that differs from the name of its
  * ensemble, and plugins without a function.
  */
 export function defineProgram(options: ProgramOptions): Program {

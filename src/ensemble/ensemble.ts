@@ -49,7 +49,7 @@ import { validateRun } from "./validate-run.js";
 import { checkedInputs, inputFormOf } from "./typed-inputs.js";
 import { unusedOptions } from "./unused-options.js";
 
-/** The arguments of `run()`: inputs may be left out where none are required. */
+/** The arguments of `run()`: inputs are optional if none are required. */
 type RunParameters<In> =
   Record<never, never> extends In
     ? [inputs?: In, options?: RunOptions]
@@ -58,8 +58,8 @@ type RunParameters<In> =
 /**
  * A team: tasks, who does them, and how they are run. Immutable; every `run()` is independent and may overlap with others.
  *
- * Without a `kernel` it makes one from the standard plugins and its own `plugins`; `dispose()` then ends that kernel.
- * @throws ValidationError from the constructor for what stands in its options; the rest is refused by `run()` before anything is spent.
+ * Without a `kernel` it creates one from the standard plugins and its `plugins`; `dispose()` then disposes of that kernel.
+ * @throws ValidationError from the constructor for invalid options; `run()` refuses other mistakes before any cost arises.
  */
 export class Ensemble<In = Inputs> {
   #options: EnsembleOptions;
@@ -67,7 +67,7 @@ export class Ensemble<In = Inputs> {
   readonly #kernel: Kernel;
   readonly #internals: KernelInternals;
   readonly #owned: boolean;
-  /** Makes the team of a run from its inputs. Absent for a fixed team. */
+  /** Creates the team of a run from its inputs. Absent for a fixed team. */
   #makeTeam: ((inputs: Inputs) => unknown) | undefined;
   readonly #service = new ServiceSlot(() =>
     servicePorts({
@@ -110,7 +110,7 @@ export class Ensemble<In = Inputs> {
   }
 
   /**
-   * An ensemble whose runs are those of the ensembles that a function makes of their inputs, with the name and the kernel of this one.
+   * Creates an ensemble whose runs use the ensembles that a function creates from their inputs, with the name and the kernel of this ensemble.
    * For `defineProgram()`. @internal
    */
   static ofInputs(
@@ -152,15 +152,15 @@ export class Ensemble<In = Inputs> {
   }
 
   /**
-   * Runs the team. `inputs` fill the templates (over the ensemble's own), `options` hold for this run.
-   * @throws ValidationError or PromptTemplateError before anything is spent; then TaskExecutionError, ParallelExecutionError, RunCancelledError,
-   * RunTimeoutError or what a hook rejected with, all carrying `output`.
+   * Runs the team. `inputs` fill the templates and override the inputs of the ensemble; `options` apply to this run.
+   * @throws ValidationError or PromptTemplateError before any cost arises; then TaskExecutionError, ParallelExecutionError, RunCancelledError,
+   * RunTimeoutError or the rejection of a hook, all with `output`.
    */
   async run(...[inputs, options = {}]: RunParameters<In>): Promise<EnsembleOutput> {
     return this.#run(checkInputs(inputs), options);
   }
 
-  /** Runs the team and hands out its events, tokens included. Neither reading nor awaiting is required. */
+  /** Runs the team and returns a stream of its events, including tokens. Neither reading nor awaiting is required. */
   stream(...[inputs, options = {}]: RunParameters<In>): RunHandle {
     const given = checkInputs(inputs);
     checkRunOptions(options);
@@ -202,7 +202,7 @@ export class Ensemble<In = Inputs> {
     return resumeRun(this.#internals, this.#access(), { runId, options });
   }
 
-  /** What would be sent: validates and plans as `run()` does, calls no model and no tap. */
+  /** Returns the requests of a run. Validates and plans as `run()` does, calls no model and no tap. */
   async explain(...[inputs]: RunParameters<In>): Promise<Explanation> {
     return this.#explain(checkInputs(inputs));
   }
@@ -217,7 +217,7 @@ export class Ensemble<In = Inputs> {
 
   /**
    * The tasks and what they wait for, as data of the format `.dag.json`, schema 1.3. Runs nothing and needs no inputs: texts stay as they were written.
-   * Agents of tasks without one are those the default synthesizer would make, or `(synthesized)` where the ensemble has another.
+   * A task without an agent has the agent of the default synthesizer, or `(synthesized)` if the ensemble has another synthesizer.
    * @throws ValidationError for tasks that can't be put into an order.
    */
   toDag(): Dag {
@@ -229,7 +229,7 @@ export class Ensemble<In = Inputs> {
     return mermaidOf(describePlan(this.#options, this.#shape));
   }
 
-  /** Where the service of this ensemble stands: `NEW` before the first `start()`. */
+  /** The state of the service of this ensemble: `NEW` before the first `start()`. */
   get state(): ServiceState {
     return this.#service.state;
   }
@@ -336,14 +336,14 @@ export class Ensemble<In = Inputs> {
     }
   }
 
-  /** The request with its inputs as the `inputType` makes them. @throws ValidationError */
+  /** Returns the request with the inputs parsed by the `inputType`. @throws ValidationError */
   async #typed<R extends Pick<RunRequest, "inputs" | "options">>(request: R): Promise<R> {
     const { inputType } = request.options;
     if (inputType === undefined) return request;
     return { ...request, inputs: await checkedInputs(inputType, request.inputs) };
   }
 
-  /** The request with the team that is made of its inputs. @throws ValidationError for what is no ensemble; the error of the function */
+  /** Returns the request with the team created from its inputs. @throws ValidationError for a value that is not an ensemble; the error of the function */
   async #withTeam<R extends TeamRequest>(request: R): Promise<R> {
     if (this.#makeTeam === undefined) return request;
     const { name = "" } = this.#options;

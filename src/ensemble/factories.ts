@@ -39,14 +39,14 @@ export const ReflectionStore = Object.freeze({
   file: (path: string): ReflectionStore => fileReflections(path),
 });
 
-/** Makes an agent for a task that has none; see the contract. */
+/** Creates an agent for a task without an agent; see the contract. */
 export type AgentSynthesizer = Synthesizer;
 
 /** The synthesizers there are, for `EnsembleOptions.agentSynthesizer`. */
 export const AgentSynthesizer = Object.freeze({
-  /** From the description, without a model: the first verb gives the role. The default. */
+  /** Creates the agent from the description, without a model: the first verb determines the role. The default. */
   template: (): AgentSynthesizer => templateSynthesizer(),
-  /** One call of the task's model for each task without an agent. Falls back to the template, with a `run_warning`, where the answer describes no agent. */
+  /** Calls the task's model once for each task without an agent. If the answer describes no agent, uses the template with a `run_warning`. */
   llmBased: (): AgentSynthesizer => llmSynthesizer(),
 });
 
@@ -74,32 +74,32 @@ function embeddings(
     : embeddingMemory(model, vectorStore, options);
 }
 
-/** The memory stores there are, for `EnsembleOptions.memoryStore` and for programs. What they share and what not: docs/memory-stores.md. */
+/** The memory stores for `EnsembleOptions.memoryStore` and for programs. `docs/memory-stores.md` compares them. */
 export const MemoryStore = Object.freeze({
-  /** Lasts as long as the object; gives the latest entries of a scope, oldest first. */
+  /** Keeps entries in the memory of the object. Returns the latest entries of a scope, oldest first. */
   inMemory: (): SharedMemoryStore => inMemoryStore(),
   /**
-   * Lasts: one file of JSON lines, made at the first call. What was stored is on disk when `store` resolves, and survives a crash.
+   * Keeps entries in one file of JSON lines, created at the first call. An entry is on disk when `store` resolves, and survives a crash.
    * One object at a time may use the file; `close()` lets go of it. A relative path is meant from the current folder of now.
-   * @throws ValidationError for a path or an option that makes no sense.
+   * @throws ValidationError for an invalid path or option.
    */
   file: (path: string, options?: FileStoreOptions): SharedMemoryStore => fileStore(path, options),
   /**
    * Searches by meaning, the best match first; a blank query returns the latest entries, the oldest first. Without a vector store it lasts as long as the
-   * object; your own database makes it persistent. `minScore` leaves out entries that are too dissimilar to the query. See docs/semantic-memory.md.
+   * object; your own database makes it persistent. `minScore` excludes entries that are too dissimilar to the query. See docs/semantic-memory.md.
    * @throws ValidationError for a value that is not a model or a vector store.
    */
   embeddings,
 });
 
-/** What an agent has learnt in earlier runs; see the contract. */
+/** A memory across runs; see the contract. */
 export type LongTermMemory = LongTerm;
 
 /** The long-term memories there are, for `MemoryOptions.longTerm`. */
 export const LongTermMemory = Object.freeze({
   /**
-   * In one scope of a store, by default `long-term`: with a semantic store it finds by meaning, with others it gives the latest entries. A blank question finds nothing.
-   * @throws ValidationError for what is no store, and for a blank scope.
+   * Uses one scope of a store, by default `long-term`. A semantic store searches by meaning, other stores return the latest entries. A blank query returns nothing.
+   * @throws ValidationError for a value that is not a store, and for a blank scope.
    */
   of: (store: MemoryStore, scope?: string): LongTermMemory => longTermMemory(store, scope),
   /** Finds by meaning, in memory or in a vector store of yours: short for `LongTermMemory.of(MemoryStore.embeddings(...))`. */
@@ -130,15 +130,15 @@ export const EntityMemory = Object.freeze({
   inMemory: (): InMemoryEntityMemory => inMemoryEntities(),
 });
 
-/** Asks a person, and gives what was decided; see the contract. */
+/** Requests a decision from a reviewer; see the contract. */
 export type ReviewHandler = Handler;
 
 /** Handlers for `EnsembleOptions.reviewHandler`. Where answers come by another way, leave it out and answer from the review store: see `reviewInbox` of `agentensemble/review`. */
 export const ReviewHandler = Object.freeze({
-  /** Asks at the terminal, one question at a time. @throws ValidationError for what is no stream. */
+  /** Asks at the terminal, one question at a time. @throws ValidationError for a value that is not a stream. */
   console: (options?: ConsoleReviewOptions): ReviewHandler => consoleHandler(options),
   /** Approves every request: for tests and unattended runs. */
   autoApprove: (): ReviewHandler => autoApprove(),
-  /** Approves every request after `delayMs` milliseconds. @throws ValidationError for what is no time to wait. */
+  /** Approves every request after `delayMs` milliseconds. @throws ValidationError for an invalid delay. */
   autoApproveWithDelay: (delayMs: number): ReviewHandler => autoApproveWithDelay(delayMs),
 });

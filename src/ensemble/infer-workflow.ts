@@ -2,7 +2,7 @@ import type { EnsembleOptions } from "../contracts/ensemble-options.js";
 
 /**
  * The name of an ensemble's workflow: by its shape, else the one it names.
- * Without either: PARALLEL where a task has the output of another one in its context, else SEQUENTIAL.
+ * Without either: PARALLEL if a task has another task in its context, otherwise SEQUENTIAL.
  */
 export function inferWorkflow({
   graph,

@@ -19,7 +19,7 @@ const TAKEN = ENSEMBLE_OPTIONS.filter(
   (name) => !(SHAPE_OPTIONS as readonly string[]).includes(name),
 );
 
-/** Options of `mcpServer()`. What an ensemble takes beside its tasks is taken here too, and holds for the run of each call. */
+/** Options of `mcpServer()`. The options of ensembles, except those of tasks, are accepted too and apply to the run of each call. */
 export interface McpServingOptions
   extends McpServingSettings, Omit<EnsembleOptions, (typeof SHAPE_OPTIONS)[number]> {}
 

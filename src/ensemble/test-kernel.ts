@@ -30,7 +30,7 @@ function countingIds(): IdGenerator {
  * Ids of requests are `request-1` and so on, those of instances `instance-1`.
  *
  * Clock and ids override other bindings, so a plugin that overrides them as well is a boot error. Dispose the kernel after the test.
- * @throws ValidationError for what is no plugin.
+ * @throws ValidationError for a value that is not a plugin.
  */
 export function testKernel(plugins: readonly Plugin[] = []): Kernel {
   const repeatable = definePlugin({

@@ -59,7 +59,7 @@ const NO_IDS: readonly string[] = Object.freeze([]);
 const NO_NAMES: ReadonlySet<string> = new Set();
 
 /**
- * Creates the plan of a run: ids, context, filled templates. Calls no model. Without `inputs`, fills no template.
+ * Creates a run's plan: ids, context, templates, filled if there are `inputs`. Calls no model.
  * @throws ValidationError, or PromptTemplateError that names every missing variable of all tasks.
  */
 export function createPlan(

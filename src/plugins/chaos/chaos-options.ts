@@ -8,7 +8,7 @@ import {
   requireInteger,
 } from "../../contracts/validation.js";
 
-/** What can be injected. */
+/** The faults that can be injected. */
 export type ChaosFaultKind =
   | "vendor error"
   | "delay"

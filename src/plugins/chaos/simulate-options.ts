@@ -10,7 +10,7 @@ import {
   requireInteger,
 } from "../../contracts/validation.js";
 
-/** What a simulation assumes of a model call that the traces do not measure. */
+/** The assumptions about a model call that the traces do not measure. */
 export interface SimulatedCall {
   /** Median of the output tokens. Default 300. */
   readonly outputTokens?: number | undefined;
@@ -29,9 +29,9 @@ export interface SimulatedCall {
 
 /** Options of {@link simulate}. */
 export interface SimulateOptions {
-  /** Makes the team with this plugin in its `plugins`. Called once. */
+  /** Creates the team with this plugin in its `plugins`. Called once. */
   readonly team: (plugin: Plugin) => RehearsedTeam;
-  /** What is measured: traces of outputs, or paths of `.trace.json` files. Default: none. */
+  /** The measured traces: traces of outputs, or paths of `.trace.json` files. Default: none. */
   readonly traces?: readonly (string | ExecutionTrace)[] | undefined;
   /** Inputs of the runs. A list is used in turn. Default `{}`. */
   readonly inputs?: Inputs | readonly Inputs[] | undefined;
@@ -39,7 +39,7 @@ export interface SimulateOptions {
   readonly runs?: number | undefined;
   /** Equal seeds give equal results. Default 1. */
   readonly seed?: number | undefined;
-  /** What is assumed of calls that no trace measures. */
+  /** Assumptions about calls that no trace measures. */
   readonly defaults?: SimulatedCall | undefined;
 }
 

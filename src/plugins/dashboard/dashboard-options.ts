@@ -26,35 +26,35 @@ import {
   urlHostOf,
 } from "../shared/http/listening-names.js";
 
-/** Permission of a person: to look; to look and answer reviews; to do both, and start, cancel and remove runs. `reporter`: a process that may report its runs, and nothing else. */
+/** Permissions of a user. `viewer` sees everything; `reviewer` also answers reviews; `operator` also starts, cancels and removes runs. `reporter`: a process that may only report its runs. */
 export type DashboardRole = Exclude<PrincipalRole, "caller">;
 
 /** A person who may use the dashboard, or a process that reports to it. */
 export interface DashboardUser {
   readonly name: string;
   readonly role: DashboardRole;
-  /** Roles whose reviews (`requiredRole`) the person may answer; `"*"` stands for all. Default: none. */
+  /** Roles (`requiredRole`) whose reviews the user may answer; `"*"` stands for all. Default: none. */
   readonly reviewRoles?: readonly string[] | undefined;
-  /** What the person signs in with. */
+  /** The token with which the user signs in. */
   readonly token: string;
 }
 
 /** Options of `dashboard`. */
 export interface DashboardOptions {
-  /** Default 7329. 0 takes a free port. `false`: nothing listens; see `Dashboard.handler`. */
+  /** The port. Default 7329. 0 selects a free port. `false`: nothing listens; see `Dashboard.handler`. */
   readonly port?: number | false | undefined;
   /** The address to listen on. Default `127.0.0.1`. One that other machines reach needs `token`, `users` or `authenticate`. */
   readonly host?: string | undefined;
   /**
-   * The token of one operator. `true` makes one at each start and prints the link that opens the page to standard error. Default: none, so that everybody
+   * The token of a single operator. `true` creates a token at each start and prints the link with it on standard error. Default: none, so that everybody
    * who can open connections on this machine is an operator.
    */
   readonly token?: string | true | undefined;
-  /** Several people, each with a token. Not together with `token`. */
+  /** Several users, each with a token. Can't be combined with `token`. */
   readonly users?: readonly DashboardUser[] | undefined;
   /** Returns who sends a request, by its headers; `undefined` and an error refuse it. Not together with `token` and `users`. */
   readonly authenticate?: Authenticate | undefined;
-  /** The address under which people reach the dashboard behind a proxy. Its host and origin are allowed; its path precedes all others. */
+  /** The public address of the dashboard behind a proxy. Its host and origin are allowed; its path is the prefix of all paths. */
   readonly publicUrl?: string | undefined;
   /** Further names in the Host header, without port. Required for the hosts `0.0.0.0` and `::`. */
   readonly allowedHosts?: readonly string[] | undefined;
@@ -68,11 +68,11 @@ export interface DashboardOptions {
   readonly contents?: boolean | undefined;
   /** Whether models are streamed for the page: while a task is watched (`"watched"`, default), always, or never. */
   readonly tokens?: "watched" | boolean | undefined;
-  /** Runs that people start and that may be at work at once. One more is refused. Default 5. */
+  /** Maximum number of concurrent runs started from the page. Further starts are refused. Default 5. */
   readonly maxConcurrentRuns?: number | undefined;
   /** `true`: the listener keeps the process alive. Default false: only an open page does. */
   readonly keepAlive?: boolean | undefined;
-  /** Receivers of a signed webhook when a run fails, exceeds its budget or waits for a person. Default: none. */
+  /** Receivers of a signed webhook when a run fails, exceeds its budget or waits for a review. Default: none. */
   readonly alerts?: readonly AlertOptions[] | undefined;
   /** Called with each audit entry. An error becomes a process warning. */
   readonly onAudit?: ((entry: AuditEntry) => unknown) | undefined;
@@ -223,7 +223,7 @@ function publicUrlOf(given: string | undefined): URL | undefined {
   return url;
 }
 
-/** @throws ValidationError where other machines would be let in without being asked who they are. */
+/** @throws ValidationError if other machines would have access without authentication. */
 function requireAccess(o: DashboardOptions, host: string, publicUrl: URL | undefined): void {
   if (o.token !== undefined || o.users !== undefined || o.authenticate !== undefined) return;
   const hint = "Set `token` (on the command line --token), `users` or `authenticate`.";

@@ -21,7 +21,7 @@ import { streamSettingsOf } from "./run-handler-options.js";
 /** Options of a turn that a handler starts. */
 type ChatTurnOptions = RunOptions & { readonly messageId?: string | undefined };
 
-/** What a handler needs of a thread. */
+/** The methods of a thread that a handler uses. */
 export interface ChatThread {
   readonly id: string;
   stream(input: string | readonly ContentPart[], options?: ChatTurnOptions): RunHandle;
@@ -36,9 +36,9 @@ export interface ChatThread {
   delete(): Promise<boolean>;
 }
 
-/** What a handler needs of a conversation. */
+/** The methods of a conversation that a handler uses. */
 export interface ChatConversation {
-  /** What `may` of a principal lists. */
+  /** The name in `may` of a principal. */
   readonly name?: string | undefined;
   thread(
     id: string,

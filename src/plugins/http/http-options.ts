@@ -8,7 +8,7 @@ import {
   requireInteger,
 } from "../../contracts/validation.js";
 
-/** What all handlers of requests have in common. */
+/** The options that all request handlers have. */
 export interface HttpOptions {
   /** Returns who sends a request, by its headers. `undefined` and an error refuse it with 401. It must not read the body. */
   readonly authenticate: Authenticate;
@@ -20,7 +20,7 @@ export interface HttpOptions {
   readonly bodyTimeoutMs?: number | undefined;
   /** Origins of other sites whose pages may call the handler, such as `https://app.example.com`. Default: none. */
   readonly allowedOrigins?: readonly string[] | undefined;
-  /** Returns the message that a client gets for an error that is not its own. Default: a text without details. Called with every such error. */
+  /** Returns the message for an error that the client did not cause. Default: a text without details. Called with every such error. */
   readonly onError?: ((error: Error) => string) | undefined;
 }
 

@@ -15,9 +15,9 @@ import { isObject } from "../../util/objects.js";
 import { checkUIStreamOptions } from "../shared/ui-stream/ui-stream-options.js";
 import { HTTP_OPTIONS, httpSettingsOf } from "./http-options.js";
 
-/** What a handler needs of an ensemble. */
+/** The methods of an ensemble that a handler uses. */
 export interface StreamingEnsemble {
-  /** What `may` of a principal lists. */
+  /** The name in `may` of a principal. */
   readonly name?: string | undefined;
   stream(inputs: never, options?: RunOptions): RunHandle;
 }
@@ -31,17 +31,17 @@ export type AnswerableReviews = Pick<ReviewStore, "pending" | "resolve"> &
 
 /** Options of `runHandler`. */
 export interface RunHandlerOptions extends HttpOptions {
-  /** What a request with `Accept: text/event-stream` gets. Default `ui`. With `events` clients see what a listener sees: texts of tasks, prompts, calls. */
+  /** The format of the response to `Accept: text/event-stream`. Default `ui`. With `events` clients receive all events, with texts of tasks, prompts and calls. */
   readonly protocol?: StreamProtocol | undefined;
-  /** What of a run a page sees; `onDisconnect` holds for answers without a stream, too. */
+  /** The parts of a run that a page receives; `onDisconnect` also applies to responses without a stream. */
   readonly ui?: Omit<UIStreamOptions, "endAtApproval" | "messageId"> | undefined;
   /** Keeps streams for clients that come back; `ui.onDisconnect` is then `finish` by default. Default: none. */
   readonly streams?: StreamStore | undefined;
   /** The log of runs, from which streams are rebuilt that nothing else keeps. Default: none. */
   readonly log?: RunStore | undefined;
   /**
-   * The inbox where the runs ask. With it a stream ends where everything that is left waits for a person, and a POST of UI messages with answers to tool
-   * approvals goes on with the run. Needs `protocol: "ui"`. Default: none.
+   * The review store of the runs. With it a stream ends as soon as the run only waits for reviews, and a POST of UI messages with answers to tool approvals
+   * continues the run. Requires `protocol: "ui"`. Default: none.
    */
   readonly reviews?: AnswerableReviews | undefined;
   /** Returns what a client gets as `output`. Default `{ raw, exitReason }`. */

@@ -4,7 +4,7 @@ import { checkOptions, knownNames, preview } from "../../contracts/validation.js
 
 /** Options of `winstonLogging`. */
 export interface WinstonLoggingOptions {
-  /** The lowest level that is written. Default `info`; `debug` adds prompts, `silly` complete answers. Not together with `logger`, which has its own level. */
+  /** The lowest level that is written. Default `info`; `debug` adds prompts, `silly` complete answers. Can't be combined with `logger`, which has a level. */
   readonly level?: "error" | "warn" | "info" | "http" | "verbose" | "debug" | "silly" | undefined;
   /** Default: a logger that writes to standard error. The plugin does not close a given logger. */
   readonly logger?: WinstonLike | undefined;

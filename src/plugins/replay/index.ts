@@ -18,7 +18,7 @@ export type { ReplayOptions } from "./replay-options.js";
 /**
  * Records all runs of a kernel into a file: answers of models with their chunks, results of tools, failures, ids, and when each run began; secrets are taken
  * out. The file takes the place of an older one when the first run has ended. One for each kernel.
- * @throws ValidationError for what is no path; when the kernel starts, for one that can't be written.
+ * @throws ValidationError for an invalid path; when the kernel starts, for a path that can't be written.
  */
 export function recordTo(file: string): Plugin {
   checkFile("recordTo file", file);
@@ -45,7 +45,7 @@ export function recordTo(file: string): Plugin {
 /**
  * Runs a team from a recording instead of from its models and tools: the same output and trace, without a network. `source` is a file of `recordTo`, or a
  * trace of captureMode FULL: its file or the object. Time is virtual: recorded durations cause no waits. A kernel has at most one.
- * @throws ValidationError for what is no source or option; when the kernel starts, for a file that can't be read; FileFormatError, with the line, for what is in it.
+ * @throws ValidationError for an invalid source or option; when the kernel starts, for a file that can't be read; FileFormatError with the line for invalid content.
  */
 export function replayFrom(source: string | ExecutionTrace, options: ReplayOptions = {}): Plugin {
   checkSource(source);

@@ -11,11 +11,11 @@ import {
 /** Options of `replayFrom`. */
 export interface ReplayOptions {
   /**
-   * What becomes of a request that was not recorded: `"fail"` (default) ends the run with a RecordingMismatchError; `"live"` asks the model or calls the tool,
+   * The reaction to an unrecorded request: `"fail"` (default) ends the run with a RecordingMismatchError; `"live"` calls the model or the tool,
    * and so does everything that follows in that run.
    */
   readonly onMiss?: "fail" | "live" | undefined;
-  /** What becomes of a run that did less than the recorded one: `"ignore"` (default), `"warn"` emits a `run_warning`, `"fail"` fails it. */
+  /** The reaction to a run with fewer calls than recorded: `"ignore"` (default), `"warn"` emits a `run_warning`, `"fail"` fails the run. */
   readonly onUnused?: "ignore" | "warn" | "fail" | undefined;
   /** Whether traces of replayed runs are exported. Default true. */
   readonly exporters?: boolean | undefined;
@@ -34,7 +34,7 @@ const DEFAULTS: ReplaySettings = Object.freeze({
   exporters: true,
 });
 
-/** @throws ValidationError for what is no path. */
+/** @throws ValidationError for an invalid path. */
 export function checkFile(what: string, file: unknown): void {
   requireText(file, `${what} must be a path, got: ${preview(file)}`);
 }

@@ -4,7 +4,7 @@ import { Tokens } from "../../../contracts/tokens.js";
 import { templateSynthesizer } from "./template-synthesizer.js";
 import { SYNTHESIS_TEMPLATES } from "./synthesis-prompts.js";
 
-/** Makes agents for tasks without one, from their descriptions; gives way to any other AgentSynthesizer. */
+/** Creates agents for tasks without an agent from their descriptions. Any other AgentSynthesizer overrides it. */
 export function agentsSynthesis(): Plugin {
   return definePlugin({
     name: "agents-synthesis",

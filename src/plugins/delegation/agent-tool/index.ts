@@ -15,7 +15,7 @@ export interface AgentToolOptions<I> extends Partial<Omit<ToolBase<I>, "delegate
   readonly inputType?: OutputSchema<I> | undefined;
   /** The schema of the result. The calling model gets it as JSON. Default: text. */
   readonly outputType?: OutputSchema<unknown> | undefined;
-  /** Makes the task of the agent. Default: the text `task` of the input, else the input as JSON. */
+  /** Creates the task of the agent. Default: the text `task` of the input, otherwise the input as JSON. */
   readonly prompt?: ((input: I) => string) | undefined;
 }
 
@@ -32,7 +32,7 @@ const TASK_INPUT: JsonSchema = Object.freeze({
 });
 
 /**
- * Makes a tool of an agent, for another agent. Each call is a delegation with `mode: "tool"`: a
+ * Creates a tool that calls an agent, for another agent. Each call is a delegation with `mode: "tool"`: a
  * separate task with separate messages, after the delegation policies, within
  * `maxDelegationDepth`. A refused or failed task is a failed result.
  *

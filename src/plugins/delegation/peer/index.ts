@@ -4,7 +4,7 @@ import { Tokens } from "../../../contracts/tokens.js";
 import { PeerDelegation } from "./peer-delegation.js";
 import { DELEGATION_TEMPLATES } from "./peer-prompts.js";
 
-/** Gives every agent with `allowDelegation` the tool `delegate`, with which its model delegates subtasks to the other agents of the run. */
+/** Adds the tool `delegate` to every agent with `allowDelegation`. Its model delegates subtasks to other agents of the run with it. */
 export function delegationPeer(): Plugin {
   return definePlugin({
     name: "delegation-peer",

@@ -14,32 +14,32 @@ import {
 /** Options of `durable()`. */
 export interface DurableOptions {
   /**
-   * Where runs are kept: `file:<folder>`, `pglite:<folder>` (one process at a time), or `postgres://user:password@host:5432/database`.
+   * The address of the journal: `file:<folder>`, `pglite:<folder>` (one process at a time), or `postgres://user:password@host:5432/database`.
    * Default `file:./.agentensemble/runs`.
    */
   readonly url?: string | undefined;
-  /** A journal instead of a `url`. Who made it closes it. */
+  /** A journal instead of a `url`. The program that created it closes it. */
   readonly journal?: Journal | undefined;
-  /** `calls`: each finished call is kept. `tasks`: finished tasks only, which is cheaper; a task that was interrupted begins again. Default `calls`. */
+  /** `calls`: keeps each finished call. `tasks`: keeps finished tasks only, which costs less; an interrupted task starts again. Default `calls`. */
   readonly keep?: "calls" | "tasks" | undefined;
   /**
-   * What to do where the program differs from an entry of the journal. `fail` ends the run with JournalMismatchError, `keep` uses the entry, `redo` does the
-   * task again. Default `fail`.
+   * The reaction to an entry of the journal that differs from the program. `fail` ends the run with JournalMismatchError, `keep` uses the entry, `redo`
+   * executes the task again. Default `fail`.
    */
   readonly onChange?: "fail" | "keep" | "redo" | undefined;
-  /** What to do about a tool call with an effect whose end is unknown, where the tool does not say it with `resume`. Default `ask`. */
+  /** The reaction to a tool call with an effect and an unknown result, for tools without `resume`. Default `ask`. */
   readonly inDoubt?: "ask" | "fail" | "again" | undefined;
-  /** How long a process that shows no life keeps its runs, in milliseconds. Default 10,000. */
+  /** The time after which other processes may take over the runs of a process that does not renew its leases, in milliseconds. Default 10,000. */
   readonly leaseMs?: number | undefined;
-  /** Suspends a run when for so many milliseconds nothing but people is waited for. 0: at once. Default: never. */
+  /** Suspends a run that has waited only for reviews for this time, in milliseconds. 0: at once. Default: never. */
   readonly suspendAfterMs?: number | undefined;
-  /** The largest entry, in bytes. Default 8,388,608. */
+  /** Maximum size of an entry, in bytes. Default 8,388,608. */
   readonly maxEntryBytes?: number | undefined;
-  /** Resumes the runs of each ensemble whose process has died, when the ensemble is made. Default false. */
+  /** Whether to resume the runs of an ensemble whose process has died when the ensemble is created. Default false. */
   readonly resumeOnStart?: boolean | undefined;
   /**
-   * Seals entries with AES-256-GCM: 32 bytes in base64; with `previous` keys that still open. Default: the codec of `Tokens.JournalCodec`; without one,
-   * secrets are taken out of entries.
+   * Encrypts entries with AES-256-GCM: 32 bytes in base64; `previous` keys can still decrypt. Default: the codec of `Tokens.JournalCodec`; without a codec,
+   * secrets are removed from entries.
    */
   readonly encryptionKey?: JournalKeys | undefined;
 }

@@ -10,22 +10,22 @@ import { JournalRuns } from "../shared/kept-runs.js";
 import { resumeKept } from "../shared/resume-run.js";
 import { decidedOf, type Resumable, type ResumedRun } from "./decided-runs.js";
 
-/** The number of executions in a row that ended with their process, after which `resumeAll` leaves a run out. */
+/** The number of consecutive executions that ended with their process after which `resumeAll` skips a run. */
 const MOST_FRUITLESS = 5;
-/** The number of runs that are resumed at the same time. */
+/** The maximum number of runs that are resumed concurrently. */
 const AT_ONCE = 4;
 const PAGE = 500;
 
 /** The runs that a `durable()` keeps. */
 export interface Runs extends KeptRuns {
   /**
-   * Continues a run with its inputs and tags, with the ensemble of its name: the newest one where there are several.
-   * @throws ValidationError for an unknown run or ensemble, and for inputs that JSON can't hold; what the run throws.
+   * Continues a run with its inputs and tags, with the ensemble of its name. Of several ensembles with this name, it uses the newest one.
+   * @throws ValidationError for an unknown run or ensemble, and for inputs that JSON can't represent; the error of the run.
    */
   resume(runId: string, options?: ResumeOptions): Promise<EnsembleOutput>;
   /**
-   * Continues all runs of the attached ensembles whose process has died or has disposed its kernel, and those whose reviews are decided. Never rejects for a
-   * single run: its error is in the result. Runs that have ended their process five times in a row, and runs whose reviews cannot be read, are left out.
+   * Continues all runs of the attached ensembles whose process has died or has disposed of its kernel, and those whose reviews are decided. Never rejects for
+   * a single run: its error is in the result. Skips runs that crashed their process five times in a row, and runs whose reviews can't be read.
    */
   resumeAll(): Promise<readonly ResumedRun[]>;
 }

@@ -19,14 +19,14 @@ export type { ResumedRun } from "./decided-runs.js";
 export type { Runs } from "./durable-runs.js";
 export { once } from "./once.js";
 
-/** What `durable()` gives: a plugin, and the runs that it keeps. */
+/** The result of `durable()`: a plugin, and the runs that it keeps. */
 export interface DurablePlugin extends Plugin {
   /** Usable until the plugin is disposed. */
   readonly runs: Runs;
 }
 
 /**
- * Keeps all runs of a kernel. A run that is started again with the same `runId` continues where it stopped. A kernel has at most one `durable()`.
+ * Keeps all runs of a kernel in a journal. A run that is started again with the same `runId` continues where it stopped. A kernel has at most one `durable()`.
  * @throws ValidationError for an unknown option or a value out of range.
  */
 export function durable(options: DurableOptions = {}): DurablePlugin {

@@ -12,7 +12,7 @@ import { SegmentFilter } from "../shared/stream-filter.js";
 
 /** Options of {@link jsonOnly}. */
 export interface JsonOnlyOptions extends OutputGuardOptions {
-  /** What the value must be. Default: any JSON value. */
+  /** The required type of the value. Default: any JSON value. */
   readonly type?: "object" | "array" | undefined;
 }
 

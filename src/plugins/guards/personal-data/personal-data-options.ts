@@ -14,7 +14,7 @@ export type PersonalDataKind = "email" | "phone" | "card" | "iban" | "identity";
 
 /** Options of {@link personalData}. */
 export interface PersonalDataOptions extends GuardReporting {
-  /** What to find. Default: all kinds. */
+  /** The kinds of data to find. Default: all kinds. */
   readonly kinds?: readonly PersonalDataKind[] | undefined;
   /**
    * `mask` (default): models receive placeholders. `refuse`: a task fails whose requests or output
@@ -36,8 +36,8 @@ export interface PersonalDataOptions extends GuardReporting {
   /** Further detectors, for instance of names. Their kinds consist of letters. Default: none. */
   readonly detectors?: readonly Detector[] | undefined;
   /**
-   * Makes equal placeholders in all runs with this text, for caches of responses and comparisons.
-   * Keep it secret: it links persons between runs. Default: each run has its own placeholders.
+   * Creates equal placeholders in all runs with the same key, for response caches and comparisons.
+   * Keep it secret: it links persons between runs. Default: each run has different placeholders.
    */
   readonly key?: string | undefined;
 }

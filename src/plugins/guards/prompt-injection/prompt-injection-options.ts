@@ -11,7 +11,7 @@ export interface PromptInjectionOptions extends GuardReporting {
   /**
    * `mark` (default): the model receives the text between marks, with the notice that it is data.
    * `refuse`: the model receives a reason in place of a tool's result; a task with such a document
-   * fails. `review`: a person decides; without an answer the text is refused.
+   * fails. `review`: a reviewer decides; without an answer the text is refused.
    */
   readonly action?: "mark" | "refuse" | "review" | undefined;
   /** The tools whose results are checked. Default `all`; `untrusted`: those with `untrusted: true`. */
@@ -24,7 +24,7 @@ export interface PromptInjectionOptions extends GuardReporting {
   readonly memory?: boolean | undefined;
   /** A model that judges the text, with the purpose `judge`. Its failure counts as a finding. Default: none. */
   readonly judge?: ModelRef | undefined;
-  /** Which texts the judge receives. Default `suspected`: those in which the heuristics find a sign. */
+  /** The texts that the judge receives. Default `suspected`: texts in which the heuristics find a sign. */
   readonly judged?: "suspected" | "all" | undefined;
   /** Options of the review. Only with `review`. */
   readonly review?: ReviewOptions | undefined;

@@ -13,7 +13,7 @@ export interface SecretsOptions extends GuardReporting {
   readonly action?: "mask" | "refuse" | undefined;
   /** Further secrets, found in any place. Texts with fewer than 8 characters are refused. Default: none. */
   readonly values?: readonly string[] | undefined;
-  /** Texts that are no secrets, for instance keys of documentation. Default: none. */
+  /** Texts that are not secrets, for example keys of documentation. Default: none. */
   readonly allow?: readonly string[] | undefined;
   /** Whether a tool call with a secret in its input is refused. Default true. */
   readonly toolInputs?: boolean | undefined;

@@ -26,7 +26,7 @@ export interface McpCallOptions {
    * Default 30,000.
    */
   readonly connectTimeoutMs?: number | undefined;
-  /** Whether each call needs approval by a person. Default false. */
+  /** Whether each call needs an approval. Default false. */
   readonly requireApproval?: boolean | undefined;
   /**
    * Whether to trust the server's annotations about the effects of its tools: `read` for a tool
@@ -36,13 +36,13 @@ export interface McpCallOptions {
    */
   readonly trustAnnotations?: boolean | undefined;
   /**
-   * What happens to a tool whose description, schema or annotations have changed since they were
+   * The treatment of a tool whose description, schema or annotations have changed since they were
    * first read. `"approve"`: each call needs approval. `"refuse"`: the tool is not offered. Default
    * `"approve"`.
    */
   readonly onToolChange?: "approve" | "refuse" | undefined;
   /**
-   * What happens to a task if the server can't be reached. `"fail"`: the task fails. `"skip"`: the
+   * The treatment of a task if the server can't be reached. `"fail"`: the task fails. `"skip"`: the
    * task runs without these tools and a warning is emitted. Default `"fail"`.
    */
   readonly onUnavailable?: "fail" | "skip" | undefined;

@@ -73,7 +73,7 @@ export interface NetworkCallOptions extends NetworkRequestOptions {
   /** Lets requests with equal keys share a result. Receives the input of the tool. */
   readonly cache?: ((input: unknown) => NetworkCallCache) | undefined;
   /**
-   * Who answers the reviews of the execution. `theirs` (default): people where the service runs.
+   * The side that answers the reviews of the execution. `theirs` (default): the service.
    * `forward`: this run's `reviewHandler` or review store; the tool must wait for its result.
    */
   readonly reviews?: "theirs" | "forward" | undefined;

@@ -151,7 +151,7 @@ export const NetworkTools = Object.freeze({
   /** Everything that the ensembles of `network()` share. */
   all: (): DynamicToolProvider => discoveredTools(() => true),
   /**
-   * What has all of these tags.
+   * Provides the shared tasks and tools that have all of these tags.
    * @throws ValidationError without a tag, and for a blank one.
    */
   tagged: (...tags: readonly string[]): DynamicToolProvider => {

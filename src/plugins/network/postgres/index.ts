@@ -9,7 +9,7 @@ import { sqlBackend } from "./sql-backend.js";
 export interface PostgresOptions {
   /** `postgres://user:password@host:5432/database` (package pg), or `pglite:<folder>` (package `@electric-sql/pglite`), which one process at a time can use. */
   readonly url: string;
-  /** The schema, made where it is not there: small letters, digits and `_`, at most 48. Default `agentensemble`, where `durable()` keeps its runs too. */
+  /** The schema, created if it is missing: at most 48 lower-case letters, digits and `_`. Default `agentensemble`, which `durable()` also uses. */
   readonly schema?: string | undefined;
   /**
    * Milliseconds that one rank of priority is worth: a request with the next lower priority that was accepted so much earlier is delivered first. Equal in all
@@ -19,7 +19,7 @@ export interface PostgresOptions {
   /** Milliseconds for which ids of done requests are known. Set it to `resultTtlMs` of the services. Default 86,400,000. */
   readonly idTtlMs?: number | undefined;
   /**
-   * How long a server may take to accept a connection, and to answer a statement, in milliseconds. A statement that fails with its connection is repeated for
+   * Time limit for a connection and for each statement, in milliseconds. A statement that fails with its connection is repeated for
    * as long. Not for PGlite. Default 9,000.
    */
   readonly timeoutMs?: number | undefined;
@@ -28,7 +28,7 @@ export interface PostgresOptions {
 const TIMEOUT_MS = 9_000;
 
 /**
- * A backend in PostgreSQL, for any number of processes. Nothing is loaded or connected before the first call, which makes the tables where they are not there.
+ * A backend in PostgreSQL, for any number of processes. The first call loads the package, connects, and creates missing tables.
  * It belongs to the one who made it, until `close()`.
  * @throws ValidationError for options that cannot work.
  */

@@ -29,15 +29,15 @@ export interface BullmqOptions {
    * least 250 and at most 5,000.
    */
   readonly leaseCheckMs?: number | undefined;
-  /** How long an answer of Redis may take, in milliseconds. Then a call rejects. Default 5,000. */
+  /** Time limit for a response of Redis, in milliseconds. After it a call rejects. Default 5,000. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** How long the reservation of a process holds that has died, in ms. */
+/** Time after which the reservation of a dead process is released, in milliseconds. */
 const BUDGET_LEASE_MS = 30_000;
 
 /**
- * Requests as jobs of BullMQ, with results, topics, catalogue and limits beside them in the same
+ * Keeps requests as jobs of BullMQ, and results, topics, catalogue and limits in the same
  * Redis. For any number of processes. Needs the packages `bullmq` and `ioredis`. The connection is opened at the
  * first call.
  * @throws ValidationError for an unknown or invalid option.

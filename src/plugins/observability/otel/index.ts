@@ -29,15 +29,15 @@ export interface OtelPlugin extends Plugin {
    * called. Needs a context manager of OpenTelemetry.
    */
   within<T>(place: TracedPlace, fn: () => T): T;
-  /** The same span as the value of a `traceparent` header (W3C Trace Context), for calls to other systems. `undefined` where there is none. */
+  /** Returns the same span as the value of a `traceparent` header (W3C Trace Context), for calls to other systems. Returns `undefined` without a span. */
   traceparent(place: TracedPlace): string | undefined;
 }
 
 /**
  * Spans and metrics of all runs of a kernel through OpenTelemetry, by its conventions for generative AI. Needs the package `@opentelemetry/api`, and an
- * SDK that you set up; without one nothing is recorded. Several kernels may share one. Prompts and answers are left out unless `captureContent` is true. What fails in the SDK never
+ * SDK that you set up; without one nothing is recorded. Several kernels may share one. Prompts and answers are captured only if `captureContent` is true. What fails in the SDK never
  * fails a run.
- * @throws ValidationError for an option that does not fit; at the start of the kernel where the package is missing.
+ * @throws ValidationError for an invalid option; at the start of the kernel if the package is missing.
  */
 export function otel(options: OtelOptions = {}): OtelPlugin {
   checkOtelOptions(options);

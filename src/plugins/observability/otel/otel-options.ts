@@ -28,14 +28,14 @@ export interface OtelMeterProvider {
 
 /** Options of `otel`. Providers stay the user's: they are neither flushed nor shut down. */
 export interface OtelOptions {
-  /** Makes the spans. Not together with `tracerProvider`. Default: one of `tracerProvider`, named `agentensemble`. */
+  /** Creates the spans. Can't be combined with `tracerProvider`. Default: the tracer `agentensemble` of `tracerProvider`. */
   readonly tracer?: OtelTracer | undefined;
   /** Default: the one registered globally. */
   readonly tracerProvider?: OtelTracerProvider | undefined;
   /** Default: the one registered globally when the kernel starts. */
   readonly meterProvider?: OtelMeterProvider | undefined;
   /**
-   * The version of the conventions for generative AI. Default `1.37`, or `latest` where `OTEL_SEMCONV_STABILITY_OPT_IN` has
+   * The version of the conventions for generative AI. Default `1.37`, or `latest` if `OTEL_SEMCONV_STABILITY_OPT_IN` has
    * `gen_ai_latest_experimental`.
    */
   readonly semconvVersion?: SemconvVersion | undefined;

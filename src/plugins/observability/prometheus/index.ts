@@ -17,7 +17,7 @@ export type {
 
 /** The plugin, with what your own endpoint needs. */
 export interface PrometheusPlugin extends Plugin {
-  /** All metrics in the text format of Prometheus; also after the kernel is gone. @throws ValidationError where prom-client is not installed. */
+  /** Returns all metrics in the text format of Prometheus, also after the end of the kernel. @throws ValidationError if prom-client is not installed. */
   metrics(): Promise<string>;
   /** The media type of that text. */
   readonly contentType: string;
@@ -32,7 +32,7 @@ const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 /**
  * Counts and times runs, tasks, model calls and tools of a kernel for Prometheus. Needs the package `prom-client`. Nothing listens unless `listen` sets
  * so. One plugin may be given to several kernels; their numbers are added up. Labels are roles, names of tools and models and the like, never texts, and no more of each than `maxLabelValues`.
- * @throws ValidationError for an option that does not fit; at the start of the kernel where the package is missing or the registry has a metric of the
+ * @throws ValidationError for an invalid option; at the start of the kernel if the package is missing or the registry has a metric of the
  * same name but another kind.
  */
 export function prometheus(options: PrometheusOptions = {}): PrometheusPlugin {

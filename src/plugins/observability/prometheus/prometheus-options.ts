@@ -10,7 +10,7 @@ export interface PrometheusRegistry {
 
 /** Where to serve the metrics: only this machine can reach it. */
 export interface PrometheusListenOptions {
-  /** 0 takes any free port; see `url`. */
+  /** The port. 0 selects a free port; see `url`. */
   readonly port: number;
   /** `127.0.0.1` (default), `::1` or `localhost`. */
   readonly host?: string | undefined;
@@ -20,7 +20,7 @@ export interface PrometheusListenOptions {
 export interface PrometheusOptions {
   /** Default: one of the plugin's own, so that several kernels don't get in each other's way. In a shared one their numbers are added up. */
   readonly registry?: PrometheusRegistry | undefined;
-  /** What the names of all metrics begin with. Default `agentensemble_`. */
+  /** The prefix of the names of all metrics. Default `agentensemble_`. */
   readonly prefix?: string | undefined;
   /** The maximum number of different values of each label, such as roles, tools and models. Further ones are counted as `other`. Default 100. */
   readonly maxLabelValues?: number | undefined;

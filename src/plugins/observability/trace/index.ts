@@ -3,7 +3,7 @@ import { definePlugin } from "../../../contracts/plugin.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { recordedTraceBuilder } from "./recorded-trace.js";
 
-/** Gives every run its trace: binds `Tokens.TraceBuilder` as a default, so another builder can take its place. */
+/** Creates the trace of every run: binds `Tokens.TraceBuilder` as a default, so that another builder can replace it. */
 export function observabilityTrace(): Plugin {
   return definePlugin({
     name: "observability-trace",

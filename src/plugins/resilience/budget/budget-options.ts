@@ -17,12 +17,12 @@ export interface BudgetOptions {
   /** The time after the start of the run, in milliseconds, from which no further call starts. Calls in flight may finish; `timeoutMs` of the run ends them. */
   readonly maxDurationMs?: number | undefined;
   /**
-   * The output limit of a call where neither its agent nor its task sets `maxOutputTokens`, with `maxTokens` or `maxCost`. It is reserved for the call and
+   * The output limit of a call if neither its agent nor its task sets `maxOutputTokens`, with `maxTokens` or `maxCost`. It is reserved for the call and
    * sent to the model. Default 4,096, which all common models accept.
    */
   readonly maxOutputTokensPerCall?: number | undefined;
   /**
-   * What happens to a call that would exceed the budget. `stop` (default): nothing more starts; the run fails with BudgetExceededError, which has the finished
+   * The reaction to a call that would exceed the budget. `stop` (default): no further work starts; the run fails with BudgetExceededError, which has the finished
    * outputs. `reject`: this call fails, and the run continues. `downgradeTo`: the call uses this model while its cost fits into `maxCost`; then as `stop`. It
    * requires `maxCost` and a price function, which determines that the model is cheaper.
    */

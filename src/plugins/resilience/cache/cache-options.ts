@@ -15,7 +15,7 @@ import { MemoryResponseStore } from "./memory-response-store.js";
 export interface CacheOptions {
   /** The store of responses. Default: in memory, for the lifetime of the plugin. */
   readonly store?: ResponseStore | undefined;
-  /** How long a response is valid, in milliseconds. Default: no limit. */
+  /** The time for which a response is valid, in milliseconds. Default: no limit. */
   readonly ttlMs?: number | undefined;
   /** The maximum number of responses in memory; the least recently used one is removed first. Default 1,000. Not together with `store`. */
   readonly maxEntries?: number | undefined;

@@ -18,7 +18,7 @@ export function retry(options: RetryOptions = {}): Plugin {
   return retryPlugin(options, false);
 }
 
-/** The standard plugin: models declare the number of attempts themselves, and any other retry policy takes precedence. */
+/** The standard plugin: each model declares its number of attempts, and any other retry policy takes precedence. */
 export function standardRetry(): Plugin {
   return retryPlugin(undefined, true);
 }

@@ -2,7 +2,7 @@ import type { Plugin } from "../../../contracts/plugin.js";
 import { definePlugin } from "../../../contracts/plugin.js";
 import { checkApprovable, ToolApprovals } from "./tool-approvals.js";
 
-/** Requests a person's approval of tool calls, where the tool or an `ApprovalPolicy` requires it. One of the standard plugins. */
+/** Requests an approval of tool calls if the tool or an `ApprovalPolicy` requires it. One of the standard plugins. */
 export function toolApproval(): Plugin {
   const approvals = new ToolApprovals();
   return definePlugin({

@@ -14,7 +14,7 @@ import {
 import { AllowList, HostList } from "./host-rules.js";
 import { isObject } from "../../../util/objects.js";
 
-/** Gives all addresses of a host. Its answer is judged, and only what was judged is connected to. */
+/** Returns all addresses of a host. All addresses are checked, and only checked addresses are connected to. */
 export type HostLookup = (
   host: string,
   options: { readonly signal: AbortSignal },
@@ -24,7 +24,7 @@ export type HostLookup = (
 export interface SafeFetchOptions {
   /** Targets that are allowed although they are not public: services on this machine or in a private network. Default: none. */
   readonly allow?: AllowedTargets | undefined;
-  /** The only hosts that may be asked, as in `allow.hosts`; their addresses must be public nevertheless. Default: all. */
+  /** The only allowed hosts, as in `allow.hosts`; their addresses must still be public. Default: all. */
   readonly onlyHosts?: readonly string[] | undefined;
   /** Hosts that are always refused. Default: none. */
   readonly denyHosts?: readonly string[] | undefined;
@@ -38,13 +38,13 @@ export interface SafeFetchOptions {
   readonly contentTypes?: readonly string[] | undefined;
   /** Most bytes of a body, before decompression and after it. Default 5 MiB. */
   readonly maxBytes?: number | undefined;
-  /** What happens to a larger body: an error, or only its beginning is read. Default `"fail"`. */
+  /** The treatment of a larger body: an error, or only its beginning is read. Default `"fail"`. */
   readonly overflow?: "fail" | "cut" | undefined;
   /** Most bytes of the head of an answer. Default 16 KiB. */
   readonly maxHeaderBytes?: number | undefined;
   /** Time for everything together, in milliseconds: names, connections, redirects, bodies. Default 15,000. */
   readonly timeoutMs?: number | undefined;
-  /** `"manual"` gives answers with a redirect as they are. Default `"follow"`. */
+  /** `"manual"` returns redirects without following them. Default `"follow"`. */
   readonly redirect?: "follow" | "manual" | undefined;
   /** Most redirects that are followed. Default 5. */
   readonly maxRedirects?: number | undefined;

@@ -15,7 +15,7 @@ import {
 } from "../../../contracts/validation.js";
 
 /**
- * What a pipeline does when a step fails: return the failure, or pass its message to the next step.
+ * The reaction to a failed step: return the failure, or pass its message to the next step.
  */
 export type PipelineErrorStrategy = "FAIL_FAST" | "CONTINUE_ON_FAILURE";
 

@@ -11,7 +11,7 @@ import {
 } from "../../../contracts/validation.js";
 import { isObject } from "../../../util/objects.js";
 
-/** What `runCommand` runs, and its limits. */
+/** The command of `runCommand`, and its limits. */
 export interface RunCommandOptions {
   /**
    * The program and its arguments. No shell parses them. A name without a slash is looked up in the

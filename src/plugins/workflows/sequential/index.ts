@@ -3,7 +3,7 @@ import { definePlugin } from "../../../contracts/plugin.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { sequentialWorkflow } from "./sequential-workflow.js";
 
-/** The workflow SEQUENTIAL: tasks one after the other, in the order of the list. */
+/** The workflow SEQUENTIAL: executes tasks in the order of the list. */
 export function sequential(): Plugin {
   return definePlugin({
     name: "workflow-sequential",
