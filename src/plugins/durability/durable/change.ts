@@ -3,12 +3,12 @@ import type { RunJournal } from "./run-journal.js";
 import { callsIn, usageOfCall } from "./kept-values.js";
 import { JournalMismatchError } from "../../../contracts/state-errors.js";
 
-/** What becomes of an entry that differs from what the program asks for now. */
+/** The treatment of an entry that differs from the current request. */
 export type ChangeVerdict = "use" | "redo";
 
 /**
- * Decides by `onChange` about an entry that differs; with `redo` the entries of its task are void from then on.
- * @throws JournalMismatchError with `fail`: the run ends, and nothing is lost.
+ * Decides by `onChange` about an entry that differs. With `redo` the entries of its task become invalid.
+ * @throws JournalMismatchError with `fail`: the run ends, and its entries are kept.
  */
 export async function decideChange(
   journal: RunJournal,
@@ -31,7 +31,7 @@ export async function decideChange(
   return "redo";
 }
 
-/** Removes the entries of a task, but for those that have answered in this execution. What the others used stays counted. */
+/** Removes the entries of a task, except those used in this execution. The usage of the removed entries still counts. */
 async function redo(journal: RunJournal, task: string): Promise<void> {
   const { kept, void: gone } = journal.index.redo(task);
   const calls = callsIn(gone);

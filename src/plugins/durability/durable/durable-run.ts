@@ -29,23 +29,23 @@ import { TaskStates } from "./task-states.js";
 import { TaskSteps } from "./task-steps.js";
 import { ToolSteps } from "./tool-steps.js";
 
-/** Kinds of entries that a program which is still the same asks for. */
+/** Kinds of entries that an unchanged program requests. */
 const ASKED_FOR: readonly string[] = ["task", "call", "tool", "step"];
-/** So many entries are named in a warning. */
+/** Maximum number of entries that a warning names. */
 const NAMED = 5;
 
-/** What a run is opened with. */
+/** The data with which a run is opened. */
 export interface OpenedRun extends KeptState {
   readonly run: HookRun;
   readonly keeping: RunKeeping;
   readonly schemas: Schemas;
-  /** Memory stores of the kernel that were looked at. */
+  /** Memory stores of the kernel that were checked. */
   readonly checkedStores: WeakSet<object>;
-  /** Sees calls whose answers the run has, for the run that this one joined. */
+  /** Called with each call that the journal answers, for the run that this one joined. */
   readonly onCalls: (calls: readonly KeptCall[]) => void;
 }
 
-/** One execution of a run that is kept. */
+/** One execution of a durable run. */
 export class DurableRun {
   readonly run: HookRun;
   readonly journal: RunJournal;
@@ -56,7 +56,7 @@ export class DurableRun {
   readonly memory: MemorySteps;
   readonly outside: OutsideSteps;
   readonly activity: Activity;
-  /** Parts of handlers that have begun in this execution, by key. */
+  /** Steps of handlers that were started in this execution, by key. */
   readonly steps = new Set<string>();
   readonly #keeping: RunKeeping;
   readonly #claim: Claim | undefined;
@@ -84,7 +84,7 @@ export class DurableRun {
     this.activity = new Activity(() => this.#activityChanged());
   }
 
-  /** Counts what earlier executions used, and keeps the claim. */
+  /** Counts the usage of earlier executions, and renews the claim. */
   begin({ entries, execution }: Pick<KeptState, "entries" | "execution">): void {
     const { run } = this;
     if (this.#claim !== undefined) this.#keepClaim(this.#claim);
@@ -107,7 +107,7 @@ export class DurableRun {
     return this.models.settle(call);
   }
 
-  /** A question that the run waits for. Returns what ends the wait. */
+  /** Registers a review that the run waits for. Returns a function that ends the wait. */
   waits(review: StoredReview): () => void {
     if (this.tools.isWithinDelicateCall(review)) return () => undefined;
     const { taskId, agentRole, reviewId } = review;
@@ -130,7 +130,7 @@ export class DurableRun {
     await retried(this.run, () => journal.release(claim, claimEnd));
   }
 
-  /** Another process has the run: nothing more is written here. */
+  /** Called when another process has taken over the run: nothing more is written here. */
   #fence(): void {
     this.#isFenced = true;
     this.#stopRenewing();
@@ -147,7 +147,7 @@ export class DurableRun {
       if (cancelReason !== undefined)
         this.run.cancel(new RunCancelledError(`The run was cancelled: ${cancelReason}`));
     };
-    // A renewal that fails is tried again with the next one; writes end a run whose journal is away.
+    // A failed renewal is repeated with the next one. A write ends the run if the journal is not available.
     const timer = setInterval(() => void renew().catch(() => undefined), settings.leaseMs / 3);
     timer.unref();
     this.#stopRenewing = () => clearInterval(timer);
@@ -162,7 +162,7 @@ export class DurableRun {
     this.#stopTimer = startTimer(suspendAfterMs, () => void this.#suspend());
   }
 
-  /** Ends the execution where people alone are waited for; workflows may be between two tasks. */
+  /** Ends the execution if the run only waits for reviews. Workflows may be between two tasks. */
   async #suspend(): Promise<void> {
     for (let turn = 0; turn < 3; turn++)
       await new Promise<void>((resolve) => setImmediate(resolve));
@@ -185,7 +185,7 @@ export class DurableRun {
   }
 }
 
-/** The usage of all calls that earlier executions made; answers of this one bring it again. */
+/** Returns the usage of all calls of earlier executions. Answers from the journal report it again. */
 function spentBy(entries: readonly KeptEntry[]): readonly SpentUsage[] {
   const failed = entries.flatMap((entry) =>
     entry.kind === "failed" ? usageOfFailed(failureIn(entry).failed, {}) : [],

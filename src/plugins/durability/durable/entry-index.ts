@@ -2,16 +2,16 @@ import type { JournalEntryKind, KeptEntry } from "../../../contracts/journal.js"
 import { asFields, asList } from "../../../util/objects.js";
 import { SHARED_PARTS } from "./definition.js";
 
-/** An entry that was found, and whether it answers what is asked now. */
+/** An entry, and whether it matches the current request. */
 export interface FoundEntry {
   readonly entry: KeptEntry;
   readonly isSame: boolean;
 }
 
-/** Kinds of entries that are read before the output of their task is answered, and not afterwards. */
+/** Kinds of entries that are read only before the output of their task is answered. */
 const ANSWERED_ONCE: ReadonlySet<JournalEntryKind> = new Set(["task", "call", "tool", "intent"]);
 
-/** What earlier executions have left, by key and by task. */
+/** The entries of earlier executions, by key and by task. */
 export class EntryIndex {
   readonly #byKey = new Map<string, KeptEntry>();
   readonly #byTask = new Map<string, readonly KeptEntry[]>();
@@ -34,14 +34,14 @@ export class EntryIndex {
     return [...this.#byKey.values()].filter(({ key }) => !this.#asked.has(key));
   }
 
-  /** An entry whose content needs no comparison. */
+  /** Returns an entry whose content needs no comparison. */
   get(key: string): KeptEntry | undefined {
     const entry = this.#byKey.get(key);
     if (entry !== undefined) this.#asked.add(key);
     return entry;
   }
 
-  /** The entry of this key. It counts as asked for where it answers what is asked now. */
+  /** Returns the entry with this key. It counts as requested if it matches the current request. */
   find(key: string, isSame: (entry: KeptEntry) => boolean): FoundEntry | undefined {
     const entry = this.#byKey.get(key);
     if (entry === undefined) return undefined;
@@ -50,12 +50,12 @@ export class EntryIndex {
     return { entry, isSame: true };
   }
 
-  /** The entry answers although it differs. */
+  /** Marks an entry as used although it differs. */
   use({ key }: KeptEntry): void {
     this.#asked.add(key);
   }
 
-  /** An entry of a task that `fits` accepts and that was not requested. */
+  /** Returns an entry of a task that `fits` accepts and that was not requested. */
   unaskedOf(task: string, fits: (entry: KeptEntry) => boolean): KeptEntry | undefined {
     const entry = this.ofTask(task).find((known) => !this.#asked.has(known.key) && fits(known));
     if (entry !== undefined) this.#asked.add(entry.key);
@@ -66,12 +66,12 @@ export class EntryIndex {
     return this.#byTask.get(task) ?? [];
   }
 
-  /** All entries of a task count as asked for: its output answers for them. */
+  /** Marks all entries of a task as requested, because its output covers them. */
   askAll(task: string): void {
     for (const { key } of this.ofTask(task)) this.#asked.add(key);
   }
 
-  /** As {@link askAll}. Forgets the entries that no later step of the task asks for, so that a long run needs little memory. */
+  /** As {@link askAll}. Also drops the entries that no later step of the task requests, so that a long run needs little memory. */
   release(task: string): void {
     this.askAll(task);
     const entries = this.ofTask(task);
@@ -85,7 +85,7 @@ export class EntryIndex {
     else this.#byTask.set(task, left);
   }
 
-  /** A task is done again: forgets what it has not asked for, and returns that and the rest. */
+  /** Called when a task is executed again: drops its unrequested entries, and returns these and the others. */
   redo(task: string): { readonly kept: readonly KeptEntry[]; readonly void: readonly KeptEntry[] } {
     const entries = this.ofTask(task);
     const kept = entries.filter(({ key }) => this.#asked.has(key));
@@ -96,7 +96,7 @@ export class EntryIndex {
   }
 }
 
-/** Tasks have parts of their definitions in common, such as their agent: keeps each part once, so that the entries of a long run need less memory. */
+/** Stores parts that several task definitions share, such as the agent, only once, so that the entries of a long run need less memory. */
 function shareDefinition({ value }: KeptEntry, known: Map<string, unknown>): void {
   const definition = asFields(asFields(value)?.["definition"]) ?? {};
   if (Object.isFrozen(definition)) return;

@@ -8,9 +8,9 @@ import { ToolResult } from "../../../contracts/tool-result.js";
 import { preview } from "../../../contracts/validation.js";
 
 /**
- * Ends the doubt about a call that began in an earlier execution and left no result: a person decides, or the run ends. Returns the result that the person
- * knows; nothing where the tool may be called again.
- * @throws ToolInDoubtError, which ends the run; ExitEarlySignal where the person ends it.
+ * Settles a call that was started in an earlier execution and has no result: a reviewer decides, or the run ends. Returns the result that the reviewer
+ * entered, or `undefined` if the tool may be called again.
+ * @throws ToolInDoubtError, which ends the run; ExitEarlySignal if the reviewer ends it.
  */
 export async function doubtfulResult(
   journal: RunJournal,
@@ -44,7 +44,7 @@ export async function doubtfulResult(
   );
 }
 
-/** Names the question. A call that comes into doubt once more is a new question. */
+/** Returns the key of the review. A call that is in doubt again has a new key. */
 function doubtKey(key: string, { execution }: KeptEntry): string {
   return execution === 1 ? `doubt:${key}` : `doubt:${key}~${execution}`;
 }

@@ -7,17 +7,17 @@ import { sumCost } from "../../../contracts/metrics.js";
 import { toJsonValue } from "../../../util/json/to-json-value.js";
 import { messageOf } from "../../../util/errors.js";
 
-/** So many outputs of tasks stand in the result of a run: it is one text, which lists of runs read. */
+/** Maximum number of task outputs in the result of a run, which is one text that lists of runs read. */
 const MOST_OUTPUTS = 1_000;
 
-/** How an execution ended, as `afterRun` sees it. */
+/** The end of an execution, from `afterRun`. */
 export interface ExecutionEnd {
   readonly run: HookRun;
   readonly output: EnsembleOutput | undefined;
   readonly error: Error | undefined;
 }
 
-/** The end of an execution as a journal keeps it. */
+/** The end of an execution in the format of a journal. */
 export function claimEndOf(
   { run, output, error }: ExecutionEnd,
   o: { readonly sealed: boolean; readonly saved: SavedUsage | undefined },
@@ -50,7 +50,7 @@ export function claimEndOf(
   return { status: isShutdown ? "interrupted" : "cancelled", result };
 }
 
-/** What kept calls used when they were made. */
+/** Returns the original usage of kept calls. */
 export function savedBy(usage: readonly UsageRecord[], toolCalls: number): SavedUsage {
   const cost = sumCost(usage);
   const tokens = usage.reduce(

@@ -2,27 +2,27 @@ import type { TaskCall } from "../../../contracts/hooks.js";
 import type { DefinitionPart } from "./definition.js";
 import type { JudgingCall, KeptCall, KeptTask } from "./kept-values.js";
 
-/** What is known of a task that is in progress in this execution. */
+/** The state of a task in progress in this execution. */
 export interface TaskState {
   /** `{identity}@{attempt}`: names the task in keys. */
   readonly place: string;
-  /** As the taps before the work have left it. */
+  /** The call after the taps of `beforeTask`. */
   call: TaskCall;
   /** Model calls that led to its output, or that followed its acceptance. */
   readonly calls: KeptCall[];
-  /** Model calls of those who judged its output last. They are made again when it is judged again. */
+  /** Model calls of the last judgement of its output. They are repeated when the output is judged again. */
   judging: JudgingCall[];
   phase: "working" | "judging" | "accepting";
-  /** Whether the review lane came to its end: else a review ended the run. */
+  /** Whether the review lane completed. Otherwise a review ended the run. */
   reviewed: boolean;
   /** Whether other tasks ran on its behalf. */
   isParent: boolean;
-  /** Whether another process has done it. */
+  /** Whether another process executed it. */
   isGiven: boolean;
-  /** The output of an earlier execution, where that answered. */
+  /** The output of an earlier execution, if the journal answered. */
   restored: KeptTask | undefined;
   definition: readonly DefinitionPart[] | undefined;
-  /** Model calls of the earlier execution's judges that this execution has asked for. */
+  /** Model calls of judges in the earlier execution that this execution requested. */
   readonly asked: Set<JudgingCall>;
 }
 
@@ -30,11 +30,11 @@ function placeAt(identity: string, attempt: number): string {
   return `${identity}@${attempt}`;
 }
 
-/** The tasks of one run that have begun, by id. */
+/** The started tasks of one run, by id. */
 export class TaskStates {
   readonly #states = new Map<string, TaskState>();
 
-  /** An attempt of a task begins. */
+  /** Called at the start of an attempt. */
   begin(call: TaskCall): TaskState {
     const state: TaskState = {
       place: placeAt(call.identity, call.attempt),
@@ -56,14 +56,14 @@ export class TaskStates {
     return state;
   }
 
-  /** The state of a task whose taps before the work have run. */
+  /** Returns the state of a task after its taps of `beforeTask`. */
   resume(call: TaskCall): TaskState {
     const state = this.#states.get(call.taskId) ?? this.begin(call);
     state.call = call;
     return state;
   }
 
-  /** The task has its output. Those stay whose place does not follow from their id: later calls are named by it. */
+  /** Called when a task has its output. Keeps the states of tasks whose place does not follow from their id, because later calls are named by the place. */
   forget({ place, call: { taskId } }: TaskState): void {
     if (place === placeAt(taskId, 1)) this.#states.delete(taskId);
   }
@@ -72,13 +72,13 @@ export class TaskStates {
     return this.#states.get(taskId);
   }
 
-  /** The name of the task's present attempt. `attempt` is that of a task that has not begun: 0 while its agent is made. */
+  /** Returns the name of the current attempt of the task. `attempt` is used for a task that has not started: 0 while its agent is created. */
   placeOf(taskId: string, attempt: number): string {
     const state = attempt === 0 ? undefined : this.#states.get(taskId);
     return state?.place ?? placeAt(taskId, attempt);
   }
 
-  /** The task whose place begins an idempotency key of this run. */
+  /** Returns the task whose place is the prefix of an idempotency key of this run. */
   at(place: string): TaskState | undefined {
     for (const state of this.#states.values()) if (state.place === place) return state;
     return undefined;

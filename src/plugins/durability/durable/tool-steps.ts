@@ -20,14 +20,14 @@ import { intentIn, toolIn, type KeptTool } from "./kept-values.js";
 
 type AfterToolCall = After<ToolCallContext, "result", ToolResult>;
 
-/** Answers the tool calls of one run from its journal, and writes the others down. */
+/** Answers the tool calls of one run from its journal, and records the others. */
 export class ToolSteps {
   /** Calls that are in progress, by idempotency key. */
   readonly #begun = new Map<string, ToolCallContext>();
 
   constructor(readonly journal: RunJournal) {}
 
-  /** What the call brought in an earlier execution. */
+  /** Returns the result of the call in an earlier execution. */
   async answer(call: ToolCallContext): Promise<void | Answer<ToolResult>> {
     if (call.tool.delegates === true) return undefined; // its tasks are answered
     const hash = inputHashOf(call);
@@ -42,7 +42,7 @@ export class ToolSteps {
     return result === undefined ? undefined : answer(result);
   }
 
-  /** The call begins: writes the intent where it must not be repeated by itself. */
+  /** Called at the start of a call: writes the intent if the call must not be repeated automatically. */
   async begin(call: ToolCallContext): Promise<void> {
     if (call.tool.delegates === true) return;
     this.journal.requireOpen(`tool call ${call.idempotencyKey}`);
@@ -57,7 +57,7 @@ export class ToolSteps {
     });
   }
 
-  /** Whether a question comes from within a call that must not be repeated by itself: ending the run there would bring it into doubt. */
+  /** Whether a review was requested within a call that must not be repeated automatically. Ending the run there would put the call in doubt. */
   isWithinDelicateCall({ taskId, toolName, callId }: StoredReview): boolean {
     for (const call of this.#begun.values()) {
       const isAsking = call.tool.name === toolName && call.call.id === callId;
@@ -66,7 +66,7 @@ export class ToolSteps {
     return false;
   }
 
-  /** The call has ended: writes what the model sees of it. */
+  /** Called at the end of a call: writes the result for the model. */
   async settle(call: AfterToolCall): Promise<void> {
     if (!this.#begun.delete(call.idempotencyKey)) return;
     const value = outcomeOf(call);
@@ -102,7 +102,7 @@ export class ToolSteps {
     );
   }
 
-  /** Resolves a call in doubt: returns its result where a person knows it, or `undefined` where the call is repeated. */
+  /** Settles a call in doubt: returns the result that a reviewer entered, or `undefined` if the call is repeated. */
   async #doubtful(call: ToolCallContext, entry: KeptEntry): Promise<ToolResult | undefined> {
     this.journal.requireOpen(`the result of tool call ${call.idempotencyKey}`);
     const resume = this.#resume(call);
@@ -137,7 +137,7 @@ function inputHashOf({ input }: ToolCallContext): string {
   return shortHash(jsonTextOf(input));
 }
 
-/** An input may hold what JSON does not: a schema of the user's made it. */
+/** Returns the input as JSON text. A schema may have created values that JSON can't represent. */
 function jsonTextOf(input: unknown): string {
   try {
     return canonicalJson(input);
@@ -146,7 +146,7 @@ function jsonTextOf(input: unknown): string {
   }
 }
 
-/** What is kept of the end of a call; nothing of an end that the model does not see: the call is made again then. */
+/** Returns the entry for the end of a call; `undefined` for an end that the model does not receive, because the call is then repeated. */
 function outcomeOf(call: AfterToolCall): KeptTool | undefined {
   if (call.outcome === "ok") {
     const { ok, output, errorMessage = "", structured } = call.result;
