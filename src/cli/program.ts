@@ -34,6 +34,7 @@ function addRun(program: Command, terminal: OutputTerminal, done: CommandEnd): v
   common(withKeeping(withExecution(withInputs(run))))
     .option("--durable", "keep the run, so that it goes on after the end of the process")
     .option("--run-id <id>", "the id of the run; with --durable the same line again resumes it")
+    .option("--tag <name=value>", "a tag of the run, as often as needed", collect)
     .option("--model <provider:model>", "for every task of this run, before the models of the file")
     .option("--record <file.jsonl>", "record the run, for replay")
     .option("--dashboard [port]", "show the run on a web page of this machine (default port 7329)")

@@ -10,7 +10,7 @@ import type { OutputTerminal } from "./terminal.js";
 import { ValidationError } from "../contracts/errors.js";
 import { preview } from "../contracts/validation.js";
 import { Tokens } from "../contracts/tokens.js";
-import { checkTraceFile, durationOf, inputsOf } from "./arguments.js";
+import { checkTraceFile, durationOf, inputsOf, tagsOf } from "./arguments.js";
 import { ExitCode, exitCodeOf } from "./exit-codes.js";
 import { interruptible } from "./interruption.js";
 import { checkKeepArguments } from "./keep-arguments.js";
@@ -36,6 +36,7 @@ export interface ExecutionArguments extends KeepArguments, DashboardArguments {
   readonly json?: boolean | undefined;
   readonly quiet?: boolean | undefined;
   readonly review?: string | undefined;
+  readonly tag?: readonly string[] | undefined;
 }
 
 /** A run that has begun. */
@@ -64,6 +65,7 @@ async function runOptionsOf(ensemble: LoadedEnsemble, o: ExecutionArguments): Pr
   return {
     throwOnError: false, // a failed run has results to show, too
     ...(o.runId !== undefined && { runId: o.runId }),
+    ...(o.tag !== undefined && { tags: tagsOf(o.tag) }),
     ...(o.capture !== undefined && { captureMode: o.capture }),
     ...(o.timeout !== undefined && { timeoutMs: durationOf(o.timeout) }),
     ...(model !== undefined && {

@@ -132,7 +132,7 @@ describe("agentensemble run --durable", () => {
       const vendor = await OpenAIServer.start({ kind: "answer", text: "draft" });
       const project = new ProjectFolder(FILES);
       const environment = { OPENAI_API_KEY: "test", OPENAI_BASE_URL: vendor.url };
-      const line = ["run", "team.mjs", "--input", "topic=otters", "--durable"];
+      const line = ["run", "team.mjs", "--input", "topic=otters", "--durable", "--tag", "person=ana"]; // prettier-ignore
       const first = await project.run(line, environment);
       expect(first.code, first.stderr).to.equal(75);
       const resume = /agentensemble (runs resume team\.mjs [\w-]+)\n/.exec(first.stderr)?.[1] ?? "";
@@ -142,6 +142,13 @@ describe("agentensemble run --durable", () => {
       expect(second.code, second.stderr).to.equal(0);
       const third = await project.run(resume.split(" "), environment);
       expect([third.code, third.stdout], third.stderr).to.deep.equal([0, "draft\n"]);
+      const deleted = ["bob", "ana"].map((person) =>
+        project.run(["runs", "delete", "--tag", `person=${person}`], environment),
+      );
+      expect((await Promise.all(deleted)).map(({ stdout }) => stdout)).to.deep.equal([
+        "Deleted 0 runs\n",
+        "Deleted 1 run\n",
+      ]);
       expect(asked(vendor)).to.deep.equal({ "Collect facts": 1, "Write about": 1 });
       await vendor.close();
     });
