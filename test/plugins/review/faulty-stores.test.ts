@@ -68,7 +68,9 @@ describe("a review whose store has faults", () => {
       ],
       plugins: [review({ store: store({ ask: () => undefined as never }) })],
     });
-    expect(ReviewError.find(error)?.message).to.include("The review store kept no review");
+    expect(ReviewError.find(error)?.message).to.include(
+      "The review store did not store the review",
+    );
   });
 
   it("is refused where the store lacks a method", () => {
