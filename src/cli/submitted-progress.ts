@@ -6,14 +6,29 @@ import { printableLine } from "../util/printable.js";
 
 /** What a message may lack of an event: texts are not sent, and another version may send less. */
 const ABSENT = Object.freeze({
-  ...{ v: 1, taskId: "", agentRole: "", taskDescription: "", taskIndex: 0, totalTasks: 0 },
-  ...{ attempt: 0, durationMs: 0, tokenCount: -1, toolCallCount: 0 },
-  ...{ toolName: "", toolResult: "", outcome: "SUCCESS", reason: "", cause: Object.freeze({}) },
+  v: 1,
+  taskId: "",
+  agentRole: "",
+  taskDescription: "",
+  taskIndex: 0,
+  totalTasks: 0,
+  attempt: 0,
+  durationMs: 0,
+  tokenCount: -1,
+  toolCallCount: 0,
+  toolName: "",
+  toolResult: "",
+  outcome: "SUCCESS",
+  reason: "",
+  cause: Object.freeze({}),
 });
 
 /** The messages that are printed. */
 const PRINTED: ReadonlySet<unknown> = new Set([
-  ...["task_started", "task_completed", "task_failed", "tool_called"],
+  "task_started",
+  "task_completed",
+  "task_failed",
+  "tool_called",
 ]);
 
 /** Returns a function that prints messages about the progress of a run elsewhere, as `run` prints its own events. */

@@ -20,6 +20,12 @@ async function written(board: Plugin): Promise<void> {
   await writers(board, door, [["The turbine turns.", door]]).run();
 }
 
+/** Opens that run from the list, by one click. */
+async function openWritten(page: Page): Promise<void> {
+  const row = page.getByRole("row", { name: /writers/ });
+  await row.getByRole("link").first().click();
+}
+
 /** Tests of what a person finds who does not know the page. */
 export function questionTests(browser: () => Browser): void {
   describe("page for a person who sees it for the first time", () => {
@@ -49,11 +55,7 @@ export function questionTests(browser: () => Browser): void {
         await written(board);
         const { page } = await open(url, { viewport });
         const clicks = await countClicks(page);
-        await page
-          .getByRole("row", { name: /writers/ })
-          .getByRole("link")
-          .first()
-          .click();
+        await openWritten(page);
         await page.locator("a.node", { hasText: "draft" }).click();
         const task = page.getByRole("region", { name: "Task" });
         await task.locator(".section").getByText("Write a draft").waitFor();
@@ -68,11 +70,7 @@ export function questionTests(browser: () => Browser): void {
         const { page } = await open(url, { viewport });
         const clicks = await countClicks(page);
         await page.getByRole("cell", { name: cost }).waitFor();
-        await page
-          .getByRole("row", { name: /writers/ })
-          .getByRole("link")
-          .first()
-          .click();
+        await openWritten(page);
         await page.getByRole("tab", { name: "Cost" }).click();
         const agents = page.getByRole("group", { name: "By agent" });
         await agents
