@@ -108,6 +108,25 @@ describe("a sealed journal", () => {
     expect(codec.seal("a", "r")).to.not.equal(codec.seal("a", "r"));
   });
 
+  it("refuses a text that does not have the form of a sealed one", () => {
+    const codec = aesJournalCodec({ current: KEY });
+    const sealed = codec.seal("Ada", "r") as string; // this codec does not wait
+    const id = sealed.slice(0, 9);
+    expect(codec.open(sealed, "r")).to.equal("Ada");
+    for (const text of [
+      "",
+      "Ada",
+      id,
+      `${id}Ada Lovelace`,
+      ` ${sealed}`,
+      `${sealed}\n`,
+      `${sealed}=`,
+    ])
+      expect(() => codec.open(text, "r"), JSON.stringify(text)).to.throw(
+        "A text of run 'r' is not sealed",
+      );
+  });
+
   it("keeps the order of entries with a codec that answers late", () =>
     withSealed(async (journal) => {
       const claim = await journal.claim(claimOf("r"));

@@ -8,7 +8,9 @@ const ALGORITHM = "aes-256-gcm";
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-const SEALED = /^([0-9a-f]{8})\.([A-Za-z0-9_-]+)$/;
+const HEAD = /^([0-9a-f]{8})\./;
+/** Content is searched for what it may not hold: a pattern of the whole text can overflow the stack of a match where it has millions of characters. */
+const NO_BASE64 = /[^A-Za-z0-9_-]/;
 
 /** The keys of {@link aesJournalCodec}: 32 bytes each, in base64. */
 export interface AesJournalKeys {
@@ -34,8 +36,9 @@ export function aesJournalCodec(o: AesJournalKeys): JournalCodec {
   return Object.freeze({
     seal: (text: string, runId: string) => `${currentId}.${encrypted(text, runId, current)}`,
     open(sealed: string, runId: string): string {
-      const [, id = "", content = ""] = SEALED.exec(sealed) ?? [];
-      if (id === "")
+      const [head = "", id = ""] = HEAD.exec(sealed) ?? [];
+      const content = sealed.slice(head.length);
+      if (id === "" || content === "" || NO_BASE64.test(content))
         throw new JournalError(`A text of run '${runId}' is not sealed`, {
           hint: "It was kept without a key, or was changed by another program.",
         });
