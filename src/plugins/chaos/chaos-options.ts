@@ -23,9 +23,12 @@ export interface ChaosFault {
   readonly kind: ChaosFaultKind;
   /** Probability at each step where it can occur, from 0 to 1. Default 0.1. */
   readonly chance?: number | undefined;
-  /** Most faults of this entry in one run. Default: no limit. */
+  /** Maximum number of faults of this entry in one run. Default: no limit. */
   readonly limit?: number | undefined;
-  /** The code of a vendor error. Default `AE_MODEL_SERVER`. Codes of passing failures are retryable. */
+  /**
+   * The code of a vendor error. Default `AE_MODEL_SERVER`. Codes of transient failures are
+   * retryable.
+   */
   readonly code?: ModelErrorCode | undefined;
   /** The delay in milliseconds, by the run's clock. Default 1,000. */
   readonly delayMs?: number | undefined;

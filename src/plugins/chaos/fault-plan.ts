@@ -18,7 +18,7 @@ export class FaultPlan {
 
   constructor(readonly options: ChaosOptions) {}
 
-  /** Returns the fault of this kind at a step, and notes it. */
+  /** Returns the fault of this kind at a step, and counts it. */
   draw(kind: ChaosFaultKind, run: Pick<HookRun, "id">, step: string): ChaosFault | undefined {
     const { faults, seed = 1 } = this.options;
     for (const [index, fault] of faults.entries()) {

@@ -6,7 +6,7 @@ import { Tokens } from "../../contracts/tokens.js";
 import { sleep } from "../../util/abort/timeouts.js";
 import type { FaultPlan } from "./fault-plan.js";
 
-/** Failures that a later attempt may not have. */
+/** Transient failures. */
 const PASSING: readonly ModelErrorCode[] = [
   "AE_MODEL_SERVER",
   "AE_MODEL_RATE_LIMITED",

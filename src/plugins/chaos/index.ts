@@ -15,15 +15,18 @@ export type { InjectedFault } from "./fault-plan.js";
 export interface Chaos extends Plugin {
   /** The faults injected so far, in their order. */
   readonly injected: readonly InjectedFault[];
-  /** How often each call of a model was answered, and each tool succeeded, by run and step. More than once was paid twice. */
+  /**
+   * The number of answers of each model call and of successes of each tool call, by run and step. A
+   * number above 1 is a repeated payment.
+   */
   readonly paid: ReadonlyMap<string, number>;
 }
 
 /**
  * Injects faults into the runs of an ensemble by a seeded plan: errors, delays and cut streams of
  * vendors, answers with wrong JSON, failures of tools, denied reviews, and the loss of the process.
- * For rehearsals; retries, fallbacks, budgets and reviews react as to real faults. With `denied
- * review` it answers all reviews itself, so leave `reviewHandler` unset.
+ * Intended for rehearsals. Retries, fallbacks, budgets and reviews react as to real faults. With
+ * `denied review` it answers all reviews itself, so leave `reviewHandler` unset.
  * @throws ValidationError for an unknown option or a value out of range.
  */
 export function chaos(options: ChaosOptions): Chaos {

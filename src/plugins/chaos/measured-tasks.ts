@@ -25,10 +25,13 @@ export interface MeasuredCall {
   readonly tools: readonly MeasuredTool[];
 }
 
-/** The calls of one attempt of a task, in their order. Drawn as a whole, since its calls depend on each other. */
+/**
+ * The calls of one attempt of a task, in their order. An attempt is drawn as a whole, since its
+ * calls depend on each other.
+ */
 export type MeasuredTask = readonly MeasuredCall[];
 
-/** Attempts that did not end by themselves. Their calls do not measure the task. */
+/** Outcomes of attempts that were stopped from outside. Their calls do not measure the task. */
 const BROKEN: readonly string[] = ["running", "failed", "aborted"];
 
 /** The measured tasks of traces: by task, agent and model, by agent and model, and by model. */

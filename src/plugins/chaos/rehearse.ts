@@ -23,7 +23,10 @@ export interface RehearsedTeam {
 
 /** Options of {@link rehearse}. */
 export interface RehearsalOptions {
-  /** Makes the team with this plugin in its `plugins`. Called for each execution: a lost process is a new team. */
+  /**
+   * Creates the team with this plugin in its `plugins`. Called for each execution: after the loss
+   * of a process a new team continues.
+   */
   readonly team: (plugin: Chaos) => RehearsedTeam;
   readonly faults: readonly ChaosFault[];
   /** Number of runs, each with a seed counted from 1. Default 20. */
@@ -31,31 +34,31 @@ export interface RehearsalOptions {
   readonly inputs?: Inputs | undefined;
   /** Time limit of one execution in milliseconds. Default 60,000. */
   readonly timeoutMs?: number | undefined;
-  /** Most executions of one run whose process is lost. Default 5. */
+  /** Maximum number of executions of one run whose process is lost. Default 5. */
   readonly executions?: number | undefined;
-  /** Most tokens of one run, input and output. Default: not checked. */
+  /** Maximum number of tokens of one run, input and output. Default: not checked. */
   readonly maxTokens?: number | undefined;
 }
 
-/** What came of one run. */
+/** The result of one run. */
 export interface RehearsedRun {
   readonly seed: number;
   readonly outcome: "finished" | "refused";
-  /** The code of the error, if it was refused. */
+  /** The code of the error, if the run was refused. */
   readonly code?: string;
   readonly injected: readonly InjectedFault[];
-  /** What did not hold. */
+  /** The violated conditions. */
   readonly violations: readonly string[];
 }
 
-/** What came of a rehearsal. */
+/** The result of a rehearsal. */
 export interface RehearsalReport {
   readonly runs: readonly RehearsedRun[];
   readonly finished: number;
   readonly refused: number;
   /** Number of faults by kind. */
   readonly injected: Readonly<Record<string, number>>;
-  /** The violations of all runs, each with its seed. Empty: all held. */
+  /** The violations of all runs, each with its seed. Empty if there are none. */
   readonly violations: readonly string[];
 }
 
@@ -63,9 +66,10 @@ const TIMEOUT_MS = 60_000;
 const OPTIONS = ["team", "faults", "runs", "inputs", "timeoutMs", "executions", "maxTokens"];
 
 /**
- * Runs a team with injected faults and checks what must hold: each run finishes or ends with an
- * error of the framework within its time, keeps its tokens, and pays for no call and no tool twice.
- * A run whose process is lost is executed again under its id by a new team, as `durable()` expects.
+ * Runs a team with injected faults and checks the conditions of a robust team: each run finishes or
+ * ends with an error of the framework within its time limit, respects its token limit, and pays for
+ * each call and each tool once. A run whose process is lost is executed again under its id by a new
+ * team, as `durable()` expects.
  * @throws ValidationError for an unknown option or a value out of range.
  */
 export async function rehearse(options: RehearsalOptions): Promise<RehearsalReport> {
@@ -123,7 +127,7 @@ async function rehearseOnce(options: RehearsalOptions, seed: number): Promise<Re
   };
 }
 
-/** Returns what did not hold in a run. */
+/** Returns the conditions that a run violates. */
 function violationsOf(
   { timeoutMs = TIMEOUT_MS, maxTokens = Infinity }: RehearsalOptions,
   error: unknown,

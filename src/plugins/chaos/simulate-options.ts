@@ -15,8 +15,8 @@ export interface SimulatedCall {
   /** Median of the output tokens. Default 300. */
   readonly outputTokens?: number | undefined;
   /**
-   * Standard deviation of the logarithm of the output tokens: 0 gives each call the median, 0.5 has
-   * nine of ten calls between 0.44 and 2.3 times the median. Default 0.5.
+   * Standard deviation of the logarithm of the output tokens: with 0 each call has the median, with
+   * 0.5 nine of ten calls are between 0.44 and 2.3 times the median. Default 0.5.
    */
   readonly spread?: number | undefined;
   /** Milliseconds to the first token. Default 500. */
@@ -33,7 +33,7 @@ export interface SimulateOptions {
   readonly team: (plugin: Plugin) => RehearsedTeam;
   /** The measured traces: traces of outputs, or paths of `.trace.json` files. Default: none. */
   readonly traces?: readonly (string | ExecutionTrace)[] | undefined;
-  /** Inputs of the runs. A list is used in turn. Default `{}`. */
+  /** Inputs of the runs. The runs use the items of a list in turn. Default `{}`. */
   readonly inputs?: Inputs | readonly Inputs[] | undefined;
   /** Number of runs. Default 100. */
   readonly runs?: number | undefined;

@@ -28,10 +28,10 @@ export interface SimulatedFigure {
   readonly max: number;
 }
 
-/** What a simulation expects. */
+/** The result of a simulation. */
 export interface SimulationReport {
   readonly runs: number;
-  /** Duration of a run in milliseconds, with its waits. */
+  /** Duration of a run in milliseconds, including its waits. */
   readonly durationMs: SimulatedFigure;
   /** Cost of a run by the `costConfiguration` of the ensemble, in `currency`; missing without one. */
   readonly cost?: SimulatedFigure;
@@ -39,29 +39,30 @@ export interface SimulationReport {
   readonly inputTokens: SimulatedFigure;
   readonly outputTokens: SimulatedFigure;
   readonly llmCalls: SimulatedFigure;
-  /** Waits of a run for rate limits in milliseconds. Waits at the same time are added up. */
+  /** Waits of a run for rate limits in milliseconds. Concurrent waits are added up. */
   readonly rateLimitWaitMs: SimulatedFigure;
   /** Number of runs that failed, by the code of the first error of the chain. They are part of all figures. */
   readonly failures: Readonly<Record<string, number>>;
   /** Model calls of all runs that repeat a measured one. */
   readonly measuredCalls: number;
-  /** Model calls of all runs that no trace measures, answered by `defaults`. */
+  /** Model calls of all runs without a measurement, answered by `defaults`. */
   readonly assumedCalls: number;
 }
 
 /** The wall clock at the start of a simulation. */
 const START = Date.UTC(2026, 0, 1);
-/** Time limit of a run in milliseconds, for a team that waits for something real. */
+/** Time limit of a run in milliseconds, for a team that waits in real time. */
 const TIMEOUT_MS = 60_000;
 
 /**
  * Runs a team with stand-ins for its models and tools in virtual time, and reports the expected
- * time, cost and waits for rate limits. No model and no tool is called, and nothing really waits.
- * Each attempt of a task repeats one that is drawn from the traces: those of the same task, agent
- * and model, else of the agent and model, else of the model. Calls of unmeasured models follow
- * `defaults`. Each run begins with unused rate limits. Handlers, memory and delegations are
+ * time, cost and waits for rate limits. No model and no tool is called, and there are no real
+ * waits. Each attempt of a task repeats one that is drawn from the traces: those of the same task,
+ * agent and model, else of the agent and model, else of the model. Calls of unmeasured models
+ * follow `defaults`. Each run begins with unused rate limits. Handlers, memory and delegations are
  * executed; they take no virtual time. Time limits of tasks are not simulated.
- * @throws ValidationError for an unknown option, a value out of range, or a team whose runs are refused for its configuration; FileFormatError for a file that is no trace.
+ * @throws ValidationError for an unknown option, a value out of range, or a team whose runs are
+ * refused for its configuration; FileFormatError for a file that is no trace.
  */
 export async function simulate(options: SimulateOptions): Promise<SimulationReport> {
   checkSimulateOptions(options);
@@ -95,7 +96,7 @@ export async function simulate(options: SimulateOptions): Promise<SimulationRepo
   return reportOf(figures, standIn);
 }
 
-/** The figures of one run. Its output is not kept. */
+/** The figures of one run, without its output. */
 interface RunFigures extends Record<
   "durationMs" | "inputTokens" | "outputTokens" | "llmCalls" | "rateLimitWaitMs",
   number
@@ -177,7 +178,7 @@ interface SimulationParts {
 
 /** The plugin of one simulation. */
 function simulation({ time, limits, standIn, begin }: SimulationParts): Plugin {
-  /** The calls of stand-ins, before their models were replaced. */
+  /** The calls of the simulation, with their original models. */
   const calls = new WeakMap<ChatModel, LlmCall>();
   const ends = new WeakMap<ChatModel, (usedTokens: number) => void>();
   let ids = 0;

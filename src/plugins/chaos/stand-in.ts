@@ -58,7 +58,10 @@ export class StandIn {
     };
   }
 
-  /** The result of a tool call that the stand-in requested. `undefined` for others, which are executed. */
+  /**
+   * Returns the result of a tool call that the stand-in requested. Returns `undefined` for other
+   * calls, which are executed.
+   */
   async toolResult({ call, signal, tool }: ToolCallContext): Promise<ToolResult | undefined> {
     const measured = this.#tools.get(call.id);
     if (measured === undefined || tool.delegates === true) return undefined;
@@ -68,7 +71,10 @@ export class StandIn {
       : ToolResult.success(measured.result);
   }
 
-  /** The call of the drawn task at this place; its last one if the task makes more calls. */
+  /**
+   * Returns the call of the drawn task at this index, or its last call if the task makes more
+   * calls.
+   */
   #measuredCall(call: LlmCall): MeasuredCall | undefined {
     const { run, taskId, taskAttempt, iteration } = call;
     const step = `${run.id} ${taskId}@${taskAttempt}`;
@@ -101,7 +107,7 @@ export class StandIn {
     };
   }
 
-  /** Requests the measured tools that the task has. */
+  /** Requests the measured tools that the task provides. */
   #toolCalls({ tools }: MeasuredCall, { tools: offered = [] }: ChatRequest): readonly ToolCall[] {
     return tools
       .filter(({ name }) => offered.some((tool) => tool.name === name))

@@ -6,7 +6,7 @@ import { LimitWindow } from "../shared/rate-limits/limit-window.js";
 import { withInnerLimits } from "../shared/rate-limits/rate-limited.js";
 import type { VirtualTime } from "../shared/virtual-time.js";
 
-/** The delay of a call whose turn depends on the tokens of calls in flight, in milliseconds. */
+/** The delay of a call that waits for tokens of calls in flight, in milliseconds. */
 const RECHECK_MS = 250;
 
 /** Applies rate limits in virtual time. Each run begins with unused limits. */
@@ -21,7 +21,10 @@ export class VirtualLimits {
     return this.#waitedMs.get(run) ?? 0;
   }
 
-  /** Waits until the limits allow a call to start, and counts it. `tokens`: estimated input, reserved until `end`. */
+  /**
+   * Waits until the limits allow a call to start, and counts the call. `tokens`: estimated input,
+   * reserved until `end`.
+   */
   async start(
     run: HookRun,
     owned: readonly OwnedRateLimit[],

@@ -3,7 +3,10 @@ import { definePlugin } from "../../contracts/plugin.js";
 import { Tokens } from "../../contracts/tokens.js";
 import { startToon } from "./toon-formatter.js";
 
-/** Provides the format TOON for structured data in prompts. Its package is loaded when a run uses the format. */
+/**
+ * Provides the format TOON for structured data in prompts. Its package is loaded when a run uses
+ * the format.
+ */
 export function contextFormat(): Plugin {
   return definePlugin({
     name: "context-format",

@@ -10,7 +10,7 @@ interface Parts {
   count(text: string): number;
 }
 
-/** @throws ValidationError where the package is not installed. */
+/** @throws ValidationError if the package is not installed. */
 export async function startToon(): Promise<ContextFormatter> {
   const { estimateTokenCount } = await import("tokenx");
   try {
@@ -32,7 +32,7 @@ export async function startToon(): Promise<ContextFormatter> {
   }
 }
 
-/** Formats values as TOON where this takes fewer tokens and is lossless. */
+/** Formats values as TOON if this takes fewer tokens and is lossless. */
 class ToonFormatter implements ContextFormatter {
   #payloads = 0;
   #converted = 0;
@@ -63,7 +63,7 @@ class ToonFormatter implements ContextFormatter {
     return toon;
   }
 
-  /** The value as TOON; `undefined` where decoding does not return an equal value. */
+  /** Returns the value as TOON; `undefined` if decoding does not return an equal value. */
   #encoded(value: unknown): string | undefined {
     try {
       const json: unknown = JSON.parse(JSON.stringify(value));

@@ -57,7 +57,7 @@ interface Alert {
   readonly deliveryId: string;
 }
 
-/** What an alert is made of. */
+/** The source of an alert. */
 interface AlertedEvent {
   readonly type: EventType;
   readonly runId: string;
@@ -76,9 +76,12 @@ const EVENTS: readonly EventType[] = [
   "review_requested",
   "run_suspended",
 ];
-/** What another process reports later causes no alert: a board that starts gets the runs of hours. */
+/**
+ * Events that another process reports later than this cause no alert, because a board that starts
+ * receives the runs of hours.
+ */
 const LATE_MS = 60 * 60_000;
-/** Alerts to one receiver that have not arrived. Further ones are dropped. */
+/** Maximum number of undelivered alerts per receiver. Further alerts are dropped. */
 const MAX_PENDING = 100;
 
 /** @throws ValidationError */
@@ -114,7 +117,7 @@ function hostOf(what: string, url: unknown): string {
   return parsed.hostname;
 }
 
-/** What alerts need of their board. */
+/** The functions of the board that alerts use. */
 interface AlertParts {
   readonly feed: RunFeed;
   readonly clock: Clock;
@@ -135,7 +138,7 @@ class AlertReceiver {
     this.#sender = new WebhookSender(webhookOf("dashboard alerts", options), clock);
   }
 
-  /** Sends an alert that the receiver wants. Never throws, and nothing waits for it. */
+  /** Sends an alert if the receiver subscribes to it. Never throws. Callers do not wait for it. */
   send({ body, deliveryId }: Alert, signal: AbortSignal): void {
     const { on = REASONS, ensembles, url } = this.#options;
     if (!on.includes(body.type)) return;
@@ -150,13 +153,13 @@ class AlertReceiver {
     });
   }
 
-  /** Warns once until an alert arrives. */
+  /** Warns once until the next successful delivery. */
   #failed(problem: string): void {
     if (this.#isFailing) return;
     this.#isFailing = true;
     const { url } = this.#options;
     const { href, origin } = new URL(url);
-    const shown = problem.replaceAll(url, origin).replaceAll(href, origin); // its path may be a secret
+    const shown = problem.replaceAll(url, origin).replaceAll(href, origin); // the path may contain a secret
     emitProcessWarning(`dashboard: an alert to ${origin} was not delivered: ${shown}`);
   }
 }
@@ -167,14 +170,14 @@ export class Alerts {
   readonly #receivers: readonly AlertReceiver[];
   readonly #closing = new AbortController();
 
-  /** The options are checked: see `checkAlerts`. */
+  /** The options were checked by `checkAlerts`. */
   constructor(options: readonly AlertOptions[], parts: AlertParts) {
     this.#parts = parts;
     this.#receivers = options.map((one) => new AlertReceiver(one, parts.clock));
     if (options.length > 0) parts.feed.listen({ onEntry: (log) => this.#received(log) });
   }
 
-  /** Watches the runs of a kernel, behind the feed. Returns a function that ends this. */
+  /** Watches the runs of a kernel, after the feed. Returns a function that stops watching. */
   attach(events: EventStream): () => void {
     if (this.#receivers.length === 0) return () => undefined;
     return events.on(
@@ -192,7 +195,7 @@ export class Alerts {
     );
   }
 
-  /** A run of another process has an entry that was received last. */
+  /** A run of another process has received an entry. */
   #received(log: RunLog): void {
     if (log.origin === undefined) return;
     const { type, at } = log.entry(log.n, "slim");
@@ -205,14 +208,14 @@ export class Alerts {
       at,
       ...(typeof reviewId === "string" && { reviewId: `${log.origin.process}/${reviewId}` }),
       ...(typeof limit === "string" && { limit }),
-      // equal where a board that has started again receives the entry once more
+      // equal when a restarted board receives the entry again
       id: createHash("sha256")
         .update(JSON.stringify([log.runId, log.n, at]))
         .digest("hex"),
     });
   }
 
-  /** Ends the repetition of alerts that have not arrived. */
+  /** Stops the repetition of undelivered alerts. */
   close(): void {
     this.#closing.abort();
   }

@@ -6,14 +6,17 @@ import { emitProcessWarning } from "../../util/process-warning.js";
 const MAX_KEPT = 1_000;
 const PAGE = 100;
 
-/** What people did: the last 1,000 entries in memory, and all of them in a store that keeps such entries. */
+/**
+ * Actions of users: the last 1,000 entries in memory, and all entries in a store that supports
+ * them.
+ */
 export class AuditLog {
   readonly #clock: Pick<Clock, "now">;
   readonly #onAudit: ((entry: AuditEntry) => unknown) | undefined;
   readonly #store: RunStore | undefined;
   readonly #entries: AuditEntry[] = [];
   #dropped = 0;
-  /** Ends with the last write that was begun. */
+  /** Resolves with the last started write. */
   #writes: Promise<void> = Promise.resolve();
 
   constructor(
@@ -43,7 +46,10 @@ export class AuditLog {
       );
   }
 
-  /** `before`: the `next` of the page before; without one it begins with the newest. @throws what the store throws */
+  /**
+   * `before`: the `next` of the previous page. Without it the page begins with the newest entry.
+   * @throws the errors of the store
+   */
   async page(before?: number): Promise<AuditPage> {
     if (this.#store?.readAudit === undefined) return this.#latest(before);
     await this.#writes;

@@ -3,7 +3,7 @@ import type { DashboardSettings } from "./dashboard-options.js";
 import type { BoardPlace, BoardServer } from "./server/board-server.js";
 import { ValidationError } from "../../contracts/errors.js";
 
-/** What mounts need of their dashboard. */
+/** The functions of a dashboard that its mounts use. */
 interface MountParts {
   readonly settings: DashboardSettings;
   isClosed(): boolean;
@@ -32,17 +32,17 @@ export class BoardMounts {
     this.#parts = parts;
   }
 
-  /** The page on the service that has listened longest. */
+  /** The page on the service that has been listening longest. */
   get url(): string | undefined {
     return [...this.#mounted].find(({ place }) => place !== undefined)?.place?.url;
   }
 
-  /** Open sockets. */
+  /** Number of open sockets. */
   get clients(): number {
     return [...this.#mounted].reduce((sum, { server }) => sum + server.clients, 0);
   }
 
-  /** The page on a service that has this port. */
+  /** Returns the page on the service that has this port. */
   urlAt(port: number): string | undefined {
     return [...this.#mounted].find(({ place }) => place?.port === port)?.place?.url;
   }
@@ -56,7 +56,7 @@ export class BoardMounts {
       await listen(); // the service opens no port
       return undefined;
     }
-    if (hasPort && (port !== address.port || port === 0)) return undefined; // it has its own
+    if (hasPort && (port !== address.port || port === 0)) return undefined; // the service has a port
     requireFit(settings, address);
     const server = await serve({
       service: address.service,
@@ -67,7 +67,7 @@ export class BoardMounts {
     return this.#serving(server);
   }
 
-  /** Ends all sockets. */
+  /** Closes all sockets. */
   async close(): Promise<void> {
     const mounted = [...this.#mounted];
     this.#mounted.clear();

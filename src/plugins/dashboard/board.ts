@@ -41,9 +41,9 @@ import { BaselineChanges } from "./stores/baseline-changes.js";
 import { BoardRuns } from "./stores/board-runs.js";
 import { BoardTraces } from "./stores/board-traces.js";
 
-/** `run_planned` comes this early in a log. */
+/** `run_planned` is among the first entries of a log. */
 const PLANNED_WITHIN = 10;
-/** Texts that leave the process without contents: names, no sentences. */
+/** Fields whose texts leave the process without contents: names, no sentences. */
 const NAMES: ReadonlySet<string> = new Set([
   "name",
   "process",
@@ -71,7 +71,7 @@ const NAMES: ReadonlySet<string> = new Set([
 
 const PANEL_NAME = /^[\w-]{1,64}$/;
 
-/** What a board has of one kernel. */
+/** The state of an attached kernel. */
 interface AttachedKernel {
   readonly stops: (() => void)[];
   routes: readonly HttpRoute[];
@@ -79,11 +79,11 @@ interface AttachedKernel {
   kept: readonly ResumableRuns[];
 }
 
-/** What the server shows: the runs and reviews of the attached kernels. */
+/** The data of the server: the runs and reviews of the attached kernels. */
 export class Board {
   readonly settings: DashboardSettings;
   readonly clock: Clock;
-  /** Names this object: numbers of entries count only together with it. */
+  /** Identifies this object: entry numbers are valid only together with it. */
   readonly epoch: string;
   readonly feed: RunFeed;
   readonly desk: ReviewDesk;
@@ -152,9 +152,11 @@ export class Board {
     return [...this.#kernels.values()].flatMap(({ routes }) => routes);
   }
 
-  /** The views of the plugins of all attached kernels; of two with one name the first. */
+  /**
+   * The views of the plugins of all attached kernels. Of two with the same name, the first counts.
+   */
   get panels(): readonly DashboardPanel[] {
-    if (!this.settings.contents) return []; // they show what a plugin has of a run
+    if (!this.settings.contents) return []; // they show the state of a plugin for a run
     const all = [...this.#kernels.values()].flatMap(({ panels }) => panels);
     return all.filter(({ name }, i) => all.findIndex((one) => one.name === name) === i);
   }
@@ -169,7 +171,7 @@ export class Board {
     return [...this.#services];
   }
 
-  /** Takes in a service that starts, until it has stopped. */
+  /** Adds a service that starts. It is removed when it has stopped. */
   addService(service: Service): void {
     this.#services.add(service);
     void service.closed.then(() => this.#services.delete(service));
@@ -180,7 +182,7 @@ export class Board {
     return [...new Set([...this.#kernels.values()].flatMap(({ kept }) => kept))];
   }
 
-  /** Takes in the events of a kernel that boots. */
+  /** Subscribes to the events of a booting kernel. */
   attach({ hooks, events }: { readonly hooks: EnsembleHooks; readonly events: EventStream }): void {
     const stops = [
       this.feed.attach(events),
@@ -204,7 +206,7 @@ export class Board {
     });
   }
 
-  /** Takes in what a kernel has when it has booted. */
+  /** Adds the services and routes of a booted kernel. */
   started({ events, get, all }: PluginContext): void {
     const kernel = this.#kernels.get(events);
     if (kernel === undefined) return;
@@ -216,18 +218,18 @@ export class Board {
     kernel.kept = all(Tokens.KeptRuns);
   }
 
-  /** Lets go of a kernel. Its runs stay. */
+  /** Removes a kernel. Its runs stay. */
   detach(events: EventStream): void {
     for (const stop of this.#kernels.get(events)?.stops ?? []) stop();
     this.#kernels.delete(events);
   }
 
-  /** Whether a run is under way in this process. */
+  /** Whether a run is in progress in this process. */
   isRunning(runId: string): boolean {
     return this.#running.has(runId);
   }
 
-  /** The inputs of a run; without secrets where the run is not in memory. */
+  /** Returns the inputs of a run, without secrets if the run is not in memory. */
   inputsOf(run: ReadableRun): Inputs {
     const known = this.#inputs.get(run.summary.runId);
     if (known !== undefined) return known;
@@ -240,8 +242,9 @@ export class Board {
   }
 
   /**
-   * What may leave the process of a value, as JSON data: texts without secrets, and none but names
-   * without contents. `hidesFields`: also without the values of fields with the name of a secret.
+   * Returns the part of a value that may leave the process, as JSON data: texts without secrets,
+   * and only names without contents. `hidesFields`: also without the values of fields named like a
+   * secret.
    */
   shownValue(value: unknown, o: { readonly hidesFields?: boolean } = {}): unknown {
     const given = o.hidesFields === true ? this.#redactor.redactValue(value) : value;
@@ -249,7 +252,7 @@ export class Board {
     return this.settings.contents ? shown : withoutTexts(shown);
   }
 
-  /** How many tasks of a run differ from the baseline. @throws RunStoreError */
+  /** Returns the number of tasks of a run that differ from the baseline. @throws RunStoreError */
   async changesSince(
     { runId }: RunSummary,
     run: ReadableRun,
@@ -257,14 +260,17 @@ export class Board {
     return this.#changes.countsOf(runId, run);
   }
 
-  /** Returns false where no such run is under way in this process. */
+  /** Returns false if no such run is in progress in this process. */
   cancel(runId: string, reason: string): boolean {
     const run = this.#running.get(runId);
     run?.cancel(new RunCancelledError(reason));
     return run !== undefined;
   }
 
-  /** Lets go of all kernels, writes what the store has not got yet, and disposes the store. Does not wait for a store that does not answer. */
+  /**
+   * Removes all kernels, writes unsaved entries, and disposes the store. Does not wait for a store
+   * that does not respond.
+   */
   async close(): Promise<void> {
     for (const events of [...this.#kernels.keys()]) this.detach(events);
     this.#alerts.close();
@@ -308,7 +314,7 @@ function checkPanel(panel: DashboardPanel): void {
   ]);
 }
 
-/** JSON data without its texts, but for those in fields with the name of a name. */
+/** Returns JSON data without its texts, except for names. */
 function withoutTexts(value: unknown, isName = false): unknown {
   if (typeof value === "string") return isName ? value : "";
   if (Array.isArray(value)) return value.map((one) => withoutTexts(one, isName));

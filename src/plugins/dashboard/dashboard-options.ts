@@ -46,13 +46,16 @@ export interface DashboardOptions {
   /** The address to listen on. Default `127.0.0.1`. One that other machines reach needs `token`, `users` or `authenticate`. */
   readonly host?: string | undefined;
   /**
-   * The token of a single operator. `true` creates a token at each start and prints the link with it on standard error. Default: none, so that everybody
-   * who can open connections on this machine is an operator.
+   * The token of a single operator. `true` creates a token at each start and prints the link with
+   * it on standard error. Default: none, so that every user of this machine is an operator.
    */
   readonly token?: string | true | undefined;
   /** Several users, each with a token. Can't be combined with `token`. */
   readonly users?: readonly DashboardUser[] | undefined;
-  /** Returns who sends a request, by its headers; `undefined` and an error refuse it. Not together with `token` and `users`. */
+  /**
+   * Returns the sender of a request, determined by its headers. `undefined` and an error refuse the
+   * request. Can't be combined with `token` and `users`.
+   */
   readonly authenticate?: Authenticate | undefined;
   /** The public address of the dashboard behind a proxy. Its host and origin are allowed; its path is the prefix of all paths. */
   readonly publicUrl?: string | undefined;
@@ -60,11 +63,20 @@ export interface DashboardOptions {
   readonly allowedHosts?: readonly string[] | undefined;
   /** Origins of pages that may use the API and the socket, `http://localhost:7328` for instance. Default: only the dashboard's own. */
   readonly allowedOrigins?: readonly string[] | undefined;
-  /** Another dashboard that shows the runs of this process too, and answers their reviews. Default: none. */
+  /**
+   * Another dashboard that also shows the runs of this process and answers their reviews. Default:
+   * none.
+   */
   readonly reportTo?: ReportTarget | undefined;
-  /** Where runs are kept besides the memory of the process. Default: nowhere; the last 100 runs are in memory. */
+  /**
+   * A store for runs in addition to the memory of the process. Default: none; the last 100 runs are
+   * in memory.
+   */
   readonly store?: RunStore | undefined;
-  /** `false`: only names, structure, times, tokens and cost leave the process, no prompt, response, argument or result. Default true. */
+  /**
+   * `false`: only names, structure, times, tokens and cost leave the process. Prompts, responses,
+   * arguments and results do not. Default true.
+   */
   readonly contents?: boolean | undefined;
   /** Whether models are streamed for the page: while a task is watched (`"watched"`, default), always, or never. */
   readonly tokens?: "watched" | boolean | undefined;
@@ -90,9 +102,9 @@ export interface DashboardSettings extends Pick<
   /** Whether the options set the host. */
   readonly hasHost: boolean;
   readonly users: readonly DashboardUser[] | undefined;
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly publicUrl: string | undefined;
-  /** The path of `publicUrl`, without a slash at its end; empty without one. */
+  /** The path of `publicUrl` without a trailing slash; empty without one. */
   readonly basePath: string;
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: ReadonlySet<string>;
@@ -125,7 +137,9 @@ const ROLES: readonly DashboardRole[] = ["viewer", "reviewer", "operator", "repo
 const STORE_METHODS = ["append", "put", "list", "get", "read", "remove"] as const;
 const DEFAULT_PORT = 7329;
 
-/** @throws ValidationError for an invalid option, and for options that let strangers in. */
+/**
+ * @throws ValidationError for an invalid option, and for options that allow unauthenticated access.
+ */
 export function resolveDashboardOptions(o: DashboardOptions): DashboardSettings {
   checkOptions("dashboard", o, OPTIONS);
   const given = o.host ?? "127.0.0.1";

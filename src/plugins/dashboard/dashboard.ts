@@ -27,14 +27,14 @@ import { BoardMounts } from "./board-mounts.js";
 import { resolveDashboardOptions } from "./dashboard-options.js";
 import { LIMITS, type BoardLimits } from "./server/limits.js";
 
-/** A plugin for any number of kernels that has an HTTP server. */
+/** A plugin with an HTTP server. Any number of kernels may use it. */
 export interface Dashboard extends Plugin {
   /**
-   * Where the page is: on the dashboard's own port, otherwise on that of a service; `undefined`
-   * while nothing listens. With `token: true` the link that signs in.
+   * The address of the page: on the port of the dashboard, otherwise on that of a service;
+   * `undefined` while there is no listener. With `token: true` a link that signs in.
    */
   readonly url: string | undefined;
-  /** How many pages and other clients are connected over the socket. */
+  /** Number of pages and other clients that are connected over the socket. */
   readonly pages: number;
   /**
    * Listens now, instead of at the start of the first kernel, unless a service serves the dashboard
@@ -60,42 +60,45 @@ export interface Dashboard extends Plugin {
     conversation: ChatThreads,
     options?: ConversationRegistration,
   ): this;
-  /** Informs the pages, ends all connections, writes what the store has not got yet and disposes the store. Kernels and waiting reviews go on. */
+  /**
+   * Informs the pages, closes all connections, writes unsaved entries and disposes the store.
+   * Kernels and waiting reviews continue.
+   */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
-  /** Answers the requests of a server of yours: `http.on("request", board.handler)`. */
+  /** Handles the requests of your server: `http.on("request", board.handler)`. */
   readonly handler: (request: IncomingMessage, response: ServerResponse) => void;
-  /** Takes the WebSocket connections of a server of yours: `http.on("upgrade", board.upgrade)`. */
+  /** Handles the WebSocket connections of your server: `http.on("upgrade", board.upgrade)`. */
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
   /**
    * Calls `fn` with each review that begins to wait, and with the link that opens it. Returns a
-   * function that ends this. An error of `fn` becomes a process warning.
+   * function that removes the callback. An error of `fn` becomes a process warning.
    */
   onReview(fn: (review: StoredReview, link: string) => unknown): () => void;
 }
 
-/** What tests replace. */
+/** The parts that tests replace. */
 export interface DashboardParts {
   readonly clock?: Clock;
   readonly ids?: IdGenerator;
   readonly limits?: Partial<BoardLimits>;
-  /** The port without the option. */
+  /** The port used without the option. */
   readonly defaultPort?: number;
 }
 
 /**
- * Serves a web page and an API of runs as they happen, and of the reviews that wait, from the
- * program itself. The first kernel that starts makes it listen on `http://localhost:7329`. Without
- * `port`, an ensemble with `shareTasks`, `shareTools`, `shareRun` or `schedules` does not: the
- * service that its `start()` opens serves the dashboard on the service's port. Only this machine
- * reaches it unless the options have a host and access control.
- * @throws ValidationError for an invalid option, and for a host that strangers reach
+ * Serves a web page and an API for the current runs and the waiting reviews, inside the process. It
+ * listens on `http://localhost:7329` from the start of the first kernel. Without `port`, an
+ * ensemble with `shareTasks`, `shareTools`, `shareRun` or `schedules` does not open this port: the
+ * service that its `start()` opens serves the dashboard. Other machines have access only if the
+ * options set a host and access control.
+ * @throws ValidationError for an invalid option, and for a public host without access control
  */
 export function dashboard(options: DashboardOptions = {}): Dashboard {
   return createDashboard(options);
 }
 
-/** The same, with other parts. */
+/** Creates a dashboard with replaced parts. */
 export function createDashboard(options: DashboardOptions, parts: DashboardParts = {}): Dashboard {
   const settings = resolveDashboardOptions(options);
   const { defaultPort } = parts;
@@ -111,7 +114,7 @@ class LiveDashboard implements Dashboard {
   readonly #limits: BoardLimits;
   readonly #mounts: BoardMounts;
   #token: string | undefined;
-  /** Whether `start()` of an ensemble is to serve the dashboard. */
+  /** Whether `start()` of an ensemble will serve the dashboard. */
   #waits = false;
   #server: Promise<BoardServer> | undefined;
   #serving: BoardServer | undefined;
@@ -278,7 +281,7 @@ class LiveDashboard implements Dashboard {
     return this.#url;
   }
 
-  /** The link of a page. Prints it where it holds the token that was made. */
+  /** Returns the link of a page. Prints it if it contains the generated token. */
   #announced(page: string): string {
     if (this.#settings.token !== true) return `${page}/`;
     const url = `${page}/#t=${this.#token ?? ""}`;
@@ -339,7 +342,7 @@ class LiveDashboard implements Dashboard {
   }
 }
 
-/** Advice for an address that can't be had: a port that is free. */
+/** Advice for an unavailable port: a free one. */
 async function portAdvice(cause: unknown, host: string): Promise<string> {
   const { code } = cause as { readonly code?: unknown };
   if (code !== "EADDRINUSE") return "Choose another host or port.";

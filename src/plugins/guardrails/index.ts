@@ -6,8 +6,8 @@ import { GuardrailRunner } from "./guardrail-runner.js";
 export type { GuardrailsOptions } from "./guardrail-runner.js";
 
 /**
- * Applies a task's input guardrails before anything is spent, and its output guardrails to the output. One of the standard plugins; add it yourself to
- * change the time limit.
+ * Applies the input guardrails of a task before it causes costs, and its output guardrails to the
+ * output. One of the standard plugins; add it yourself to change the time limit.
  * @throws ValidationError for an unknown option or a time limit that is not a positive number.
  */
 export function guardrails(options: GuardrailsOptions = {}): Plugin {

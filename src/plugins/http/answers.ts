@@ -3,7 +3,7 @@ import { toError } from "../../util/errors.js";
 import { emitProcessWarning } from "../../util/process-warning.js";
 import { HttpRefusal } from "../shared/http/http-refusal.js";
 
-/** Answers are for one principal, and are JSON and nothing else. */
+/** Headers of answers that are for one principal only and have JSON content. */
 export const PRIVATE_HEADERS: Readonly<Record<string, string>> = Object.freeze({
   "Cache-Control": "no-store",
   "X-Content-Type-Options": "nosniff",
@@ -17,7 +17,10 @@ export function jsonAnswer(
   return Response.json(body, { status, headers: { ...PRIVATE_HEADERS, ...headers } });
 }
 
-/** The answer to a request that failed: a refusal as it is, for everything else 500 without its text. */
+/**
+ * Returns the answer to a failed request: a refusal unchanged, and 500 without its text for every
+ * other error.
+ */
 export function failureAnswer(
   error: unknown,
   onError: ((error: Error) => string) | undefined,
@@ -30,7 +33,7 @@ export function failureAnswer(
   return jsonAnswer(500, { error: { code, message: shownMessage(toError(error), onError) } });
 }
 
-/** What a client reads of an error that is not its own. */
+/** Returns the message of an internal error for clients. */
 function shownMessage(error: Error, onError: ((error: Error) => string) | undefined): string {
   try {
     if (onError !== undefined) return String(onError(error));
@@ -41,7 +44,7 @@ function shownMessage(error: Error, onError: ((error: Error) => string) | undefi
   return "An error occurred.";
 }
 
-/** Failures of runs are events; these would be seen nowhere else. */
+/** Failures of runs are events; failures of requests have no other report. */
 export function reportFailure(error: Error): void {
   emitProcessWarning(`A request could not be answered: ${error.message}`);
 }

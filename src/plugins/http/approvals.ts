@@ -8,14 +8,15 @@ import { asFields, asList } from "../../util/objects.js";
 import { badRequest, HttpRefusal } from "../shared/http/http-refusal.js";
 import { forbidden } from "./serve-endpoints.js";
 
-/** An answer to the question whether a tool call may be made. */
+/** An answer to the request to approve a tool call. */
 export interface ApprovalAnswer {
   readonly reviewId: string;
   readonly decision: ReviewDecision;
 }
 
 /**
- * The answers in the message that `messageId` names, else in the last one; all else in it is ignored. `undefined` for a body without any.
+ * Returns the answers in the message that `messageId` names, otherwise in the last message. Other
+ * parts of it are ignored. Returns `undefined` for a body without answers.
  * @throws HttpRefusal 400 for an answer that is neither yes nor no.
  */
 export function approvalsIn(
@@ -32,7 +33,7 @@ export function approvalsIn(
   return answers.length === 0 ? undefined : answers;
 }
 
-/** A refusal ends the call and not the run: the model receives the reason. */
+/** A refusal ends the call, not the run: the model receives the reason. */
 function approvalAnswerOf({ id, approved, reason }: Fields, by: string): ApprovalAnswer {
   if (typeof id !== "string" || typeof approved !== "boolean")
     throw badRequest("An approval needs an id, and approved must be true or false");
@@ -43,15 +44,17 @@ function approvalAnswerOf({ id, approved, reason }: Fields, by: string): Approva
   return { reviewId: id, decision };
 }
 
-/** Where answers go, and who may give them. */
+/** The store of the answers, and the access rules. */
 export interface AnswerDesk {
   readonly reviews: AnswerableReviews;
   readonly mayAnswer: (review: StoredReview) => boolean;
 }
 
 /**
- * Answers what a run has asked, and returns the stream of what follows. Answers to what it has not asked, or what was answered before, are ignored.
- * @throws HttpRefusal 403 for a review that needs another role, 409 where another reader has the stream or it waits for another answer.
+ * Answers the questions of a run, and returns the rest of its stream. Answers to unknown or already
+ * answered questions are ignored.
+ * @throws HttpRefusal 403 for a review that needs another role, 409 if another reader has the
+ * stream or it waits for another answer.
  */
 export async function answeredStream(
   stream: LiveStream,

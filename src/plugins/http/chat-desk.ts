@@ -27,14 +27,14 @@ import { StartedRuns } from "./started-runs.js";
 import { StreamAnswers } from "./stream-answers.js";
 import { listedThreads } from "./thread-list-answer.js";
 
-/** A thread of the principal that asks. */
+/** A thread of the requesting principal. */
 interface OwnThread {
   readonly thread: ChatThread;
   readonly asked: HttpExchange;
   readonly owner: string | undefined;
 }
 
-/** What a page gets of a thread. */
+/** The part of a thread that a page receives. */
 interface ShownThread {
   readonly turn: PageTurn | undefined;
   readonly stored: readonly ThreadMessage[];
@@ -55,7 +55,7 @@ export class ChatDesk implements RunOwnership {
     this.#conversation = conversation;
     this.#settings = settings;
     this.#streams = new StreamAnswers(settings);
-    this.close = settings.reviews?.onRequest?.(() => undefined) ?? (() => undefined); // pages that get the streams answer
+    this.close = settings.reviews?.onRequest?.(() => undefined) ?? (() => undefined); // pages that receive the streams answer
   }
 
   endpoints(): readonly ServedEndpoint[] {
@@ -90,11 +90,13 @@ export class ChatDesk implements RunOwnership {
     return this.#runs.find(runId, principal) !== undefined;
   }
 
-  /** The thread, new or stored. @throws ValidationError for an id that is none; AccessDeniedError. */
+  /**
+   * Returns a new or stored thread. @throws ValidationError for an invalid id; AccessDeniedError.
+   */
   async #open(asked: HttpExchange, id: unknown): Promise<OwnThread> {
     const { owner, values } = asked.principal;
-    const thread = this.#conversation.thread(id as string, { owner, values }); // it checks the id
-    await thread.head(); // the thread of another owner is refused before anything waits for it
+    const thread = this.#conversation.thread(id as string, { owner, values }); // checks the id
+    await thread.head(); // the thread of another owner is refused before any wait
     return { thread, asked, owner };
   }
 
@@ -139,7 +141,9 @@ export class ChatDesk implements RunOwnership {
     });
   }
 
-  /** The turn in progress, also one that was so when an earlier process ended. */
+  /**
+   * Returns the turn in progress, including one that was in progress when an earlier process ended.
+   */
   #current(own: OwnThread): Promise<PageTurn | undefined> {
     const { thread, owner } = own;
     return this.#turns.currentOr(thread.id, owner, async () => {
@@ -161,14 +165,14 @@ export class ChatDesk implements RunOwnership {
       if (stream.isKept || run.handle !== undefined) run.stream = stream;
       return stream;
     });
-    begun.catch(() => undefined); // the request that began it gets the error
+    begun.catch(() => undefined); // the request that began it receives the error
     const turn: PageTurn = { threadId: thread.id, run, question, begun, isResumed };
     this.#turns.add(thread.id, owner, turn);
     if (!isResumed) this.#cancelWithClient(asked.request, turn);
     return turn;
   }
 
-  /** Until the stream begins, a client that leaves is noticed by its request only. */
+  /** Before the stream begins, only the request shows that its client has disconnected. */
   #cancelWithClient({ signal }: Request, { run, begun }: PageTurn): void {
     if (this.#settings.onDisconnect !== "cancel") return;
     const leave = (): void => run.handle?.cancel("the client has left");
@@ -178,7 +182,7 @@ export class ChatDesk implements RunOwnership {
     begun.then(done, done);
   }
 
-  /** Answers what the turn has asked, and goes on with its stream. */
+  /** Answers the questions of the turn, and continues its stream. */
   async #goOn(
     own: OwnThread,
     answers: readonly ApprovalAnswer[],
@@ -190,7 +194,7 @@ export class ChatDesk implements RunOwnership {
     let run = this.#runs.findAsking(ids, principal);
     const turn = run === undefined ? await this.#current(own) : undefined;
     if (turn?.isResumed === true) {
-      await (await turn.begun).settled(); // it asks once more
+      await (await turn.begun).settled(); // it asks again
       run = this.#runs.findAsking(ids, principal);
     }
     if (run?.stream === undefined || run.threadId !== thread.id) throw noSuchReview();
@@ -219,14 +223,14 @@ export class ChatDesk implements RunOwnership {
     return jsonAnswer(200, { id: thread.id, title: head?.title, messages });
   }
 
-  /** The messages of a thread, and its turn in progress where they do not have it. */
+  /** Returns the messages of a thread, and its turn in progress, if they lack it. */
   async #shown(own: OwnThread): Promise<ShownThread> {
     for (;;) {
       const turn = await this.#current(own);
       const stored = await own.thread.messages();
       if (turn === undefined) return { turn, stored };
       if (stored.some(({ turnId }) => turnId === turn.run.id))
-        await turn.run.handle?.output.catch(() => undefined); // then nothing sends it a second time
+        await turn.run.handle?.output.catch(() => undefined); // in this case the stream is not sent again
       else if (turn.run.handle !== undefined) return { turn, stored };
     }
   }
@@ -248,7 +252,10 @@ export class ChatDesk implements RunOwnership {
       : this.#streams.respond(logged, left.runId, asked.request);
   }
 
-  /** The run of the turn in progress by the log; without one here, the last run of the thread, if its process has left it. */
+  /**
+   * Returns the run of the turn in progress from the log; otherwise the last run of the thread, if
+   * its process has ended.
+   */
   async #leftRun(
     { thread, owner }: OwnThread,
     runId: string | undefined,
@@ -279,7 +286,7 @@ export class ChatDesk implements RunOwnership {
   }
 }
 
-/** States of runs that have ended: their turn is stored, or was discarded. */
+/** States of runs that have ended: their turn was stored or discarded. */
 const ENDED: readonly RunSummary["state"][] = ["done", "failed", "stopped"];
 
 function nothingThere(): Response {

@@ -11,7 +11,10 @@ export class TurnFailure extends Error {
   }
 }
 
-/** The error as a page may see it: what is wrong with its request as it is, the thread of another owner as none, everything else as it came. */
+/**
+ * Returns the error in the form for a page: problems of its request unchanged, the thread of
+ * another owner as missing, other errors unchanged.
+ */
 export function chatFailure(error: unknown): unknown {
   if (error instanceof TurnFailure) return turnFailure(error.cause);
   if (ValidationError.isInstance(error) && error.about === undefined)
@@ -32,7 +35,7 @@ export function noSuchThread(): HttpRefusal {
   return notFoundRefusal("THREAD_NOT_FOUND", "There is no such thread");
 }
 
-/** A message can't be answered before the approval that was asked for. */
+/** A message can't be answered before the requested approval. */
 export function threadWaits(): HttpRefusal {
   return new HttpRefusal(409, "AE_THREAD_BUSY", "The turn in progress waits for an approval");
 }

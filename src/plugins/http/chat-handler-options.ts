@@ -57,7 +57,7 @@ export interface ChatHandlerOptions
   readonly limits?: AttachmentLimits | undefined;
 }
 
-/** The same, complete. */
+/** The complete options. */
 export interface ChatSettings extends HttpSettings, StreamSettings {
   readonly limits: AttachmentLimits;
 }
@@ -72,7 +72,7 @@ export function resolveChatOptions(conversation: unknown, o: ChatHandlerOptions)
   return {
     ...httpSettingsOf("chatHandler", o, "/api/chat"),
     ...streamSettingsOf("chatHandler", o),
-    // An approval that is waited for is there after a reload of the page.
+    // A waiting approval remains after a reload of the page.
     streams: o.streams ?? (o.reviews === undefined ? undefined : StreamStore.inMemory()),
     limits,
   };

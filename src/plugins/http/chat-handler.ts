@@ -6,18 +6,23 @@ import { ChatDesk } from "./chat-desk.js";
 import { resolveChatOptions } from "./chat-handler-options.js";
 import { serveEndpoints } from "./serve-endpoints.js";
 
-/** A handler of the threads of a conversation. It knows who started which turn. With `reviews` it watches their store, so that turns may ask there. */
+/**
+ * A handler of the threads of a conversation. It tracks the principal of each turn. With `reviews`
+ * it watches their store, so that turns may ask there.
+ */
 export interface ChatHandler extends RoutedHandler, RunOwnership {
   /** Stops watching the review store. Requests are still answered. */
   close(): void;
 }
 
 /**
- * Makes a handler that `useChat` of the AI SDK works with. `POST {path}` takes `{ id, messages, trigger, messageId }`, or `message` in place of `messages`,
- * and returns the stream of a turn of thread `id`; `GET {path}` lists the threads of the caller; `GET {path}/:id` returns the messages of a thread, and
- * `DELETE {path}/:id` deletes it; `GET {path}/:id/stream` returns the stream of the turn in progress from its beginning, and `DELETE {path}/:id/stream` stops
- * that turn. Default path `/api/chat`. Callers and operators may use it. A thread is there for the `owner` of the principal that began it only; principals
- * without an owner share the threads without one.
+ * Creates a handler for `useChat` of the AI SDK. `POST {path}` takes `{ id, messages, trigger,
+ * messageId }`, or `message` in place of `messages`, and returns the stream of a turn of thread
+ * `id`; `GET {path}` lists the threads of the caller; `GET {path}/:id` returns the messages of a
+ * thread, and `DELETE {path}/:id` deletes it; `GET {path}/:id/stream` returns the stream of the
+ * turn in progress from its beginning, and `DELETE {path}/:id/stream` stops that turn. Default path
+ * `/api/chat`. Callers and operators may use it. Only the `owner` of the principal that began a
+ * thread has access to it; principals without an owner share the threads without one.
  * @throws ValidationError
  */
 export function chatHandler(conversation: ChatConversation, o: ChatHandlerOptions): ChatHandler {

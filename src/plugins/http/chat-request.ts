@@ -6,12 +6,12 @@ import { asFields, asList } from "../../util/objects.js";
 import { badRequest, notFoundRefusal } from "../shared/http/http-refusal.js";
 import { fromUIMessage } from "../shared/ui-message/from-ui-message.js";
 
-/** Turns among which a message is looked for. */
+/** Number of last turns that are searched for a message. */
 const LAST_TURNS = 50;
 
 type MessageContent = string | readonly ContentPart[];
 
-/** What a page asks for. */
+/** The request of a page. */
 export type ChatRequestWork =
   | {
       readonly kind: "send";
@@ -22,13 +22,14 @@ export type ChatRequestWork =
       readonly kind: "edit";
       /** The stored message of the user. */
       readonly question: ThreadMessage & { readonly role: "user" };
-      /** Absent: the message is sent again as it is. */
+      /** Absent: the message is sent again unchanged. */
       readonly content?: MessageContent | undefined;
     };
 
 /**
- * Reads a request of `useChat`. Of the messages only the last one of the user is read: the thread is in the store.
- * @throws HttpRefusal 400, 404; ValidationError for a message that is none; what the thread throws.
+ * Reads a request of `useChat`. Only the last message of the user is read, because the thread is in
+ * the store.
+ * @throws HttpRefusal 400, 404; ValidationError for an invalid message; the errors of the thread.
  */
 export async function chatWorkOf(
   { trigger = "submit-message", messageId, messages, message }: Fields,
@@ -48,7 +49,7 @@ export async function chatWorkOf(
   const work = sent(given, limits);
   if (messageId === undefined || messageId !== work.messageId) return work;
   const question = await questionAt(thread, [messageId]);
-  // The same content is the same request once more, which the thread refuses.
+  // The same content means that the request is repeated. The thread refuses it.
   return question === undefined || isSameContent(question.content, work.content)
     ? work
     : { kind: "edit", question, content: work.content };
@@ -69,7 +70,7 @@ function sent(
   };
 }
 
-/** Answers a turn again; one that was not kept, since it had failed, is sent again. */
+/** Answers a turn again. A failed turn that was not stored is sent again. */
 async function again(
   thread: ChatThread,
   limits: AttachmentLimits,
@@ -82,7 +83,10 @@ async function again(
   throw notFoundRefusal("MESSAGE_NOT_FOUND", "The thread has no such message");
 }
 
-/** The message of the user in the turn with the first of these message ids that the thread has. */
+/**
+ * Returns the message of the user in the turn with the first of these message ids that the thread
+ * contains.
+ */
 async function questionAt(
   thread: ChatThread,
   ids: readonly string[],

@@ -5,7 +5,7 @@ import { redactorOf } from "../../contracts/redaction.js";
 import { redacted } from "../shared/redact-event.js";
 import { uiErrorText } from "../shared/ui-stream/ui-error-text.js";
 
-/** The events of a run as they are, without secrets. A run that failed ends with `error`. */
+/** The unchanged events of a run, redacted. A failed run ends with `error`. */
 export class EventPage implements PageStream {
   readonly waitsForPeople = false;
   readonly #onError: UIStreamOptions["onError"];
@@ -15,7 +15,7 @@ export class EventPage implements PageStream {
   }
 
   take(event: EnsembleEvent): readonly UIChunk[] {
-    // What comes from a log is JSON without secrets already.
+    // Entries of a log are JSON data and already redacted.
     return [redactorOf(event) === undefined ? { ...event } : redacted(event)];
   }
 
@@ -29,6 +29,6 @@ export class EventPage implements PageStream {
   }
 
   goOn(): void {
-    // One response has the whole run.
+    // One response contains the complete run.
   }
 }

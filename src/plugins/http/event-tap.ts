@@ -2,7 +2,10 @@ import type { EnsembleEvent } from "../../contracts/events.js";
 
 type TappedEvent = IteratorResult<EnsembleEvent, unknown>;
 
-/** The events of a run for one reader, with a look at the first one, and with the tool calls that people are asked about. */
+/**
+ * The events of a run for one reader. The first event can be awaited before it is read. Tracks the
+ * tool calls for which people are asked.
+ */
 export class EventTap implements AsyncIterableIterator<EnsembleEvent> {
   readonly #events: AsyncIterator<EnsembleEvent, unknown>;
   #first: Promise<TappedEvent> | undefined;
@@ -14,23 +17,23 @@ export class EventTap implements AsyncIterableIterator<EnsembleEvent> {
     this.#events = events[Symbol.asyncIterator]();
   }
 
-  /** Resolves with whether there is an event, without taking it. Rejects as `next()` does. */
+  /** Resolves with whether there is an event, without reading it. Rejects like `next()`. */
   async hasFirst(): Promise<boolean> {
     this.#first ??= this.#events.next();
     return (await this.#first).done !== true;
   }
 
-  /** Whether the run has asked this about one of its tool calls. */
+  /** Whether the run has asked this question about one of its tool calls. */
   asked(reviewId: string): boolean {
     return this.#approvals.has(reviewId);
   }
 
-  /** Whether the answer to one of these questions has not come. */
+  /** Whether one of these questions has no answer yet. */
   awaits(reviewIds: readonly string[]): boolean {
     return reviewIds.some((id) => this.#approvals.get(id) === false);
   }
 
-  /** Resolves when what was asked for last has come. */
+  /** Resolves when the last requested event has arrived. */
   async arrival(): Promise<void> {
     await this.#latest?.catch(() => undefined);
   }

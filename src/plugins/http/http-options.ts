@@ -10,13 +10,16 @@ import {
 
 /** The options that all request handlers have. */
 export interface HttpOptions {
-  /** Returns who sends a request, by its headers. `undefined` and an error refuse it with 401. It must not read the body. */
+  /**
+   * Returns the sender of a request, determined by its headers. `undefined` and an error refuse the
+   * request with 401. It must not read the body.
+   */
   readonly authenticate: Authenticate;
-  /** Under which path the handler is reached. */
+  /** The path of the handler. */
   readonly path?: string | undefined;
-  /** The largest body that is read. Default 48 MiB. */
+  /** Maximum size of a body in bytes. Default 48 MiB. */
   readonly maxBodyBytes?: number | undefined;
-  /** Time for a body to arrive, in milliseconds. Default 30,000. */
+  /** Time limit for receiving a body, in milliseconds. Default 30,000. */
   readonly bodyTimeoutMs?: number | undefined;
   /** Origins of other sites whose pages may call the handler, such as `https://app.example.com`. Default: none. */
   readonly allowedOrigins?: readonly string[] | undefined;
@@ -24,7 +27,7 @@ export interface HttpOptions {
   readonly onError?: ((error: Error) => string) | undefined;
 }
 
-/** The same, complete. */
+/** The complete options. */
 export interface HttpSettings {
   readonly authenticate: Authenticate;
   readonly path: string;

@@ -12,27 +12,30 @@ interface NumberedChunk {
   readonly chunk: UIChunk;
 }
 
-/** A stream in a store: any number of readers, each at its own pace, from the beginning or from behind a pause. */
+/**
+ * A stream in a store, for any number of readers. Each reads at its own pace, from the beginning or
+ * after a pause.
+ */
 export class KeptStream implements LiveStream {
   readonly isKept = true;
   readonly #store: StreamStore;
   readonly #id: string;
   readonly #events: Pick<EventTap, "asked" | "awaits" | "arrival">;
   readonly #failure: StreamParts["failure"];
-  /** Absent once the run has ended: its output is not kept. */
+  /** Absent after the end of the run: its output is not stored. */
   #parts: StreamParts | undefined;
-  /** So many parts are stored. */
+  /** Number of stored parts. */
   #count = 0;
-  /** Where the last pause ends. */
+  /** The end of the last pause. */
   #behindPause = 0;
   #readers = 0;
   #state: "running" | "paused" | "over" = "running";
-  /** Who waits for another state. */
+  /** Callers that wait for another state. */
   readonly #waiting: (() => void)[] = [];
-  /** Why the store has not all parts. */
+  /** The reason why the store lacks parts. */
   #fault: Error | undefined;
   #begin: () => void = () => undefined;
-  /** Resolves when the store knows the stream, or never will. */
+  /** Resolves when the store has the stream, or has failed. */
   readonly #hasBegun = new Promise<void>((resolve) => (this.#begin = resolve));
 
   constructor(store: StreamStore, parts: StreamParts) {
@@ -73,7 +76,10 @@ export class KeptStream implements LiveStream {
     return this.#read(this.#behindPause);
   }
 
-  /** Never rejects. A store that fails ends the stream with an error, and for the run as if its reader had left. */
+  /**
+   * Never rejects. If the store fails, the stream ends with an error, and the run continues as if
+   * its reader had disconnected.
+   */
   async #keep(chunks: RunChunks, parts: StreamParts): Promise<void> {
     try {
       for (;;) {
@@ -111,7 +117,7 @@ export class KeptStream implements LiveStream {
 
   async #waitForAnswer(chunks: RunChunks, { events, options }: StreamParts): Promise<void> {
     this.#settle("paused");
-    await events.arrival(); // before that it would pause again
+    await events.arrival(); // earlier it would pause again
     this.#state = "running";
     chunks.goOn(options);
   }
@@ -141,7 +147,7 @@ export class KeptStream implements LiveStream {
   }
 }
 
-/** Whether a part ends a response because people are waited for. */
+/** Whether a part ends a response because the run waits for people. */
 function isPause({ type, finishReason }: UIChunk): boolean {
   return type === "finish" && finishReason === "tool-calls";
 }
@@ -151,12 +157,12 @@ interface ReaderOptions {
   readonly isLast: (n: number) => boolean;
   /** The part that reports the failure of the stream. */
   readonly failure: StreamParts["failure"];
-  /** Why the stream is over without its last part. */
+  /** The reason why the stream ends without its last part. */
   readonly fault: () => Error | undefined;
   readonly onEnd: (hasLeft: boolean) => void;
 }
 
-/** Reads a stream up to its end, or to a pause that goes on. Pauses that are over are left out. */
+/** Reads a stream up to its end, or to a current pause. Earlier pauses are skipped. */
 class StoredReader implements ChunkSource {
   readonly #chunks: AsyncIterator<NumberedChunk, unknown>;
   readonly #o: ReaderOptions;
@@ -184,7 +190,7 @@ class StoredReader implements ChunkSource {
     this.#end(true);
   }
 
-  /** A stream that the store drops meanwhile ends with an error. */
+  /** A stream that the store drops during the read ends with an error. */
   async #take(): Promise<NumberedChunk | undefined> {
     try {
       const result = await this.#chunks.next();

@@ -6,7 +6,7 @@ import type { EventTap } from "./event-tap.js";
 import { ResponseChunks } from "../shared/ui-stream/response-chunks.js";
 import { RunChunks } from "../shared/ui-stream/run-chunks.js";
 
-/** What a stream is made of. */
+/** The parts of a stream. */
 export interface StreamParts {
   readonly handle: RunHandle;
   readonly events: EventTap;
@@ -16,34 +16,37 @@ export interface StreamParts {
   readonly failure: (error: Error) => UIChunk;
 }
 
-/** The stream of a run that goes on, or of one that has ended and is kept. */
+/** The stream of a run in progress, or of a stored run that has ended. */
 export interface LiveStream {
   /** Whether it can be read after the end of its run. */
   readonly isKept: boolean;
-  /** Whether everything that is left of the run waits for a person. */
+  /** Whether all remaining work of the run waits for a person. */
   readonly isPaused: boolean;
   /** Resolves when the run waits for people, or has ended. */
   settled(): Promise<void>;
-  /** Whether the run has asked this about one of its tool calls. */
+  /** Whether the run has asked this question about one of its tool calls. */
   asked(reviewId: string): boolean;
-  /** Returns the stream for the request that began it; `undefined` where its store does not keep it. */
+  /**
+   * Returns the stream for the request that began it; `undefined` if its store does not keep it.
+   */
   begin(): Promise<ChunkSource | undefined>;
-  /** Returns the stream from its first part on; `undefined` where nothing keeps it. */
+  /** Returns the stream from its first part on; `undefined` if it is not stored. */
   open(): Promise<ChunkSource | undefined>;
   /**
-   * Returns what follows the last pause, after answers to these questions; `undefined` where another reader has it, and where it waits for other answers.
+   * Returns the stream after the last pause and the answers to these questions; `undefined` if
+   * another reader has it, or if it waits for other answers.
    */
   goOn(answered: readonly string[]): Promise<ChunkSource | undefined>;
 }
 
-/** The parts of a run, which end with it and pause where people are waited for. */
+/** The parts of a run. They end with the run, and pause while it waits for people. */
 export function chunksOfRun({ handle, events, page, options }: StreamParts): RunChunks {
   const { id, output } = handle;
   const cancel = (reason?: string): void => handle.cancel(reason);
   return new RunChunks({ id, output, cancel, events }, page, options);
 }
 
-/** A stream with one reader, who sets its pace. */
+/** A stream with one reader, which sets its pace. */
 export class DirectStream implements LiveStream {
   readonly isKept = false;
   readonly #parts: StreamParts;
@@ -79,8 +82,8 @@ export class DirectStream implements LiveStream {
   async goOn(answered: readonly string[]): Promise<ChunkSource | undefined> {
     const { events, options } = this.#parts;
     if (!this.#chunks.isPaused || !events.awaits(answered)) return undefined;
-    await events.arrival(); // before that it would pause again
-    if (!this.#chunks.isPaused) return undefined; // another one was faster
+    await events.arrival(); // earlier it would pause again
+    if (!this.#chunks.isPaused) return undefined; // another request was faster
     return (this.#response = this.#response.follow(options));
   }
 }

@@ -4,24 +4,30 @@ import type { PageStream } from "../shared/ui-stream/page-stream.js";
 import { sleep } from "../../util/abort/timeouts.js";
 import { storedChunks } from "../shared/ui-stream/stored-chunks.js";
 
-/** How long a log is left alone that has nothing new. */
+/** Pause before a log without new entries is read again. */
 const LOG_PAUSE_MS = 250;
-/** So often the end of a run is looked for in its log after the run has ended: logs are written in batches. */
+/**
+ * Number of reads of the log for the end of a run after the run has ended, because logs are written
+ * in batches.
+ */
 const LAST_LOOKS = 8;
 
-/** What a stream is rebuilt from. */
+/** The sources for rebuilding a stream. */
 export interface FollowedRun {
   readonly log: RunStore;
   readonly runId: string;
-  /** Whether the run goes on in this process; `undefined` where it did not run here. */
+  /** Whether the run is in progress in this process; `undefined` if it did not run here. */
   readonly isLive: () => boolean | undefined;
-  /** Whether the stream ends where people are waited for. */
+  /** Whether the stream ends when the run waits for people. */
   readonly endsAtApproval: boolean;
-  /** Whether another process waits for people, by the log. */
+  /** Whether, by the log, the run waits for people in another process. */
   readonly waitsElsewhere: boolean;
 }
 
-/** The stream of a run as its log has it: what is recorded, what is recorded until its end where it still goes on here, then the end or an error. */
+/**
+ * Rebuilds the stream of a run from its log: the recorded entries, further entries while the run is
+ * in progress in this process, then the end or an error.
+ */
 export function loggedStream(run: FollowedRun, page: PageStream): ChunkSource {
   const end = new AbortController();
   const { runId, isLive, endsAtApproval, waitsElsewhere } = run;
@@ -37,7 +43,9 @@ export function loggedStream(run: FollowedRun, page: PageStream): ChunkSource {
   };
 }
 
-/** Reads a log, and waits at its end for more while the run goes on and does not pause. */
+/**
+ * Reads a log. At its end, waits for more entries while the run is in progress and does not pause.
+ */
 function followed(
   { log, isLive }: FollowedRun,
   signal: AbortSignal,

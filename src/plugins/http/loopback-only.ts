@@ -4,9 +4,10 @@ import { isLocalRequest } from "../shared/http/local-request.js";
 const LOOPBACK_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /**
- * Takes every request from this machine for one of `principal`, and refuses all others: for trials, without accounts. It admits a request whose connection
- * comes from a loopback address, that asks for a loopback name, and that no proxy passed on. Only `toNodeListener` knows where a connection comes from;
- * behind other servers everything is refused.
+ * Authenticates every request from this machine as `principal`, and refuses all others: for trials
+ * without accounts. Admits a request if its connection comes from a loopback address, its host is a
+ * loopback name, and it passed no proxy. Only `toNodeListener` provides the address of a
+ * connection; with other servers every request is refused.
  */
 export function loopbackOnly(principal: Principal): Authenticate {
   return (request) => {

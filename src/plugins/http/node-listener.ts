@@ -5,17 +5,18 @@ import { toError } from "../../util/errors.js";
 import { sendResponse, webRequest } from "../shared/http/http-exchange.js";
 import { reportFailure } from "./answers.js";
 
-/** A request as `node:http` has it, or a framework on it. */
+/** A request of `node:http`, or of a framework on it. */
 export interface NodeRequest extends IncomingMessage {
   /** The path before a framework shortened it. */
   readonly originalUrl?: string | undefined;
-  /** The body that a framework has read and parsed already. */
+  /** The body, if a framework has already read and parsed it. */
   readonly body?: unknown;
 }
 
 /**
- * Makes a listener for `node:http`, Express 5 and Fastify of a handler. The answer is sent at the pace of the client, and the signal of the request aborts
- * when the client leaves. A body that was parsed before is used as `body`.
+ * Converts a handler to a listener for `node:http`, Express 5 and Fastify. The response is sent at
+ * the pace of the client. The signal of the request aborts when the client disconnects. An already
+ * parsed body is used as `body`.
  */
 export function toNodeListener(
   handler: FetchHandler,
@@ -23,16 +24,16 @@ export function toNodeListener(
   return (request, response) => void exchange(handler, request, response);
 }
 
-/** Never rejects: a request that breaks is answered, or its connection is closed. */
+/** Never rejects: a request that fails is answered, or its connection is closed. */
 async function exchange(
   handler: FetchHandler,
   request: NodeRequest,
   response: ServerResponse,
 ): Promise<void> {
-  response.on("error", () => undefined); // the client is gone; the answer ends with its connection
+  response.on("error", () => undefined); // the client has disconnected; the answer ends with its connection
   try {
     const answer = await handler(webRequest(request, response, bodyOf(request)));
-    // What is left of the body is not read, so the connection can't be used again.
+    // The rest of the body is not read, so the connection can't be reused.
     await sendResponse(answer, response, request.complete ? {} : { Connection: "close" });
   } catch (error) {
     if (!response.destroyed) reportFailure(toError(error));

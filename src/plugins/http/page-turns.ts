@@ -10,27 +10,30 @@ export interface Question {
   readonly replaces?: string | undefined;
 }
 
-/** A turn that goes on, or waits for its place in its thread. */
+/** A turn that is in progress, or waits in the queue of its thread. */
 export interface PageTurn {
   readonly threadId: string;
   readonly run: StartedRun;
   readonly question: Question;
-  /** Resolves when the turn has begun. Rejects with what ended it before. */
+  /** Resolves when the turn has begun. Rejects with the error that ended it before. */
   readonly begun: Promise<LiveStream>;
   /** Whether it was begun by a process that has ended. */
   readonly isResumed: boolean;
 }
 
-/** Pages of so many threads may still come for the stream of a turn that has ended. */
+/** Maximum number of threads whose pages may still request the stream of an ended turn. */
 const KEPT_THREADS = 1_000;
 
 /** The turns of the threads of a handler that have not ended, in the order of their requests. */
 export class PageTurns {
   readonly #threads = new Map<string, PageTurn[]>();
-  /** Threads whose last turn is looked for, in what is kept of it. */
+  /** Threads whose last turn is being looked up in the stored data. */
   readonly #resuming = new Map<string, Promise<PageTurn | undefined>>();
 
-  /** The run of the turn that pages got without its answer, by thread, and how many of them have not come for its stream. */
+  /**
+   * By thread: the run of the turn that pages received without its answer, and the number of pages
+   * that have not requested its stream.
+   */
   readonly #shown = new Map<string, { readonly run: StartedRun; readonly pages: number }>();
 
   add(threadId: string, owner: string | undefined, turn: PageTurn): void {
@@ -45,7 +48,10 @@ export class PageTurns {
     turn.run.handle?.output.then(end, end);
   }
 
-  /** The turn that goes on, else what `resume` returns; it is called once at a time. */
+  /**
+   * Returns the turn in progress, otherwise the result of `resume`. Concurrent callers share one
+   * call of it.
+   */
   async currentOr(
     threadId: string,
     owner: string | undefined,
@@ -62,7 +68,10 @@ export class PageTurns {
     return resuming;
   }
 
-  /** Notes that a page gets a thread, with this turn in progress. Without one the page has all answers. */
+  /**
+   * Records that a page receives a thread with this turn in progress. Without a turn the page has
+   * all answers.
+   */
   show(threadId: string, owner: string | undefined, run: StartedRun | undefined): void {
     const key = threadKey(threadId, owner);
     const earlier = this.#shown.get(key);
@@ -74,7 +83,7 @@ export class PageTurns {
     for (const oldest of this.#shown.keys()) return void this.#shown.delete(oldest);
   }
 
-  /** The run of the turn that a page got in progress, once for each page. */
+  /** Returns the run of the turn that a page received in progress, once for each page. */
   takeShown(threadId: string, owner: string | undefined): StartedRun | undefined {
     const key = threadKey(threadId, owner);
     const { run, pages = 0 } = this.#shown.get(key) ?? {};
@@ -83,7 +92,7 @@ export class PageTurns {
     return run;
   }
 
-  /** The turn that goes on. */
+  /** Returns the turn in progress. */
   current(threadId: string, owner: string | undefined): PageTurn | undefined {
     return this.#threads.get(threadKey(threadId, owner))?.[0];
   }

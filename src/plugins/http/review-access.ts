@@ -1,14 +1,14 @@
 import type { Principal } from "../../contracts/http-route.js";
 import type { StoredReview } from "../../contracts/review.js";
 
-/** Knows which runs a principal started; a handler of runs does. */
+/** Determines which runs a principal started. Handlers of runs implement it. */
 export interface RunOwnership {
   startedBy(runId: string, principal: Principal): boolean;
 }
 
 type Asked = Pick<StoredReview, "runId" | "requiredRole">;
 
-/** What a principal may do with reviews. */
+/** The access rules of reviews. */
 export class ReviewAccess {
   readonly #runs: readonly RunOwnership[];
 
@@ -16,7 +16,10 @@ export class ReviewAccess {
     this.#runs = runs;
   }
 
-  /** Operators see every review, others those of their runs, those whose role they have, and reviewers without an owner those that need no role. */
+  /**
+   * Operators see every review. Other principals see reviews of their runs and of their roles.
+   * Reviewers without an owner also see reviews without a required role.
+   */
   sees(review: Asked, principal: Principal): boolean {
     const { role, owner } = principal;
     if (role === "operator" || hasRole(review, principal)) return true;
@@ -24,7 +27,10 @@ export class ReviewAccess {
     return role === "reviewer" && owner === undefined && review.requiredRole === undefined;
   }
 
-  /** Whether a principal that sees a review may answer it: where that needs no role, or the principal has the role. */
+  /**
+   * Whether a principal that sees a review may answer it: if it requires no role, or the principal
+   * has the role.
+   */
   mayAnswer(review: Asked, principal: Principal): boolean {
     if (principal.role === "operator" || review.requiredRole === undefined) return true;
     return hasRole(review, principal);

@@ -5,7 +5,7 @@ import { badRequest, HttpRefusal, notFoundRefusal } from "../shared/http/http-re
 
 const FIELDS = ["decision", "text", "revisedOutput", "comment"];
 
-/** The decision that the body of an answer stands for; `by` is who sent it. @throws HttpRefusal 400 */
+/** Parses the decision in the body of an answer; `by` is the sender. @throws HttpRefusal 400 */
 export function decisionIn(body: Fields, by: string): ReviewDecision {
   const unknown = Object.keys(body).find((name) => !FIELDS.includes(name));
   if (unknown !== undefined)
@@ -26,7 +26,7 @@ export function decisionIn(body: Fields, by: string): ReviewDecision {
   throw badRequest("decision must be continue, edit or exit_early");
 }
 
-/** What became of an answer, for the client. @throws HttpRefusal 404, 409, 410 */
+/** Returns the result of an answer for the client. @throws HttpRefusal 404, 409, 410 */
 export function answeredReview({ outcome, review }: ReviewResolution): Fields {
   if (review === undefined) throw noSuchReview();
   const { reviewId, decision, decidedAt } = review;

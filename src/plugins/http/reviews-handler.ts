@@ -19,9 +19,12 @@ import { serveEndpoints } from "./serve-endpoints.js";
 
 /** Options of `reviewsHandler`. */
 export interface ReviewsHandlerOptions extends HttpOptions {
-  /** The inbox where the runs ask; the same as that of `review({ store })`. */
+  /** The inbox of the runs; the same as that of `review({ store })`. */
   readonly store: ReviewStore;
-  /** Handlers of runs: the caller that started a run there sees its reviews. Default: none, so that reviews are seen by role only. */
+  /**
+   * Handlers of runs: the caller that started a run there sees its reviews. Default: none, so that
+   * access depends on roles only.
+   */
   readonly runs?: readonly RunOwnership[] | undefined;
 }
 
@@ -31,12 +34,17 @@ export interface ReviewsHandler extends RoutedHandler {
   close(): void;
 }
 
-/** So many reviews are known after they left the inbox, so that a late answer learns what became of them. */
+/**
+ * Number of reviews that are remembered after they left the inbox, so that a late answer gets their
+ * result.
+ */
 const KEPT_REVIEWS = 1_000;
 
 /**
- * Makes a handler that lists and answers the reviews of a store. `GET {path}` returns `{ reviews }`, oldest first, of those that the principal sees;
- * `POST {path}/:reviewId` takes `{ decision, text?, comment? }` and returns `{ reviewId, decision, status }`. Default path `/api/chat/reviews`.
+ * Creates a handler that lists and answers the reviews of a store. `GET {path}` returns `{ reviews
+ * }`, oldest first, of those that the principal sees; `POST {path}/:reviewId` takes `{ decision,
+ * text?, comment? }` and returns `{ reviewId, decision, status }`. Default path
+ * `/api/chat/reviews`.
  * @throws ValidationError
  */
 export function reviewsHandler(o: ReviewsHandlerOptions): ReviewsHandler {
@@ -114,7 +122,10 @@ class ReviewDesk {
     for (const oldest of this.#known.keys()) return void this.#known.delete(oldest);
   }
 
-  /** Descriptions of tasks are prompts: a caller that only started the run does not see them. That of a tool call describes what is to be approved. */
+  /**
+   * Descriptions of tasks are prompts and hidden from a caller that only started the run. The
+   * description of a tool call tells what is to be approved, and is shown.
+   */
   #shown(review: StoredReview, principal: Principal): Fields {
     const { taskDescription, ...rest } = review;
     const isDescribed = review.toolName !== undefined || isAdmitted(principal, "reviewer");

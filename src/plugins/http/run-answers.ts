@@ -1,7 +1,10 @@
 import { PromptTemplateError, RunCancelledError, ValidationError } from "../../contracts/errors.js";
 import { HttpRefusal, notFoundRefusal } from "../shared/http/http-refusal.js";
 
-/** The error as a client may see it: mistakes in its inputs with what is wrong, everything else as it came. */
+/**
+ * Returns the error in the form for a client: problems of its inputs with details, other errors
+ * unchanged.
+ */
 export function runFailure(error: unknown): unknown {
   if (ValidationError.isInstance(error) && error.about === "inputs")
     return new HttpRefusal(400, error.code, error.message);
@@ -12,7 +15,7 @@ export function runFailure(error: unknown): unknown {
   return error;
 }
 
-/** Whether the client asks for a stream. */
+/** Whether the client requests a stream. */
 export function wantsStream(request: Request): boolean {
   return /(^|,)\s*text\/event-stream\s*(;|,|$)/i.test(request.headers.get("accept") ?? "");
 }

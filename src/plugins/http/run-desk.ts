@@ -39,7 +39,7 @@ export class RunDesk implements RunOwnership {
     this.#ensemble = ensemble;
     this.#settings = settings;
     this.#streams = new StreamAnswers(settings);
-    this.close = settings.reviews?.onRequest?.(() => undefined) ?? (() => undefined); // pages that get the streams answer
+    this.close = settings.reviews?.onRequest?.(() => undefined) ?? (() => undefined); // pages that receive the streams answer
   }
 
   endpoints(): readonly ServedEndpoint[] {
@@ -82,7 +82,7 @@ export class RunDesk implements RunOwnership {
   }
 
   async #await({ handle }: LiveRun, request: Request): Promise<Response> {
-    void handle.events[Symbol.asyncIterator]().return?.(); // nobody reads them
+    void handle.events[Symbol.asyncIterator]().return?.(); // the events are not used
     const output = await this.#whileThere(handle, request, () => handle.output);
     const body = { runId: handle.id, output: this.#settings.output(output) };
     return jsonAnswer(200, body, runHeaders(handle.id));
@@ -96,7 +96,10 @@ export class RunDesk implements RunOwnership {
     return this.#streams.respond(source, handle.id, request);
   }
 
-  /** Waits for `work`. The run is cancelled where its client leaves meanwhile, unless it is to be finished. */
+  /**
+   * Waits for `work`. Cancels the run if its client disconnects meanwhile, unless the run is to be
+   * finished.
+   */
   async #whileThere<T>(handle: RunHandle, { signal }: Request, work: () => Promise<T>): Promise<T> {
     const leave = (): void => {
       if (this.#settings.onDisconnect === "cancel") handle.cancel("the client has left");
@@ -110,7 +113,7 @@ export class RunDesk implements RunOwnership {
     }
   }
 
-  /** Answers what a run has asked, and goes on with its stream. */
+  /** Answers the questions of a run, and continues its stream. */
   async #goOn(
     { request, principal }: HttpExchange,
     answers: readonly ApprovalAnswer[],
@@ -134,7 +137,10 @@ export class RunDesk implements RunOwnership {
     return new Response(null, { status: 204, headers: { ...PRIVATE_HEADERS } });
   }
 
-  /** The stream of a run of this principal as the log has it, of this process or an earlier one. */
+  /**
+   * Returns the stream of a run of this principal from the log, for a run of this process or of an
+   * earlier one.
+   */
   async #logged(runId: string, principal: Principal): Promise<ChunkSource | undefined> {
     const summary = await this.#settings.log?.get(runId);
     if (summary?.tags[OWNER_TAG] !== ownerTagOf(principal)) return undefined;

@@ -48,7 +48,7 @@ export interface RunHandlerOptions extends HttpOptions {
   readonly output?: ((output: EnsembleOutput) => unknown) | undefined;
 }
 
-/** How runs are streamed. */
+/** Settings of the streams. */
 export interface StreamSettings {
   readonly protocol: StreamProtocol;
   readonly ui: UIStreamOptions;
@@ -58,7 +58,7 @@ export interface StreamSettings {
   readonly reviews: AnswerableReviews | undefined;
 }
 
-/** The same, complete. */
+/** The complete options. */
 export interface RunSettings extends HttpSettings, StreamSettings {
   readonly output: (output: EnsembleOutput) => unknown;
 }

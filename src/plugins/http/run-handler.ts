@@ -6,16 +6,21 @@ import { RunDesk } from "./run-desk.js";
 import { resolveRunOptions } from "./run-handler-options.js";
 import { serveEndpoints } from "./serve-endpoints.js";
 
-/** A handler of runs. It knows who started which. With `reviews` it watches their store, so that runs may ask there. */
+/**
+ * A handler of runs. It tracks the principal of each run. With `reviews` it watches their store, so
+ * that runs may ask there.
+ */
 export interface RunHandler extends RoutedHandler, RunOwnership {
   /** Stops watching the review store. Requests are still answered. */
   close(): void;
 }
 
 /**
- * Makes a handler that runs an ensemble. `POST {path}` takes the inputs as a JSON object and returns `{ runId, output }`, or a stream where the request
- * accepts `text/event-stream`; `GET {path}/:id/stream` returns a stream from its beginning; `DELETE {path}/:id` cancels a run. Default path `/api/run`.
- * Callers and operators may use it. A run is there for the principal that started it only.
+ * Creates a handler that runs an ensemble. `POST {path}` takes the inputs as a JSON object and
+ * returns `{ runId, output }`, or a stream if the request accepts `text/event-stream`; `GET
+ * {path}/:id/stream` returns a stream from its beginning; `DELETE {path}/:id` cancels a run.
+ * Default path `/api/run`. Callers and operators may use it. Only the principal that started a run
+ * has access to it.
  * @throws ValidationError
  */
 export function runHandler(ensemble: StreamingEnsemble, o: RunHandlerOptions): RunHandler {

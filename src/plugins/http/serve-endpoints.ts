@@ -6,39 +6,40 @@ import { isAdmitted } from "../shared/http/routes.js";
 import { failureAnswer, reportFailure } from "./answers.js";
 import { HttpRefusal, notFoundRefusal } from "../shared/http/http-refusal.js";
 
-/** Answers requests, as servers of the web platform have it. */
+/** Answers requests of the web platform. */
 export type FetchHandler = (request: Request) => Promise<Response>;
 
-/** A handler that can also be served by the listeners of other parts. */
+/** A handler that other listeners can also serve. */
 export interface RoutedHandler extends FetchHandler {
   /**
-   * The same as routes for `Tokens.HttpRoute`. There the listener authenticates the caller, and checks host, origin, size and time; `authenticate` and
-   * `allowedOrigins` of the handler are not used.
+   * The endpoints as routes for `Tokens.HttpRoute`. The listener authenticates the caller, and
+   * checks host, origin, size and time; `authenticate` and `allowedOrigins` of the handler are not
+   * used.
    */
   readonly routes: readonly HttpRoute[];
 }
 
-/** A request that this principal may make. */
+/** A request that the principal may make. */
 export interface HttpExchange {
   readonly request: Request;
   readonly principal: Principal;
-  /** What stands in the path after that of the handler; empty for the handler's own path. */
+  /** The part of the path after that of the handler; empty for the path of the handler. */
   readonly id: string;
 }
 
-/** What one method does at one place. */
+/** The handler of a method at a path. */
 export interface ServedEndpoint {
   readonly method: "GET" | "POST" | "DELETE";
-  /** Behind the path of the handler. */
+  /** The part after the path of the handler. */
   readonly place: "" | "/:id" | "/:id/stream";
   readonly role: HttpRoute["role"];
   handle(exchange: HttpExchange): Awaitable<Response>;
 }
 
-/** Ids are at most so long and have no control characters. */
+/** The maximum length of ids; control characters are invalid. */
 const ID = /^[^\u0000-\u001f\u007f-\u009f]{1,200}$/;
 
-/** Makes a handler of endpoints below `settings.path`. A part of the path that is no id is not found. */
+/** Creates a handler of endpoints below `settings.path`. A path with an invalid id is not found. */
 export function serveEndpoints(
   settings: HttpSettings,
   endpoints: readonly ServedEndpoint[],
@@ -89,7 +90,7 @@ class EndpointHandler {
     return [...places.values()];
   }
 
-  /** Checks what a listener would have checked. */
+  /** Makes the checks of a listener. */
   async #guarded(request: Request): Promise<Response> {
     const candidates = this.#candidates(request);
     this.#refuseForeign(request);
@@ -119,7 +120,7 @@ class EndpointHandler {
     return endpoint.handle({ request, principal, id: this.#steps(request)[0] ?? "" });
   }
 
-  /** @throws HttpRefusal 404 where nothing is served. */
+  /** @throws HttpRefusal 404 for an unknown path. */
   #candidates(request: Request): readonly ServedEndpoint[] {
     const [id, below, ...more] = this.#steps(request);
     const isStream = below === "stream" && more.length === 0;
@@ -130,7 +131,10 @@ class EndpointHandler {
     return found;
   }
 
-  /** The parts of the path below that of the handler, decoded. @throws HttpRefusal 404 for another path, or a part that is no id. */
+  /**
+   * The parts of the path below that of the handler, decoded. @throws HttpRefusal 404 for another
+   * path, or an invalid id.
+   */
   #steps(request: Request): readonly string[] {
     const { path } = this.#settings;
     const { pathname } = new URL(request.url);
@@ -166,7 +170,7 @@ class EndpointHandler {
     return principal;
   }
 
-  /** @throws HttpRefusal 403 for requests that pages of other sites make. */
+  /** @throws HttpRefusal 403 for requests of pages of other sites. */
   #refuseForeign(request: Request): void {
     const origin = request.headers.get("origin");
     if (origin === null) {
@@ -175,7 +179,7 @@ class EndpointHandler {
       throw forbidden("CROSS_SITE");
   }
 
-  /** Browsers let pages of other sites read only what these headers allow. */
+  /** Browsers let pages of other sites read only responses with these headers. */
   #corsHeaders(request: Request): Readonly<Record<string, string>> {
     const { allowedOrigins } = this.#settings;
     if (allowedOrigins.size === 0) return {};
@@ -192,7 +196,10 @@ class EndpointHandler {
   }
 }
 
-/** Whether a page of this origin asks its own server. Schemes are not compared: a proxy may end the encryption. */
+/**
+ * Whether a page of this origin calls the server that it came from. Schemes are not compared,
+ * because a proxy may terminate TLS.
+ */
 function isOwn(origin: string, request: Request): boolean {
   if (!URL.canParse(origin)) return false;
   const { host } = new URL(origin);
@@ -210,7 +217,7 @@ export function forbidden(code = "FORBIDDEN"): HttpRefusal {
   return new HttpRefusal(403, code, message);
 }
 
-/** @throws HttpRefusal 403 where `may` of the principal does not list this name. */
+/** @throws HttpRefusal 403 if `may` of the principal does not list this name. */
 export function requireMay(
   { may }: Principal,
   { name }: { readonly name?: string | undefined },

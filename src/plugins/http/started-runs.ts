@@ -3,22 +3,22 @@ import type { RunHandle } from "../../contracts/run.js";
 import type { LiveStream } from "./live-stream.js";
 import { ownerTagOf } from "./ownership.js";
 
-/** So many runs are known after their end. */
+/** Number of runs that are remembered after their end. */
 const KEPT_RUNS = 1_000;
 
-/** A run that came in over HTTP. */
+/** A run that was started over HTTP. */
 export interface StartedRun {
   readonly id: string;
   readonly owner: string;
   /** The thread of a turn. */
   readonly threadId: string | undefined;
-  /** Absent once it has ended: its output is not kept. */
+  /** Absent after its end: its output is not stored. */
   handle: RunHandle | undefined;
-  /** Of a run that is streamed, while it can be read. */
+  /** The stream of the run, while it can be read. */
   stream: LiveStream | undefined;
 }
 
-/** The runs of a handler: all that go on, and the last ones that ended. */
+/** The runs of a handler: all runs in progress, and the last ones that ended. */
 export class StartedRuns {
   readonly #live = new Map<string, StartedRun>();
   readonly #ended = new Map<string, StartedRun>();
@@ -48,7 +48,9 @@ export class StartedRuns {
     return run?.owner === ownerTagOf(principal) ? run : undefined;
   }
 
-  /** Returns the run of this principal that has asked one of these things about its tool calls. */
+  /**
+   * Returns the run of this principal that has asked one of these questions about its tool calls.
+   */
   findAsking(reviewIds: readonly string[], principal: Principal): StartedRun | undefined {
     const owner = ownerTagOf(principal);
     for (const runs of [this.#live, this.#ended])

@@ -16,7 +16,7 @@ import { DirectStream } from "./live-stream.js";
 import { loggedStream } from "./logged-stream.js";
 import { runHeaders } from "./run-answers.js";
 
-/** Makes streams and their answers, as the settings want them. */
+/** Creates streams and their responses according to the settings. */
 export class StreamAnswers {
   readonly #settings: StreamSettings;
   readonly #options: UIStreamOptions;
@@ -27,14 +27,17 @@ export class StreamAnswers {
     this.#options = { ...ui, onDisconnect, endAtApproval: reviews !== undefined };
   }
 
-  /** What makes the parts of a run, or of the turn of a thread. */
+  /** Creates the parts of a run, or of the turn of a thread. */
   page(runId: string, threadId?: string): PageStream {
     const { protocol } = this.#settings;
     if (protocol === "events") return new EventPage(this.#options);
     return pageStream(runId, { ...this.#options, protocol, threadId });
   }
 
-  /** The stream of a run that begins. @throws what the run failed with, where it failed before its first event. */
+  /**
+   * Starts the stream of a run. @throws the failure of the run, if it failed before its first
+   * event.
+   */
   async begin(handle: RunHandle, threadId?: string): Promise<LiveStream> {
     const { streams } = this.#settings;
     const events = new EventTap(handle.events);
@@ -49,7 +52,7 @@ export class StreamAnswers {
     return streams === undefined ? new DirectStream(parts) : new KeptStream(streams, parts);
   }
 
-  /** The stream of a run as the log has it, of this process or an earlier one. */
+  /** Returns the stream of a run from the log, for a run of this process or of an earlier one. */
   logged(summary: RunSummary, runs: StartedRuns, threadId?: string): ChunkSource | undefined {
     const { log, reviews } = this.#settings;
     const { runId, state } = summary;
@@ -65,7 +68,10 @@ export class StreamAnswers {
     );
   }
 
-  /** Sends parts at the pace of their reader, which may leave in two ways: by its request, and by the answer. */
+  /**
+   * Sends parts at the pace of their reader. The reader can disconnect through its request or
+   * through the response.
+   */
   respond(source: ChunkSource, runId: string, { signal }: Request): Response {
     const leave = (): void => source.leave();
     signal.addEventListener("abort", leave, { once: true });
@@ -75,7 +81,7 @@ export class StreamAnswers {
       protocol: protocol === "ui" ? "ui" : "ag-ui",
       headers: {
         ...PRIVATE_HEADERS,
-        "Cache-Control": "no-store, no-transform", // what compresses would keep parts back
+        "Cache-Control": "no-store, no-transform", // compression would delay parts
         ...runHeaders(runId),
       },
     });

@@ -2,7 +2,10 @@ import type { ThreadHead } from "../../contracts/conversation.js";
 import type { Fields } from "../../util/objects.js";
 import type { ChatConversation } from "./chat-handler-options.js";
 
-/** The threads of one owner, or those without any, a page of them; the last changed first. @throws ValidationError for another `limit` or `after`. */
+/**
+ * Returns a page of the threads of one owner, or of those without an owner, the most recently
+ * changed first. @throws ValidationError for an invalid `limit` or `after`.
+ */
 export async function listedThreads(
   conversation: ChatConversation,
   owner: string | undefined,

@@ -21,8 +21,10 @@ const LOOKS = 250;
 const LOOK_EVERY_MS = 20;
 
 /**
- * Keeps reflections in one JSON file, which is written completely or not at all. Writers of all stores and processes write one after the other.
- * @throws ValidationError for a blank path; its methods reject with FileFormatError for a file of another kind, MemoryStoreError where it can't be read or written.
+ * Keeps reflections in one JSON file, which is written atomically. Writes of all stores and
+ * processes are serialized.
+ * @throws ValidationError for a blank path; its methods reject with FileFormatError for a file of
+ * another kind, MemoryStoreError if it can't be read or written.
  */
 export function fileReflections(path: string): ReflectionStore {
   requireText(path, "ReflectionStore.file path must not be blank");

@@ -19,7 +19,10 @@ const SECTIONS = [
   "SUGGESTIONS",
 ] as const;
 
-/** Asks a model to improve the task's template, not its filled text, since inputs of one run must not reach the prompts of others. Where the answer lacks a section, the task's own text is kept. */
+/**
+ * Asks a model to improve the task's template, not its filled text, since inputs of one run must
+ * not reach the prompts of others. If the answer lacks a section, the text of the task is kept.
+ */
 export function llmStrategy(texts: PromptTexts<ReflectionTemplateName>): ReflectionStrategy {
   return {
     async reflect(input) {

@@ -26,7 +26,7 @@ export class Reflector {
   readonly #library = new PromptLibrary(REFLECTION_TEMPLATES);
   readonly #warned = new WeakSet<HookRun>();
 
-  /** `ephemeral`: the store that is used where no other store is bound. */
+  /** `ephemeral`: the store that is used if no other store is bound. */
   constructor(readonly ephemeral: ReflectionStore) {}
 
   /** The lesson of earlier executions, for the prompt. */
@@ -137,7 +137,10 @@ function outside({
   return { run, taskId, signal };
 }
 
-/** The name of the task, else the template of its description, so that executions with other inputs share the lesson. */
+/**
+ * Returns the name of the task, or the template of its description, so that executions with other
+ * inputs share the lesson.
+ */
 function identityOf(call: TaskCall): string {
   return call.task.name ?? call.source.description;
 }

@@ -4,7 +4,7 @@ import { preview } from "../../contracts/validation.js";
 import { textWithParts } from "../shared/message-text.js";
 import { canonicalJson } from "../../util/json/canonical.js";
 
-/** A request that nothing was recorded for, and where it was made. */
+/** A request without a recorded answer, and its place. */
 export interface UnknownRequest {
   readonly request: ChatRequest;
   readonly run: string | undefined;
@@ -15,12 +15,15 @@ export interface UnknownRequest {
   readonly purpose: string;
 }
 
-/** Recorded calls that are looked at for one that is like a request. */
+/** Maximum number of recorded calls that are compared with a request. */
 const LOOKED_AT = 1_000;
-/** How much of what both have in common is shown before the difference. */
+/** Number of shown characters of the common part before a difference. */
 const BEFORE = 40;
 
-/** The recorded call most like a request: of the same task first, then the one that begins with the same messages. */
+/**
+ * Returns the recorded call most similar to a request: of the same task first, then the one with
+ * the longest equal beginning.
+ */
 export function nearestCall(
   calls: readonly RecordedCall[],
   asked: UnknownRequest,
@@ -42,7 +45,7 @@ export function nearestCall(
   return nearest;
 }
 
-/** What is different, in a sentence with both sides; `undefined` where nothing is. */
+/** Describes the difference in a sentence with both sides; `undefined` if there is none. */
 export function differenceOf(recorded: RecordedCall, asked: UnknownRequest): string | undefined {
   const { request } = asked;
   const models = [
@@ -60,7 +63,7 @@ export function differenceOf(recorded: RecordedCall, asked: UnknownRequest): str
   );
 }
 
-/** The first message that is another one. */
+/** Returns the difference in the first message that differs. */
 export function conversationDifference(
   recorded: readonly ChatMessage[],
   asked: readonly ChatMessage[],
@@ -75,7 +78,7 @@ export function conversationDifference(
   );
 }
 
-/** Of conversations that are the same word for word. */
+/** For conversations with equal texts. */
 function fileDifference(
   recorded: readonly ChatMessage[],
   asked: readonly ChatMessage[],
@@ -109,17 +112,17 @@ function optionsDifference(
 }
 
 function jsonIn(options: object, name: string): string | undefined {
-  const value = (options as Readonly<Record<string, unknown>>)[name]; // its own fields
+  const value = (options as Readonly<Record<string, unknown>>)[name]; // fields of the object itself
   return value === undefined ? undefined : canonicalJson(value);
 }
 
-/** Reads on from "differs in". */
+/** Continues a sentence after "differs in". */
 export function sides(what: string, was: string | undefined, is: string | undefined): string {
   const recorded = was === undefined ? "not recorded" : `recorded ${JSON.stringify(preview(was))}`;
   return `${what}: ${recorded}, now ${is === undefined ? "not sent" : JSON.stringify(preview(is))}`;
 }
 
-/** Two texts from shortly before the place where they part. */
+/** Cuts two texts shortly before the position where they differ. */
 function windows(was: string, is: string): [string, string] {
   let place = 0;
   while (place < was.length && was[place] === is[place]) place++;
@@ -133,9 +136,9 @@ function commonStart(a: readonly string[], b: readonly string[]): number {
   return index < 0 ? a.length : index;
 }
 
-/** A message as it is compared and shown: role and text, without ids. */
+/** Returns a message in its compared and shown form: role and text, without ids. */
 function comparedText(message: ChatMessage): string {
-  const content = textWithParts(message); // as traces have it
+  const content = textWithParts(message); // in the form of traces
   const calls =
     message.role === "assistant"
       ? (message.toolCalls ?? []).map((call) => ` ${call.name}(${call.arguments})`).join("")

@@ -4,7 +4,7 @@ import { preview } from "../../contracts/validation.js";
 import { lineOf } from "../../util/json/locate.js";
 import { isObject } from "../../util/objects.js";
 
-/** Why a piece of a file is not what it should be. `holder` and `key` say which, where that is known. */
+/** Describes why a part of a file is invalid. `holder` and `key` are its place, if known. */
 export class Misshapen extends Error {
   constructor(
     message: string,
@@ -15,7 +15,7 @@ export class Misshapen extends Error {
   }
 }
 
-/** `value` as an object; it stands in `holder` under `key`. @throws Misshapen */
+/** Returns `value` as an object; it is in `holder` under `key`. @throws Misshapen */
 export function requireFields(
   value: unknown,
   what: string,
@@ -38,7 +38,7 @@ export function optionalText(fields: Fields, name: string): string | undefined {
   return fields[name] === undefined || fields[name] === null ? undefined : textField(fields, name);
 }
 
-/** A text, or nothing at all; not null. */
+/** Returns a text, or `undefined` for a missing field; null is invalid. */
 export function absentOrText(fields: Fields, name: string): string | undefined {
   return fields[name] === undefined ? undefined : textField(fields, name);
 }
@@ -47,7 +47,7 @@ export function optionalNumber(fields: Fields, name: string): number | undefined
   return fields[name] === undefined ? undefined : numberField(fields, name);
 }
 
-/** Whether it is there; it is true then. */
+/** Returns whether the field is present; its value must be true. */
 export function flagField(fields: Fields, name: string): boolean {
   const value = fields[name];
   if (value !== undefined && typeof value !== "boolean")
@@ -74,7 +74,7 @@ export function objectsOf(fields: Fields, name: string, what: string): readonly 
   return listField(fields, name).map((item, index, list) => requireFields(item, what, list, index));
 }
 
-/** An instant; in memory a trace has dates, in a file texts. */
+/** Returns an instant; a trace in memory has dates, a file has texts. */
 export function instantOf(fields: Fields, name: string): Date {
   const value = fields[name];
   const date = value instanceof Date ? value : new Date(textField(fields, name));
@@ -83,7 +83,7 @@ export function instantOf(fields: Fields, name: string): Date {
   return date;
 }
 
-/** The way to `holder` in a document. */
+/** Returns the path to `holder` in a document. */
 function pathTo(document: unknown, holder: object): JsonPath | undefined {
   if (document === holder) return [];
   if (typeof document !== "object" || document === null) return undefined;
@@ -95,7 +95,10 @@ function pathTo(document: unknown, holder: object): JsonPath | undefined {
   return undefined;
 }
 
-/** Where in the JSON document `text` something is misshapen: the line of the value, or of the object in which it is missing. */
+/**
+ * Returns the line of a fault in the JSON document `text`: the line of the value, or of the object
+ * that lacks it.
+ */
 export function lineOfFault({ holder, key }: Misshapen, document: unknown, text: string): number {
   const path = holder === undefined ? [] : (pathTo(document, holder) ?? []);
   return lineOf(

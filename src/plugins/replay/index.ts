@@ -16,9 +16,11 @@ import { RecordingFile } from "./recording-file.js";
 export type { ReplayOptions } from "./replay-options.js";
 
 /**
- * Records all runs of a kernel into a file: answers of models with their chunks, results of tools, failures, ids, and when each run began; secrets are taken
- * out. The file takes the place of an older one when the first run has ended. One for each kernel.
- * @throws ValidationError for an invalid path; when the kernel starts, for a path that can't be written.
+ * Records all runs of a kernel into a file: answers of models with their chunks, results of tools,
+ * failures, ids, and the start of each run, without secrets. The file replaces an older one when
+ * the first run has ended. A kernel has at most one.
+ * @throws ValidationError for an invalid path; when the kernel starts, for a path that can't be
+ * written.
  */
 export function recordTo(file: string): Plugin {
   checkFile("recordTo file", file);
@@ -43,9 +45,11 @@ export function recordTo(file: string): Plugin {
 }
 
 /**
- * Runs a team from a recording instead of from its models and tools: the same output and trace, without a network. `source` is a file of `recordTo`, or a
- * trace of captureMode FULL: its file or the object. Time is virtual: recorded durations cause no waits. A kernel has at most one.
- * @throws ValidationError for an invalid source or option; when the kernel starts, for a file that can't be read; FileFormatError with the line for invalid content.
+ * Runs a team with a recording in place of its models and tools: the output and the trace are the
+ * same, without a network. `source` is a file of `recordTo`, or a trace of captureMode FULL: its
+ * file or the object. Time is virtual: recorded durations cause no waits. A kernel has at most one.
+ * @throws ValidationError for an invalid source or option; when the kernel starts, for a file that
+ * can't be read; FileFormatError with the line for invalid content.
  */
 export function replayFrom(source: string | ExecutionTrace, options: ReplayOptions = {}): Plugin {
   checkSource(source);
@@ -92,7 +96,7 @@ export function replayFrom(source: string | ExecutionTrace, options: ReplayOptio
   });
 }
 
-/** Writes down what all steps do, and when. */
+/** Records all steps, with their times. */
 function tapRecorder(hooks: EnsembleHooks, events: EventStream, recorder: Recorder): void {
   events.on((event) => void (event.type === "task_completed" && recorder.taskCompleted(event)), {
     only: ["task_completed"],
@@ -139,14 +143,14 @@ function tapRecorder(hooks: EnsembleHooks, events: EventStream, recorder: Record
   hooks.afterMemoryWrite.tap({ name: "record", lane: "transform", order: "pre" }, (call) =>
     recorder.written(call),
   );
-  // A run that is paid for is not lost because its recording is.
+  // A failure of the recording must not lose a run that was paid for.
   hooks.afterRun.tap(
     { name: "record", lane: "transform", order: "post", onError: "skip" },
     (call) => recorder.end(call),
   );
 }
 
-/** Keeps the recorded order of all steps but model calls. */
+/** Keeps the recorded order of all steps except model calls. */
 function tapSteps(
   hooks: EnsembleHooks,
   events: EventStream,

@@ -6,14 +6,17 @@ import type { PartDigests } from "../shared/part-digests.js";
 import { requestKey } from "../shared/request-key.js";
 import { messageOf } from "../../util/errors.js";
 
-/** The model and the purpose of a call: the same words to another model, or for something else, are another request. */
+/**
+ * The model and the purpose of a call: the same words to another model, or for another purpose, are
+ * a different request.
+ */
 export interface AskedModel {
   readonly provider: string;
   readonly modelId: string;
   readonly purpose: Purpose;
 }
 
-/** The name of a request. @throws ValidationError for a request that has no JSON. */
+/** Returns the key of a request. @throws ValidationError for a request without a JSON form. */
 export function callKey(
   request: ChatRequest,
   { purpose, ...model }: AskedModel,
@@ -33,13 +36,16 @@ export function callKey(
   }
 }
 
-/** The name of a tool call. Arguments that are the same JSON, however it is written, are the same. */
+/** Returns the key of a tool call. Arguments with an equal JSON value are equal in any notation. */
 export function toolKey(tool: string, argumentsText: string, salt: string): string {
   const hash = createHash("sha256").update(canonicalCall(tool, argumentsText)).digest("hex");
   return salted(hash, salt);
 }
 
-/** The salt of a recording prevents that a request is guessed from its hash. Recordings of the first version have none. */
+/**
+ * The salt of a recording prevents guessing a request from its hash. Recordings of the first
+ * version have none.
+ */
 function salted(hash: string, salt: string): string {
   return salt === "" ? hash : createHash("sha256").update(`${salt}:${hash}`).digest("hex");
 }
@@ -48,7 +54,7 @@ function canonicalCall(tool: string, argumentsText: string): string {
   try {
     return canonicalJson([tool, jsonOrText(argumentsText)]);
   } catch {
-    return JSON.stringify([tool, argumentsText]); // nested too deeply to be put in order
+    return JSON.stringify([tool, argumentsText]); // nested too deeply for sorting
   }
 }
 
@@ -56,6 +62,6 @@ function jsonOrText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return text; // models write broken arguments, too
+    return text; // models also write invalid arguments
   }
 }

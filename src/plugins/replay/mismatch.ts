@@ -12,7 +12,10 @@ import { conversationDifference, differenceOf, nearestCall } from "./difference.
 const HINT =
   'Record it again with recordTo(file), or replay with onMiss: "live" (in the command line --record and --on-miss live).';
 
-/** A request to a model that is not in the recording; `asked` is what would stand in it. `difference`: what is known already. */
+/**
+ * The error for a request to a model that is not in the recording; `asked` is its recorded form.
+ * `difference`: a difference that is already known.
+ */
 export function unknownCall(
   recording: Recording,
   asked: UnknownRequest,
@@ -35,7 +38,7 @@ function explanation(
 ): string {
   if (nearest === undefined) return "It holds no model call at all.";
   const place = `call ${nearest.iteration + 1} of task '${nearest.task}'`;
-  const isTrace = recording.kind === "trace"; // which knows the words of a request and nothing else of it
+  const isTrace = recording.kind === "trace"; // a trace has only the words of a request
   const difference = isTrace
     ? conversationDifference(nearest.messages ?? [], asked.request.messages)
     : differenceOf(nearest, asked);
@@ -45,7 +48,7 @@ function explanation(
   return `What was recorded for it (${place}) has been given back already: this run asks more often.`;
 }
 
-/** A tool call that is not in the recording. */
+/** The error for a tool call that is not in the recording. */
 export function unknownTool(
   recording: Recording,
   { run, tool, call, taskId }: ToolCallContext,
@@ -60,7 +63,7 @@ export function unknownTool(
   return new RecordingMismatchError(run.redact(`${what} ${known}`), { hint: HINT });
 }
 
-/** A question to the world outside that is not in the recording. */
+/** The error for an external query that is not in the recording. */
 export function unknownOutside(
   recording: Recording,
   { kind, name, taskId }: Pick<OutsideCall, "kind" | "name" | "taskId">,
@@ -73,7 +76,7 @@ export function unknownOutside(
   );
 }
 
-/** A recorded step that never comes, while others wait for it. */
+/** The error for a recorded step that never occurs, while others wait for it. */
 export function missingStep(
   recording: Recording,
   { key, phase }: StepEvent,
@@ -94,13 +97,13 @@ const KINDS: Readonly<Record<string, string>> = {
   O: "question",
 };
 
-/** A key as people read it; the id of the run in front of it is left out. */
+/** Returns a key in its shown form, without the id of the run. */
 function stepText(key: string): string {
   const [, kind = "", name = key] = /\/([TCKDWO]):(.*)$/s.exec(key) ?? [];
   return `${KINDS[kind] ?? "step"} '${name}'`;
 }
 
-/** A call that never came to an end in the recording, and should now. */
+/** The error for a call that has no end in the recording, and ends now. */
 export function neverEnded(recording: Recording, what: string): RecordingMismatchError {
   return new RecordingMismatchError(
     `${what} was called off in ${recording.source}, and now is not.`,
@@ -108,7 +111,7 @@ export function neverEnded(recording: Recording, what: string): RecordingMismatc
   );
 }
 
-/** Another plugin chose the model after this one had. */
+/** The error for a model that another plugin selected after this one. */
 export function replacedModel(plugin: string): ValidationError {
   return new ValidationError(
     `Another plugin changes the model of a call after ${plugin} has seen it`,
@@ -118,7 +121,7 @@ export function replacedModel(plugin: string): ValidationError {
   );
 }
 
-/** A run that did less than the recorded one. */
+/** The error for a run with fewer steps than the recorded one. */
 export function unused(
   recording: Recording,
   left: readonly (RecordedCall | RecordedTool)[],

@@ -18,7 +18,7 @@ import { FIRST_VERSION, RECORDING_FORMAT, RECORDING_VERSION } from "./recording-
 import { Recording } from "./recording.js";
 import { readError, readResult, readToolResult } from "./read-result.js";
 
-/** Makes a recording of the lines of its file. */
+/** Creates a recording from the lines of its file. */
 export class RecordingReader {
   readonly #messages: ChatMessage[] = [];
   #recording: Recording | undefined;
@@ -31,7 +31,10 @@ export class RecordingReader {
     return this.#recording;
   }
 
-  /** @throws FileFormatError with the line. A last line that was cut off, because the program broke off, is left out. */
+  /**
+   * @throws FileFormatError with the line. An incomplete last line, after a crash of the program,
+   * is omitted.
+   */
   add(text: string, line: number, isCutOff: boolean): void {
     if (text.trim() === "") return; // left by an editor
     let fields: Fields;
@@ -150,7 +153,7 @@ function saltOf(fields: Fields): string {
   );
 }
 
-/** The place of a step; nothing in recordings of the first version. */
+/** Reads the place of a step; recordings of the first version have none. */
 function readTimes(recording: Recording, fields: Fields): { readonly step?: string } {
   const step = absentOrText(fields, "step");
   if (step === undefined) return {};

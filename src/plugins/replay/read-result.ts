@@ -17,19 +17,19 @@ import {
 } from "./fields.js";
 import { ERROR_KINDS } from "../shared/stored-error.js";
 
-/** How a model call ended. @throws Misshapen */
+/** Reads the end of a model call. @throws Misshapen */
 export function readResult(fields: Fields): CallResult {
   const { response, error, chunks } = fields;
   if (response !== undefined) requireFields(response, "'response'");
   return {
-    ...(response !== undefined && { response: response as ChatResponse }), // the kernel checks it as it checks any model's
+    ...(response !== undefined && { response: response as ChatResponse }), // the kernel checks it like that of any model
     ...(error !== undefined && { error: readError(error) }),
     ...(flagField(fields, "aborted") && { aborted: true }),
     ...(chunks !== undefined && { chunks: listField(fields, "chunks").map(readChunk) }),
   };
 }
 
-/** What a tool gave. @throws Misshapen */
+/** Reads the result of a tool. @throws Misshapen */
 export function readToolResult(fields: Fields): ToolResultLine {
   if (typeof fields["ok"] !== "boolean")
     throw new Misshapen(`'ok' must be true or false, got: ${preview(fields["ok"])}`);
@@ -38,10 +38,10 @@ export function readToolResult(fields: Fields): ToolResultLine {
     text: textField(fields, "text"),
     ...(fields["structured"] !== undefined && { structured: fields["structured"] }),
     ...(fields["parts"] !== undefined && {
-      parts: listField(fields, "parts") as readonly ContentPart[], // checked when the result is made
+      parts: listField(fields, "parts") as readonly ContentPart[], // checked when the result is created
     }),
     ...(fields["sources"] !== undefined && {
-      sources: listField(fields, "sources") as readonly Source[], // as the parts
+      sources: listField(fields, "sources") as readonly Source[], // like the parts
     }),
   };
 }

@@ -26,7 +26,10 @@ import {
 import { toolKey } from "./keys.js";
 import { Recording } from "./recording.js";
 
-/** The position of a call: what a trace has of a request. The attempts of a task are sequential, so their order distinguishes them. */
+/**
+ * Returns the position of a call, which identifies a request in a trace. The attempts of a task are
+ * sequential, so their order distinguishes them.
+ */
 export function positionKey({
   task,
   iteration,
@@ -40,8 +43,9 @@ export function positionKey({
 }
 
 /**
- * Makes a recording of a trace: of an object, or of the JSON of schema 1.x, which is `text`.
- * @throws FileFormatError for what is no trace, another schema, or a trace that keeps less than replaying needs.
+ * Creates a recording from a trace: from an object, or from `text`, the JSON of schema 1.x.
+ * @throws FileFormatError for an invalid trace, another schema, or a trace with less data than a
+ * replay needs.
  */
 export function readTrace(value: unknown, source: string, text?: string): Recording {
   try {
@@ -73,7 +77,7 @@ function checkTrace(trace: Fields, source: string): void {
       "schemaVersion",
     );
   }
-  listField(trace, "taskTraces"); // before it is said what a trace lacks, it has to be one
+  listField(trace, "taskTraces"); // the missing parts are reported only for a trace
   if (captureMode === CaptureMode.FULL) return;
   throw new FileFormatError(
     `${source} was made with captureMode ${preview(captureMode)}, which keeps too little to be replayed`,
@@ -82,7 +86,7 @@ function checkTrace(trace: Fields, source: string): void {
   );
 }
 
-/** Reads what one task did, and the workers it handed work to. */
+/** Reads the calls of one task, and of the workers that it delegated to. */
 class TaskReader {
   constructor(
     readonly recording: Recording,
@@ -94,7 +98,7 @@ class TaskReader {
     const task = textField(trace, "taskId");
     const attempt = numberField(trace, "attempt");
     const calls = objectsOf(trace, "llmInteractions", "A model call").filter(
-      ({ purpose }) => purpose !== "remote", // made by other processes
+      ({ purpose }) => purpose !== "remote", // from other processes
     );
     calls.forEach((call, index) => this.#call(task, call, calls[index + 1]));
     for (const holder of [...calls, trace])
@@ -113,7 +117,8 @@ class TaskReader {
       iteration: numberField(call, "iterationIndex"),
       attempt: numberField(call, "attempt"),
     };
-    // Of a failure, a trace has only the message. A retry shows that the failure was retryable, unless it used a fallback.
+    // A trace has only the message of a failure. A retry shows that the failure was retryable,
+    // unless it used a fallback.
     const tried =
       next !== undefined &&
       next["iterationIndex"] === place.iteration &&
@@ -158,13 +163,13 @@ class TaskReader {
   }
 }
 
-/** What was sent: the messages less the answer at their end. */
+/** Returns the sent messages, without the answer at their end. */
 function conversationOf(call: Fields): readonly ChatMessage[] | undefined {
   const messages = call["messages"];
   if (!Array.isArray(messages) || messages.length === 0) return undefined;
   const read = messages.map(
     (message) => requireFields(message, "A message") as unknown as ChatMessage,
-  ); // compared only, as far as its fields go
+  ); // compared only, as far as its fields exist
   return read.at(-1)?.role === "assistant" && call["responseType"] !== "ERROR"
     ? read.slice(0, -1)
     : read;
@@ -180,10 +185,11 @@ function callResult(call: Fields, retried: boolean): CallResult {
     const message = optionalText(call, "error") ?? "the model call failed";
     const code = optionalText(call, "errorCode");
     if (code !== undefined && CALLED_OFF.includes(code)) return { aborted: true };
-    // An empty field: the error was not one of the framework, and is not retried. Traces of other programs lack the field.
+    // An empty field: the error was not one of the framework, and is not retried. Traces of other
+    // programs lack the field.
     if (code === undefined && Object.hasOwn(call, "errorCode") && !retried)
       return { error: { kind: "other", name: "Error", message } };
-    const coded = code !== undefined && /^AE_MODEL_/.test(code) ? { code } : {}; // what else ends a call is no failure of the model
+    const coded = code !== undefined && /^AE_MODEL_/.test(code) ? { code } : {}; // other ends of a call are no failures of the model
     return {
       error: {
         kind: "model",
@@ -203,7 +209,7 @@ function callResult(call: Fields, retried: boolean): CallResult {
       content: textField(call, "responseText"),
       ...(toolCalls.length > 0 && { toolCalls }),
     },
-    finishReason: (optionalText(call, "finishReason") ?? "stop") as FinishReason, // as the trace builder wrote it
+    finishReason: (optionalText(call, "finishReason") ?? "stop") as FinishReason, // in the form of the trace builder
     usage: {
       inputTokens: knownTokens(call, "inputTokens"),
       outputTokens: knownTokens(call, "outputTokens"),
@@ -215,7 +221,10 @@ function callResult(call: Fields, retried: boolean): CallResult {
   return { response };
 }
 
-/** What the model requested: by its message, else by the calls that were made. Ids are made up: a trace has none. */
+/**
+ * Returns the calls that the model requested: from its message, otherwise from the executed calls.
+ * Ids are generated, because a trace has none.
+ */
 function toolCallsOf(call: Fields): readonly ToolCall[] {
   const reply: unknown = Array.isArray(call["messages"]) ? call["messages"].at(-1) : undefined;
   const answered = reply !== undefined ? requireFields(reply, "A message") : {};
@@ -233,13 +242,13 @@ function toolCallsOf(call: Fields): readonly ToolCall[] {
   });
 }
 
-/** -1 stands for what the vendor did not report. */
+/** -1 represents counts that the vendor did not report. */
 function knownTokens(call: Fields, name: string): number | undefined {
   const tokens = call[name];
   return typeof tokens === "number" && tokens >= 0 ? tokens : undefined;
 }
 
-/** `undefined` for calls that did not reach the tool: the run decides on them again. */
+/** Returns `undefined` for calls that did not reach the tool: the run decides on them again. */
 function tracedOutcome(call: Fields): Pick<RecordedTool, "result" | "error"> | undefined {
   const text = textField(call, "result");
   const structured = call["structuredOutput"] ?? undefined;

@@ -43,31 +43,35 @@ import { storedMessage } from "./stored-message.js";
 import { storeError } from "../shared/stored-error.js";
 import { rounded } from "../../util/objects.js";
 
-/** A message and its number in the file: every call repeats all that was said before, the file does not. */
+/**
+ * A message and its number in the file: each call contains the whole conversation, the file
+ * contains each message once.
+ */
 interface StoredMessage {
   readonly n: number;
   readonly message: ChatMessage;
-  /** Whether a secret was taken out of it. */
+  /** Whether a secret was removed from it. */
   readonly changed: boolean;
 }
 
 /**
- * Writes down what comes from outside: answers of models and tools, decisions of people, reads of stores, ids, and the order in which all steps start and
- * end. Reads no clock of the run, so as not to change it. Lines are made a moment later, so that no call waits for that.
+ * Records external data: answers of models and tools, decisions of people, reads of stores, ids,
+ * and the order of the starts and ends of all steps. Does not read the clock of the run, which
+ * would change it. Lines are created later, so that no call waits for them.
  */
 export class Recorder implements OutsideAccess {
   readonly #log = new StepLog();
   readonly #digests = new PartDigests();
-  /** When each run began, by the machine's clock. */
+  /** The start of each run, by the clock of the machine. */
   readonly #starts = new Map<string, { readonly run: HookRun; readonly ms: number }>();
   readonly #messages = new WeakMap<ChatMessage, StoredMessage>();
-  /** By the hash of what stands in the file. */
+  /** By the hash of the text in the file. */
   readonly #numbers = new Map<string, number>();
-  /** When each tool call that got past all taps did. */
+  /** The time at which each tool call passed all taps. */
   readonly #executed = new WeakMap<object, number>();
   /** Keys of calls by their model, of tool calls and of entries. */
   readonly #keys = new WeakMap<object, string>();
-  /** Tasks whose outputs are accepted. */
+  /** Tasks with accepted outputs. */
   readonly #accepted = new Set<string>();
 
   constructor(readonly file: RecordingFile) {}
@@ -90,7 +94,7 @@ export class Recorder implements OutsideAccess {
     if (name !== undefined) this.#log.started(call.run.id, name);
   }
 
-  /** A task without an output from its own execution. */
+  /** Records the end of a task without an output of its execution. */
   taskEnds({ run, taskId, outcome }: After<TaskCall, "output", TaskOutput>): void {
     const key = outcome === "ok" ? undefined : this.#log.names(run.id)?.task(taskId);
     this.#step(run, this.#log.ended(run.id, key));
@@ -101,7 +105,7 @@ export class Recorder implements OutsideAccess {
     if (key !== undefined) this.#accepted.add(key);
   }
 
-  /** From here on the output is visible to all taps and tasks. */
+  /** From here on, the output is visible to all taps and tasks. */
   taskCompleted({
     runId,
     taskId,
@@ -112,7 +116,7 @@ export class Recorder implements OutsideAccess {
     this.#step(run, this.#log.ended(runId, key), { committed: true });
   }
 
-  /** Puts a listener before the model. */
+  /** Adds a listener to the model. */
   listen(call: LlmCall): Replace<{ readonly model: ChatModel }> {
     const name = this.#log.names(call.run.id)?.call(call);
     if (name !== undefined) this.#log.started(call.run.id, name);
@@ -125,12 +129,17 @@ export class Recorder implements OutsideAccess {
     return replace({ model });
   }
 
-  /** @throws ValidationError where a later plugin has put in another model, of which nothing would be recorded. */
+  /**
+   * @throws ValidationError if a later plugin has replaced the model, which would not be recorded.
+   */
   check({ model }: LlmCall): void {
     if (recordedOf(model) === undefined) throw replacedModel("recordTo(file)");
   }
 
-  /** What became of calls that no model saw, where that may be another thing in a replay: answers of a cache, and waits for a rate limit. */
+  /**
+   * Records the end of calls without a model that may differ in a replay: answers of a cache, and
+   * waits for a rate limit.
+   */
   callEnded(
     call: After<LlmCall & { readonly durationMs: number }, "response", ChatResponse>,
   ): void {
@@ -151,7 +160,7 @@ export class Recorder implements OutsideAccess {
     this.#keys.set(call.call, name.key);
   }
 
-  /** The last before the tool itself. */
+  /** The last tap before the tool. */
   toolExecutes({ call }: ToolCallContext): void {
     this.#executed.set(call, performance.now());
   }
@@ -254,7 +263,7 @@ export class Recorder implements OutsideAccess {
     });
   }
 
-  /** A message as it stands in the file; it is written where it is new. */
+  /** Returns a message in the form of the file, and writes it if it is new. */
   #store(message: ChatMessage, run: HookRun): StoredMessage {
     const known = this.#messages.get(message);
     if (known !== undefined) return known;
@@ -301,7 +310,7 @@ export class Recorder implements OutsideAccess {
   }
 }
 
-/** `parts` apart from the result, since secrets are not looked for in their content. */
+/** `parts` separate from the result, because their content is not searched for secrets. */
 type ToolEnd = Pick<ToolLine, "result" | "error" | "aborted"> & {
   readonly parts?: readonly ContentPart[];
 };
@@ -326,7 +335,7 @@ function storeResult(result: ToolResult): ToolEnd {
   };
 }
 
-/** Adds the parts of a tool's result to its line; text files without secrets. */
+/** Adds the parts of a tool result to its line, with text files redacted. */
 function withParts(line: unknown, parts: readonly ContentPart[], run: HookRun): object {
   const { result, ...fields } = line as ToolLine; // of the same shape
   const safe = parts.map((part) =>

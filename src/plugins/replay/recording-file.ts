@@ -6,14 +6,15 @@ import { RECORDING_FORMAT, RECORDING_VERSION } from "./recording-format.js";
 import { messageOf } from "../../util/errors.js";
 import { uuidGenerator } from "../../util/runtime.js";
 
-/** Shown to users: a program that breaks off leaves this file, which can be replayed. */
+/** Shown to users: a program that crashes leaves this file, which can be replayed. */
 function partPath(target: string, n: number): string {
   return `${target}.${process.pid}-${n}.part`;
 }
 
 /**
- * Writes the lines of a recording, in the background and in order. They are written to a separate file next to the target until the first run has ended;
- * only then does it take the target's place, so that a program that breaks off leaves the last good recording alone.
+ * Writes the lines of a recording, in the background and in order. They are written to a separate
+ * file next to the target. This file replaces the target when the first run has ended, so that a
+ * program that crashes does not damage the last complete recording.
  */
 export class RecordingFile {
   readonly #target: string;
@@ -25,14 +26,14 @@ export class RecordingFile {
   #scheduled = false;
   #making = false;
   #failure: unknown;
-  /** Of the hashes in the file. */
+  /** The salt of the hashes in the file. */
   readonly salt = uuidGenerator.next();
 
   constructor(path: string) {
     this.#target = resolve(path);
   }
 
-  /** Makes the folder and the file. @throws ValidationError naming the path. */
+  /** Creates the folder and the file. @throws ValidationError naming the path. */
   async open(): Promise<void> {
     try {
       this.#draft = await DraftFile.create(this.#target, partPath);
@@ -47,7 +48,10 @@ export class RecordingFile {
     this.append(() => JSON.stringify(header));
   }
 
-  /** Adds a line, which is made and written soon. While it is made it may add others, which come before it. */
+  /**
+   * Adds a line, which is created and written soon. During its creation it may add others, which
+   * precede it.
+   */
   append(line: () => string): void {
     if (this.#making) {
       this.#texts.push(line());
@@ -57,7 +61,7 @@ export class RecordingFile {
     this.#schedule();
   }
 
-  /** Prepares one line in each turn of the event loop, so that other work is not delayed. */
+  /** Prepares one line per turn of the event loop, so that other work is not delayed. */
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
@@ -82,7 +86,10 @@ export class RecordingFile {
     }
   }
 
-  /** Everything so far is on the disk, and the file bears its name. @throws ValidationError where writing failed, the first time it is asked. */
+  /**
+   * Resolves when all lines are on disk under the final name. @throws ValidationError after a
+   * failed write, at the first call.
+   */
   async flush(): Promise<void> {
     await this.#write();
     if (this.#failure === undefined && !this.#isPublished && this.#draft !== undefined) {
@@ -96,7 +103,7 @@ export class RecordingFile {
     if (this.#failure !== undefined) throw this.#refusal(this.#failure);
   }
 
-  /** Ends the file; one in which no run ended is removed. */
+  /** Closes the file. Removes it if no run has ended. */
   async close(): Promise<void> {
     const draft = this.#draft;
     if (draft === undefined) return;
@@ -111,7 +118,7 @@ export class RecordingFile {
     if (texts.length === 0) return this.#writing;
     this.#texts = [];
     this.#writing = this.#writing.then(async () => {
-      if (this.#failure !== undefined) return; // what follows a gap would be worthless
+      if (this.#failure !== undefined) return; // lines after a gap would be useless
       try {
         await this.#draft?.handle.appendFile(`${texts.join("\n")}\n`, "utf8");
       } catch (error) {

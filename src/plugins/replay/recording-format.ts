@@ -9,7 +9,7 @@ import type { ContentPart } from "../../contracts/content.js";
 import type { Source } from "../../contracts/tool-result.js";
 import type { StoredError } from "../shared/stored-error.js";
 
-/** What a recording begins with: one JSON document per line, this one first. */
+/** The first line of a recording, which has one JSON document per line. */
 export const RECORDING_FORMAT = "agentensemble/recording";
 export const RECORDING_VERSION = 2;
 /** Without the order of steps, their values and the salt. */
@@ -18,11 +18,11 @@ export const FIRST_VERSION = 1;
 export interface HeaderLine {
   readonly format: typeof RECORDING_FORMAT;
   readonly version: number;
-  /** Goes into the hashes of requests and arguments. */
+  /** Part of the hashes of requests and arguments. */
   readonly salt: string;
 }
 
-/** A run began. */
+/** The start of a run. */
 export interface RunLine {
   readonly type: "run";
   readonly run: string;
@@ -31,50 +31,62 @@ export interface RunLine {
   readonly parent?: string | undefined;
 }
 
-/** A step's place in the one order of starts and ends of a run and of those that joined it. Times are milliseconds from the start of the first of them. */
+/**
+ * The position of a step in the common order of starts and ends of a run and of the runs that
+ * joined it. Times are milliseconds from the start of the first of them.
+ */
 export interface StepTimes {
   /** The key of the step. */
   readonly step: string;
-  /** The key of the task that takes it. */
+  /** The key of the task of the step. */
   readonly owner?: string | undefined;
   readonly started: number;
   readonly startedMs: number;
-  /** Missing where the step never ended, or was refused after its work. */
+  /** Absent if the step did not end, or was refused after its work. */
   readonly ended?: number | undefined;
   readonly endedMs?: number | undefined;
 }
 
-/** A step without another kind of line: a task, a delegation, a write, a decision of a person, a read of a store. */
+/**
+ * A step without a separate kind of line: a task, a delegation, a write, a decision of a person, a
+ * read of a store.
+ */
 export interface StepLine extends StepTimes {
   readonly type: "step";
   readonly run: string;
-  /** The end is that of a task whose output was accepted. */
+  /** Set at the end of a task whose output was accepted. */
   readonly committed?: true | undefined;
-  /** What came from outside. */
+  /** The external data. */
   readonly value?: unknown;
   readonly error?: StoredError | undefined;
 }
 
-/** A message of a conversation. It is written once, and calls name it by its number, since every call repeats all that was said before. */
+/**
+ * A message of a conversation. It is written once and calls refer to it by its number, because each
+ * call contains the whole conversation.
+ */
 export interface MessageLine {
   readonly type: "message";
   readonly n: number;
   readonly message: ChatMessage;
 }
 
-/** What a streamed answer came in, less its end. A piece of text is written as the text itself. */
+/** The chunks of a streamed answer without its end. A piece of text is stored as a string. */
 export type StoredChunk = string | Extract<ChatChunk, { readonly type: "tool_call" | "reasoning" }>;
 
-/** How a model call ended: with an answer, a failure, a stream without an end, or because it was called off. */
+/** The end of a model call: an answer, a failure, an incomplete stream, or a cancellation. */
 export interface CallResult {
   readonly response?: ChatResponse | undefined;
   readonly error?: StoredError | undefined;
   readonly aborted?: true | undefined;
-  /** Only of streams. One without `response`, `error` and `aborted` just stopped. */
+  /** Only of streams. A stream without `response`, `error` and `aborted` is incomplete. */
   readonly chunks?: readonly StoredChunk[] | undefined;
 }
 
-/** What was asked of a model, and when. Times are milliseconds; `endMs` counts from the start of the run. */
+/**
+ * The request to a model, and its time. Times are milliseconds; `endMs` counts from the start of
+ * the run.
+ */
 export interface CallPlace {
   readonly run: string;
   readonly task: string;
@@ -88,20 +100,20 @@ export interface CallPlace {
 export interface CallLine extends CallPlace, CallResult, Partial<StepTimes> {
   readonly type: "call";
   readonly key: string;
-  /** The key of the request as it stands in the file; only where that differs. */
+  /** The key of the request in the form of the file, if it differs. */
   readonly redactedKey?: string | undefined;
   readonly request: Omit<ChatRequest, "messages"> & { readonly messages: readonly number[] };
   readonly endMs: number;
   readonly ms: number;
-  /** No model was asked: a plugin gave the answer. */
+  /** Set if no model was called, because a plugin answered. */
   readonly answered?: true | undefined;
-  /** No model was asked: the call waited too long for a rate limit; see `error`. */
+  /** Set if no model was called, because the wait for a rate limit was too long; see `error`. */
   readonly refused?: true | undefined;
 }
 
 export interface ToolResultLine {
   readonly ok: boolean;
-  /** The output, or why it failed. */
+  /** The output, or the reason of the failure. */
   readonly text: string;
   readonly structured?: unknown;
   readonly parts?: readonly ContentPart[] | undefined;
@@ -124,7 +136,7 @@ export interface ToolLine extends Partial<StepTimes> {
   readonly aborted?: true | undefined;
 }
 
-/** An id that was drawn for a delegation. */
+/** An id that was generated for a delegation. */
 export interface DelegationLine {
   readonly type: "delegation";
   readonly run: string;

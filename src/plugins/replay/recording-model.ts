@@ -21,7 +21,7 @@ const RECORDED = Symbol("recorded");
 /** The additional fields of a recording model. */
 interface Recorded {
   readonly inner: ChatModel;
-  /** The same listener before another model. */
+  /** Returns the same listener for another model. */
   around(inner: ChatModel): ChatModel;
 }
 

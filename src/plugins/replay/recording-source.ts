@@ -11,16 +11,19 @@ import { RecordingReader } from "./read-recording.js";
 import { readTrace } from "./read-trace.js";
 import { messageOf } from "../../util/errors.js";
 
-/** After so many characters others get their turn. */
+/** Number of characters after which other work can continue. */
 const BREATH = 1_000_000;
 
-/** Where a replay gets its recording from: a file of either kind, or a trace. Reads it once. */
+/** The source of a recording for a replay: a file of either kind, or a trace. Reads it once. */
 export class RecordingSource {
   #recording: Recording | undefined;
 
   constructor(readonly source: string | ExecutionTrace) {}
 
-  /** Reads in pieces. @throws ValidationError for a file that can't be read; FileFormatError for what is in it. */
+  /**
+   * Reads in pieces. @throws ValidationError for a file that can't be read; FileFormatError for
+   * invalid content.
+   */
   async load(): Promise<Recording> {
     if (typeof this.source !== "string") return this.now();
     const path = this.source;
@@ -64,12 +67,12 @@ function unreadableRecording(path: string, cause: unknown): ValidationError {
   });
 }
 
-/** Some editors put one before a text. */
+/** Removes the mark that some editors put before a text. */
 function withoutMark(text: string): string {
   return text.replace(/^\uFEFF/, "");
 }
 
-/** Reads a text of either kind; yields now and then. */
+/** Parses a text of either kind, and yields regularly. */
 function* piecesOf(path: string, text: string): Generator<undefined, Recording> {
   const firstLine = text.slice(0, endOfLine(text, 0));
   if (!firstLine.includes(`"${RECORDING_FORMAT}"`))

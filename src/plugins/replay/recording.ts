@@ -3,24 +3,24 @@ import type { CallPlace, CallResult, StepTimes, ToolLine } from "./recording-for
 import type { StepEvent } from "./step-order.js";
 import type { StoredError } from "../shared/stored-error.js";
 
-/** A model call that can be given back. */
+/** A model call that can be replayed. */
 export interface RecordedCall extends CallPlace, CallResult {
   /** The key of the step; recordings of the first version and traces have none. */
   readonly step?: string | undefined;
   readonly keys: readonly string[];
-  /** The request, as far as the recording has it. */
+  /** The request, as far as the recording contains it. */
   readonly request: Omit<ChatRequest, "messages"> | undefined;
   readonly messages: readonly ChatMessage[] | undefined;
   /** Milliseconds from the start of the run. */
   readonly endMs: number;
   readonly ms: number;
-  /** A plugin gave this answer, and may do so again. */
+  /** Whether a plugin answered, which may do so again. */
   readonly answered: boolean;
-  /** It waited too long for a rate limit. */
+  /** Whether it waited too long for a rate limit. */
   readonly refused: boolean;
 }
 
-/** A tool call that can be given back. */
+/** A tool call that can be replayed. */
 export type RecordedTool = Pick<
   ToolLine,
   | "run"
@@ -52,7 +52,7 @@ export interface RecordedValue {
   readonly error?: StoredError | undefined;
 }
 
-/** Where something is asked for again. `attempt`: of the call for a model, of the task for a tool. */
+/** The place of a repeated step. `attempt`: of the call for a model, of the task for a tool. */
 export interface ReplayedPlace {
   readonly run: string | undefined;
   readonly task: string;
@@ -63,7 +63,7 @@ export interface ReplayedPlace {
 
 type Entry = (RecordedCall | RecordedTool) & { readonly iteration?: number };
 
-/** What of a recording was not used: one list per key, in the recorded order. */
+/** The unused entries of a recording: one list per key, in the recorded order. */
 class EntryIndex<E extends Entry> {
   readonly #byKey = new Map<string, Set<E>>();
   readonly #left = new Set<E>();
@@ -77,7 +77,10 @@ class EntryIndex<E extends Entry> {
     }
   }
 
-  /** The entry that was recorded in this very place, else (unless `strict`) the one in the place most like it. */
+  /**
+   * Returns the entry recorded at this place, otherwise (unless `strict`) the one at the most
+   * similar place.
+   */
   take(keys: readonly string[], place: ReplayedPlace, strict = false): E | undefined {
     for (const key of keys) {
       const entry = nearest(this.#byKey.get(key) ?? [], place);
@@ -92,7 +95,7 @@ class EntryIndex<E extends Entry> {
     return this.#left.size === 0;
   }
 
-  /** Whether anything of this key is left. */
+  /** Whether entries of this key are left. */
   knows(key: string): boolean {
     return (this.#byKey.get(key)?.size ?? 0) > 0;
   }
@@ -120,7 +123,10 @@ function nearest<E extends Entry>(entries: Iterable<E>, place: ReplayedPlace): E
   return best;
 }
 
-/** Of equal requests the run counts for most, then the task, then the place in it: so branches side by side don't take each other's answers. */
+/**
+ * Among equal requests the run has the greatest weight, then the task, then the position in it, so
+ * that parallel branches do not use the answers of each other.
+ */
 function savedScore(entry: Entry, { run, task, iteration, attempt, step }: ReplayedPlace): number {
   if (step !== undefined && entry.step === step) return IN_PLACE;
   return (
@@ -131,7 +137,7 @@ function savedScore(entry: Entry, { run, task, iteration, attempt, step }: Repla
   );
 }
 
-/** Everything that was recorded, and how much of it was given back. */
+/** All recorded data, and the part of it that was replayed. */
 export class Recording {
   readonly calls = new EntryIndex<RecordedCall>();
   readonly tools = new EntryIndex<RecordedTool>();
@@ -144,22 +150,22 @@ export class Recording {
   /** Steps that end with an accepted output. */
   readonly committed = new Set<string>();
   readonly #runs: RecordedRun[] = [];
-  /** By run, starts and ends with their places. */
+  /** Starts and ends with their positions, by run. */
   readonly #events = new Map<string, Map<number, StepEvent>>();
-  /** By the id of a run of now. */
+  /** By the id of a run of the replay. */
   readonly #playing = new Map<string, RecordedRun>();
   readonly #given = new Set<RecordedRun>();
 
   constructor(
     /** For messages. */
     readonly source: string,
-    /** A trace knows no keys: its calls are found by where they stand. */
+    /** A trace has no keys: its calls are found by their positions. */
     readonly kind: "recording" | "trace",
-    /** Goes into its hashes. */
+    /** Part of its hashes. */
     readonly salt = "",
   ) {}
 
-  /** Whether it has the order of steps and the data from outside. */
+  /** Whether it has the order of steps and the external data. */
   get isOrdered(): boolean {
     return this.#events.size > 0;
   }
@@ -200,13 +206,16 @@ export class Recording {
     return run?.id;
   }
 
-  /** Lets the next run have an id that no run has begun with. */
+  /** Releases an id that no run has used, for the next run. */
   giveBack(id: string): void {
     const run = this.#runs.find((one) => one.id === id);
     if (run !== undefined && !this.#isPlaying(run)) this.#given.delete(run);
   }
 
-  /** The recorded run that a run of now repeats: the one of the same id, else the next one that no other repeats. */
+  /**
+   * Returns the recorded run that a run repeats: the one with the same id, otherwise the next
+   * unused one.
+   */
   begin(id: string): RecordedRun | undefined {
     const same = this.#runs.find((run) => run.id === id && !this.#isPlaying(run));
     const run = same ?? this.#next();
@@ -216,12 +225,12 @@ export class Recording {
     return run;
   }
 
-  /** What {@link begin} found for a run of now. */
+  /** Returns the recorded run that {@link begin} found for a run. */
   runOf(id: string): RecordedRun | undefined {
     return this.#playing.get(id);
   }
 
-  /** What was recorded in a run and not given back; answers of plugins are not missed. */
+  /** Returns the recorded calls of a run that were not replayed, except answers of plugins. */
   leftOf(run: RecordedRun): readonly (RecordedCall | RecordedTool)[] {
     const calls = [...this.calls.left()].filter(
       (call) => call.run === run.id && !call.answered && call.aborted === undefined,

@@ -39,7 +39,7 @@ export function checkFile(what: string, file: unknown): void {
   requireText(file, `${what} must be a path, got: ${preview(file)}`);
 }
 
-/** @throws ValidationError for what is neither a path nor a trace. */
+/** @throws ValidationError for a value that is neither a path nor a trace. */
 export function checkSource(source: unknown): void {
   if (typeof source === "string") {
     checkFile("replayFrom source", source);
@@ -52,7 +52,7 @@ export function checkSource(source: unknown): void {
   );
 }
 
-/** Applies the defaults. @throws ValidationError for what does not fit. */
+/** Applies the defaults. @throws ValidationError for an invalid option. */
 export function resolveReplayOptions(options: ReplayOptions): ReplaySettings {
   checkOptions("replayFrom", options, Object.keys(DEFAULTS));
   requireOneOf("replayFrom onMiss", options.onMiss, ["fail", "live"]);

@@ -36,7 +36,7 @@ import { replayingModel } from "./replaying-model.js";
 import { restoreError } from "../shared/stored-error.js";
 import { VirtualTime } from "../shared/virtual-time.js";
 
-/** Gives back what was recorded: to each request the answer that it got then, in the order in which the answers came. */
+/** Replays recorded answers: returns the recorded answer of each request, in the recorded order. */
 export class ReplaySource {
   readonly time = new VirtualTime(
     (runId) => this.#begin(runId),
@@ -45,11 +45,11 @@ export class ReplaySource {
   );
   readonly steps: ReplaySteps;
   readonly #digests = new PartDigests();
-  /** When each run began, in virtual time. */
+  /** The start of each run, in virtual time. */
   readonly #starts = new Map<string, number>();
-  /** Runs that have left their recording. */
+  /** Runs that continue without their recording. */
   readonly #live = new WeakSet<HookRun>();
-  /** Those that were put in the place of others. */
+  /** The models that replace others. */
   readonly #models = new WeakMap<ChatModel, string | undefined>();
   #recording: Recording | undefined;
 
@@ -69,7 +69,7 @@ export class ReplaySource {
     this.#recording = await this.source.load();
   }
 
-  /** The ids of the recording, one after the other, and then new ones. */
+  /** Returns the ids of the recording in order, then new ones. */
   nextId(use: IdUse | undefined): string {
     const recording = this.#recordingNow();
     const id =
@@ -81,16 +81,16 @@ export class ReplaySource {
     return id ?? uuidGenerator.next();
   }
 
-  /** The run with this id was refused before it began. */
+  /** Called when the run with this id was refused before it began. */
   giveBack(id: string): void {
     this.#recordingNow()?.giveBack(id);
   }
 
-  /** Puts the recording in the place of the model. */
+  /** Replaces the model by the recording. */
   replace(call: LlmCall): Awaitable<Replace<{ readonly model: ChatModel }> | undefined> {
     if (this.#live.has(call.run)) return undefined;
     const { key, ready } = this.steps.callStarts(call);
-    const recorded = recordedOf(call.model); // what is given back is to be recorded as well, whichever plugin comes first
+    const recorded = recordedOf(call.model); // a replay is recorded as well, in any order of the plugins
     const asked = recorded === undefined ? call : { ...call, model: recorded.inner };
     const model = replayingModel(asked.model, (request, signal) =>
       this.#answer(asked, request, { key, signal: signal ?? call.signal }),
@@ -102,18 +102,18 @@ export class ReplaySource {
     return ready === undefined ? verdict : ready.then(() => verdict);
   }
 
-  /** @throws ValidationError where a later plugin has put in another model, which would be called. */
+  /** @throws ValidationError if a later plugin has replaced the model, which would be called. */
   check({ run, model }: LlmCall): void {
     if (this.#live.has(run) || this.#models.has(recordedOf(model)?.inner ?? model)) return;
     throw replacedModel("replayFrom(source)");
   }
 
-  /** A call that no recorded answer ended, ends. */
+  /** Ends a call that no recorded answer has ended. */
   callEnds({ run, model, signal }: LlmCall): void | Promise<void> {
     return this.steps.ends(run.id, this.#models.get(recordedOf(model)?.inner ?? model), signal);
   }
 
-  /** No rate limit holds in a replay, so a wait that was too long is repeated as it was. */
+  /** No rate limit applies in a replay, so a refused wait is repeated from the recording. */
   refusal(call: LlmCall): undefined | Promise<Reject | undefined> {
     const { refusals } = this.recording;
     return refusals.isEmpty || this.#live.has(call.run) ? undefined : this.#refusal(call);
@@ -127,7 +127,7 @@ export class ReplaySource {
     return undefined;
   }
 
-  /** @throws RecordingMismatchError where that is asked for and something was not used. */
+  /** @throws RecordingMismatchError if the options require that all calls are used. */
   end({ run, outcome }: After<RunCall, "output", EnsembleOutput>): void {
     this.#starts.delete(run.id);
     this.steps.end(run);
@@ -217,7 +217,10 @@ export class ReplaySource {
     return tools.take(keys, { run: this.#recordedId(run), task: taskId, attempt, step });
   }
 
-  /** A trace finds a call by its place; what was asked there, and whom, must be the same. Of the model it knows only what the answer called it. */
+  /**
+   * A trace identifies a call by its position. Its request and its model must be equal. A trace has
+   * only the model name of the answer.
+   */
   #traceDifference(
     { messages, provider }: RecordedCall,
     { request, ...asked }: UnknownRequest,
@@ -243,7 +246,10 @@ export class ReplaySource {
     return [key, callKey({ ...request, messages }, asked, salt, this.#digests)];
   }
 
-  /** Returns `"live"` where the run may continue live. @throws RecordingMismatchError, which also ends the run where the caller catches it. */
+  /**
+   * Returns `"live"` if the run may continue live. @throws RecordingMismatchError, which also ends
+   * the run if the caller catches it.
+   */
   #missed(run: HookRun, error: () => AgentEnsembleError): "live" {
     if (this.settings.onMiss === "fail") this.#fail(run, error());
     this.#live.add(run);
@@ -258,7 +264,7 @@ export class ReplaySource {
     throw mismatch;
   }
 
-  /** Waits for the moment at which it came in the recording. @throws the signal's reason. */
+  /** Waits for the recorded time of the answer. @throws the reason of the signal. */
   async #deliver(
     { endMs, ms, aborted, step }: RecordedCall | RecordedTool,
     run: HookRun,
@@ -284,7 +290,7 @@ export class ReplaySource {
     return this.recording.begin(runId)?.startedAt;
   }
 
-  /** `undefined` where the recording can't be read: booting reports the reason. */
+  /** Returns `undefined` if the recording can't be read: the boot reports the reason. */
   #recordingNow(): Recording | undefined {
     try {
       return this.recording;
@@ -294,7 +300,7 @@ export class ReplaySource {
   }
 }
 
-/** @throws what the tool threw. */
+/** @throws the recorded error of the tool. */
 function replayedResult({ tool, arguments: toolInput, result, error }: RecordedTool): ToolResult {
   if (error !== undefined) {
     const cause = restoreError(error);

@@ -21,12 +21,12 @@ import { StepOrder } from "./step-order.js";
 import { restoreError } from "../shared/stored-error.js";
 import { sleep } from "../../util/abort/timeouts.js";
 
-/** How much longer than in the recorded run a call waits that was called off there. */
+/** Time that a call waits beyond the recorded time of its cancellation. */
 export const PATIENCE_MS = 1_000;
 
 type Gate = void | Promise<void>;
 
-/** What the steps of a replay need of it. */
+/** The functions of a replay for its steps. */
 export interface ReplayContext {
   recording(): Recording;
   readonly exporters: boolean;
@@ -43,7 +43,9 @@ interface PlayedRun {
   readonly order: StepOrder;
 }
 
-/** Keeps the steps of replayed runs in the recorded order, and answers what they ask of the world outside. */
+/**
+ * Executes the steps of replayed runs in the recorded order, and answers their external queries.
+ */
 export class ReplaySteps implements OutsideAccess {
   readonly #runs = new Map<string, PlayedRun>();
 
@@ -64,14 +66,14 @@ export class ReplaySteps implements OutsideAccess {
       played.order.open();
   }
 
-  /** A run leaves its recording: nothing of it waits any more. */
+  /** Continues a run without its recording: its steps no longer wait. */
   goLive(runId: string): void {
     const played = this.#runs.get(runId);
     this.#runs.delete(runId);
     played?.order.open();
   }
 
-  /** A run is no repetition of its recording: what waits fails. */
+  /** Fails the waiting steps of a run that differs from its recording. */
   giveUp(runId: string, mismatch: Error): void {
     this.#runs.get(runId)?.order.open(mismatch);
   }
@@ -84,7 +86,7 @@ export class ReplaySteps implements OutsideAccess {
     return name && order?.start(name.key, name.owner, call.signal);
   }
 
-  /** A task without its own output, or whose output was refused in the recording. */
+  /** Handles a task without an output, or whose output was refused in the recording. */
   taskEnds(call: After<TaskCall, "output", TaskOutput>): Gate {
     const { run, taskId, outcome, signal } = call;
     if (outcome !== "ok") return this.#taskEnds(run, taskId, signal, false);
@@ -99,14 +101,14 @@ export class ReplaySteps implements OutsideAccess {
     return this.#taskEnds(run, taskId, signal, true);
   }
 
-  /** A task has ended in any way. */
+  /** Called when a task has ended in any way. */
   taskLeft(runId: string, taskId: string): void {
     const { names, order } = this.#runs.get(runId) ?? {};
     const key = names?.task(taskId);
     if (key !== undefined) order?.leave(key);
   }
 
-  /** The key of a call that starts when `ready` is, for {@link ends}. */
+  /** Returns the key of a call that starts when `ready` resolves, for {@link ends}. */
   callStarts(call: LlmCall): { readonly key?: string | undefined; readonly ready: Gate } {
     const { names, order } = this.#runs.get(call.run.id) ?? {};
     const name = names?.call(call);
@@ -135,12 +137,15 @@ export class ReplaySteps implements OutsideAccess {
     return this.ends(call.run.id, names?.delegation(call).key);
   }
 
-  /** A call, a tool call or a delegation ends; the first time it is asked. */
+  /**
+   * Called when a model call, a tool call or a delegation ends. Only the first call per step
+   * counts.
+   */
   ends(runId: string, key: string | undefined, signal?: AbortSignal): Gate {
     return key === undefined ? undefined : this.#runs.get(runId)?.order.end(key, signal);
   }
 
-  /** Nothing is written: reads are answered by the recording. @throws what the store threw. */
+  /** Writes nothing: the recording answers reads. @throws the recorded error of the store. */
   async write(call: MemoryWrite): Promise<Answer<MemoryEntry> | undefined> {
     const played = this.#played(call.run.id);
     if (played === undefined) return undefined;
@@ -177,7 +182,7 @@ export class ReplaySteps implements OutsideAccess {
     return valueOf(recorded ?? {}, call);
   }
 
-  /** A person who was asked had not decided when the recorded run ended: waits for the end of this one. */
+  /** A question to a person was open when the recorded run ended: waits for the end of this run. */
   async #calledOff(
     run: HookRun,
     { value, error }: RecordedValue,
@@ -196,7 +201,7 @@ export class ReplaySteps implements OutsideAccess {
     return this.ends(run.id, key, signal);
   }
 
-  /** A run whose recording has the data from outside. */
+  /** Returns a run whose recording has the external data. */
   #played(runId: string): PlayedRun | undefined {
     return this.context.recording().isOrdered ? this.#runs.get(runId) : undefined;
   }
@@ -219,8 +224,8 @@ export class ReplaySteps implements OutsideAccess {
   }
 }
 
-/** @throws what was thrown then. */
+/** @throws the recorded error. */
 function valueOf<T>({ value, error }: RecordedValue, { codec }: OutsideCall<T>): T {
   if (error !== undefined) throw restoreError(error);
-  return codec === undefined || value === undefined ? (value as T) : codec.fromJson(value); // as it was recorded
+  return codec === undefined || value === undefined ? (value as T) : codec.fromJson(value); // in the recorded form
 }

@@ -8,7 +8,7 @@ import type {
 import type { CallResult } from "./recording-format.js";
 import { restoreError } from "../shared/stored-error.js";
 
-/** What answers a request: what was recorded, or, once a run has left its recording, the model itself. */
+/** Answers a request: from the recording, or from the model after a run has left its recording. */
 export type Answerer = (
   request: ChatRequest,
   signal: AbortSignal | undefined,
@@ -34,7 +34,7 @@ export function replayingModel(model: ChatModel, answer: Answerer): ChatModel {
 
 function responseOf({ response, error }: CallResult): ChatResponse {
   if (error !== undefined) throw restoreError(error);
-  return response as ChatResponse; // a stream without an end is no response, which the kernel will find
+  return response as ChatResponse; // an incomplete stream is no response; the kernel reports it
 }
 
 function replayedStream(
@@ -58,7 +58,7 @@ function replayedStream(
   };
 }
 
-/** An answer that had come in one piece. */
+/** Returns an answer that was not streamed. */
 function wholeText(response: ChatResponse | undefined): readonly string[] {
   const text: unknown = response?.message?.content;
   return typeof text === "string" && text !== "" ? [text] : [];

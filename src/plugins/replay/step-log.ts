@@ -20,7 +20,7 @@ interface LoggedRun {
   readonly isRoot: boolean;
 }
 
-/** Keeps the one order in which the steps of runs start and end. */
+/** Tracks the common order of the starts and ends of the steps of runs. */
 export class StepLog {
   readonly #runs = new Map<string, LoggedRun>();
 
@@ -45,7 +45,10 @@ export class StepLog {
     });
   }
 
-  /** What is known of a step that ends now; `undefined` for one that has not started, or ended before. */
+  /**
+   * Returns the data of a step that ends; `undefined` for a step that has not started, or has
+   * already ended.
+   */
   ended(runId: string, key: string | undefined): StepTimes | undefined {
     const order = this.#runs.get(runId)?.order;
     const begun = key === undefined ? undefined : order?.open.get(key);
@@ -54,7 +57,7 @@ export class StepLog {
     return { ...begun, ended: order.next++, endedMs: sinceStart(order) };
   }
 
-  /** The write that a task has begun and not ended. */
+  /** Returns the write in progress of a task. */
   openWrite(runId: string, call: MemoryWrite): string | undefined {
     const logged = this.#runs.get(runId);
     const first = logged?.names.firstWrite(call);
@@ -63,7 +66,10 @@ export class StepLog {
     return undefined;
   }
 
-  /** The steps of a run that never ended; empty for a run that joined another one, which may end them. */
+  /**
+   * Returns the steps of a run that did not end; empty for a run that joined another one, which may
+   * end them.
+   */
   end(runId: string): readonly StepTimes[] {
     const logged = this.#runs.get(runId);
     this.#runs.delete(runId);

@@ -10,16 +10,19 @@ import type { OutsideCall } from "../../contracts/outside.js";
 /** What identifies an attempt of a task within its run. */
 type TaskPlace = Pick<TaskCall, "taskId" | "attempt">;
 
-/** A step by its key, and the key of the task that takes it. */
+/** A step by its key, and the key of its task. */
 export interface StepName {
   readonly key: string;
   readonly owner: string | undefined;
 }
 
-/** Names the steps of one run, the same way in a recording and in its replays: no name depends on the order of tasks side by side. */
+/**
+ * Names the steps of one run, equally in a recording and in its replays. No name depends on the
+ * order of parallel tasks.
+ */
 export class StepNames {
   readonly #identities = new Map<string, string>();
-  /** The key of the attempt of each task that runs now. */
+  /** The key of the current attempt of each task. */
   readonly #tasks = new Map<string, string>();
   readonly #counts = new Map<string, number>();
 
@@ -41,7 +44,7 @@ export class StepNames {
     return n === 1 ? key : `${key}~${n}`;
   }
 
-  /** The attempt of this task that runs, or ran last. */
+  /** Returns the current or last attempt of a task. */
   task(taskId: string): string | undefined {
     return this.#tasks.get(taskId);
   }

@@ -2,41 +2,45 @@
 export interface StepEvent {
   readonly key: string;
   readonly phase: "start" | "end";
-  /** Key of the task that takes the step. */
+  /** The key of the task of the step. */
   readonly owner: string | undefined;
   /** Milliseconds from the start of the recorded run. */
   readonly ms: number;
 }
 
-/** How long nothing may happen while steps wait for one that does not come. */
+/** Maximum time without an event while steps wait for one that does not occur. */
 const PATIENCE_MS = 5_000;
 
 interface ActiveStep {
   readonly owner: string | undefined;
-  /** Steps that it has started and that have not ended. */
+  /** Its started steps that have not ended. */
   children: number;
-  /** Gates at which it waits. */
+  /** The gates at which it waits. */
   waiting: number;
 }
 
 interface Waiter {
-  /** The step that waits. */
+  /** The waiting step. */
   readonly key: string;
   pass(): void;
   fail(error: Error): void;
 }
 
-/** What an order needs of the replay. */
+/** The functions of the replay for an order. */
 export interface OrderListener {
   /** Advances the time of the recording. */
   advance(ms: number): void;
-  /** Called where a recorded step never comes. Returns the error for the waiting steps; `undefined` lets them continue. */
+  /**
+   * Called if a recorded step never occurs. Returns the error for the waiting steps; `undefined`
+   * lets them continue.
+   */
   missing(event: StepEvent): Error | undefined;
 }
 
 /**
- * Lets the steps of a run start and end in the recorded order, one after the other. A step waits until everything that came before it in the recording
- * has come again, however long real work takes. Where no step works any more and the next one has not come, it never will.
+ * Executes the starts and ends of the steps of a run in the recorded order, one by one. A step
+ * waits until all earlier events of the recording have occurred, independent of the duration of
+ * real work. If no step is working and the next event has not occurred, it never will.
  */
 export class StepOrder {
   readonly #events: readonly StepEvent[];
@@ -45,7 +49,7 @@ export class StepOrder {
   readonly #passed = new Set<StepEvent>();
   readonly #waiting = new Map<StepEvent, Waiter>();
   readonly #active = new Map<string, ActiveStep>();
-  /** Steps that wait for everything before another one but what they do themselves. */
+  /** Steps that wait for all earlier events of another one, except those within themselves. */
   readonly #early = new Map<StepEvent, Waiter>();
   #next = 0;
   #busy = false;
@@ -58,7 +62,7 @@ export class StepOrder {
     for (const event of events) this.#byName.set(nameOf(event.phase, event.key), event);
   }
 
-  /** A step starts: waits for its turn. A step that was not recorded does not wait. */
+  /** Called when a step starts: waits for its turn. A step that was not recorded does not wait. */
   start(key: string, owner: string | undefined, signal?: AbortSignal): void | Promise<void> {
     if (this.#isOpen) return undefined;
     this.#active.set(key, { owner, children: 0, waiting: 0 });
@@ -67,7 +71,7 @@ export class StepOrder {
     return this.#gate(key, "start", signal);
   }
 
-  /** A step ends: waits for its turn, the first time it is asked. */
+  /** Called when a step ends: waits for its turn at the first call. */
   end(key: string, signal?: AbortSignal): void | Promise<void> {
     if (this.#isOpen) return undefined;
     const gate = this.#gate(key, "end", signal);
@@ -76,8 +80,9 @@ export class StepOrder {
   }
 
   /**
-   * Waits until all recorded steps before the start of `next` have come, except those within the step `key`: while that step is in progress, no other is.
-   * Keeps the order of attempts whose outputs are refused, since no tap runs after a refusal.
+   * Waits until all recorded steps before the start of `next` have occurred, except those within
+   * the step `key`: while that step is in progress, no other is. Keeps the order of attempts whose
+   * outputs are refused, because no tap runs after a refusal.
    */
   before(next: string, key: string, signal: AbortSignal): void | Promise<void> {
     const event = this.#isOpen ? undefined : this.#byName.get(nameOf("start", next));
@@ -85,7 +90,7 @@ export class StepOrder {
     return this.#waitIn(this.#early, event, key, signal);
   }
 
-  /** A step has ended in any way. */
+  /** Called when a step has ended in any way. */
   leave(key: string): void {
     const step = this.#active.get(key);
     if (step === undefined) return;
@@ -100,7 +105,7 @@ export class StepOrder {
     return this.#byName.has(nameOf(phase, key));
   }
 
-  /** From now on nothing waits. */
+  /** Ends all waits, including later ones. */
   open(error?: Error): void {
     this.#isOpen = true;
     clearTimeout(this.#patience);
@@ -151,7 +156,7 @@ export class StepOrder {
     }
   }
 
-  /** The first event that has not come. */
+  /** Returns the first event that has not occurred. */
   #front(): StepEvent | undefined {
     for (;;) {
       const event = this.#events[this.#next];
@@ -169,7 +174,7 @@ export class StepOrder {
     waiter?.pass();
   }
 
-  /** What follows from an event comes before the next one. */
+  /** Passes an event. Its consequences precede the next event. */
   #pass(event: StepEvent): void {
     this.#passed.add(event);
     this.#listener.advance(event.ms);
@@ -185,7 +190,7 @@ export class StepOrder {
     );
   }
 
-  /** Lets the next one go, if it is there. */
+  /** Releases the next event if it is waiting. */
   #look(): void {
     if (this.#busy || this.#isOpen) return;
     const front = this.#front();
@@ -199,7 +204,7 @@ export class StepOrder {
     else if (this.#waiting.size + this.#early.size > 0) this.#suspect(front);
   }
 
-  /** Whether everything before an event has come, but for what one step does itself. */
+  /** Whether all events before an event have occurred, except those within one step. */
   #isNextFor(event: StepEvent, key: string): boolean {
     if (this.#busy) return false;
     for (let i = this.#next; this.#events[i] !== event; i++) {
@@ -210,7 +215,7 @@ export class StepOrder {
     return true;
   }
 
-  /** Nothing may ever happen again: steps wait, and no step is left that could take the next one. */
+  /** Handles a possible deadlock: steps wait, and no remaining step could cause the next event. */
   #suspect(front: StepEvent): void {
     const { owner } = front;
     const ownerEnds = owner === undefined ? undefined : this.#byName.get(nameOf("end", owner));
@@ -227,7 +232,7 @@ export class StepOrder {
     }, PATIENCE_MS);
   }
 
-  /** Whether a step is in progress that waits neither for its turn nor for its own inner steps. */
+  /** Whether a step is in progress that waits neither for its turn nor for its inner steps. */
   #isWorking(): boolean {
     for (const { children, waiting } of this.#active.values())
       if (children === 0 && waiting === 0) return true;

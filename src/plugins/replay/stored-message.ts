@@ -3,10 +3,13 @@ import type { HookRun } from "../../contracts/run.js";
 import type { PartDigests } from "../shared/part-digests.js";
 import { withFileText, withMedia } from "../shared/part-digests.js";
 
-/** What removes the secrets of a run. */
+/** Removes the secrets of a run. */
 type RunSecrets = Pick<HookRun, "redact" | "redactValue">;
 
-/** A message as a recording has it: without secrets, and with hashes in place of images and files. */
+/**
+ * Returns a message in the form of a recording: redacted, and with hashes in place of images and
+ * files.
+ */
 export function storedMessage(
   message: ChatMessage,
   run: RunSecrets,
@@ -16,7 +19,7 @@ export function storedMessage(
   return run.redactValue(digests.withoutContent(safe)) as ChatMessage; // of the same shape
 }
 
-/** The same for all messages of a request, and for its options. */
+/** Does the same for all messages of a request, and for its options. */
 export function storedRequest(
   { messages, ...options }: ChatRequest,
   run: RunSecrets,

@@ -28,14 +28,17 @@ import { Transfers } from "../shared/transfers.js";
 import { messagesOf } from "./chat-messages.js";
 import { summarizeTurns } from "./summarize.js";
 
-/** What the loop needs of an agent, with its first prompt. */
+/** The values of an agent that the loop uses, with its first prompt. */
 interface PreparedAgent extends NextAgent {
   readonly preview: PromptPreview;
 }
 
 type Texts = PromptTexts<AgentTemplateName>;
 
-/** The executor of the turns of conversations: instructions, the thread, the user's message as it is, then the tool loop. */
+/**
+ * Executes the turns of conversations. The prompt has the instructions, the thread and the
+ * unchanged message of the user; the tool loop follows.
+ */
 export class ChatExecutor implements TaskExecutor {
   readonly name = "chat";
   readonly #turns: ChatTurns;
@@ -111,7 +114,7 @@ function announceTurn({ threadId, messageId, warning }: ChatTurn, scope: TaskSco
   if (warning !== undefined) scope.run.warn(warning);
 }
 
-/** The system message: who the agent is, and what its memory holds. */
+/** The system message: the description of the agent and the contents of its memory. */
 function instructionsOf(agent: Agent, call: TaskCall, texts: Texts): string {
   const { goal, background } = agentTexts(agent, call.run.inputs);
   const memory = call.promptSections.map(({ text }) => text.trim()).filter((text) => text !== "");
@@ -127,7 +130,9 @@ function instructionsOf(agent: Agent, call: TaskCall, texts: Texts): string {
   });
 }
 
-/** What a refused answer was, and why it was refused: seen by this attempt only. */
+/**
+ * A refused answer and the reason of its refusal. Only the current attempt has it in its prompt.
+ */
 function revisionOf({ revision }: TaskCall): ChatMessage[] {
   if (revision === undefined) return [];
   const { previousOutput = "", feedback } = revision;

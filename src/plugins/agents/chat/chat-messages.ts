@@ -8,7 +8,10 @@ import { readBy, textOnly } from "../shared/exchange.js";
 
 type Texts = PromptTexts<AgentTemplateName>;
 
-/** The thread as messages for a model. `withTools` false: without tool calls and their results. `agentRole`: whose reasoning stays. */
+/**
+ * Returns the thread as messages for a model. `withTools` false: without tool calls and their
+ * results. `agentRole`: the agent whose reasoning is kept.
+ */
 export function messagesOf(
   { turns, summary }: SeenThread,
   texts: Texts,
@@ -37,7 +40,9 @@ function plainMessages(
   return status === "completed" ? plain : interrupted(plain, texts);
 }
 
-/** The message without the fields of the thread, and without the reasoning of another agent. */
+/**
+ * Returns the message without the fields of the thread and without the reasoning of other agents.
+ */
 function plainMessage(message: ThreadMessage, agentRole: string): ChatMessage {
   const { id: _id, turnId: _turnId, at: _at, view: _view, agentRole: author, ...plain } = message;
   return readBy(plain, author, agentRole);
@@ -59,7 +64,7 @@ function interrupted(messages: readonly ChatMessage[], texts: Texts): readonly C
     : [...messages, { role: "assistant", content: mark }];
 }
 
-/** A text that can't end the element which it stands in. */
+/** Escapes a text so that it can't end the element that contains it. */
 export function escapedText(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 }

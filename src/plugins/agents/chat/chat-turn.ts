@@ -15,13 +15,13 @@ export interface SeenThread {
   readonly summary?: string | undefined;
 }
 
-/** What a window needs of the task that reads it. */
+/** The values of a task that a window depends on. */
 export interface WindowReader {
   readonly scope: TaskScope;
   summarize(request: SummaryRequest): Promise<string>;
 }
 
-/** A turn of a conversation, as its task needs it. */
+/** A turn of a conversation, for its task. */
 export interface ChatTurn {
   readonly threadId: string;
   /** The id of the user's message. */
@@ -30,17 +30,17 @@ export interface ChatTurn {
   readonly content: string | readonly ContentPart[];
   /** Reads the thread. */
   see(reader: WindowReader): Promise<SeenThread>;
-  /** Reported when the turn begins. */
+  /** A warning that is reported when the turn begins. */
   readonly warning?: string | undefined;
-  /** What has been added so far. */
+  /** The messages added so far. */
   readonly progress: ChatProgress;
 }
 
-/** What a turn has added to its thread so far. */
+/** The messages that a turn has added to its thread so far. */
 export interface ChatProgress {
   /** Returns the messages after the user's, by agent. Calls of the last answer may have no result yet. */
   added: () => readonly AgentPart[];
-  /** Of the last answer without tool calls. */
+  /** The finish reason of the last answer without tool calls. */
   finishReason: FinishReason;
 }
 
@@ -61,7 +61,10 @@ export class ChatTurns {
     return this.#turns.get(task);
   }
 
-  /** Calls `end` when the run with this id has its output, once. Returns a function that forgets it. */
+  /**
+   * Calls `end` once, when the output of the run with this id is known. Returns a function that
+   * removes the callback.
+   */
   onEnd(runId: string, end: TurnEnd): () => void {
     this.#ends.set(runId, end);
     return () => void this.#ends.delete(runId);
@@ -73,5 +76,5 @@ export class ChatTurns {
   }
 }
 
-/** Where conversations announce their turns. */
+/** The registry in which conversations announce their turns. */
 export const ChatTurnsToken = createToken<ChatTurns>("agents-chat/turns");

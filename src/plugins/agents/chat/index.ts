@@ -16,7 +16,7 @@ export type {
   WindowReader,
 } from "./chat-turn.js";
 
-/** Does the turns of conversations, and stores them at the end of their runs. */
+/** Executes the turns of conversations, and stores them at the end of their runs. */
 export function agentsChat(): Plugin {
   const turns = new ChatTurns();
   return definePlugin({
@@ -26,7 +26,8 @@ export function agentsChat(): Plugin {
       bind.many(Tokens.TaskExecutor).toConstantValue(new ChatExecutor(turns));
     },
     apply({ hooks }) {
-      // The last of the lane: what other plugins keep of a run is kept before its turn.
+      // The last tap of the lane: other plugins store their data of a run before its turn is
+      // stored.
       hooks.afterRun.tap({ name: "agents-chat", lane: "commit", order: "post" }, (call) =>
         turns.end(call.run, call.output),
       );

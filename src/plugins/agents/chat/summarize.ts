@@ -8,7 +8,7 @@ import { cutText } from "../../../util/text.js";
 import { escapedText } from "./chat-messages.js";
 
 const MAX_WORDS = 200;
-/** Characters of a tool's result that a summary is made from. */
+/** The number of characters of a tool result that a summary is based on. */
 const LONGEST_RESULT = 2_000;
 
 /** Calls a model for a summary of turns. @throws the error of the call; ModelCallError for an empty summary. */
@@ -53,7 +53,7 @@ function lineOf(message: ChatMessage): string {
   }
 }
 
-/** The text of a message; other parts by their type. */
+/** Returns the text of a message. Other parts are named by their type. */
 function textOfContent(
   content: Extract<ChatMessage, { readonly role: "user" }>["content"],
 ): string {

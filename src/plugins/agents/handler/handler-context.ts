@@ -7,7 +7,7 @@ import type { Inputs } from "../../../contracts/types.js";
 import { contextOutput } from "../../../contracts/output.js";
 import { UsedMemory } from "../../shared/memory/task-memory.js";
 
-/** What a handler gets. */
+/** The context of a handler. */
 export class HandlerContext implements TaskContext {
   readonly taskId: string;
   readonly description: string;
@@ -36,7 +36,7 @@ export class HandlerContext implements TaskContext {
     this.#scope = scope;
   }
 
-  /** Made only for those who look. */
+  /** created on first access */
   get memory(): TaskMemory {
     return new UsedMemory(this.#scope);
   }

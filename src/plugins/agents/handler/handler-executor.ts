@@ -18,10 +18,12 @@ import { HandlerContext } from "./handler-context.js";
 import { handlerResult } from "./handler-result.js";
 import { messageOf } from "../../../util/errors.js";
 
-/** The role of tasks that no agent does. */
+/** The role of tasks without an agent. */
 const ROLE = "(deterministic)";
 
-/** The executor of tasks with a handler: calls the function or the tool and makes a result of its value. */
+/**
+ * Executes tasks with a handler: calls the function or the tool and converts its value to a result.
+ */
 export class HandlerExecutor implements TaskExecutor {
   readonly name = "handler";
   readonly #schemas = new Schemas();
@@ -47,7 +49,7 @@ export class HandlerExecutor implements TaskExecutor {
         : await handler(new HandlerContext(call, scope));
     } catch (thrown) {
       if (endsTheRun(thrown, call.signal)) throw thrown;
-      // A tool's own error is wrapped; what it threw describes more.
+      // The error of the tool itself is wrapped: its cause has more details.
       const error =
         ToolExecutionError.isInstance(thrown) && isTool(handler)
           ? (thrown.cause ?? thrown)
@@ -59,7 +61,10 @@ export class HandlerExecutor implements TaskExecutor {
   }
 }
 
-/** Whether what was thrown is a way to end the run and not a failure of the handler. An inner run of the handler's may have been cancelled by itself. */
+/**
+ * Whether a thrown value ends the run instead of being a failure of the handler. An inner run of
+ * the handler may have been cancelled on its own.
+ */
 function endsTheRun(thrown: unknown, signal: AbortSignal): boolean {
   if (endsRun(thrown)) return true;
   if (!signal.aborted) return false;
@@ -71,7 +76,10 @@ function endsTheRun(thrown: unknown, signal: AbortSignal): boolean {
   );
 }
 
-/** A tool works on the text of the last task in the context, else on the description; with its own schema that text is its JSON. */
+/**
+ * Returns the call of a handler. The input of a tool is the text of the last task in the context,
+ * otherwise the description. A tool with a schema parses that text as JSON.
+ */
 function handlerCall(
   tool: AnyTool,
   { attempt, contextOutputs, task }: TaskCall,

@@ -8,7 +8,7 @@ import { checkValue } from "../../../util/schema/standard-schema.js";
 import { outputParsingError } from "../shared/output-parser.js";
 import { messageOf } from "../../../util/errors.js";
 
-/** A task's text and, unless the text is the value, its value. */
+/** The text of a task and, unless the text is the value, its value. */
 export interface HandlerResult {
   readonly raw: string;
   readonly parsed?: unknown;
@@ -17,8 +17,10 @@ export interface HandlerResult {
 type Fail = (message: string, cause?: unknown) => Error;
 
 /**
- * Makes a result of what a handler returned: text as it is, everything else as JSON, a ToolResult unwrapped. With an `outputType` the value is checked.
- * @throws what `fail` makes of a failed ToolResult, of nothing, and of a value that JSON cannot hold; OutputParsingError for one that does not fit the schema.
+ * Converts the return value of a handler to a result: text is unchanged, a ToolResult is unwrapped,
+ * and other values become JSON. With an `outputType` the value is checked.
+ * @throws the error of `fail` for a failed ToolResult, for an empty result, and for a value that
+ * JSON can't represent; OutputParsingError for a value that does not match the schema.
  */
 export async function handlerResult(
   returned: unknown,
@@ -76,7 +78,7 @@ function toJson(value: unknown, task: AnyTask, fail: Fail): string {
   return text;
 }
 
-/** Text may be the value itself or its JSON. */
+/** A text may be the value or the JSON of the value. */
 async function checkAgainst(type: OutputSchema<unknown>, value: unknown): Promise<Checked> {
   const direct = await checkValue(type, value);
   if (direct.ok || typeof value !== "string") return direct;
@@ -84,7 +86,7 @@ async function checkAgainst(type: OutputSchema<unknown>, value: unknown): Promis
   try {
     parsed = JSON.parse(value);
   } catch {
-    return direct; // no JSON: the text itself was the value, and did not fit
+    return direct; // not JSON: the text was the value, and did not match
   }
   return checkValue(type, parsed);
 }

@@ -3,7 +3,7 @@ import { definePlugin } from "../../../contracts/plugin.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { HandlerExecutor } from "./handler-executor.js";
 
-/** Does the tasks that have a handler, a function or a tool, without a model. */
+/** Executes the tasks that have a handler (a function or a tool), without a model. */
 export function agentsHandler(): Plugin {
   return definePlugin({
     name: "agents-handler",

@@ -11,13 +11,16 @@ import { outputParsingError, parseOutput } from "../shared/output-parser.js";
 const CUT =
   'The response was cut by the output limit (finishReason "length") before it was complete';
 
-/** Characters of what is wrong with an answer that its correction tells: a long list of wrong items may have thousands of lines. */
+/**
+ * Maximum length of the problem in a correction, in characters. A long list of wrong items may have
+ * thousands of lines.
+ */
 const LONGEST_PROBLEM = 2_000;
 
 /**
- * The value of a structured task: parsed from the answer or, as often as the task allows, from a corrected one asked for in the same loop.
- * `raw` is the text that was accepted.
- * @throws OutputParsingError when no answer fits the schema.
+ * Returns the value of a structured task: parsed from the answer, or from a corrected answer
+ * requested in the same loop, as often as the task allows. `raw` is the accepted text.
+ * @throws OutputParsingError when no answer matches the schema.
  */
 export async function parseWithCorrections(
   loop: ToolLoop,

@@ -4,7 +4,10 @@ import { Tokens } from "../../../contracts/tokens.js";
 import { AGENT_TEMPLATES } from "../shared/agent-prompts.js";
 import { ReactExecutor } from "./react-executor.js";
 
-/** Does the tasks that have no handler: asks the task's model, calls the tools it requests, and parses its last answer. Brings the prompt texts. */
+/**
+ * Executes the tasks that have no handler: calls the model of the task, executes the requested
+ * tools, and parses the last answer. Provides the prompt texts.
+ */
 export function agentsReact(): Plugin {
   return definePlugin({
     name: "agents-react",

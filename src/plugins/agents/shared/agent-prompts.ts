@@ -1,6 +1,7 @@
 /**
- * The sentences that the agents group adds to prompts, by name. `{name}` stands for a value; `docs/prompts.md` lists the values of each.
- * Pieces that are there only now and then (a background, a revision) are templates of their own, whose text is a value of the enclosing one.
+ * The sentences that the agents group adds to prompts, by name. `{name}` stands for a value;
+ * `docs/prompts.md` lists the values of each. Optional pieces (a background, a revision) are
+ * separate templates. Their text is a value of the enclosing template.
  */
 export const AGENT_TEMPLATES = Object.freeze({
   "agent.system": `You are {role}.{background}

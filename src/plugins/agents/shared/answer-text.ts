@@ -1,4 +1,4 @@
-/** The contents of fenced blocks, without their language word. */
+/** Returns the contents of fenced blocks without their language tag. */
 export function fencedBlocks(text: string): string[] {
   const blocks: string[] = [];
   for (let open = text.indexOf("```"); open >= 0;) {
@@ -15,7 +15,7 @@ export function fencedBlocks(text: string): string[] {
   return blocks;
 }
 
-/** The text without a reasoning block in front. */
+/** Returns the text without a leading reasoning block. */
 export function withoutThinking(text: string): string {
   let rest = text.trim();
   while (rest.startsWith("<think>")) {

@@ -8,14 +8,14 @@ export interface AgentPart {
   readonly messages: readonly ChatMessage[];
 }
 
-/** Who reads messages. */
+/** The reader of messages. */
 export interface Reader {
   readonly agentRole: string;
   /** Whether the reader sees tool calls and their results. */
   readonly withTools: boolean;
 }
 
-/** The message for a reader: the reasoning of another agent is left out. */
+/** Returns the message for a reader, without the reasoning of other agents. */
 export function readBy(
   message: ChatMessage,
   author: string | undefined,
@@ -27,7 +27,10 @@ export function readBy(
   return said;
 }
 
-/** The message without tool calls; none for a result, and none for a message without text, which vendors refuse. */
+/**
+ * Returns the message without tool calls. Returns none for a tool result, and none for a message
+ * without text, which vendors refuse.
+ */
 export function textOnly(message: ChatMessage): readonly ChatMessage[] {
   if (message.role === "tool" || (message.role === "assistant" && message.content === ""))
     return [];
@@ -36,7 +39,10 @@ export function textOnly(message: ChatMessage): readonly ChatMessage[] {
   return [text];
 }
 
-/** What the agent that takes over sees of the exchange. It ends with a message that asks for an answer. */
+/**
+ * Returns the part of the exchange that the next agent gets. It ends with a message that asks for
+ * an answer.
+ */
 export function exchangeFor(
   parts: readonly AgentPart[],
   { agentRole, withTools }: Reader,

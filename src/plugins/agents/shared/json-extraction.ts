@@ -2,15 +2,24 @@ import { isRefusedKey, mayHaveRefusedKey } from "../../../util/json/refused-keys
 import { bracketDepth, scanJson } from "../../../util/json/scanner.js";
 import { fencedBlocks, withoutThinking } from "./answer-text.js";
 
-/** A value found in a text, or why a text that looked like one was refused. */
+/** A value found in a text, or the reason why a text that resembled one was refused. */
 export type Candidate =
   { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string };
 
-/** How often brackets in prose may be read as the start of a value; each costs a validation at most. */
+/**
+ * Maximum number of brackets in prose that are tried as the start of a value. Each costs at most
+ * one validation.
+ */
 const MAX_CANDIDATES = 64;
-/** Characters a scan may read, as a multiple of the text: keeps hostile nesting linear. */
+/**
+ * Maximum number of characters that a scan reads, as a multiple of the text length. Keeps the time
+ * for hostile nesting linear.
+ */
 const SCAN_FACTOR = 4;
-/** The repair's time grows with the square of the length: about 150 ms for this many characters. */
+/**
+ * The time of the repair grows with the square of the length: about 150 ms for this many
+ * characters.
+ */
 const MAX_REPAIR_LENGTH = 65_536;
 
 /** Deeper JSON is refused: recursion over it would overflow the stack. */
@@ -18,8 +27,10 @@ const MAX_NESTING = 500;
 const TOO_DEEP = `JSON is nested deeper than ${MAX_NESTING} levels`;
 
 /**
- * The JSON values that a model's answer may mean, best first: the whole text, fenced blocks, objects and arrays within prose, what a repair makes of it,
- * the bare text as a string. The caller stops at the first that fits its schema; the repair is not even loaded before.
+ * Yields the JSON values that an answer of a model may mean, the most likely first: the whole text,
+ * fenced blocks, objects and arrays within prose, the repaired text, and the bare text as a string.
+ * The caller stops at the first value that matches its schema. The repair is loaded only when it is
+ * reached.
  */
 export async function* jsonCandidates(answer: string): AsyncGenerator<Candidate, void, void> {
   const text = withoutThinking(answer);
@@ -74,7 +85,10 @@ function problemIn(value: object, withKeys: boolean, depth: number): string | un
   return undefined;
 }
 
-/** Objects and arrays within prose. What lies inside one that parses is not looked at: a part of an answer is not the answer. */
+/**
+ * Yields objects and arrays within prose. The inside of one that parses is skipped: a part of an
+ * answer is not the answer.
+ */
 function* embedded(text: string): Generator<Candidate, void, void> {
   const bracket = /[{[]/g;
   let budget = SCAN_FACTOR * text.length;
@@ -85,7 +99,7 @@ function* embedded(text: string): Generator<Candidate, void, void> {
     match = bracket.exec(text)
   ) {
     const result = scanJson(text, match.index, MAX_NESTING);
-    if (result.kind === "unfinished") return; // cut off: its parts are not the answer either
+    if (result.kind === "unfinished") return; // incomplete: its parts are not the answer either
     if (result.kind === "tooDeep") {
       yield { ok: false, problem: TOO_DEEP };
       return;
@@ -103,7 +117,10 @@ function* embedded(text: string): Generator<Candidate, void, void> {
   }
 }
 
-/** What the repair of missing quotes, commas and brackets makes of the likeliest piece; only an object or array counts. */
+/**
+ * Yields the most likely piece with missing quotes, commas and brackets repaired. Only an object or
+ * an array counts.
+ */
 async function* repaired(
   text: string,
   blocks: readonly string[],
@@ -116,7 +133,7 @@ async function* repaired(
   try {
     mended = jsonrepair(piece);
   } catch {
-    return; // beyond repair: what was wrong before is reported
+    return; // not repairable: the earlier problem is reported
   }
   const candidate = parse(mended);
   if (
@@ -126,7 +143,10 @@ async function* repaired(
     yield candidate;
 }
 
-/** From the first opening bracket to the last one of its kind that closes, or to the end when none does. */
+/**
+ * Returns the text from the first opening bracket to the last matching closing bracket, or to the
+ * end without one.
+ */
 function bracketed(text: string): string | undefined {
   const start = text.search(/[{[]/);
   if (start < 0) return undefined;

@@ -6,7 +6,7 @@ import { preview } from "../../../contracts/validation.js";
 import { checkValue } from "../../../util/schema/standard-schema.js";
 import { jsonCandidates } from "./json-extraction.js";
 
-/** Finds the value that a model's text holds: the first candidate that the schema accepts. */
+/** Finds the value in the text of a model: the first candidate that the schema accepts. */
 export async function parseOutput(
   text: string,
   type: OutputSchema<unknown>,
@@ -18,7 +18,8 @@ export async function parseOutput(
   for await (const candidate of jsonCandidates(text)) {
     const result = candidate.ok ? await checkValue(type, candidate.value) : candidate;
     if (result.ok) return result;
-    // The first refusal is about the likeliest candidate. That the bare text is no object does not describe the JSON that is missing.
+    // The first refusal concerns the most likely candidate. A message that the bare text is no
+    // object does not describe the missing JSON.
     if (wantsStructure && candidate.ok && typeof candidate.value === "string") continue;
     problem ??= `JSON could not be deserialized as ${title}: ${result.problem}`;
   }
@@ -28,7 +29,7 @@ export async function parseOutput(
   };
 }
 
-/** The failure of a task whose value never came; one error text per attempt. */
+/** The failure of a task without a valid value, with one error text per attempt. */
 export function outputParsingError(
   taskDescription: string,
   title: string,

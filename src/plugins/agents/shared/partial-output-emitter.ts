@@ -2,13 +2,19 @@ import type { TaskCall } from "../../../contracts/hooks.js";
 import type { TaskScope } from "../../../contracts/run.js";
 import { isDeepStrictEqual } from "node:util";
 
-/** The least growth between two looks at the text, in characters, and as a share of it: reading it again for every token would take quadratic time. */
+/**
+ * The minimum growth between two reads of the text, in characters and as a share of the text.
+ * Reading it again for each token would take quadratic time.
+ */
 const STEP = 24;
 const SHARE = 0.05;
 
 type Parse = (text: string) => unknown;
 
-/** Reads a structured answer while it is being streamed, and tells listeners how far it has come. The parser is loaded when it is first needed. */
+/**
+ * Reads a structured answer while it is streamed, and emits its parts. The parser is loaded on
+ * first use.
+ */
 export class PartialOutputEmitter {
   #text = "";
   #next = STEP;
@@ -25,7 +31,7 @@ export class PartialOutputEmitter {
     return new PartialOutputEmitter(call, scope, (text) => parse(text, Allow.ALL) as unknown);
   }
 
-  /** Whether somebody listens, and there is something to read. */
+  /** Whether there is a listener and a structured answer to read. */
   static wanted(call: TaskCall, scope: TaskScope): boolean {
     return call.task.outputType !== undefined && scope.streaming && scope.listens("partial_output");
   }
@@ -48,7 +54,10 @@ export class PartialOutputEmitter {
     });
   }
 
-  /** What the text holds from its first bracket on. Words before it, and half a token at its end, are no mistake. */
+  /**
+   * Reads the text from its first bracket on. Leading words and an incomplete last token are no
+   * error.
+   */
   #read(): unknown {
     const start = this.#text.search(/[{[]/);
     if (start < 0) return undefined;

@@ -4,7 +4,7 @@ import type { AgentTemplateName } from "./agent-prompts.js";
 import type { Inputs } from "../../../contracts/types.js";
 import { Agent } from "../../../contracts/agent.js";
 
-/** How a value that stands behind a text is written; see `TaskScope.format`. */
+/** Formats a value behind a text; see `TaskScope.format`. */
 type Format = (value: unknown, text: string) => string;
 const asItIs: Format = (_, text) => text;
 
@@ -12,7 +12,7 @@ type Texts = PromptTexts<AgentTemplateName>;
 
 const isBlank = (text: string | undefined): boolean => text === undefined || text.trim() === "";
 
-/** Goal and background of an agent; its prompt texts filled. */
+/** Returns the goal and the background of an agent, with its prompt texts filled. */
 export function agentTexts(
   agent: Agent,
   inputs: Inputs,
@@ -24,7 +24,10 @@ export function agentTexts(
   };
 }
 
-/** The system message: who the agent is and what a final answer has to be. `inputs` fill the agent's prompt texts. */
+/**
+ * Builds the system message: the description of the agent and the requirements of a final answer.
+ * `inputs` fill the prompt texts of the agent.
+ */
 export function buildSystemPrompt(agent: Agent, texts: Texts, inputs: Inputs = {}): string {
   const { goal, background: known } = agentTexts(agent, inputs);
   const background = isBlank(known) ? "" : texts.render("agent.background", { background: known });
@@ -36,7 +39,10 @@ export function buildSystemPrompt(agent: Agent, texts: Texts, inputs: Inputs = {
     .trimEnd();
 }
 
-/** The user message: what plugins and earlier tasks contribute, the task, and the JSON Schema of its value when it has one. */
+/**
+ * Builds the user message: the sections of plugins and earlier tasks, the task, and the JSON Schema
+ * of its value, if it has one.
+ */
 export function buildUserPrompt(
   call: TaskCall,
   texts: Texts,
@@ -62,7 +68,7 @@ function slotsOf(call: TaskCall, texts: Texts, format: Format): string {
   const shortTerm = slot(sections, "shortTerm");
   return [
     slot(sections, "memory"),
-    // The notes of the current run already hold the outputs of the tasks before.
+    // The notes of the current run already contain the outputs of the earlier tasks.
     shortTerm === "" ? contextOf(call, texts, format) : shortTerm,
     slot(sections, "context"),
     slot(sections, "longTerm"),
@@ -73,7 +79,7 @@ function slotsOf(call: TaskCall, texts: Texts, format: Format): string {
   ].join("");
 }
 
-/** Each section ends with one blank line, however its author ended it. */
+/** Each section ends with one blank line, whatever its text ends with. */
 function slot(sections: readonly PromptSection[], name: PromptSection["slot"]): string {
   let text = "";
   for (const section of sections) {

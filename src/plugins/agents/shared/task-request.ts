@@ -20,7 +20,7 @@ export function agentOf({ agent, task }: TaskCall): Agent {
 
 const NO_OPTIONS: ModelOptions = Object.freeze({});
 
-/** The agent's settings with the task's over them, field by field. */
+/** Returns the settings of the agent, overridden by those of the task, field by field. */
 export function modelOptionsOf(agent: Agent, { task }: TaskCall): ModelOptions {
   if (task.modelOptions === undefined) return agent.modelOptions ?? NO_OPTIONS;
   const set = Object.entries(task.modelOptions).filter(([, value]) => value !== undefined);
@@ -34,7 +34,7 @@ export function requestOf(
   responseFormat: ChatRequest["responseFormat"],
 ): ChatRequest {
   if (options === NO_OPTIONS && responseFormat === undefined)
-    return tools.length > 0 ? { messages, tools } : { messages }; // most requests; adding to a copy takes much longer
+    return tools.length > 0 ? { messages, tools } : { messages }; // the common case; adding fields to a copy takes much longer
   return {
     ...options,
     messages,
@@ -43,7 +43,7 @@ export function requestOf(
   };
 }
 
-/** Emits the prompts of a task that begins. */
+/** Emits the prompts of a task at its start. */
 export function announceInput(
   { task }: TaskCall,
   agent: Agent,
@@ -69,7 +69,7 @@ export function announceInput(
   });
 }
 
-/** Warns of an answer without text. */
+/** Warns about an answer without text. */
 export function warnOfSilence({ task }: TaskCall, agent: Agent, scope: TaskScope): void {
   scope.emit({
     type: "run_warning",

@@ -104,7 +104,7 @@ export class ToolCallRunner {
   }
 }
 
-/** Returns the values. @throws the first failure. */
+/** Returns the values. @throws the first failure */
 function settle(results: readonly PromiseSettledResult<ChatMessage>[]): ChatMessage[] {
   return results.map((result) => {
     if (result.status === "rejected") throw toError(result.reason);

@@ -8,7 +8,7 @@ import type { PromptTexts } from "../../shared/prompts/prompt-library.js";
 import type { AgentTemplateName } from "./agent-prompts.js";
 import type { Transfers } from "./transfers.js";
 
-/** What one task's conversation consists of. `request.messages` is `messages`. */
+/** The parts of the conversation of one task. `request.messages` is `messages`. */
 export interface ToolLoopParts {
   readonly call: TaskCall;
   readonly agent: Agent;
@@ -17,13 +17,13 @@ export interface ToolLoopParts {
   readonly tools: readonly AnyTool[];
   readonly messages: ChatMessage[];
   readonly request: ChatRequest;
-  /** The tools with which the agent transfers the task; absent for a task whose agent has no handoffs. */
+  /** The tools that transfer the task; absent for an agent without handoffs. */
   readonly transfers?: Transfers | undefined;
-  /** Prepares what the agent that takes over needs. */
+  /** Prepares the values of the next agent. */
   readonly prepare?: ((next: Agent, history: "all" | "text") => Promise<NextAgent>) | undefined;
 }
 
-/** What the loop needs of the agent that takes over. */
+/** The values of the next agent that the loop uses. */
 export interface NextAgent {
   readonly tools: readonly AnyTool[];
   /** The messages before the exchange: instructions, the thread, the task. */
@@ -31,7 +31,7 @@ export interface NextAgent {
   requestFor(messages: readonly ChatMessage[]): ChatRequest;
 }
 
-/** The fields that every event of the task has. */
+/** The fields common to all events of the task. */
 export function taskFieldsOf({
   taskId,
   parentTaskId,

@@ -87,7 +87,7 @@ export class ToolLoop {
   /** Sends another user message with tools disabled. Returns the response. */
   async ask(previous: ChatResponse, content: string): Promise<ChatResponse> {
     const { messages, request } = this.#parts;
-    // Vendors refuse an empty message, and a request for tools that nothing answers.
+    // Vendors refuse an empty message, and tool calls without results.
     if (previous.message.content !== "")
       messages.push({ role: "assistant", content: previous.message.content });
     messages.push({ role: "user", content });

@@ -16,7 +16,10 @@ import { messageOf, toError } from "../../../util/errors.js";
 
 const NONE: readonly AnyTool[] = Object.freeze([]);
 
-/** The tools among what an agent and the container hold; providers are left out. A tool that is listed in both counts once. */
+/**
+ * Returns the tools of an agent and of the container, without providers. A tool that is listed in
+ * both counts once.
+ */
 export function staticTools(
   own: readonly ToolLike[],
   shared: readonly ToolLike[],
@@ -26,9 +29,12 @@ export function staticTools(
 }
 
 /**
- * The tools of an agent for one task: its transfers and those of sources first, then its own, then those of the container, providers expanded where they stand.
- * Given at once, and not as a promise, where nobody brings any: that is what most tasks of a large run have.
- * @throws ToolConfigurationError when a source or a provider fails, gives something else than tools, or two tools have one name.
+ * Returns the tools of an agent for one task: its transfers and the tools of sources first, then
+ * the tools of the agent, then those of the container. Providers are expanded in place. Returns the
+ * tools without a promise if there is no source and no provider, which is the case for most tasks
+ * of a large run.
+ * @throws ToolConfigurationError when a source or a provider fails or returns something other than
+ * tools, or when two tools have the same name.
  */
 export function toolsOf(
   agent: Agent,
@@ -48,7 +54,7 @@ export function toolsOf(
   return none ? NONE : resolveTools(agent.tools, shared, [transfers, ...sourced], scope);
 }
 
-/** What a source brings; asked in a way that tells an answer from a promise of one. */
+/** Calls a source. Distinguishes a direct result from a promise. */
 function fromSource(
   source: AgentToolSource,
   call: TaskCall,
@@ -92,7 +98,7 @@ async function resolveTools(
   return [...byName.values()];
 }
 
-/** What code of others declares about tools. */
+/** Returns the tools that code of users provides. */
 async function toolsFrom(who: string, resolve: () => unknown): Promise<readonly AnyTool[]> {
   let tools: unknown;
   try {
@@ -119,7 +125,7 @@ async function toolsFrom(who: string, resolve: () => unknown): Promise<readonly 
   });
 }
 
-/** Describes tools to a model; schemas are converted once for all tasks. */
+/** Describes tools to a model. Each schema is converted once for all tasks. */
 export class ToolSpecs {
   readonly #schemas: Schemas;
   readonly #plain = new WeakMap<PromptTexts<AgentTemplateName>, JsonSchema>();

@@ -27,7 +27,7 @@ export async function callForText(
   try {
     const result = await scope.callTool(call, tools);
     isError = !result.ok;
-    parts = result.parts ?? parts; // results of another copy of the package may have none
+    parts = result.parts ?? parts; // results of another copy of the package may lack it
     content = result.ok
       ? scope.format(result.structured, result.output)
       : texts.render("tool.failure", { message: result.errorMessage });
@@ -52,15 +52,18 @@ export async function callForText(
 }
 
 /**
- * Encloses text from outside in two markers that it can't contain, because they contain the hash of the text. Equal texts have equal markers, so
- * that caches and replays recognize requests.
+ * Encloses external text in two markers that it can't contain, because they contain the hash of the
+ * text. Equal texts have equal markers, so that caches and replays recognize requests.
  */
 function fenced(text: string, texts: ToolTexts): string {
   const fence = createHash("sha256").update(text).digest("hex").slice(0, 16);
   return texts.render("tool.untrusted", { fence, text });
 }
 
-/** Marks parts from outside. A line replaces each part that the model does not accept, because such a part would fail the run. */
+/**
+ * Marks external parts. A line replaces each part that the model does not accept, because such a
+ * part would fail the run.
+ */
 function outsideParts(
   parts: readonly ContentPart[],
   { model }: TaskScope,
@@ -69,7 +72,7 @@ function outsideParts(
   const lines: string[] = [];
   const shown = parts.map((part): ContentPart => {
     if (part.type === "text") return { type: "text", text: fenced(part.text, texts) };
-    const { name: _, ...known } = summaryOfPart(part); // a name from outside may be an instruction
+    const { name: _, ...known } = summaryOfPart(part); // an external name may contain an instruction
     const file = partLine(known);
     if (!isTakenFromTool(part, model))
       return { type: "text", text: texts.render("tool.untaken", { file }) };
@@ -87,7 +90,7 @@ function thrownText(error: unknown): string {
     : messageOf(error);
 }
 
-/** The first `limit` characters and a note of the full length; -1 for no limit. */
+/** Returns the first `limit` characters and a note of the full length; -1 for no limit. */
 function truncate(text: string, limit: number, texts: ToolTexts): string {
   return limit < 0 || text.length <= limit
     ? text

@@ -23,7 +23,7 @@ export class Transfers {
   readonly #texts: Texts;
   readonly #max: number;
   #count = 0;
-  /** The tools of the agent that works. */
+  /** The tools of the current agent. */
   #tools: readonly AnyTool[] = NONE;
   /** The accepted transfer of the answer in progress. */
   #accepted: Successor | undefined;
@@ -45,14 +45,20 @@ export class Transfers {
     return agent.handoffs === undefined ? undefined : new Transfers(texts, options);
   }
 
-  /** The tools with which an agent transfers its task; they replace those of the agent before. @throws ValidationError */
+  /**
+   * Returns the tools that transfer a task of the agent. They replace those of the previous agent.
+   * @throws ValidationError
+   */
   toolsOf(agent: Agent): readonly AnyTool[] {
     const targets = handoffsOf(agent);
     return (this.#tools =
       targets.length === 0 ? NONE : targets.map((target) => this.#toolOf(target, targets)));
   }
 
-  /** The calls of an answer, transfers last: what the agent still does, it does itself. */
+  /**
+   * Returns the calls of an answer with the transfers last, so that the other calls are executed by
+   * the current agent.
+   */
   inOrder(calls: readonly ToolCall[]): readonly ToolCall[] {
     if (calls.length === 1 || this.#tools === NONE) return calls;
     const isTransfer = (call: ToolCall): boolean =>
@@ -112,7 +118,7 @@ export class Transfers {
       },
     );
     if (response.status === "FAILURE") return ToolResult.failure(response.errors.join("; "));
-    // A policy may have chosen another one of the agents.
+    // A policy may have selected another successor.
     const chosen = targets.find(
       ({ agent }) => canonicalRole(agent.role) === canonicalRole(response.workerRole),
     );

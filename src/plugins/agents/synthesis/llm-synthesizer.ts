@@ -13,7 +13,10 @@ interface Description {
   readonly background: string | undefined;
 }
 
-/** Asks the task's model for a role, a goal and a backstory. An answer without them is a run warning, and the template makes the agent; failures of the model fail the task. */
+/**
+ * Asks the model of the task for a role, a goal and a backstory. An incomplete answer causes a run
+ * warning, and the template creates the agent. A failure of the model fails the task.
+ */
 export function llmSynthesizer(): AgentSynthesizer {
   const library = new PromptLibrary(SYNTHESIS_TEMPLATES);
   const template = templateSynthesizer();
@@ -37,11 +40,14 @@ export function llmSynthesizer(): AgentSynthesizer {
   });
 }
 
-/** The description of an agent in a model's answer; `undefined` where it has no role or no goal. */
+/**
+ * Returns the description of an agent in an answer of a model; `undefined` without a role or a
+ * goal.
+ */
 async function descriptionIn(answer: string): Promise<Description | undefined> {
   for await (const candidate of jsonCandidates(answer)) {
     if (!candidate.ok || typeof candidate.value !== "object" || candidate.value === null) continue;
-    const { role, goal, backstory } = candidate.value as { readonly [field: string]: unknown }; // from outside: each is checked
+    const { role, goal, backstory } = candidate.value as { readonly [field: string]: unknown }; // external data: each field is checked
     if (hasText(role) && hasText(goal))
       return {
         role: role.trim(),

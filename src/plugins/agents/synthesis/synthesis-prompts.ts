@@ -1,4 +1,7 @@
-/** The texts of agents that are made for a task, and the question to the model that makes them; named and replaced as all prompt texts. */
+/**
+ * The texts of agents that are created for a task, and the question to the model that describes
+ * them. They are named and replaced like all prompt texts.
+ */
 export const SYNTHESIS_TEMPLATES = Object.freeze({
   "synthesis.background":
     "An expert {role} with extensive domain knowledge and professional experience.",

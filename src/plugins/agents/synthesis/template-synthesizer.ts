@@ -38,10 +38,10 @@ const ROLE_OF_VERB: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/** Only the beginning of a description tells what is to be done. */
+/** The number of words at the beginning of a description that the role depends on. */
 const WORDS_READ = 8;
 
-/** The role that the first known verb among the first words suggests; `Agent` where there is none. */
+/** Returns the role for the first known verb among the first words; `Agent` if there is none. */
 export function roleFor(description: string): string {
   for (const word of description.trim().split(/\s+/, WORDS_READ)) {
     const role = ROLE_OF_VERB.get(word.toLowerCase().replace(/[^a-z]/g, ""));
@@ -50,7 +50,10 @@ export function roleFor(description: string): string {
   return "Agent";
 }
 
-/** Makes agents from task descriptions without asking a model: the first verb gives the role, the description is the goal. The default. */
+/**
+ * Creates agents from task descriptions without a model: the first verb gives the role, the
+ * description is the goal. This is the default.
+ */
 export function templateSynthesizer(): AgentSynthesizer {
   const library = new PromptLibrary(SYNTHESIS_TEMPLATES);
   return Object.freeze<AgentSynthesizer>({

@@ -32,11 +32,14 @@ import { ThreadQueue } from "../shared/thread-queue.js";
 import { fileLockOf } from "./file-lock-of.js";
 import { readRecord } from "./thread-record.js";
 
-/** How long a change waits for other processes. */
+/** Maximum wait of a change for other processes. */
 const WRITE_TIMEOUT_MS = 30_000;
 const EXTENSION = ".jsonl";
 
-/** Threads in a folder, one file of JSON lines each: a line for each change. Several processes may use it. */
+/**
+ * Threads in a folder: one file of JSON lines per thread, one line per change. Several processes
+ * may use the folder.
+ */
 export class FileThreads implements ConversationStore {
   readonly #folder: string;
   readonly #clock: Pick<Clock, "now">;
@@ -81,7 +84,7 @@ export class FileThreads implements ConversationStore {
         if (known === undefined) await syncFolder(dirname(path));
         return head;
       } catch (error) {
-        // A file without a change is no thread.
+        // A file without a change contains no thread.
         if (known === undefined) await rm(path, { force: true });
         throw error;
       } finally {
@@ -129,7 +132,7 @@ export class FileThreads implements ConversationStore {
     return `The thread folder ${this.#folder}`;
   }
 
-  /** Nothing of an id reaches a path. */
+  /** Returns the path of a thread. No part of an id is used in a path. */
   #pathOf(threadId: string): string {
     return join(this.#folder, createHash("sha256").update(threadId).digest("hex") + EXTENSION);
   }
@@ -155,7 +158,7 @@ export class FileThreads implements ConversationStore {
     }
   }
 
-  /** Changes are made one after the other, also those of other processes. */
+  /** Changes are serialized, also across processes. */
   async #writing<T>(
     threadId: string,
     operation: string,
@@ -200,7 +203,7 @@ export class FileThreads implements ConversationStore {
       await writeFully(file, Buffer.from(`${JSON.stringify(record)}\n`), end);
       await file.datasync();
     } catch (error) {
-      await file.truncate(end).catch(() => undefined); // else the next change does it
+      await file.truncate(end).catch(() => undefined); // otherwise the next change does it
       throw error;
     }
     return head;
@@ -244,7 +247,7 @@ function placeOf(file: FileHandle, path: string, threadId: string | undefined): 
   };
 }
 
-/** The last change, and the position behind it. */
+/** Returns the last change and the position after it. */
 async function lastRecord(
   file: FileHandle,
   size: number,
@@ -255,7 +258,7 @@ async function lastRecord(
   return undefined;
 }
 
-/** Reads from the end: what a change has removed stands before it. */
+/** Reads from the end, because removed turns come first. */
 async function lastTurnsOf(
   file: FileHandle,
   size: number,

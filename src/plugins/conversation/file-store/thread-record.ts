@@ -8,12 +8,12 @@ export interface ThreadRecord {
   readonly v: 1;
   /** The thread after the change. */
   readonly head: ThreadHead;
-  /** The number of turns that stayed. */
+  /** The number of kept turns. */
   readonly kept: number;
   readonly turns: readonly StoredTurn[];
 }
 
-/** Where a line is. */
+/** The position of a line. */
 export interface LinePlace {
   readonly path: string;
   readonly threadId: string | undefined;

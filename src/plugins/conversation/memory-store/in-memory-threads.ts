@@ -21,7 +21,9 @@ import { ThreadQueue } from "../shared/thread-queue.js";
 
 /** Bounds of the threads in memory. */
 export interface InMemoryThreadsOptions {
-  /** Threads that are kept. Of more, the one that was used least recently leaves. Default 10,000. */
+  /**
+   * Maximum number of threads. Beyond it the least recently used thread is removed. Default 10,000.
+   */
   readonly maxThreads?: number | undefined;
 }
 
@@ -29,7 +31,7 @@ const MAX_THREADS = 10_000;
 
 interface KeptThread {
   head: ThreadHead;
-  /** Frozen, as their values are: a change of what was added or returned does not reach them. */
+  /** Frozen with their values, so that callers can't change them. */
   readonly turns: StoredTurn[];
 }
 
@@ -53,7 +55,7 @@ function frozenCopy(value: unknown): unknown {
 
 /** Threads in the memory of the process. */
 export class InMemoryThreads implements ConversationStore {
-  /** The one that was used last is the last. */
+  /** In the order of their last use. */
   readonly #threads = new Map<string, KeptThread>();
   readonly #queue = new ThreadQueue();
   readonly #maxThreads: number;

@@ -5,7 +5,10 @@ import { checkOptions, preview, requireInteger } from "../../../contracts/valida
 const MAX_ID_LENGTH = 256;
 const MAX_LIST = 100;
 
-/** @throws ValidationError for an id that is no text of 1 to 256 characters, or has control characters. */
+/**
+ * @throws ValidationError for an id that is not a text of 1 to 256 characters without control
+ * characters.
+ */
 export function checkThreadId(threadId: unknown): asserts threadId is string {
   if (
     typeof threadId !== "string" ||
@@ -19,7 +22,7 @@ export function checkThreadId(threadId: unknown): asserts threadId is string {
     );
 }
 
-/** @throws ValidationError for an owner that is no such text. */
+/** @throws ValidationError for an owner that is not such a text. */
 export function checkOwner(owner: unknown): void {
   if (owner === undefined) return;
   const isOwner =

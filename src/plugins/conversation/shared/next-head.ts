@@ -8,7 +8,7 @@ const FIELDS = ["expectedVersion", "keep", "turns", "summary", "owner", "title",
 
 /**
  * Returns the head of a thread after a change. @throws ConversationConflictError for another
- * version; ValidationError for a change that makes no sense.
+ * version; ValidationError for an inconsistent change.
  */
 export function nextHead(
   id: string,
@@ -39,7 +39,7 @@ function checkNewOwner(head: ThreadHead | undefined, { owner }: ThreadChange): v
     throw new ValidationError("append() owner can't be changed: it is set with version 0");
 }
 
-/** The optional fields, without those that have no value. */
+/** Returns the optional fields that have a value. */
 function changedFields(
   head: ThreadHead | undefined,
   change: ThreadChange,

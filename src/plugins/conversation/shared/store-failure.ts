@@ -3,7 +3,7 @@ import { AgentEnsembleError } from "../../../contracts/errors.js";
 import { preview } from "../../../contracts/validation.js";
 import { messageOf } from "../../../util/errors.js";
 
-/** Errors that a caller of a store meets as they are. */
+/** Errors that callers of a store get unchanged. */
 const KEPT: readonly string[] = [
   "AE_VALIDATION",
   "AE_CONVERSATION_CONFLICT",
@@ -12,7 +12,7 @@ const KEPT: readonly string[] = [
   "AE_FILE_FORMAT",
 ];
 
-/** The error of a store for a failure of what it stands on. */
+/** Returns the store error for a failure of the underlying storage. */
 export function storeFailureOf(
   error: unknown,
   place: string,

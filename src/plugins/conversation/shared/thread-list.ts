@@ -3,17 +3,17 @@ import { ValidationError } from "../../../contracts/errors.js";
 import { preview } from "../../../contracts/validation.js";
 import { checkThreadQuery } from "./checks.js";
 
-/** The place of a thread in a list: when it was changed, and its id. */
+/** The position of a thread in a list: the time of its last change, and its id. */
 export type ThreadPlace = readonly [updatedAt: string, id: string];
 
-/** Compares places, the last changed first. */
+/** Compares positions; the most recently changed thread comes first. */
 function comparePlaces([atA, idA]: ThreadPlace, [atB, idB]: ThreadPlace): number {
   if (atA !== atB) return atA < atB ? 1 : -1;
   if (idA === idB) return 0;
   return idA < idB ? 1 : -1;
 }
 
-/** The text of a place that a caller sends back as `after`. */
+/** Returns the text of a position that a caller sends back as `after`. */
 function cursorOf({ updatedAt, id }: ThreadHead): string {
   return Buffer.from(JSON.stringify([updatedAt, id])).toString("base64url");
 }
@@ -44,7 +44,7 @@ export function pageOf(heads: Iterable<ThreadHead>, query: ThreadQuery): ThreadP
   return cutPage(found, limit);
 }
 
-/** Makes a page of the threads that follow, which may be more than the limit. */
+/** Makes a page of the next threads, which may exceed the limit. */
 export function cutPage(found: readonly ThreadHead[], limit: number): ThreadPage {
   const threads = Object.freeze(found.slice(0, limit));
   const last = threads.at(-1);

@@ -121,7 +121,7 @@ export class SqlThreads implements ConversationStore {
     await this.#database.close();
   }
 
-  /** A session of the server has the lock until it is released. */
+  /** Locks in a session of the server, until the lock is released. */
   async #lockEverywhere(
     threadId: string,
     { timeoutMs, signal }: ThreadLockOptions,
@@ -145,7 +145,7 @@ export class SqlThreads implements ConversationStore {
     let stopWaiting: () => void = () => undefined;
     const aborted = new Promise<void>((resolve) => (stopWaiting = resolve));
     const onAbort = (): void => {
-      letGo(); // when the server grants the lock later, it is free at once
+      letGo(); // if the server grants the lock later, it is released at once
       stopWaiting();
     };
     signal.addEventListener("abort", onAbort, { once: true });

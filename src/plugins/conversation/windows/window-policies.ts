@@ -11,25 +11,31 @@ import { ValidationError } from "../../../contracts/errors.js";
 import { checkOptions, requireInteger } from "../../../contracts/validation.js";
 import { messageOf } from "../../../util/errors.js";
 
-/** Turns that are read at once. */
+/** Number of turns in one read. */
 const PAGE = 32;
 
-/** How `WindowPolicy.lastTurns` moves. */
+/** Options of `WindowPolicy.lastTurns`. */
 export interface LastTurnsOptions {
   /**
-   * Turns that leave the window at once, so that its beginning stays the same for the cache of a
-   * vendor. Default 1.
+   * Number of turns that leave the window together, so that its beginning stays the same for the
+   * cache of a vendor. Default 1.
    */
   readonly step?: number | undefined;
 }
 
-/** When `WindowPolicy.summary` summarizes, and with which model. At least one of `tokens` and `turns`. */
+/**
+ * The threshold and the model of `WindowPolicy.summary`. Requires at least one of `tokens` and
+ * `turns`.
+ */
 export interface SummaryWindowOptions {
-  /** The tokens of the turns that are not summarized. */
+  /** Maximum number of tokens of the turns that are not summarized. */
   readonly tokens?: number | undefined;
-  /** The number of the turns that are not summarized. */
+  /** Maximum number of turns that are not summarized. */
   readonly turns?: number | undefined;
-  /** The turns that stay when the others are summarized. Default: half of `turns`, else 6. */
+  /**
+   * Number of turns that are kept when the others are summarized. Default: half of `turns`,
+   * otherwise 6.
+   */
   readonly keepTurns?: number | undefined;
   /** Default: the model of the turn. */
   readonly model?: ModelRef | undefined;
@@ -37,7 +43,7 @@ export interface SummaryWindowOptions {
   readonly maxWords?: number | undefined;
 }
 
-/** The last `n` turns; with a step up to `n + step - 1` of them. */
+/** The last `n` turns; with a step, up to `n + step - 1` of them. */
 export function lastTurns(n: number, o: LastTurnsOptions = {}): WindowPolicy {
   requireInteger("WindowPolicy.lastTurns n", n ?? Number.NaN, 1);
   checkOptions("WindowPolicy.lastTurns", o, ["step"]);
@@ -63,7 +69,7 @@ export function allTurns(): WindowPolicy {
   };
 }
 
-/** As many of the last turns as fit into `max` tokens; at least one. */
+/** The last turns that fit into `max` tokens; at least one. */
 export function tokenBudget(max: number): WindowPolicy {
   requireInteger("WindowPolicy.tokens max", max ?? Number.NaN, 1);
   return {
@@ -72,7 +78,7 @@ export function tokenBudget(max: number): WindowPolicy {
   };
 }
 
-/** Summarizes what falls out of the window, with a model call of the purpose `summary`. */
+/** Summarizes the turns outside the window, with a model call of the purpose `summary`. */
 export function summarized(o: SummaryWindowOptions): WindowPolicy {
   const what = "WindowPolicy.summary";
   checkOptions(what, o, ["tokens", "turns", "keepTurns", "model", "maxWords"]);
@@ -95,7 +101,7 @@ interface Within {
   readonly turns?: number | undefined;
 }
 
-/** Reads the last turns, from number `first` on, as long as they are within the limits. At least one. */
+/** Reads the last turns from number `first` on, within the limits. At least one. */
 async function turnsWithin(
   { head, read, countTokens }: WindowInput,
   { tokens = Infinity, first, turns = Infinity }: Within,
@@ -116,8 +122,8 @@ async function turnsWithin(
 }
 
 /**
- * Shows the summary and the turns after it. When those exceed the limit, all but the last
- * `keepTurns` become part of the summary, which is extended and not made again.
+ * Selects the summary and the turns after it. When these exceed the limit, all but the last
+ * `keepTurns` become part of the summary, which is extended and not created again.
  */
 async function selectSummarized(
   input: WindowInput,
@@ -142,7 +148,7 @@ async function selectSummarized(
   }
 }
 
-/** Extends the summary by the turns up to `upTo`, a page at a time. */
+/** Extends the summary by the turns up to `upTo`, page by page. */
 async function extended(
   { head, read, summarize }: WindowInput,
   upTo: number,

@@ -9,7 +9,7 @@ import { checkOptions, preview, requireText } from "../../../contracts/validatio
 import { isObject } from "../../../util/objects.js";
 import { NAME_RULE, isRegisteredName } from "./registrations.js";
 
-/** What the dashboard reads of chats. A `Conversation` is one. */
+/** The part of a conversation that the dashboard reads. A `Conversation` implements it. */
 export interface ChatThreads {
   threads(query?: ThreadQuery): Promise<ThreadPage>;
   thread(
@@ -24,7 +24,7 @@ export interface ChatThreads {
   };
 }
 
-/** How a conversation is shown. */
+/** Options for showing a conversation. */
 export interface ConversationRegistration {
   readonly title?: string | undefined;
 }
@@ -36,7 +36,7 @@ export interface RegisteredConversation {
   readonly title: string | undefined;
 }
 
-/** The conversations whose threads people may read, by name. */
+/** The conversations whose threads users may read, by name. */
 export class RegisteredChats {
   readonly #byName = new Map<string, RegisteredConversation>();
 

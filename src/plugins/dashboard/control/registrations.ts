@@ -15,7 +15,7 @@ import {
 } from "../../../contracts/validation.js";
 import { isObject } from "../../../util/objects.js";
 
-/** What the dashboard starts. An `Ensemble` is one. */
+/** A team that the dashboard can start. An `Ensemble` implements it. */
 export interface Runnable {
   run(inputs: never, options?: RunOptions): Promise<unknown>;
   explain(inputs: never): Promise<Explanation>;
@@ -26,12 +26,12 @@ export interface Runnable {
   dispose?(): Promise<void>;
 }
 
-/** How an ensemble is offered for starting. */
+/** Options for offering an ensemble. */
 export interface Registration {
   readonly title?: string | undefined;
   readonly description?: string | undefined;
   /**
-   * Makes the ensemble once more, with these plugins at the end of its list. Called for each replay.
+   * Creates the ensemble again, with these plugins appended to its list. Called for each replay.
    * Default: runs of the ensemble can't be replayed.
    */
   readonly create?:
@@ -54,12 +54,12 @@ const NAME = /^[\w-]{1,64}$/;
 
 export const NAME_RULE = "1 to 64 letters, digits, - and _";
 
-/** Whether something may be registered under this name. */
+/** Whether a text is a valid name of a registration. */
 export function isRegisteredName(name: unknown): boolean {
   return typeof name === "string" && NAME.test(name);
 }
 
-/** The ensembles that people may start, by name. */
+/** The ensembles that users may start, by name. */
 export class Registrations {
   readonly #byName = new Map<string, RegisteredEnsemble>();
 
@@ -113,17 +113,17 @@ function checkRegistration(name: string, runnable: Runnable, options: Registrati
 function accessIn(runnable: Runnable): CommandLineAccess | undefined {
   const access = (runnable as { readonly [COMMAND_LINE]?: unknown })[COMMAND_LINE];
   return typeof access === "function"
-    ? (access.call(runnable) as CommandLineAccess) // the symbol is ours
+    ? (access.call(runnable) as CommandLineAccess) // the symbol belongs to this package
     : undefined;
 }
 
-/** Where answers of a replay of this ensemble may come from. */
+/** Returns the possible sources of answers for a replay of this ensemble. */
 export function answersOf({ options, access }: RegisteredEnsemble): StartableEnsemble["answers"] {
   if (options.create === undefined || access?.replay === undefined) return [];
   return options.recording === undefined ? ["trace"] : ["trace", "recording"];
 }
 
-/** What the page needs to know to start an ensemble. */
+/** Returns the data that the page uses to start an ensemble. */
 export function startable(registered: RegisteredEnsemble): StartableEnsemble {
   const { name, runnable, options, access } = registered;
   const dag = runnable.toDag();
@@ -140,7 +140,9 @@ export function startable(registered: RegisteredEnsemble): StartableEnsemble {
   };
 }
 
-/** Each variable that the ensemble does not fill is a required text. Code may read further inputs. */
+/**
+ * Each variable without a value of the ensemble is a required text. Code may read further inputs.
+ */
 function formOfNames(names: readonly string[] | undefined, filled: Inputs): JsonSchema {
   if (names === undefined) return { type: "object", additionalProperties: true };
   return {

@@ -18,12 +18,12 @@ export interface RequestedRun {
   readonly ensemble: string;
   readonly inputs: Inputs;
   readonly options: Omit<RunOptions, "runId" | "bindings">;
-  /** Makes what runs. It is disposed after the run if `isTemporary`. */
+  /** Creates the runnable. It is disposed after the run if `isTemporary`. */
   readonly make: () => Promise<Runnable>;
   readonly isTemporary: boolean;
 }
 
-/** A request that must not be carried out twice. */
+/** The key of a request that must be executed once. */
 export interface RequestKey {
   readonly user: string;
   readonly key: string;
@@ -38,12 +38,12 @@ interface KeyedStart {
 
 const MAX_KEYS = 10_000;
 
-/** The runs that people start on the dashboard. */
+/** The runs that users start on the dashboard. */
 export class RunStarts {
   readonly #ids: Pick<IdGenerator, "next">;
   readonly #most: number;
   readonly #keyed = new Map<string, KeyedStart>();
-  /** Names of the ensembles of the runs that were started here. */
+  /** Names of the ensembles of the runs that were started on this dashboard. */
   readonly #ensembles = new Map<string, string>();
   #atWork = 0;
 
@@ -52,7 +52,10 @@ export class RunStarts {
     this.#most = most;
   }
 
-  /** The name under which the ensemble of a run is registered, where the run was started here. */
+  /**
+   * Returns the name under which the ensemble of a run is registered, if the run was started on
+   * this dashboard.
+   */
   ensembleOf(runId: string): string | undefined {
     return this.#ensembles.get(runId);
   }
@@ -61,7 +64,7 @@ export class RunStarts {
     return this.#ids.next("run");
   }
 
-  /** The run is not known any more. */
+  /** Removes a run. */
   forget(runId: string): void {
     this.#ensembles.delete(runId);
   }
@@ -90,7 +93,10 @@ export class RunStarts {
     return accepted;
   }
 
-  /** Checks the inputs and starts a run. @throws HttpRefusal 422 for inputs that do not fit, 429 while too many runs are at work */
+  /**
+   * Checks the inputs and starts a run. @throws HttpRefusal 422 for inputs that do not fit, 429
+   * while too many runs are in progress
+   */
   async start({
     ensemble,
     inputs,
@@ -122,7 +128,7 @@ export class RunStarts {
       const runId = this.nextId();
       this.#ensembles.set(runId, ensemble);
       isStarted = true;
-      // The run reports its failure itself: its events are on the board.
+      // The failure of the run is reported by its events.
       void untilRunEnds(async () => runnable.run(inputs as never, { ...options, runId })) // checked by explain()
         .then(end)
         .catch(() => undefined);
@@ -133,12 +139,12 @@ export class RunStarts {
   }
 }
 
-/** Resolves when a run has ended, in whatever way; also where it throws instead of returning a promise. */
+/** Resolves when a run has ended, successfully or not, even if it throws synchronously. */
 async function untilRunEnds(run: () => Promise<unknown>): Promise<void> {
   await run().catch(() => undefined);
 }
 
-/** What a run with these inputs would send. @throws HttpRefusal 422 */
+/** Explains a run with these inputs. @throws HttpRefusal 422 */
 export async function explainedInputs(runnable: Runnable, inputs: Inputs): Promise<Explanation> {
   try {
     return await runnable.explain(inputs as never); // the ensemble checks them
@@ -150,7 +156,7 @@ export async function explainedInputs(runnable: Runnable, inputs: Inputs): Promi
   }
 }
 
-/** What is wrong with inputs, by path; `undefined` for an error about something else. */
+/** Returns the problems of inputs, by path; `undefined` for an error about something else. */
 function problemsIn(error: AgentEnsembleError): InputProblems | undefined {
   if (PromptTemplateError.isInstance(error))
     return Object.fromEntries(error.missingVariables.map((name) => [name, "is missing"]));

@@ -6,10 +6,10 @@ import { WORK_VERSION } from "../../../contracts/network.js";
 import { messageOf } from "../../../util/errors.js";
 import { HttpRefusal } from "../../shared/http/http-refusal.js";
 
-/** A run that a service is to execute. */
+/** A run to be executed by a service. */
 export interface ServiceRun {
   readonly runId: string;
-  /** Who asks for it. */
+  /** The requester. */
   readonly from: string;
   readonly inputs: Inputs;
   readonly timeoutMs: number | undefined;
@@ -20,7 +20,10 @@ export function sharesRuns(service: Service): boolean {
   return service.entry().capabilities.some(({ type }) => type === "RUN");
 }
 
-/** Queues a run in the storage of a service: any of its processes executes it. @throws HttpRefusal 429 while the queue is full, 503 where the storage fails */
+/**
+ * Queues a run in the storage of a service: one of its processes executes it. @throws HttpRefusal
+ * 429 while the queue is full, 503 where the storage fails
+ */
 export async function queueRun(
   { backend, name }: Service,
   { runId, from, inputs, timeoutMs }: ServiceRun,

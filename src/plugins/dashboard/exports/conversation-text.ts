@@ -16,7 +16,7 @@ function delegationPart(entry: JsonObject): readonly TitledText[] {
   return [[`${what} to ${entry.text("workerRole")}`, entry.text("taskDescription")]];
 }
 
-/** What each type of entry adds to a conversation. */
+/** The text that each type of entry adds to a conversation. */
 const PARTS: Readonly<Record<string, ((entry: JsonObject) => readonly TitledText[]) | undefined>> =
   {
     task_started: (entry) => [[`Attempt ${entry.number("attempt", 1)}`, ""]],
@@ -50,7 +50,10 @@ const PARTS: Readonly<Record<string, ((entry: JsonObject) => readonly TitledText
     task_completed: (entry) => [["Output", entry.object("taskOutput").text("raw")]],
   };
 
-/** The conversation of one task, or those of all tasks, as Markdown. Texts of a run stand in code blocks. */
+/**
+ * Returns the conversation of one task, or of all tasks, as Markdown. Texts of a run are in code
+ * blocks.
+ */
 export function conversationText({ view, entries }: WholeRun, taskId?: string): string {
   const { ensemble, runId, startedAt, state } = view.summary;
   const head = `# ${headingText(ensemble === "" ? "Run" : ensemble)}\n\nRun ${headingText(runId)}, ${startedAt}, ${state}\n`;
@@ -81,7 +84,7 @@ function partText([title, text]: TitledText): string {
   return `${heading}\n${fence}text\n${text}\n${fence}\n`;
 }
 
-/** A text within a heading or a line. */
+/** Escapes a text for a heading or a line. */
 function headingText(text: string): string {
   return text
     .replace(/\s+/g, " ")

@@ -9,7 +9,10 @@ const LINKS: { readonly [K in Dag["edges"][number]["kind"]]: { text?: string; do
     delegation: { dotted: true, text: "delegates" },
   };
 
-/** The plan of a run as a Mermaid flowchart. Solid arrows carry outputs; dotted ones are order. */
+/**
+ * Returns the plan of a run as a Mermaid flowchart. Solid arrows carry outputs; dotted arrows are
+ * order.
+ */
 export function planText(dag: Dag | undefined): string {
   const chart = new Flowchart();
   if (dag === undefined) return chart.toString();

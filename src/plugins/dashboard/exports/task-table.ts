@@ -1,7 +1,7 @@
 import type { TaskState } from "../protocol/state-types.js";
 import type { WholeRun } from "../stores/whole-run.js";
 
-/** Texts that a spreadsheet would read as formulas get an apostrophe. */
+/** Texts that a spreadsheet would interpret as formulas. They get an apostrophe. */
 const FORMULA = /^[=+\-@\t\r]/;
 
 type Cell = string | number | undefined;
@@ -28,7 +28,9 @@ const COLUMNS: Readonly<Record<string, (task: TaskState) => Cell>> = {
   error_message: ({ error }) => error?.message,
 };
 
-/** The tasks of a run as CSV (RFC 4180). Times are milliseconds from the start of the run. */
+/**
+ * Returns the tasks of a run as CSV (RFC 4180). Times are milliseconds from the start of the run.
+ */
 export function taskTable({ view }: WholeRun): string {
   const { currency } = view.summary.totals;
   const names = [...Object.keys(COLUMNS), "currency"];

@@ -1,6 +1,9 @@
 import { isSecretVariable } from "../../../util/redaction/secret-shapes.js";
 
-/** What is held back of one unbroken word at most. Tokens and keys are shorter; pictures in an answer are not. */
+/**
+ * Maximum number of characters of one unbroken word that are held back. Tokens and keys are
+ * shorter; images in an answer are longer.
+ */
 const LONGEST_WORD = 16_384;
 
 /** The length of the last word of printable ASCII characters. */
@@ -16,14 +19,17 @@ function isInWord(code: number): boolean {
 }
 
 /**
- * How many characters of a growing text may be the beginning of a secret: its last unbroken word, and as much as the longest secret of several words that
- * the environment has.
+ * Returns the number of characters at the end of a growing text that may begin a secret: its last
+ * unbroken word, and the length of the longest secret of several words in the environment.
  */
 function heldBack(text: string, longestPhrase: number): number {
   return Math.max(lastWordLength(text), longestPhrase);
 }
 
-/** The length of the longest secret in the environment that is more than one unbroken word, as it may be spelled in JSON. */
+/**
+ * Returns the length of the longest secret in the environment that has several words, with JSON
+ * escapes.
+ */
 export function longestSecretPhrase(
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): number {
@@ -37,7 +43,7 @@ export function longestSecretPhrase(
 
 /** The answer that a model is writing. */
 export class AnswerText {
-  /** Counts the answers of its task; readers that have another one begin again. */
+  /** Counts the answers of the task. Readers with another number start again. */
   readonly answer: number;
   readonly #longestPhrase: number;
   #text = "";
@@ -52,7 +58,7 @@ export class AnswerText {
     this.#text += token;
   }
 
-  /** What may be shown of it so far. A secret of which a part is still to come is in none of it. */
+  /** Returns the part that may be shown. It contains no part of an incomplete secret. */
   shown(redact: (text: string) => string): string {
     if (this.#shown.length !== this.#text.length) {
       const text = redact(this.#text);

@@ -6,17 +6,17 @@ import { withShownMessages } from "../../shared/redact-event.js";
 import { isPlainField, slimEntry, slimNumbered } from "../protocol/slim.js";
 import type { ShownTexts } from "../protocol/snapshot.js";
 
-/** Texts of one run that are remembered, and the length of the longest one. */
+/** Maximum number of remembered texts of one run. */
 const MAX_TEXTS = 4_096;
 const LONGEST_TEXT = 100;
 /** The maximum length of a chain of causes. */
 const MAX_CAUSES = 8;
-/** Fields that an entry has no use for: the log knows the run, and entries have numbers. */
+/** Fields that entries omit: the log has the run, and entries have numbers. */
 const LEFT_OUT = new Set(["v", "seq", "runId", "type", "at"]);
 
-/** Makes the two forms of the entries of one run: without secrets, as JSON data. */
+/** Creates the two forms of the entries of one run: redacted JSON data. */
 export interface EntryEncoder {
-  /** What becomes of the texts of summaries and snapshots. */
+  /** Converts the texts of summaries and snapshots. */
   readonly shown: ShownTexts;
   slim(n: number, event: EnsembleEvent): LogEntry;
   full(n: number, event: EnsembleEvent): LogEntry;
@@ -24,7 +24,10 @@ export interface EntryEncoder {
   text(text: string): string;
 }
 
-/** `contents: false` leaves names, numbers and structure, and no text of a task, a model, a tool or a person. */
+/**
+ * `contents: false` keeps names, numbers and structure, and omits the texts of tasks, models, tools
+ * and people.
+ */
 export function entryEncoder(redactor: Redactor, contents: boolean): EntryEncoder {
   const name = remembered((text) => redactor.redactText(text));
   const shown: ShownTexts = contents
@@ -46,7 +49,7 @@ export function entryEncoder(redactor: Redactor, contents: boolean): EntryEncode
   };
 }
 
-/** The same function with its last results: names and short descriptions occur in many entries. */
+/** Caches the last results of a function: names and short descriptions occur in many entries. */
 function remembered(work: (text: string) => string): (text: string) => string {
   const known = new Map<string, string>();
   return (text) => {
@@ -88,7 +91,7 @@ function fullEntry(entry: LogEntry, redactor: Redactor): LogEntry {
   return { n, at, type, ...Object.fromEntries(kept) };
 }
 
-/** Redacts a text by its content, also where its field has the name of a secret, such as `token`. */
+/** Redacts a text by its content, also if its field is named like a secret, such as `token`. */
 function redactedField(value: unknown, redactor: Redactor): unknown {
   if (typeof value === "string") return redactor.redactText(value);
   return value instanceof Error ? errorData(value, redactor) : redactor.redactValue(value);

@@ -89,7 +89,7 @@ export class RunFeed {
   #watchers = 0;
   #readers = 0;
   #longestPhrase: number | undefined;
-  /** For runs of other processes. */
+  /** Redacts runs of other processes. */
   #redactor: Redactor | undefined;
   #warned = false;
 
@@ -168,13 +168,15 @@ export class RunFeed {
     return true;
   }
 
-  /** Removes a run of which nothing is to be left. Its log, if it has one here, has ended. */
+  /** Removes a run and all its data. Its log has ended if it is in this process. */
   delete(runId: string): void {
     this.remove(runId);
     this.#tell((listener) => listener.onDeleted?.(runId));
   }
 
-  /** Marks a run as the baseline of its ensemble, or ends that. Such a run stays in memory. */
+  /**
+   * Marks a run as the baseline of its ensemble, or removes the mark. A marked run stays in memory.
+   */
   markBaseline(runId: string, isBaseline: boolean): void {
     const log = this.#logs.get(runId);
     if (log === undefined || log.isBaseline === isBaseline) return;
@@ -192,7 +194,9 @@ export class RunFeed {
     }
   }
 
-  /** The log of a run of another process. A run of this id from elsewhere gives way. */
+  /**
+   * Returns the log of a run of another process. Replaces a run of the same id from another origin.
+   */
   logFrom(runId: string, origin: RunOrigin): RunLog {
     const known = this.#logs.get(runId);
     if (known?.origin === origin) return known;
@@ -220,7 +224,7 @@ export class RunFeed {
     this.#tell((listener) => listener.onToken?.(log, taskId));
   }
 
-  /** Takes a run out of memory, also one that has not ended. */
+  /** Removes a run from memory, even if it has not ended. */
   discard(log: RunLog): void {
     if (this.#logs.get(log.runId) !== log) return;
     this.#logs.delete(log.runId);
@@ -237,7 +241,7 @@ export class RunFeed {
     if (this.#listeners.size > 0) this.#tell((listener) => listener.onEntry?.(log));
   }
 
-  /** The log of a run that starts or is resumed. It becomes the newest one. */
+  /** Returns the log of a run that starts or is resumed. It becomes the newest log. */
   #begun(runId: string, redactor: Redactor, known: RunLog | undefined, origin?: RunOrigin): RunLog {
     const { contents = true, maxEntries = 200_000, maxRuns = 100 } = this.#o;
     this.#longestPhrase ??= longestSecretPhrase();

@@ -7,7 +7,7 @@ import { AnswerText } from "./answer-text.js";
 import { entryEncoder, type EntryEncoder } from "./encoding.js";
 import { originSummary, type RunOrigin } from "./run-origin.js";
 
-/** How far a reader has come in the answer that a task's model is writing. */
+/** The position of a reader in the answer of the model of a task. */
 export interface AnswerPlace {
   readonly answer: number;
   readonly length: number;
@@ -16,17 +16,17 @@ export interface AnswerPlace {
 export interface RunLogOptions {
   readonly redactor: Redactor;
   readonly contents: boolean;
-  /** Beyond it the texts of the oldest entries are given up. */
+  /** Beyond this number the texts of the oldest entries are removed. */
   readonly maxEntries: number;
   /** See `longestSecretPhrase`. */
   readonly longestPhrase: number;
-  /** Of a run of another process. */
+  /** The origin of a run of another process. */
   readonly origin?: RunOrigin | undefined;
 }
 
 /**
- * The log of one run in memory: references to its events, and the state that they amount to. Entries are redacted and made JSON when they are read first;
- * all readers share the texts.
+ * The log of one run in memory: references to its events, and the resulting state. Entries are
+ * redacted and encoded on their first read. All readers share the texts.
  */
 export class RunLog {
   readonly runId: string;
@@ -40,7 +40,7 @@ export class RunLog {
   readonly #full = new Map<number, string>();
   readonly #answers = new Map<string, AnswerText>();
   #answered = 0;
-  /** Entries before this number have lost their texts. */
+  /** Entries before this number have no texts. */
   #trimmed = 0;
   #ended = false;
   #snapshot: { readonly n: number; readonly text: string } | undefined;
@@ -60,17 +60,17 @@ export class RunLog {
     return this.#events.length - 1;
   }
 
-  /** Whether the run has ended, or ended for now. */
+  /** Whether the run has ended or is suspended. */
   get ended(): boolean {
     return this.#ended || this.origin?.isLost === true;
   }
 
-  /** Where the run comes from, unless from this process. */
+  /** The origin of the run, if it is another process. */
   get origin(): RunOrigin | undefined {
     return this.#o.origin;
   }
 
-  /** How many entries were made JSON so far. */
+  /** The number of encoded entries. */
   get encoded(): number {
     return this.#slim.size + this.#full.size;
   }
@@ -81,7 +81,7 @@ export class RunLog {
     return this.isBaseline ? { ...summary, baseline: true } : summary;
   }
 
-  /** How many tasks the run has so far. */
+  /** The number of tasks so far. */
   get tasks(): number {
     return this.#state.view.tasks.size;
   }
@@ -90,14 +90,14 @@ export class RunLog {
     return this.#state.snapshot();
   }
 
-  /** The same as JSON, made once for all readers between two entries. */
+  /** The snapshot as JSON, encoded once for all readers between two entries. */
   snapshotText(): string {
     if (this.#snapshot?.n !== this.n)
       this.#snapshot = { n: this.n, text: JSON.stringify(this.snapshot()) };
     return this.#snapshot.text;
   }
 
-  /** The JSON of an entry: slim for who looks at the run, full for who looks at its task and for stores. */
+  /** The JSON of an entry: slim for views of the run, full for views of a task and for stores. */
   text(n: number, form: "slim" | "full"): string {
     const texts = form === "slim" ? this.#slim : this.#full;
     let text = texts.get(n);
@@ -108,7 +108,10 @@ export class RunLog {
     return text;
   }
 
-  /** An entry as data. The texts of entries that were given up are missing, and `trimmed` is true. @throws RangeError for a number that the log does not have. */
+  /**
+   * An entry as data. Trimmed entries have no texts, and `trimmed` is true. @throws RangeError for
+   * a number that the log does not have.
+   */
   entry(n: number, form: "slim" | "full"): LogEntry {
     const event = this.#events[n];
     if (event === undefined) throw new RangeError(`Run '${this.runId}' has no entry ${n}`);
@@ -117,12 +120,18 @@ export class RunLog {
     return { ...this.#encoder.slim(n, event), trimmed: true };
   }
 
-  /** An event that is no entry of the log, as data: with the number of the last entry, and without secrets. */
+  /**
+   * Returns an event that is no entry of the log, as data: with the number of the last entry, and
+   * redacted.
+   */
   passed(event: EnsembleEvent): LogEntry {
     return this.#encoder.full(this.n, event);
   }
 
-  /** Role and description of a task, as they may be shown; `undefined` for one that has not begun and is not in the plan. */
+  /**
+   * Returns the role and the description of a task in their shown form; `undefined` for a task that
+   * has not begun and is not in the plan.
+   */
   named(
     taskId: string,
   ): { readonly agentRole: string; readonly taskDescription: string } | undefined {
@@ -133,7 +142,7 @@ export class RunLog {
     );
   }
 
-  /** The task of an entry; `undefined` for one that belongs to no task. */
+  /** Returns the task of an entry; `undefined` for an entry without a task. */
   taskOf(n: number): string | undefined {
     return (this.#events[n] as { readonly taskId?: string } | undefined)?.taskId; // of most types
   }
@@ -143,7 +152,7 @@ export class RunLog {
     return this.#events.flatMap((_, n) => (this.taskOf(n) === taskId ? [n] : []));
   }
 
-  /** The tasks from one place up to another with their bars, in the order of the snapshot's tasks. */
+  /** Returns the tasks in a range with their bars, in the order of the tasks of the snapshot. */
   bars(
     from: number,
     to: number,
@@ -154,8 +163,8 @@ export class RunLog {
   }
 
   /**
-   * The piece of a task's answer that a reader has not had yet, as an entry of type `token`. It has the number of the last entry: pieces of answers are no
-   * entries. `undefined` where there is none.
+   * Returns the part of the answer of a task that a reader lacks, as an entry of type `token`, or
+   * `undefined`. It has the number of the last entry, because parts of answers are no entries.
    */
   answerAfter(
     taskId: string,
@@ -212,7 +221,7 @@ export class RunLog {
     if (this.#events.length - this.#trimmed > this.#o.maxEntries) this.trim(this.#trimmed + 1);
   }
 
-  /** Gives up the texts of the entries before a number. */
+  /** Removes the texts of the entries before a number. */
   trim(before: number): void {
     for (; this.#trimmed < Math.min(before, this.#events.length); this.#trimmed++) {
       const event = this.#events[this.#trimmed];

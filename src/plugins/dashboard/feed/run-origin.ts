@@ -1,10 +1,10 @@
 import type { RunSummary } from "../../../contracts/run-store.js";
 
-/** The process that a run comes from, where it is another one. Changes with its connection. */
+/** The process of a run, if it is another one. It changes with its connection. */
 export interface RunOrigin {
   readonly process: string;
   isAway: boolean;
-  /** Away for so long that its runs count as interrupted. */
+  /** Whether it has been disconnected for so long that its runs count as interrupted. */
   isLost: boolean;
 }
 

@@ -10,37 +10,42 @@ export interface StoreWriterOptions {
   readonly feed: RunFeed;
   readonly store: RunStore;
   readonly clock: Pick<Clock, "now">;
-  /** How long entries wait for others, in milliseconds. Default 250. */
+  /** Delay of a write in milliseconds, to collect entries. Default 250. */
   readonly delayMs?: number | undefined;
-  /** How long a store that failed is left alone at first, in milliseconds; twice as long after each failure, up to 30 times. Default 1,000. */
+  /**
+   * The first pause after a failure of the store in milliseconds. Each further failure doubles it,
+   * up to 30 times. Default 1,000.
+   */
   readonly retryMs?: number | undefined;
-  /** Entries that wait before texts are dropped. Default 20,000. */
+  /** Number of waiting entries above which texts are dropped. Default 20,000. */
   readonly maxWaiting?: number | undefined;
-  /** How long `flush` waits for the store, in milliseconds. Default 2,000. */
+  /** Time limit of `flush` in milliseconds. Default 2,000. */
   readonly flushMs?: number | undefined;
-  /** How long `close` waits for the store, in milliseconds. Default 10,000. */
+  /** Time limit of `close` in milliseconds. Default 10,000. */
   readonly closeMs?: number | undefined;
 }
 
-/** A run that the store did not take. */
+/** A run whose write failed. */
 interface FailedWrite {
   readonly log: RunLog;
   readonly error: unknown;
 }
 
-/** Entries that are written at once. */
+/** Number of entries in one write. */
 const BATCH = 200;
 const WARN_EVERY_MS = 60_000;
-/** A store that fails for as many runs in a row is left alone for a while. */
+/** Number of consecutive failed runs after which writes to the store pause. */
 const MAX_FAILED_RUNS = 3;
 
 /**
- * Writes the runs of a feed to a store, in batches. A run never waits for it. Where the store fails, its run is warned, once a minute, and what waits is
- * written later: beyond `maxWaiting` entries without their texts, and beyond five times as many the runs that ended first are not written at all.
+ * Writes the runs of a feed to a store, in batches. Runs do not wait for it. If the store fails,
+ * the run is warned once a minute, and waiting entries are written later. Beyond `maxWaiting`
+ * entries they lose their texts. Beyond five times as many, the runs that ended first are not
+ * written.
  */
 export class StoreWriter {
   readonly #o: StoreWriterOptions;
-  /** The number of the last entry that was written, of each run that is not written wholly. */
+  /** The number of the last written entry of each run that is not completely written. */
   readonly #open = new Map<RunLog, number>();
   readonly #written = new WeakMap<RunLog, number>();
   readonly #stop: () => void;
@@ -65,14 +70,19 @@ export class StoreWriter {
     return this.#waiting;
   }
 
-  /** Writes what waits now, and waits for that no longer than `flushMs`. Does nothing while a store that failed is left alone. */
+  /**
+   * Writes the waiting entries, for at most `flushMs`. Does nothing during a pause after a failure.
+   */
   async flush(): Promise<void> {
     if (this.#failures === 0 && this.#open.size > 0) this.#begin();
     if (this.#work !== undefined)
       await firstEnding(this.#work, { timeoutMs: this.#o.flushMs ?? 2_000 });
   }
 
-  /** Writes no more of a run, and waits for what is being written. Returns false if that takes longer than `closeMs`. */
+  /**
+   * Stops writing a run, and waits for its current write. Returns false if that takes longer than
+   * `closeMs`.
+   */
   async forget(log: RunLog): Promise<boolean> {
     this.#forget(log);
     const { closeMs = 10_000 } = this.#o;
@@ -81,8 +91,8 @@ export class StoreWriter {
   }
 
   /**
-   * Writes what waits, once more where the store failed before, and ends. What cannot be written within `closeMs` is lost; a store that does not answer
-   * causes a process warning.
+   * Writes the waiting entries, retries failed ones once, and stops. Entries that can't be written
+   * within `closeMs` are lost; a store that does not respond causes a process warning.
    */
   async close(): Promise<void> {
     const { closeMs = 10_000 } = this.#o;
@@ -112,7 +122,7 @@ export class StoreWriter {
     else this.#timer ??= setTimeout(() => this.#begin(), this.#o.delayMs ?? 250);
   }
 
-  /** A run that is only kept for the store has no texts any more where too much waits. */
+  /** A run that is kept only for the store loses its texts when too many entries wait. */
   #trim(log: RunLog): void {
     if (this.#open.has(log) && this.#waiting > this.#maxWaiting) log.trim(log.n + 1);
   }
@@ -125,7 +135,7 @@ export class StoreWriter {
     }
   }
 
-  /** Writes no more of a run. */
+  /** Stops writing a run. */
   #forget(log: RunLog): void {
     const written = this.#open.get(log);
     if (written === undefined) return;
@@ -149,7 +159,10 @@ export class StoreWriter {
       });
   }
 
-  /** Returns the first failure. A run that the store refuses goes behind the others and does not hold them up. */
+  /**
+   * Writes all runs. Returns the first failure. A run that the store refuses is written after the
+   * others and does not delay them.
+   */
   async #writeAll(): Promise<FailedWrite | undefined> {
     const failed: FailedWrite[] = [];
     for (const log of [...this.#open.keys()]) {
@@ -194,7 +207,7 @@ export class StoreWriter {
       this.#timer = undefined;
       this.#begin();
     }, wait);
-    this.#timer.unref(); // a store that is gone keeps no program alive
+    this.#timer.unref(); // a failed store does not keep the process alive
     this.#warn(failed);
   }
 

@@ -34,7 +34,7 @@ export class BoardProcesses {
     });
   }
 
-  /** The process of an id; `undefined` for one of this process. */
+  /** Returns the process of an id; `undefined` for an id of this process. */
   of(wholeId: string): FoundProcess | undefined {
     const slash = wholeId.indexOf("/");
     const process = this.#byName.get(wholeId.slice(0, Math.max(0, slash)));
@@ -52,8 +52,8 @@ export class BoardProcesses {
   }
 
   /**
-   * Takes in a process that reports. Returns it, or why it is refused: its version, its name, or a
-   * name that another principal or another running process has.
+   * Adds a process that reports. Returns it, or the reason of its refusal: its version, its name,
+   * or a name that another principal or another running process has.
    */
   join(message: Fields, principal: Principal, link: ProcessLink): BoardProcess | string {
     const name = asText(message["process"]);
@@ -77,7 +77,9 @@ export class BoardProcesses {
     return process;
   }
 
-  /** Asks the process of a run to stream the text of these tasks. Call what it returns to end that. */
+  /**
+   * Asks the process of a run to stream the text of these tasks. Returns a function that ends this.
+   */
   watch(log: RunLog, tasks: readonly string[]): () => void {
     const all = this.#watches.get(log) ?? new Set();
     const own = [...tasks];

@@ -9,16 +9,16 @@ import { BODY_LIMITS } from "../server/limits.js";
 import { withWholeIds } from "./board-process.js";
 import { processAnswer, askingPerson, onceOnBoard } from "./process-answers.js";
 
-/** What is asked of a process. */
+/** A request to a process. */
 interface PassedOffer {
   readonly found: FoundProcess;
   /** The path in the process. */
   readonly path: string;
-  /** What people see of its answer. */
+  /** The part of its answer that users see. */
   readonly shown?: (body: Fields) => unknown;
 }
 
-/** Finds what is asked of which process; `undefined` for something of this process. */
+/** Returns the request and its process; `undefined` for a request to this process. */
 type OfferRule = (board: Board, asked: BoardExchange) => PassedOffer | undefined;
 
 const RULES: Readonly<Record<string, OfferRule>> = {
@@ -49,8 +49,8 @@ const RULES: Readonly<Record<string, OfferRule>> = {
 };
 
 /**
- * A route of ensembles, conversations and panels that asks the process which has them, where that
- * is another one: by the name `{process}/{name}`, and panels by the run.
+ * A route of ensembles, conversations and panels that asks another process: ensembles by the name
+ * `{process}/{name}`, panels by the run.
  */
 export function passedOffer(board: Board, route: HttpRoute): HttpRoute {
   const { method, path, role } = route;
@@ -67,7 +67,7 @@ export function passedOffer(board: Board, route: HttpRoute): HttpRoute {
   });
 }
 
-/** What the name in the path is of, with the rest of the path. */
+/** Returns the request for the name in the path, with the rest of the path. */
 function namedOffer(
   { processes }: Board,
   { parameters, request }: BoardExchange,
@@ -112,7 +112,7 @@ async function answerOffer(
   return boardJson(JSON.stringify(view), request);
 }
 
-/** Starts a run in the process of the ensemble, and answers when the run is on the board. */
+/** Starts a run in the process of the ensemble. Returns when the run is on the board. */
 async function startInProcess(
   board: Board,
   asked: BoardExchange,

@@ -17,7 +17,7 @@ import { withWholeIds } from "./board-process.js";
 import { passedOffer } from "./passed-offers.js";
 import { processAnswer, askingPerson, onceOnBoard } from "./process-answers.js";
 
-/** What only the process of a run can do with it. */
+/** Actions that only the process of a run can execute. */
 const OF_PROCESS: ReadonlySet<string> = new Set([
   "cancel",
   "again",
@@ -27,7 +27,7 @@ const OF_PROCESS: ReadonlySet<string> = new Set([
   "settle",
 ]);
 
-/** A route that asks the process of the run, or of what a process offers, where that is another one. */
+/** A route that passes requests about runs and offers of another process to that process. */
 export function passedOn(board: Board, route: HttpRoute): HttpRoute {
   return passedOffer(board, passedRun(board, route));
 }
@@ -72,21 +72,24 @@ async function answerFromProcess(
   if (status < 300)
     board.audit.add({
       user: principal.name,
-      action: verb as AuditAction, // the verbs of runs are names of actions
+      action: verb as AuditAction, // the actions of runs are verbs
       subject: parameters["runId"] ?? "",
     });
   if (status === 202 && verb === "again") await onceOnBoard(board, asText(answer["runId"]));
   return Response.json(answer, { status });
 }
 
-/** The ids in a request, as the process has them. */
+/** Replaces the ids in a request by those of the process. */
 function withOwnIds(body: Fields, prefix: string): Fields {
   const { answersFrom } = body;
   const isOfProcess = typeof answersFrom === "string" && answersFrom.startsWith(prefix);
   return isOfProcess ? { ...body, answersFrom: answersFrom.slice(prefix.length) } : body;
 }
 
-/** What can be done with a run on the board, and in its process while that is connected. */
+/**
+ * Returns the possible actions for a run on the board, and those of its process while it is
+ * connected.
+ */
 async function answerProcessActions(
   board: Board,
   { process, id }: FoundProcess,
@@ -116,7 +119,10 @@ async function answerProcessActions(
   return boardJson(JSON.stringify(body), asked.request);
 }
 
-/** Answers a review in its process. @throws HttpRefusal what the process refuses, and 503, 504 without an answer */
+/**
+ * Answers a review in its process. @throws HttpRefusal the refusal of the process, or 503 or 504
+ * without an answer
+ */
 export async function answerInProcess(
   { process, id }: FoundProcess,
   request: Omit<ProcessRequest, "path" | "method">,

@@ -6,21 +6,23 @@ import { firstEnding } from "../../../util/abort/timeouts.js";
 import { userOf } from "../server/board-user.js";
 import { withWholeIds } from "./board-process.js";
 
-/** How long an answer waits for the first entry of a run that a process has started. */
+/** Maximum wait of an answer for the first entry of a started run. */
 const ENTRY_MS = 2_000;
 
-/** The person for whom a process does something. */
+/** Returns the user on whose behalf a process acts. */
 export function askingPerson(principal: Principal): ProcessRequest["user"] {
   const { owner } = principal;
   return { ...userOf(principal), ...(owner !== undefined && { owner }) };
 }
 
-/** The JSON answer of a process, with its own ids. @throws HttpRefusal 502 */
+/**
+ * Parses the JSON answer of a process, which has the ids of the process. @throws HttpRefusal 502
+ */
 export function processAnswer(text: string): Fields {
   return withWholeIds(text, (id) => id);
 }
 
-/** Waits until a run that a process has started is on the board, but not long. */
+/** Waits for a limited time until a run that a process has started is on the board. */
 export async function onceOnBoard({ feed }: Pick<Board, "feed">, runId: string): Promise<void> {
   if (feed.get(runId) !== undefined) return;
   let stop = (): void => undefined;

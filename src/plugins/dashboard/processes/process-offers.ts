@@ -4,14 +4,14 @@ import type { ConversationInfo } from "../protocol/thread-bodies.js";
 import { asCount, asFields, asList, asText, type Fields } from "../../../util/objects.js";
 import { isRegisteredName } from "../control/registrations.js";
 
-/** What people may start and read in another process, under the names of the board. */
+/** The offers of another process, under the names of the board. */
 export type ProcessOffers = Omit<OffersFrame, "type">;
 
 export const NO_OFFERS: ProcessOffers = Object.freeze({ ensembles: [], conversations: [] });
 
 const MAX_OFFERS = 200;
 
-/** What a process offers. What has no name, or fields of other types, is left out. */
+/** Returns the offers of a process. Omits items without a name or with fields of other types. */
 export function offersIn(message: Fields, process: string): ProcessOffers {
   const named = (list: unknown): readonly Fields[] =>
     asList(list)

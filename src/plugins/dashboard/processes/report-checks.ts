@@ -30,7 +30,7 @@ export function isId(id: unknown): id is string {
   );
 }
 
-/** Whether data of another process have what every entry has. */
+/** Whether data of another process have the fields of every entry. */
 export function isEntry(value: unknown): value is LogEntry {
   return (
     isObject(value) &&
@@ -41,7 +41,7 @@ export function isEntry(value: unknown): value is LogEntry {
   );
 }
 
-/** The waiting reviews of a process under the ids of the board. What is no review is left out. */
+/** Returns the waiting reviews of a process under the ids of the board. Omits invalid items. */
 export function reviewsIn(value: unknown, wholeId: (id: string) => string): StoredReview[] {
   return asList(value)
     .slice(0, MAX_REVIEWS)
@@ -63,7 +63,7 @@ function isReview(review: Fields): boolean {
   );
 }
 
-/** The answered reviews of a process, as `reviewsIn`. */
+/** Returns the answered reviews of a process, like `reviewsIn`. */
 export function answeredIn(value: unknown, wholeId: (id: string) => string): AnsweredReview[] {
   const names = ["reviewId", "runId", "taskId", "decision", "at"] as const;
   return asList(value)

@@ -1,8 +1,11 @@
-/** The values of one field: all of them, or those that are not the usual one with their places. */
+/**
+ * The values of one field: all of them, or the most frequent value and the exceptions with their
+ * positions.
+ */
 export type Column =
   readonly unknown[] | { readonly at: readonly number[]; readonly of: readonly unknown[] };
 
-/** The shorter form of a column; `undefined` where all values are the usual one. */
+/** Returns the shorter form of a column; `undefined` if all values are the most frequent one. */
 export function toColumn(values: readonly unknown[], usual: unknown): Column | undefined {
   const at: number[] = [];
   values.forEach((value, i) => {
@@ -14,7 +17,7 @@ export function toColumn(values: readonly unknown[], usual: unknown): Column | u
     : { at, of: at.map((i) => values[i]) };
 }
 
-/** Reads the value of a place. */
+/** Returns the value at a position. */
 export function fromColumn(column: Column | undefined, usual: unknown): (i: number) => unknown {
   if (column === undefined) return () => usual;
   if (isDense(column)) return (i) => column[i];

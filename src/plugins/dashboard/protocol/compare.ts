@@ -3,7 +3,7 @@ import type { RunView, TaskState } from "./state-types.js";
 import { JsonObject } from "./json-object.js";
 import { addedCost } from "./run-data.js";
 
-/** A run as it is compared: its state, and the full entries of its log. */
+/** A run to be compared: its state, and the full entries of its log. */
 export interface RunToCompare {
   readonly view: Pick<RunView, "summary" | "tasks">;
   readonly entries: readonly LogEntry[];
@@ -46,31 +46,34 @@ export interface ComparedTask extends ComparedFigures {
   readonly toolCalls: readonly ComparedToolCall[];
 }
 
-/** What differs between the two sides of a task. */
+/** A difference between the two sides of a task. */
 export type TaskChange =
   "state" | "output" | "prompt" | "error" | "toolCalls" | "model" | "role" | "description";
 
 /** A task of both runs, or of one. */
 export interface TaskComparison {
   readonly kind: "same" | "changed" | "added" | "removed";
-  /** Missing for an added task. */
+  /** Absent for an added task. */
   readonly a?: ComparedTask | undefined;
-  /** Missing for a removed task. */
+  /** Absent for a removed task. */
   readonly b?: ComparedTask | undefined;
   /** Empty unless `kind` is `changed`. */
   readonly changes: readonly TaskChange[];
-  /** `b` less `a`. Missing unless the task is in both runs; a figure is missing if a side lacks it. */
+  /**
+   * `b` minus `a`. Absent unless the task is in both runs. A figure is absent if it is missing on a
+   * side.
+   */
   readonly delta?: Partial<ComparedFigures> | undefined;
 }
 
 export interface RunComparison {
   readonly a: RunSummary;
   readonly b: RunSummary;
-  /** `b` less `a`. `cost` is missing where the currencies differ. */
+  /** `b` minus `a`. `cost` is absent if the currencies differ. */
   readonly delta: Partial<ComparedFigures>;
   /** Number of tasks by the kind of their comparison. */
   readonly counts: Readonly<Record<TaskComparison["kind"], number>>;
-  /** In the order of `a`; added tasks stand behind the task that is before them in `b`. */
+  /** In the order of `a`. An added task follows its predecessor in `b`. */
   readonly tasks: readonly TaskComparison[];
 }
 
@@ -82,7 +85,10 @@ interface ComparedTexts {
   toolCalls: ComparedToolCall[];
 }
 
-/** Compares two runs task by task. Tasks belong together by name, then by description and role, then by place. */
+/**
+ * Compares two runs task by task. Pairs tasks by name, then by description and role, then by
+ * position.
+ */
 export function compareRuns(a: RunToCompare, b: RunToCompare): RunComparison {
   const [left, right] = [comparedTasks(a), comparedTasks(b)];
   const partners = partnersOf(left, right);
@@ -161,10 +167,12 @@ function takeText(task: ComparedTexts, entry: JsonObject): void {
   }
 }
 
-/** Ids that a run gives by counting: tasks with the same one need not be the same task. */
+/** Ids with a counter: tasks with the same counter may be different tasks. */
 const COUNTED_ID = /^task-\d+(?:\.\d+)*$/;
 
-/** The partner of each task of `left` that has one. Each rule takes tasks in their order. */
+/**
+ * Returns the partner of each task of `left` that has one. Each rule processes the tasks in order.
+ */
 function partnersOf(
   left: readonly ComparedTask[],
   right: readonly ComparedTask[],

@@ -23,7 +23,7 @@ export interface StartableEnsemble {
   readonly inputs: JsonSchema;
   /** Values that the ensemble fills in itself; a start may replace them. */
   readonly filled: Inputs;
-  /** Where answers of a replay may come from. Empty: its runs can't be replayed. */
+  /** Possible sources of answers for a replay. Empty: its runs can't be replayed. */
   readonly answers: readonly ("trace" | "recording")[];
 }
 
@@ -53,14 +53,14 @@ export interface StartRunBody {
 
 /** `POST /api/runs/{id}/again`. */
 export interface RunAgainBody {
-  /** Default: those of the run. Given ones replace all of them. */
+  /** Default: the inputs of the run. Given inputs replace all of them. */
   readonly inputs?: Inputs | undefined;
   /**
    * `models` (default): a new run. `recording`: answers come from the recording of the ensemble.
    * Anything else is the id of a run with a trace of captureMode FULL, whose answers are repeated.
    */
   readonly answersFrom?: string | undefined;
-  /** What a replay does with a request that was not recorded. Default `fail`. */
+  /** Behaviour of a replay for a request that was not recorded. Default `fail`. */
   readonly onMiss?: "fail" | "live" | undefined;
 }
 
@@ -74,7 +74,10 @@ export interface RunAcceptedBody {
   readonly workflow?: string | undefined;
 }
 
-/** Field of a refusal 422 `INPUTS_INVALID`: what is wrong, by the path of the input; empty path for all. */
+/**
+ * Field of a refusal 422 `INPUTS_INVALID`: the problems by the path of the input. An empty path
+ * means all inputs.
+ */
 export type InputProblems = Readonly<Record<string, string>>;
 
 /** `POST /api/runs/{id}/resume`: 202 with `{ runId, status: "ACCEPTED" }`. */
@@ -87,7 +90,7 @@ export interface RunResumedBody {
 export interface ForkRunBody {
   /** The id of the new run. Default: a generated one. */
   readonly runId?: string | undefined;
-  /** The task whose work, and all later work, is left out. Default: nothing is. */
+  /** The first task that is repeated: its work and all later work is left out. Default: none. */
   readonly from?: string | undefined;
 }
 export interface RunForkedBody {
@@ -98,7 +101,7 @@ export interface RunForkedBody {
 /** `POST /api/runs/{id}/settle`: 200 with `{ runId, key, status: "SETTLED" }`. */
 export interface SettleCallBody {
   readonly key: string;
-  /** What the tool returned. Exactly one of `result` and `again`. */
+  /** The return value of the tool. Exactly one of `result` and `again`. */
   readonly result?: string | undefined;
   /** The call is repeated when the run is resumed. */
   readonly again?: true | undefined;
@@ -133,11 +136,11 @@ export interface ServiceInfo {
   readonly instance: string;
   readonly state: ServiceState;
   readonly url?: string | undefined;
-  /** Where its requests are kept. */
+  /** The kind of storage of its requests. */
   readonly backend: string;
   /** Requests in execution in this process. */
   readonly running: number;
-  /** Absent where the storage does not answer; `problem` has the reason. */
+  /** Absent if the storage does not respond; `problem` has the reason. */
   readonly depth?: QueueDepth | undefined;
   readonly problem?: string | undefined;
   readonly shared: readonly {

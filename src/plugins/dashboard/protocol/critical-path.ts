@@ -2,8 +2,9 @@ import type { RunData, BoardTask } from "./run-data.js";
 import { loopOf } from "./run-plan.js";
 
 /**
- * Marks the chain of tasks that the run took its time for: from the task that ended last back to the one among those it waited for that ended last, and so
- * on. Tasks of loops and delegated tasks are parts of others. A run of a state machine has no such chain, and keeps what the plan has.
+ * Marks the chain of tasks that determines the duration of the run. It starts at the task that
+ * ended last; each next one is the dependency that ended last. Tasks of loops and delegated tasks
+ * are parts of others. A run of a state machine has no such chain and keeps the marks of the plan.
  */
 export function markCriticalPath(d: RunData): void {
   if (d.plan?.graphEdges !== undefined) return;
@@ -31,7 +32,7 @@ function endedTasks(d: RunData, ids: readonly string[]): readonly BoardTask[] {
   return ids.flatMap((id) => d.tasks.get(id) ?? []).filter(({ endMs }) => endMs !== undefined);
 }
 
-/** The one that ended last; of equals the first. */
+/** Returns the task that ended last; the first one of equals. */
 function endedLast(tasks: readonly BoardTask[]): BoardTask | undefined {
   let last: BoardTask | undefined;
   for (const t of tasks) if ((t.endMs ?? -1) > (last?.endMs ?? -1)) last = t;

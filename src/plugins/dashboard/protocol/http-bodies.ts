@@ -16,13 +16,13 @@ export interface ErrorBody {
 export interface BoardStatus {
   readonly protocol: number;
   readonly epoch: string;
-  /** Open sockets. */
+  /** Number of open sockets. */
   readonly clients: number;
-  /** Runs in memory. */
+  /** Number of runs in memory. */
   readonly runs: number;
 }
 
-/** `GET /api/status`. `board`: the same in the place where a service has it. */
+/** `GET /api/status`. `board`: the same data, where a service has them. */
 export interface StatusBody extends BoardStatus {
   readonly status: "UP" | "DRAINING";
   readonly user: BoardUser;
@@ -32,11 +32,11 @@ export interface StatusBody extends BoardStatus {
 /** `GET /api/runs`. In `runs`, `baseline: true` marks the baseline of an ensemble. */
 export interface RunListBody {
   readonly runs: readonly RunSummary[];
-  /** All that fit the query. */
+  /** Number of runs that match the query. */
   readonly total: number;
   /** The `before` of the next page. */
   readonly next?: string | undefined;
-  /** Of all runs that fit the query. */
+  /** Sums over all runs that match the query. */
   readonly sums?: RunSums | undefined;
 }
 
@@ -88,13 +88,13 @@ export type CompareBody = RunComparison;
 
 /** `GET /api/runs/{id}/baseline`: the run compared with the baseline of its ensemble. */
 export interface RunBaselineBody {
-  /** Absent where the ensemble has no baseline. */
+  /** Absent if the ensemble has no baseline. */
   readonly baseline?: RunSummary | undefined;
-  /** Number of tasks by what became of them since the baseline. Absent for the baseline itself. */
+  /** Number of tasks by their change since the baseline. Absent for the baseline itself. */
   readonly counts?: RunComparison["counts"] | undefined;
 }
 
-/** The kind of text in which a search found something. */
+/** The kind of text in which a search matched. */
 export type SearchPlace =
   | "task"
   | "system-prompt"
@@ -107,7 +107,7 @@ export type SearchPlace =
   | "review"
   | "error";
 
-/** A place where a text was found. */
+/** A match of a search. */
 export interface SearchHit {
   readonly runId: string;
   /** Absent for an entry that belongs to no task. */
@@ -115,9 +115,9 @@ export interface SearchHit {
   /** The number of the entry. */
   readonly n: number;
   readonly where: SearchPlace;
-  /** The text around the place, on one line. */
+  /** The text around the match, on one line. */
   readonly excerpt: string;
-  /** The place in `excerpt`: characters from `from` up to, but not including, `to`. */
+  /** The position in `excerpt`: characters from `from` up to, but not including, `to`. */
   readonly from: number;
   readonly to: number;
 }
@@ -126,18 +126,18 @@ export interface SearchHit {
 export interface SearchBody {
   /** At most 200, in the order of the log. One per text. */
   readonly hits: readonly SearchHit[];
-  /** Whether there are more. */
+  /** Whether there are more matches. */
   readonly more: boolean;
 }
 
 /** The forms of `GET /api/runs/{id}/export?as=`. */
 export type ExportForm = "log" | "csv" | "mermaid" | "markdown";
 
-/** What a person may do with a run as it is now. */
+/** An action that a user may take on a run in its current state. */
 export type RunAction =
   "cancel" | "again" | "replay" | "resume" | "fork" | "settle" | "baseline" | "remove" | "export";
 
-/** A tool call of a durable run of which nobody can tell whether it took place. */
+/** A tool call of a durable run that may or may not have taken place. */
 export interface DoubtfulCall {
   /** Identifies the call in `POST /api/runs/{id}/settle`. */
   readonly key: string;
@@ -151,9 +151,12 @@ export interface DoubtfulCall {
 /** `GET /api/runs/{id}/actions`. */
 export interface RunActionsBody {
   readonly runId: string;
-  /** Those for which the role of the person and the state of the run suffice. */
+  /** The actions that the role of the user and the state of the run permit. */
   readonly actions: readonly RunAction[];
-  /** Where answers of a replay may come from: this run's trace, or the recording of its ensemble. */
+  /**
+   * Possible sources of answers for a replay: the trace of this run, or the recording of its
+   * ensemble.
+   */
   readonly answers: readonly ("trace" | "recording")[];
   /** The state of a run that a journal keeps. */
   readonly kept?:

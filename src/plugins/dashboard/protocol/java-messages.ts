@@ -1,6 +1,6 @@
 import type { LogEntry } from "../../../contracts/run-store.js";
 
-/** A message as the viewer of the Java version reads it. */
+/** A message in the format of the viewer of the Java version. */
 export type JavaMessage = Readonly<Record<string, unknown>> & { readonly type: string };
 
 /** The fields of each message except `type`, with their names in entries. */
@@ -29,16 +29,18 @@ const FIELDS: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries(MESSAGES).map(([type, names]) => [type, names.split(" ")]),
 );
 
-/** Messages that belong to the delegation, not to the task that it makes. */
+/** Messages that belong to the delegation, not to the task that it creates. */
 const OF_ANY_TASK = /^(?:delegation_|file_|review_)/;
-/** Messages that who comes late does not get with the others. */
+/** Messages that late clients do not get with the others. */
 const NOT_KEPT = /^(?:llm_iteration_|review_)/;
 const MAX_CONTEXT = 8_000;
 const MAX_MESSAGES = 20;
 
 /**
- * The message for a full entry of a run; `undefined` for an entry that the viewer has no message for. Delegated tasks have no message: the viewer draws them
- * from the delegations. Each answer to a review, also one from another reader, is sent as a time-out, since that closes the viewer's dialog.
+ * Returns the message for a full entry of a run; `undefined` for an entry without a message in the
+ * viewer. Delegated tasks have no message: the viewer draws them from the delegations. Each answer
+ * to a review, also from another client, is sent as a time-out, because that closes the dialog of
+ * the viewer.
  */
 export function javaMessage(entry: LogEntry): JavaMessage | undefined {
   const { type } = entry;
@@ -95,7 +97,7 @@ function lastMessages(messages: unknown): readonly object[] {
   });
 }
 
-/** The texts of a message of several parts; pictures and files are named by their kind. */
+/** Returns the texts of a message with several parts. Images and files are named by their kind. */
 function textOfParts(parts: unknown): string {
   if (!Array.isArray(parts)) return "";
   return parts
@@ -105,7 +107,7 @@ function textOfParts(parts: unknown): string {
     .join("\n");
 }
 
-/** A piece of a streamed answer. `task`: the fields of the task's other messages. */
+/** Returns a piece of a streamed answer. `task`: the fields of the other messages of the task. */
 export function javaToken(
   piece: LogEntry,
   task: { readonly agentRole: string; readonly taskDescription: string },
@@ -147,7 +149,7 @@ interface Iteration {
   completed?: JavaMessage | undefined;
 }
 
-/** The last five model calls of each task of a run, for who comes late. */
+/** The last five model calls of each task of a run, for late clients. */
 export class JavaIterations {
   readonly #byTask = new Map<string, Iteration[]>();
 

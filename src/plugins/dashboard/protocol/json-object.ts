@@ -1,8 +1,8 @@
-/** An object of a JSON document. A missing field, and one of another kind, has a default. */
+/** An object of a JSON document. A field that is missing or has another type returns a default. */
 export class JsonObject {
   readonly #fields: Readonly<Record<string, unknown>>;
 
-  /** `value` may be anything; anything but an object has no fields. */
+  /** `value` may be anything; a value that is not an object has no fields. */
   constructor(value: unknown) {
     const isFields = typeof value === "object" && value !== null && !Array.isArray(value);
     this.#fields = isFields ? (value as Readonly<Record<string, unknown>>) : {}; // checked above

@@ -2,20 +2,20 @@ import type { PrincipalRole } from "../../../contracts/http-route.js";
 import type { ReviewDecision, StoredReview } from "../../../contracts/review.js";
 import type { LogEntry, RunSummary } from "../../../contracts/run-store.js";
 
-/** The version of the protocol. Fields and types that one side does not know are ignored. */
+/** The version of the protocol. Both sides ignore unknown fields and types. */
 export const PROTOCOL = 1;
 /** The WebSocket subprotocol of {@link PROTOCOL}. */
 export const SUBPROTOCOL = "agentensemble.v1";
 
-/** The person behind a connection. */
+/** The user of a connection. */
 export interface BoardUser {
   readonly name: string;
   readonly role: PrincipalRole;
-  /** Roles whose reviews the person may answer; `"*"` stands for all. Default: none. */
+  /** Roles whose reviews the user may answer; `"*"` stands for all. Default: none. */
   readonly reviewRoles?: readonly string[] | undefined;
 }
 
-/** A review that has an answer, or whose time is up. */
+/** A review that has an answer, or whose time has expired. */
 export interface AnsweredReview {
   readonly reviewId: string;
   readonly runId: string;
@@ -28,7 +28,10 @@ export interface AnsweredReview {
   readonly at: string;
 }
 
-/** Server: the first frame. `epoch` names this start of the server; numbers of entries count only together with it. */
+/**
+ * Server: the first frame. `epoch` identifies this start of the server; entry numbers are valid
+ * only together with it.
+ */
 export interface HelloFrame {
   readonly type: "hello";
   readonly protocol: typeof PROTOCOL;
@@ -45,7 +48,7 @@ export interface HelloFrame {
   readonly services: number;
 }
 
-/** Server: entries of a run behind the last ones sent, without a gap, up to and including number `to`. */
+/** Server: the next entries of a run, without a gap, up to and including number `to`. */
 export interface EventsFrame {
   readonly type: "events";
   readonly runId: string;
@@ -54,14 +57,17 @@ export interface EventsFrame {
   readonly events: readonly LogEntry[];
 }
 
-/** Server: the entries asked for are not there; fetch `/api/runs/{id}` and subscribe behind the `n` of its snapshot. */
+/**
+ * Server: the requested entries are not available; fetch `/api/runs/{id}` and subscribe after the
+ * `n` of its snapshot.
+ */
 export interface ResyncFrame {
   readonly type: "resync";
   readonly runId: string;
   readonly n: number;
 }
 
-/** Server: summaries that changed, and runs that are gone. */
+/** Server: changed summaries, and removed runs. */
 export interface RunsFrame {
   readonly type: "runs";
   readonly upsert: readonly RunSummary[];
@@ -71,20 +77,20 @@ export interface RunsFrame {
   readonly services: number;
 }
 
-/** Server: all reviews that wait, and the last that were answered; after each change. */
+/** Server: all waiting reviews, and the last answered ones; sent after each change. */
 export interface ReviewsFrame {
   readonly type: "reviews";
   readonly pending: readonly StoredReview[];
   readonly answered: readonly AnsweredReview[];
 }
 
-/** Server: what became of an answer. `by`: who was first. */
+/** Server: the result of an answer. `by`: the user who answered first. */
 export interface ReviewAckFrame {
   readonly type: "review_ack";
   readonly reviewId: string;
   readonly status: "APPLIED" | "RESOLVED" | "EXPIRED" | "NOT_FOUND" | "FORBIDDEN" | "INVALID";
   readonly by?: string | undefined;
-  /** Of INVALID: what is wrong with the edit. */
+  /** Of INVALID: the problem of the edit. */
   readonly message?: string | undefined;
 }
 
@@ -100,9 +106,9 @@ export type ServerFrame =
   | { readonly type: "closing"; readonly reason: string };
 
 export type ClientFrame =
-  /** The first frame where access is controlled, within 5 s. */
+  /** The first frame with access control, within 5 s. */
   | { readonly type: "auth"; readonly token: string }
-  /** Entries behind number `after` (default -1), where it is of this epoch. */
+  /** Entries after number `after` (default -1), if it belongs to this epoch. */
   | {
       readonly type: "subscribe";
       readonly runId: string;

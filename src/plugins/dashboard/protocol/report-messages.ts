@@ -2,9 +2,9 @@ import type { StartableEnsemble } from "./control-bodies.js";
 import type { BoardUser, EventsFrame, PROTOCOL, ResyncFrame, ReviewsFrame } from "./messages.js";
 import type { ConversationInfo } from "./thread-bodies.js";
 
-/** A request that a process carries out for a person on the board. */
+/** A request that a process executes for a user of the board. */
 export interface ProcessRequest {
-  /** `owner`: the only one whose threads the person may see. */
+  /** `owner`: the only owner whose threads the user may see. */
   readonly user: BoardUser & { readonly owner?: string | undefined };
   readonly method: "GET" | "POST";
   /** As on a dashboard of that process, with its ids; may have a query. */
@@ -20,18 +20,21 @@ export interface ReportFrame {
   readonly protocol: typeof PROTOCOL;
   /** 1 to 64 letters, digits, `-`, `_` and `.`: the name of the process on the board. */
   readonly process: string;
-  /** Made for each start. A connection with another one does not take the place of this. */
+  /** Generated for each start. A connection with another value does not replace this one. */
   readonly instance: string;
 }
 
-/** Process: what people may start and read there. Sent after `reported`, and after each change. */
+/**
+ * Process: its teams and threads that users may start and read. Sent after `reported`, and after
+ * each change.
+ */
 export interface OffersFrame {
   readonly type: "offers";
   readonly ensembles: readonly StartableEnsemble[];
   readonly conversations: readonly ConversationInfo[];
 }
 
-/** Process: what became of a request. */
+/** Process: the result of a request. */
 export interface ReportAnswerFrame {
   readonly type: "answer";
   readonly id: number;
@@ -44,22 +47,31 @@ export interface ReportAnswerFrame {
 export interface ReportedFrame {
   readonly type: "reported";
   readonly protocol: typeof PROTOCOL;
-  /** The number of the last entry that the board has had of each run. */
+  /** The number of the last entry of each run that the board received. */
   readonly runs: Readonly<Record<string, number>>;
 }
 
-/** Frames of a process. `events` has full entries and pieces of answers, `reviews` all reviews that wait. */
+/**
+ * Frames of a process. `events` has full entries and pieces of answers, `reviews` all waiting
+ * reviews.
+ */
 export type ProcessFrame =
   ReportFrame | OffersFrame | ReportAnswerFrame | EventsFrame | ReviewsFrame;
 
-/** Frames of the board to a process. `resync`: entries behind `n` are missing on the board. `watch`: tasks whose streamed text is wanted. */
+/**
+ * Frames of the board to a process. `resync`: entries behind `n` are missing on the board. `watch`:
+ * tasks whose streamed text the board requests.
+ */
 export type BoardFrame =
   | ReportedFrame
   | ResyncFrame
   | { readonly type: "watch"; readonly runId: string; readonly tasks: readonly string[] }
   | (ProcessRequest & { readonly type: "request"; readonly id: number });
 
-/** What the board passes on to the process of a run, a review, an ensemble or a conversation. */
+/**
+ * The requests that the board passes to the process of a run, a review, an ensemble or a
+ * conversation.
+ */
 export const PASSED_ON: ReadonlySet<string> = new Set([
   "GET /api/runs/{runId}/actions",
   "GET /api/runs/{runId}/trace",

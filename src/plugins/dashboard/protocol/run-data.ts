@@ -13,20 +13,20 @@ export interface LastingBar {
 export type CostSums = Mutable<CostRow>;
 export type PhaseRecord = Mutable<PhaseState>;
 
-/** A task while its run goes on, with what the next entries need. */
+/** A task of a run in progress, with the state for the next entries. */
 export interface BoardTask extends Mutable<Omit<TaskState, "bars">> {
   bars: OpenBar[];
-  /** Whether it stands in the plan. */
+  /** Whether the plan contains it. */
   planned: boolean;
   /** Of a loop. */
   loopMax?: number | undefined;
   mapLevel?: number | undefined;
-  /** Tokens and cost of the attempt under way. */
+  /** Tokens and cost of the current attempt. */
   spentTokens: number;
   spentCost: number;
-  /** Reviews of it that wait. */
+  /** Its waiting reviews. */
   reviews: number;
-  /** Bars that last, with what ends them. Few at a time. */
+  /** Open bars with their ends. There are few at a time. */
   open: readonly LastingBar[];
 }
 
@@ -40,7 +40,7 @@ export interface PlanFacts {
   readonly mapReduceMode?: Dag["mapReduceMode"];
 }
 
-/** The fields of a summary that entries set as they are. */
+/** The fields of a summary that entries set unchanged. */
 export type RunHead = Mutable<
   Pick<
     RunSummary,
@@ -63,20 +63,23 @@ export interface RunData {
   head: RunHead;
   /** Milliseconds since 1970 of the start. */
   startedMs: number;
-  /** The last instant that was read, and its time since the start: many entries have the same. */
+  /**
+   * The last instant that was read, and its time since the start: consecutive entries often have
+   * the same instant.
+   */
   lastAt: string;
   lastMs: number;
   /** The name of the last model. */
   lastModel: { readonly provider: string; readonly modelId: string; readonly name: string };
   totals: Mutable<RunSummary["totals"]>;
   counts: Record<WorkState, number>;
-  /** Running tasks that do not wait for a task which they caused. */
+  /** Running tasks that do not wait for a task they caused. */
   atWork: number;
   plan: PlanFacts | undefined;
-  /** Counts the changes of what a diagram shows. */
+  /** Counts the changes that are visible in a diagram. */
   planVersion: number;
   tasks: Map<string, BoardTask>;
-  /** How many tasks are under way that a task caused. */
+  /** Number of tasks in progress by the task that caused them. */
   children: Map<string, number>;
   budgets: BudgetState[];
   byModel: Map<string, CostSums>;
@@ -85,16 +88,16 @@ export interface RunData {
   phases: Map<string, PhaseRecord>;
   executions: number;
   waitsFor: string | undefined;
-  /** The task of each review that waits. */
+  /** The task of each waiting review. */
   reviews: Map<string, string>;
   errors: number[];
   /** The task that failed last. */
   lastFailed: string | undefined;
-  /** From this number of tasks on no bars are kept. */
+  /** From this number of tasks on, bars are omitted. */
   readonly maxBarTasks: number;
-  /** Called with each task that changes. */
+  /** Called with each changed task. */
   readonly touched: (taskId: string) => void;
-  /** What becomes of texts when they come in, and of the inputs. */
+  /** Converts incoming texts, and the inputs. */
   readonly text: (text: string) => string;
   readonly value: (value: unknown) => unknown;
 }
@@ -123,7 +126,7 @@ export function shortValue(value: unknown, levels = 3): unknown {
 
 const COST_DIGITS = 1e12;
 
-/** A sum of costs without the noise of binary fractions. */
+/** Returns a sum of costs without rounding errors of binary fractions. */
 export function addedCost(sum: number, cost: number): number {
   return cost === 0 ? sum : Math.round((sum + cost) * COST_DIGITS) / COST_DIGITS;
 }
@@ -200,7 +203,7 @@ export function newTaskRecord(id: string, type: string, role: string): BoardTask
   };
 }
 
-/** Whether it is a task, and no sign for a loop or for the end of a graph. */
+/** Whether it is a task, and not a symbol for a loop or for the end of a graph. */
 function isCounted({ type }: Pick<TaskState, "type">): boolean {
   return type !== "loop" && type !== "graph-end";
 }
@@ -221,7 +224,7 @@ export function addTask(d: RunData, t: BoardTask): void {
   d.touched(t.id);
 }
 
-/** Moves a task to another state, and keeps the counters. */
+/** Changes the state of a task, and updates the counters. */
 export function moveTask(d: RunData, t: BoardTask, state: WorkState): void {
   d.touched(t.id);
   if (t.state === state) return;
@@ -259,14 +262,14 @@ export function recount(d: RunData): void {
   for (const t of d.tasks.values()) d.atWork += Number(isAtWork(d, t));
 }
 
-/** Adds a bar that lasts until {@link closeBar} is called with the same key. */
+/** Adds a bar that stays open until {@link closeBar} is called with the same key. */
 export function openBar(d: RunData, t: BoardTask, key: string, bar: OpenBar): void {
   if (d.tasks.size > d.maxBarTasks || t.open.some((open) => open.key === key)) return;
   t.bars.push(bar);
   t.open = t.open.length === 0 ? [{ key, bar }] : [...t.open, { key, bar }];
 }
 
-/** Ends a bar, where it lasts. */
+/** Closes a bar if it is open. */
 export function closeBar(t: BoardTask, key: string, ms: number): void {
   if (t.open.length === 0) return;
   const bar = t.open.find((open) => open.key === key)?.bar;
@@ -275,7 +278,7 @@ export function closeBar(t: BoardTask, key: string, ms: number): void {
   t.open = t.open.filter((open) => open.key !== key);
 }
 
-/** Ends all bars of a task. */
+/** Closes all bars of a task. */
 export function closeBars(t: BoardTask, ms: number): void {
   for (const { bar } of t.open) bar.endMs = Math.max(ms, bar.startMs);
   t.open = NONE;

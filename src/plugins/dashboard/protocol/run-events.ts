@@ -37,12 +37,12 @@ function ensembleStarted(d: RunData, e: LogEvent<"ensemble_started">): void {
 
 function runPlanned(d: RunData, e: LogEvent<"run_planned">): void {
   d.head.ensemble = e.ensemble?.name ?? "";
-  d.head.inputs = d.value(e.inputs ?? {}) as RunData["head"]["inputs"]; // a record stays one
+  d.head.inputs = d.value(e.inputs ?? {}) as RunData["head"]["inputs"]; // a record remains a record
   d.head.tags = e.tags ?? {};
   if (isDrawn(e.dag)) takePlan(d, e.dag);
 }
 
-/** Whether an entry brings a plan; what was read from files may be anything. */
+/** Whether an entry has a valid plan. Data from files may be anything. */
 function isDrawn(dag: Partial<Dag> | undefined): dag is Dag {
   return [dag?.tasks, dag?.edges, dag?.agents, dag?.parallelGroups, dag?.criticalPath].every(
     (list) => Array.isArray(list),
@@ -101,14 +101,14 @@ function usageRecorded(d: RunData, e: LogEvent<"usage_recorded">, ms: number): v
   d.touched(t.id);
 }
 
-/** `provider:modelId`; the text is made once for calls of the same model that follow each other. */
+/** Returns `provider:modelId`. Consecutive calls of the same model share the text. */
 function modelNameOf(d: RunData, provider: string, modelId: string): string {
   if (d.lastModel.provider !== provider || d.lastModel.modelId !== modelId)
     d.lastModel = { provider, modelId, name: `${provider}:${modelId}` };
   return d.lastModel.name;
 }
 
-/** What a usage record adds to sums. What a recording answered has cost nothing. */
+/** Returns the amounts that a usage record adds to sums. Answers from a recording cost nothing. */
 function usedBy(e: LogEvent<"usage_recorded">): Omit<CostSums, "name"> {
   const { inputTokens = -1, outputTokens = -1, cost = 0, calls = 1 } = e;
   return {
@@ -120,7 +120,10 @@ function usedBy(e: LogEvent<"usage_recorded">): Omit<CostSums, "name"> {
   };
 }
 
-/** An attempt of a call that failed is in vain at once, the others if the attempt of the task fails. */
+/**
+ * A failed attempt of a call is wasted at once. The others are wasted if the attempt of the task
+ * fails.
+ */
 function countAttempt(t: BoardTask, used: Omit<CostSums, "name">, isFailed: boolean): void {
   const tokens = used.inputTokens + used.outputTokens;
   if (isFailed) {
@@ -155,7 +158,7 @@ function addUsage(sums: Omit<CostSums, "name">, used: Omit<CostSums, "name">): v
   sums.calls += used.calls;
 }
 
-/** The options of a budget, and what they limit. */
+/** The options of a budget, and the limits that they set. */
 const LIMITS = [
   ["maxTokens", "tokens"],
   ["maxCost", "cost"],
@@ -201,7 +204,7 @@ function phaseCompleted(d: RunData, e: LogEvent<"phase_completed">, ms: number):
   phase.endMs = ms;
 }
 
-/** The loop stands still until one of its tasks begins again. */
+/** The loop pauses until one of its tasks begins again. */
 function loopIteration(d: RunData, e: LogEvent<"loop_iteration_completed">, ms: number): void {
   const loop = d.tasks.get(`$loop:${e.loopName ?? ""}`);
   if (loop === undefined) return;
@@ -242,7 +245,7 @@ type EntryHandlers = {
   readonly [K in EnsembleEvent["type"]]?: (d: RunData, e: LogEvent<K>, ms: number) => void;
 };
 
-/** What each type of entry changes. Types that are not here change nothing. */
+/** The changes that each type of entry makes. Other types change nothing. */
 const HANDLERS: EntryHandlers = {
   ensemble_started: ensembleStarted,
   run_planned: runPlanned,
@@ -285,7 +288,7 @@ const BY_TYPE: ReadonlyMap<string, (d: RunData, e: never, ms: number) => void> =
   Object.entries(HANDLERS),
 );
 
-/** Applies one entry of a run, with the time since the run's start. */
+/** Applies one entry of a run, with its time since the start of the run. */
 export function applyEntry(d: RunData, e: { readonly type: string }, ms: number): void {
-  BY_TYPE.get(e.type)?.(d, e as never, ms); // by its type it is an entry of that handler
+  BY_TYPE.get(e.type)?.(d, e as never, ms); // the type of the entry selects the handler
 }

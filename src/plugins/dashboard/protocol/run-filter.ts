@@ -3,13 +3,13 @@ import type { RunQuery, RunSummary } from "../../../contracts/run-store.js";
 /** A filter as a query, without the fields of a page. */
 export type FilterQuery = Omit<RunQuery, "before" | "limit">;
 
-/** A word of a filter that can't be used, and why. */
+/** An invalid word of a filter, and the reason. */
 export interface FilterProblem {
   readonly word: string;
   readonly message: string;
 }
 
-/** A filter that was read. Words with problems are not in the query. */
+/** A parsed filter. Words with problems are not in the query. */
 export interface ParsedRunFilter {
   readonly query: FilterQuery;
   readonly problems: readonly FilterProblem[];
@@ -37,9 +37,9 @@ const DATE = /^\d{4}-\d{2}-\d{2}$/;
 /**
  * Reads the filter of a run list: `state:failed tag:customer=acme heat pump`. Fields are `state`,
  * `ensemble`, `tag` (any number), `from` and `to` (ISO dates or instants; a date as `to` includes
- * its day, in UTC). All other words are one text, separated by single spaces. Quotation marks keep
- * spaces together, and make a word with a colon a text: `ensemble:"heat pumps" "state:failed"`.
- * A backslash in them takes the next character as it is.
+ * its day, in UTC). All other words are one text, separated by single spaces. Quotation marks
+ * preserve spaces, and make a word with a colon a text: `ensemble:"heat pumps" "state:failed"`.
+ * Within them, a backslash escapes the next character.
  */
 export function parseRunFilter(filter: string): ParsedRunFilter {
   const query: Record<string, string> = {};

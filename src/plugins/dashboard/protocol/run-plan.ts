@@ -2,7 +2,7 @@ import type { Dag, DagLink, DagTask } from "../../../contracts/dag.js";
 import type { RunData, BoardTask } from "./run-data.js";
 import { addTask, shortened, isUnderWay, newTaskRecord } from "./run-data.js";
 
-/** Takes the tasks of a plan into the state. Tasks that are known keep what the run has made of them. */
+/** Adds the tasks of a plan to the state. Known tasks keep their progress. */
 export function takePlan(d: RunData, dag: Dag): void {
   for (const node of dag.tasks) addNode(d, node, undefined);
   for (const { fromTaskId, toTaskId, kind } of dag.edges) {
@@ -47,7 +47,10 @@ function addNode(d: RunData, node: DagTask, loop: string | undefined): void {
   for (const part of node.loopBody ?? []) addNode(d, part, node.id);
 }
 
-/** The plan as a diagram, with what the run has made of it. `undefined` while it is not known. */
+/**
+ * Returns the plan as a diagram with the progress of the run; `undefined` while the plan is
+ * unknown.
+ */
 export function dagOfState(d: RunData): Dag | undefined {
   const { plan } = d;
   if (plan === undefined) return undefined;
@@ -99,7 +102,7 @@ function diagramNode(
     dependsOn: t.deps,
     parallelGroup: t.level,
     onCriticalPath: critical.has(t.id),
-    // The type came from a node of a diagram; "task" stands for none.
+    // The type is that of a diagram node; "task" means none.
     ...(t.type !== "task" && { nodeType: t.type as NonNullable<DagTask["nodeType"]> }),
     ...(t.mapLevel !== undefined && { mapReduceLevel: t.mapLevel }),
     ...(t.loopMax !== undefined && { loopMaxIterations: t.loopMax }),

@@ -14,14 +14,15 @@ import {
 import type { ShownTexts } from "./snapshot.js";
 
 export interface RunStateOptions {
-  /** Where to begin. Default: before the first entry. */
+  /** The initial state. Default: before the first entry. */
   readonly snapshot?: RunSnapshot | undefined;
   /**
-   * For a state that is fed with what must not be shown: applied to all texts of summaries and snapshots when they are made. The other parts of the view then
-   * have the texts as they came, uncut. Default: texts are cut at 160 characters when they come in.
+   * For a state with unredacted data: applied to all texts of summaries and snapshots when they are
+   * created. The other parts of the view then have the original, uncut texts. Default: texts are
+   * cut at 160 characters when they are received.
    */
   readonly shown?: ShownTexts | undefined;
-  /** Up to how many tasks bars are kept. Default 2,000. */
+  /** Maximum number of tasks with bars. Default 2,000. */
   readonly maxBarTasks?: number | undefined;
   /** Called with the id of each task that an entry changes. */
   readonly onTask?: ((taskId: string) => void) | undefined;
@@ -30,7 +31,7 @@ export interface RunStateOptions {
 /** An entry whose number is passed separately. */
 type UnnumberedEntry = Pick<LogEntry, "type" | "at">;
 
-/** A reducer that takes the events of a kernel as they are. */
+/** A reducer that accepts the events of a kernel unchanged. */
 export interface NumberedReducer extends RunReducer {
   applyAt(n: number, event: UnnumberedEntry): void;
 }
@@ -48,7 +49,10 @@ const NOT_BEGUN: RunHead = Object.freeze({
   error: undefined,
 });
 
-/** Makes the state of a run from its entries, one after the other. The server and the page use this same code, so that their states agree. */
+/**
+ * Creates the state of a run from its entries, one by one. The server and the page use the same
+ * code, so that their states agree.
+ */
 export function createRunState(o: RunStateOptions = {}): NumberedReducer {
   const d = newRunData(
     {
@@ -88,7 +92,7 @@ function timeIn(d: RunData, { at }: UnnumberedEntry): number {
   return d.lastMs;
 }
 
-/** The state as it is when it is read. */
+/** The state at the time of reading. */
 class LiveView implements RunView {
   readonly #d: RunData;
   readonly #shown: ShownTexts;

@@ -16,7 +16,7 @@ export interface SavedLine {
   readonly [field: string]: unknown;
 }
 
-/** Lines that belong before and behind the lines of an attempt of a task. */
+/** Lines before and after the lines of an attempt of a task. */
 export interface LinesAround {
   readonly before: SavedLine[];
   readonly after: SavedLine[];
@@ -25,7 +25,7 @@ export interface LinesAround {
 /** Tools whose calls are delegations. */
 const DELEGATING = new Set(["delegate", "delegateTask"]);
 
-/** The lines of all attempts of a saved trace. Lines of the same instant are in order. */
+/** Returns the lines of all attempts of a saved trace. Lines of the same instant are in order. */
 export function savedTaskLines(
   trace: SavedTrace,
   attempts: readonly SavedTask[],
@@ -41,11 +41,11 @@ class TaskLines {
   readonly #trace: SavedTrace;
   readonly #around: ReadonlyMap<SavedTask, LinesAround>;
   readonly #usage: TraceUsage;
-  /** Attempts of each task that are not written yet. */
+  /** Number of unwritten attempts of each task. */
   readonly #left = new Map<string, number>();
   /** Tasks whose last attempt was refused and is repeated. */
   readonly #repeated = new Set<string>();
-  /** Errors of each task that no attempt has yet. */
+  /** Errors of each task that are not assigned to an attempt yet. */
   readonly #errors = new Map<string, JsonObject[]>();
 
   constructor(
@@ -143,7 +143,7 @@ class TaskLines {
   }
 
   #tool(task: SavedTask, tool: SavedTool, place: object, delegations: SavedDelegation[]): void {
-    if (tool.outcome === "SKIPPED_MAX_ITERATIONS") return; // refused before it was called
+    if (tool.outcome === "SKIPPED_MAX_ITERATIONS") return; // refused before the call
     const fields = { ...place, toolName: tool.toolName, toolArguments: tool.arguments };
     this.#push(task, tool.startMs, "tool_started", fields);
     const delegation = DELEGATING.has(tool.toolName) ? delegations.shift() : undefined;
@@ -203,7 +203,7 @@ class TaskLines {
   #errorOf({ taskId, taskDescription }: SavedTask): JsonObject | undefined {
     const known = this.#errors.get(taskId)?.shift();
     if (known !== undefined) return known;
-    // Other writers' errors have no task ids.
+    // Errors of other writers have no task ids.
     const others = this.#errors.get("") ?? [];
     return others.find((error) => error.text("taskDescription") === taskDescription);
   }
@@ -239,7 +239,7 @@ function taskCompletion(task: SavedTask): object {
   };
 }
 
-/** The error of a run that was stopped, or that of the task as a run reports it. */
+/** Returns the error of a stopped run, or the error of the task as a run reports it. */
 function taskFailure(task: SavedTask, error: JsonObject | undefined): object {
   const message = error?.text("message") ?? "";
   const failedAt = instant(task.endMs);

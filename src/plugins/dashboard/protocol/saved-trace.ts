@@ -1,7 +1,8 @@
 import type { AgentSummary, Dag } from "../../../contracts/dag.js";
 import { JsonObject } from "./json-object.js";
 
-// Instants are milliseconds since 1970. What a writer left out has a default, so that traces of older versions and of the Java version can be shown.
+// Instants are milliseconds since 1970. Missing fields have defaults, so that traces of older
+// versions and of the Java version can be shown.
 
 /** A span of a saved trace, in milliseconds since 1970. */
 interface SavedSpan {
@@ -67,7 +68,7 @@ export interface SavedTask extends SavedSpan {
   readonly mapReduceLevel: number | undefined;
 }
 
-/** The trace of a run, as a file has it. */
+/** The trace of a run in a file. */
 export interface SavedTrace extends SavedSpan {
   readonly runId: string;
   readonly workflow: string;
@@ -79,7 +80,10 @@ export interface SavedTrace extends SavedSpan {
   readonly agents: readonly AgentSummary[];
   readonly tasks: readonly SavedTask[];
   readonly errors: readonly JsonObject[];
-  /** One object for each attempt of a model call, in the order of their ends. Empty in other writers' files. */
+  /**
+   * One object for each attempt of a model call, in the order of their ends. Empty in files of
+   * other writers.
+   */
   readonly ledger: readonly JsonObject[];
   readonly reviews: readonly JsonObject[];
   readonly loops: readonly JsonObject[];
@@ -93,12 +97,12 @@ export function instant(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** Delegations that are nested deeper are left out. */
+/** Delegations with a deeper nesting are omitted. */
 const DEEPEST = 100;
 
 /**
  * Reads the JSON of a trace file, schema 1.x. `dag`: the diagram of the same run, whose ids the
- * tasks get where the trace has none.
+ * tasks get if the trace has none.
  * @throws Error for any other document.
  */
 export function readSavedTrace(document: unknown, dag?: Dag): SavedTrace {
@@ -170,7 +174,7 @@ function savedSpan(object: JsonObject, missing: number): SavedSpan {
 class TaskReader {
   readonly #startMs: number;
   readonly #errors: readonly JsonObject[];
-  /** Nodes of the diagram that no task has yet, for traces without ids. */
+  /** Nodes of the diagram without a task, for traces without ids. */
   readonly #nodes: {
     readonly id: string;
     readonly description: string;

@@ -6,11 +6,13 @@ type UsageFields = Readonly<Record<string, unknown>>;
 /** The usage records of a saved trace: of each model call, and of work without a call in the trace. */
 export interface TraceUsage {
   readonly ofCall: ReadonlyMap<SavedCall, UsageFields>;
-  /** By task id; that of the empty id belongs to no task of the trace. */
+  /** By task id. The usage of the empty id belongs to no task of the trace. */
   readonly others: ReadonlyMap<string, readonly UsageFields[]>;
 }
 
-/** Joins the ledger of a trace with its model calls. Without a ledger the calls are the records. */
+/**
+ * Merges the ledger of a trace with its model calls. Without a ledger the calls are the records.
+ */
 export function savedUsage(trace: SavedTrace, tasks: readonly SavedTask[]): TraceUsage {
   return trace.ledger.length > 0 ? ledgerUsage(trace, tasks) : callUsage(trace, tasks);
 }
@@ -62,7 +64,7 @@ function callUsage({ currency }: SavedTrace, tasks: readonly SavedTask[]): Trace
   const ofCall = new Map<SavedCall, UsageFields>();
   for (const task of tasks)
     for (const call of task.calls) {
-      // Some writers know the cost of a task only: its last call gets it.
+      // Some writers store the cost of a task only; its last call gets it.
       const cost =
         isPriced || call !== task.calls.at(-1)
           ? call.cost

@@ -6,8 +6,9 @@ import { taskError } from "./task-error.js";
 import type { ShownTexts } from "./snapshot.js";
 
 /**
- * How a field of an event leaves for who looks at the run: `name` whole, `plain` whole and without a look for secrets (numbers, fixed words), `text` cut,
- * `value` with its texts cut, `error` as name, code and cut message of what failed in the task, `dag` as a diagram with cut texts.
+ * The form of a field of an event for views of the run: `name` complete, `plain` complete and not
+ * redacted (numbers, fixed words), `text` cut, `value` with its texts cut, `error` as name, code
+ * and cut message of the failure in the task, `dag` as a diagram with cut texts.
  */
 type FieldKind = "name" | "plain" | "text" | "value" | "error" | "dag";
 
@@ -109,19 +110,22 @@ const BY_TYPE: ReadonlyMap<string, readonly (readonly [string, FieldKind])[]> = 
   Object.entries(SLIM).map(([type, kinds]) => [type, Object.entries({ ...OF_TASKS, ...kinds })]),
 );
 
-/** Fields that leave without a look for secrets. */
+/** Fields that are not redacted. */
 export function isPlainField(type: string, field: string): boolean {
   return BY_TYPE.get(type)?.some(([name, kind]) => name === field && kind === "plain") === true;
 }
 
 const TASK_FIELDS = Object.entries(OF_TASKS);
 
-/** An entry without prompts, answers, arguments and results. Of types that are not known only the fields of all entries stay. */
+/**
+ * Returns an entry without prompts, answers, arguments and results. Entries of unknown types keep
+ * only the fields of all entries.
+ */
 export function slimEntry(entry: LogEntry, shown: ShownTexts): LogEntry {
   return slimNumbered(entry.n, entry, shown);
 }
 
-/** The same for an event whose number stands apart from it. Makes no copy of the event. */
+/** Does the same for an event with a separate number. Does not copy the event. */
 export function slimNumbered(
   n: number,
   event: Readonly<Record<string, unknown>> & Pick<LogEntry, "at" | "type">,
@@ -214,7 +218,7 @@ function slimDag(dag: Dag, shown: ShownTexts): Dag {
   };
 }
 
-/** Cuts texts and changes nothing else: for entries whose texts may be shown. */
+/** Cuts texts and changes nothing else: for entries without secrets. */
 export const CUT: ShownTexts = Object.freeze({
   text: shortened,
   name: (name: string) => name,

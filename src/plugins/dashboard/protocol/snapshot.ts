@@ -5,7 +5,7 @@ import type { OpenBar, PlanFacts, RunData, BoardTask } from "./run-data.js";
 import { shortened, newTaskRecord, recount } from "./run-data.js";
 import { fromColumn, toColumn, type Column } from "./columns.js";
 
-/** What texts and values become before they leave the run. */
+/** Converts texts and values before they leave the run. */
 export interface ShownTexts {
   /** Descriptions, messages. */
   text(text: string): string;
@@ -15,22 +15,22 @@ export interface ShownTexts {
   value(value: unknown): unknown;
 }
 
-/** For a state that holds nothing but what may be shown. */
+/** For a state without secrets. */
 export const AS_IT_IS: ShownTexts = Object.freeze({
   text: shortened,
   name: (name: string) => name,
   value: (value: unknown) => value,
 });
 
-/** The columns of a snapshot, by field of a task: what a field is as data, and back. */
+/** The columns of a snapshot, by field of a task: conversions to data and back. */
 type TaskColumns = Readonly<Record<string, Column | undefined>>;
 
 interface PlanData extends Omit<PlanFacts, "criticalPath"> {
-  /** Places of tasks in `ids`. */
+  /** Positions of tasks in `ids`. */
   readonly criticalPath: readonly Reference[];
 }
 
-/** The place of a task in `ids`; the id itself of a task that is not there. */
+/** The position of a task in `ids`, or its id if it is not there. */
 type Reference = number | string;
 
 /** A snapshot with its fields. */
@@ -45,13 +45,16 @@ interface SnapshotData extends RunSnapshot {
   readonly byAgent: readonly CostRow[];
   readonly phases: readonly PhaseState[];
   readonly errors: readonly number[];
-  /** Id and task of each review that waits. */
+  /** Id and task of each waiting review. */
   readonly reviews: readonly (readonly [string, string])[];
   readonly ids: readonly string[];
-  /** Roles, models, types and phases; columns have their places. */
+  /** Roles, models, types and phases; columns have their positions. */
   readonly names: readonly string[];
   readonly tasks: TaskColumns;
-  /** The bars that last: place of the task, what ends it, place among the task's bars. */
+  /**
+   * The open bars: position of the task, the key that closes the bar, index among the bars of the
+   * task.
+   */
   readonly open: readonly (readonly [number, string, number])[];
 }
 
@@ -67,7 +70,7 @@ const KINDS: readonly BarKind[] = [
   "wait-retry",
 ];
 
-/** The fields of a task that are numbers and 0 for most. */
+/** The numeric fields of a task that are usually 0. */
 const NUMBERS = [
   "level",
   "attempt",
@@ -82,13 +85,13 @@ const NUMBERS = [
   "spentTokens",
   "spentCost",
 ] as const;
-/** Numbers that are not there for some. */
+/** Numbers that some tasks lack. */
 const TIMES = ["startMs", "endMs", "loopMax", "mapLevel"] as const;
 const FLAGS = ["critical", "planned"] as const;
-/** Texts that many tasks have in common. */
+/** Texts that many tasks share. */
 const NAMES = ["role", "type", "model", "phase"] as const;
 
-/** What a list of runs shows of a state. */
+/** Returns the summary of a state for a list of runs. */
 export function writeSummary(d: RunData, shown: ShownTexts): RunSummary {
   const { head, n } = d;
   const tags = Object.entries(head.tags).map(([k, v]) => [shown.name(k), shown.name(v)] as const);
@@ -97,7 +100,7 @@ export function writeSummary(d: RunData, shown: ShownTexts): RunSummary {
     ensemble: shown.name(head.ensemble),
     state: listedState(d),
     n,
-    // JSON of a record stays one.
+    // the JSON of a record is a record
     inputs: shown.value(head.inputs) as RunSummary["inputs"],
     tags: Object.fromEntries(tags),
     counts: { ...d.counts },
@@ -110,12 +113,12 @@ export function writeSummary(d: RunData, shown: ShownTexts): RunSummary {
   };
 }
 
-/** A run waits when a person is asked and nothing else is at work. */
+/** A run waits when a person is asked and no task is in progress. */
 function listedState({ head, counts, atWork }: RunData): RunSummary["state"] {
   return head.state === "running" && counts.waiting > 0 && atWork === 0 ? "waiting" : head.state;
 }
 
-/** The state as data. */
+/** Returns the state as data. */
 export function writeSnapshot(d: RunData, shown: ShownTexts): RunSnapshot {
   const tasks = [...d.tasks.values()];
   const places = new Map(tasks.map(({ id }, i) => [id, i]));
@@ -195,7 +198,7 @@ function fieldColumns<F extends string>(
   return Object.fromEntries(fields.map((field) => [field, columnFor(field)] as const));
 }
 
-/** Kind, start and end of each bar, one behind the other. */
+/** Kind, start and end of each bar, flat. */
 function barColumn(tasks: readonly BoardTask[]): Column | undefined {
   const flat = ({ kind, startMs, endMs }: Bar): readonly unknown[] => [
     KINDS.indexOf(kind),
@@ -241,7 +244,7 @@ function planData(
   };
 }
 
-/** Fills an empty state with what a snapshot has. */
+/** Fills an empty state from a snapshot. */
 export function restoreSnapshot(d: RunData, snapshot: RunSnapshot): void {
   const s = snapshot as SnapshotData; // `v` determines its fields
   const { summary } = s;
@@ -271,7 +274,7 @@ export function restoreSnapshot(d: RunData, snapshot: RunSnapshot): void {
   }
 }
 
-/** A run that only waits for people is running; one that was suspended has ended for now. */
+/** A run that only waits for people is running; a suspended run has ended for now. */
 function waitingState({ exitReason }: RunSummary): "running" | "waiting" {
   return exitReason === undefined ? "running" : "waiting";
 }
@@ -302,7 +305,7 @@ function restoreTasks(d: RunData, s: SnapshotData, idOf: (r: Reference) => strin
   recount(d);
 }
 
-/** Sets a field of a task from its column, where it is not the usual value. */
+/** Sets a field of a task from its column, unless it has the default value. */
 function fieldReader<T>(
   s: SnapshotData,
   field: string,

@@ -5,15 +5,15 @@ import type { LogEntry, RunSummary, WorkState } from "../../../contracts/run-sto
 export type BarKind =
   "task" | "model" | "failed" | "tool" | "delegation" | "wait-review" | "wait-limit" | "wait-retry";
 
-/** A span of time of a task. Times are milliseconds since the start of the run. */
+/** A period of a task. Times are milliseconds since the start of the run. */
 export interface Bar {
   readonly kind: BarKind;
   readonly startMs: number;
-  /** Absent while it lasts. */
+  /** Absent while it is open. */
   readonly endMs?: number | undefined;
 }
 
-/** One task of a run, as the page shows it without its texts. */
+/** One task of a run in the form of the page, without texts. */
 export interface TaskState {
   readonly id: string;
   /** The role of its agent; `(deterministic)` for a handler. */
@@ -24,11 +24,11 @@ export interface TaskState {
   readonly parent?: string | undefined;
   /** At most 160 characters where it is shown. */
   readonly description: string;
-  /** Ids of the tasks whose outputs it gets. */
+  /** Ids of the tasks whose outputs it receives. */
   readonly deps: readonly string[];
-  /** Ids of the tasks that come before it without giving it their outputs. */
+  /** Ids of the tasks that precede it without passing their outputs. */
   readonly after: readonly string[];
-  /** Place in the plan from the top, from 0. */
+  /** Level in the plan, from 0 at the top. */
   readonly level: number;
   /** As `DagTask.nodeType`; `task` for an ordinary one. */
   readonly type: string;
@@ -50,7 +50,7 @@ export interface TaskState {
   readonly wastedCost: number;
   readonly calls: number;
   readonly tools: number;
-  /** Empty in runs of more than 2,000 tasks: the bars of their rows are fetched. */
+  /** Empty in runs of more than 2,000 tasks: the page fetches the bars of visible rows. */
   readonly bars: readonly Bar[];
   /** Code and message of its last failure. */
   readonly error?: { readonly code: string; readonly message: string } | undefined;
@@ -86,14 +86,17 @@ export interface PhaseState {
   readonly endMs?: number | undefined;
 }
 
-/** What a run's log amounts to. The server and the page make it with the same reducer. Texts of prompts and answers are not in it. */
+/**
+ * The state that results from the log of a run. The server and the page create it with the same
+ * reducer. It has no texts of prompts and answers.
+ */
 export interface RunView {
   readonly summary: RunSummary;
   /** Number of the last entry that it contains; -1 before the first. */
   readonly n: number;
   /**
-   * The plan, once it is known, with the roles that the run chose and the transitions that it made. Texts are cut at 160 characters, and expected outputs
-   * are left out.
+   * The plan, once it is known, with the selected roles and the transitions of the run. Texts are
+   * cut at 160 characters, and expected outputs are omitted.
    */
   readonly dag: Dag | undefined;
   readonly tasks: ReadonlyMap<string, TaskState>;
@@ -101,25 +104,25 @@ export interface RunView {
   readonly byModel: readonly CostRow[];
   readonly byPurpose: readonly CostRow[];
   readonly byAgent: readonly CostRow[];
-  /** Those that have begun, in that order. */
+  /** The phases that have begun, in that order. */
   readonly phases: readonly PhaseState[];
-  /** How often the run was begun or resumed; 1 for most. */
+  /** The number of starts and resumptions of the run; usually 1. */
   readonly executions: number;
-  /** For people: what a suspended run waits for. */
+  /** The reason for which a suspended run waits, in words for people. */
   readonly waitsFor?: string | undefined;
-  /** Ids of the reviews that wait. */
+  /** Ids of the waiting reviews. */
   readonly waitingReviews: readonly string[];
   /** Numbers of the entries about failures, refusals, corrections, limits and warnings, in order. */
   readonly errors: readonly number[];
 }
 
-/** Makes a {@link RunView} out of entries. Entries of unknown types change nothing but `n`. */
+/** Creates a {@link RunView} from entries. Entries of unknown types change only `n`. */
 export interface RunReducer {
-  /** The state as it is now: it changes with the next entries, and so do the tasks in it. */
+  /** The current state. The next entries change it and its tasks. */
   readonly view: RunView;
-  /** Entries whose number the state contains already change nothing. */
+  /** Entries that the state already contains change nothing. */
   apply(entry: LogEntry): void;
-  /** The state as data, small and quick to read: see `snapshot.ts`. */
+  /** The state as data, small and quick to parse: see `snapshot.ts`. */
   snapshot(): RunSnapshot;
 }
 

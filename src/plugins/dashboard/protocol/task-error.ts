@@ -6,10 +6,13 @@ export interface ShownError {
   readonly cause?: unknown;
 }
 
-/** The code with which the engine wraps what failed in a task. */
+/** The code of the error in which the engine wraps a failure of a task. */
 const WRAPPER = "AE_TASK_EXECUTION";
 
-/** The error of a failed task: the cause in the engine's wrapper where the cause has a code, else the error itself. */
+/**
+ * Returns the error of a failed task: the cause inside the wrapper of the engine if it has a code,
+ * otherwise the error itself.
+ */
 export function taskError(error: unknown): ShownError {
   let shown = fieldsOf(error);
   for (let depth = 0; shown.code === WRAPPER && depth < 10; depth++) {

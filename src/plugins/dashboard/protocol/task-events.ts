@@ -13,9 +13,9 @@ import {
 import { loopOf } from "./run-plan.js";
 import { taskError } from "./task-error.js";
 
-/** Codes of errors with which a task ends because the run was stopped. */
+/** Codes of errors of tasks whose run was stopped. */
 const STOPS = new Set(["AE_RUN_CANCELLED", "AE_RUN_TIMEOUT", "AE_RUN_SUSPENDED", "AE_EXIT_EARLY"]);
-/** Tools whose time is that of the delegation which they make. */
+/** Tools whose duration is that of their delegation. */
 const DELEGATING = new Set(["delegate", "delegateTask"]);
 
 export function taskStarted(d: RunData, e: LogEvent<"task_started">, ms: number): void {
@@ -58,7 +58,7 @@ function addedTask(d: RunData, e: LogEvent<"task_started">): BoardTask {
   return t;
 }
 
-/** Leaves the state of attempts, reviews and bars as it is behind the end of a task. */
+/** Resets attempts, reviews and bars at the end of a task. */
 function endTask(d: RunData, t: BoardTask, state: WorkState, ms: number): void {
   t.endMs = ms;
   t.spentTokens = 0;
@@ -96,7 +96,7 @@ export function taskFailed(d: RunData, e: LogEvent<"task_failed">, ms: number): 
   if (loop !== undefined) endTask(d, loop, "failed", ms);
 }
 
-/** Counts what the attempt under way has used as used in vain. */
+/** Counts the usage of the current attempt as wasted. */
 function wasteAttempt(t: BoardTask): void {
   t.wastedTokens += t.spentTokens;
   t.wastedCost = addedCost(t.wastedCost, t.spentCost);
@@ -190,13 +190,15 @@ export function waitForRate(d: RunData, e: LogEvent<"rate_limited">, ms: number)
   openBar(d, t, "limit", { kind: "wait-limit", startMs: ms });
 }
 
-/** Ends the waits for a model call that began at `ms`. */
+/** Closes the waits for a model call that began at `ms`. */
 export function endWaits(t: BoardTask, ms: number): void {
   closeBar(t, "retry", ms);
   closeBar(t, "limit", ms);
 }
 
-/** Ends what was under way when its run ended. Reviews that outlive the run go on waiting. */
+/**
+ * Ends the tasks in progress when their run ends. Reviews that outlive the run continue to wait.
+ */
 export function stopTasks(d: RunData, suspended: boolean, ms: number): void {
   if (!suspended) d.reviews.clear();
   for (const t of d.tasks.values()) {

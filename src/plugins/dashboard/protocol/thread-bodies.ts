@@ -2,7 +2,7 @@
 export interface ConversationInfo {
   /** Of another process: `{process}/{name}`. */
   readonly name: string;
-  /** The process that has it, if it is another one. */
+  /** The process that executes it, if it is another one. */
   readonly process?: string | undefined;
   readonly title?: string | undefined;
 }
@@ -27,7 +27,7 @@ export interface ThreadInfo {
 
 /** `GET /api/conversations/{name}/threads`. */
 export interface ThreadListBody {
-  /** The last changed first. */
+  /** Most recently changed first. */
   readonly threads: readonly ThreadInfo[];
   /** The `after` of the next page. */
   readonly next?: string | undefined;
@@ -43,7 +43,7 @@ export interface ThreadMessageInfo {
   readonly role: "user" | "assistant" | "tool";
   readonly agentRole?: string | undefined;
   readonly text: string;
-  /** Files of a user: their types. */
+  /** The types of the files of a user. */
   readonly files?: readonly string[] | undefined;
   /** Tools that the agent called. */
   readonly calls?: readonly { readonly name: string; readonly arguments: string }[] | undefined;
@@ -52,7 +52,7 @@ export interface ThreadMessageInfo {
 /** `GET /api/conversations/{name}/threads/{threadId}`. */
 export interface ThreadBody {
   readonly thread: ThreadInfo;
-  /** Oldest first: those of the last turns, or of those before `before`. */
+  /** Oldest first: those of the last turns, or of the turns preceding `before`. */
   readonly messages: readonly ThreadMessageInfo[];
   /** The `before` of earlier messages. */
   readonly previous?: string | undefined;

@@ -5,10 +5,9 @@ import { savedTaskLines, type LinesAround, type SavedLine } from "./saved-task-l
 import { instant, type SavedTask, type SavedTrace } from "./saved-trace.js";
 
 /**
- * Makes the log of a run from its saved trace, so that the reducer of live runs shows it. A trace
- * does not know waits for rate limits and retries, budgets, corrections, phases that did not end,
- * and the times of phases; they are missing or follow from the tasks.
- * `dag`: the diagram of the run.
+ * Creates the log of a run from its saved trace, so that the reducer of live runs can show it. A
+ * trace lacks waits for rate limits and retries, budgets, corrections, unfinished phases, and the
+ * times of phases; they are missing or derived from the tasks. `dag`: the diagram of the run.
  */
 export function traceToLog(trace: SavedTrace, dag?: Dag): readonly LogEntry[] {
   const tasks = [...savedAttempts(trace.tasks)];
@@ -22,7 +21,7 @@ export function traceToLog(trace: SavedTrace, dag?: Dag): readonly LogEntry[] {
   }));
 }
 
-/** Makes the log of a run that was only drawn: its tasks never began. */
+/** Creates the log of a run from a diagram only: its tasks never began. */
 export function dagToLog(runId: string, dag: Dag, ms: number): readonly LogEntry[] {
   const at = instant(ms);
   const [workflow, totalTasks] = [dag.workflow, dag.tasks.length];
@@ -33,7 +32,10 @@ export function dagToLog(runId: string, dag: Dag, ms: number): readonly LogEntry
   ].map((fields, n) => ({ n, at, ...fields }));
 }
 
-/** Every attempt of every task; those of workers behind the attempt that delegated to them. */
+/**
+ * Yields every attempt of every task. The attempts of workers follow the attempt that delegated to
+ * them.
+ */
 function* savedAttempts(tasks: readonly SavedTask[]): Generator<SavedTask> {
   for (const task of tasks) {
     yield task;
@@ -86,7 +88,7 @@ function reviewLines({ reviews, startMs }: SavedTrace): readonly SavedLine[] {
   });
 }
 
-/** What loops, graphs and phases add to the attempts of tasks. */
+/** Returns the lines that loops, graphs and phases add to the attempts of tasks. */
 function linesAround(
   trace: SavedTrace,
   tasks: readonly SavedTask[],

@@ -11,17 +11,17 @@ import { WebSocket } from "../server/ws-vendor.js";
 
 const HANDSHAKE_MS = 10_000;
 
-/** What a link calls. */
+/** The callbacks of a link. */
 interface LinkListener {
-  /** Connected: the first frame may be sent. */
+  /** Called when connected: the first frame may be sent. */
   onOpen(connection: Connection): void;
   onMessage(message: Fields): void;
   onClosed(): void;
-  /** The board does not take this process; the attempts go on, with the longest pause. */
+  /** Called when the board refuses this process. Attempts continue with the longest pause. */
   onRefused(reason: string): void;
 }
 
-/** The connection to a board. Connects again, after pauses that grow, until it is closed. */
+/** The connection to a board. Reconnects with growing pauses until it is closed. */
 export class BoardLink {
   readonly #target: ReportTarget;
   readonly #clock: Pick<Clock, "monotonicMs">;
@@ -78,7 +78,7 @@ export class BoardLink {
     socket.once("close", (code, reason) => this.#closed(connection, code, String(reason)));
   }
 
-  /** The board has taken the process in. */
+  /** Called when the board has accepted the process. */
   accepted(): void {
     this.#failures = 0;
   }
@@ -89,7 +89,7 @@ export class BoardLink {
     else this.#socket?.unref();
   }
 
-  /** Gives this connection up; another attempt follows. */
+  /** Closes this connection; another attempt follows. */
   refuse(reason: string): void {
     this.#refused(reason);
     this.#connection?.close(1002, "");

@@ -7,7 +7,10 @@ import { PASSED_ON } from "../protocol/report-messages.js";
 
 const ROLES: readonly unknown[] = ["viewer", "reviewer", "operator"];
 
-/** Carries out what a board asks for a person: as a request to the same route of this process, with the role of the person. */
+/**
+ * Executes a request of a board for a user: as a request to the same route of this process, with
+ * the role of the user.
+ */
 export async function answerBoard(
   routes: readonly HttpRoute[],
   request: Fields,

@@ -22,15 +22,15 @@ import { WaitingRuns } from "./waiting-runs.js";
 const MAX_ENTRY_BYTES = 2 * 1024 * 1024;
 const MAX_WATCHED = 64;
 
-/** Tasks whose streamed text the board wants, with what it has had. */
+/** Tasks whose streamed text the board requests, with the sent position. */
 interface Watch {
   readonly tasks: Map<string, AnswerPlace | undefined>;
   readonly release: () => void;
 }
 
 /**
- * Sends the runs and reviews of a process to a board, and does there what people on the board ask
- * for. Runs never wait for it.
+ * Sends the runs and reviews of a process to a board, and executes the requests of its users. Runs
+ * never wait for it.
  */
 export class Reporter {
   readonly #board: Board;
@@ -43,7 +43,7 @@ export class Reporter {
   readonly #stops: readonly (() => void)[];
   readonly #changed = new Set<RunLog>();
   #connection: Connection | undefined;
-  /** Whether the board has said what it knows. */
+  /** Whether the board has sent its known runs. */
   #isReady = false;
   #isHeld = false;
   #timer: NodeJS.Timeout | undefined;
@@ -85,7 +85,7 @@ export class Reporter {
     this.#link.connect();
   }
 
-  /** Sends what waits, as far as the board takes it in time, and ends the connection. */
+  /** Sends waiting entries within the time limit, and closes the connection. */
   async close(): Promise<void> {
     if (this.#connection !== undefined && !this.#isIdle) {
       const idle = new Promise<void>((resolve) => (this.#wake = resolve));
@@ -98,7 +98,7 @@ export class Reporter {
     this.#link.close();
   }
 
-  /** Sends what people may start and read here. */
+  /** Sends the teams and threads of this process. */
   offer(): void {
     if (!this.#isReady) return;
     try {
@@ -108,7 +108,7 @@ export class Reporter {
     }
   }
 
-  /** Whether the board has all that it is to have. */
+  /** Whether the board has received everything. */
   get #isIdle(): boolean {
     return this.#isReady && !this.#isHeld && this.#runs.open.length === 0;
   }
@@ -195,7 +195,7 @@ export class Reporter {
   }
 
   #change(log: RunLog): void {
-    if (log.origin !== undefined || !this.#isReady) return; // what waits is found when the board is there
+    if (log.origin !== undefined || !this.#isReady) return; // waiting entries are found once the board is connected
     this.#changed.add(log);
     this.#link.keepAlive(true);
     this.#timer ??= setTimeout(() => this.#flush(), this.#limits.flushMs);
@@ -212,7 +212,7 @@ export class Reporter {
     this.#settle();
   }
 
-  /** Waits until what was sent has left. */
+  /** Waits until the sent data have left the process. */
   #settle(): void {
     const connection = this.#connection;
     if (connection === undefined || !this.#isIdle) return;
@@ -237,7 +237,7 @@ export class Reporter {
     if (pieces.length > 0) this.#bytes(pieceFrame(log, log.n, pieces));
   }
 
-  /** Does not keep the encoded texts: no other code reads them here. */
+  /** Does not keep the encoded texts: they have no other reader here. */
   #frameAfter(log: RunLog, sent: number): { readonly to: number; readonly bytes: Uint8Array } {
     const texts: string[] = [];
     let [to, length] = [sent, 0];
@@ -252,7 +252,7 @@ export class Reporter {
     return { to, bytes: frameBytes(log.runId, to, texts) };
   }
 
-  /** All is sent: only reviews that wait for a person keep the process alive. */
+  /** Everything is sent: only waiting reviews keep the process alive. */
   #drained(): void {
     if (!this.#isIdle) return;
     this.#link.keepAlive(this.#waitingReviews > 0);
@@ -294,7 +294,7 @@ export class Reporter {
     });
   }
 
-  /** Once for each reason, until the board has taken the process in. */
+  /** Warns once for each reason, until the board accepts the process. */
   #warn(message: string): void {
     if (this.#warned.has(message)) return;
     this.#warned.add(message);

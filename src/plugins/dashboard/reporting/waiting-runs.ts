@@ -2,8 +2,8 @@ import type { RunFeed } from "../feed/run-feed.js";
 import type { RunLog } from "../feed/run-log.js";
 
 /**
- * How far each run has been sent. The logs in memory are what waits; a log that leaves the memory
- * before it was sent is kept, up to a number of entries of all such logs.
+ * The sent position of each run. The logs in memory are the queue. A log that is removed from
+ * memory before it was sent is kept, up to a total number of entries.
  */
 export class WaitingRuns {
   readonly #feed: RunFeed;
@@ -18,7 +18,7 @@ export class WaitingRuns {
     this.#onLost = onLost;
   }
 
-  /** The runs with entries that were not sent, the oldest first. */
+  /** The runs with unsent entries, the oldest first. */
   get open(): readonly RunLog[] {
     return this.#known().filter((log) => this.isOpen(log));
   }
@@ -27,7 +27,7 @@ export class WaitingRuns {
     return this.sentOf(log) < log.n;
   }
 
-  /** The number of the last entry that was sent; -1 before the first. */
+  /** Returns the number of the last sent entry; -1 before the first. */
   sentOf(log: RunLog): number {
     return this.#sent.get(log) ?? -1;
   }
@@ -38,7 +38,10 @@ export class WaitingRuns {
     this.#sent.delete(log);
   }
 
-  /** Takes what the board has had. A run that it does not know is sent from its first entry. */
+  /**
+   * Sets the positions that the board reports. A run that is unknown to the board is sent from its
+   * first entry.
+   */
   begin(known: Readonly<Record<string, unknown>>): void {
     for (const log of this.#known()) {
       const n = Object.hasOwn(known, log.runId) ? Number(known[log.runId]) : -1;
@@ -46,7 +49,7 @@ export class WaitingRuns {
     }
   }
 
-  /** A log is no longer in memory. */
+  /** Called when a log is removed from memory. */
   removed(log: RunLog): void {
     if (!this.isOpen(log)) return void this.#sent.delete(log);
     this.#removed.add(log);
@@ -60,7 +63,7 @@ export class WaitingRuns {
     }
   }
 
-  /** A run of this process in memory, or one that waits. */
+  /** Returns a run of this process in memory, or a waiting run. */
   find(runId: string): RunLog | undefined {
     return this.#feed.get(runId) ?? [...this.#removed].find((log) => log.runId === runId);
   }

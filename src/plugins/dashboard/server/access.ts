@@ -22,7 +22,7 @@ const TOO_MANY_REQUESTS: RequestRefusal = Object.freeze({
   headers: { "Retry-After": "60" },
 });
 
-/** Decides who sends a request. */
+/** Determines the sender of a request. */
 export class BoardAccess {
   readonly #settings: DashboardSettings;
   readonly #audit: AuditLog;
@@ -30,7 +30,7 @@ export class BoardAccess {
   readonly #requests: MinuteLimit;
   readonly #known: readonly { readonly digest: Buffer; readonly principal: Principal }[];
 
-  /** `token`: the one of `settings`, or the one that was made for this start. */
+  /** `token`: the token of `settings`, or the token generated for this start. */
   constructor(
     settings: DashboardSettings,
     token: string | undefined,
@@ -48,12 +48,15 @@ export class BoardAccess {
     }));
   }
 
-  /** Whether a token in the first frame of a socket, or in a header, is how people sign in. */
+  /** Whether users sign in with a token in the first frame of a socket, or in a header. */
   get takesTokens(): boolean {
     return this.#known.length > 0;
   }
 
-  /** Who sends a request; `undefined` refuses it. @throws what `authenticate` of the options throws */
+  /**
+   * Returns the sender of a request; `undefined` refuses it. @throws the errors of `authenticate`
+   * of the options
+   */
   async principalOf(request: Request): Promise<Principal | undefined> {
     if (this.#settings.authenticate !== undefined) return this.#settings.authenticate(request);
     if (this.takesTokens) return this.#knownAs(bearerOf(request));
@@ -62,21 +65,21 @@ export class BoardAccess {
       : undefined;
   }
 
-  /** Who has a token. A wrong one counts as a failure of the address. */
+  /** Returns the owner of a token. A wrong token counts as a failure of the address. */
   signIn(token: string, address: string): Principal | undefined {
     const principal = this.#knownAs(token);
     if (principal === undefined) this.#failed(address, "/ws");
     return principal;
   }
 
-  /** What a client that is not known gets instead of 401. */
+  /** Returns the refusal that an unknown client gets instead of 401. */
   refusalOf(request: Request): RequestRefusal | undefined {
-    if (bearerOf(request) === undefined) return undefined; // it has guessed nothing
+    if (bearerOf(request) === undefined) return undefined; // it has not guessed a token
     const isTooMany = this.#failed(peerOf(request) ?? "", new URL(request.url).pathname);
     return isTooMany ? TOO_MANY_FAILURES : undefined;
   }
 
-  /** Counts a request of a person. */
+  /** Counts a request of a user. */
   limitOf({ name }: Principal): RequestRefusal | undefined {
     return this.#requests.exceeds(name) ? TOO_MANY_REQUESTS : undefined;
   }

@@ -17,7 +17,7 @@ const MAX_COMMENT = 10_000;
 /**
  * Answers a review for a person.
  * @throws HttpRefusal 400 for a body that is no decision; 403 without the role; 404 for an unknown
- * review; 409 for one with an answer; 410 for one that is over; 422 for an edit that does not fit.
+ * review; 409 for an answered review; 410 for an expired review; 422 for an invalid edit.
  */
 export async function answerReview(
   board: Pick<Board, "desk" | "audit" | "processes">,
@@ -91,7 +91,7 @@ function requireRole({ requiredRole }: StoredReview, { reviewRoles = [] }: Princ
   });
 }
 
-/** Why a review takes no answer. `outcome` and `review`: of its store. */
+/** Returns the reason why a review accepts no answer. `outcome` and `review`: of its store. */
 function endedRefusal(
   answered: AnsweredReview | undefined,
   outcome?: string,
@@ -108,14 +108,14 @@ function endedRefusal(
   });
 }
 
-/** What a run has reported of a review. */
+/** Returns the answer of a review that a run has reported. */
 function reported(answered: AnsweredReview | undefined): Fields {
   if (answered === undefined) return {};
   const { by, at, decision } = answered;
   return { by, at, decision: onWire(decision) };
 }
 
-/** What a store knows of the decision. */
+/** Returns the decision in the form of a store. */
 function storeDecision({ decision, decidedAt: at }: Partial<StoredReview> = {}): Fields {
   return decision === undefined ? {} : { by: decision.by, at, decision: onWire(decision.type) };
 }

@@ -11,7 +11,7 @@ import { acceptsGzip } from "./page-files.js";
 /** Shorter answers are not compressed. */
 const SMALL = 1_024;
 
-/** A request that this person may make. */
+/** A request that the user may make. */
 export interface BoardExchange {
   readonly request: Request;
   readonly principal: Principal;
@@ -19,7 +19,7 @@ export interface BoardExchange {
   readonly query: URLSearchParams;
 }
 
-/** A route whose refusals become `{ error, message, hint? }`. `role` is never `public`. */
+/** A route whose refusals have the form `{ error, message, hint? }`. `role` is never `public`. */
 export function boardRoute(
   method: HttpRoute["method"],
   path: string,
@@ -47,7 +47,7 @@ export function boardRoute(
   };
 }
 
-/** Why a store of runs has not done what it was asked. */
+/** Returns the refusal for a failure of a store of runs. */
 function storeRefusal({ isReadOnly, message }: RunStoreError): HttpRefusal {
   return isReadOnly
     ? new HttpRefusal(409, "READ_ONLY", message)
@@ -65,7 +65,7 @@ function refusalAnswer(refusal: HttpRefusal, hint?: string): Response {
   return Response.json(body, { status, ...(extra.headers && { headers: extra.headers }) });
 }
 
-/** JSON text as an answer, compressed where it is large and the client reads that. */
+/** Returns JSON text as an answer, compressed if it is large and the client accepts that. */
 export function boardJson(
   text: string,
   request: Request,
@@ -74,7 +74,7 @@ export function boardJson(
   return boardText(text, request, { "Content-Type": "application/json", ...headers });
 }
 
-/** The same for any text. */
+/** Does the same for any text. */
 export async function boardText(
   text: string,
   request: Request,
@@ -90,7 +90,7 @@ export async function boardText(
   });
 }
 
-/** A whole number of the query. @throws HttpRefusal 400 */
+/** Returns an integer of the query. @throws HttpRefusal 400 */
 export function countIn(
   query: URLSearchParams,
   name: string,

@@ -18,11 +18,11 @@ import { threadRoutes } from "./thread-routes.js";
 import { runRoutes } from "./run-routes.js";
 import { passedOn } from "../processes/passed-on.js";
 
-/** What the routes need to know of the server. */
+/** The state of the server that the routes use. */
 export interface ServerState {
   /** Open sockets. */
   readonly clients: number;
-  /** Whether the server is about to end. */
+  /** Whether the server is shutting down. */
   readonly isDraining: boolean;
   readonly openStream: CountedStream;
   /** The service whose listener serves the board. */
@@ -64,7 +64,7 @@ function health(path: string, isUp: () => boolean): HttpRoute {
   };
 }
 
-/** What the status of a service has of the dashboard. */
+/** Returns the part of the dashboard in the status of a service. */
 export function boardStatus(board: Board, { clients }: Pick<ServerState, "clients">): BoardStatus {
   return { protocol: PROTOCOL, epoch: board.epoch, clients, runs: board.feed.logs.length };
 }

@@ -47,9 +47,9 @@ export interface BoardPlace {
   readonly service: Service;
 }
 
-/** What a server is made of. */
+/** The parts of a server. */
 interface ServerParts {
-  /** What an operator signs in with, where the settings have one or ask for one. */
+  /** The token with which an operator signs in, if the settings have or request one. */
   readonly token: string | undefined;
   readonly limits: BoardLimits;
   /** Default: a listener of the dashboard's own. */
@@ -65,7 +65,7 @@ export class BoardServer implements ServerState {
   readonly #sockets: BoardSockets;
   readonly #host: string;
   readonly #own: readonly HttpRoute[];
-  /** The functions that end the open streams of events. */
+  /** The functions that close the open event streams. */
   readonly #streams = new Set<() => void>();
   #listener: RouteListener | undefined;
   #isDraining = false;
@@ -122,7 +122,7 @@ export class BoardServer implements ServerState {
     return boardStatus(this.#board, this);
   }
 
-  /** Whether a path is one of the page, the API or the socket. */
+  /** Whether a path belongs to the page, the API or the socket. */
   serves(path: string): boolean {
     return routesOf(this.#own, path).length > 0;
   }
@@ -135,19 +135,19 @@ export class BoardServer implements ServerState {
     return () => void this.#streams.delete(stream);
   };
 
-  /** Listens, and returns the port. Rejects where the address can't be had. */
+  /** Listens, and returns the port. Rejects if the address is not available. */
   async listen(port: number, keepAlive: boolean): Promise<number> {
     this.#listener = await listenFor(this.dispatcher, {
       host: this.#host,
       port,
       receiveMs: this.#limits.receiveMs,
-      onError: () => undefined, // what a client sends is no failure of the program
+      onError: () => undefined, // invalid messages of a client are no failure of the program
     });
     if (!keepAlive) this.#listener.unref();
     return this.#listener.port;
   }
 
-  /** Sends the reason to the pages, and ends all connections. */
+  /** Sends the reason to the pages, and closes all connections. */
   async close(reason: string): Promise<void> {
     this.#isDraining = true;
     this.#sockets.close(reason);
@@ -156,7 +156,7 @@ export class BoardServer implements ServerState {
   }
 }
 
-/** Failures of requests would be seen nowhere else. A client that leaves is none. */
+/** Failures of requests have no other report. A client that disconnects is no failure. */
 function reportError(error: unknown): void {
   const { code } = error as { readonly code?: unknown };
   if (code === "ECONNRESET" || code === "EPIPE" || code === "ERR_STREAM_PREMATURE_CLOSE") return;

@@ -5,7 +5,7 @@ import type { BoardLimits } from "./limits.js";
 import type { ClientSurroundings, PageClient } from "./page-client.js";
 import { EntryFrames } from "./entry-frames.js";
 
-/** Sends what changes to all pages, and does nothing while there is none. */
+/** Sends changes to all pages. Does nothing without a connected page. */
 export class Broadcast implements ClientSurroundings {
   readonly board: Board;
   readonly limits: BoardLimits;
@@ -14,7 +14,7 @@ export class Broadcast implements ClientSurroundings {
   readonly #clients = new Set<PageClient>();
   readonly #changedLogs = new Set<RunLog>();
   readonly #changedRuns = new Set<string>();
-  /** Runs that are in no store any more. */
+  /** Runs that were removed from all stores. */
   readonly #deletedRuns = new Set<string>();
   #reviewsText = "";
   #flushTimer: NodeJS.Timeout | undefined;
@@ -93,13 +93,13 @@ export class Broadcast implements ClientSurroundings {
     return Buffer.from(await this.#readReviews());
   }
 
-  /** Called from time to time: other processes may have added reviews. */
+  /** Called periodically: other processes may have added reviews. */
   beat(): void {
-    this.frames.clear(); // those of pages that began between two flushes
+    this.frames.clear(); // those of pages that connected between two flushes
     this.checkReviews();
   }
 
-  /** Reads the reviews, and sends them to all pages where they have changed. */
+  /** Reads the reviews, and sends them to all pages after a change. */
   checkReviews(): void {
     if (this.#clients.size === 0) return;
     this.#reviewsChanged = true;
@@ -145,7 +145,7 @@ export class Broadcast implements ClientSurroundings {
     if (this.#changedRuns.size > 0) this.#scheduleRuns();
   }
 
-  /** Summaries follow each other at the agreed distance; the first goes at once. */
+  /** Sends summaries with a minimum interval; the first is sent at once. */
   #scheduleRuns(): void {
     if (this.#runsTimer !== undefined) return;
     const since = this.board.clock.monotonicMs() - this.#runsAtMs;

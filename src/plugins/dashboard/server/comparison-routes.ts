@@ -11,7 +11,7 @@ import { endedRun, foundRun, runOfId } from "./found-run.js";
 
 const MAX_SEARCH = 200;
 
-/** The routes that look at the whole of a run: comparison, baseline, search. */
+/** The routes that read a complete run: comparison, baseline, search. */
 export function comparisonRoutes(board: Board): readonly HttpRoute[] {
   const baseline = "/api/runs/{runId}/baseline";
   return [
@@ -23,7 +23,7 @@ export function comparisonRoutes(board: Board): readonly HttpRoute[] {
   ];
 }
 
-/** A text of the query that must be there. @throws HttpRefusal 400 */
+/** Returns a required text of the query. @throws HttpRefusal 400 */
 function requiredIn(query: URLSearchParams, name: string): string {
   const text = query.get(name) ?? "";
   if (text.trim() === "") throw badRequest(`${name} must not be blank`);

@@ -12,13 +12,13 @@ export const CLOSE = Object.freeze({
   notJson: 1007,
   tooManyMessages: 1008,
   unauthorized: 4401,
-  /** Of a process that reports. */
+  /** For a process that reports. */
   refused: 4403,
 });
 
 const MAX_UNANSWERED = 2;
 
-/** One socket with its limits: how many messages come in, whether pings are answered, how much waits to be sent. */
+/** A socket with limits for the rate of messages, for unanswered pings, and for unsent data. */
 export class Connection {
   readonly address: string;
   readonly #socket: WebSocket;
@@ -47,23 +47,23 @@ export class Connection {
     this.#clock = o.clock;
     this.#limits = o.limits;
     socket.on("pong", () => (this.#unanswered = 0));
-    socket.on("error", () => undefined); // it closes the socket
+    socket.on("error", () => undefined); // closes the socket
   }
 
-  /** Whether so much waits to be sent that nothing more should be added. */
+  /** Whether so much data is unsent that no more should be added. */
   get isFull(): boolean {
     return this.#socket.bufferedAmount > this.#limits.bufferedBytes;
   }
 
-  /** Whether nothing waits to be sent. */
+  /** Whether there are no unsent data. */
   get isEmpty(): boolean {
     return this.#socket.bufferedAmount === 0;
   }
 
-  /** Calls `fn` with each message that is a JSON object; others end the connection. */
+  /** Calls `fn` with each message that is a JSON object; other messages close the connection. */
   onMessage(fn: (message: Fields) => void): void {
     this.#socket.on("message", (data, isBinary) => {
-      if (this.#isClosing) return; // the other side may go on until it has read that
+      if (this.#isClosing) return; // the other side may continue until it has read the close frame
       this.#unanswered = 0;
       if (this.#isFlood()) return this.close(CLOSE.tooManyMessages, "Too many messages");
       if (isBinary) return this.close(CLOSE.notText, "Messages are JSON texts");
@@ -77,7 +77,7 @@ export class Connection {
     this.#socket.once("close", fn);
   }
 
-  /** Calls `fn` once, when a connection that was full has sent what waited. */
+  /** Calls `fn` once, when a full connection has sent its data. */
   whenDrained(fn: () => void): void {
     this.#onDrained = fn;
   }
@@ -92,13 +92,16 @@ export class Connection {
     this.send(JSON.stringify(frame));
   }
 
-  /** Asks whether the other side is still there. One that has not answered twice is dropped. */
+  /** Sends a ping. A peer that has not answered two pings is disconnected. */
   ping(): void {
     if (this.#unanswered++ >= MAX_UNANSWERED) this.#socket.terminate();
     else this.#socket.ping();
   }
 
-  /** Takes no message from now on, and ends the socket when the other side has closed it or its time is up. */
+  /**
+   * Ignores further messages. Ends the socket when the peer has closed it or the time limit
+   * expires.
+   */
   close(code: number, reason: string): void {
     if (this.#isClosing) return;
     this.#isClosing = true;
@@ -128,7 +131,7 @@ export class Connection {
   }
 }
 
-/** Messages come as one buffer, by the default of `binaryType`. */
+/** Messages are one buffer each, by the default of `binaryType`. */
 function receivedText(data: unknown): string {
   return Buffer.isBuffer(data) ? data.toString() : "";
 }

@@ -163,7 +163,9 @@ function keyOf({ request, principal }: BoardExchange, body: unknown): RequestKey
   return { user: principal.name, key, body: [path, body] };
 }
 
-/** Starts a run. A repetition of a request gets the answer of the first, and adds nothing to the audit. */
+/**
+ * Starts a run. A repeated request gets the answer of the first, and adds nothing to the audit log.
+ */
 async function answerStart(
   board: Board,
   asked: BoardExchange,
@@ -210,7 +212,7 @@ async function runAgain(board: Board, asked: BoardExchange): Promise<Response> {
   return answerStart(board, asked, { body, start, action: isReplay ? "replay" : "again" });
 }
 
-/** Makes the ensemble with answers of an earlier run. @throws HttpRefusal 409 */
+/** Creates the ensemble with the answers of an earlier run. @throws HttpRefusal 409 */
 async function replaying(
   board: Board,
   registered: RegisteredEnsemble,

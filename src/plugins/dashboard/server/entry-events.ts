@@ -2,21 +2,24 @@ import type { Board } from "../board.js";
 import type { ReadableRun } from "../stores/board-runs.js";
 import type { BoardExchange } from "./answers.js";
 
-/** Entries that are made text at once. */
+/** Number of entries that are encoded together. */
 const BATCH = 100;
 
-/** Counts a stream of events, and calls `end` when the server ends; what it returns ends that. @throws HttpRefusal 503 where there are too many. */
+/**
+ * Counts an event stream, and calls `end` when the server ends. Returns a function that ends the
+ * count. @throws HttpRefusal 503 if there are too many
+ */
 export type CountedStream = (end: () => void) => () => void;
 
-/** A stream of server-sent events: each entry of a run behind a number, until the run ends. */
+/** A stream of server-sent events: each entry of a run after a number, until the run ends. */
 interface StreamOptions extends Pick<BoardExchange, "request"> {
   readonly after: number;
   readonly openStream: CountedStream;
 }
 
 /**
- * Sends `id`, `event` and `data` of each full entry, at the pace of the client. Status 204 where nothing will follow, so that clients that connect again
- * by themselves stop that.
+ * Sends `id`, `event` and `data` of each full entry, at the pace of the client. Status 204 if
+ * nothing will follow, so that clients stop reconnecting.
  */
 export function entryEvents(
   { feed }: Pick<Board, "feed">,
@@ -64,6 +67,6 @@ export function entryEvents(
 }
 
 function eventText(n: number, entry: string): string {
-  const { type } = JSON.parse(entry) as { readonly type: string }; // an entry of ours
+  const { type } = JSON.parse(entry) as { readonly type: string }; // an entry of the framework
   return `id: ${n}\nevent: ${type.replace(/[\r\n]/g, " ")}\ndata: ${entry}\n\n`;
 }

@@ -7,7 +7,7 @@ export interface EntryFrame {
   readonly bytes: Uint8Array;
 }
 
-/** Makes the frames with entries. Clients at the same place of a run get the same bytes. */
+/** Creates the frames with entries. Clients at the same position of a run get the same bytes. */
 export class EntryFrames {
   readonly #maxBytes: number;
   readonly #shared = new Map<RunLog, Map<number, EntryFrame>>();
@@ -16,12 +16,12 @@ export class EntryFrames {
     this.#maxBytes = maxBytes;
   }
 
-  /** Forgets the bytes of the last flush. */
+  /** Removes the bytes of the last flush. */
   clear(): void {
     this.#shared.clear();
   }
 
-  /** The next frame behind number `sent`; entries of `watched` tasks are full. */
+  /** Returns the next frame after number `sent`; entries of `watched` tasks are full. */
   after(log: RunLog, sent: number, watched: ReadonlyMap<string, unknown>): EntryFrame {
     if (watched.size > 0) return this.#make(log, sent, (n) => watched.has(log.taskOf(n) ?? ""));
     const frames = this.#shared.get(log) ?? new Map<number, EntryFrame>();

@@ -12,7 +12,7 @@ import { entriesOf, readWhole, type WholeRun } from "../stores/whole-run.js";
 import { boardRoute, boardText } from "./answers.js";
 import { attachmentOf, foundRun } from "./found-run.js";
 
-/** How a form of a file is made. */
+/** The conversion of a run to a file. */
 interface FileForm {
   readonly ending: string;
   readonly type: string;
@@ -35,7 +35,7 @@ const FORMS: Readonly<Record<ExportForm, FileForm>> = {
   },
 };
 
-/** The files that can be made of a run. */
+/** The routes that export a run as a file. */
 export function exportRoutes(board: Board): readonly HttpRoute[] {
   return [
     boardRoute("GET", "/api/runs/{runId}/export", "viewer", (asked) => exportRun(board, asked)),

@@ -3,7 +3,7 @@ import type { ReadableRun } from "../stores/board-runs.js";
 import type { BoardExchange } from "./answers.js";
 import { HttpRefusal, notFoundRefusal } from "../../shared/http/http-refusal.js";
 
-/** The run that a path names. @throws HttpRefusal 404; RunStoreError */
+/** Returns the run in the path. @throws HttpRefusal 404; RunStoreError */
 export function foundRun(
   board: Pick<Board, "runs">,
   { parameters }: Pick<BoardExchange, "parameters">,
@@ -18,7 +18,7 @@ export async function runOfId({ runs }: Pick<Board, "runs">, runId: string): Pro
   return run;
 }
 
-/** Whether a run goes on: in this process, or in another one that writes to the store. */
+/** Whether a run is in progress: in this process, or in another one that writes to the store. */
 export function goesOn({ ended, summary: { state, exitReason } }: ReadableRun): boolean {
   const isOpen = (state === "running" || state === "waiting") && exitReason !== "SUSPENDED";
   return !ended || isOpen;

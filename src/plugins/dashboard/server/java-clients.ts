@@ -17,8 +17,8 @@ import {
 import { answerReview } from "./answer-review.js";
 
 /**
- * The viewers of the Java version that are connected. They show one run, the newest; all get the
- * same messages.
+ * The connected viewers of the Java version. They show one run, the newest; all get the same
+ * messages.
  */
 export class JavaClients {
   readonly #board: Board;
@@ -34,7 +34,7 @@ export class JavaClients {
     this.#onError = onError;
   }
 
-  /** Adds a viewer, which gets nothing before it is greeted. */
+  /** Adds a viewer. It receives nothing before `greet`. */
   join(connection: Connection, principal: Principal): JavaClient {
     const client = new JavaClient(connection, principal, this.#board, this.#onError);
     if (this.#clients.size === 0) this.#begin();
@@ -42,7 +42,7 @@ export class JavaClients {
     return client;
   }
 
-  /** Sends a viewer the run so far. */
+  /** Sends the run so far to a viewer. */
   async greet(client: JavaClient): Promise<void> {
     const reviews = await this.#board.desk.pending();
     const log = this.#log;
@@ -107,7 +107,7 @@ function reviewMessage(entry: LogEntry): string {
   return JSON.stringify(javaMessage(entry));
 }
 
-/** One viewer. One that reads too slowly gets the run so far again when it has read. */
+/** One viewer. A viewer that reads too slowly gets the run so far again after it has caught up. */
 export class JavaClient {
   readonly #connection: Connection;
   readonly #principal: Principal;
@@ -128,7 +128,7 @@ export class JavaClient {
     this.#onError = onError;
   }
 
-  /** Sends the first message; nothing is sent before. `reopen` does that again. */
+  /** Sends the first message, before all others. `reopen` sends it again. */
   open(hello: JavaMessage, reopen: () => Promise<void>): void {
     this.#reopen = reopen;
     this.#isOpen = true;
@@ -157,7 +157,7 @@ export class JavaClient {
     this.#connection.close(code, reason);
   }
 
-  /** The viewer has no message about what became of an answer: its dialog closes with the review. */
+  /** The viewer has no message for the result of an answer: its dialog closes with the review. */
   async #decide({ reviewId, decision, revisedOutput }: Fields): Promise<void> {
     const isEdit = String(decision).toUpperCase() === "EDIT";
     const body = { decision, ...(isEdit && { revisedOutput }) };

@@ -19,7 +19,7 @@ import { goesOn } from "./found-run.js";
 import { BODY_LIMITS } from "./limits.js";
 
 const MAX_ID = 200;
-/** Types of entries that a run has too which its journal refuses. */
+/** Types of entries that also occur in a run that its journal refuses. */
 const OF_EVERY_RUN: ReadonlySet<string> = new Set([
   "ensemble_started",
   "run_planned",
@@ -27,7 +27,10 @@ const OF_EVERY_RUN: ReadonlySet<string> = new Set([
   "run_failed",
   "ensemble_completed",
 ]);
-/** How long a resumed run may take until its first event. The answer does not wait longer. */
+/**
+ * Maximum time between the resumption of a run and its first event. The answer does not wait
+ * longer.
+ */
 const BEGIN_MS = 5_000;
 
 /** A run that a plugin of this process keeps. */
@@ -36,7 +39,7 @@ interface FoundKept {
   readonly run: KeptRun;
 }
 
-/** The routes of runs that a journal keeps, and the list of what can be done with a run. */
+/** The routes of runs that a journal keeps, and the list of actions for a run. */
 export function keptRoutes(board: Board): readonly HttpRoute[] {
   const run = "/api/runs/{runId}";
   return [
@@ -64,7 +67,7 @@ async function requireKept(board: Board, runId: string): Promise<FoundKept> {
   throw new HttpRefusal(409, "NOT_DURABLE", "No journal of this process keeps the run");
 }
 
-/** @throws HttpRefusal 409, 503 for what a journal refuses */
+/** @throws HttpRefusal 409, 503 for a refusal of a journal */
 async function journalAnswer<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -92,7 +95,7 @@ async function resumeKeptRun(board: Board, asked: BoardExchange): Promise<Respon
 
 /**
  * Continues a run, and waits until it has begun. Later failures are events of the run.
- * @throws HttpRefusal 409, 503 of the journal; 400 for any other reason not to begin
+ * @throws HttpRefusal 409, 503 of the journal; 400 for any other failure before the start
  */
 async function begun({ feed }: Board, runs: ResumableRuns, runId: string): Promise<void> {
   let stop = (): void => undefined;

@@ -1,4 +1,4 @@
-/** How much the server takes from one client, and how long it waits. Times in milliseconds. */
+/** The limits of the server for one client, and its time limits. Times are in milliseconds. */
 export const LIMITS = Object.freeze({
   bodyBytes: 1024 * 1024,
   messageBytes: 256 * 1024,
@@ -6,28 +6,28 @@ export const LIMITS = Object.freeze({
   sockets: 100,
   unknownSockets: 20,
   messagesPerSecond: 50,
-  /** Of one person. */
+  /** Per user. */
   requestsPerMinute: 600,
-  /** Of one address. */
+  /** Per address. */
   failedSignInsPerMinute: 10,
-  /** Bytes in a socket above which a client gets nothing more until it has read. */
+  /** Unsent bytes of a socket above which a client gets no further data until it has read them. */
   bufferedBytes: 1024 * 1024,
-  /** Bytes of one frame with entries. */
+  /** Maximum bytes of one frame with entries. */
   frameBytes: 256 * 1024,
   /** A client that has missed more entries fetches the state again. */
   missedEntries: 5_000,
   watchedTasks: 8,
-  /** Bytes of one message of a process that reports its runs. */
+  /** Maximum bytes of one message of a process that reports its runs. */
   reportBytes: 4 * 1024 * 1024,
   reportsPerSecond: 5_000,
-  /** Runs of one process that have not ended. */
+  /** Maximum number of runs of one process that have not ended. */
   processRuns: 1_000,
-  /** How long a process may be away until its runs count as interrupted. */
+  /** Time without a connection after which the runs of a process count as interrupted. */
   processLostMs: 60_000,
   processAnswerMs: 20_000,
-  /** Entries of runs that are no longer in memory, which wait for a board. */
+  /** Maximum number of entries of removed runs that wait for a board. */
   waitingEntries: 10_000,
-  /** The first pause before a process connects again; each further one is twice as long. */
+  /** The first pause before a process reconnects. Each further pause is twice as long. */
   reconnectMs: 500,
   maxReconnectMs: 15_000,
   authMs: 5_000,
@@ -35,11 +35,11 @@ export const LIMITS = Object.freeze({
   summariesMs: 250,
   heartbeatMs: 15_000,
   receiveMs: 30_000,
-  /** How long a page waits for the store; it begins with the runs in memory then. */
+  /** Maximum wait of a page for the store. After it, the page begins with the runs in memory. */
   storeMs: 2_000,
-  /** How long the end of the dashboard waits for the store. */
+  /** Maximum wait for the store when the dashboard closes. */
   closeMs: 10_000,
-  /** How long a client may take to close its side of a socket. */
+  /** Maximum time for a client to close its side of a socket. */
   socketCloseMs: 2_000,
 });
 

@@ -1,10 +1,10 @@
 import type { Clock } from "../../../contracts/runtime.js";
 
 const MINUTE_MS = 60_000;
-/** Keys above this number are looked through for those that are over. */
+/** Number of keys above which expired keys are removed. */
 const MANY_KEYS = 10_000;
 
-/** Counts what happens per key in windows of a minute. */
+/** Counts events per key in windows of a minute. */
 export class MinuteLimit {
   readonly #clock: Pick<Clock, "monotonicMs">;
   readonly #most: number;
@@ -15,7 +15,7 @@ export class MinuteLimit {
     this.#most = most;
   }
 
-  /** Counts once. Returns whether that is more than allowed. */
+  /** Counts one event. Returns whether the limit is exceeded. */
   exceeds(key: string): boolean {
     const now = this.#clock.monotonicMs();
     let window = this.#windows.get(key);
@@ -30,6 +30,6 @@ export class MinuteLimit {
   #forget(now: number): void {
     for (const [key, { startMs }] of this.#windows)
       if (now - startMs >= MINUTE_MS) this.#windows.delete(key);
-    if (this.#windows.size >= MANY_KEYS) this.#windows.clear(); // a flood of addresses fills no memory
+    if (this.#windows.size >= MANY_KEYS) this.#windows.clear(); // a flood of addresses does not exhaust the memory
   }
 }

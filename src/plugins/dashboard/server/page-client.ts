@@ -14,39 +14,41 @@ import { answerReview } from "./answer-review.js";
 import { userOf } from "./board-user.js";
 import { pieceFrame } from "./entry-frames.js";
 
-/** A run that a page looks at. */
+/** A run that a page shows. */
 interface Subscription {
   readonly log: RunLog;
   /** The number of the last entry that was sent. */
   sent: number;
-  /** The tasks whose entries are sent in full, with what was sent of their streamed answers. */
+  /**
+   * The tasks whose entries are sent in full, with the sent positions of their streamed answers.
+   */
   watched: Map<string, AnswerPlace | undefined>;
-  /** Ends the request that models be streamed. */
+  /** Ends the request to stream models. */
   release: (() => void) | undefined;
 }
 
-/** What a client shares with the others. */
+/** The functions that all clients share. */
 export interface ClientSurroundings {
   readonly board: Board;
   readonly limits: BoardLimits;
   readonly frames: EntryFrames;
-  /** The bytes of a frame with these summaries. */
+  /** Returns the bytes of a frame with these summaries. */
   runsFrame(runIds: Iterable<string>): Uint8Array;
-  /** The bytes of the last frame with reviews. */
+  /** Returns the bytes of the last frame with reviews. */
   reviewsFrame(): Promise<Uint8Array>;
   onError(error: unknown): void;
 }
 
-/** A connection that speaks the protocol of the page, once it is known who is there. */
+/** An authenticated connection with the protocol of the page. */
 export class PageClient {
   readonly #connection: Connection;
   readonly #principal: Principal;
   readonly #around: ClientSurroundings;
   readonly #subscriptions = new Map<string, Subscription>();
-  /** Runs whose summaries have changed while nothing could be sent. */
+  /** Runs whose summaries changed while sending was blocked. */
   readonly #owedRuns = new Set<string>();
   #owesReviews = false;
-  /** Nothing is sent before the first frame, and while too much waits in the socket. */
+  /** Sending is blocked before the first frame, and while the socket has too much unsent data. */
   #isHeld = true;
 
   constructor(connection: Connection, principal: Principal, around: ClientSurroundings) {
@@ -75,7 +77,7 @@ export class PageClient {
     this.#goOn();
   }
 
-  /** Takes a message. Types that are not known are ignored. */
+  /** Handles a message. Ignores unknown types. */
   take(message: Fields): void {
     switch (message["type"]) {
       case "subscribe":
@@ -91,7 +93,7 @@ export class PageClient {
     }
   }
 
-  /** Sends what is new of a run that has changed. */
+  /** Sends the new entries of a changed run. */
   flush(log: RunLog): void {
     const subscription = this.#subscriptions.get(log.runId);
     if (subscription !== undefined && !this.#isHeld) this.#deliver(subscription);
@@ -117,7 +119,7 @@ export class PageClient {
     this.#connection.close(code, reason);
   }
 
-  /** The connection is gone. */
+  /** Called when the connection is closed. */
   dispose(): void {
     for (const runId of [...this.#subscriptions.keys()]) this.#unsubscribe(runId);
     this.#isHeld = true;
@@ -139,7 +141,7 @@ export class PageClient {
     if (!this.#isHeld) this.#deliver(subscription);
   }
 
-  /** Nothing follows in a run that is not in memory. */
+  /** A run that is not in memory has no further entries. */
   async #subscribeStored(runId: string, after: number): Promise<void> {
     const n = await this.#around.board.runs.lastOf(runId);
     if (n !== after || n < 0) this.#frame({ type: "resync", runId, n });
@@ -196,7 +198,7 @@ export class PageClient {
     if (pieces.length > 0) this.#bytes(pieceFrame(log, subscription.sent, pieces));
   }
 
-  /** Sends what came while nothing could be sent. A run of which too much came is to be fetched. */
+  /** Sends the entries that were blocked. A run with too many of them has to be fetched. */
   #goOn(): void {
     for (const [runId, subscription] of this.#subscriptions) {
       const { log, sent } = subscription;

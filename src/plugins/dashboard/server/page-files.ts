@@ -13,12 +13,14 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = Object.freeze({
   ".svg": "image/svg+xml",
   ".json": "application/json",
 });
-/** From the files of a bundle, the parts that several bundles share, and the compiled sources. */
+/**
+ * The folders of the entry points of a bundle, of its shared chunks, and of the compiled sources.
+ */
 const FOLDERS = ["dashboard/page", "../dashboard/page", "../../../../bundle/dashboard/page"];
 const NOT_BUILT =
   "The page of the dashboard is not built. Run `npm run build` in the source tree; the API works without it.\n";
 
-/** What a browser gets: the whole page as files, without any data. */
+/** A file of the page for browsers. It has no data of runs. */
 interface PageFile {
   readonly bytes: Buffer<ArrayBuffer>;
   readonly packed: Buffer<ArrayBuffer>;
@@ -26,8 +28,8 @@ interface PageFile {
 }
 
 /**
- * The routes of the page below `basePath`. The files are those that the page's manifest names, read
- * once; there is no other path. Without a built page `/` is answered with 503.
+ * The routes of the page below `basePath`. The manifest of the page lists the files, which are read
+ * once; there are no other paths. Without a built page, `/` returns 503.
  */
 export async function pageRoutes(
   basePath: string,

@@ -9,7 +9,7 @@ import { HttpRefusal, notFoundRefusal } from "../../shared/http/http-refusal.js"
 import { boardJson, boardRoute } from "./answers.js";
 import { runOfId } from "./found-run.js";
 
-/** Time that a plugin has for a view. */
+/** Time limit of a plugin for a view. */
 const READ_MS = 20_000;
 
 /** The routes of the views that plugins contribute. */

@@ -45,7 +45,7 @@ export class ProcessClient implements ProcessLink {
     this.close(code, reason);
   }
 
-  /** The connection is gone. */
+  /** Called when the connection is closed. */
   dispose(): void {
     this.#process?.disconnect(this);
   }

@@ -7,7 +7,7 @@ import { createRedactor } from "../../../util/redaction/redactor.js";
 const KEPT_ANSWERED = 100;
 const KEPT_KNOWN = 1_000;
 
-/** A review and the store that has it. */
+/** A review and its store. */
 interface KnownReview {
   readonly review: StoredReview;
   readonly store: ReviewStore;
@@ -19,7 +19,10 @@ export interface OtherReviews {
   readonly answered: readonly AnsweredReview[];
 }
 
-/** Collects the reviews of all attached kernels. Their stores decide; the desk remembers what was asked and answered. */
+/**
+ * Collects the reviews of all attached kernels. Their stores decide; this object remembers
+ * questions and answers.
+ */
 export class ReviewDesk {
   readonly #contents: boolean;
   readonly #stores = new Map<ReviewStore, { uses: number; readonly stop: () => void }>();
@@ -44,7 +47,7 @@ export class ReviewDesk {
       .slice(0, KEPT_ANSWERED);
   }
 
-  /** Replaces the reviews of another process; `undefined`: none of them waits any more. */
+  /** Replaces the reviews of another process; `undefined`: none of them waits any longer. */
   takeFrom(process: object, reviews: OtherReviews | undefined): void {
     const before = this.#others.get(process);
     const known = new Set(before?.pending.map(({ reviewId }) => reviewId));
@@ -56,7 +59,7 @@ export class ReviewDesk {
     this.#changed();
   }
 
-  /** Watches a store. Call what it returns to stop. */
+  /** Watches a store. Returns a function that stops watching. */
   watch(store: ReviewStore): () => void {
     const watched = this.#stores.get(store) ?? {
       uses: 0,
@@ -72,21 +75,24 @@ export class ReviewDesk {
     };
   }
 
-  /** Calls `fn` with each new review, as it is in its store. Returns a function that ends this. */
+  /**
+   * Calls `fn` with each new review in the form of its store. Returns a function that removes the
+   * callback.
+   */
   listen(fn: (review: StoredReview) => void): () => void {
     const listener = (review: StoredReview): void => fn(review);
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Calls `fn` after each change. Returns a function that ends this. */
+  /** Calls `fn` after each change. Returns a function that removes the callback. */
   onChange(fn: () => void): () => void {
     const observer = (): void => fn();
     this.#observers.add(observer);
     return () => void this.#observers.delete(observer);
   }
 
-  /** Takes in an event of a run. */
+  /** Handles an event of a run. */
   observe(event: Ev<"review_requested"> | Ev<"review_resolved">, redactor: Redactor): void {
     const { reviewId } = event;
     if (event.type === "review_requested") {
@@ -111,20 +117,20 @@ export class ReviewDesk {
     this.#changed();
   }
 
-  /** All reviews that wait, as they may be shown, oldest first. */
+  /** Returns all waiting reviews in their shown form, oldest first. */
   async pending(): Promise<readonly StoredReview[]> {
     const own = (await this.#pending()).map(({ review }) => review);
     const others = [...this.#others.values()].flatMap(({ pending }) => pending);
     return reviewsByTime([...own, ...others]).map((review) => this.#shown(review));
   }
 
-  /** A review that waits or has waited, with its store. */
+  /** Returns a review that waits or has waited, with its store. */
   async find(reviewId: string): Promise<KnownReview | undefined> {
     const waiting = (await this.#pending()).find(({ review }) => review.reviewId === reviewId);
     return waiting ?? this.#known.get(reviewId);
   }
 
-  /** What became of a review, where a run has reported it. */
+  /** Returns the answer of a review that a run has reported. */
   answerOf(reviewId: string): AnsweredReview | undefined {
     return this.#answered.get(reviewId);
   }
@@ -150,7 +156,7 @@ export class ReviewDesk {
     this.#changed();
   }
 
-  /** Without secrets; without texts where no contents are shown. */
+  /** Redacted; without texts if contents are not shown. */
   #shown(review: StoredReview): StoredReview {
     const redactor = this.#redactors.get(review.reviewId) ?? createRedactor();
     if (!this.#contents) {

@@ -80,7 +80,7 @@ async function oneRun(board: Board, asked: BoardExchange): Promise<Response> {
   return boardJson(text, asked.request);
 }
 
-/** The number behind which entries are asked for. */
+/** Returns the number after which entries are requested. */
 function afterOf({ query, request }: BoardExchange): number {
   const last = request.headers.get("last-event-id");
   const resumed = last === null ? query : new URLSearchParams({ after: last });

@@ -18,7 +18,7 @@ import { readJsonObject } from "../../shared/http/json-body.js";
 import { boardJson, boardRoute } from "./answers.js";
 import { BODY_LIMITS } from "./limits.js";
 
-/** Time that the storage of requests has to answer. */
+/** Time limit of the storage of requests. */
 const STORAGE_MS = 10_000;
 
 /** The routes of the services of this process. */
@@ -66,7 +66,7 @@ async function serviceInfo(service: Service): Promise<ServiceInfo> {
   };
 }
 
-/** @throws HttpRefusal 503 where the storage fails or does not answer in time */
+/** @throws HttpRefusal 503 if the storage fails or does not respond in time */
 async function storageAnswer<T>(work: () => Promise<T>): Promise<T> {
   try {
     const late = (): never => {

@@ -18,12 +18,12 @@ import { PageClient } from "./page-client.js";
 import { ProcessClient } from "./process-client.js";
 import { WebSocketServer } from "./ws-vendor.js";
 
-/** A connection of a known person. */
+/** A connection of an authenticated user. */
 type Client = PageClient | JavaClient | ProcessClient;
-/** What is at the other end of a socket. */
+/** The peer of a socket. */
 type ClientKind = "page" | "java" | "process";
 
-/** The WebSocket connections: who may open one, and who gets what. */
+/** The WebSocket connections: decides who may open one, and which messages each gets. */
 export class BoardSockets {
   readonly #board: Board;
   readonly #access: BoardAccess;
@@ -83,7 +83,7 @@ export class BoardSockets {
     };
   }
 
-  /** Ends all connections. */
+  /** Closes all connections. */
   close(reason: string): void {
     for (const client of this.#clients) client.end(reason, CLOSE.goingAway);
     for (const connection of this.#unknown) connection.close(CLOSE.goingAway, reason);
@@ -93,7 +93,7 @@ export class BoardSockets {
     setTimeout(() => left.forEach((connection) => connection.terminate()), 500).unref();
   }
 
-  /** @throws HttpRefusal for a connection that is not opened */
+  /** @throws HttpRefusal for a refused connection */
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const protocols = (request.headers["sec-websocket-protocol"] ?? "")
       .split(",")
@@ -111,10 +111,10 @@ export class BoardSockets {
     this.#requireRoom(asksLater);
     const needed = isProcess ? "reporter" : "viewer";
     const principal = asksLater ? undefined : await this.#principalOf(request, needed);
-    this.#requireRoom(asksLater); // others may have come meanwhile
+    this.#requireRoom(asksLater); // others may have connected meanwhile
     const server = isProcess ? this.#processServer : this.#server;
     server.handleUpgrade(request, socket, head, (opened) => {
-      (socket as Partial<Socket>).ref?.(); // an open page keeps the process alive; a stream of TLS has this method too
+      (socket as Partial<Socket>).ref?.(); // an open page keeps the process alive; a TLS stream has this method too
       this.#opened(opened, request.socket.remoteAddress ?? "", {
         principal,
         kind,
@@ -122,7 +122,7 @@ export class BoardSockets {
     });
   }
 
-  /** @throws HttpRefusal 503 where too many sockets are open */
+  /** @throws HttpRefusal 503 if too many sockets are open */
   #requireRoom(asksLater: boolean): void {
     const { sockets, unknownSockets } = this.#limits;
     if (this.#open.size >= sockets || (asksLater && this.#unknown.size >= unknownSockets))
@@ -158,7 +158,7 @@ export class BoardSockets {
     else this.#begin(connection, o.principal, o.kind);
   }
 
-  /** Nothing is sent before the first message, which has to be the token. */
+  /** Sends nothing before the first message, which has to be the token. */
   #awaitToken(connection: Connection, kind: ClientKind): void {
     this.#unknown.add(connection);
     const refuse = (): void => connection.close(CLOSE.unauthorized, "Unauthorized");
@@ -185,7 +185,7 @@ export class BoardSockets {
     connection.onMessage((message) => take(message));
   }
 
-  /** Serves a person. Returns what takes the messages. */
+  /** Serves a user. Returns the handler of messages. */
   #serve(
     connection: Connection,
     principal: Principal,
@@ -226,7 +226,7 @@ export class BoardSockets {
     });
   }
 
-  /** A store that fails must not leave a page without its first frame: it connects again later. */
+  /** A page must not stay without its first frame when a store fails: it reconnects later. */
   #failed(connection: Connection, error: unknown): void {
     this.#onError(error);
     connection.close(1011, "The first message could not be made");

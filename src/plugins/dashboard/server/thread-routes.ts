@@ -20,13 +20,13 @@ import { asText } from "../../../util/objects.js";
 import { HttpRefusal, notFoundRefusal } from "../../shared/http/http-refusal.js";
 import { boardJson, boardRoute, countIn } from "./answers.js";
 
-/** Time that a store of conversations has to answer. */
+/** Time limit of a store of conversations. */
 const STORE_MS = 10_000;
 const MAX_THREADS = 100;
 const MAX_TURNS = 200;
 const TURNS = 50;
 
-/** The routes of the threads of conversations. They only read. */
+/** The routes of the threads of conversations. They are read-only. */
 export function threadRoutes(board: Board): readonly HttpRoute[] {
   const threads = "/api/conversations/{name}/threads";
   return [
@@ -52,7 +52,9 @@ function askedChat({ chats }: Board, { parameters }: BoardExchange): RegisteredC
   throw notFoundRefusal("CONVERSATION_NOT_FOUND", "No conversation is registered under this name");
 }
 
-/** Whose threads are asked for. A principal with an owner sees no other threads. */
+/**
+ * Returns the owner whose threads are requested. A principal with an owner sees no other threads.
+ */
 function ownerIn({ owner }: Principal, query: URLSearchParams): string | undefined {
   return owner ?? query.get("owner") ?? undefined;
 }
@@ -93,7 +95,10 @@ async function oneThread(board: Board, asked: BoardExchange): Promise<Response> 
   return boardJson(JSON.stringify(body), request);
 }
 
-/** @throws HttpRefusal 404 for a thread of another owner; 503 where the store fails or does not answer; ValidationError */
+/**
+ * @throws HttpRefusal 404 for a thread of another owner; 503 if the store fails or does not
+ * respond; ValidationError
+ */
 async function chatAnswer<T>(work: () => Promise<T>): Promise<T> {
   try {
     const late = (): never => {
@@ -151,7 +156,7 @@ function infoOfMessage(board: Board, message: ThreadMessage): ThreadMessageInfo 
   };
 }
 
-/** Without secrets; empty where no contents leave the process. */
+/** Redacted; empty if contents do not leave the process. */
 function shownText(board: Board, text: string): string {
   return asText(board.shownValue(text));
 }

@@ -17,8 +17,8 @@ interface UIStreamRequest {
 }
 
 /**
- * A run as the UI message stream of the AI SDK, from its first entry on. Goes on with the run, and
- * with the text that its models write. Leaving the stream changes nothing for the run.
+ * Returns a run as a UI message stream of the AI SDK, from its first entry on. Follows the run and
+ * the text that its models stream. A client that disconnects does not affect the run.
  */
 export function uiStream(board: Board, run: ReadableRun, o: UIStreamRequest): Response {
   const { taskId } = o;
@@ -39,13 +39,13 @@ export function uiStream(board: Board, run: ReadableRun, o: UIStreamRequest): Re
   return chunkResponse(source, { protocol: "ui" });
 }
 
-/** The full entries of a run, with the pieces of text that come in between. Waits for those to come. */
+/** The full entries of a run, interleaved with pieces of text. Waits for new ones. */
 class FollowedEntries {
   readonly #board: Board;
   readonly #run: ReadableRun;
   readonly #ends: (() => void)[] = [];
   readonly #places = new Map<string, AnswerPlace>();
-  /** What was sent of the answer that the model of a task writes. */
+  /** The sent part of the answer in progress, by task. */
   readonly #sent = new Map<string, string>();
   readonly #writing = new Set<string>();
   #wake: () => void = () => undefined;
@@ -69,7 +69,7 @@ class FollowedEntries {
     signal.addEventListener("abort", end, { once: true });
   }
 
-  /** Whether the reader has left, or the server ends, before the end of the run. */
+  /** Whether the client has disconnected, or the server ends, before the end of the run. */
   get isLeft(): boolean {
     return this.#isOver;
   }
@@ -98,7 +98,10 @@ class FollowedEntries {
     }
   }
 
-  /** Text that models have written since the last call. It has the number of the last entry. */
+  /**
+   * Returns the text that models have streamed since the last call. It has the number of the last
+   * entry.
+   */
   #pieces(): readonly LogEntry[] {
     const log = this.#board.feed.get(this.#run.summary.runId);
     if (log === undefined || log !== this.#run) return [];
@@ -116,7 +119,10 @@ class FollowedEntries {
     });
   }
 
-  /** An entry, behind the rest of the answer that it ends: the last piece is held back until then. */
+  /**
+   * Returns an entry, preceded by the rest of the answer that it ends: the last piece is held back
+   * until then.
+   */
   #withRest(entry: LogEntry): readonly LogEntry[] {
     const { type, taskId, outcome, responseText } = entry;
     if (taskId === undefined) return [entry];

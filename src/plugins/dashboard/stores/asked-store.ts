@@ -4,12 +4,12 @@ import { RunStoreError } from "../../../contracts/state-errors.js";
 import { withTimeout } from "../../../util/abort/timeouts.js";
 import { messageOf } from "../../../util/errors.js";
 
-/** Time in milliseconds that a store has to answer one call. */
+/** Time limit of one call of a store, in milliseconds. */
 const ANSWER_MS = 20_000;
 
 /**
- * Does what a store is asked for. @throws RunStoreError for a failure, and for an answer that takes
- * more than 20 seconds; other errors of the framework unchanged.
+ * Calls a store. @throws RunStoreError for a failure, and for an answer that takes more than 20
+ * seconds; other errors of the framework unchanged.
  */
 export async function askStore<T>(work: () => Promise<T>): Promise<T> {
   const late = (): never => {
@@ -23,7 +23,7 @@ export async function askStore<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A store as the requests of people use it: with `askStore` around each call. */
+/** Returns a store for requests of users: each call uses `askStore`. */
 export function askedStore(store: RunStore): RunStore {
   return {
     append: (runId, entries) => askStore(async () => store.append(runId, entries)),

@@ -6,21 +6,21 @@ import { readWhole } from "./whole-run.js";
 
 type ChangeCounts = RunComparison["counts"];
 
-/** Comparisons that are kept. */
+/** Maximum number of cached comparisons. */
 const MAX_KEPT = 1_000;
 
-/** What has changed in runs since the baselines of their ensembles. A comparison is made once. */
+/** The changes of runs since the baselines of their ensembles. Each comparison is made once. */
 export class BaselineChanges {
   readonly #find: (runId: string) => Promise<ReadableRun | undefined>;
   readonly #known = new Map<string, ChangeCounts>();
-  /** The baseline that was read last: lists ask for many runs of one ensemble. */
+  /** The last baseline: lists often request runs of one ensemble. */
   #read: { readonly key: string; readonly run: Promise<WholeRun> } | undefined;
 
   constructor(find: (runId: string) => Promise<ReadableRun | undefined>) {
     this.#find = find;
   }
 
-  /** `undefined` if the baseline is not there any more. @throws RunStoreError */
+  /** Returns `undefined` if the baseline no longer exists. @throws RunStoreError */
   async countsOf(baselineId: string, run: ReadableRun): Promise<ChangeCounts | undefined> {
     const baseline = await this.#find(baselineId);
     if (baseline === undefined) return undefined;

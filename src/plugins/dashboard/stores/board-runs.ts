@@ -13,20 +13,20 @@ import type { ShownTexts } from "../protocol/snapshot.js";
 import { askedStore } from "./asked-store.js";
 import { feedRuns } from "./feed-runs.js";
 
-/** A run that is read: from memory, or from a store. */
+/** A run in memory or in a store. */
 export type ReadableRun = Pick<
   RunLog,
   "n" | "ended" | "summary" | "snapshotText" | "text" | "entry" | "numbersOf" | "bars"
 >;
 
 const PAGE = 1_000;
-/** Runs in the first frame to a page. */
+/** Number of runs in the first frame to a page. */
 const LATEST = 100;
 
-/** Runs of the store that stay in memory after they were read, so that their pages are quick. */
+/** Number of stored runs that stay in memory after a read, to speed up their pages. */
 const KEPT_STORED = 2;
 
-/** What a store's texts become where no contents leave the process. */
+/** Converts the texts of a store if contents do not leave the process. */
 const WITHOUT_CONTENTS: ShownTexts = Object.freeze({
   name: (name: string) => name,
   text: () => "",
@@ -36,13 +36,16 @@ const WITHOUT_CONTENTS: ShownTexts = Object.freeze({
 interface BoardRunsOptions {
   readonly store: RunStore | undefined;
   readonly contents: boolean;
-  /** Writes to the store what it has not got yet. Absent without a store. */
+  /** Writes unsaved entries to the store. Absent without a store. */
   readonly writer: () => Pick<StoreWriter, "flush" | "forget"> | undefined;
-  /** How long `latest` waits for the store, in milliseconds. */
+  /** Maximum wait of `latest` for the store, in milliseconds. */
   readonly storeMs: number;
 }
 
-/** The runs in memory, and those of a store where there is one. Memory comes first: it is ahead. */
+/**
+ * The runs in memory, and those of the store, if there is one. Memory takes precedence, because it
+ * is newer.
+ */
 export class BoardRuns {
   readonly #feed: RunFeed;
   readonly #store: RunStore | undefined;
@@ -73,7 +76,10 @@ export class BoardRuns {
     };
   }
 
-  /** The last 100, newest first. Only those in memory where the store fails or does not answer in time. */
+  /**
+   * Returns the last 100 runs, newest first. Returns only those in memory if the store fails or
+   * does not respond in time.
+   */
   async latest(): Promise<readonly RunSummary[]> {
     const stored = await this.#latestStored();
     const runs = new Map(this.#feed.logs.map(({ runId, summary }) => [runId, summary]));
@@ -83,13 +89,13 @@ export class BoardRuns {
       .slice(0, LATEST);
   }
 
-  /** The number of the last entry of a run; -1 for one that is not known. */
+  /** Returns the number of the last entry of a run; -1 for an unknown run. */
   async lastOf(runId: string): Promise<number> {
     const run = this.#feed.get(runId) ?? (await this.#asked?.get(runId));
     return run?.n ?? -1;
   }
 
-  /** `undefined` for a run that is not known. @throws RunStoreError if the store fails */
+  /** Returns `undefined` for an unknown run. @throws RunStoreError if the store fails */
   async find(runId: string): Promise<ReadableRun | undefined> {
     const log = this.#feed.get(runId);
     if (log !== undefined || this.#asked === undefined) return log;
@@ -129,7 +135,10 @@ export class BoardRuns {
     return run && this.#shown(run);
   }
 
-  /** Makes a run the baseline of its ensemble instead of the one before, or ends that. @throws RunStoreError */
+  /**
+   * Makes a run the baseline of its ensemble instead of the previous one, or removes the mark.
+   * @throws RunStoreError
+   */
   async markBaseline({ runId, ensemble }: RunSummary, isBaseline: boolean): Promise<void> {
     const before = await this.baselineOf(ensemble);
     if (before !== undefined && before.runId !== runId) await this.#mark(before.runId, false);
@@ -141,13 +150,13 @@ export class BoardRuns {
     const { baseline: _, ...summary } = (await this.#asked?.get(runId)) ?? {};
     if ("runId" in summary)
       await this.#asked?.put({
-        ...(summary as RunSummary), // it has an id, so all of its fields
+        ...(summary as RunSummary), // a summary with an id has all fields
         ...(isBaseline && { baseline: true }),
       });
     this.#feed.markBaseline(runId, isBaseline);
   }
 
-  /** Runs at work are shown without the store too, so its failure is a process warning only. */
+  /** Runs in progress are shown without the store too, so its failure is only a process warning. */
   async #latestStored(): Promise<readonly RunSummary[]> {
     const [store, ms] = [this.#store, this.#storeMs];
     if (store === undefined) return [];
@@ -179,7 +188,7 @@ async function entriesIn(store: RunStore, runId: string): Promise<readonly LogEn
   }
 }
 
-/** A run of a store: its texts are redacted already. */
+/** A run of a store. Its texts are already redacted. */
 class StoredRun implements ReadableRun {
   readonly ended = true;
   readonly summary: RunSummary;

@@ -14,8 +14,8 @@ interface BoardTracesOptions {
 }
 
 /**
- * The traces of runs: of those that ended in this process from memory, of others from the store.
- * The store gets the traces from which runs can be replayed. Without contents there are none.
+ * The traces of runs: of runs that ended in this process from memory, of others from the store. The
+ * store gets the traces from which runs can be replayed. Without contents there are none.
  */
 export class BoardTraces {
   readonly #store: RunStore | undefined;
@@ -28,7 +28,7 @@ export class BoardTraces {
     this.#contents = contents;
   }
 
-  /** Takes in the trace of a run that has ended. A run does not wait for the store. */
+  /** Stores the trace of a run that has ended. Runs do not wait for the store. */
   keep(runId: string, trace: ExecutionTrace): void {
     if (!this.#contents) return;
     this.#inMemory.set(runId, trace);
@@ -43,12 +43,12 @@ export class BoardTraces {
       });
   }
 
-  /** Resolves when the store has been given all traces. */
+  /** Resolves when the store has received all traces. */
   written(): Promise<void> {
     return this.#writes;
   }
 
-  /** The run has left the memory. */
+  /** Called when the run is removed from memory. */
   forget(runId: string): void {
     this.#inMemory.delete(runId);
   }
@@ -69,8 +69,8 @@ export class BoardTraces {
 function parsedTrace(text: string | undefined): ExecutionTrace | undefined {
   if (text === undefined) return undefined;
   try {
-    return asFields(JSON.parse(text)) as ExecutionTrace | undefined; // a replay checks what is in it
+    return asFields(JSON.parse(text)) as ExecutionTrace | undefined; // a replay checks the contents
   } catch {
-    return undefined; // another program has written it
+    return undefined; // written by another program
   }
 }

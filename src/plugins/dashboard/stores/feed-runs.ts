@@ -2,7 +2,10 @@ import type { RunFeed } from "../feed/run-feed.js";
 import type { RunStore } from "../../../contracts/run-store.js";
 import { pageOfRuns } from "./run-query.js";
 
-/** The runs that a feed has in memory, as a store that is read. The feed writes: `append` and `put` do nothing. */
+/**
+ * Returns the runs in the memory of a feed as a read-only store. The feed writes: `append` and
+ * `put` do nothing.
+ */
 export function feedRuns(feed: RunFeed): RunStore {
   return {
     append: () => undefined,

@@ -4,8 +4,8 @@ import { addedCost } from "../protocol/run-data.js";
 import { checkRunQuery, comparePlaces, cutPage, type ListedRuns } from "./run-query.js";
 
 /**
- * The runs of several stores of this package, for reading. Of two stores with a run of one id the
- * first one shows it; totals and sums count it twice. Every write throws a RunStoreError.
+ * The runs of several stores of this package, for reading. If two stores have a run with the same
+ * id, the first store shows it; totals and sums count it twice. Every write throws a RunStoreError.
  */
 export function joinedRuns(stores: readonly RunStore[]): RunStore {
   return {
@@ -55,7 +55,7 @@ async function joinedPage(stores: readonly RunStore[], query: RunQuery): Promise
   const page = cutPage(sorted, limit);
   const last = sorted.at(-1);
   return {
-    // Where a store has more runs, the page ends with the last run that is known to be in order.
+    // If a store has more runs, the page ends with the last run whose order is certain.
     ...(page.next === undefined && isMore && last !== undefined
       ? { ...page, next: `${last.startedAt}/${last.runId}` }
       : page),

@@ -3,18 +3,21 @@ import { checkOptions, requireInteger } from "../../../contracts/validation.js";
 import { CUT, slimEntry } from "../protocol/slim.js";
 import { pageOfRuns } from "./run-query.js";
 
-/** Bounds of runs in memory. */
+/** Limits of runs in memory. */
 export interface RunMemoryOptions {
-  /** Default 100. Beyond it the run that was put first and has ended goes. */
+  /** Default 100. Beyond it the run that ended and was stored first is removed. */
   readonly maxRuns?: number | undefined;
-  /** Entries of a run with their texts. Default 200,000. The older ones lose prompts, answers, arguments and results. */
+  /**
+   * Maximum number of entries of a run with their texts. Default 200,000. Older entries lose
+   * prompts, answers, arguments and results.
+   */
   readonly maxEntries?: number | undefined;
 }
 
 interface KeptRun {
   summary: RunSummary | undefined;
   readonly entries: LogEntry[];
-  /** Entries before this place have lost their texts. */
+  /** Entries before this position have no texts. */
   trimmed: number;
   trace?: string;
 }
@@ -25,7 +28,10 @@ const GOING_ON: ReadonlySet<RunSummary["state"] | undefined> = new Set([
   "waiting",
 ]);
 
-/** Keeps runs as long as the object lasts. What is given and what is returned are copies. @throws ValidationError for bounds below 1. */
+/**
+ * Keeps runs for the lifetime of the object. Arguments and return values are copied. @throws
+ * ValidationError for limits below 1.
+ */
 export function inMemoryRuns(o: RunMemoryOptions = {}): RunStore {
   checkOptions("RunStore.inMemory", o, ["maxRuns", "maxEntries"]);
   requireInteger("RunStore.inMemory maxRuns", o.maxRuns, 1, "1 or more");

@@ -11,9 +11,9 @@ import { sqlRuns } from "./sql/sql-runs.js";
 const WHAT = "RunStore.readOnly";
 
 /**
- * The runs of several places, for reading: trace files, diagrams, folders, and the addresses
+ * The runs of several sources, read-only: trace files, diagrams, folders, and the addresses
  * `file:<folder>`, `pglite:<folder>` and `postgres://...`.
- * @throws ValidationError for a path where nothing is, a file that is no JSON file, and an address of another form.
+ * @throws ValidationError for a missing path, a file that is no JSON file, and an invalid address.
  */
 export function readOnlyRuns(places: readonly string[]): RunStore {
   requireArray(`${WHAT} places`, places);
@@ -31,7 +31,7 @@ export function readOnlyRuns(places: readonly string[]): RunStore {
   return joinedRuns([...saved, ...stores]);
 }
 
-/** @throws ValidationError for a path where nothing is, and for a file of another kind. */
+/** @throws ValidationError for a missing path, and for a file of another kind. */
 function isFolder(path: string): boolean {
   const found = kindOfPath(path);
   if (found === "folder") return true;
@@ -46,7 +46,7 @@ function isFolder(path: string): boolean {
   );
 }
 
-/** @returns `undefined` where nothing is, or nothing that may be looked at. */
+/** @returns `undefined` for a missing or inaccessible path. */
 function kindOfPath(path: string): "file" | "folder" | "other" | undefined {
   try {
     const found = statSync(resolve(path));

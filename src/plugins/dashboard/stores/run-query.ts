@@ -5,10 +5,10 @@ import { addedCost } from "../protocol/run-data.js";
 
 export type ListedRuns = Awaited<ReturnType<RunStore["list"]>>;
 
-/** Which page of a list is asked for where nothing is said. */
+/** The default page size. */
 const PAGE = 50;
 
-/** Whether a summary fits a query. */
+/** Whether a summary matches a query. */
 function fitsQuery(run: RunSummary, query: RunQuery): boolean {
   const { state, ensemble, text, from, to, baseline, tags = {} } = query;
   return (
@@ -35,25 +35,28 @@ export function shownTexts({
   return JSON.stringify([runId, ensemble, workflow, state, inputs, tags, error]).toLowerCase();
 }
 
-/** Later runs first; of runs that began at the same time that with the higher id. */
+/** Orders later runs first; runs with the same start by descending id. */
 function isBehind(run: RunSummary, startedAt: string, runId: string): boolean {
   const [mine, other] = [Date.parse(run.startedAt), Date.parse(startedAt)];
   return mine < other || (mine === other && run.runId < runId);
 }
 
-/** Compares the places of two runs in a list, for sorting. */
+/** Compares the positions of two runs in a list, for sorting. */
 export function comparePlaces(a: RunSummary, b: RunSummary): number {
   return isBehind(b, a.startedAt, a.runId) ? -1 : 1;
 }
 
-/** What a list is asked for, checked. */
+/** A checked query. */
 export interface CheckedQuery extends RunQuery {
   readonly limit: number;
-  /** Where the page before ended. */
+  /** The end of the previous page. */
   readonly cursor: readonly [startedAt: string, runId: string] | undefined;
 }
 
-/** @throws ValidationError for a cursor that no page gave, for a limit that is no whole number from 1 to 1,000, and for times that are no instants. */
+/**
+ * @throws ValidationError for an invalid cursor, for a limit that is no integer from 1 to 1,000,
+ * and for invalid instants.
+ */
 export function checkRunQuery(query: RunQuery): CheckedQuery {
   const { limit = PAGE, before } = query;
   if (!Number.isInteger(limit) || limit < 1 || limit > 1_000)
@@ -70,7 +73,10 @@ export function checkRunQuery(query: RunQuery): CheckedQuery {
   return { ...query, limit, cursor: before === undefined ? undefined : readCursor(before) };
 }
 
-/** One page of a list, with the sums of all runs that fit. @throws ValidationError as {@link checkRunQuery}. */
+/**
+ * Returns one page of a list, with the sums of all matching runs. @throws ValidationError as {@link
+ * checkRunQuery}.
+ */
 export function pageOfRuns(runs: Iterable<RunSummary>, query: RunQuery): ListedRuns {
   const { limit, cursor } = checkRunQuery(query);
   const fitting = [...runs].filter((run) => fitsQuery(run, query)).sort(comparePlaces);
@@ -89,7 +95,7 @@ export function pageOfRuns(runs: Iterable<RunSummary>, query: RunQuery): ListedR
   };
 }
 
-/** The first `limit` runs, and where the next page begins. */
+/** Returns the first `limit` runs, and the start of the next page. */
 export function cutPage(
   rest: readonly RunSummary[],
   limit: number,
@@ -103,7 +109,7 @@ export function cutPage(
 /** Totals of runs with one state and one currency. */
 export interface RunTotals extends Omit<RunSummary["totals"], "currency"> {
   readonly state: RunSummary["state"];
-  /** Empty where there is none. */
+  /** Empty if there is none. */
   readonly currency: string;
   readonly runs: number;
 }

@@ -1,11 +1,11 @@
 import type { RunSummary } from "../../../contracts/run-store.js";
 
-/** Returns whether a process has to be at work for the run. A suspended run waits without one. */
+/** Returns whether the run needs a running process. A suspended run waits without one. */
 export function needsProcess({ state, exitReason }: RunSummary): boolean {
   return (state === "running" || state === "waiting") && exitReason !== "SUSPENDED";
 }
 
-/** Returns whether the run can be removed for lack of room: it has ended, and is no baseline. */
+/** Returns whether the run may be removed to free space: it has ended, and is no baseline. */
 export function isRemovable({ state, baseline }: RunSummary): boolean {
   return state !== "running" && state !== "waiting" && baseline !== true;
 }

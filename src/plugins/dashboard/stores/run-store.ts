@@ -8,12 +8,12 @@ export type { RunFolderOptions } from "./file/file-runs.js";
 export type { SqlRunsOptions } from "./sql/sql-runs.js";
 export type { RunMemoryOptions } from "./memory-runs.js";
 
-/** Where the logs and summaries of runs are kept. All texts it is given are redacted. */
+/** A store of the logs and summaries of runs. All texts that it receives are redacted. */
 export type RunStore = RunStoreContract;
 
-/** The stores of runs there are, for the option `store` of the dashboard. */
+/** The available stores of runs, for the option `store` of the dashboard. */
 export const RunStore = Object.freeze({
-  /** Lasts as long as the object. @throws ValidationError for bounds below 1. */
+  /** Keeps runs for the lifetime of the object. @throws ValidationError for limits below 1. */
   inMemory: (o?: RunMemoryOptions): RunStoreContract => inMemoryRuns(o),
   /**
    * In a folder: `{runId}.log.jsonl` for each run, and `index.jsonl`. One process at a time writes;
@@ -27,9 +27,9 @@ export const RunStore = Object.freeze({
    */
   sql: (o: SqlRunsOptions): RunStoreContract => sqlRuns(o),
   /**
-   * Several places, for reading only: trace files, diagrams, folders, and the addresses
-   * `file:<folder>`, `pglite:<folder>` and `postgres://...`. Writes throw a RunStoreError.
-   * @throws ValidationError for a path where nothing is, and for an address of another form.
+   * Several sources, read-only: trace files, diagrams, folders, and the addresses `file:<folder>`,
+   * `pglite:<folder>` and `postgres://...`. Writes throw a RunStoreError.
+   * @throws ValidationError for a missing path, and for an invalid address.
    */
   readOnly: (places: readonly string[]): RunStoreContract => readOnlyRuns(places),
 });

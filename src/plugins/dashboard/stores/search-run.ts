@@ -4,10 +4,10 @@ import { JsonObject } from "../protocol/json-object.js";
 import { entriesOf } from "./whole-run.js";
 
 const MAX_HITS = 200;
-/** Characters on each side of the place in an excerpt. */
+/** Number of characters on each side of the match in an excerpt. */
 const AROUND = 60;
 
-/** The texts of an entry, with what they are. */
+/** A text of an entry, and its kind. */
 type PlacedText = readonly [where: SearchPlace, text: string | undefined];
 type TextsOfEntry = (entry: JsonObject) => readonly PlacedText[];
 
@@ -37,7 +37,7 @@ const TEXTS: Readonly<Record<string, TextsOfEntry | undefined>> = {
   run_warning: (entry) => [["error", entry.optionalText("message")]],
 };
 
-/** Finds a text in a run, one hit per text that contains it. Upper and lower case are equal. */
+/** Finds a text in a run, with one hit per text that contains it. Ignores case. */
 export async function searchRun(run: ReadableRun, text: string): Promise<SearchBody> {
   const { runId } = run.summary;
   const wanted = new RegExp(text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "iu");
@@ -55,7 +55,10 @@ export async function searchRun(run: ReadableRun, text: string): Promise<SearchB
   return { hits, more: false };
 }
 
-/** The text around a place. White space becomes blanks, one for one, so that places stay. */
+/**
+ * Returns the text around a position. Each white space character becomes a blank, so that positions
+ * stay the same.
+ */
 function excerptAt(
   text: string,
   at: number,

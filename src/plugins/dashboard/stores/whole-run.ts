@@ -4,26 +4,26 @@ import type { RunView } from "../protocol/state-types.js";
 import type { ReadableRun } from "./board-runs.js";
 import { createRunState } from "../protocol/run-state.js";
 
-/** Entries after which other work of the process gets its turn. */
+/** Number of entries after which other work of the process can continue. */
 const TURN = 500;
 
-/** A run with all that is shown of it. */
+/** A run with all its shown data. */
 export interface WholeRun {
   readonly view: Pick<RunView, "summary" | "tasks" | "dag">;
   /** The full entries, in order. */
   readonly entries: readonly LogEntry[];
 }
 
-/** The full entries of a run, in order. Other work of the process gets its turn in between. */
+/** Yields the full entries of a run, in order. Yields to other work of the process in between. */
 export async function* entriesOf(run: Pick<ReadableRun, "n" | "entry">): AsyncGenerator<LogEntry> {
-  const last = run.n; // what comes later is not waited for
+  const last = run.n; // later entries are not awaited
   for (let n = 0; n <= last; n++) {
     if (n % TURN === TURN - 1) await otherWork();
     yield run.entry(n, "full");
   }
 }
 
-/** Reads a run, without secrets. */
+/** Reads a run, redacted. */
 export async function readWhole(run: ReadableRun): Promise<WholeRun> {
   const state = createRunState({ maxBarTasks: 0 });
   const entries: LogEntry[] = [];

@@ -58,7 +58,7 @@ export function agentTool<I = { readonly task: string }>(
     name: base.name ?? toolNameOf("", agent.role),
     description: base.description ?? agent.goal,
     delegates: true,
-    input: inputType ?? (TASK_INPUT as OutputSchema<I>), // the input is `{ task }` then
+    input: inputType ?? (TASK_INPUT as OutputSchema<I>), // the input is `{ task }` in this case
     execute,
   });
 }

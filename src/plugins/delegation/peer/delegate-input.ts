@@ -18,7 +18,7 @@ function read(
   return { value: { agentRole: asText(agentRole), taskDescription: asText(taskDescription) } };
 }
 
-/** The schema of the arguments for the model. Where roles exist, they are an enumeration. */
+/** The schema of the arguments for the model. Known roles are an enumeration. */
 export function delegateInput(
   roles: readonly string[],
   descriptions: { readonly agentRole: string; readonly taskDescription: string },

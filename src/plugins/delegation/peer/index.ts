@@ -4,7 +4,10 @@ import { Tokens } from "../../../contracts/tokens.js";
 import { PeerDelegation } from "./peer-delegation.js";
 import { DELEGATION_TEMPLATES } from "./peer-prompts.js";
 
-/** Adds the tool `delegate` to every agent with `allowDelegation`. Its model delegates subtasks to other agents of the run with it. */
+/**
+ * Adds the tool `delegate` to every agent with `allowDelegation`, which delegates subtasks to other
+ * agents of the run.
+ */
 export function delegationPeer(): Plugin {
   return definePlugin({
     name: "delegation-peer",

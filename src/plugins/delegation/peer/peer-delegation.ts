@@ -73,7 +73,10 @@ async function delegate(
   );
 }
 
-/** The worker's output; the reason of its failure; or, where no worker was called, the text of the refusal. */
+/**
+ * Returns the output of the worker, the reason of its failure, or the text of the refusal if no
+ * worker was called.
+ */
 function peerAnswer(response: DelegationResponse): ToolResult {
   if (response.status !== "FAILURE") return ToolResult.success(response.rawOutput ?? "");
   const reason = response.errors.join("; ");

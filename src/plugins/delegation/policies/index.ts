@@ -6,8 +6,8 @@ import { PolicyJudge } from "./policy-judge.js";
 export type { DelegationPoliciesOptions } from "./policy-judge.js";
 
 /**
- * Calls the `DelegationPolicy` contributions, including the ensemble's `delegationPolicies`, before every delegation, after all other changes to the
- * request, so that they judge the request that is sent.
+ * Calls the `DelegationPolicy` contributions, including the ensemble's `delegationPolicies`, before
+ * every delegation, after all other changes to the request, so that they judge the final request.
  * @throws ValidationError for an unknown option or a time limit that is not a positive number.
  */
 export function delegationPolicies(options: DelegationPoliciesOptions = {}): Plugin {

@@ -17,7 +17,10 @@ export type PolicyDecision =
   | { readonly type: "REJECT"; readonly reason: string }
   | { readonly type: "MODIFY"; readonly request: DelegationRequest };
 
-/** Calls policies within a time limit. A policy that throws, exceeds the limit or returns an invalid decision refuses. */
+/**
+ * Calls policies within a time limit. Refuses for a policy that throws, exceeds the limit or
+ * returns an invalid decision.
+ */
 export class PolicyDecisions {
   readonly #timeoutMs: number;
   /** Ends the wait for policies that have not decided yet. */
@@ -27,7 +30,7 @@ export class PolicyDecisions {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** @throws ExitEarlySignal where the policy ends the run. */
+  /** @throws ExitEarlySignal if the policy ends the run. */
   async ask(
     policy: DelegationPolicy,
     request: DelegationRequest,

@@ -31,7 +31,7 @@ const REJECTED = "Delegation rejected by policy: ";
 /** Calls the policies in the lane that may change the request, and refuses in the lane that may refuse. */
 export class PolicyJudge {
   readonly #policies: PolicyDecisions;
-  /** Decisions by the judged request object, so that no other request can take its place. */
+  /** Decisions by the judged request object, so that no other request can use them. */
   readonly #decisions = new WeakMap<DelegationRequest, Decision>();
 
   constructor(options: DelegationPoliciesOptions) {
@@ -101,7 +101,7 @@ function policyContext({
   return { delegatingAgentRole, currentDepth, maxDepth, availableWorkerRoles };
 }
 
-/** The request with the role in the worker's spelling. */
+/** Returns the request with the role in the spelling of the worker. */
 function corrected(
   request: DelegationRequest,
   { availableWorkerRoles }: DelegationCall,
@@ -112,7 +112,7 @@ function corrected(
   return agentRole === undefined ? request : { ...request, agentRole };
 }
 
-/** The reason why the worker that a policy chose is invalid. */
+/** Returns the reason why the worker selected by a policy is invalid. */
 function misdirected(
   { agentRole }: DelegationRequest,
   { availableWorkerRoles, delegatorRole }: DelegationCall,

@@ -1,13 +1,13 @@
 import type { EnsembleEvent } from "../../../contracts/events.js";
 
-/** What a task is doing. */
+/** The work of a task in progress. */
 interface ActivityWork {
   parentTaskId: string | undefined;
   /** Tool calls in progress. */
   tools: number;
-  /** Tasks in progress that it has handed work to. */
+  /** Tasks in progress that it has delegated to. */
   children: number;
-  /** Questions to people that it waits for. */
+  /** Its open questions to people. */
   questions: number;
 }
 
@@ -20,19 +20,22 @@ export const ACTIVITY_EVENTS = [
   "tool_called",
 ] as const;
 
-/** Knows whether a run waits for nothing but people: no task works, calls a model or a tool, or waits for a retry or a rate limit. */
+/**
+ * Determines whether a run waits only for people: no task is executing, calls a model or a tool, or
+ * waits for a retry or a rate limit.
+ */
 export class Activity {
   readonly #tasks = new Map<string, ActivityWork>();
   readonly #questions = new Map<string, number>();
-  /** Model calls that make an agent: its task has not started. */
+  /** Model calls that create an agent, before the start of its task. */
   #calls = 0;
 
   constructor(
-    /** Called when that may have changed. */
+    /** Called after a possible change. */
     readonly onChange: () => void,
   ) {}
 
-  /** The open questions to people; empty where there is none. */
+  /** The open questions to people; empty if there are none. */
   get questions(): readonly string[] {
     return [...this.#questions.keys()];
   }
@@ -66,7 +69,7 @@ export class Activity {
     this.onChange();
   }
 
-  /** A model call that makes an agent begins or ends. */
+  /** Counts the start or the end of a model call that creates an agent. */
   countCall(change: 1 | -1): void {
     this.#calls += change;
     this.onChange();

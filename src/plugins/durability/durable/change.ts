@@ -7,7 +7,7 @@ import { JournalMismatchError } from "../../../contracts/state-errors.js";
 export type ChangeVerdict = "use" | "redo";
 
 /**
- * Decides by `onChange` about an entry that differs. With `redo` the entries of its task become invalid.
+ * Applies `onChange` to an entry that differs. With `redo` the entries of its task become invalid.
  * @throws JournalMismatchError with `fail`: the run ends, and its entries are kept.
  */
 export async function decideChange(

@@ -8,20 +8,20 @@ import { readsReviewsOfRun } from "../shared/reviews-of-run.js";
 export interface ResumedRun {
   readonly runId: string;
   readonly output?: EnsembleOutput | undefined;
-  /** Why the run failed, or was left out. */
+  /** The reason why the run failed or was skipped. */
   readonly error?: Error | undefined;
 }
 
-/** Runs that can be continued, and runs of which that is unknown. */
+/** Runs that can be continued, and runs whose reviews can't be read. */
 export interface Resumable {
   readonly runs: readonly KeptRun[];
-  /** Runs that are left out because their reviews cannot be read. */
+  /** Runs that are skipped because their reviews can't be read. */
   readonly unreadable: readonly ResumedRun[];
 }
 
 /**
- * Returns the runs of `waiting` that have no open review. Never rejects: a run whose own reviews
- * cannot be read is left out. Where the store cannot list reviews at all, every run is left out.
+ * Returns the runs of `waiting` without an open review. Never rejects: a run whose reviews can't be
+ * read is skipped. If the store can't list reviews, every run is skipped.
  */
 export async function decidedOf(
   waiting: readonly KeptRun[],
@@ -48,7 +48,7 @@ export async function decidedOf(
   return { runs, unreadable };
 }
 
-/** `pending()` leaves out what it cannot read: the reviews of one run are read strictly. */
+/** `pending()` omits reviews that it can't read: the reviews of one run are read strictly. */
 async function hasOpenReview({ runId }: KeptRun, reviews: ReviewStore): Promise<boolean> {
   return readsReviewsOfRun(reviews) && (await reviews.pendingOf(runId)).length > 0;
 }

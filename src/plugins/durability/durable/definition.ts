@@ -9,10 +9,10 @@ import { isTool } from "../../../contracts/tool.js";
 import { preview } from "../../../contracts/validation.js";
 import { canonicalJson } from "../../../util/json/canonical.js";
 
-/** What a task is, part by part: the hash of each, and its beginning for messages. */
+/** The definition of a task by part: the hash of each part, and its beginning for messages. */
 export type Definition = Readonly<Record<string, readonly [hash: string, shown: string]>>;
 
-/** How much of a part is kept for messages. */
+/** Number of characters of a part that are kept for messages. */
 const SHOWN = 80;
 
 /** The first 16 hexadecimal digits of the SHA-256 of a text. */
@@ -20,7 +20,7 @@ export function shortHash(text: string): string {
   return hash("sha256", text, "hex").slice(0, 16);
 }
 
-/** A part of what a task is: its name, its hash and its text. */
+/** A part of the definition of a task: its name, its hash and its text. */
 export type DefinitionPart = readonly [name: string, hash: string, text: string];
 
 /** The text of a part without secrets, and its hash. */
@@ -45,7 +45,7 @@ export class Definitions {
     this.#schemas = schemas;
   }
 
-  /** What decides the output of a task. Secrets are taken out before anything is hashed. */
+  /** Returns the parts that determine the output of a task. Secrets are removed before hashing. */
   partsOf(call: TaskCall): readonly DefinitionPart[] {
     const parts = partTexts(call, this.#schemas);
     const found: DefinitionPart[] = [];
@@ -94,14 +94,14 @@ function partTexts(call: TaskCall, schemas: Schemas): Readonly<Record<string, un
   };
 }
 
-/** The parts as they are kept. */
+/** Returns the parts in their stored form. */
 export function definitionOf(parts: readonly DefinitionPart[]): Definition {
   return Object.fromEntries(
     parts.map(([name, partHash, text]) => [name, [partHash, preview(text, SHOWN)]]),
   );
 }
 
-/** One hash for all parts. */
+/** Returns one hash of all parts. */
 export function definitionHash(parts: readonly DefinitionPart[]): string {
   return shortHash(
     parts
@@ -111,7 +111,7 @@ export function definitionHash(parts: readonly DefinitionPart[]): string {
   );
 }
 
-/** The parts that differ, with both sides; empty where none does. */
+/** Returns the parts that differ, with both sides; empty if there is no difference. */
 export function definitionDifference(kept: Definition, now: Definition): string {
   const names = [...new Set([...Object.keys(kept), ...Object.keys(now)])];
   return names

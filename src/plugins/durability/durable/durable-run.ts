@@ -130,7 +130,9 @@ export class DurableRun {
     await retried(this.run, () => journal.release(claim, claimEnd));
   }
 
-  /** Called when another process has taken over the run: nothing more is written here. */
+  /**
+   * Called when another process has taken over the run: this execution writes no further entries.
+   */
   #fence(): void {
     this.#isFenced = true;
     this.#stopRenewing();
@@ -194,7 +196,7 @@ function spentBy(entries: readonly KeptEntry[]): readonly SpentUsage[] {
   const gone = entries.flatMap((entry) => (entry.kind === "redo" ? voidCallsIn(entry) : []));
   return [
     ...restored.map((used) => ({ ...used, restored: true })),
-    ...gone.flatMap(usageOfCall), // nothing brings them again
+    ...gone.flatMap(usageOfCall), // no later request returns them
   ];
 }
 

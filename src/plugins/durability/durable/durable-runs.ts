@@ -75,7 +75,10 @@ export class DurableRuns extends JournalRuns implements Runs {
     return results;
   }
 
-  /** Runs that no process executes and that can be continued, the oldest first; and those whose reviews cannot be read. */
+  /**
+   * Returns the runs that no process executes and that can be continued, the oldest first, and the
+   * runs whose reviews can't be read.
+   */
   async #resumable(ensemble: string): Promise<Resumable> {
     const died = (await this.#all({ ensemble, status: "running" })).filter(
       ({ owner }) => owner === undefined,
@@ -117,7 +120,10 @@ export class DurableRuns extends JournalRuns implements Runs {
     }
   }
 
-  /** The number of executions in a row that wrote no entry, including that of the process that died. */
+  /**
+   * Returns the number of consecutive executions without an entry, including the one whose process
+   * died.
+   */
   async #fruitless({ runId, executions, fruitlessExecutions, status }: KeptRun): Promise<number> {
     if (status !== "running" || fruitlessExecutions < MOST_FRUITLESS - 1)
       return fruitlessExecutions;
@@ -125,7 +131,7 @@ export class DurableRuns extends JournalRuns implements Runs {
     return entries.some(({ execution }) => execution === executions) ? 0 : fruitlessExecutions + 1;
   }
 
-  /** @throws ValidationError where no ensemble has this name. */
+  /** @throws ValidationError if no ensemble has this name. */
   #ensembleOf(name: string): EnsembleAccess {
     const { ensembles } = this.#source;
     const named = ensembles.get(name);

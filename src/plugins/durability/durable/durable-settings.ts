@@ -1,6 +1,6 @@
 import type { Journal } from "../../../contracts/journal.js";
 
-/** What to do where the program differs from an entry. */
+/** The reaction to a difference between the program and an entry. */
 export type OnChange = "fail" | "keep" | "redo";
 
 /** The options of `durable()`, complete. */
@@ -12,11 +12,11 @@ export interface DurableSettings {
   readonly suspendAfterMs: number | undefined;
   readonly maxEntryBytes: number;
   readonly resumeOnStart: boolean;
-  /** Entries are sealed, so that nothing has to be taken out of them. */
+  /** Whether entries are encrypted, so that secrets need not be removed. */
   readonly sealed: boolean;
 }
 
-/** Where a run is kept, and how. */
+/** The storage of a run and its settings. */
 export interface RunKeeping {
   readonly journal: Journal;
   readonly settings: DurableSettings;

@@ -23,7 +23,7 @@ export class EntryIndex {
       if (entry.kind === "redo") continue;
       if (entry.kind === "task") shareDefinition(entry, parts);
       this.#byKey.set(entry.key, entry);
-      const ofTask = this.#byTask.get(entry.task) as KeptEntry[] | undefined; // made here
+      const ofTask = this.#byTask.get(entry.task) as KeptEntry[] | undefined; // created by this class
       if (ofTask === undefined) this.#byTask.set(entry.task, [entry]);
       else ofTask.push(entry);
     }

@@ -9,10 +9,13 @@ import { openJournal } from "../shared/open-journal.js";
 import { aesJournalCodec } from "../shared/sealed/aes-journal-codec.js";
 import { sealedJournal } from "../shared/sealed/sealed-journal.js";
 
-/** Where runs are kept without an option. */
+/** The default address of the journal. */
 const DEFAULT_URL = "file:./.agentensemble/runs";
 
-/** The journal of a `durable()`: opened when it is needed, sealed where there is a codec, closed with the last kernel. */
+/**
+ * The journal of a `durable()`: opened on first use, encrypted if there is a codec, closed with the
+ * last kernel.
+ */
 export class JournalHolder implements RunsSource {
   readonly ensembles = new Map<string, EnsembleAccess>();
   /** Of `encryptionKey`. */
@@ -25,7 +28,7 @@ export class JournalHolder implements RunsSource {
   #kernels = 0;
   #isClosed = false;
 
-  /** @throws ValidationError for what is no key, and for an address of another form. */
+  /** @throws ValidationError for an invalid key, and for an invalid address. */
   constructor({ journal, url = DEFAULT_URL, encryptionKey }: DurableOptions) {
     this.#given = journal;
     this.#url = url;
@@ -43,7 +46,7 @@ export class JournalHolder implements RunsSource {
     return this.#usedCodec !== undefined;
   }
 
-  /** @throws ValidationError after the last kernel has gone. */
+  /** @throws ValidationError after the last kernel was disposed. */
   get journal(): Journal {
     if (this.#isClosed)
       throw new ValidationError("durable() was disposed with its kernel", {
@@ -54,13 +57,16 @@ export class JournalHolder implements RunsSource {
     return (this.#sealed ??= sealedJournal(raw, this.#usedCodec));
   }
 
-  /** A kernel begins to use it. */
+  /** Called when a kernel begins to use the journal. */
   open(): void {
     this.#kernels++;
     this.#isClosed = false;
   }
 
-  /** The codec that the kernel has: a user's comes before that of `encryptionKey`. */
+  /**
+   * Sets the codec of the kernel: one bound by a user takes precedence over that of
+   * `encryptionKey`.
+   */
   sealBy(ctx: PluginContext): void {
     const codec = codecOf(ctx);
     if (codec === this.#usedCodec) return;
@@ -78,7 +84,7 @@ export class JournalHolder implements RunsSource {
   }
 }
 
-/** What is bound was resolved at the start, so that only a token without a value has none. */
+/** Bindings were resolved at the start, so only an unbound token has no value. */
 function codecOf(ctx: PluginContext): JournalCodec | undefined {
   try {
     return ctx.get(Tokens.JournalCodec);

@@ -8,14 +8,14 @@ import type { Definition } from "./definition.js";
 import { JournalError } from "../../../contracts/journal-errors.js";
 import { asList, isObject } from "../../../util/objects.js";
 
-/** A model call, as entries keep it. */
+/** A model call in the form of an entry. */
 export interface KeptCall {
   readonly provider: string;
   readonly modelId: string;
   readonly purpose: Purpose;
   readonly iteration: number;
   readonly response: ChatResponse;
-  /** Attempts of the same call that failed before. */
+  /** Earlier failed attempts of the same call. */
   readonly failed?: readonly FailedAttempt[] | undefined;
 }
 
@@ -30,11 +30,11 @@ export interface FailedAttempt {
 export interface CallValue extends KeptCall {
   /** The agent that made the call; with the first call of the attempt, and with those after a transfer to another agent. */
   readonly agentRole?: string | undefined;
-  /** What plugins added to the prompt of the attempt; with its first call. */
+  /** The prompt sections that plugins added to the attempt; with its first call. */
   readonly sections?: readonly PromptSection[] | undefined;
 }
 
-/** A call that is made again when the output of its task is judged again. */
+/** A call that is repeated when the output of its task is judged again. */
 export interface JudgingCall extends KeptCall {
   readonly hash: string;
 }
@@ -48,18 +48,18 @@ export interface KeptTask {
   readonly agentRole?: string | undefined;
   readonly calls: readonly KeptCall[];
   readonly judging?: readonly JudgingCall[] | undefined;
-  /** A review ended the run after the task. */
+  /** Set when a review ended the run after the task. */
   readonly exit?: true | undefined;
-  /** Other tasks ran on its behalf, so that it is not answered as a whole. */
+  /** Set when other tasks ran on its behalf, so that its output alone does not replace it. */
   readonly parent?: true | undefined;
   readonly definition: Definition;
 }
 
-/** The value of an entry of kind `failed`: a failure that another task has seen. */
+/** The value of an entry of kind `failed`: a failure that another task has received. */
 export interface KeptFailure {
   readonly error: StoredError;
   readonly calls: readonly KeptCall[];
-  /** Attempts of the call that failed for good. */
+  /** The permanently failed attempts of the call. */
   readonly failed: readonly FailedAttempt[];
 }
 
@@ -76,7 +76,7 @@ export type KeptTool =
 export interface KeptIntent {
   readonly idempotencyKey: string;
   readonly tool: string;
-  /** A person decided that the call may be repeated. */
+  /** Set when a person decided that the call may be repeated. */
   readonly settled?: "again" | undefined;
 }
 
@@ -94,13 +94,13 @@ function entryFields(
 /** @throws JournalError for a damaged entry. */
 export function callIn(entry: KeptEntry): CallValue {
   const fields = entryFields(entry, ["provider", "modelId", "purpose", "iteration", "response"]);
-  return fields as unknown as CallValue; // the engine checks the response as that of any model
+  return fields as unknown as CallValue; // the engine checks the response like that of any model
 }
 
 /** @throws JournalError for a damaged entry. */
 export function taskIn(entry: KeptEntry): KeptTask {
   const fields = entryFields(entry, ["raw", "calls", "definition"]);
-  return fields as unknown as KeptTask; // the engine checks what it is answered
+  return fields as unknown as KeptTask; // the engine checks the output
 }
 
 /** @throws JournalError for a damaged entry. */
@@ -120,12 +120,15 @@ export function intentIn(entry: KeptEntry): KeptIntent {
   return entryFields(entry, ["idempotencyKey", "tool"]) as unknown as KeptIntent;
 }
 
-/** The calls whose entries are no longer there since their tasks were done again. */
+/** Returns the calls whose entries were removed because their tasks were repeated. */
 export function voidCallsIn(entry: KeptEntry): readonly KeptCall[] {
   return entryFields(entry, ["calls"])["calls"] as readonly KeptCall[];
 }
 
-/** The model calls that entries stand for, each once: those of a finished task stand in its own entry, too. */
+/**
+ * Returns the model calls of the entries, each once: the calls of a finished task are also in the
+ * entry of the task.
+ */
 export function callsIn(entries: readonly KeptEntry[]): readonly KeptCall[] {
   const finished = new Set(
     entries.flatMap((entry) =>
@@ -140,12 +143,12 @@ export function callsIn(entries: readonly KeptEntry[]): readonly KeptCall[] {
   });
 }
 
-/** Whether secrets were taken out of an entry when it was written. */
+/** Whether secrets were removed from an entry when it was written. */
 export function isRedacted({ value }: KeptEntry): boolean {
   return isObject(value) && value["redacted"] === true;
 }
 
-/** What attempts that failed have used, for a task that does not make them again. */
+/** Returns the usage of failed attempts, for a task that does not repeat them. */
 export function usageOfFailed(
   failed: readonly FailedAttempt[],
   who: Pick<SpentUsage, "taskId" | "agentRole" | "purpose">,
@@ -158,7 +161,7 @@ export function usageOfFailed(
   }));
 }
 
-/** What a kept call has used, with its failed attempts. */
+/** Returns the usage of a stored call, with its failed attempts. */
 export function usageOfCall(call: KeptCall): readonly SpentUsage[] {
   return restoredCalls(call).map(({ provider, modelId, purpose, response }) => ({
     provider,
@@ -168,7 +171,7 @@ export function usageOfCall(call: KeptCall): readonly SpentUsage[] {
   }));
 }
 
-/** An answer without usage has used nothing that is known. */
+/** An answer without usage has no known usage. */
 function knownUsage(usage: ChatResponse["usage"]): Partial<SpentUsage> {
   if (usage === undefined) return { inputTokens: 0, outputTokens: 0 };
   const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = usage;
@@ -179,7 +182,9 @@ function knownUsage(usage: ChatResponse["usage"]): Partial<SpentUsage> {
   );
 }
 
-/** The calls behind a kept call as the engine restores them: failed attempts first. */
+/**
+ * Returns the calls of a stored call in the form that the engine restores: failed attempts first.
+ */
 export function restoredCalls(call: KeptCall): readonly RestoredCall[] {
   const { failed, provider, modelId, purpose, iteration, response } = call;
   const attempts = (asList(failed) as readonly FailedAttempt[]).map((attempt) => ({
@@ -202,7 +207,7 @@ const UNKNOWN: ChatResponse = Object.freeze({
   usage: Object.freeze({ inputTokens: -1, outputTokens: -1 }),
 });
 
-/** A call without its texts: what a finished task needs of it. */
+/** Returns a call without its texts, for a finished task. */
 export function withoutText(call: KeptCall): KeptCall {
   const { usage, modelId, finishReason } = call.response;
   const response: ChatResponse = {

@@ -7,24 +7,24 @@ import { MEMORY_METADATA } from "../../../contracts/memory.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { shortHash } from "./definition.js";
 
-/** So many of the latest entries of a scope are looked through for one that was written before. */
+/** Number of the latest entries of a scope that are compared with an earlier write. */
 const LOOKED_AT = 50;
 const ORIGIN = [MEMORY_METADATA.runId, MEMORY_METADATA.taskId, MEMORY_METADATA.attempt];
 
-/** Skips the memory writes that an earlier execution of the run made, and writes the others down. */
+/** Skips the memory writes that an earlier execution of the run made, and records the others. */
 export class MemorySteps {
   readonly #counts = new Map<string, number>();
-  /** Writes in progress, by the entry that is written. */
+  /** Writes in progress, by written entry. */
   readonly #keys = new WeakMap<MemoryEntry, string>();
 
   constructor(
     readonly journal: RunJournal,
     readonly tasks: TaskStates,
-    /** Stores of this kernel that were looked at. */
+    /** The checked stores of this kernel. */
     readonly checked: WeakSet<object>,
   ) {}
 
-  /** A write that was made already. */
+  /** Answers a write that was already made. */
   async answer(call: MemoryWrite): Promise<void | Answer<MemoryEntry>> {
     this.#checkStore(call);
     const { key, count } = this.#nextKey(call);
@@ -52,7 +52,9 @@ export class MemorySteps {
     );
   }
 
-  /** Whether an earlier execution wrote the entry and ended before it could write that down: then the store has it. */
+  /**
+   * Whether an earlier execution wrote the entry to the store and ended before it recorded that.
+   */
   async #isStored(call: MemoryWrite, count: number): Promise<boolean> {
     const { run, scope, entry } = call;
     if (!this.journal.hasEntries) return false;
@@ -65,7 +67,7 @@ export class MemorySteps {
     return same.length >= count;
   }
 
-  /** Writes are named by what they write; the second one of the same has a number. */
+  /** Writes are identified by their content; a repeated content gets a number. */
   #nextKey(call: MemoryWrite): { readonly key: string; readonly count: number } {
     const { content } = call.entry;
     const text = call.run.redact(content);

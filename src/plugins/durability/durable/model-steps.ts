@@ -19,7 +19,7 @@ interface PendingCall {
   readonly failed: FailedAttempt[];
 }
 
-/** A call that the journal answers. */
+/** A call answered by the journal. */
 interface RestoredAnswer {
   readonly call: KeptCall;
   readonly hash: string;
@@ -27,7 +27,7 @@ interface RestoredAnswer {
 
 const CAPABILITIES = Object.freeze({ exemptFromBudgets: true, exemptFromRateLimits: true });
 
-/** Answers the model calls of one run from its journal, and writes the others down. */
+/** Answers the model calls of one run from its journal, and records the others. */
 export class ModelSteps {
   readonly #digests = new PartDigests();
   readonly #pending = new Map<string, PendingCall>();
@@ -36,11 +36,11 @@ export class ModelSteps {
   constructor(
     readonly journal: RunJournal,
     readonly tasks: TaskStates,
-    /** Sees each call that the run has an answer to. */
+    /** Called with each call that has an answer. */
     readonly onCall: (call: KeptCall) => void,
   ) {}
 
-  /** Puts a model that answers at once in the place of the one whose answer is kept. */
+  /** Replaces the model by one that returns the stored answer at once. */
   async replace(call: LlmCall): Promise<void | Replace<Pick<LlmCall, "model">>> {
     if (call.attempt > 1) return undefined;
     const key = this.#keyOf(call);
@@ -62,7 +62,10 @@ export class ModelSteps {
     return replace({ model });
   }
 
-  /** The kept answer. Outputs of finished tasks come first, as they did when the run was not interrupted. */
+  /**
+   * Returns the stored answer. Outputs of finished tasks come first, in the order of an
+   * uninterrupted run.
+   */
   async answer({ model }: LlmCall): Promise<void | Answer<ChatResponse>> {
     const restored = this.#restored.get(model);
     if (restored === undefined) return undefined;
@@ -70,7 +73,7 @@ export class ModelSteps {
     return answer(restored.call.response);
   }
 
-  /** Keeps what a call brought, in the journal and with its task. */
+  /** Records the result of a call, in the journal and with its task. */
   async settle(call: AfterLlmCall): Promise<void> {
     const restored = this.#restored.get(call.model);
     if (restored !== undefined) return this.#settleRestored(call, restored);
@@ -98,7 +101,7 @@ export class ModelSteps {
     this.#note(call, kept, pending.hash);
   }
 
-  /** Attempts of a task's calls that have failed for good. */
+  /** Returns the permanently failed attempts of the calls of a task. */
   failedCalls(place: string): readonly FailedAttempt[] {
     return [...this.#pending].flatMap(([key, { failed }]) =>
       key.startsWith(`C:${place}/`) ? failed : [],
@@ -126,7 +129,9 @@ export class ModelSteps {
     });
   }
 
-  /** Where secrets were taken out of the run's texts, requests are compared without them, too. */
+  /**
+   * If secrets were removed from the texts of the run, requests are also compared without secrets.
+   */
   #hashes(request: ChatRequest, model: ChatModel, hash: string): string {
     if (this.journal.settings.sealed || !this.journal.hasRedacted) return hash;
     return `${hash}:${this.#redactedHash(request, model)}`;
@@ -163,7 +168,10 @@ export class ModelSteps {
     return callIn(entry);
   }
 
-  /** Whether an entry answers this request. What a reflection starts from changes by itself. */
+  /**
+   * Compares an entry with this request. The input of a reflection may change without a change of
+   * the program.
+   */
   #comparison(call: LlmCall, hash: string): (entry: KeptEntry) => boolean {
     if (call.purpose === "reflection") return () => true;
     let redacted: string | undefined;
@@ -206,12 +214,15 @@ function keyAt(place: string, { purpose, iteration }: LlmCall): string {
   return `C:${place}/${purpose}/${iteration}`;
 }
 
-/** Whether this is the first call that the attempt itself makes. */
+/** Whether this is the first call of the attempt itself. */
 function isFirst(state: TaskState | undefined, { taskAttempt }: LlmCall): boolean {
   return state !== undefined && taskAttempt > 0 && state.calls.length === 0;
 }
 
-/** The call of a judge of an output that was answered as a whole: the one with the same request, else the next for the same purpose. */
+/**
+ * Returns the call of a judge of a restored output: the one with the same request, otherwise the
+ * next one with the same purpose.
+ */
 function findJudging(
   state: TaskState,
   { purpose }: LlmCall,

@@ -4,9 +4,11 @@ import { requireFunction, requireText } from "../../../contracts/validation.js";
 import { KEPT_STEPS } from "./kept-steps.js";
 
 /**
- * A part of a handler that is not done again once it is done: when the run is resumed its result comes from the journal, as JSON data. `name` is unique in
- * the handler. `work` gets a key that is the same in each execution, for services that know idempotency keys. Without `durable()` the work is just done.
- * @throws ValidationError for a blank name, or one that the handler has used already; what `work` throws, and it is done again then.
+ * Executes a step of a handler once: a resumed run gets its result from the journal, as JSON data.
+ * `name` is unique in the handler. `work` receives a key that is the same in each execution, for
+ * services with idempotency keys. Without `durable()` the work is simply executed.
+ * @throws ValidationError for a blank name, or one that the handler has already used; the error of
+ * `work`, which is then repeated.
  */
 export async function once<T>(
   ctx: TaskContext,

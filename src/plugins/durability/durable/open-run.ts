@@ -7,14 +7,14 @@ import { requireUnsealed } from "../shared/sealed/sealed-data.js";
 import { inputsAsJson, inputsHash } from "../shared/kept-inputs.js";
 import type { KeptState } from "./run-journal.js";
 
-/** Ids that were generated: they differ in each execution. */
+/** Generated ids: they differ in each execution. */
 const RANDOM_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const LONGEST_ID = 200;
 
 /**
  * Opens the journal of a run that begins.
- * @throws ValidationError for an id that can't be kept, and where the inputs or the ensemble are others than those of the run with this id; RunInUseError;
- * JournalError.
+ * @throws ValidationError for an id that can't be stored, and for inputs or an ensemble that differ
+ * from those of the run with this id; RunInUseError; JournalError.
  */
 export async function openJournalOf(
   run: HookRun,
@@ -40,10 +40,10 @@ export async function openJournalOf(
   o.signal.throwIfAborted();
   requireSame(claim.record, start);
   if (claim.record.status === "completed") {
-    await giveBack(claim, journal); // completed since it was looked for
+    await giveBack(claim, journal); // completed since the lookup
     return { claim: undefined, entries: claim.entries, execution: claim.record.executions };
   }
-  // The claim lives as long as the execution; its entries are let go as they are answered.
+  // The claim lasts as long as the execution. Its entries are released as they are answered.
   return {
     claim: { ...claim, entries: [] },
     entries: claim.entries,
@@ -51,7 +51,7 @@ export async function openJournalOf(
   };
 }
 
-/** Releases the claim of a run that cannot be continued here. */
+/** Releases the claim of a run that can't be continued in this process. */
 async function giveBack(claim: Claim, journal: RunKeeping["journal"]): Promise<void> {
   const { status, waitsFor, result } = claim.record;
   await journal.release(claim, {
@@ -90,7 +90,7 @@ function beganAlike(known: KeptRun, start: RunStart): boolean {
   return known.inputsHash === start.inputsHash && known.ensemble === start.ensemble;
 }
 
-/** @throws ValidationError for a run that began with something else; JournalError for one that is sealed. */
+/** @throws ValidationError for a run that began differently; JournalError for an encrypted one. */
 function requireSame(known: KeptRun, start: RunStart): void {
   if (beganAlike(known, start)) return;
   requireUnsealed(known);

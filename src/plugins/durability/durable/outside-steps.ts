@@ -4,7 +4,7 @@ import type { TaskStates } from "./task-states.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { asFields } from "../../../util/objects.js";
 
-/** Decisions of people and changes outside: made once, then answered from the journal. */
+/** Decisions of people and external changes: made once, then answered from the journal. */
 export class OutsideSteps {
   readonly #counts = new Map<string, number>();
 
@@ -33,7 +33,7 @@ export class OutsideSteps {
     return value;
   }
 
-  /** Reports when an earlier execution began a call; else writes down that it begins now. */
+  /** Reports a call that an earlier execution began; otherwise records its start. */
   async #begin(key: string, task: string, begunAt: (at: Date) => void): Promise<void> {
     const at = asFields(this.journal.index.get(key)?.value)?.["at"];
     if (typeof at === "string") return begunAt(new Date(at));

@@ -10,29 +10,29 @@ import { EntryIndex } from "./entry-index.js";
 import { isRedacted } from "./kept-values.js";
 import { survivesJson } from "../../../util/json/json-fidelity.js";
 
-/** How long a journal that can't be written is tried again. */
+/** Maximum time in which a failed write to a journal is repeated. */
 const TRIES_MS = 30_000;
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 2_000;
 
-/** What is kept of a run when an execution begins. */
+/** The stored state of a run at the start of an execution. */
 export interface KeptState {
-  /** Absent for a run that has ended: everything is answered. */
+  /** Absent for a run that has ended: the journal answers everything. */
   readonly claim: Claim | undefined;
   readonly entries: readonly KeptEntry[];
-  /** Counts this one. */
+  /** The number of executions, including this one. */
   readonly execution: number;
 }
 
-/** An entry that waits until its task needs it: see `keep`. */
+/** Entries that are written when their task needs them: see `keep`. */
 type Buffered = Map<string, JournalEntry[]>;
 
-/** The journal of one run, as its taps use it. */
+/** The journal of one run, as used by its taps. */
 export class RunJournal {
   readonly index: EntryIndex;
-  /** Tasks that earlier executions finished. */
+  /** Number of tasks that earlier executions finished. */
   readonly finishedTasks: number;
-  /** Whether earlier executions left anything. */
+  /** Whether earlier executions left entries. */
   readonly hasEntries: boolean;
   readonly execution: number;
   readonly settings: DurableSettings;
@@ -63,17 +63,20 @@ export class RunJournal {
     return this.#keeping.journal.isVolatile === true;
   }
 
-  /** Whether secrets were taken out of an entry of the run, so that texts of this execution may lack them. */
+  /**
+   * Whether secrets were removed from an entry of the run, so that texts of this execution may lack
+   * them.
+   */
   get hasRedacted(): boolean {
     return this.#redacted;
   }
 
-  /** Nothing is written and nothing is redacted any more. */
+  /** Stops writing and redacting. */
   end(): void {
     this.#ended = true;
   }
 
-  /** Of a run that has ended: what is not in its journal is not done. @throws JournalMismatchError */
+  /** Rejects new work of a run that has ended. @throws JournalMismatchError */
   requireOpen(what: string): void {
     if (this.#claim !== undefined) return;
     throw this.fail(
@@ -85,7 +88,7 @@ export class RunJournal {
   }
 
   /**
-   * Writes an entry; it is on disk when the promise resolves. Ends the run where that fails.
+   * Writes an entry; it is on disk when the promise resolves. Ends the run if that fails.
    * @throws JournalError, RunFencedError
    */
   async write(entry: JournalEntry): Promise<void> {
@@ -98,7 +101,7 @@ export class RunJournal {
     }
   }
 
-  /** As `write`, where calls are kept; else the entry waits for `flush`. */
+  /** Like `write` if calls are stored; otherwise the entry waits for `flush`. */
   async writeStep(entry: JournalEntry): Promise<void> {
     if (this.settings.keep === "calls") return this.write(entry);
     const waiting = this.#buffered.get(entry.task);
@@ -106,7 +109,7 @@ export class RunJournal {
     else waiting.push(entry);
   }
 
-  /** Writes the steps of tasks that can't be answered as a whole. `fits` chooses them. */
+  /** Writes the steps of tasks that can't be restored from their output. `fits` selects them. */
   async flush(fits: (task: string) => boolean): Promise<void> {
     for (const [task, entries] of this.#buffered) {
       if (!fits(task)) continue;
@@ -115,7 +118,7 @@ export class RunJournal {
     }
   }
 
-  /** The steps of a task are not needed: its output answers for them. */
+  /** Drops the steps of a task, because its output replaces them. */
   drop(task: string): void {
     this.#buffered.delete(task);
   }
@@ -140,7 +143,7 @@ export class RunJournal {
     return failure;
   }
 
-  /** The entry as it stands in the journal: without secrets, as JSON data, not too large. */
+  /** Returns the entry in the form of the journal: redacted JSON data within the size limit. */
   #prepared(entry: JournalEntry): JournalEntry {
     const { settings, run } = this;
     let { value } = entry;
@@ -168,13 +171,16 @@ export class RunJournal {
     );
   }
 
-  /** Entries are idempotent, so a write that failed is tried again. */
+  /** Entries are idempotent, so a failed write is repeated. */
   async #append(claim: Claim, entry: JournalEntry): Promise<void> {
     await retried(this.run, () => this.#keeping.journal.append(claim, entry));
   }
 }
 
-/** Repeats what a journal could not do, for half a minute. @throws what it throws last; at once what is no JournalError. */
+/**
+ * Repeats a failed operation of a journal for half a minute. @throws the last error; at once an
+ * error that is no JournalError.
+ */
 export async function retried<T>(run: HookRun, work: () => Promise<T>): Promise<T> {
   const clock = run.get(Tokens.Clock);
   const startedMs = clock.monotonicMs();

@@ -15,13 +15,16 @@ import { KEPT_STEPS } from "./kept-steps.js";
 import { DurableRun } from "./durable-run.js";
 import { openJournalOf } from "./open-run.js";
 
-/** The runs of a kernel that are kept, while they go on. */
+/** The durable runs of a kernel, while they are in progress. */
 export class RunKeeper implements OutsideAccess, KeptSteps {
   readonly #keeping: () => RunKeeping;
   readonly #schemas = new Schemas();
   readonly #checkedStores = new WeakSet<object>();
   readonly #runs = new Map<Pick<HookRun, "id">, DurableRun>();
-  /** Those that write to a journal, by id: one for each. Others are answered, several of one id at once. */
+  /**
+   * The runs that write to a journal, by id: one for each id. Others are answered; there may be
+   * several with one id.
+   */
   readonly #writing = new Map<string, DurableRun>();
   /** Runs that wait for their claim. */
   readonly #opening = new Map<HookRun, AbortController>();
@@ -30,12 +33,12 @@ export class RunKeeper implements OutsideAccess, KeptSteps {
     this.#keeping = keeping;
   }
 
-  /** The run where it is kept and has not ended. */
+  /** Returns the run if it is durable and has not ended. */
   of(run: Pick<HookRun, "id">): DurableRun | undefined {
     return this.#runs.get(run);
   }
 
-  /** @throws what {@link openJournalOf} throws. */
+  /** @throws the errors of {@link openJournalOf}. */
   async open({ run }: RunCall): Promise<void> {
     const keeping = this.#keeping();
     const controller = new AbortController();
@@ -117,7 +120,10 @@ export class RunKeeper implements OutsideAccess, KeptSteps {
   }
 }
 
-/** Counts calls with the run that this one joined, where that is kept: by this plugin or by that of another kernel. */
+/**
+ * Counts calls under the run that this one joined, if that run is durable, with this plugin or with
+ * the plugin of another kernel.
+ */
 function keptParentOf({ id, parent }: HookRun): ((calls: readonly KeptCall[]) => void) | undefined {
   const keeper = parent?.find(KEPT_STEPS);
   if (parent === undefined || keeper?.keeps(parent) !== true) return undefined;

@@ -17,7 +17,7 @@ export interface ExecutionEnd {
   readonly error: Error | undefined;
 }
 
-/** The end of an execution in the format of a journal. */
+/** Returns the end of an execution in the format of a journal. */
 export function claimEndOf(
   { run, output, error }: ExecutionEnd,
   o: { readonly sealed: boolean; readonly saved: SavedUsage | undefined },

@@ -19,7 +19,7 @@ function tapTasks(hooks: EnsembleHooks, keeper: RunKeeper): void {
   beforeTask.tap({ name, lane: "answer", order: "pre" }, (call) =>
     keeper.of(call.run)?.tasks.answer(call),
   );
-  // Calls of those who judge an output are made again when the output is answered; others are not.
+  // Calls of judges of an output are repeated when the output is answered; others are not.
   afterTask.tap({ name, lane: "transform", order: "pre" }, (call) => {
     keeper.of(call.run)?.tasks.judge(call);
     return keeper.of(call.run)?.tasks.fail(call);

@@ -27,19 +27,19 @@ import {
 
 type AfterTask = After<TaskCall, "output", TaskOutput>;
 
-/** What tasks need of the other steps of their run. */
+/** The functions of the other steps of a run that tasks use. */
 interface TaskSurroundings {
   readonly schemas: Schemas;
-  /** Sees the calls behind each task that is answered as a whole. */
+  /** Called with the calls of each task that is restored from its output. */
   onRestored(calls: readonly KeptCall[]): void;
-  /** Attempts of model calls of the task with this place that have failed for good. */
+  /** Returns the permanently failed attempts of the model calls of the task with this place. */
   failedCalls(place: string): readonly FailedAttempt[];
 }
 
-/** Tasks that a run may finish. */
+/** Maximum number of finished tasks of a run. */
 const MOST_TASKS = 1_000_000;
 
-/** Answers the tasks of one run from its journal, and writes the others down. */
+/** Answers the tasks of one run from its journal, and records the others. */
 export class TaskSteps {
   #finished: number;
   readonly #spreader: TaskSpreader | undefined;
@@ -63,7 +63,7 @@ export class TaskSteps {
     return replace({ promptSections: sections });
   }
 
-  /** The task as it goes into its work: its sections are complete. */
+  /** Answers the task before its work begins; its sections are complete. */
   async answer(call: TaskCall): Promise<void | Answer<TaskAnswer>> {
     const state = this.tasks.resume(call);
     const { index } = this.journal;
@@ -75,12 +75,12 @@ export class TaskSteps {
     if (found === undefined) return this.#begins(state, call);
     const { entry } = found;
     const kept = taskIn(entry);
-    if (kept.parent === true) return undefined; // its calls are answered, and the tasks that it ran
+    if (kept.parent === true) return undefined; // its calls and the tasks that it ran are answered
     if (!found.isSame && !(await this.#counts(state, entry, kept))) return undefined;
     return this.#restored(state, entry, kept);
   }
 
-  /** The output is about to be judged. */
+  /** Called before the output is judged. */
   judge({ taskId }: TaskCall): void {
     const state = this.tasks.of(taskId);
     if (state === undefined) return;
@@ -89,13 +89,13 @@ export class TaskSteps {
     state.phase = "judging";
   }
 
-  /** The output passed those who judge it. */
+  /** Called when the judges have accepted the output. */
   accept({ taskId }: TaskCall): void {
     const state = this.tasks.of(taskId);
     if (state !== undefined) state.phase = "accepting";
   }
 
-  /** No review has ended the run. */
+  /** Called when no review has ended the run. */
   reviewed({ taskId }: TaskCall): void {
     const state = this.tasks.of(taskId);
     if (state !== undefined) state.reviewed = true;
@@ -109,7 +109,10 @@ export class TaskSteps {
     await this.#write(call, call.output, state);
   }
 
-  /** An answered output passed the policies; no commit follows. Writes what another process has done. */
+  /**
+   * Called when a restored output has passed the policies; no commit follows. Writes the work of
+   * another process.
+   */
   async answered(call: AfterTask): Promise<void> {
     const state = call.outcome === "answered" ? this.tasks.of(call.taskId) : undefined;
     if (state === undefined || call.output === undefined) return;
@@ -138,7 +141,10 @@ export class TaskSteps {
     });
   }
 
-  /** Writes the end of a task that another one saw fail, and of a handler that ended the run: both would happen again. */
+  /**
+   * Writes the end of a task whose failure another task has received, and of a handler that ended
+   * the run. Both would happen again.
+   */
   async fail(call: AfterTask): Promise<void> {
     const { outcome, error, task, parentTaskId } = call;
     const isExit = ExitEarlySignal.isInstance(error) && task.handler !== undefined;
@@ -160,7 +166,10 @@ export class TaskSteps {
     });
   }
 
-  /** A task that is not answered: what is completed is not done again, and another process may do the rest. */
+  /**
+   * Begins a task that is not answered: completed steps are not repeated, and another process may
+   * execute the rest.
+   */
   async #begins(state: TaskState, call: TaskCall): Promise<void | Answer<TaskAnswer>> {
     const { task, identity } = call;
     if (task.handler !== undefined) this.journal.requireOpen(`task '${identity}'`);
@@ -172,7 +181,7 @@ export class TaskSteps {
     return answer(given);
   }
 
-  /** @throws the failure of an earlier execution that another task has seen. */
+  /** @throws the failure of an earlier execution that another task has received. */
   #throwKeptFailure(state: TaskState): void {
     const { index, run } = this.journal;
     const { place } = state;
@@ -186,7 +195,7 @@ export class TaskSteps {
     throw restoreError(error);
   }
 
-  /** Whether the output counts although the task is defined otherwise now. */
+  /** Whether the output counts although the definition of the task has changed. */
   async #counts(state: TaskState, entry: KeptEntry, kept: KeptTask): Promise<boolean> {
     const difference = definitionDifference(kept.definition, definitionOf(state.definition ?? []));
     const verdict = await decideChange(this.journal, { task: state.place, entry, difference });
@@ -218,7 +227,7 @@ export class TaskSteps {
     });
   }
 
-  /** The call with its texts, where the journal has handed them out. */
+  /** Returns the call with its texts, if the journal has returned them. */
   #withText(place: string, call: KeptCall): KeptCall {
     const entry = this.journal.index.get(`C:${place}/${call.purpose}/${call.iteration}`);
     return entry === undefined ? call : { ...call, response: callIn(entry).response };
@@ -228,7 +237,7 @@ export class TaskSteps {
     const { raw, parsed, toolCallCount, agentRole } = output;
     const { agent } = state.call;
     const hasType = state.call.task.outputType !== undefined;
-    // What JSON would change is read from the text again, where a schema does that.
+    // A value that JSON would change is parsed from the text again, if a schema does that.
     const keepsValue =
       parsed !== undefined && parsed !== raw && !(hasType && !survivesJson(parsed));
     return {
@@ -253,7 +262,7 @@ export class TaskSteps {
   }
 }
 
-/** Whether the task now has another schema, so that the text must be parsed again. */
+/** Whether the schema of the task has changed, so that the text must be parsed again. */
 function hasOtherType({ definition }: KeptTask, state: TaskState): boolean {
   const now = state.definition?.find(([name]) => name === "output type");
   return now !== undefined && now[1] !== definition["output type"]?.[0];

@@ -7,14 +7,14 @@ import type {
 import type { Awaitable } from "../../../contracts/types.js";
 import type { Journal } from "../../../contracts/journal.js";
 
-/** Is informed of questions that a run waits for. Returns what ends that. */
+/** Called with each question that a run waits for. Returns a function that ends the wait. */
 type OnWait = (review: StoredReview) => () => void;
 
-/** The inbox of a journal, as runs use it: it knows what they wait for. */
+/** The inbox of a journal for runs. It tracks the questions that they wait for. */
 export class WatchedReviews implements ReviewStore {
   readonly #journal: () => Journal;
   readonly #onWait: OnWait;
-  /** Questions of this process that have not been decided, by id. */
+  /** Undecided questions of this process, by id. */
   readonly #asked = new Map<string, StoredReview>();
 
   constructor(journal: () => Journal, onWait: OnWait) {

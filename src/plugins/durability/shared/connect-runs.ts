@@ -5,9 +5,11 @@ import { JournalRuns } from "./kept-runs.js";
 import { openJournal, sealedWith } from "./open-journal.js";
 
 /**
- * The runs that other processes keep at this address: to list, show, cancel, settle, fork and delete them, and to answer their reviews. `encryptionKey` is
- * that of `durable()`; without it sealed entries can't be read.
- * @throws ValidationError for an address of another form; JournalError from its methods where the storage fails.
+ * The runs that other processes keep at this address: lists, shows, cancels, settles, forks and
+ * deletes them, and answers their reviews. `encryptionKey` is that of `durable()`; without it
+ * encrypted entries can't be read.
+ * @throws ValidationError for an invalid address; JournalError from its methods if the storage
+ * fails.
  */
 export async function connectRuns(
   url: string,

@@ -2,12 +2,13 @@ import type { KeptEntry } from "../../../contracts/journal.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { knownNames } from "../../../contracts/validation.js";
 
-/** Entries that belong to no task. */
+/** The task of entries that belong to no task. */
 const NO_TASK = "run";
 
 /**
- * The entries of a run without those of the task `from` and of all tasks that were done after it: all of them where `from` is absent.
- * @throws ValidationError for a task that has no entry.
+ * Returns the entries of a run without those of the task `from` and of all later tasks; all entries
+ * without `from`.
+ * @throws ValidationError for a task without an entry.
  */
 export function entriesBefore(
   entries: readonly KeptEntry[],
@@ -28,7 +29,9 @@ export function entriesBefore(
   });
 }
 
-/** Where each attempt of a task ended: at its output, or at that of the attempt that followed. */
+/**
+ * Returns the ends of the attempts of tasks: the output of an attempt, or that of its successor.
+ */
 function endsOf(entries: readonly KeptEntry[]): ReadonlyMap<string, number> {
   const ends = new Map<string, number>();
   entries.forEach(({ kind, task }, index) => {
@@ -46,7 +49,7 @@ function endsOf(entries: readonly KeptEntry[]): ReadonlyMap<string, number> {
   return ends;
 }
 
-/** Whether a place is that of the task, or of one that it handed work to. */
+/** Whether a place belongs to the task, or to a task that it delegated to. */
 function isPartOf(task: string, name: string): boolean {
   return identityAt(task) === name || task.startsWith(`${name}@`);
 }

@@ -5,14 +5,16 @@ import { openFileJournal } from "./file/file-journal.js";
 import { InMemoryJournal } from "./in-memory/in-memory-journal.js";
 import { openSqlJournal } from "./sql/sql-journal.js";
 
-/** Where runs are kept; see the contract. */
+/** A storage of runs; see the contract. */
 export type Journal = Contract;
 
-/** The journals there are, for `durable({ journal })`. Each is opened at its first call. */
+/** The available journals for `durable({ journal })`. Each is opened at its first call. */
 export const Journal = Object.freeze({
-  /** For as long as the object lives: for tests. @throws ValidationError for an unknown option. */
+  /** With the lifetime of the object: for tests. @throws ValidationError for an unknown option. */
   inMemory: (options?: InMemoryJournalOptions): Journal => new InMemoryJournal(options),
-  /** In a folder, a file for each run; several processes may share it. Default `.agentensemble/runs`. */
+  /**
+   * In a folder, one file per run; several processes may share it. Default `.agentensemble/runs`.
+   */
   file: (folder?: string): Journal => openFileJournal(folder),
   /** In PostgreSQL, on a server or in this process. @throws ValidationError for options that cannot work. */
   sql: (options: SqlJournalOptions): Journal => openSqlJournal(options),

@@ -8,22 +8,28 @@ import { isObject } from "../../../util/objects.js";
 import { requireUnsealed } from "./sealed/sealed-data.js";
 import { ValidationError } from "../../../contracts/errors.js";
 
-/** Stands before the hash of inputs that JSON changes: they can be compared, but a run can't begin with what is kept. */
+/**
+ * Prefix of the hash of inputs that JSON changes. They can be compared, but a run can't start from
+ * the stored inputs.
+ */
 const INEXACT = "inexact:";
 
-/** Inputs as JSON data. */
+/** Returns the inputs as JSON data. */
 export function inputsAsJson(inputs: Inputs): unknown {
   return toJsonValue(inputs);
 }
 
-/** The SHA-256 of the inputs of a run; two runs with equal inputs have the same. */
+/** Returns the SHA-256 of the inputs of a run; equal inputs have equal hashes. */
 export function inputsHash(inputs: Inputs): string {
   const text = canonicalJson(inputsAsJson(inputs));
   const hash = createHash("sha256").update(text).digest("hex");
   return survivesJson(inputs) ? hash : `${INEXACT}${hash}`;
 }
 
-/** The inputs that a run was begun with. @throws ValidationError where its journal does not have them as they were; JournalError where they are sealed. */
+/**
+ * Returns the inputs of a run. @throws ValidationError if its journal lacks the exact inputs;
+ * JournalError if they are encrypted.
+ */
 export function keptInputs(run: KeptRun): Inputs {
   requireUnsealed(run);
   const { runId, inputs, inputsHash: hash } = run;

@@ -14,11 +14,11 @@ import { uuidGenerator } from "../../../util/runtime.js";
 import { entriesBefore } from "./fork-entries.js";
 import { requireUnsealed } from "./sealed/sealed-data.js";
 
-/** Runs that are deleted at once are listed in pages of this size. */
+/** Page size of the list of runs to delete. */
 const PAGE = 500;
 const ASKED_FOR = "cancelled on request";
 
-/** The runs of a journal, and what can be done with them from any process. */
+/** The runs of a journal, and the operations on them for any process. */
 export class JournalRuns implements KeptRuns {
   readonly #journal: () => Journal;
 
@@ -118,7 +118,7 @@ export class JournalRuns implements KeptRuns {
     }
   }
 
-  /** @throws ValidationError for an unknown run; JournalError for one that is sealed. */
+  /** @throws ValidationError for an unknown run; JournalError for an encrypted one. */
   async #known(runId: string): Promise<KeptRun> {
     const record = await this.#journal().get(runId);
     if (record === undefined) throw new ValidationError(`There is no run '${runId}'`);
@@ -148,7 +148,7 @@ function written({
   return { key, task, ...(hash !== undefined && { hash }) };
 }
 
-/** An entry as the fork has it: idempotency keys begin with the id of the run. */
+/** Returns an entry for the fork: idempotency keys begin with the id of the run. */
 function renamed(
   { at: _, execution: __, ...entry }: KeptEntry,
   from: string,

@@ -6,7 +6,10 @@ import { aesJournalCodec } from "./sealed/aes-journal-codec.js";
 import { sealedJournal } from "./sealed/sealed-journal.js";
 import { openSqlJournal } from "./sql/sql-journal.js";
 
-/** The journal of an address: `file:<folder>`, `pglite:<folder>` or `postgres://...`. It is opened at its first call. @throws ValidationError for an address of another form. */
+/**
+ * Returns the journal of an address: `file:<folder>`, `pglite:<folder>` or `postgres://...`. It is
+ * opened at its first call. @throws ValidationError for an invalid address.
+ */
 export function openJournal(url: string): Journal {
   const folder = /^file:(?:\/\/(?=\/))?(.+)$/s.exec(url)?.[1];
   if (folder !== undefined) return openFileJournal(folder);
@@ -18,7 +21,10 @@ export function openJournal(url: string): Journal {
   );
 }
 
-/** The journal with its entries sealed by AES-256-GCM. @throws ValidationError for what is no key. */
+/**
+ * Returns the journal with entries encrypted by AES-256-GCM. @throws ValidationError for an invalid
+ * key.
+ */
 export function sealedWith(journal: Journal, keys: JournalKeys): Journal {
   const codec = aesJournalCodec(typeof keys === "string" ? { current: keys } : keys);
   return sealedJournal(journal, codec);

@@ -1,8 +1,8 @@
 import type { ClaimEnd, RunStatus } from "../../../contracts/journal.js";
 
-/** What a journal writes when an execution ends. */
+/** The end of an execution in the form that a journal writes. */
 export interface RequestedEnd extends ClaimEnd {
-  /** Of a run that is cancelled. */
+  /** Only of a cancelled run. */
   readonly cancelReason?: string | undefined;
 }
 
@@ -12,8 +12,9 @@ export function canBeCancelled(status: RunStatus): boolean {
 }
 
 /**
- * The end of an execution for which a cancellation was requested with `cancelReason`. An execution that ends `waiting` or `interrupted` is `cancelled` instead:
- * the request would otherwise be lost. Other ends stay.
+ * The end of an execution for which a cancellation was requested with `cancelReason`. An execution
+ * that ends `waiting` or `interrupted` is `cancelled` instead, because the request would otherwise
+ * be lost. Other ends are unchanged.
  */
 export function requestedEnd(end: ClaimEnd, cancelReason: string | undefined): RequestedEnd {
   const { status, waitsFor, result } = end;

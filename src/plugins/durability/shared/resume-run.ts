@@ -5,10 +5,13 @@ import type { RunOptions } from "../../../contracts/run.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { keptInputs } from "./kept-inputs.js";
 
-/** Options of a resumed run: its id is known. */
+/** Options of a resumed run without its id. */
 export type ResumeOptions = Omit<RunOptions, "runId">;
 
-/** Goes on with a kept run, with the inputs and tags that it began with. @throws ValidationError for an unknown run, and for inputs that JSON can't hold; what the run throws. */
+/**
+ * Continues a stored run with its original inputs and tags. @throws ValidationError for an unknown
+ * run, and for inputs that JSON can't represent; the errors of the run.
+ */
 export async function resumeKept(
   journal: Journal,
   ensemble: EnsembleAccess,

@@ -6,7 +6,7 @@ const FILTER = ["status", "ensemble", "tags", "updatedBefore", "after", "limit"]
 const DEFAULT_LIMIT = 50;
 const MOST = 1_000;
 
-/** @throws ValidationError for what is no filter of runs. */
+/** @throws ValidationError for an invalid filter of runs. */
 export function checkRunFilter(filter: RunFilter): void {
   checkOptions("The filter of runs", filter, FILTER);
   requireInteger("limit", filter.limit, 1);
@@ -16,7 +16,10 @@ export function checkRunFilter(filter: RunFilter): void {
     throw new ValidationError("updatedBefore must be an ISO instant");
 }
 
-/** A page of those of `runs` that fit, the newest first. `next` names the last run of the page. */
+/**
+ * Returns a page of the matching `runs`, the newest first. `next` identifies the last run of the
+ * page.
+ */
 export function listOf(runs: readonly KeptRun[], filter: RunFilter): RunPage {
   checkRunFilter(filter);
   const fitting = runs.filter((run) => fits(run, filter)).sort(newestFirst);
@@ -46,7 +49,7 @@ function newestFirst(a: Place, b: Place): number {
   return a.runId === b.runId ? 0 : a.runId < b.runId ? 1 : -1;
 }
 
-/** @throws ValidationError for a text that no page gave. */
+/** @throws ValidationError for an invalid cursor. */
 function placeOf(after: string): Place {
   try {
     const [startedAt, runId] = JSON.parse(after) as readonly unknown[]; // checked next
@@ -57,7 +60,9 @@ function placeOf(after: string): Place {
   throw new ValidationError("after must be the `next` of a page of runs");
 }
 
-/** Whether a run with this status needs nothing more: its reviews are over, and it cannot be cancelled. */
+/**
+ * Whether a run with this status has ended: its reviews have expired, and it can't be cancelled.
+ */
 export function isEnded(status: RunStatus | undefined): boolean {
   return status === "completed" || status === "cancelled";
 }

@@ -1,7 +1,7 @@
 import type { RestoredCall, TaskCall } from "../../../contracts/hooks.js";
 import { createToken } from "../../../contracts/token.js";
 
-/** What another process has made of a task. */
+/** The result of a task in another process. */
 export interface GivenTask {
   readonly raw: string;
   readonly parsed?: unknown;
@@ -10,9 +10,12 @@ export interface GivenTask {
   readonly calls: readonly RestoredCall[];
 }
 
-/** Gives tasks of a run to other processes. Bound for one run, by the service that executes it. */
+/** Passes tasks of a run to other processes. Bound for one run, by the service that executes it. */
 export interface TaskSpreader {
-  /** Gives the task away; `undefined` where the run does it itself. Rejects with the failure of the task, or with the reason of its signal. */
+  /**
+   * Passes the task to another process; returns `undefined` if this process executes it. Rejects
+   * with the failure of the task, or with the reason of its signal.
+   */
   take(call: TaskCall): Promise<GivenTask> | undefined;
 }
 

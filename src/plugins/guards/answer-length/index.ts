@@ -40,11 +40,11 @@ class GrowingLength {
   #words = 0;
   /** Text whose words are not counted yet. */
   #uncounted = "";
-  /** The most words that the text can have: no word is shorter than a character. */
+  /** Upper bound of the number of words: each word has at least one character. */
   #mostWords = 0;
   #spaces = 0;
 
-  /** Spaces at both ends do not count. */
+  /** Leading and trailing spaces do not count. */
   add(text: string): void {
     const inner = text.trimEnd();
     if (inner !== "") {
@@ -57,10 +57,10 @@ class GrowingLength {
     this.#mostWords += text.length;
   }
 
-  /** Counts only where the text could have more words, so that a long text is counted few times. */
+  /** Counts only if the text could have more words, so that a long text is rarely counted. */
   hasMoreWordsThan(limit: number): boolean {
     if (this.#mostWords <= limit) return false;
-    const lastWord = lastWordAt(this.#uncounted); // it may go on
+    const lastWord = lastWordAt(this.#uncounted); // the last word may continue
     this.#words += wordCount(this.#uncounted.slice(0, lastWord));
     this.#uncounted = this.#uncounted.slice(lastWord);
     this.#mostWords = this.#words + wordCount(this.#uncounted);

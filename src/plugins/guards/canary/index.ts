@@ -56,7 +56,7 @@ function spellingsOf(word: string): readonly string[] {
   return [letters, backwards, rot13(letters), hex, ...encoded.filter(({ length }) => length >= 6)];
 }
 
-/** A beginning of a spelling that the letters so far end with, and what further characters lead to. */
+/** An incomplete spelling at the end of the letters so far, and its possible continuations. */
 interface Beginning {
   readonly letters: string;
   readonly isFound: boolean;

@@ -58,7 +58,7 @@ export function language(options: LanguageOptions): Plugin {
     const sample = sampleOf(text);
     if (sample.length < fromLength) return undefined;
     if (vendor === undefined) throw new ValidationError("Plugin 'guards-language' was not started");
-    // An output was streamed before it is judged.
+    // The text of a streamed output was already sampled.
     if (last?.sample !== sample) last = { sample, language: vendor.detectAll(sample)[0]?.lang };
     const { language: found } = last;
     if (found === undefined || allow.includes(found)) return undefined;

@@ -1,16 +1,19 @@
 import type * as Numbers from "./numbers-vendor.js";
 
-/** How an identity number looks, and when it counts as one. */
+/** The form of an identity number, and its validation. */
 export interface IdentityRule {
   /** ISO code of the country. */
   readonly country: string;
   /** Its shape, with the flag `g`. */
   readonly shape: RegExp;
-  /** Fewer digits are no such number. */
+  /** A number with fewer digits is invalid. */
   readonly fewestDigits: number;
   /** Checks dates and check digits. */
   readonly isValid: (value: string) => boolean;
-  /** Words of which one must be near the number, because other numbers have the same shape. Absent: the shape is enough. */
+  /**
+   * Words near the number. One is required, because other numbers have the same shape. Absent: the
+   * shape is sufficient.
+   */
   readonly near: RegExp | undefined;
 }
 

@@ -9,7 +9,10 @@ import {
 import type { Detector, GuardReporting } from "../shared/findings.js";
 import { checkGuardOptions, requireDetectors, requireTextList } from "../shared/guarded-tasks.js";
 
-/** What the guard can find. It stands here because the types of the detector are those of packages that only the build has. */
+/**
+ * The kinds that the guard can find. Defined here because the types of the detector depend on
+ * packages that only the build has.
+ */
 export type PersonalDataKind = "email" | "phone" | "card" | "iban" | "identity";
 
 /** Options of {@link personalData}. */

@@ -17,7 +17,7 @@ export interface DetectorSettings {
 
 /** Digits, capitals and what may separate them. Most texts have few, which skips most of the work. */
 const RUN = /[A-Z0-9+(][A-Z0-9 \u00a0.()/+-]{5,}[A-Za-z0-9]/g;
-/** The fewest digits of a number, except for the shape of {@link SHORT_ID}. */
+/** Minimum number of digits of a number, except for the shape of {@link SHORT_ID}. */
 const FEWEST_DIGITS = 6;
 const SHORT_ID = /[A-Z]{5}\d{4}[A-Z]/;
 const LOCAL_PART = /[\p{L}\p{N}.!#$%&'*+/=?^_`{|}~-]{1,64}$/u;
@@ -32,9 +32,9 @@ const NORTH_AMERICAN = /^\(?[2-9]\d{2}(?:\) ?|[.-])[2-9]\d{2}[ .-]\d{4}$/;
 const PHONE_WORD =
   /tel|phone|\bfon\b|fax|mobil|handy|\bcell|\bcall|\bring\b|rufnummer|nummer lautet|appel|whatsapp|\bSMS\b|joign|erreich|reach|portable/i;
 const MOST_PHONES = 1_000;
-/** How far from a number its word may be. */
+/** Maximum distance of a number from its word. */
 const BEFORE = 60;
-/** Characters of shown text that the detector needs: a word, and the number that it precedes. */
+/** Number of characters of shown text that the detector reads: a word, and the number after it. */
 export const WORD_BEFORE = 2 * BEFORE;
 const AFTER = 25;
 
@@ -85,7 +85,7 @@ export class PersonalDetector {
       for (const [index, length] of this.#phones(text, from, part)) add("phone", index, length);
   }
 
-  /** Asks the library once for each number: a conversation repeats its numbers. */
+  /** Calls the library once for each number: a conversation repeats its numbers. */
   #isPhone(value: string, region = ""): boolean {
     const key = `${region} ${value}`;
     let known = this.#phonesSeen.get(key);

@@ -24,9 +24,9 @@ import { INJECTION_TEMPLATES } from "./injection-prompts.js";
 
 export const GUARD_NAME = "guards-prompt-injection";
 
-/** Texts with a sign are suspected; with this score they are findings without a judge. */
+/** The minimum score of a finding without a judge. Texts with any sign are suspected. */
 const FINDING = 1;
-/** Characters of a text that a person sees. */
+/** Number of characters of a text that a person sees. */
 const SHOWN = 2_000;
 
 /** A finding in a text. */
@@ -36,7 +36,7 @@ interface Injection {
 
 type Place = Pick<TaskCall, "run" | "taskId">;
 
-/** Finds instructions in text from outside, and acts on them. */
+/** Finds instructions in external text, and handles them. */
 export class InjectionGuard {
   readonly tasks = new GuardedTasks();
   readonly #library = new PromptLibrary(INJECTION_TEMPLATES);
@@ -163,7 +163,7 @@ export class InjectionGuard {
     return marked;
   }
 
-  /** Returns the texts from outside in a user message: documents and named inputs. */
+  /** Returns the external texts in a user message: documents and named inputs. */
   #outsideTexts(run: HookRun, message: ChatMessage): readonly string[] {
     if (message.role !== "user") return [];
     const texts: string[] = [];

@@ -1,4 +1,4 @@
-/** A sign of instructions in text from outside. Signs whose weights add up to 1 make a finding. */
+/** A sign of instructions in external text. Signs whose weights add up to 1 make a finding. */
 interface Sign {
   readonly kind: string;
   readonly weight: number;
@@ -114,13 +114,13 @@ const STEMS =
 /** Characters around a stem in which the signs are searched. */
 const REACH = 220;
 
-/** Characters that people do not see: tags, zero-width and direction marks. */
+/** Invisible characters: tags, zero-width and direction marks. */
 const UNSEEN =
   /[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\u{e0000}-\u{e0fff}]/gu;
 const TAGS = /[\u{e0020}-\u{e007e}]{3,}/gu;
 const NOT_ASCII = /[^\x00-\x7f]/;
 
-/** What the heuristics say about a text. */
+/** The result of the heuristics for a text. */
 export interface InjectionScore {
   /** Sum of the weights of the signs. 1 and more is a finding. */
   readonly score: number;
@@ -143,7 +143,7 @@ function foldedText(text: string): string {
     .toLowerCase();
 }
 
-/** Returns the text without characters that people do not see. */
+/** Returns the text without invisible characters. */
 export function withoutUnseen(text: string): string {
   return NOT_ASCII.test(text)
     ? text.replace(TAGS, "").replace(/[\u{e0000}-\u{e0fff}\u202a-\u202e\u2066-\u2069]/gu, "")

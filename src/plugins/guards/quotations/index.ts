@@ -28,7 +28,7 @@ const LONGEST = 2_002;
 /** A quotation that is not closed at the end of the text. */
 const OPEN =
   /(?:"[^"\n]{0,2000}|\u201c[^\u201d\u201c]{0,2000}|\u201e[^\u201c\u201d]{0,2000}|\u00ab[^\u00bb]{0,2002}|\u00bb[^\u00ab]{0,2000}|^[ \t]*>.{0,2001})(?![^])/mu;
-/** What opens or closes a quotation. */
+/** Characters that open or close a quotation. */
 const MARK = /["\u201c\u201d\u201e\u00ab\u00bb>\n]/;
 const OMISSION = /\s*(?:\[?\s*(?:\.{3}|\u2026)\s*\]?)\s*/;
 const EDGES = /^[\s"'.,;:!?\-()[\]]+|[\s"'.,;:!?\-()[\]]+$/g;
@@ -41,7 +41,7 @@ function comparable(text: string): string {
     .trim();
 }
 
-/** Keeps what the tasks of a run have read. */
+/** Stores the texts that the tasks of a run have read. */
 class ReadTexts {
   readonly #runs = new WeakMap<HookRun, Map<string, string[]>>();
 
@@ -122,7 +122,7 @@ export function quotations(options: QuotationsOptions = {}): Plugin {
       );
     },
     filter: (place) => {
-      let line = ""; // stands for what was shown of it: a block quotation begins after spaces only
+      let line = ""; // represents the shown text: a block quotation begins after spaces only
       return new SegmentFilter({
         holdFrom(text, asked) {
           if (text.length < LONGEST && !MARK.test(text.slice(asked)))

@@ -66,7 +66,7 @@ const ADDRESS = /\b[a-z][a-z0-9+.-]{1,15}:\/\/[^\s/:@"'<>]{1,80}:([^\s/@"'<>]{3,
 const PLACEHOLDER =
   /^[<$%{[(]|\$\{|\{\{|%\(|^(?:\*+|x+|\.{3,}|-+|_+)$|x{4,}|\*{3,}|\.{3}|^(?:your|my|the|dein|ihr|votre|mon|some|a|an|new|old)[-_]|(?:^|[-_.])(?:example|placeholder|changeme|change-me|dummy|redacted|sample|todo|here|none|null|undefined|true|false|string|required|optional)(?:$|[-_.)])|^(?:process\.env|os\.|env\.|config\.|self\.|this\.|settings\.|options\.|getenv|vault:|secret:|arn:|ref:|file:|https?:)|[(){}]|\[\w*\]/i;
 
-/** What documentation writes in place of a password. */
+/** Words that documentation uses in place of a password. */
 const NAME_OF_SECRET = /^(?:pass(?:word|wd)?|pwd?|secret|token|key|passwort|mdp)$/i;
 
 /** Returns the entropy of a text in bits per character. */
@@ -142,7 +142,7 @@ function vendorOf(key: string): string {
   return KEYS.find(([, pattern]) => pattern.test(key))?.[0] ?? "key";
 }
 
-/** The block of a private key that is not over yet: it may go on after this text. */
+/** An incomplete block of a private key, which may continue after this text. */
 const OPEN_BLOCK =
   /^-----BEGIN(?: [A-Z0-9 ]{0,60}-{0,5}| (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:[^-]|-(?!----)){0,8000}-{0,5}(?:END[A-Z0-9 ]{0,44}-{0,5})?)?$/;
 
@@ -160,7 +160,10 @@ export function secretHoldFrom(known: readonly string[]): (text: string) => numb
   };
 }
 
-/** What a word with a secret has: a digit, a sign of a password, the length of a key. Most words have none. */
+/**
+ * The features of a word with a secret: a digit, a special character, or the length of a key. Most
+ * words have none.
+ */
 const SUSPECT = /[^\s\p{L}_.,;"'`<>-]|\S{18}|-----/u;
 
 /** Returns whether one of the words can be the end of a secret. */

@@ -11,7 +11,7 @@ export interface Finding {
 /** Finds values in a text. Must be quick: it receives every text. */
 export type Detector = (text: string) => readonly Finding[];
 
-/** What a guard has done, for `onFinding`. Contains no text of the finding. */
+/** An action of a guard, for `onFinding`. Contains no text of the finding. */
 export interface GuardReport {
   /** The guard's plugin: `guards-secrets`. */
   readonly guard: string;
@@ -68,7 +68,10 @@ export function kindsOf(findings: readonly Finding[]): readonly string[] {
   return [...new Set(findings.map(({ kind }) => kind))];
 }
 
-/** Returns the detector with a memory of its last text: an output is read when it is masked and when it is judged. */
+/**
+ * Returns the detector with a cache of its last text: an output is read when it is masked and when
+ * it is judged.
+ */
 export function rememberingLast(detect: Detector): Detector {
   let last: { readonly text: string; readonly findings: readonly Finding[] } | undefined;
   return (text) => {

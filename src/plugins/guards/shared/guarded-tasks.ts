@@ -10,7 +10,7 @@ import {
 } from "../../../contracts/validation.js";
 import type { Detector, GuardReport, GuardReporting } from "./findings.js";
 
-/** Knows the task of each model and tool call, since their hooks do not pass it. */
+/** Tracks the task of each model and tool call, because their hooks do not pass it. */
 export class GuardedTasks {
   readonly #runs = new WeakMap<HookRun, Map<string, TaskCall>>();
 

@@ -20,7 +20,7 @@ import { reportTo } from "./guarded-tasks.js";
 import { changedValue } from "./message-texts.js";
 import { filteredModel, lastWordAt, SegmentFilter, SPACE } from "./stream-filter.js";
 
-/** What a guard of places in texts does. */
+/** The rules of a guard that finds positions in texts. */
 export interface MaskingRules {
   readonly name: string;
   readonly detect: Detector;
@@ -55,7 +55,7 @@ class MaskingGuard {
     return this.options.action !== "refuse";
   }
 
-  /** Returns a function that masks texts and reports what it has found. */
+  /** Returns a function that masks texts and reports the findings. */
   #masker(
     call: Pick<TaskCall, "run" | "taskId">,
     place: GuardReport["place"],

@@ -55,7 +55,10 @@ export function changedMessage(message: ChatMessage, change: Change): ChatMessag
   return content === message.content ? message : { ...message, content };
 }
 
-/** Changes messages once: each is read at its first call and remembered, so that a long conversation costs no more with each turn. */
+/**
+ * Changes each message once, at its first call, and caches the result, so that the cost of a turn
+ * does not grow with the conversation.
+ */
 export class MessageChanger {
   readonly #changed = new WeakMap<ChatMessage, ChatMessage>();
 

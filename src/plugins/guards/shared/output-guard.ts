@@ -30,13 +30,13 @@ export interface JudgedPlace {
   readonly signal: AbortSignal;
 }
 
-/** Why a text is refused. */
+/** The reason of a refusal. */
 export interface OutputProblem {
   readonly kind: string;
   readonly reason: string;
 }
 
-/** What a guard of outputs does. */
+/** The rules of a guard of outputs. */
 export interface OutputRules {
   readonly name: string;
   /** Returns why the text is refused. */

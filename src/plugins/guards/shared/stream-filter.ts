@@ -1,7 +1,10 @@
 import type { ChatChunk, ChatModel } from "../../../contracts/chat-model.js";
 import type { Awaitable } from "../../../contracts/types.js";
 
-/** Shown text that is kept; a filter that rarely needs its context rarely cuts it. */
+/**
+ * Maximum number of shown characters that are kept. A filter that rarely needs its context rarely
+ * cuts it.
+ */
 const MOST_SHOWN = 4_096;
 /** White space that ends a word. */
 export const SPACE = /\s/;
@@ -32,7 +35,10 @@ export function filteredModel(model: ChatModel, begin: () => StreamFilter): Chat
   };
 }
 
-/** The chunks of a stream behind its filter. No generator: each of its steps would cost more than the filter. */
+/**
+ * The chunks of a stream after its filter. Not a generator: each of its steps would cost more than
+ * the filter.
+ */
 class FilteredChunks implements AsyncIterableIterator<ChatChunk> {
   readonly #source: AsyncIterator<ChatChunk>;
   /** The last chunk, while the rest of the text precedes it. */
@@ -89,16 +95,19 @@ class FilteredChunks implements AsyncIterableIterator<ChatChunk> {
     }
   }
 
-  /** Ends the source, which no reader continues after an error. */
+  /** Ends the source, because no reader continues after an error. */
   #failed(error: unknown): never {
     void this.#source.return?.().then(undefined, () => undefined);
     throw error;
   }
 }
 
-/** How a filter of segments treats its text. */
+/** The rules of a filter of segments. */
 export interface SegmentRules {
-  /** What new text must contain so that held text can be shown before the end. Default: anything. */
+  /**
+   * The pattern that new text must contain so that held text can be shown before the end. Default:
+   * anything.
+   */
   readonly boundary?: RegExp;
   /** Characters of shown text that `release` receives. Default 0. */
   readonly context?: number;
@@ -116,7 +125,7 @@ export function lastEndOf(pattern: RegExp, text: string, from: number): number {
   return end;
 }
 
-/** Returns the index of the last word, which is the length of a text that ends with a space. */
+/** Returns the index of the last word. For a text that ends with a space this is its length. */
 export function lastWordAt(text: string): number {
   let at = text.length;
   while (at > 0 && !isSpace(text.charCodeAt(at - 1))) at--;
@@ -166,11 +175,11 @@ export class SegmentFilter implements StreamFilter {
   };
 }
 
-/** Holds the whole text until it is judged. */
+/** Holds the complete text until it is judged. */
 export class WholeFilter implements StreamFilter {
   #text = "";
 
-  /** `accepts` receives the whole text. */
+  /** `accepts` receives the complete text. */
   constructor(readonly accepts: (text: string) => Awaitable<boolean>) {}
 
   push(text: string): string {

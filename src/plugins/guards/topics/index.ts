@@ -28,9 +28,9 @@ function expressionOf(words: readonly string[]): RegExp {
   return new RegExp(`(?<![\\p{L}\\p{N}])(?:${sources.join("|")})(?![\\p{L}\\p{N}])`, "gu");
 }
 
-/** The end of a sentence, with the text that shows it. */
+/** The end of a sentence. The text up to it can be shown. */
 const SENTENCE_END = /[.!?\n](?=\s)/g;
-/** Characters of shown text that have the last word of a line. */
+/** Number of shown characters that contain the last word of a line. */
 const LAST_WORD = 120;
 
 /**
@@ -79,7 +79,7 @@ export function topics(options: TopicsOptions): Plugin {
         context: LAST_WORD,
         holdFrom: (text, asked) => lastEndOf(SENTENCE_END, text, asked - 1),
         release: (text, shown) => {
-          const before = /\S+\s*$/.exec(shown())?.[0] ?? ""; // a phrase may go on after a line
+          const before = /\S+\s*$/.exec(shown())?.[0] ?? ""; // a phrase may continue after a line break
           return judge(before + text, found) === undefined ? text : undefined;
         },
       });

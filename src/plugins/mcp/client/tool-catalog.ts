@@ -61,7 +61,10 @@ function declaredEffect({ annotations }: RemoteTool): "read" | "write" | "send" 
   return annotations?.openWorldHint === false ? "write" : "send";
 }
 
-/** What follows a call in doubt, from the server's word: repeated calls of an idempotent tool change nothing more. */
+/**
+ * The reaction to a call in doubt, by the declaration of the server: repeating an idempotent tool
+ * has no further effect.
+ */
 function declaredResume({ annotations }: RemoteTool): "again" | undefined {
   return annotations?.idempotentHint === true ? "again" : undefined;
 }

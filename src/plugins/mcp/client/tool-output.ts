@@ -70,8 +70,8 @@ class ResultParts {
   }
 
   /**
-   * Makes a part for the model. Returns false for data that is none: broken, of another kind than the
-   * server says, of a type that is not accepted, or too much.
+   * Creates a part for the model. Returns false for data that is invalid, of another kind than the
+   * server states, of an unsupported type, or too large.
    */
   #addPart(
     kind: "image" | "audio" | "resource",

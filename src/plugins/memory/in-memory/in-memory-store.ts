@@ -30,7 +30,10 @@ class InMemoryStore implements SharedMemoryStore {
   readonly #scopes = new Map<string, ScopeEntries>();
   readonly #locks = new ScopeLocks();
 
-  /** An accessor, not a field: checks of options list own fields, and would name this one where the store is given as `memory`. */
+  /**
+   * An accessor, not a field: checks of options list own fields, and would report this one when the
+   * store is used as `memory`.
+   */
   get isVolatile(): boolean {
     return true;
   }

@@ -9,10 +9,10 @@ import { agentCardOf } from "./agent-card.js";
 import { ReviewDesk } from "./review-desk.js";
 import { RpcEndpoint } from "./rpc-endpoint.js";
 
-/** Streams of one caller that are open at once. */
+/** Maximum number of concurrent streams of one caller. */
 const MOST_STREAMS = 20;
 
-/** What A2A needs of a service. */
+/** The parts of a service that A2A uses. */
 export interface A2aServing
   extends
     Pick<RequestDesk, "ensemble" | "backend" | "clock" | "resultTtlMs" | "enqueue">,
@@ -20,9 +20,9 @@ export interface A2aServing
   readonly entry: () => CatalogueEntry;
   /** The inbox of the ensemble's reviews. Without it tasks never ask for input. */
   readonly reviews: ReviewStore | undefined;
-  /** Who may read the card. */
+  /** The access to the card. */
   readonly card: "public" | "private";
-  /** The address of the service behind a proxy. Default: the one that was asked. */
+  /** The address of the service behind a proxy. Default: the address of the request. */
   readonly publicUrl: string | undefined;
   readonly needsToken: boolean;
   /** Default 20. */

@@ -3,14 +3,17 @@ import { A2A_VERSION, RPC_PATH, WORK_EXTENSION } from "../shared/a2a/protocol.js
 
 const MODES = Object.freeze(["text/plain", "application/json"]);
 
-/** What the card of a service contains besides its entry. */
+/** The data of a card besides the entry of its service. */
 export interface CardSettings {
-  /** The address of the service, without a slash at the end. */
+  /** The address of the service, without a trailing slash. */
   readonly baseUrl: string;
   readonly needsToken: boolean;
 }
 
-/** The agent card of a service, in the JSON of the protocol. Skills are what the service shares. */
+/**
+ * Returns the agent card of a service, in the JSON of the protocol. Its skills are the shared tasks
+ * and tools.
+ */
 export function agentCardOf(
   { ensemble, description, capabilities }: CatalogueEntry,
   { baseUrl, needsToken }: CardSettings,

@@ -40,10 +40,10 @@ import { TaskWatch } from "./task-watch.js";
 /** Time in ms after which a full queue may accept a request. */
 const RETRY_MS = 1_000;
 
-/** What the requests of all callers share. */
+/** The state that the requests of all callers share. */
 export interface RequestDesk extends WatchPlace {
   readonly resultTtlMs: number;
-  /** What the ensemble shares. */
+  /** The shared tasks and tools of the ensemble. */
   readonly capabilities: () => readonly SharedCapability[];
   readonly enqueue: (request: WorkRequest, principal: Principal) => Promise<EnqueueReceipt>;
 }
@@ -51,29 +51,29 @@ export interface RequestDesk extends WatchPlace {
 /** One HTTP request. */
 export interface AskedCall {
   readonly principal: Principal;
-  /** Aborted when the client leaves. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
   readonly traceContext: TraceContext | undefined;
-  /** Whether the client knows the extension: its streams then go on after a question. */
+  /** Whether the client supports the extension: its streams then continue after a question. */
   readonly hasExtension: boolean;
 }
 
 type Receipt = "ACCEPTED" | "DUPLICATE";
 
-/** A request that was accepted, or the task that names why not. */
+/** An accepted request, or the task with the reason of its refusal. */
 type Sent =
   { readonly name: TaskName; readonly receipt: Receipt } | { readonly rejected: core.Task };
 
 type TaskStream = AsyncGenerator<core.StreamResponse, void, undefined>;
 
-/** Answers the methods of the protocol for one HTTP request, over the queue and the results. */
+/** Answers the methods of the protocol for one HTTP request, with the queue and the results. */
 export class CallerRequests implements A2ARequestHandler {
-  /** What failed here, and is not the fault of the client. */
+  /** An internal failure that the client did not cause. */
   failure: unknown;
   readonly #desk: RequestDesk;
   readonly #asked: AskedCall;
   readonly #errors: A2aErrorVendor;
-  /** The stored id that was made last: one HTTP request is about one task. */
+  /** The last created stored id: one HTTP request is about one task. */
   #stored: { readonly messageId: string; readonly id: string } | undefined;
 
   constructor(desk: RequestDesk, asked: AskedCall, errors: A2aErrorVendor) {
@@ -223,11 +223,11 @@ export class CallerRequests implements A2ARequestHandler {
     return { rejected: endedWorkTask(this.#sightOf(taskNameOf(taskIdOf(message))), response) };
   }
 
-  /** Gives the answer in a message to the review of its task. */
+  /** Passes the answer in a message to the review of its task. */
   async #answered(message: core.Message): Promise<TaskName> {
     const { principal } = this.#asked;
     const name = taskNameOf(message.taskId);
-    await this.#taskOf(name); // the caller's own
+    await this.#taskOf(name); // the answer of the caller
     const answer = answerInMessage(message, principal.name);
     if ("problem" in answer) throw this.#malformed(answer.problem);
     const { reviewId, decision } = answer;
@@ -248,7 +248,7 @@ export class CallerRequests implements A2ARequestHandler {
     return new this.#errors.UnsupportedOperationError({ message, metadata: { outcome } });
   }
 
-  /** The task when it has ended or asks a question. */
+  /** Returns the task when it has ended or asks a question. */
   async #settled(name: TaskName): Promise<core.Task> {
     const watch = await this.#watch(name, "questions");
     try {
@@ -264,7 +264,7 @@ export class CallerRequests implements A2ARequestHandler {
     }
   }
 
-  /** The task as it is, then what happens to it, until it has ended. */
+  /** Yields the current task, then its events until it has ended. */
   async *#followed(watch: TaskWatch, name: TaskName, receipt: Receipt | undefined): TaskStream {
     const task = await this.#noting(async () =>
       receipt === "ACCEPTED" ? openWorkTask(this.#sightOf(name), "QUEUED") : this.#taskOf(name),
@@ -289,7 +289,7 @@ export class CallerRequests implements A2ARequestHandler {
     throw this.#notFound(name);
   }
 
-  /** @throws TaskNotFoundError for a request that this caller has not sent. */
+  /** @throws TaskNotFoundError for a request that this caller did not send. */
   async #taskOf(name: TaskName): Promise<core.Task> {
     const { backend, ensemble, reviews } = this.#desk;
     const storedId = this.#storedId(name);
@@ -329,7 +329,7 @@ export class CallerRequests implements A2ARequestHandler {
     return new this.#errors.RequestMalformedError(message);
   }
 
-  /** Notes errors that are not answers of the protocol: clients don't read their texts. */
+  /** Records errors that are not answers of the protocol: clients do not receive their texts. */
   async #noting<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();

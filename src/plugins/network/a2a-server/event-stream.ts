@@ -1,20 +1,23 @@
 import type { Clock } from "../../../contracts/runtime.js";
 import { startClockTimer } from "../shared/clock-timer.js";
 
-/** Time in ms without an event after which a comment is sent: proxies and clients end idle streams. */
+/**
+ * Time in ms without an event after which a comment is sent, because proxies and clients close idle
+ * streams.
+ */
 const IDLE_MS = 15_000;
 const COMMENT = ":\n\n";
 
-/** The events of one answer. */
+/** The events of one response. */
 export interface EventSource {
   readonly events: AsyncIterator<unknown>;
   /** The event for an error of `events`. */
   readonly failed: (error: unknown) => unknown;
-  /** Called once when the stream ends or the client leaves. */
+  /** Called once when the stream ends or the client disconnects. */
   readonly ended: () => void;
 }
 
-/** A body of server-sent events, at the pace of its reader. */
+/** Returns a body of server-sent events, at the pace of its reader. */
 export function eventStream(
   { events, failed, ended }: EventSource,
   clock: Clock,

@@ -1,7 +1,7 @@
 import type { Principal } from "../../../contracts/http-route.js";
 import type { ReviewDecision, ReviewStore, StoredReview } from "../../../contracts/review.js";
 
-/** What became of an answer. */
+/** The result of an answer. */
 export type AnswerOutcome = "resolved" | "decided" | "over" | "unknown" | "denied";
 
 /** The reviews of the runs that requests have started. */
@@ -19,17 +19,17 @@ export class ReviewDesk {
     this.#leave = undefined;
   }
 
-  /** The oldest review of a run that waits. */
+  /** Returns the oldest waiting review of a run. */
   async pendingOf(runId: string): Promise<StoredReview | undefined> {
     const reviews = (await this.#store?.pending()) ?? [];
     return reviews.find((review) => review.runId === runId);
   }
 
-  /** Calls `fn` with each new review of a run. Returns a function that ends this. */
+  /** Calls `fn` with each new review of a run. Returns a function that removes the callback. */
   on(runId: string, fn: (review: StoredReview) => void): () => void {
     const known = this.#waiting.get(runId) ?? new Set();
     this.#waiting.set(runId, known.add(fn));
-    // Only while a client watches: a store with a listener has somebody who answers all runs.
+    // Only while a client watches: runs treat a store with a listener as one that is answered.
     this.#leave ??= this.#store?.onRequest((review) => {
       for (const hear of this.#waiting.get(review.runId) ?? []) hear(review);
     });

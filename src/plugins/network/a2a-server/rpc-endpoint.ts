@@ -20,9 +20,9 @@ import {
 import { CallerRequests } from "./caller-requests.js";
 import { eventStream } from "./event-stream.js";
 
-/** Objects and lists within each other in a request. */
+/** Maximum nesting of objects and lists in a request. */
 const MOST_LEVELS = 500;
-/** Seconds after which a client shall try again. */
+/** Seconds after which a client should retry. */
 const RETRY_SECONDS = "1";
 const STREAMING: ReadonlySet<unknown> = new Set(["SendStreamingMessage", "SubscribeToTask"]);
 const SENDING: ReadonlySet<unknown> = new Set(["SendMessage", "SendStreamingMessage"]);
@@ -37,7 +37,7 @@ const CODES = Object.freeze({
   version: -32_009,
 });
 
-/** What the endpoint needs besides the queue and the results. */
+/** Further settings of the endpoint. */
 export interface EndpointSettings {
   readonly isDraining: () => boolean;
   readonly maxStreams: number;
@@ -46,7 +46,7 @@ export interface EndpointSettings {
 
 type Rpc = Fields & { readonly method: string };
 
-/** The JSON-RPC endpoint. Never answers 500: what fails here is a JSON-RPC error, or 503. */
+/** The JSON-RPC endpoint. Never answers 500: internal failures are JSON-RPC errors, or 503. */
 export class RpcEndpoint {
   readonly #desk: RequestDesk;
   readonly #settings: EndpointSettings;
@@ -81,7 +81,7 @@ export class RpcEndpoint {
       : this.#answered(rpc, request, principal);
   }
 
-  /** The package of the protocol, once it is needed. */
+  /** Loads the package of the protocol on first use. */
   #loaded(): ReturnType<typeof loadA2aServer> {
     return (this.#vendor ??= loadA2aServer());
   }
@@ -128,7 +128,7 @@ export class RpcEndpoint {
     }
   }
 
-  /** The stream, or what was wrong before its first event. */
+  /** Returns the stream, or the error before its first event. */
   async #stream(
     rpc: Rpc,
     request: Request,
@@ -155,7 +155,7 @@ export class RpcEndpoint {
     }
     const ended = (): void => {
       o.ended();
-      events.return?.(undefined).catch(() => undefined); // it may rest at an event that is not read
+      events.return?.(undefined).catch(() => undefined); // it may wait at an event that is not read
     };
     const source = { events: startingWith(first, events), failed, ended };
     return new Response(eventStream(source, this.#desk.clock), {
@@ -186,11 +186,11 @@ export class RpcEndpoint {
   ): TextAnswer {
     if (failure !== undefined) return this.#failed(rpc, failure);
     if (asFields(asFields(answer)?.["error"])?.["code"] === CODES.internal)
-      return rpcRefusal(rpcIdOf(rpc), CODES.invalidParams, "Invalid parameters"); // the SDK could not read them
+      return rpcRefusal(rpcIdOf(rpc), CODES.invalidParams, "Invalid parameters"); // the SDK could not parse them
     return jsonText(answer, { headers: { ...HEADERS, ...activated(request) } });
   }
 
-  /** The answer to a request that failed here. Clients may repeat it. */
+  /** Returns the answer to a request with an internal failure. Clients may repeat it. */
   #failed(rpc: Rpc, failure: unknown): TextAnswer {
     this.#settings.onError(toError(failure));
     if (failure instanceof NetworkError)
@@ -199,7 +199,7 @@ export class RpcEndpoint {
   }
 }
 
-/** Why the events of a stream are not needed any more. One error, since it is never shown. */
+/** The reason of a stream that is no longer read. One shared error, because it is never shown. */
 const LEFT = Object.freeze(new Error("The stream has ended"));
 const INTERNAL = Object.freeze({ code: CODES.internal, message: "Internal error" });
 const HEADERS = Object.freeze({

@@ -6,19 +6,19 @@ import { asFields } from "../../../util/objects.js";
 import { startClockTimer } from "../shared/clock-timer.js";
 import { progressTopic } from "../shared/topic-names.js";
 
-/** Time in ms after which a result is looked for, since notifications may be lost. */
+/** Time in ms after which a result is queried, because notifications may be lost. */
 const LOOK_MS = 15_000;
-/** Progress that waits for a slow client; the oldest is dropped. */
+/** Maximum number of progress events that wait for a slow client; the oldest is dropped. */
 const MOST_WAITING = 100;
 
-/** What happens to a request. `gone`: the store does not know it any more. */
+/** An event of a request. `gone`: the store no longer has it. */
 export type WatchEvent =
   | { readonly kind: "result"; readonly response: WorkResponse }
   | { readonly kind: "review"; readonly review: StoredReview }
   | { readonly kind: "progress"; readonly progress: unknown }
   | { readonly kind: "gone" };
 
-/** Where requests of one ensemble are watched. */
+/** The storage in which requests of one ensemble are watched. */
 export interface WatchPlace {
   readonly ensemble: string;
   readonly backend: NetworkBackend;
@@ -26,7 +26,7 @@ export interface WatchPlace {
   readonly reviews: ReviewDesk;
 }
 
-/** Follows one request until it has a result or the client leaves. */
+/** Follows one request until it has a result or the client disconnects. */
 export class TaskWatch {
   readonly #place: WatchPlace;
   readonly #requestId: string;
@@ -61,7 +61,7 @@ export class TaskWatch {
     for (const leave of this.#leave.splice(0)) leave();
   }
 
-  /** The next event; `undefined` when the client has left. */
+  /** Returns the next event; `undefined` after the client has disconnected. */
   async next(): Promise<WatchEvent | undefined> {
     while (!this.#signal.aborted) {
       const event = this.#events.shift();
@@ -82,7 +82,7 @@ export class TaskWatch {
     if (hearsProgress)
       this.#leave.push(
         await backend.topics.subscribe(progressTopic(this.#requestId), (progress) => {
-          if (asFields(progress)?.["type"] === "review_requested") return; // it is an event itself
+          if (asFields(progress)?.["type"] === "review_requested") return; // the result is an event itself
           this.#add({ kind: "progress", progress });
         }),
       );
@@ -116,7 +116,7 @@ export class TaskWatch {
         if (isOver) return;
         if (state === undefined) return this.#add({ kind: "gone" });
       } catch {
-        // The backend is away; the next look tries again.
+        // The backend is unavailable; the next query tries again.
       }
       if (!isOver) schedule();
     };

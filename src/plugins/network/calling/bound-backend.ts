@@ -4,7 +4,7 @@ import type { PluginContext } from "../../../contracts/plugin.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { NetworkTokens } from "../../../contracts/network.js";
 
-/** The backend that the kernel of an ensemble binds, for requests without a run. */
+/** The backend bound by the kernel of an ensemble, for requests without a run. */
 export class BoundBackend {
   #ready: (() => Promise<void>) | undefined;
   #backend: NetworkBackend | undefined;
@@ -18,11 +18,11 @@ export class BoundBackend {
     try {
       this.#backend = ctx.get(NetworkTokens.NetworkBackend);
     } catch (error) {
-      if (!ValidationError.isInstance(error)) throw error; // nothing is bound
+      if (!ValidationError.isInstance(error)) throw error; // no binding
     }
   }
 
-  /** Boots the kernel. `undefined` where it binds none, and without an ensemble. */
+  /** Boots the kernel. Returns `undefined` without a binding or an ensemble. */
   async backend(): Promise<NetworkBackend | undefined> {
     await this.#ready?.();
     return this.#backend;

@@ -24,13 +24,13 @@ export interface NetworkCallInfo {
   readonly taskId?: string | undefined;
 }
 
-/** A result that may be that of an earlier request. */
+/** Options for reusing the result of an earlier request. */
 export interface NetworkCallCache {
-  /** Requests with the same key share a result, across callers. */
+  /** The maximum age in milliseconds of a stored result. */
   readonly key: string;
   /** Age in milliseconds above which a kept result is not used. */
   readonly maxAgeMs: number;
-  /** Executes the request and replaces the kept result. Default false. */
+  /** Executes the request and replaces the stored result. Default false. */
   readonly forceFresh?: boolean | undefined;
 }
 
@@ -45,7 +45,7 @@ export interface NetworkRequestOptions {
   readonly deadlineMs?: number | undefined;
   /** Default `NORMAL`. */
   readonly priority?: WorkPriority | undefined;
-  /** Limits of what the execution may use. Default: what is left of the run's budget. */
+  /** Limits of the usage of the execution. Default: the remaining budget of the run. */
   readonly budget?: WorkBudget | undefined;
   /** The version of the shared task or tool. Default: any. */
   readonly version?: string | undefined;
@@ -55,20 +55,20 @@ export interface NetworkRequestOptions {
 export interface NetworkCallOptions extends NetworkRequestOptions {
   /**
    * `AWAIT` (default) waits for the result. `ASYNC` returns at once, and `onComplete` gets the
-   * result. `AWAIT_WITH_DEADLINE` waits for `deadlineMs`, then does what `onDeadline` states.
+   * result. `AWAIT_WITH_DEADLINE` waits for `deadlineMs`, then applies `onDeadline`.
    */
   readonly mode?: "AWAIT" | "ASYNC" | "AWAIT_WITH_DEADLINE" | undefined;
   /**
    * `RETURN_TIMEOUT_ERROR` (default) cancels the request and fails. `RETURN_PARTIAL` cancels it and
-   * returns what is known of its progress. `CONTINUE_IN_BACKGROUND` lets it go on; `onComplete`
-   * gets the result.
+   * returns its progress so far. `CONTINUE_IN_BACKGROUND` continues it; `onComplete` gets the
+   * result.
    */
   readonly onDeadline?:
     "RETURN_TIMEOUT_ERROR" | "RETURN_PARTIAL" | "CONTINUE_IN_BACKGROUND" | undefined;
   /** Receives the result of a request in the background. An error becomes a `run_warning`. */
   readonly onComplete?:
     ((response: WorkResponse, call: NetworkCallInfo) => Awaitable<void>) | undefined;
-  /** For the model. Default: the description of what is shared. */
+  /** For the model. Default: the description of the shared task or tool. */
   readonly description?: string | undefined;
   /** Lets requests with equal keys share a result. Receives the input of the tool. */
   readonly cache?: ((input: unknown) => NetworkCallCache) | undefined;
@@ -77,7 +77,7 @@ export interface NetworkCallOptions extends NetworkRequestOptions {
    * `forward`: this run's `reviewHandler` or review store; the tool must wait for its result.
    */
   readonly reviews?: "theirs" | "forward" | undefined;
-  /** Whether results are instructions of your own. Default false: the model gets them as data. */
+  /** Whether results are trusted as instructions. Default false: the model gets them as data. */
   readonly trusted?: boolean | undefined;
 }
 
@@ -114,7 +114,10 @@ function checkBudget(what: string, budget: WorkBudget | undefined): void {
   if (currency !== undefined) requireText(currency, `${what} budget.currency must not be blank`);
 }
 
-/** @throws ValidationError for an unknown or invalid option, and for a mode without what it needs. */
+/**
+ * @throws ValidationError for an unknown or invalid option, and for a mode without a required
+ * option.
+ */
 export function checkToolCallOptions(what: string, options: NetworkCallOptions): void {
   checkRequestOptions(what, options, CALL_OPTIONS);
   const { mode, onDeadline, onComplete, description, cache, trusted, deadlineMs } = options;

@@ -3,7 +3,10 @@ import { ToolResult } from "../../../contracts/tool-result.js";
 import { asFields, asText } from "../../../util/objects.js";
 import { textOf } from "../../../util/text.js";
 
-/** The result of a request for the model. The structured side has the rest of the response. */
+/**
+ * Converts the response of a request to a tool result. Its structured value has the rest of the
+ * response.
+ */
 export function resultOfResponse(ensemble: string, response: WorkResponse): ToolResult {
   const { status, result, parsed, reason, error, usage, attempt, servedBy } = response;
   if (status !== "COMPLETED")
@@ -47,7 +50,7 @@ export function isPartOfResult(progress: unknown): boolean {
   return type === "task_completed" || asText(text) !== "";
 }
 
-/** What is known of a request at its deadline: the texts, else the finished tasks. */
+/** Returns the progress of a request at its deadline: the texts, otherwise the finished tasks. */
 export function partialResult(deadlineMs: number, progress: readonly unknown[]): ToolResult {
   const messages = progress.map((each) => asFields(each) ?? {});
   const texts = messages.map(({ text }) => asText(text)).filter((text) => text !== "");

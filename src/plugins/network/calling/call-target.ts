@@ -9,7 +9,7 @@ import { asText } from "../../../util/objects.js";
 import { startClockTimer } from "../shared/clock-timer.js";
 import { DIRECTORY } from "./directory.js";
 
-/** Milliseconds for which a result is awaited by default. */
+/** The default wait for a result in milliseconds. */
 const TASK_TIMEOUT_MS = 1_800_000;
 const TOOL_TIMEOUT_MS = 30_000;
 
@@ -17,7 +17,7 @@ export function defaultTimeoutMs(type: WorkRequest["type"]): number {
   return type === "TOOL" ? TOOL_TIMEOUT_MS : TASK_TIMEOUT_MS;
 }
 
-/** An ensemble, as a task reaches it. */
+/** An ensemble that a task can call. */
 export interface CallTarget {
   readonly ensemble: string;
   readonly remote: Remote;
@@ -27,18 +27,20 @@ export interface CallTarget {
   readonly clock: QueueClock;
   /** Ends the waits in the background. */
   readonly closing: AbortSignal;
-  /** The result of `work`, or `undefined` after `ms` milliseconds. */
+  /** Resolves with the result of `work`, or with `undefined` after `ms` milliseconds. */
   within<T>(ms: number, work: Promise<T>): Promise<T | undefined>;
 }
 
-/** The ensemble of a connection: its name, if it has one. */
+/** Returns the name of the ensemble of a connection, if it has one. */
 export function ensembleOf(place: string | Remote): string {
   if (typeof place === "string") return place;
   const name = "name" in place ? asText(place.name) : "";
   return name === "" ? "remote" : name;
 }
 
-/** @throws ToolConfigurationError for a name without the plugin `network`, or that it knows not. */
+/**
+ * @throws ToolConfigurationError for a name without the plugin `network`, and for an unknown name.
+ */
 export function targetOf(
   place: string | Remote,
   type: WorkRequest["type"],
@@ -88,7 +90,7 @@ function within<T>(clock: QueueClock, ms: number, work: Promise<T>): Promise<T |
   });
 }
 
-/** The content of a request. A shared task gets the field `context` as its context. */
+/** Returns the content of a request. The field `context` becomes the context of a shared task. */
 export function contentOfInput(
   type: WorkRequest["type"],
   input: Readonly<Record<string, unknown>>,

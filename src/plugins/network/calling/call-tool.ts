@@ -32,17 +32,17 @@ import { callRemote, cancelRemote } from "./remote-call.js";
 import type { WorkGrant } from "./work-grant.js";
 import { grantFor } from "./work-grant.js";
 
-/** The input of what is shared without a schema. */
+/** The input of a shared task or tool without a schema. */
 const CONTEXT_SCHEMA: JsonSchema = Object.freeze({
   type: "object",
   properties: { context: { type: "string", description: "What to do, and with what" } },
   required: ["context"],
 });
 
-/** How many messages about the progress of a request are kept for its partial result. */
+/** Maximum number of progress messages that are kept for a partial result. */
 const MOST_PROGRESS = 100;
 
-/** Makes the tool that requests what an ensemble shares. */
+/** Creates the tool that sends requests to an ensemble. */
 export function networkCallTool(
   target: CallTarget,
   capability: SharedCapability,
@@ -69,7 +69,7 @@ interface CallParts {
   readonly ctx: ToolContext;
 }
 
-/** One call of such a tool. */
+/** One call of the tool. */
 class ToolCall {
   readonly #parts: CallParts;
   readonly #info: NetworkCallInfo;
@@ -89,7 +89,7 @@ class ToolCall {
     this.#timeoutMs = options.timeoutMs ?? target.timeoutMs;
   }
 
-  /** Never rejects, except at the end of the caller's task. */
+  /** Never rejects, except when the task of the caller ends. */
   async result(): Promise<ToolResult> {
     try {
       return await this.#requested();
@@ -172,7 +172,7 @@ class ToolCall {
     return this.#resultOf(first, this.#timeoutMs);
   }
 
-  /** Gives the result to `onComplete`. Never rejects. */
+  /** Passes the result to `onComplete`. Never rejects. */
   async #background(grant: WorkGrant, ending: Promise<CallEnd>): Promise<void> {
     const { options, ctx } = this.#parts;
     try {
@@ -264,12 +264,12 @@ class ToolCall {
     return ToolResult.success(text, { status: "SUBMITTED", requestId: this.#info.requestId });
   }
 
-  /** A response that nothing was used for. */
+  /** A response without usage. */
   #nothing(status: "REJECTED" | "FAILED"): WorkResponse {
     return { v: WORK_VERSION, requestId: this.#info.requestId, status, durationMs: 0 };
   }
 
-  /** The response of a request in the background without one. */
+  /** Returns the response of a background request that received none. */
   #unanswered(end: Exclude<CallEnd, { readonly kind: "response" }>): WorkResponse {
     if (end.kind === "full") return { ...this.#nothing("REJECTED"), reason: "AT_CAPACITY" };
     const text = this.#resultOf(end, this.#timeoutMs).errorMessage;
@@ -277,8 +277,8 @@ class ToolCall {
   }
 
   /**
-   * Returns what the request has used, where that is known soon. Best effort: a request whose
-   * cancellation fails ends by its deadline.
+   * Returns the usage of the request, if it is known soon. Best effort: a request whose
+   * cancellation fails ends at its deadline.
    */
   async #cancel(reason: string): Promise<WorkResponse | undefined> {
     try {

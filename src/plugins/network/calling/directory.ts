@@ -9,10 +9,10 @@ import { a2aSettings } from "../shared/a2a-client/a2a-options.js";
 import { a2a } from "../shared/a2a-client/a2a-remote.js";
 import { transportOf } from "../shared/transport.js";
 
-/** How the tools of a kernel find other ensembles. Bound by `network()`. */
+/** The directory of other ensembles for the tools of a kernel. Bound by `network()`. */
 export const DIRECTORY = createToken<NetworkDirectory>("NetworkDirectory");
 
-/** Where an ensemble is: over a backend, by a separate connection, or at a URL. */
+/** The address of an ensemble: a backend, a separate connection, or a URL. */
 export type EnsemblePlace = Remote | NetworkBackend | AgentPlace;
 
 /** A service, or another agent, that is called over A2A. Needs the package `@a2a-js/sdk`. */
@@ -30,19 +30,19 @@ interface DirectoryParts {
   readonly clock: Clock;
 }
 
-/** An ensemble and what it shares. */
+/** An ensemble and its shared tasks and tools. */
 export interface SharedWith {
   readonly ensemble: string;
   readonly remote: Remote;
   readonly capability: SharedCapability;
 }
 
-/** The ensembles that a caller reaches. */
+/** The ensembles that a caller can reach. */
 export class NetworkDirectory {
   readonly name: string;
   readonly #parts: DirectoryParts;
   readonly #remotes = new Map<string, Remote>();
-  /** The connections that were made here. */
+  /** The connections opened by this object. */
   readonly #opened: Remote[] = [];
   /** Aborted when the plugin is disposed. */
   readonly #closing = new AbortController();
@@ -61,15 +61,16 @@ export class NetworkDirectory {
     return this.#closing.signal;
   }
 
-  /** Whether an ensemble is reached without the backend of the kernel. */
+  /** Whether an ensemble has a separate connection or a URL. */
   hasPlace(ensemble: string): boolean {
     const { ensembles, backend } = this.#parts;
     return backend !== undefined || Object.hasOwn(ensembles, ensemble);
   }
 
   /**
-   * The connection to an ensemble. `bound`: the backend of the kernel, for ensembles without a place.
-   * @throws ToolConfigurationError for an ensemble that has no place.
+   * The connection to an ensemble. `bound`: the backend of the kernel, for ensembles without a
+   * place.
+   * @throws ToolConfigurationError for an ensemble without a place.
    */
   remoteOf(ensemble: string, bound?: NetworkBackend): Remote {
     const known = this.#remotes.get(ensemble);
@@ -99,7 +100,10 @@ export class NetworkDirectory {
     return remote;
   }
 
-  /** What other ensembles share now, by ensemble. @throws NetworkError if one can't be reached. */
+  /**
+   * Returns the currently shared tasks and tools, by ensemble. @throws NetworkError if an ensemble
+   * can't be reached.
+   */
   async shared(bound?: NetworkBackend): Promise<readonly SharedWith[]> {
     const { ensembles, backend = bound, name } = this.#parts;
     const found = new Set(Object.keys(ensembles));
@@ -113,7 +117,7 @@ export class NetworkDirectory {
     return (await Promise.all(lists)).flat();
   }
 
-  /** Closes the connections that were made here. */
+  /** Closes the connections opened by this object. */
   async close(): Promise<void> {
     this.#closing.abort(new Error("The plugin 'network' was disposed"));
     this.#remotes.clear();

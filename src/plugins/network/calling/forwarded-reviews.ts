@@ -6,26 +6,26 @@ import { Tokens } from "../../../contracts/tokens.js";
 import { messageOf } from "../../../util/errors.js";
 import { asFields, asText } from "../../../util/objects.js";
 
-/** A question of a remote run, as it arrives with the progress of its request. */
+/** A question of a remote run, received with the progress of its request. */
 interface ForwardedQuestion {
   readonly reviewId: string;
   readonly question: string;
   readonly output: string;
-  /** Milliseconds until the remote run waits no longer; `undefined`: without end. */
+  /** Remaining time of the remote run in milliseconds; `undefined`: no limit. */
   readonly leftMs: number | undefined;
   readonly requiredRole: string | undefined;
 }
 
-/** What asking the caller's people about a remote run needs. */
+/** The parts for asking reviewers of the caller about a remote run. */
 export interface ForwardedReviewsParts {
   readonly remote: Remote;
   readonly requestId: string;
-  /** The name of the ensemble, for the person. */
+  /** The name of the ensemble, for the reviewer. */
   readonly ensemble: string;
   readonly ctx: ToolContext;
 }
 
-/** Asks the caller's people the questions of one remote run, and returns their decisions to it. */
+/** Asks reviewers of the caller the questions of one remote run, and returns their decisions. */
 export class ForwardedReviews {
   readonly #parts: ForwardedReviewsParts;
   readonly #gate: ReviewGate;
@@ -48,7 +48,7 @@ export class ForwardedReviews {
     this.#gate = gate;
   }
 
-  /** Looks for questions in the progress of the request. */
+  /** Handles questions in the progress of the request. */
   hear(progress: unknown): void {
     const fields = asFields(progress) ?? {};
     const reviewId = asText(fields["reviewId"]);
@@ -62,7 +62,7 @@ export class ForwardedReviews {
     void this.#answered({ reviewId, question, output, leftMs, requiredRole });
   }
 
-  /** The request has ended: nobody is asked any more. */
+  /** Ends all questions when the request has ended. */
   end(): void {
     this.#ended.abort();
     for (const open of this.#open.values()) open.abort();
@@ -72,7 +72,7 @@ export class ForwardedReviews {
     return this.#parts.ctx.scope.get(Tokens.Clock).now().getTime();
   }
 
-  /** Never rejects. A question that comes again is asked once; its decision is sent again. */
+  /** Never rejects. A repeated question is asked once; its decision is sent again. */
   async #answered(question: ForwardedQuestion): Promise<void> {
     const { reviewId } = question;
     if (this.#open.has(reviewId) || this.#done.has(reviewId) || this.#ended.signal.aborted) return;

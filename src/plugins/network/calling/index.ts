@@ -36,11 +36,11 @@ export type { NetworkToolProvider, RecordingTool } from "./network-tools.js";
 
 /** Options of `network()`. */
 export interface NetworkOptions {
-  /** The name under which requests are sent: that of the ensemble, or of the program. */
+  /** The name of the sender: that of the ensemble, or of the program. */
   readonly name: string;
-  /** Ensembles by name: a backend that they use, a connection of their own, or `{ url, token }`. */
+  /** Ensembles by name: a backend, a separate connection, or `{ url, token }`. */
   readonly ensembles?: Readonly<Record<string, EnsemblePlace>> | undefined;
-  /** The backend of ensembles without an entry, and of those that are found by tags. */
+  /** The backend of ensembles without an entry, and of those found by tags. */
   readonly backend?: NetworkBackend | undefined;
   /** For tests. Default: the clock of this machine. */
   readonly clock?: Clock | undefined;
@@ -50,7 +50,7 @@ export interface NetworkOptions {
 export interface NetworkPlugin extends Plugin {
   readonly network: {
     /**
-     * Requests what an ensemble shares and waits for the result. A second request with the same
+     * Sends a request to an ensemble and waits for the result. A second request with the same
      * `requestId` gets the result of the first. For an ensemble without a place it boots the kernel
      * of the ensemble that has the plugin, and uses the backend that is bound there.
      * @throws NetworkError without a result after `timeoutMs`; RequestConflictError for a known id
@@ -65,7 +65,7 @@ export interface NetworkPlugin extends Plugin {
   };
 }
 
-/** The tokens that no trace and no log may contain. */
+/** The tokens that must not occur in traces and logs. */
 function agentTokens(ensembles: Readonly<Record<string, EnsemblePlace>>): readonly string[] {
   const places = Object.values(ensembles).filter((place) => isAgentPlace(place));
   return places.flatMap(({ token }) => (token === undefined ? [] : [token]));
@@ -74,8 +74,9 @@ function agentTokens(ensembles: Readonly<Record<string, EnsemblePlace>>): readon
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 /**
- * Lets the agents of an ensemble use what other ensembles share: with `NetworkTask`, `NetworkTool`
- * and `NetworkTools` among their tools. Backends and connections that are given stay open.
+ * Lets the agents of an ensemble use the shared tasks and tools of other ensembles, through
+ * `NetworkTask`, `NetworkTool` and `NetworkTools` among their tools. Given backends and connections
+ * stay open.
  * @throws ValidationError for an unknown or invalid option.
  */
 export function network(options: NetworkOptions): NetworkPlugin {
@@ -111,7 +112,7 @@ export function network(options: NetworkOptions): NetworkPlugin {
 /** Tasks that other ensembles share, as tools. */
 export const NetworkTask = Object.freeze({
   /**
-   * The tool `{ensemble}__{name}`. `ensemble`: a name that `network()` knows, or a connection.
+   * The tool `{ensemble}__{name}`. `ensemble`: a name of `network()`, or a connection.
    * @throws ValidationError for an invalid ensemble, name or option.
    */
   from: (
@@ -119,10 +120,10 @@ export const NetworkTask = Object.freeze({
     name: string,
     options?: NetworkCallOptions,
   ): NetworkToolProvider => networkToolFrom("TASK", ensemble, name, options),
-  /** For tests: returns `response` and requests nothing. */
+  /** For tests: returns `response` and sends no request. */
   stub: (ensemble: string, name: string, response: string): AnyTool =>
     recordingTool("TASK", ensemble, name, response),
-  /** For tests: keeps the inputs of its calls in `calls`, and requests nothing. */
+  /** For tests: records the inputs of its calls in `calls`, and sends no request. */
   recording: (ensemble: string, name: string, response = "recorded"): RecordingTool =>
     recordingTool("TASK", ensemble, name, response),
 });
@@ -130,7 +131,7 @@ export const NetworkTask = Object.freeze({
 /** Tools that other ensembles share. */
 export const NetworkTool = Object.freeze({
   /**
-   * The tool `{ensemble}__{name}`. `ensemble`: a name that `network()` knows, or a connection.
+   * The tool `{ensemble}__{name}`. `ensemble`: a name of `network()`, or a connection.
    * @throws ValidationError for an invalid ensemble, name or option.
    */
   from: (
@@ -138,17 +139,17 @@ export const NetworkTool = Object.freeze({
     name: string,
     options?: NetworkCallOptions,
   ): NetworkToolProvider => networkToolFrom("TOOL", ensemble, name, options),
-  /** For tests: returns `response` and requests nothing. */
+  /** For tests: returns `response` and sends no request. */
   stub: (ensemble: string, name: string, response: string): AnyTool =>
     recordingTool("TOOL", ensemble, name, response),
-  /** For tests: keeps the inputs of its calls in `calls`, and requests nothing. */
+  /** For tests: records the inputs of its calls in `calls`, and sends no request. */
   recording: (ensemble: string, name: string, response = "recorded"): RecordingTool =>
     recordingTool("TOOL", ensemble, name, response),
 });
 
-/** Tools for what other ensembles share, found at the start of each task. */
+/** Tools for the shared tasks and tools of other ensembles, found at the start of each task. */
 export const NetworkTools = Object.freeze({
-  /** Everything that the ensembles of `network()` share. */
+  /** All shared tasks and tools of the ensembles of `network()`. */
   all: (): DynamicToolProvider => discoveredTools(() => true),
   /**
    * Provides the shared tasks and tools that have all of these tags.

@@ -23,7 +23,7 @@ export interface RequestContent {
   readonly inputs?: Inputs | undefined;
   /** Makes the request idempotent: 1 to 200 characters. Default: a random id. */
   readonly requestId?: string | undefined;
-  /** Default: what the ensemble shares under the name, else `TASK`. */
+  /** Default: the type of the shared task or tool with this name, otherwise `TASK`. */
   readonly type?: WorkRequest["type"] | undefined;
 }
 
@@ -86,8 +86,8 @@ function typeOf(shared: readonly SharedCapability[], task: string): WorkRequest[
   return shared.find(({ name }) => name === task)?.type ?? "TASK";
 }
 
-/** The fields that have a value. */
+/** Returns the fields that have a value. */
 function defined<T extends object>(fields: T): Partial<T> {
   const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as Partial<T>; // the same fields, fewer of them
+  return Object.fromEntries(entries) as Partial<T>; // a subset of the same fields
 }

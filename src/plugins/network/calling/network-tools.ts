@@ -14,7 +14,7 @@ import { networkCallTool } from "./call-tool.js";
 import { DIRECTORY, isRemote } from "./directory.js";
 
 /**
- * A tool that requests what another ensemble shares. In `tools` it takes description and input
+ * A tool that sends requests to another ensemble. In `tools` it reads the description and the input
  * schema from the ensemble at the start of each task.
  */
 export interface NetworkToolProvider extends DynamicToolProvider {
@@ -22,7 +22,7 @@ export interface NetworkToolProvider extends DynamicToolProvider {
   readonly name: string;
 }
 
-/** A tool for tests that requests nothing. */
+/** A tool for tests that sends no request. */
 export type RecordingTool = AnyTool & {
   /** The inputs of the calls, oldest first. */
   readonly calls: readonly unknown[];
@@ -77,7 +77,10 @@ interface Wanted {
   readonly scope: TaskScope | undefined;
 }
 
-/** What the ensemble shares under the name; a general description if it can't be asked. */
+/**
+ * Returns the shared task or tool with this name, or a general description if the ensemble can't be
+ * reached.
+ */
 async function wantedCapability(
   remote: Remote,
   { kind, name, options: { version }, scope }: Wanted,
@@ -123,7 +126,7 @@ export function discoveredTools(
   });
 }
 
-/** Whether a name has not come before: one of several versions is offered. */
+/** Whether a name is new: only one of several versions is offered. */
 function isNewName(names: Set<string>, name: string): boolean {
   if (names.has(name)) return false;
   names.add(name);

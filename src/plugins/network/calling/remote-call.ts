@@ -3,7 +3,7 @@ import type { QueueClock } from "../shared/clock-timer.js";
 import { NetworkError } from "../../../contracts/network-errors.js";
 import { startClockTimer } from "../shared/clock-timer.js";
 
-/** A request and how long its result is awaited. */
+/** A request and the wait for its result. */
 export interface RemoteCall {
   readonly remote: Remote;
   readonly request: WorkRequest;
@@ -13,27 +13,29 @@ export interface RemoteCall {
   readonly onProgress?: ((progress: unknown) => void) | undefined;
 }
 
-/** How the wait for a result ended. An abort rejects with the signal's reason. */
+/** The end of a wait for a result. An abort rejects with the reason of the signal. */
 export type CallEnd =
   | { readonly kind: "response"; readonly response: WorkResponse }
   | { readonly kind: "full" }
   | { readonly kind: "late"; readonly lastError: NetworkError | undefined };
 
-/** How often a request is sent again while its result is awaited: its store may have forgotten it. */
+/**
+ * The interval in which a request is sent again during the wait, because its store may have lost
+ * it.
+ */
 const RESEND_MS = 5_000;
 /** Pauses in ms after failures of the connection. */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
-/** What waits after the end of the caller has no signal. */
+/** Waits after the end of the caller have no signal. */
 const NEVER_ABORTED = new AbortController().signal;
-/** Timers may fire so many ms early. */
+/** Timers may fire this many ms early. */
 const TIMER_MS = 1;
 
 /**
  * Sends a request and waits for its result. Repeats both, under the same id, after failures of the
  * connection.
- * @throws RequestConflictError, ValidationError and other errors that a repetition can't mend; the
- * reason of `signal`.
+ * @throws RequestConflictError, ValidationError and other permanent errors; the reason of `signal`.
  */
 export async function callRemote(call: RemoteCall): Promise<CallEnd> {
   const { remote, request, clock, signal } = call;
@@ -65,12 +67,12 @@ export async function callRemote(call: RemoteCall): Promise<CallEnd> {
   throw signal.reason;
 }
 
-/** Time in ms in which a service reports what a cancelled request has used. */
+/** Time limit in ms in which a service reports the usage of a cancelled request. */
 const REPORT_MS = 1_000;
 
 /**
- * Cancels a request. Returns its response with what it has used; `undefined` where that is not
- * known within a second. @throws NetworkError where the service can't be reached
+ * Cancels a request. Returns its response with its usage; `undefined` if that is not known within a
+ * second. @throws NetworkError if the service can't be reached
  */
 export async function cancelRemote(
   { remote, clock }: Pick<RemoteCall, "remote" | "clock">,
@@ -88,7 +90,7 @@ export async function cancelRemote(
   }
 }
 
-/** Deadlines travel as the time that is left. */
+/** Deadlines are sent as the remaining time. */
 function withTimeLeft(request: WorkRequest, passedMs: number): WorkRequest {
   if (request.deadlineMs === undefined) return request;
   return { ...request, deadlineMs: Math.max(1, request.deadlineMs - passedMs) };

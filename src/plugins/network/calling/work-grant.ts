@@ -13,12 +13,15 @@ const USD = "USD";
 export interface WorkGrant {
   /** The limits of the request; `undefined` without any. */
   readonly budget: WorkBudget | undefined;
-  /** Counts what was used, in the budget and in the run's totals. Without a response: all. */
+  /**
+   * Counts the usage in the budget and in the totals of the run. Without a response, counts the
+   * complete reservation.
+   */
   settle(response: WorkResponse | undefined): Promise<void>;
 }
 
 /**
- * Reserves what a request may use.
+ * Reserves the maximum usage of a request.
  * @throws BudgetExceededError if nothing is left; ValidationError for a limit of the cost in
  * another currency than the run's prices.
  */
@@ -37,7 +40,7 @@ export async function grantFor(
   const grant = await guard?.grant(scope.run, {
     ...(maxTokens !== undefined && { maxTokens }),
     ...(maxCost !== undefined && { maxCost }),
-    timeoutMs: Math.min(2 * timeoutMs, 2_147_483_647), // a request in the background may end later
+    timeoutMs: Math.min(2 * timeoutMs, 2_147_483_647), // a background request may end later
   });
   const limits: Pick<WorkBudget, "maxTokens" | "maxCost"> = grant ?? asked;
   return {

@@ -21,10 +21,10 @@ import { requireRequestId } from "../shared/work-request.js";
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const RECEIVE_MS = 30_000;
-/** Seconds after which a sender may repeat what was not accepted. */
+/** Seconds after which a sender may repeat a message that was not accepted. */
 const RETRY_S = "5";
 
-/** A verified message, as `map` gets it. */
+/** A verified message, as `map` receives it. */
 export interface WebhookDelivery {
   /** Also the id of the request. */
   readonly deliveryId: string;
@@ -37,7 +37,7 @@ export interface WebhookIngressOptions {
   readonly name: string;
   /** The secret of the signatures: at least 16 characters. Several while it is changed. */
   readonly secret: string | readonly string[];
-  /** Makes a request from the JSON of a message. `undefined`: the message needs none. */
+  /** Converts the JSON of a message to a request. `undefined`: the message needs none. */
   readonly map: (
     body: Readonly<Record<string, unknown>>,
     delivery: WebhookDelivery,
@@ -51,11 +51,11 @@ const PROBLEMS: Readonly<Record<WebhookProblem, string>> = Object.freeze({
 });
 
 /**
- * Receives signed messages at `POST /api/webhooks/{name}`: an ingress of `start()`. A message that
- * comes again within five minutes is executed once; an older one is refused.
+ * Receives signed messages at `POST /api/webhooks/{name}`: an ingress of `start()`. A message
+ * repeated within five minutes is executed once; an older one is refused.
  *
- * @example
- * await shop.start({ port: 8080, ingress: [webhook({ name: "orders", secret, map: (order) => ({ task: "pack", inputs: { order } }) })] });
+ * @example await shop.start({ port: 8080, ingress: [webhook({ name: "orders", secret, map: (order)
+ * => ({ task: "pack", inputs: { order } }) })] });
  * @throws ValidationError for an unknown or invalid option.
  */
 export function webhook(options: WebhookIngressOptions): Ingress {
@@ -117,7 +117,7 @@ async function acceptMessage(
   return messageAnswer(202, { requestId: deliveryId, status });
 }
 
-/** What the sender learns of an error. Errors of the program are not for it. */
+/** Returns the error for the sender. Errors of the program are not disclosed. */
 function webhookRefusal(error: unknown): HttpRefusal {
   if (error instanceof HttpRefusal) return error;
   if (ServiceStateError.isInstance(error))

@@ -6,9 +6,11 @@ import { Tokens } from "../../../contracts/tokens.js";
 import { isObject } from "../../../util/objects.js";
 
 /**
- * Counts rate limits and budgets in the backend: they hold for all processes together. The backend stays open. A plugin that binds
- * `Tokens.RateWindow` or `Tokens.BudgetAccounts` itself replaces that part.
- * @throws ValidationError for a backend that counts nothing, such as those in memory and in a folder.
+ * Counts rate limits and budgets in the backend, so that they apply to all processes together. The
+ * backend stays open. A plugin that binds `Tokens.RateWindow` or `Tokens.BudgetAccounts` itself
+ * replaces that part.
+ * @throws ValidationError for a backend without shared limits, such as those in memory and in a
+ * folder.
  */
 export function sharedLimits(backend: NetworkBackend): Plugin {
   const limits = isObject(backend) ? backend.limits : undefined;

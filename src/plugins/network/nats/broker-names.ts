@@ -2,7 +2,9 @@ import { createHash } from "node:crypto";
 
 const PLAIN = /^[\w-]{1,64}$/;
 
-/** A name as a part of a subject: itself where that is possible, else its digest behind `=`. */
+/**
+ * Returns a name as a part of a subject: the name itself if possible, otherwise `=` and its digest.
+ */
 export function subjectToken(name: string): string {
   return PLAIN.test(name)
     ? name

@@ -45,14 +45,14 @@ interface StreamModule {
 
 const CONNECT_MS = 5_000;
 const RECONNECT_MS = 250;
-/** How long a call waits for a connection that was lost. */
+/** Maximum wait of a call for a lost connection. */
 const REACH_MS = 5_000;
-/** How long the difference between two clocks is used. */
+/** Time for which a measured clock difference is used. */
 const CLOCK_MS = 60_000;
 const NANOS = 1_000_000;
 const STREAM_NOT_FOUND = 10_059;
 
-/** The connection of a backend: made at the first call, and kept until `close()`. */
+/** The connection of a backend: opened at the first call, and kept until `close()`. */
 export class Broker {
   readonly names: BrokerNames;
   readonly settings: NatsSettings;
@@ -70,7 +70,7 @@ export class Broker {
     this.names = new BrokerNames(settings.prefix);
   }
 
-  /** Does something with the connection. @throws NetworkError if it fails. */
+  /** Executes work with the connection. @throws NetworkError if it fails. */
   async run<T>(work: (link: BrokerLink) => Promise<T>): Promise<T> {
     try {
       return await work(await this.#link());
@@ -79,7 +79,7 @@ export class Broker {
     }
   }
 
-  /** Grows each time when something may be missing in the server that was there. */
+  /** Increases each time when the server may have lost streams or buckets. */
   get round(): number {
     return this.#round;
   }
@@ -88,7 +88,10 @@ export class Broker {
     return this.#connection !== undefined && this.#online === undefined;
   }
 
-  /** Calls `fn` each time when a lost connection is back. Returns a function that ends this. */
+  /**
+   * Calls `fn` each time a lost connection is restored. Returns a function that removes the
+   * callback.
+   */
   onReturn(fn: () => void): () => void {
     this.#returned.add(fn);
     return () => this.#returned.delete(fn);
@@ -189,14 +192,17 @@ export class Broker {
     }
   }
 
-  /** Makes the next call look for the streams and buckets. */
+  /** Makes the next call check the streams and buckets. */
   forgetPrepared(): void {
     this.#prepared = undefined;
     this.#clock = undefined;
     this.#round++;
   }
 
-  /** Creates what is missing. What exists keeps its configuration, apart from the age of ids. */
+  /**
+   * Creates missing streams and buckets. Existing ones keep their configuration, except for the age
+   * of ids.
+   */
   async #prepare({ js, jsm }: BrokerLink): Promise<void> {
     const kv = await loadOptionalPackage<{ readonly Kvm: typeof Kvm }>(
       "@nats-io/kv",
@@ -239,7 +245,7 @@ export class Broker {
     const subject = `$KV.${states}.clock`;
     await js.publish(subject, "");
     const after = systemClock.monotonicMs();
-    // Another client may have replaced the message: its instant is as good.
+    // Another client may have replaced the message: its instant is equally valid.
     const stored = await jsm.streams.getMessage(`KV_${states}`, { last_by_subj: subject });
     if (stored === null) throw new Error("the server has not stored the message for its clock");
     return { offsetMs: timeOf(stored) - (before + after) / 2, untilMs: after + CLOCK_MS };
@@ -254,7 +260,7 @@ export class Broker {
         return closed;
       }
     }
-    this.forgetPrepared(); // a stream may be missing, which shows in various ways
+    this.forgetPrepared(); // a stream may be missing, which causes various errors
     return this.unreachable(error);
   }
 }

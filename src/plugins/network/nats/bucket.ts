@@ -8,7 +8,7 @@ export interface KeptValue {
   readonly data: Uint8Array;
   /** Changes with each write. */
   readonly revision: number;
-  /** When it was written, by the clock of the server. */
+  /** The time of the write, by the clock of the server. */
   readonly writtenMs: number;
   header(name: string): string | undefined;
 }
@@ -20,7 +20,7 @@ export class Bucket {
   readonly #broker: Broker;
   readonly #name: string;
   readonly #stream: string;
-  /** For how long the bucket keeps values, as far as it is known. */
+  /** The time for which the bucket keeps values, if known. */
   #ageMs: number;
 
   constructor(broker: Broker, name: string) {
@@ -30,7 +30,7 @@ export class Bucket {
     this.#ageMs = 0;
   }
 
-  /** `fresh`: as the leader of a cluster has it, else as any replica has it. */
+  /** `fresh`: reads from the leader of a cluster, otherwise from any replica. */
   async get(
     link: BrokerLink,
     key: string,
@@ -44,8 +44,8 @@ export class Bucket {
   }
 
   /**
-   * Writes a value. With `revision`, only if that is the present one; 0: if there is none. Returns
-   * the new revision; `undefined` if the present one is another.
+   * Writes a value. With `revision`, only if it is the current one; 0: if there is no value.
+   * Returns the new revision; `undefined` if the current one differs.
    */
   async put(
     { js, headers }: BrokerLink,
@@ -75,7 +75,7 @@ export class Bucket {
     return Object.keys(state.subjects ?? {}).length;
   }
 
-  /** The values of keys that match, oldest first. */
+  /** Returns the values of matching keys, oldest first. */
   async list({ jsm }: BrokerLink, keys: string): Promise<readonly KeptValue[]> {
     return (await storedMessages(jsm, this.#stream, this.#subject(keys))).map(keptValue);
   }
@@ -90,7 +90,7 @@ export class Bucket {
     this.#ageMs = ms;
   }
 
-  /** Whether a value with a duration of its own is over. */
+  /** Whether a value with a separate duration has expired. */
   async isOver(link: BrokerLink, { writtenMs }: KeptValue, ttlMs: number): Promise<boolean> {
     return (await this.#broker.now(link)) >= writtenMs + ttlMs;
   }
@@ -117,7 +117,10 @@ export async function storedMessages(
   }
 }
 
-/** The sequence of a message; `undefined` if its subject has another last one than expected. */
+/**
+ * Returns the sequence of a message; `undefined` if the last message of its subject is not the
+ * expected one.
+ */
 export async function unlessChanged(
   published: Promise<{ readonly seq: number }>,
 ): Promise<number | undefined> {
@@ -132,7 +135,7 @@ export async function unlessChanged(
 
 const NO_MESSAGE = 10_037;
 
-/** `null` if there is no such message. */
+/** Returns `null` if there is no such message. */
 export function unlessUnknown(error: unknown): null {
   if (codeOf(error) === NO_MESSAGE) return null;
   throw error;

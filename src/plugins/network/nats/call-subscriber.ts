@@ -1,8 +1,8 @@
-/** Calls a subscriber, whose failure must not affect the client and other subscribers. */
+/** Calls a subscriber. Its failure must not affect the client and other subscribers. */
 export function callSubscriber<T>(callback: (value: T) => void, value: T): void {
   try {
     callback(value);
   } catch {
-    // It concerns the subscriber alone.
+    // only the subscriber is affected
   }
 }

@@ -9,10 +9,10 @@ import { endTicket } from "./tickets.js";
 
 /** Encoded: values of headers have no line breaks. */
 const REASON = "AE-Reason";
-/** Halves of pairs, which can't be encoded. */
+/** Unpaired surrogates, which can't be encoded. */
 const LONE = /\p{Surrogate}/gu;
 
-/** Requests that are delivered no more, in a stream. */
+/** Requests that are not delivered any more, in a stream. */
 export class NatsDeadLetters {
   readonly #broker: Broker;
   readonly #states: RequestStates;
@@ -24,7 +24,7 @@ export class NatsDeadLetters {
     this.#rooms = rooms;
   }
 
-  /** Moves a request here, whose record has the state DEAD. May be repeated. */
+  /** Moves a request whose record has the state DEAD to this stream. May be repeated. */
   async bury(link: BrokerLink, key: string, record: RequestRecord): Promise<void> {
     const ticket = await this.#rooms.find(link, key);
     if (ticket !== undefined) {
@@ -62,7 +62,7 @@ export class NatsDeadLetters {
     return Object.keys(state.subjects ?? {}).length;
   }
 
-  /** Lets a dead letter wait again. Each step may be repeated after a failure in between. */
+  /** Queues a dead letter again. Each step may be repeated after a failure. */
   async redrive(link: BrokerLink, key: string): Promise<boolean> {
     const { names } = this.#broker;
     const { jsm } = link;

@@ -4,10 +4,13 @@ import { randomShare } from "../../../util/runtime.js";
 import { subjectToken } from "./broker-names.js";
 import { Bucket } from "./bucket.js";
 
-/** How often a change is tried that others precede, and the longest pause between two tries in ms. */
+/**
+ * Maximum number of attempts of a change with concurrent changes, and the longest pause between two
+ * attempts in ms.
+ */
 const TRIES = 200;
 const PAUSE_MS = 20;
-/** How many records are remembered, so that a change needs no look before it. */
+/** Maximum number of cached records, which save a read before a change. */
 const MOST_KNOWN = 1_000;
 
 interface KnownRecord<T> {
@@ -15,13 +18,16 @@ interface KnownRecord<T> {
   readonly revision: number;
 }
 
-/** What becomes of a record. Without `next` it stays as it is. */
+/** The change of a record. Without `next` it stays unchanged. */
 interface RecordChange<T, R> {
   readonly next?: T;
   readonly answer: R;
 }
 
-/** Records of one kind in the bucket of limits. The changes of this client to a record are made one after the other. */
+/**
+ * Records of one kind in the bucket of limits. The changes of this client to a record are
+ * serialized.
+ */
 export class LimitRecords<T> {
   readonly #broker: Broker;
   readonly #bucket: Bucket;
@@ -38,7 +44,8 @@ export class LimitRecords<T> {
   }
 
   /**
-   * Changes a record in one step, and keeps it for at least `keepMs`. `change` gets the time of the server, and may be called several times.
+   * Changes a record atomically, and keeps it for at least `keepMs`. `change` gets the time of the
+   * server, and may be called several times.
    * @throws NetworkError
    */
   change<R>(
@@ -75,7 +82,7 @@ export class LimitRecords<T> {
       const { state, revision } = known ?? (await this.#read(link, key));
       const { next, answer } = change(state, await this.#broker.now(link));
       if (next === undefined && known === undefined) return answer;
-      this.#known.delete(key); // what is remembered may be old
+      this.#known.delete(key); // the cached record may be outdated
       if (next === undefined) continue;
       const written = await this.#bucket.put(link, key, JSON.stringify(next), { revision });
       if (written !== undefined) {
@@ -90,7 +97,7 @@ export class LimitRecords<T> {
   async #read(link: BrokerLink, key: string): Promise<KnownRecord<T>> {
     const kept = await this.#bucket.get(link, key, { fresh: true });
     if (kept === undefined) return { state: this.#empty, revision: 0 };
-    const state = JSON.parse(Buffer.from(kept.data).toString()) as T; // written by `#changed` alone
+    const state = JSON.parse(Buffer.from(kept.data).toString()) as T; // written only by `#changed`
     return { state, revision: kept.revision };
   }
 

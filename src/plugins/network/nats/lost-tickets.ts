@@ -1,12 +1,12 @@
 import type { ConsumerInfo } from "@nats-io/jetstream";
 import type { BrokerLink } from "./broker.js";
 
-/** The longest part of a stream that is looked through. */
+/** Maximum length of the part of a stream that is searched. */
 const MOST_SEEN = 100_000;
 
 /**
- * Ends deliveries of messages that the stream has no more. A server that was killed may remember
- * them as not acknowledged. It counts them from then on, and tries to deliver them.
+ * Ends deliveries of messages that the stream no longer has. A killed server may treat them as not
+ * acknowledged, count them, and try to deliver them.
  */
 export async function endLostTickets(
   { nc, jsm }: Pick<BrokerLink, "nc" | "jsm">,

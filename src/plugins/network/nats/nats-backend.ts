@@ -10,16 +10,16 @@ import { NatsRateWindow } from "./nats-rate-window.js";
 import { NatsResults } from "./nats-results.js";
 import { NatsTopics } from "./nats-topics.js";
 
-/** How long the reservation of a process holds that has died, in ms. */
+/** Time in ms after which the reservation of a dead process is released. */
 const BUDGET_LEASE_MS = 30_000;
 
 /**
- * A backend in NATS with JetStream, for any number of processes. Requests, results, leases, rate limits and budgets
- * survive the ends of clients and servers. It connects at the first call, and creates its streams
- * and buckets where they are missing. Needs the packages `@nats-io/transport-node`,
+ * A backend in NATS with JetStream, for any number of processes. Requests, results, leases, rate
+ * limits and budgets survive restarts of clients and servers. It connects at the first call, and
+ * creates missing streams and buckets. Needs the packages `@nats-io/transport-node`,
  * `@nats-io/jetstream` and `@nats-io/kv`, and a server of version 2.9 or later. Requests are
- * delivered in the order of acceptance: priorities have no effect. `maxQueued` may be exceeded by
- * requests at one moment.
+ * delivered in the order of acceptance: priorities have no effect. Concurrent requests may exceed
+ * `maxQueued`.
  * @throws ValidationError for an unknown or invalid option.
  */
 export function nats(options: NatsOptions): NetworkBackend {

@@ -11,26 +11,29 @@ import type { Broker } from "./broker.js";
 import { uuidGenerator } from "../../../util/runtime.js";
 import { LimitRecords } from "./limit-records.js";
 
-/** An account as the bucket has it. Instants are milliseconds by the clock of the server. */
+/** An account in the form of the bucket. Instants are milliseconds by the clock of the server. */
 interface AccountRecord {
   readonly tokens: number;
   readonly cost: number;
-  /** Reservations that were not settled, by their ids. */
+  /** Unsettled reservations, by their ids. */
   readonly open: Readonly<Record<string, readonly [until: number, tokens: number, cost: number]>>;
 }
 
 const NO_AMOUNT: AccountRecord = Object.freeze({ tokens: 0, cost: 0, open: {} });
-/** How long an account is kept after its last change, and a reservation after the end of its lease, in ms. */
+/**
+ * Time in ms for which an account is kept after its last change, and a reservation after the end of
+ * its lease.
+ */
 const ACCOUNT_MS = 30 * 24 * 3_600_000;
 const UNSETTLED_MS = 24 * 3_600_000;
 
-/** Changes the account. Returns what it answers. */
+/** Changes the account. Returns the answer. */
 type AccountChange = (
   record: AccountRecord,
   now: number,
 ) => { readonly next?: AccountRecord; readonly answer: boolean };
 
-/** Accounts in a bucket: the runs of all processes count together. */
+/** Accounts in a bucket, shared by the runs of all processes. */
 export class NatsBudgets implements BudgetAccounts {
   readonly #records: LimitRecords<AccountRecord>;
   readonly #leaseMs: number;
@@ -86,7 +89,7 @@ class NatsAccount implements BudgetAccount {
       this.#request;
     const { leaseMs } = this.shared;
     const fits = await this.apply((record, now) => {
-      if (id in record.open) return { answer: true }; // an earlier try, whose answer got lost
+      if (id in record.open) return { answer: true }; // an earlier attempt whose answer was lost
       const { used, reserved } = stateOf(record, now);
       if (used.tokens + reserved.tokens + tokens > maxTokens) return { answer: false };
       if (used.cost + reserved.cost + cost > maxCost) return { answer: false };
@@ -114,7 +117,7 @@ class NatsAccount implements BudgetAccount {
       });
   }
 
-  /** Counts once: the reservation is removed with it. */
+  /** Counts once, because it removes the reservation. */
   async #settle(id: string, { tokens, cost }: BudgetAmount): Promise<void> {
     await this.apply((record) => {
       const { [id]: reservation, ...open } = record.open;
@@ -147,7 +150,7 @@ function stateOf({ tokens, cost, open }: AccountRecord, now: number): BudgetStat
   return Object.freeze({ used: Object.freeze({ tokens, cost }), reserved });
 }
 
-/** Without reservations of processes that died long ago. */
+/** Returns the record without reservations of processes that died long ago. */
 function withoutForgotten(record: AccountRecord, now: number): AccountRecord {
   const open = Object.entries(record.open).filter(([, [until]]) => until + UNSETTLED_MS > now);
   return { ...record, open: Object.fromEntries(open) };

@@ -21,18 +21,18 @@ interface LeasePorts {
   readonly broker: Broker;
   readonly states: RequestStates;
   readonly rooms: RequestRooms;
-  /** Moves a request to the dead letters, whose record has the state DEAD. */
+  /** Moves a request whose record has the state DEAD to the dead letters. */
   bury(link: BrokerLink, key: string, record: RequestRecord): Promise<void>;
 }
 
-/** Of a client that changes one record at the same moment as others. */
+/** Maximum number of attempts for one record with concurrent changes. */
 const TRIES = 5;
 
 /**
- * Turns tickets into leases, and changes requests for their holders. The record of a request is the
- * truth, and is written only if nobody has changed it since it was read; a ticket makes a client
- * look. Tickets are delayed by the duration of the lease, so that the server delivers them again
- * when it ends.
+ * Turns tickets into leases, and changes requests for their holders. The record of a request is
+ * authoritative, and is written only if it has not changed since it was read; a ticket only
+ * triggers a read. Tickets are delayed by the duration of the lease, so that the server delivers
+ * them again when it ends.
  */
 export class NatsLeases {
   readonly #ports: LeasePorts;
@@ -68,8 +68,8 @@ export class NatsLeases {
   }
 
   /**
-   * Writes the next record of a leased request. Returns what is held then; `undefined` if the lease
-   * is lost.
+   * Writes the next record of a leased request. Returns the new lease; `undefined` if the lease is
+   * lost.
    */
   async change(
     link: BrokerLink,
@@ -91,7 +91,7 @@ export class NatsLeases {
         if (record.state !== "LEASED") this.#held.delete(token);
         return held;
       }
-      // An earlier write of this lease was stored, though its answer got lost.
+      // An earlier write of this lease was stored, although its answer was lost.
       if (present?.record.token !== token || present.record.state !== "LEASED") break;
       held.revision = present.revision;
     }
@@ -103,7 +103,7 @@ export class NatsLeases {
     return undefined;
   }
 
-  /** A lease that another client of this storage has given. */
+  /** A lease that another client of this storage has taken. */
   async #elsewhere(link: BrokerLink, key: string, token: string): Promise<HeldLease | undefined> {
     const kept = await this.#ports.states.get(link, key);
     if (kept?.record.token !== token || kept.record.state !== "LEASED") return undefined;
@@ -148,7 +148,7 @@ export class NatsLeases {
     };
   }
 
-  /** Whether the request of a ticket may be leased. If not, does with the ticket what is due. */
+  /** Returns whether the request of a ticket may be leased. If not, ends or delays the ticket. */
   async #isFree(link: BrokerLink, { key, ack }: Ticket, known: KeptRecord): Promise<boolean> {
     const { state } = known.record;
     if (state === "DONE") await endTicket(link, ack);
@@ -161,7 +161,7 @@ export class NatsLeases {
     return false;
   }
 
-  /** What is left of a lease or of a delay. */
+  /** Returns the rest of a lease or of a delay. */
   async #leftMs(link: BrokerLink, { record, writtenMs }: KeptRecord): Promise<number> {
     if (record.durationMs === 0) return 0;
     return writtenMs + record.durationMs - (await this.#ports.broker.now(link));

@@ -15,11 +15,11 @@ export interface NatsOptions {
   readonly servers: string | readonly string[];
   /**
    * Begins the names of all streams, buckets and subjects: 1 to 32 letters, digits, `-` and `_`.
-   * Services and callers that shall reach each other need the same. Default `agentensemble`.
+   * Services and callers of the same network need the same prefix. Default `agentensemble`.
    */
   readonly prefix?: string | undefined;
   /**
-   * Milliseconds for which ids of done requests are known. Set it to `resultTtlMs` of the services.
+   * Milliseconds for which ids of done requests are kept. Set it to `resultTtlMs` of the services.
    * Default 86,400,000.
    */
   readonly idTtlMs?: number | undefined;
@@ -87,7 +87,7 @@ function withoutCredentials(text: unknown): unknown {
   return typeof text === "string" ? text.replace(/\/\/.*@/, "//***@") : text;
 }
 
-/** The credentials of the first address that has some are those of all. */
+/** The first credentials in the addresses apply to all addresses. */
 function natsAddress(urls: readonly URL[]): NatsAddress {
   const { username = "", password = "" } = urls.find(({ username: name }) => name !== "") ?? {};
   const [name, secret] = [username, password].map(decodeURIComponent);

@@ -29,7 +29,7 @@ import { FINGERPRINT, RequestRooms } from "./request-rooms.js";
 import { RequestStates } from "./request-state.js";
 import { delayTicket, endTicket } from "./tickets.js";
 
-/** Of a request whose earlier life ends at the same moment. */
+/** Maximum number of attempts for a request whose previous record ends concurrently. */
 const TRIES = 10;
 
 /** Requests in JetStream, for any number of processes. */
@@ -111,7 +111,7 @@ export class NatsQueue implements RequestQueue {
       if (held === undefined) return false;
       const { ack, parts, wasReleased } = held.record;
       await endTicket(link, ack);
-      // The request is done. What can't be removed takes up room.
+      // The request is done. Parts that can't be removed only use space.
       await this.#rooms.parts.remove(link, parts).catch(() => undefined);
       if (wasReleased === true) await this.#states.unmark(link, place.key).catch(() => undefined);
       return true;

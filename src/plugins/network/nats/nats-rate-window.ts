@@ -20,7 +20,7 @@ import {
   type WindowState,
 } from "./window-state.js";
 
-/** Windows in a bucket: the calls of all processes count together, by the clock of the server. */
+/** Windows in a bucket, shared by the calls of all processes, by the clock of the server. */
 export class NatsRateWindow implements RateWindow {
   readonly #records: LimitRecords<WindowState>;
 
@@ -30,7 +30,7 @@ export class NatsRateWindow implements RateWindow {
 
   async take({ limits, tokens }: RateRequest): Promise<RateTurn | RateWait> {
     const turn = uuidGenerator.next();
-    // A place that is given back at once would make others wait: all windows are looked at before.
+    // A place that is returned at once would delay others, so all windows are checked first.
     const seen = limits.length === 1 ? [] : await Promise.all(limits.map((one) => this.#look(one)));
     if (seen.some(isClosed)) return { waits: seen };
     const held: WindowLimit[] = [];
@@ -56,7 +56,7 @@ export class NatsRateWindow implements RateWindow {
     const { periodMs } = limit;
     return this.#records.change(key, periodMs + IN_FLIGHT_MS, (state, now) => {
       const current = currentCalls(state, periodMs, now);
-      // An earlier try may have been stored, though its answer got lost.
+      // An earlier attempt may have been stored, although its answer was lost.
       const answer = turn in current.turns ? OPEN : waitOfCall(current, limit, now);
       if (isClosed(answer)) return { answer };
       return { answer, next: heldPlace(current, { turn, tokens, now }) };
@@ -83,7 +83,7 @@ export class NatsRateWindow implements RateWindow {
     };
   }
 
-  /** A report that fails leaves the place held, until the time of a dead process is over. */
+  /** After a failed report the place stays reserved, until the limit for dead processes. */
   #report(
     { key, limit: { periodMs } }: WindowLimit,
     change: (state: WindowState, now: number) => WindowState,
@@ -103,7 +103,7 @@ function isClosed({ openMs }: LimitWait): boolean {
   return openMs > 0;
 }
 
-/** Two calls take the windows in the same order, so that one of them gets all. */
+/** Two calls lock the windows in the same order, so that one of them gets all. */
 function ordered(limits: readonly WindowLimit[]): readonly WindowLimit[] {
   return [...limits].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
 }

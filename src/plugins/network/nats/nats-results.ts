@@ -13,7 +13,7 @@ import { Parts } from "./parts.js";
 
 const TTL = "AE-Ttl";
 const PARTS = "AE-Parts";
-/** Of a result that expires at the same moment. */
+/** Maximum number of attempts for a result that expires concurrently. */
 const TRIES = 5;
 
 type ResultSubscriber = (response: WorkResponse) => void;
@@ -29,7 +29,7 @@ export class NatsResults implements ResultStore {
     this.#broker = broker;
     const { results } = broker.names;
     this.#bucket = new Bucket(broker, results);
-    // In the bucket's own stream, so that parts expire with results.
+    // In the stream of the bucket, so that parts expire with results.
     this.#parts = new Parts(`KV_${results}`, `$KV.${results}.parts`);
   }
 
@@ -83,7 +83,7 @@ export class NatsResults implements ResultStore {
         callSubscriber(callback, response);
       };
       const lookAgain = (): void => {
-        // A failure means a lost connection: its return comes here again.
+        // A failure means a lost connection: this runs again when it is restored.
         look().catch(() => undefined);
       };
       const subject = this.#broker.names.subject("stored", subjectToken(requestId));
@@ -96,7 +96,7 @@ export class NatsResults implements ResultStore {
       };
       this.#subscriptions.add(end);
       try {
-        await link.nc.flush(); // what is stored from now on comes here
+        await link.nc.flush(); // later results are reported here
         await look();
       } catch (error) {
         end();
@@ -124,7 +124,7 @@ export class NatsResults implements ResultStore {
     const kept = await this.#bucket.get(link, resultKey(requestId), { fresh });
     if (kept === undefined || (await this.#isOver(link, kept))) return undefined;
     const json = await this.#parts.read(link, { data: kept.data, parts: kept.header(PARTS) });
-    return deepFreeze(JSON.parse(json) as WorkResponse); // written by `store` alone
+    return deepFreeze(JSON.parse(json) as WorkResponse); // written only by `store`
   }
 
   #isOver(link: BrokerLink, kept: KeptValue): Promise<boolean> {

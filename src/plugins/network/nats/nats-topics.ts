@@ -7,7 +7,7 @@ import { messageJson } from "../shared/local-topics.js";
 import { callSubscriber } from "./call-subscriber.js";
 import { subjectToken } from "./broker-names.js";
 
-/** Messages to the subscribers that are connected at that moment. */
+/** Messages to the currently connected subscribers. */
 export class NatsTopics implements Topics {
   readonly #broker: Broker;
   readonly #subscriptions = new Set<() => void>();

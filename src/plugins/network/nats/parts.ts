@@ -2,7 +2,7 @@ import type { BrokerLink } from "./broker.js";
 import { NetworkError } from "../../../contracts/network-errors.js";
 import { uuidGenerator } from "../../../util/runtime.js";
 
-/** A body: itself, or the name of its parts where it exceeds one message. */
+/** A body, or the name of its parts if it exceeds one message. */
 export interface SentBody {
   readonly data: Uint8Array;
   /** `{name}/{number}`. */
@@ -13,7 +13,7 @@ export interface SentBody {
 const HEADROOM = 16_384;
 const LARGEST_PART = 524_288;
 
-/** Bodies of any size, above the limit of one message in parts. */
+/** Bodies of any size. Bodies that exceed one message are split into parts. */
 export class Parts {
   readonly #stream: string;
   readonly #prefix: string;
@@ -37,7 +37,7 @@ export class Parts {
     return { data: new Uint8Array(), parts: `${name}/${count}` };
   }
 
-  /** @throws NetworkError if a part is gone. */
+  /** @throws NetworkError if a part is missing. */
   async read({ jsm }: BrokerLink, { data, parts }: SentBody): Promise<string> {
     if (parts === undefined) return Buffer.from(data).toString();
     const { name, count } = namedParts(parts);

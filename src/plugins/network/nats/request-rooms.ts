@@ -13,12 +13,12 @@ import { TicketPulls } from "./ticket-pulls.js";
 export const FINGERPRINT = "AE-Fingerprint";
 export const PARTS = "AE-Parts";
 
-/** How long the server waits for a client that has received a ticket and not yet a lease. */
+/** Time limit for a client between the receipt of a ticket and its lease. */
 const ACK_WAIT_MS = 5_000;
 const MOST_PULLS = 16_384;
 const CONSUMER_EXISTS = [10_013, 10_105, 10_148];
 
-/** Where requests wait, by queue: subjects of one stream, and a consumer for each. */
+/** The places of queued requests: subjects of one stream, and a consumer for each queue. */
 export class RequestRooms {
   readonly parts: Parts;
   readonly #broker: Broker;
@@ -41,7 +41,7 @@ export class RequestRooms {
     return pulls;
   }
 
-  /** Makes sure that the queue has its consumer. */
+  /** Ensures that the queue has its consumer. */
   async prepare(link: BrokerLink, queue: string): Promise<void> {
     const { round } = this.#broker;
     let made = this.#prepared.get(queue);
@@ -77,7 +77,7 @@ export class RequestRooms {
     }
   }
 
-  /** Adds a request. Returns false if one with its key is there. */
+  /** Adds a request. Returns false if there is one with its key. */
   async add(
     link: BrokerLink,
     key: string,
@@ -92,7 +92,7 @@ export class RequestRooms {
     return isAdded;
   }
 
-  /** Adds the message of a request. Returns false if one with its key is there. */
+  /** Adds the message of a request. Returns false if there is one with its key. */
   async put(
     { js, headers }: BrokerLink,
     key: string,
@@ -108,11 +108,11 @@ export class RequestRooms {
     return seq !== undefined;
   }
 
-  /** The message of a request that is not done. */
+  /** Returns the message of a request that is not done. */
   async find({ jsm }: BrokerLink, key: string): Promise<StoredMsg | undefined> {
     const { names } = this.#broker;
     const query = { last_by_subj: names.subject("requests", key) };
-    // As the leader has it: what was just added counts.
+    // Reads from the leader: recent additions count.
     const stored = await jsm.streams.getMessage(names.requests, query).catch(unlessUnknown);
     return stored ?? undefined;
   }

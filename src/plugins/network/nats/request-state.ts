@@ -4,8 +4,8 @@ import type { KeptValue } from "./bucket.js";
 import { Bucket } from "./bucket.js";
 
 /**
- * What became of a request since its first delivery. The request itself is in the stream of
- * requests until it is done.
+ * The state of a request since its first delivery. The request itself is in the stream of requests
+ * until it is done.
  */
 export interface RequestRecord {
   /** Of the content. */
@@ -14,7 +14,9 @@ export interface RequestRecord {
   /** Of the latest lease. */
   readonly token: string;
   readonly attempt: number;
-  /** Of a lease: its duration. Of a queued request: its delay. Counted from the instant of writing. */
+  /**
+   * For a lease: its duration. For a queued request: its delay. Counted from the time of writing.
+   */
   readonly durationMs: number;
   /** Where the latest delivery is acknowledged. */
   readonly ack: string;
@@ -22,13 +24,13 @@ export interface RequestRecord {
   readonly acceptedMs: number;
   /** The name of its parts, if it is large. */
   readonly parts?: string | undefined;
-  /** Has been released: has had a mark. */
+  /** Whether it has been released, and so had a mark. */
   readonly wasReleased?: boolean | undefined;
   /** Of a dead letter. */
   readonly reason?: string | undefined;
 }
 
-/** A record as the bucket has it. */
+/** A record in the form of the bucket. */
 export interface KeptRecord {
   readonly record: RequestRecord;
   readonly revision: number;
@@ -58,7 +60,7 @@ export class RequestStates {
     return this.#bucket.put(link, `request.${key}`, JSON.stringify(record), { revision });
   }
 
-  /** Marks a request as released: it waits, though it was delivered. */
+  /** Marks a request as released: it waits, although it was delivered. */
   async mark(link: BrokerLink, key: string, acceptedMs: number): Promise<void> {
     await this.#bucket.put(link, `released.${key}`, String(acceptedMs));
   }
@@ -67,7 +69,7 @@ export class RequestStates {
     await this.#bucket.remove(link, `released.${key}`);
   }
 
-  /** When the released requests of a queue were accepted. */
+  /** Returns the acceptance times of the released requests of a queue. */
   async released(link: BrokerLink, queueToken: string): Promise<readonly number[]> {
     const marks = await this.#bucket.list(link, `released.${queueToken}.*`);
     return marks.map(({ data }) => Number(Buffer.from(data).toString()));
@@ -79,7 +81,7 @@ export class RequestStates {
 }
 
 function keptRecord({ data, revision, writtenMs }: KeptValue): KeptRecord {
-  // Written by `put` alone.
+  // written only by `put`
   const record = JSON.parse(Buffer.from(data).toString()) as RequestRecord;
   return { record, revision, writtenMs };
 }

@@ -9,32 +9,34 @@ import { delayTicket, ticketOf } from "./tickets.js";
 
 type TicketSettled = (ticket: Ticket | undefined, error?: NetworkError) => void;
 
-/** A consumer of this client that waits. */
+/** A waiting consumer of this client. */
 interface TicketWaiter {
   readonly settle: TicketSettled;
 }
 
-/** How long a pull stays open at the server. */
+/** Duration of a pull at the server. */
 const PULL_MS = 10_000;
-/** How much later than it should an answer may come. */
+/** Maximum delay of an answer after the end of its pull. */
 const GRACE_MS = 2_000;
-/** How long a ticket that nobody waits for stays here. */
+/** Time for which a ticket without a waiter is kept. */
 const KEEP_MS = 250;
-/** Before the next pull after one that the server refused. */
+/** Pause after a pull that the server refused. */
 const PAUSE_MS = 250;
 const TIMED_OUT = 408;
 
 /**
- * Takes tickets of one queue from the server. A pull whose waiter has left stays open for the next
- * one: the server would deliver to a closed one, and then wait.
+ * Receives tickets of one queue from the server. A pull whose waiter has left stays open for the
+ * next waiter, because the server would deliver to a closed one, and then wait.
  */
 export class TicketPulls {
   readonly #broker: Broker;
   readonly #consumer: string;
-  /** Makes sure that the consumer is there. */
+  /** Ensures that the consumer exists. */
   readonly #prepare: (link: BrokerLink) => Promise<void>;
   readonly #waiters = new Set<TicketWaiter>();
-  /** The pulls that the server has not answered, oldest first, and how to stop their timers. */
+  /**
+   * The pulls without an answer of the server, oldest first, with functions that stop their timers.
+   */
   readonly #open = new Map<string, () => void>();
   readonly #kept = new Map<Ticket, () => void>();
   readonly #leave: () => void;
@@ -53,7 +55,7 @@ export class TicketPulls {
     });
   }
 
-  /** The next ticket; `undefined` after `timeoutMs` or an abort. 0: what is there now. */
+  /** Returns the next ticket; `undefined` after `timeoutMs` or an abort. 0: without waiting. */
   async take(timeoutMs: number, signal: AbortSignal | undefined): Promise<Ticket | undefined> {
     for (const [ticket, stop] of this.#kept) {
       stop();
@@ -89,7 +91,7 @@ export class TicketPulls {
     });
   }
 
-  /** Ends all waits, and returns what is kept. */
+  /** Ends all waits, and returns the kept tickets. */
   close(): void {
     this.#leave();
     this.#stopPause?.();
@@ -108,7 +110,7 @@ export class TicketPulls {
     this.#open.clear();
   }
 
-  /** Opens as many pulls as consumers wait. */
+  /** Opens one pull for each waiting consumer. */
   #refill(): void {
     const lacking = (): boolean => !this.#isPaused && this.#open.size < this.#waiters.size;
     if (!lacking()) return;
@@ -120,7 +122,7 @@ export class TicketPulls {
       .catch((error: unknown) => this.#pause(error));
   }
 
-  /** Waits a moment after a failure, so that it is not repeated without end. */
+  /** Pauses after a failure, so that it is not repeated without a limit. */
   #pause(error?: unknown): void {
     if (NetworkError.isInstance(error))
       for (const waiter of [...this.#waiters]) waiter.settle(undefined, error);
@@ -143,7 +145,7 @@ export class TicketPulls {
     this.#request(link, { batch: 1, expires: nanosOf(PULL_MS) }, reply);
   }
 
-  /** Asks for what is there now. */
+  /** Requests a currently available ticket. */
   #look(link: BrokerLink, looker: TicketWaiter): void {
     const reply = link.createInbox();
     link.nc.subscribe(reply, {
@@ -174,7 +176,8 @@ export class TicketPulls {
 
   #answered(message: Msg): void {
     const status = message.headers?.code ?? 0;
-    // A status has the subject of its pull. A ticket has its own, and answers the oldest pull.
+    // A status has the subject of its pull. A ticket has a separate subject, and answers the oldest
+    // pull.
     const [oldest = ""] = this.#open.keys();
     const pull = status === 0 ? oldest : message.subject;
     this.#open.get(pull)?.();
@@ -199,6 +202,6 @@ export class TicketPulls {
   }
 
   #giveBack(ticket: Ticket): void {
-    this.#broker.run(async (link) => delayTicket(link, ticket.ack, 0)).catch(() => undefined); // then the server waits for the acknowledgement in vain
+    this.#broker.run(async (link) => delayTicket(link, ticket.ack, 0)).catch(() => undefined); // the server then waits for the acknowledgement until its limit
   }
 }

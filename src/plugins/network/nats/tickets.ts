@@ -4,11 +4,11 @@ import { nanosOf } from "./broker.js";
 
 /** A message of the stream of requests that was delivered to this client. */
 export interface Ticket {
-  /** How often the server has delivered it. */
+  /** Number of deliveries by the server. */
   readonly deliveries: number;
   /** When the request was accepted, by the clock of the server. */
   readonly acceptedMs: number;
-  /** Where acknowledgements go. */
+  /** The subject of acknowledgements. */
   readonly ack: string;
   /** `{key of the queue}.{key of the request}`. */
   readonly key: string;
@@ -35,8 +35,8 @@ export function ticketOf({ reply = "", subject, data, headers }: Msg): Ticket {
 const CONFIRM_MS = 2_000;
 
 /**
- * Ends a delivery for good. Waits until the server has done so, but not for long: a ticket that
- * comes again is found to be done.
+ * Ends a delivery permanently. Waits for the server for a limited time: a ticket that is delivered
+ * again is detected as done.
  */
 export async function endTicket({ nc }: BrokerLink, ack: string): Promise<void> {
   await nc.request(ack, "+ACK", { timeout: CONFIRM_MS }).catch(() => undefined);

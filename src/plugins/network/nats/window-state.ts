@@ -7,24 +7,35 @@ export interface WindowState {
   readonly starts: readonly (readonly [at: number, calls: number])[];
   /** Tokens that ended calls used, oldest first. */
   readonly spent: readonly (readonly [at: number, tokens: number])[];
-  /** Calls that have not ended, by their turns: reserved tokens, until when they are reserved, and whether the call has begun. */
+  /**
+   * Calls that have not ended, by their turns: reserved tokens, the end of the reservation, and
+   * whether the call has begun.
+   */
   readonly turns: Readonly<
     Record<string, readonly [tokens: number, until: number, begun: boolean]>
   >;
 }
 
-/** No call. */
+/** A window without calls. */
 export const NO_CALLS: WindowState = Object.freeze({ starts: [], spent: [], turns: {} });
 
-/** How long a place is held that has not begun, and the tokens of a call in flight are reserved, in ms: then its process has died. */
+/**
+ * Time in ms for which a place that has not begun is held, and the tokens of a call in flight are
+ * reserved. After it, its process has died.
+ */
 const HELD_MS = 60_000;
 export const IN_FLIGHT_MS = 15 * 60_000;
-/** Added to the ends of periods: the clients read the clock of the server at different moments. */
+/**
+ * Added to the ends of periods, because clients read the clock of the server at different moments.
+ */
 const MARGIN_MS = 2;
-/** Instants of one period are kept with this resolution, so that a record stays small whatever the limit. */
+/**
+ * Instants of one period are stored with this resolution, so that a record stays small for any
+ * limit.
+ */
 const STEPS = 500;
 
-/** What a call waits for. Both are 0 where it may start. */
+/** Returns the waits of a call. Both are 0 if it may start. */
 export function waitOfCall(
   { starts, spent, turns }: WindowState,
   { requests, tokens: most = Number.POSITIVE_INFINITY, periodMs }: RateLimit,
@@ -43,8 +54,8 @@ export function waitOfCall(
 }
 
 /**
- * The instant from which the newest entries are fewer than `amount`, or the oldest entries of more than `amount` are over. 0: now. Infinity: only after
- * calls in progress have ended.
+ * Returns the instant from which the newest entries are fewer than `amount`, or the oldest entries
+ * of more than `amount` have expired. 0: now. Infinity: after calls in progress have ended.
  */
 function opensAt(
   entries: WindowState["starts"],
@@ -62,7 +73,7 @@ function opensAt(
   return from === "newest" ? 0 : Number.POSITIVE_INFINITY;
 }
 
-/** Without what counts no more. */
+/** Removes expired entries. */
 export function currentCalls(state: WindowState, periodMs: number, now: number): WindowState {
   const counts = ([at]: readonly [number, number]): boolean => at + periodMs + MARGIN_MS > now;
   return {
@@ -95,7 +106,7 @@ export function begunCall(
   };
 }
 
-/** Gives back what a call has reserved, and counts what it used. */
+/** Releases the reservation of a call, and counts its usage. */
 export function endedCall(
   state: WindowState,
   turn: string,
@@ -120,7 +131,7 @@ function withEntry(
   const step = Math.max(1, periodMs / STEPS);
   const at = Math.ceil(now / step) * step;
   const last = entries.at(-1);
-  // The clock of another client may be ahead: entries stay in their order.
+  // The clock of another client may be ahead: entries stay in order.
   if (last !== undefined && last[0] >= at)
     return [...entries.slice(0, -1), [last[0], last[1] + amount]];
   return [...entries, [at, amount]];

@@ -1,6 +1,6 @@
 import { startTimer } from "../../../util/abort/timer.js";
 
-/** Ends waits early. A ring that nobody waits for ends the next wait. */
+/** Ends waits early. A ring without a waiter ends the next wait. */
 export class Bell {
   #hasRung = false;
   #end: (() => void) | undefined;

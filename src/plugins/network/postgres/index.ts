@@ -5,22 +5,25 @@ import { databaseAt, sqlPlace } from "../../shared/sql/sql-place.js";
 import { localSettings } from "../shared/local-options.js";
 import { sqlBackend } from "./sql-backend.js";
 
-/** Where requests and results are kept. */
+/** The database of the backend. */
 export interface PostgresOptions {
   /** `postgres://user:password@host:5432/database` (package pg), or `pglite:<folder>` (package `@electric-sql/pglite`), which one process at a time can use. */
   readonly url: string;
   /** The schema, created if it is missing: at most 48 lower-case letters, digits and `_`. Default `agentensemble`, which `durable()` also uses. */
   readonly schema?: string | undefined;
   /**
-   * Milliseconds that one rank of priority is worth: a request with the next lower priority that was accepted so much earlier is delivered first. Equal in all
-   * processes. Default 60,000.
+   * Milliseconds that correspond to one rank of priority: a request with the next lower priority is
+   * delivered first if it was accepted this much earlier. Equal in all processes. Default 60,000.
    */
   readonly agingMs?: number | undefined;
-  /** Milliseconds for which ids of done requests are known. Set it to `resultTtlMs` of the services. Default 86,400,000. */
+  /**
+   * Milliseconds for which ids of done requests are kept. Set it to `resultTtlMs` of the services.
+   * Default 86,400,000.
+   */
   readonly idTtlMs?: number | undefined;
   /**
-   * Time limit for a connection and for each statement, in milliseconds. A statement that fails with its connection is repeated for
-   * as long. Not for PGlite. Default 9,000.
+   * Time limit for a connection and for each statement, in milliseconds. A statement that fails
+   * with its connection is repeated for this time. Not for PGlite. Default 9,000.
    */
   readonly timeoutMs?: number | undefined;
 }
@@ -28,8 +31,8 @@ export interface PostgresOptions {
 const TIMEOUT_MS = 9_000;
 
 /**
- * A backend in PostgreSQL, for any number of processes. The first call loads the package, connects, and creates missing tables.
- * It belongs to the one who made it, until `close()`.
+ * A backend in PostgreSQL, for any number of processes. The first call loads the package, connects,
+ * and creates missing tables. The caller must close it.
  * @throws ValidationError for options that cannot work.
  */
 export function postgres(options: PostgresOptions): NetworkBackend {

@@ -2,15 +2,15 @@ import { createHash } from "node:crypto";
 import type { SqlSession } from "../../shared/sql/sql-session.js";
 import { sleep } from "../../../util/abort/timeouts.js";
 
-/** Delay in ms before a listening connection that broke is replaced. */
+/** Delay in ms before a broken listening connection is replaced. */
 const AGAIN_MS = 500;
 
-/** What a notification concerns. */
+/** The subject of a notification. */
 type Subject = "queue" | "result" | "topic";
 
 type Heard = (text: string) => void;
 
-/** The key of a subject: short, whatever the name. */
+/** Returns the key of a subject, which is short for any name. */
 function notificationKey(subject: Subject, name: string): string {
   const digest = createHash("sha256").update(name).digest("base64url").slice(0, 22);
   return `${subject[0]}${digest}`;
@@ -19,8 +19,9 @@ function notificationKey(subject: Subject, name: string): string {
 const KEY_LENGTH = 23;
 
 /**
- * Notifications between the processes of one schema. They wake: whatever must not get lost is in a table, and is looked for at intervals too. Sent with those
- * that wait at the same moment. One connection listens while anything is awaited, and is replaced when it breaks.
+ * Notifications between the processes of one schema. They only wake other processes: persistent
+ * data are in tables, and are also read at intervals. Waiting notifications are sent together. One
+ * connection listens while there is a waiter, and is replaced when it breaks.
  */
 export class Notifications {
   readonly #session: SqlSession;
@@ -28,7 +29,7 @@ export class Notifications {
   readonly #heard = new Map<string, Set<Heard>>();
   #waiting = new Set<string>();
   #sending: Promise<void> | undefined;
-  /** Of what waits for the end of `#sending`. */
+  /** The promise of the notifications that wait for the end of `#sending`. */
   #next: Promise<void> | undefined;
   /** Resolves when the connection listens, or could not be made. */
   #listening: Promise<boolean> | undefined;
@@ -53,14 +54,16 @@ export class Notifications {
     };
   }
 
-  /** Resolves when notifications are received, or when that was tried in vain: then it is tried again. */
+  /**
+   * Resolves when notifications are received, or after a failed attempt, which is repeated later.
+   */
   async ready(): Promise<void> {
     if (this.#isClosed) return;
     this.#listening ??= this.#listen();
     await this.#listening;
   }
 
-  /** Wakes the others. Never rejects: they look at intervals. */
+  /** Wakes the other processes. Never rejects, because they also read at intervals. */
   wake(subject: Subject, name: string): void {
     this.send(subject, name, "").catch(() => undefined);
   }
@@ -72,9 +75,9 @@ export class Notifications {
     await this.#next;
   }
 
-  /** Sends what waits when the batch before has ended. */
+  /** Sends the waiting notifications after the previous batch. */
   async #sendNext(): Promise<void> {
-    await this.#sending?.catch(() => undefined); // its own callers get the error
+    await this.#sending?.catch(() => undefined); // its callers receive the error
     this.#sending = this.#sendAll([...this.#waiting]);
     this.#waiting = new Set();
     this.#next = undefined;
@@ -98,7 +101,7 @@ export class Notifications {
       );
   }
 
-  /** No other process can use the database. */
+  /** Whether no other process can use the database. */
   get #isAlone(): boolean {
     return !this.#session.canListen;
   }
@@ -137,7 +140,7 @@ export class Notifications {
     if (this.#heard.size > 0) await this.ready();
   }
 
-  /** What changed before the connection was there was not heard. */
+  /** Changes before the connection caused no notification. */
   #ringAll(): void {
     for (const [key, all] of this.#heard)
       if (!key.startsWith("t")) for (const heard of all) heard("");

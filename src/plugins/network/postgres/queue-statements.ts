@@ -1,6 +1,6 @@
 export type QueueStatements = ReturnType<typeof queueStatements>;
 
-/** A lease that is over is a queued request. */
+/** An expired lease is a queued request. */
 const QUEUED = "(state = 'QUEUED' or (state = 'LEASED' and due <= clock_timestamp()))";
 const HELD =
   "queue = $1 and id = $2 and token = $3 and state = 'LEASED' and due > clock_timestamp()";
@@ -33,13 +33,13 @@ export function queueStatements(name: string) {
         where queue = $1 and state in ('QUEUED', 'LEASED') and due is not null
       ) where not exists (select from taken)`,
     extend: `update ${table} set due = ${inMs("$4")} where ${HELD} returning id`,
-    /** Without its content from now on. */
+    /** Removes the content. */
     acknowledge: `update ${table} set state = 'DONE', content = '', token = null, due = ${inMs("$4")} where ${HELD} returning id`,
     release: `
       update ${table} set state = 'QUEUED', token = null, attempt = attempt - $5::int,
         due = case when $4::float8 = 0 then null else ${inMs("$4")} end
       where ${HELD} returning id`,
-    /** Takes back what was leased with these tokens, which no consumer has got. */
+    /** Returns requests that were leased with these tokens and received by no consumer. */
     recover: `
       update ${table} set state = 'QUEUED', token = null, attempt = attempt - 1, due = null
       where queue = $1 and state = 'LEASED' and token = any($2::text[]) returning id`,

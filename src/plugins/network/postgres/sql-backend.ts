@@ -9,7 +9,7 @@ import { SqlRateWindow } from "./sql-rate-window.js";
 import { SqlResults } from "./sql-results.js";
 import { SqlTopics } from "./sql-topics.js";
 
-/** Time in ms for which a budget reserves what a process has that shows no sign of life. */
+/** Time in ms after which the reservations of a process without heartbeats are released. */
 const BUDGET_LEASE_MS = 30_000;
 
 export interface SqlBackendSettings extends SqlNetworkSettings {

@@ -14,7 +14,7 @@ import { indexedKey } from "../../shared/sql/sql-text.js";
 
 const STATE = "used_tokens::text, used_cost::text, held_tokens::text, held_cost::text";
 
-/** Accounts in tables: the runs of all processes count together. */
+/** Accounts in tables, shared by the runs of all processes. */
 export class SqlBudgets implements BudgetAccounts {
   readonly #network: SqlNetwork;
   readonly #leaseMs: number;

@@ -5,17 +5,22 @@ import { systemClock } from "../../../util/runtime.js";
 import { SqlSession } from "../../shared/sql/sql-session.js";
 import { Notifications } from "./notifications.js";
 
-/** Time in ms between two removals of what has expired, and the rows that one removes of each table. */
+/**
+ * Time in ms between two removals of expired rows, and the maximum number of rows of one removal
+ * per table.
+ */
 const SWEEP_MS = 60_000;
 const SWEPT_ROWS = 1_000;
 
 export interface SqlNetworkSettings {
   readonly rules: QueueRules;
-  /** How long a statement is repeated while the connection is broken, in milliseconds. */
+  /** Time for which a statement is repeated while the connection is broken, in milliseconds. */
   readonly patienceMs: number;
 }
 
-/** What the parts of the backend share: the session, the notifications, and the removal of what has expired. */
+/**
+ * The shared parts of the backend: the session, the notifications, and the removal of expired rows.
+ */
 export class SqlNetwork {
   readonly schema: string;
   readonly rules: QueueRules;
@@ -42,7 +47,7 @@ export class SqlNetwork {
     return this.#closing !== undefined;
   }
 
-  /** For statements that may be executed twice. @throws NetworkError */
+  /** Executes a statement that may be executed twice. @throws NetworkError */
   async query(text: string, values: readonly SqlValue[]): Promise<readonly SqlRow[]> {
     this.requireOpen();
     const rows = await this.#session.query(text, values);
@@ -50,13 +55,13 @@ export class SqlNetwork {
     return rows;
   }
 
-  /** For statements that must not be executed twice. @throws NetworkError */
+  /** Executes a statement that must not be executed twice. @throws NetworkError */
   async queryOnce(text: string, values: readonly SqlValue[]): Promise<readonly SqlRow[]> {
     this.requireOpen();
     return this.#session.queryOnce(text, values);
   }
 
-  /** Calls `fn` when the backend is closed. Returns a function that ends this. */
+  /** Calls `fn` when the backend is closed. Returns a function that removes the callback. */
   onClose(fn: () => void): () => void {
     this.#closers.add(fn);
     return () => void this.#closers.delete(fn);
@@ -83,7 +88,7 @@ export class SqlNetwork {
       });
   }
 
-  /** Removes what has expired, at most once a minute. Any process may do it for all. */
+  /** Removes expired rows, at most once a minute. Any process may do it for all. */
   #sweepLater(): void {
     const now = systemClock.monotonicMs();
     if (now - this.#sweptMs < SWEEP_MS || this.#sweeping !== undefined) return;
@@ -101,7 +106,7 @@ export class SqlNetwork {
       ["catalogue", "until <= clock_timestamp()"],
       [
         "rate_calls",
-        // A call whose process has died counts for its period, which only its window knows.
+        // A call whose process has died counts for its period, which only its window has.
         "until <= clock_timestamp() - (case when ended_at is null and started_at is not null then interval '1 year' else interval '0' end)",
       ],
       ["reservations", "until <= clock_timestamp() - interval '1 day'"],

@@ -28,22 +28,22 @@ import { checkWorkRequest, priorityRank, workFingerprint } from "../shared/work-
 import { Bell } from "./bell.js";
 import { queueStatements, type QueueStatements } from "./queue-statements.js";
 
-/** How often a consumer looks where no notification comes, in ms. */
+/** Interval in ms in which a consumer reads without a notification. */
 const LOOK_MS = 2_000;
 
 type WaitForRequest = Parameters<RequestQueue["dequeue"]>[1];
 
-/** A look at the queue: a request, or when the next one is due. */
+/** The result of a read: a request, or the time of the next one. */
 interface Look {
   readonly lease?: Lease;
   readonly nextMs?: number;
 }
 
-/** Requests as rows of a table, which a consumer locks for the moment in which it takes one. */
+/** Requests as rows of a table. A consumer locks a row while it leases a request. */
 export class SqlQueue implements RequestQueue {
   readonly #network: SqlNetwork;
   readonly #statements: QueueStatements;
-  /** Tokens of deliveries whose answer got lost, with their queues. */
+  /** Tokens of deliveries whose answer was lost, with their queues. */
   readonly #lost = new Map<string, string>();
 
   constructor(network: SqlNetwork) {
@@ -163,7 +163,10 @@ export class SqlQueue implements RequestQueue {
     return this.#network.close();
   }
 
-  /** Takes a request. A delivery whose answer gets lost is taken back before the next one, without blame. */
+  /**
+   * Leases a request. A delivery whose answer was lost is returned before the next one, and does
+   * not count.
+   */
   async #look(queue: string, leaseMs: number): Promise<Look> {
     const key = queueKey(queue);
     await this.#recover(key);
@@ -196,7 +199,7 @@ export class SqlQueue implements RequestQueue {
     for (const token of tokens) this.#lost.delete(token);
   }
 
-  /** The consumer has left: it must get nothing. */
+  /** The consumer has left: it must not get a request. */
   async #giveBack(lease: Lease): Promise<void> {
     await this.release(lease, { blame: false });
   }

@@ -10,14 +10,14 @@ import type { SqlNetwork } from "./sql-network.js";
 import { uuidGenerator } from "../../../util/runtime.js";
 import { indexedKey } from "../../shared/sql/sql-text.js";
 
-/** Time in ms for which a place is held that has not begun, and the tokens of a call in flight are reserved, after their process has died. */
+/** Time in ms after which the places and reserved tokens of a dead process are released. */
 const HELD_MS = 60_000;
 const IN_FLIGHT_MS = 15 * 60_000;
 
-/** Windows in tables: the calls of all processes count together. */
+/** Windows in tables, shared by the calls of all processes. */
 export class SqlRateWindow implements RateWindow {
   readonly #network: SqlNetwork;
-  /** Of the calls of this process, which their successors must see. */
+  /** Reports of calls of this process. Later calls wait for them. */
   readonly #reports = new Set<Promise<void>>();
 
   constructor(network: SqlNetwork) {
@@ -61,7 +61,7 @@ export class SqlRateWindow implements RateWindow {
   }
 }
 
-/** A place in all windows of a call. Reports are sent one after the other. */
+/** A place in all windows of a call. Reports are sent in order. */
 class SqlTurn implements RateTurn {
   readonly #network: SqlNetwork;
   readonly #where: readonly SqlValue[];
@@ -106,7 +106,7 @@ class SqlTurn implements RateTurn {
     return `"${this.#network.schema}".rate_calls`;
   }
 
-  /** A report that fails leaves the place held, until the time of a dead process is over. */
+  /** After a failed report the place stays reserved, until the limit for dead processes. */
   #report(change: string, ...values: readonly SqlValue[]): void {
     const statement = `${change} where window_key = any($1::text[]) and turn = $2`;
     this.#reports = this.#reports

@@ -9,12 +9,12 @@ import { jsonOf } from "../../shared/json-data.js";
 import { fromColumn, toColumn } from "../../shared/sql/sql-text.js";
 import { requireRequestId } from "../shared/work-request.js";
 
-/** How often results are looked for where no notification comes, in ms. */
+/** Interval in ms in which results are read without a notification. */
 const LOOK_MS = 2_000;
 
 type OnResult = (response: WorkResponse) => void;
 
-/** Those who wait for one result. */
+/** The waiters for one result. */
 interface ResultWaiters {
   readonly callbacks: Set<OnResult>;
   readonly leave: () => void;
@@ -25,7 +25,7 @@ export class SqlResults implements ResultStore {
   readonly #network: SqlNetwork;
   readonly #subscriptions = new Map<string, ResultWaiters>();
   #looking: Promise<void> | undefined;
-  /** The ids of the next look; those of one that is under way may have been read already. */
+  /** The ids of the next read. A read in progress may already have passed them. */
   #wanted = new Set<string>();
   #stopTimer: (() => void) | undefined;
 
@@ -63,7 +63,7 @@ export class SqlResults implements ResultStore {
 
   async subscribe(requestId: string, callback: OnResult): Promise<() => void> {
     requireFunction("subscribe() callback", callback ?? null);
-    const once: OnResult = (response) => callback(response); // the same callback may come twice
+    const once: OnResult = (response) => callback(response); // the same callback may occur twice
     const known = this.#subscriptions.get(requestId);
     const subscription = known ?? this.#subscribed(requestId);
     subscription.callbacks.add(once);
@@ -101,14 +101,14 @@ export class SqlResults implements ResultStore {
 
   #subscribed(requestId: string): ResultWaiters {
     const leave = this.#network.notifications.on("result", requestId, () => {
-      this.#look([requestId]).catch(() => undefined); // the next look at the interval finds it
+      this.#look([requestId]).catch(() => undefined); // the next read at the interval finds it
     });
     const subscription = { callbacks: new Set<OnResult>(), leave };
     this.#subscriptions.set(requestId, subscription);
     return subscription;
   }
 
-  /** Looks for results, with the others that are wanted at this moment. */
+  /** Reads results, together with the other requested ones. */
   async #look(ids: readonly string[]): Promise<void> {
     for (const id of ids) this.#wanted.add(id);
     while (this.#looking !== undefined) await this.#looking.catch(() => undefined);

@@ -4,7 +4,7 @@ import { preview, requireFunction, requireText } from "../../../contracts/valida
 import { deepFreeze } from "../../../util/objects.js";
 import { messageJson } from "../shared/local-topics.js";
 
-/** Messages as notifications, which no table keeps. */
+/** Messages as notifications, which are not stored in a table. */
 export class SqlTopics implements Topics {
   readonly #network: SqlNetwork;
 

@@ -1,4 +1,6 @@
-/** What each script of an account begins with. KEYS: account, ends of leases, amounts, settled ids. */
+/**
+ * The beginning of each script of an account. KEYS: account, ends of leases, amounts, settled ids.
+ */
 const BEGIN = `
 local account, ends, amounts, settled = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local time = redis.call("TIME")

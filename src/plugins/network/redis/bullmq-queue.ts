@@ -38,9 +38,9 @@ import { jobIdOf } from "./redis-names.js";
 
 type DequeueCall = Parameters<RequestQueue["dequeue"]>[1];
 
-/** The content of a larger request is removed when it is done; the id stays known. */
+/** The content of a larger request is removed when it is done; the id is kept. */
 const KEPT_LENGTH = 1_024;
-/** For giving a request back, in ms: longer than two calls take. */
+/** Time limit for returning a request, in ms: longer than two calls. */
 const RETURN_MS = 15_000;
 
 const STATES: Readonly<Record<string, QueueState>> = Object.freeze({
@@ -56,7 +56,7 @@ const STATES: Readonly<Record<string, QueueState>> = Object.freeze({
 export class BullmqQueue implements RequestQueue {
   readonly #link: RedisLink;
   readonly #rooms: QueueRooms;
-  /** The jobs of the leases that were taken here. */
+  /** The jobs of the leases of this object. */
   readonly #jobs = new WeakMap<Lease, RequestJob>();
 
   constructor(link: RedisLink, rooms: QueueRooms) {
@@ -90,7 +90,7 @@ export class BullmqQueue implements RequestQueue {
         priority: priorityRank(copy) + 1,
         removeOnComplete: { age: Math.ceil(this.#rooms.idTtlMs / 1_000) },
       });
-      const kept = await redis.hget(key, "data"); // that of an earlier call, if the id was known
+      const kept = await redis.hget(key, "data"); // the receipt of an earlier call, if the id was known
       if (kept === null || kept.includes(call)) return { status: "ACCEPTED" };
       return receiptOf(dataIn(kept), copy, fingerprint);
     });
@@ -106,7 +106,8 @@ export class BullmqQueue implements RequestQueue {
         const intake = await room.intake(leaseMs, (job) => this.#forgive(job));
         const job = await intake.take(end - link.storeNow(), signal);
         if (job === undefined) {
-          // The library waits in silence while Redis is away: without an answer there was no look.
+          // The library waits without an error while Redis is unavailable: without an answer there
+          // was no read.
           if (signal?.aborted !== true && timeoutMs > 0) await link.redis.ping();
           return undefined;
         }
@@ -197,7 +198,7 @@ export class BullmqQueue implements RequestQueue {
     return this.#link.use(async (link) => work(await this.#rooms.room(queue, link), link));
   }
 
-  /** Does something for the holder of a lease. Returns false if the lease is lost. */
+  /** Executes an operation for the holder of a lease. Returns false if the lease is lost. */
   #ofHolder(
     lease: Lease,
     work: (job: RequestJob, link: OpenLink) => Promise<boolean>,
@@ -208,7 +209,7 @@ export class BullmqQueue implements RequestQueue {
     });
   }
 
-  /** The lease of a job that was taken; `undefined` if it was lost at once, or has no request. */
+  /** Returns the lease of a job; `undefined` if it was lost at once, or has no request. */
   async #leaseOf(
     queue: string,
     job: RequestJob,
@@ -241,9 +242,9 @@ export class BullmqQueue implements RequestQueue {
   }
 }
 
-/** The data of a job, as the library keeps it. */
+/** Parses the data of a job. */
 function dataIn(json: string): JobData {
-  return JSON.parse(json) as JobData; // `enqueue` wrote it
+  return JSON.parse(json) as JobData; // written by `enqueue`
 }
 
 /** @throws RequestConflictError if the job of this id has other content. */
@@ -256,7 +257,7 @@ function receiptOf(
   return { status: "DUPLICATE" };
 }
 
-/** Requests that wait, also those with a delay. */
+/** Returns the number of waiting requests, including delayed ones. */
 async function queuedIn(jobs: Queue<JobData>): Promise<number> {
   return jobs.getJobCountByTypes("prioritized", "waiting", "delayed");
 }
@@ -265,7 +266,10 @@ async function isLocked(job: RequestJob, token: string, ms: number): Promise<boo
   return (await job.extendLock(token, Math.ceil(ms))) === 1;
 }
 
-/** Takes a delivery off the count, if the lock is held. It stays held long enough to return the job. */
+/**
+ * Decrements the number of deliveries, if the lock is held. It remains held long enough to return
+ * the job.
+ */
 async function forgiven(job: RequestJob, token: string): Promise<boolean> {
   if (!(await isLocked(job, token, RETURN_MS))) return false;
   await job.updateData({ ...job.data, forgiven: job.data.forgiven + 1 });

@@ -21,12 +21,12 @@ export interface BullmqOptions {
    * `agentensemble`.
    */
   readonly prefix?: string | undefined;
-  /** Milliseconds for which ids of done requests are known. Default 86,400,000. */
+  /** Milliseconds for which ids of done requests are kept. Default 86,400,000. */
   readonly idTtlMs?: number | undefined;
   /**
-   * How often leases are looked for that have ended, in milliseconds: a request is delivered again
-   * at most twice this time after its lease. Default: a tenth of the first lease that is taken, at
-   * least 250 and at most 5,000.
+   * Interval of checks for ended leases, in milliseconds: a request is delivered again at most
+   * twice this time after its lease. Default: a tenth of the first lease, at least 250 and at most
+   * 5,000.
    */
   readonly leaseCheckMs?: number | undefined;
   /** Time limit for a response of Redis, in milliseconds. After it a call rejects. Default 5,000. */

@@ -3,12 +3,12 @@ import type { WorkRequest } from "../../../contracts/network.js";
 import { checkWorkRequest } from "../shared/work-request.js";
 import { asFields } from "../../../util/objects.js";
 
-/** What the job of a request holds. */
+/** The data of the job of a request. */
 export interface JobData {
-  /** Absent in a job that is done, where it was large. */
+  /** Absent in a done job whose request was large. */
   readonly request?: WorkRequest;
   readonly fingerprint: string;
-  /** Names the call of `enqueue` that made the job. */
+  /** Identifies the call of `enqueue` that created the job. */
   readonly call: string;
   /** Milliseconds by the clock of Redis. */
   readonly acceptedAt: number;
@@ -20,7 +20,7 @@ export type RequestJob = Job<JobData>;
 
 /**
  * The request of a job.
- * @throws ValidationError for a job that another program has made in another form.
+ * @throws ValidationError for a job of another program with another form.
  */
 export function requestIn({ data }: RequestJob): WorkRequest {
   const request: unknown = asFields(data)?.["request"];
@@ -28,7 +28,7 @@ export function requestIn({ data }: RequestJob): WorkRequest {
   return request;
 }
 
-/** Deliveries that count, with the present one. */
+/** Returns the number of counted deliveries, including the current one. */
 export function countedDeliveries({ data, attemptsStarted }: RequestJob): number {
   return attemptsStarted - data.forgiven;
 }

@@ -9,7 +9,7 @@ interface JobTaker {
   fail(error: unknown): void;
 }
 
-/** Takes jobs of one queue. All consumers of this process that wait share one blocking call. */
+/** Receives jobs of one queue. All waiting consumers of this process share one blocking call. */
 export class JobIntake {
   readonly #worker: Worker<JobData>;
   readonly #clock: QueueClock;

@@ -7,7 +7,7 @@ import type { OpenLink } from "./redis-link.js";
 const PRIORITY_STEP = 0x100000000;
 const PRIORITIES = [1, 2, 3, 4];
 
-/** The counts of a queue, and the wait of its oldest request. */
+/** Returns the counts of a queue, and the wait of its oldest request. */
 export async function queueDepth(
   jobs: Queue<JobData>,
   { redis, storeNow }: OpenLink,
@@ -25,7 +25,7 @@ export async function queueDepth(
   return { ...depth, oldestWaitMs: Math.max(0, storeNow() - Math.min(storeNow(), ...times)) };
 }
 
-/** The first job of each priority, of those that were returned, and of those with a delay. */
+/** Returns the first job of each priority, of the returned jobs, and of the delayed ones. */
 async function firstIds(
   jobs: Queue<JobData>,
   redis: OpenLink["redis"],

@@ -9,13 +9,16 @@ import { queueNameOf } from "./redis-names.js";
 /** Settings of all queues. */
 export interface RoomSettings {
   readonly clock: Pick<Clock, "now" | "monotonicMs" | "sleep">;
-  /** Milliseconds for which ids of done requests are known. */
+  /** Milliseconds for which ids of done requests are kept. */
   readonly idTtlMs: number;
-  /** How often leases are looked for that have ended, in ms. Default: a tenth of the lease, within `LEASE_CHECK_MS`. */
+  /**
+   * Interval of checks for ended leases in ms. Default: a tenth of the lease, within
+   * `LEASE_CHECK_MS`.
+   */
   readonly leaseCheckMs: number | undefined;
 }
 
-/** How long BullMQ waits for a job before it looks without being woken, in seconds. */
+/** Interval in seconds in which BullMQ reads without a notification. */
 const LOOK_SECONDS = 5;
 const LEASE_CHECK_MS = Object.freeze({ least: 250, most: 5_000 });
 
@@ -59,7 +62,7 @@ export class QueueRoom {
     return this.#lockMs;
   }
 
-  /** Takes jobs. The first call decides how long their locks hold. */
+  /** Receives jobs. The first call determines the duration of their locks. */
   intake(leaseMs: number, giveBack: (job: RequestJob) => Promise<void>): Promise<JobIntake> {
     if (this.#intake === undefined) {
       this.#lockMs = leaseMs;
@@ -118,7 +121,7 @@ export class QueueRooms {
     return this.#parts.settings.idTtlMs;
   }
 
-  /** The room of a queue. A failure is not kept. */
+  /** Returns the objects of a queue. A failure is not cached. */
   room(queue: string, link: OpenLink): Promise<QueueRoom> {
     const name = queueNameOf(queue);
     const known = this.#rooms.get(name);

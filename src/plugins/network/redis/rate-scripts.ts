@@ -1,8 +1,8 @@
 /**
- * Takes a place in all windows, or in none. A window has four keys: starts of calls, places that
- * have not begun, reserved tokens with their ends, and tokens that were used.
- * KEYS: those of each window. ARGV: turn, tokens, ms for which a place is held, ms for which keys are
- * kept, then requests, period and tokens (or "") of each limit. Returns nothing, or the waits.
+ * Reserves a place in all windows, or in none. A window has four keys: starts of calls, places that
+ * have not begun, reserved tokens with their ends, and used tokens. KEYS: those of each window.
+ * ARGV: turn, tokens, ms for which a place is held, ms for which keys are kept, then requests,
+ * period and tokens (or "") of each limit. Returns nothing, or the waits.
  */
 export const TAKE_TURN = `
 local time = redis.call("TIME")

@@ -18,13 +18,13 @@ import {
   SETTLE_AMOUNT,
 } from "./budget-scripts.js";
 
-/** Does a step of an account in Redis. Returns whether an amount fits, and the state. */
+/** Executes a step of an account in Redis. Returns whether an amount fits, and the state. */
 type AccountStep = (
   script: string,
   ...args: readonly (string | number)[]
 ) => Promise<{ readonly fits: boolean; readonly state: BudgetState }>;
 
-/** Accounts in Redis: the runs of all processes count together. */
+/** Accounts in Redis, shared by the runs of all processes. */
 export class RedisBudgets implements BudgetAccounts {
   readonly #link: RedisLink;
   readonly #names: RedisNames;

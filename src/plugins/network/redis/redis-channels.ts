@@ -2,7 +2,7 @@ import type { Redis } from "ioredis";
 
 type ChannelListener = (message: string) => void;
 
-/** The channels that this process listens to, on a connection that does nothing else. */
+/** The channels that this process subscribes to, on a separate connection. */
 export class RedisChannels {
   readonly #redis: Redis;
   readonly #listeners = new Map<string, Set<ChannelListener>>();
@@ -11,26 +11,26 @@ export class RedisChannels {
 
   constructor(redis: Redis) {
     this.#redis = redis;
-    redis.on("error", () => undefined); // the next subscription reports it; the others are renewed
+    redis.on("error", () => undefined); // the next subscription reports the failure; the others are renewed
     redis.on("message", (channel: string, message: string) => {
       for (const listener of [...(this.#listeners.get(channel) ?? [])]) {
         try {
           listener(message);
         } catch {
-          // A failing listener must not affect the others; nor must a message of another program.
+          // A failing listener, or a message of another program, must not affect the others.
         }
       }
     });
   }
 
-  /** Channels with listeners. */
+  /** Number of channels with listeners. */
   get size(): number {
     return this.#listeners.size;
   }
 
   /** Resolves when Redis has confirmed the subscription, with a function that ends it. */
   async listen(channel: string, listener: ChannelListener): Promise<() => void> {
-    const own: ChannelListener = (message) => listener(message); // the same function may listen twice
+    const own: ChannelListener = (message) => listener(message); // the same function may be registered twice
     const listeners = this.#listeners.get(channel) ?? new Set<ChannelListener>();
     this.#listeners.set(channel, listeners.add(own));
     const leave = (): void => {

@@ -9,12 +9,12 @@ import { messageOf } from "../../../util/errors.js";
 import { loadOptionalPackage } from "../../shared/optional-package.js";
 import { RedisChannels } from "./redis-channels.js";
 
-/** Where the data is, and how it is reached. */
+/** The settings of the connection. */
 export interface LinkSettings {
   readonly url: string;
   /** Begins the names of all keys and channels. */
   readonly prefix: string;
-  /** How long an answer may take. */
+  /** Time limit of an answer. */
   readonly timeoutMs: number;
   readonly clock: Pick<Clock, "now" | "monotonicMs" | "sleep">;
 }
@@ -30,7 +30,7 @@ export interface OpenLink {
 
 const MOST_DELAY_MS = 1_000;
 
-/** Opens the connection at the first call. A failure is not kept: the next call tries again. */
+/** Opens the connection at the first call. A failure is not cached: the next call tries again. */
 export class RedisLink {
   readonly #settings: LinkSettings;
   readonly #closers = new Set<() => Promise<void>>();
@@ -51,8 +51,8 @@ export class RedisLink {
   }
 
   /**
-   * The result of `work` with the open connection.
-   * @throws NetworkError where Redis can't be used, and after `close()`.
+   * Returns the result of `work` with the open connection.
+   * @throws NetworkError if Redis can't be used, and after `close()`.
    */
   async use<T>(work: (link: OpenLink) => Promise<T>): Promise<T> {
     this.#requireOpen();
@@ -71,8 +71,8 @@ export class RedisLink {
   }
 
   /**
-   * Waits for an object of the library that has just been made: by itself it would wait for Redis
-   * without a limit. Undoes it if it does not get ready.
+   * Waits for a new object of the library, which would otherwise wait for Redis without a limit.
+   * Disposes the object if it does not get ready.
    */
   async ready(
     made: { waitUntilReady(): Promise<unknown> },
@@ -87,7 +87,7 @@ export class RedisLink {
     }
   }
 
-  /** Calls `close` before the connection ends. Returns a function that takes this back. */
+  /** Calls `close` before the connection ends. Returns a function that removes the callback. */
   beforeClose(close: () => Promise<void>): () => void {
     this.#closers.add(close);
     return () => this.#closers.delete(close);
@@ -132,7 +132,7 @@ export class RedisLink {
     const { url, clock, prefix, timeoutMs } = this.#settings;
     const redis = new driver.Redis(url, {
       connectionName: prefix,
-      maxRetriesPerRequest: null, // BullMQ requires it; the time limit ends calls while Redis is away
+      maxRetriesPerRequest: null, // BullMQ requires it; the time limit ends calls while Redis is unavailable
       commandTimeout: timeoutMs,
       retryStrategy: (times) => Math.min(20 * 2 ** Math.min(times, 10), MOST_DELAY_MS),
     });
@@ -148,7 +148,10 @@ export class RedisLink {
     }
   }
 
-  /** Calls fail after their time limit while Redis is away; this is the reason that they report. */
+  /**
+   * Calls fail after their time limit while Redis is unavailable; this is the reason that they
+   * report.
+   */
   #watch(redis: Redis): void {
     redis.on("error", (error: Error) => (this.#problem = error));
     redis.on("ready", () => (this.#problem = undefined));

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 
-/** Names that engine and tools show as they are. */
+/** Names that the engine and tools show unchanged. */
 const PLAIN = /^[\w.#-]{1,200}$/;
 
 /**
- * A part of a key for any text: the text itself if it is plain, else its digest. Neither contains the
- * colons and braces that have a meaning in keys.
+ * Returns a part of a key for any text: a plain text unchanged, otherwise its digest. Neither
+ * contains the colons and braces with a meaning in keys.
  */
 function redisPart(text: string): string {
   if (PLAIN.test(text)) return `r.${text}`;
@@ -20,7 +20,7 @@ export function queueNameOf(queue: string): string {
   return `{${PLAIN.test(queue) ? queue : redisPart(queue)}}`;
 }
 
-/** Names of the keys and channels beside the queues. All begin with the prefix. */
+/** Names of the keys and channels, except those of the queues. All begin with the prefix. */
 export class RedisNames {
   readonly prefix: string;
 

@@ -10,18 +10,18 @@ import type { RedisNames } from "./redis-names.js";
 import { uuidGenerator } from "../../../util/runtime.js";
 import { REPORT_TURN, TAKE_TURN } from "./rate-scripts.js";
 
-/** How long a place is held that has not begun, in ms: then its process has died. */
+/** Time in ms after which a place that has not begun is released, because its process has died. */
 const UNBEGUN_MS = 60_000;
-/** How long the tokens of a call in flight are reserved. */
+/** Time for which the tokens of a call in flight are reserved. */
 const CALL_MS = 15 * 60_000;
 
 type Report = "begin" | "end" | "leave";
 
-/** Windows in Redis: the calls of all processes count together, by its clock. */
+/** Windows in Redis, shared by the calls of all processes, by its clock. */
 export class RedisRateWindow implements RateWindow {
   readonly #link: RedisLink;
   readonly #names: RedisNames;
-  /** Of the calls of this process, which their successors must see. */
+  /** Reports of calls of this process. Later calls wait for them. */
   readonly #reports = new Set<Promise<void>>();
 
   constructor(link: RedisLink, names: RedisNames) {
@@ -70,7 +70,7 @@ export class RedisRateWindow implements RateWindow {
             await redis.eval(REPORT_TURN, o.keys.length, ...args);
           }),
         )
-        .catch(() => undefined); // the place is held until the time of a dead process is over
+        .catch(() => undefined); // the place is held until the limit for dead processes
       this.#track(reports);
     };
     return {

@@ -12,10 +12,10 @@ import { requireRequestId } from "../shared/work-request.js";
 
 type ResultListener = (response: WorkResponse) => void;
 
-/** Messages of Redis may get lost: subscribers look again after so many ms. */
+/** Messages of Redis may get lost: subscribers read again after this many ms. */
 const LOOK_AGAIN_MS = 2_000;
 
-/** Keeps the first result, and wakes those that wait for it. */
+/** Stores the first result, and wakes its waiters. */
 const KEEP = `if redis.call("SET", KEYS[1], ARGV[1], "PX", ARGV[2], "NX") then
   redis.call("PUBLISH", KEYS[1], "")
   return 1
@@ -39,7 +39,7 @@ export class RedisResults implements ResultStore {
     requireDuration("store() ttlMs", ttlMs ?? null);
     if (!isObject(response))
       throw new ValidationError(`A result must be an object, got: ${preview(response)}`);
-    // The name of this call proves after a broken connection whose result was kept.
+    // After a broken connection, the id of this call shows whose result was stored.
     const call = uuidGenerator.next();
     const json = jsonOf("A result", { call, response });
     const key = this.#names.result(requestId);
@@ -70,7 +70,7 @@ export class RedisResults implements ResultStore {
     const look = async (): Promise<void> => {
       if (hasEnded) return;
       const response = await this.retrieve(requestId);
-      // Another look may have ended it meanwhile.
+      // Another read may have ended it meanwhile.
       if (response === undefined || hasEnded) return;
       end();
       callback(response);
@@ -84,7 +84,7 @@ export class RedisResults implements ResultStore {
       try {
         await look();
       } catch {
-        // A store that is away is asked again; a failing subscriber must not affect the others.
+        // An unavailable store is read again; a failing subscriber must not affect the others.
       } finally {
         lookLater();
       }
@@ -113,7 +113,7 @@ interface AnsweredResult {
   readonly response: WorkResponse;
 }
 
-/** The content of a key that `store` wrote. */
+/** Parses the content of a key that `store` wrote. */
 function keptIn(json: string | null): AnsweredResult | undefined {
   return json === null ? undefined : deepFreeze(JSON.parse(json) as AnsweredResult);
 }

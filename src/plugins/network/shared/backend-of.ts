@@ -15,16 +15,16 @@ import { LocalTopics } from "./local-topics.js";
 
 /** The parts of a backend. */
 export interface BackendParts {
-  /** Names the engine. */
+  /** The name of the engine. */
   readonly name: string;
   readonly queue: RequestQueue;
   readonly results: ResultStore;
   /**
-   * Default: within this process. Cancellation then reaches other processes at the renewal of the
-   * lease, and progress does not reach them.
+   * Default: within this process. Other processes then receive a cancellation at the renewal of the
+   * lease, and no progress.
    */
   readonly topics?: Topics | undefined;
-  /** Default: within this process. Other processes then find nothing by tags. */
+  /** Default: within this process. Searches of other processes by tags then return nothing. */
   readonly catalogue?: Catalogue | undefined;
   /** Counts limits and budgets for all processes. Default: each process counts its own. */
   readonly limits?: FleetLimits | undefined;

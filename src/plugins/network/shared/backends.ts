@@ -14,10 +14,10 @@ import { transportOf } from "./transport.js";
 /** Requests that wait for execution; see the contract. */
 export type RequestQueue = contracts.RequestQueue;
 
-/** The queues of this package. Other engines bring theirs in a backend. */
+/** The queues of this package. A backend may contain others. */
 export const RequestQueue = Object.freeze({
   /**
-   * Within this process, for as long as the object lives.
+   * Within this process, with the lifetime of the object.
    * @throws ValidationError for an unknown or invalid option.
    */
   inMemory: (options?: LocalBackendOptions): RequestQueue => inMemoryQueue(options),
@@ -29,7 +29,7 @@ export type ResultStore = contracts.ResultStore;
 /** The result stores of this package. */
 export const ResultStore = Object.freeze({
   /**
-   * Within this process, for as long as the object lives.
+   * Within this process, with the lifetime of the object.
    * @throws ValidationError for an unknown option.
    */
   inMemory: (options?: Pick<LocalBackendOptions, "clock">): ResultStore => inMemoryResults(options),
@@ -41,16 +41,16 @@ export type NetworkBackend = contracts.NetworkBackend;
 /** The backends of this package. */
 export const NetworkBackend = Object.freeze({
   /**
-   * Within this process, for as long as the object lives. Services and callers that shall reach
-   * each other must get the same object.
+   * Within this process, with the lifetime of the object. Services and callers of the same network
+   * need the same object.
    * @throws ValidationError for an unknown or invalid option.
    */
   inMemory: (options?: LocalBackendOptions): NetworkBackend => inMemoryBackend(options),
   /**
-   * In a folder, for one process at a time. What was accepted survives the end of the process, also
-   * a sudden one: requests in execution are delivered again, with the next attempt. Results are held
-   * in memory too, until they expire. The folder is opened at the first call, and belongs to the
-   * object until `close()`; others are rejected with NetworkError. Default `.agentensemble/network`.
+   * In a folder, for one process at a time. Accepted requests survive a crash of the process:
+   * requests in execution are delivered again, with the next attempt number. Results are also kept
+   * in memory until they expire. The folder is opened at the first call, and locked until
+   * `close()`; other objects reject with NetworkError. Default `.agentensemble/network`.
    * @throws ValidationError for a blank folder, and for an unknown or invalid option.
    */
   file: (folder?: string, options?: FileBackendOptions): NetworkBackend =>
@@ -61,9 +61,9 @@ export const NetworkBackend = Object.freeze({
    */
   of: (parts: BackendParts): NetworkBackend => backendOf(parts),
   /**
-   * Signs the requests of a backend with HMAC-SHA256: all fields, and the queue. A request that is not
-   * signed, or signed otherwise, is not executed: its result is REJECTED with the reason DENIED, and
-   * it is a dead letter. All services and callers of the backend must have the secret. `close()`
+   * Signs the requests of a backend with HMAC-SHA256: all fields, and the queue. A request without
+   * a valid signature is not executed: its result is REJECTED with the reason DENIED, and it
+   * becomes a dead letter. All services and callers of the backend must have the secret. `close()`
    * closes the backend.
    * @throws ValidationError for an unknown option, and for a secret of less than 16 characters.
    */
@@ -77,13 +77,13 @@ export type Transport = contracts.Transport;
 /** The transports of this package. */
 export const Transport = Object.freeze({
   /**
-   * With a separate backend in memory: for tests.
+   * With a separate in-memory backend: for tests.
    * @throws ValidationError for a blank name, and for an unknown or invalid option.
    */
   inMemory: (name = "default", options?: TransportOptions): Transport =>
     transportOf(name, inMemoryBackend(), options),
   /**
-   * Over a backend, which `close()` leaves open.
+   * Sends requests over a backend, which `close()` leaves open.
    * @throws ValidationError for a blank name, and for an unknown or invalid option.
    */
   of: (name: string, backend: NetworkBackend, options?: TransportOptions): Transport =>

@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 import type { NetworkBackend, WorkResponse } from "../../../contracts/network.js";
 
 /**
- * The key in the result store under which a service keeps what a cancelled request has used: the
- * result itself was stored by the canceller, before the run had ended.
+ * Returns the key in the result store for the usage of a cancelled request. The canceller stored
+ * the result itself before the end of the run.
  */
 export function cancelledUsageKey(requestId: string): string {
   return `usage:${createHash("sha256").update(requestId).digest("hex")}`;
 }
 
-/** The response, with what a cancelled request has used, as soon as that is known. */
+/** Returns the response with the usage of a cancelled request, as soon as it is known. */
 export async function withCancelledUsage(
   { results }: Pick<NetworkBackend, "results">,
   response: WorkResponse,

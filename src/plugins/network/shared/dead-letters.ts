@@ -2,15 +2,19 @@ import type { NetworkBackend } from "../../../contracts/network.js";
 import { preview, requireText } from "../../../contracts/validation.js";
 import { cutText } from "../../../util/text.js";
 
-/** Characters of the reason of a dead letter. */
+/** Maximum number of characters of the reason of a dead letter. */
 const LONGEST_REASON = 1_500;
 
-/** How the reason of a dead letter begins whose result is kept, but did not reach its webhook. */
+/**
+ * Prefix of the reason of a dead letter whose result is stored, but could not be sent to its
+ * webhook.
+ */
 export const UNDELIVERED = "WEBHOOK_UNDELIVERED";
 
 /**
- * Queues a dead letter again, and forgets its result, so that it is executed again. Only the
- * delivery is repeated where just the webhook was not reached. `name`: of the ensemble. Returns false if there is none.
+ * Queues a dead letter again, and removes its result, so that it is executed again. Repeats only
+ * the delivery if the webhook was not reached. `name`: that of the ensemble. Returns false if there
+ * is none.
  * @throws NetworkError if the backend can't be reached.
  */
 export async function redriveLetter(
@@ -21,11 +25,14 @@ export async function redriveLetter(
   if ((await queue.status(name, requestId)) !== "DEAD") return false;
   const letters = await queue.deadLetters(name);
   const letter = letters.find(({ request }) => request.requestId === requestId);
-  if (letter?.reason.startsWith(UNDELIVERED) !== true) await results.forget(requestId); // before: its next holder would find the result
+  if (letter?.reason.startsWith(UNDELIVERED) !== true) await results.forget(requestId); // earlier, its next holder would find the result
   return queue.redrive(name, requestId);
 }
 
-/** The reason of a dead letter as it is kept: cut after 1,500 characters. @throws ValidationError for a blank one. */
+/**
+ * Returns the stored form of a reason: cut after 1,500 characters. @throws ValidationError for a
+ * blank one.
+ */
 export function letterReason(reason: string): string {
   requireText(reason, `reason of a dead letter must not be blank, got: ${preview(reason)}`);
   return cutText(reason, LONGEST_REASON, "");

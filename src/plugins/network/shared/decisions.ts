@@ -6,10 +6,10 @@ import { asFields, asText } from "../../../util/objects.js";
 import { systemClock, uuidGenerator } from "../../../util/runtime.js";
 import { startClockTimer } from "./clock-timer.js";
 
-/** How often a decision is sent, and how long each answer is awaited. */
+/** Maximum number of attempts to send a decision, and the wait for each answer. */
 const TRIES = 5;
 const TRY_MS = 1_000;
-/** Of the decisions for one request whose repetitions are recognised. */
+/** Maximum number of decisions per request whose repetitions are recognised. */
 const MOST_KNOWN = 100;
 
 function decisionTopic(requestId: string): string {
@@ -17,8 +17,8 @@ function decisionTopic(requestId: string): string {
 }
 
 /**
- * Sends the decision of a review to the instance that executes a request. Resolves with true if
- * the review was open, and with false if it was decided before, is over, or is unknown there.
+ * Sends the decision of a review to the instance that executes a request. Resolves with true if the
+ * review was open, and with false if it was already decided, has expired, or is unknown.
  * @throws NetworkError if no instance answers within five seconds.
  */
 export async function sendDecision(
@@ -67,8 +67,8 @@ function withinTry(
 
 /**
  * Receives the decisions for a request that this process executes. `decide` returns whether the
- * review was open. A decision that arrives twice is given to it once. Resolves with a function
- * that ends this.
+ * review was open. A decision that arrives twice is passed on once. Resolves with a function that
+ * ends the subscription.
  */
 export async function receiveDecisions(
   { topics }: Pick<NetworkBackend, "topics">,
@@ -86,6 +86,6 @@ export async function receiveDecisions(
     await topics.publish(asText(fields?.["replyTo"]), { accepted: await accepted });
   };
   return topics.subscribe(decisionTopic(requestId), (message) => {
-    answer(message).catch(() => undefined); // the sender repeats what was not answered
+    answer(message).catch(() => undefined); // the sender repeats decisions without an answer
   });
 }

@@ -6,11 +6,11 @@ import { systemClock } from "../../../util/runtime.js";
 /** Options of backends within one process. */
 export interface LocalBackendOptions {
   /**
-   * Milliseconds that one rank of priority is worth: a request with the next lower priority that
-   * was accepted so much earlier is delivered first. Default 60,000.
+   * Milliseconds that correspond to one rank of priority: a request with the next lower priority is
+   * delivered first if it was accepted this much earlier. Default 60,000.
    */
   readonly agingMs?: number | undefined;
-  /** Milliseconds for which ids of done requests are known. Default 86,400,000. */
+  /** Milliseconds for which ids of done requests are kept. Default 86,400,000. */
   readonly idTtlMs?: number | undefined;
   /** For tests. Default: the clock of this machine. */
   readonly clock?: QueueClock | undefined;

@@ -23,20 +23,20 @@ import { QueueWaiters } from "./queue-waiters.js";
 import { letterReason } from "./dead-letters.js";
 import { checkWorkRequest, copiedRequest } from "./work-request.js";
 
-/** Makes changes last. Resolves when everything that was given before is safe. */
+/** Persists changes. Resolves when all previously added changes are safe. */
 export interface ChangeLog {
-  /** Takes a change that was made. */
+  /** Adds a completed change. */
   add(queue: string, change: QueueChange): void;
-  /** Awaited after changes. `undefined` if nothing has to be awaited. */
+  /** Awaited after changes. `undefined` if there is nothing to await. */
   settled(): Promise<void> | undefined;
-  /** Awaited before changes: tries again what failed. `undefined` if nothing failed. */
+  /** Awaited before changes: repeats failed writes. `undefined` without a failure. */
   ready(): Promise<void> | undefined;
 }
 
 interface LocalQueueParts {
   readonly clock: QueueClock;
   readonly rules: QueueRules;
-  /** Proves leases: differs in each call. */
+  /** Creates proofs of leases: a different token in each call. */
   readonly nextToken: () => string;
   readonly log?: ChangeLog | undefined;
   readonly tables?: Map<string, QueueTable> | undefined;
@@ -44,7 +44,7 @@ interface LocalQueueParts {
 
 type DequeueOptions = Parameters<RequestQueue["dequeue"]>[1];
 
-/** The queue of one process. What it answers is true after a restart too, if it has a log. */
+/** The queue of one process. With a log, its answers remain valid after a restart. */
 export class LocalQueue implements RequestQueue {
   readonly #parts: LocalQueueParts;
   readonly #tables: Map<string, QueueTable>;
@@ -82,7 +82,7 @@ export class LocalQueue implements RequestQueue {
       const lease = signal?.aborted === true ? undefined : this.#take(queue, table, leaseMs);
       const leftMs = end - this.#now();
       if (lease !== undefined || leftMs <= 0 || signal?.aborted === true) {
-        this.#wakeNext(queue, table); // this consumer may have been the one that was woken
+        this.#wakeNext(queue, table); // this consumer may have received the wake-up of another
         if (lease !== undefined) await this.#delivered(lease);
         return lease;
       }
@@ -93,7 +93,7 @@ export class LocalQueue implements RequestQueue {
     }
   }
 
-  /** Takes a delivery back that could not be written. */
+  /** Withdraws a delivery that could not be written. */
   async #delivered(lease: Lease): Promise<void> {
     try {
       await this.#settled();
@@ -175,7 +175,7 @@ export class LocalQueue implements RequestQueue {
     return this.#parts.clock.monotonicMs();
   }
 
-  /** The state of a queue now. */
+  /** Returns the current state of a queue. */
   #table(queue: string): QueueTable {
     requireText(queue, `queue must be the name of a queue, got: ${preview(queue)}`);
     if (this.#isClosed)
@@ -245,7 +245,7 @@ export class LocalQueue implements RequestQueue {
     this.#wakeNext(queue, table);
   }
 
-  /** Wakes a consumer if a request is ready, else when the next one will be. */
+  /** Wakes a consumer if a request is ready, otherwise at the time of the next one. */
   #wakeNext(queue: string, table: QueueTable): void {
     const waiters = this.#waiters.get(queue);
     if (waiters === undefined) return;

@@ -8,11 +8,11 @@ import { MinHeap } from "../../../util/min-heap.js";
 import { jsonOf } from "../../shared/json-data.js";
 import { requireRequestId } from "./work-request.js";
 
-/** A result as it is kept. */
+/** A stored result. */
 export interface KeptResult {
   readonly id: string;
   readonly response: WorkResponse;
-  /** When it expires. */
+  /** The time of its expiry. */
   readonly until: number;
 }
 
@@ -20,12 +20,12 @@ export interface KeptResult {
 export type ResultChange =
   ({ readonly op: "result" } & KeptResult) | { readonly op: "forget"; readonly id: string };
 
-/** Makes changes last. */
+/** Persists changes. */
 export interface ResultLog {
   add(change: ResultChange): void;
-  /** Takes a change back. Returns false if that is too late. */
+  /** Withdraws a change. Returns false if that is too late. */
   remove(change: ResultChange): boolean;
-  /** `undefined` if nothing has to be awaited. */
+  /** `undefined` if there is nothing to await. */
   settled(): Promise<void> | undefined;
 }
 
@@ -89,7 +89,7 @@ export class LocalResults implements ResultStore {
   async subscribe(requestId: string, callback: ResultCallback): Promise<() => void> {
     requireFunction("subscribe() callback", callback ?? null);
     this.#begin();
-    const once: ResultCallback = (response) => callback(response); // the same callback may come twice
+    const once: ResultCallback = (response) => callback(response); // the same callback may occur twice
     const callbacks = this.#callbacks.get(requestId) ?? new Set();
     this.#callbacks.set(requestId, callbacks.add(once));
     if (this.#results.has(requestId)) {
@@ -110,7 +110,7 @@ export class LocalResults implements ResultStore {
     return this.#callbacks.size;
   }
 
-  /** Makes a change that a log holds. */
+  /** Applies a change from a log. */
   apply(change: ResultChange): void {
     if (change.op === "forget") this.#results.delete(change.id);
     else {

@@ -49,7 +49,7 @@ export class LocalTopics implements Topics {
     requireText(topic, `topic must be a text that is not blank, got: ${preview(topic)}`);
     requireFunction("subscribe() callback", callback ?? null);
     this.#requireOpen();
-    const own: MessageCallback = (message) => callback(message); // the same callback may come twice
+    const own: MessageCallback = (message) => callback(message); // the same callback may occur twice
     const callbacks = this.#callbacks.get(topic) ?? new Set();
     this.#callbacks.set(topic, callbacks.add(own));
     return () => {

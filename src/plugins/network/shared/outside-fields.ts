@@ -3,8 +3,9 @@ import { preview } from "../../../contracts/validation.js";
 import { asFields, asText } from "../../../util/objects.js";
 
 /**
- * Describes what is wrong with the fields of a request that arrived over HTTP. Ensembles on one
- * backend trust each other with these fields; callers over HTTP do not reach the backend's topics.
+ * Describes the invalid fields of a request that arrived over HTTP. Ensembles on one backend may
+ * set these fields; callers over HTTP may not, because they have no access to the topics of the
+ * backend.
  */
 export function outsideProblem(
   { path, delivery, cache, budget }: Fields,
@@ -40,7 +41,7 @@ function isPositiveAmount(value: unknown): boolean {
   return typeof value === "number" && Number.isFinite(value) && value > 0;
 }
 
-/** Keeps the cached results of one caller apart from those of others. */
+/** Separates the cached results of one caller from those of others. */
 export function callersCache(cache: unknown, caller: string): { readonly cache?: Fields } {
   const fields = asFields(cache);
   if (fields === undefined) return {};

@@ -8,7 +8,7 @@ import { RequestConflictError } from "../../../contracts/network-errors.js";
 import { MinHeap } from "../../../util/min-heap.js";
 import { workFingerprint, priorityRank } from "./work-request.js";
 
-/** A change of one request. A sequence of changes gives the state of a queue. */
+/** A change of one request. The state of a queue results from a sequence of changes. */
 export type QueueChange =
   | { readonly op: "accept"; readonly request: WorkRequest; readonly at: number }
   | { readonly op: "lease"; readonly id: string; readonly token: string; readonly until: number }
@@ -25,9 +25,9 @@ export type QueueChange =
 
 /** Rules of a queue. */
 export interface QueueRules {
-  /** Milliseconds that one rank of priority is worth. */
+  /** Milliseconds that correspond to one rank of priority. */
   readonly agingMs: number;
-  /** Milliseconds for which the ids of done requests are known. */
+  /** Milliseconds for which the ids of done requests are kept. */
   readonly idTtlMs: number;
 }
 
@@ -41,19 +41,19 @@ export interface QueueEntry {
   order: number;
   /** Breaks ties: counts the accepted requests. */
   seq: number;
-  /** Deliveries that count. */
+  /** Number of counted deliveries. */
   attempt: number;
   /** Of the lease. */
   token: string;
   /** The end of the lease or of the delay; 0 without one. */
   due: number;
-  /** Counts the changes: a timed event of an earlier state has another number. */
+  /** Counts the changes, to recognise timed events of an earlier state. */
   version: number;
   /** Of a dead letter. */
   reason: string;
 }
 
-/** Holds for as long as the entry has this version. */
+/** Valid as long as the entry has this version. */
 interface Versioned {
   readonly entry: QueueEntry;
   readonly version: number;
@@ -69,7 +69,8 @@ interface DoneRequest {
 }
 
 /**
- * The state of one queue. Synchronous. Every change goes through `apply`, so that a log can repeat it. Times are milliseconds of one clock that never goes back.
+ * The state of one queue. Synchronous. `apply` makes every change, so that a log can repeat it.
+ * Times are milliseconds of one monotonic clock.
  */
 export class QueueTable {
   readonly #rules: QueueRules;
@@ -98,11 +99,11 @@ export class QueueTable {
     return firstCurrent(this.#timed)?.at;
   }
 
-  /** Ends leases and delays that are over, and forgets old ids. */
+  /** Ends expired leases and delays, and removes old ids. */
   advance(now: number): void {
     for (let due = this.nextDue; due !== undefined && due <= now; due = this.nextDue) {
       const entry = this.#timed.pop()?.entry;
-      if (entry === undefined) break; // nextDue has seen it
+      if (entry === undefined) break; // nextDue has found it
       this.#makeReady(entry);
     }
     for (const [id, { until }] of this.#done) {
@@ -120,12 +121,12 @@ export class QueueTable {
     return true;
   }
 
-  /** The request to take next; `undefined` if none is ready. Call `advance` before. */
+  /** Returns the next request; `undefined` if none is ready. Call `advance` before. */
   next(): QueueEntry | undefined {
     return firstCurrent(this.#ready)?.entry;
   }
 
-  /** The entry of a lease that is held. Call `advance` before. */
+  /** Returns the entry of a held lease. Call `advance` before. */
   held(id: string, token: string): QueueEntry | undefined {
     const entry = this.#entries.get(id);
     return entry?.state === "LEASED" && entry.token === token ? entry : undefined;
@@ -154,7 +155,7 @@ export class QueueTable {
     return [...this.#dead.values()].map(({ request, reason }) => ({ request, reason }));
   }
 
-  /** Makes a change. It must be possible in the present state. */
+  /** Makes a change, which must be possible in the current state. */
   apply(change: QueueChange): void {
     if (change.op === "accept") return this.#accept(change.request, change.at);
     if (change.op === "redrive") return this.#redrive(change.id, change.at);
@@ -181,13 +182,13 @@ export class QueueTable {
     }
   }
 
-  /** Ends all leases: their holders are gone. */
+  /** Ends all leases, because their holders have ended. */
   endLeases(): void {
     for (const entry of this.#entries.values())
       if (entry.state === "LEASED") this.#makeReady(entry);
   }
 
-  /** The content in the order in which `restore` takes it. */
+  /** Yields the contents in the order that `restore` expects. */
   *contents(): Generator<QueueContent> {
     for (const [id, { fingerprint, until }] of this.#done)
       yield { kind: "done", id, fingerprint, until };
@@ -263,7 +264,9 @@ export class QueueTable {
     this.#timed.push({ entry, at, version: entry.version });
   }
 
-  /** Counts the leases, and makes what was planned in the state before void. */
+  /**
+   * Updates the number of leases, and invalidates events that were scheduled in the previous state.
+   */
   #move(entry: QueueEntry, state: "QUEUED" | "LEASED"): void {
     this.#leased += (state === "LEASED" ? 1 : 0) - (entry.state === "LEASED" ? 1 : 0);
     entry.state = state;
@@ -285,7 +288,7 @@ interface PendingContent {
   readonly request: WorkRequest;
   readonly acceptedAt: number;
   readonly attempt: number;
-  /** When it may be delivered; 0 for at once. */
+  /** The earliest time of delivery; 0 for at once. */
   readonly due: number;
   /** Of a dead letter. */
   readonly reason?: string | undefined;
@@ -303,7 +306,7 @@ function contentOf({
   return state === "DEAD" ? { ...base, reason } : base;
 }
 
-/** Removes what is void, up to the first that holds. */
+/** Removes outdated events, up to the first valid one. */
 function firstCurrent<T extends Versioned>(heap: MinHeap<T>): T | undefined {
   for (let next = heap.peek(); next !== undefined; next = heap.peek()) {
     if (next.entry.version === next.version) return next;

@@ -11,7 +11,7 @@ export class QueueWaiters {
     this.#clock = clock;
   }
 
-  /** Resolves when this consumer is to look again, after `ms` milliseconds, or at the abort. */
+  /** Resolves when this consumer should read again, after `ms` milliseconds, or at the abort. */
   wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve) => {
       const end = (): void => {
@@ -27,7 +27,7 @@ export class QueueWaiters {
     });
   }
 
-  /** Lets the consumer that has waited longest look again. */
+  /** Wakes the consumer that has waited longest. */
   wake(): void {
     for (const end of this.#waiting) return end();
   }
@@ -36,7 +36,7 @@ export class QueueWaiters {
     for (const end of [...this.#waiting]) end();
   }
 
-  /** Wakes a consumer at an instant of the clock, if one waits then. Replaces an earlier call. */
+  /** Wakes a waiting consumer at an instant of the clock. Replaces an earlier call. */
   wakeAt(at: number | undefined, now: number): void {
     if (at === this.#alarm?.at) return;
     this.#stopAlarm();

@@ -1,4 +1,4 @@
 import { createToken } from "../../../contracts/token.js";
 
-/** The ensembles that the request of a run has passed. A value of the runs of requests. */
+/** The ensembles that the request of a run has passed. A value of runs that execute requests. */
 export const REQUEST_PATH = createToken<readonly string[]>("NetworkRequestPath");

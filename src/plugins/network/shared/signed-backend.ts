@@ -21,12 +21,12 @@ export interface SignedBackendOptions {
   readonly secret: string | readonly string[];
 }
 
-/** How long the refusal of a request is kept. */
+/** Time for which the refusal of a request is stored. */
 const REFUSAL_TTL_MS = 86_400_000;
 const REFUSAL = "The request is not signed, or signed otherwise";
 
 /**
- * A backend whose requests are signed. `close()` closes the backend below.
+ * A backend with signed requests. `close()` closes the underlying backend.
  * @throws ValidationError for an unknown option, and for a secret that is too short.
  */
 export function signedBackend(
@@ -50,7 +50,7 @@ export function signedBackend(
 class SignedQueue implements RequestQueue {
   readonly #backend: Pick<NetworkBackend, "queue" | "results">;
   readonly #secrets: readonly string[];
-  /** The leases of the backend, by those that are handed out. */
+  /** The leases of the underlying backend, by the returned ones. */
   readonly #leases = new WeakMap<Lease, Lease>();
 
   constructor(backend: NetworkBackend, secrets: readonly string[]) {
@@ -124,7 +124,7 @@ class SignedQueue implements RequestQueue {
     await this.#queue.close?.();
   }
 
-  /** A lease of another client is known to the backend by its token. */
+  /** The underlying backend identifies a lease of another client by its token. */
   #leaseOf(lease: Lease): Lease {
     return this.#leases.get(lease) ?? lease;
   }
@@ -137,7 +137,7 @@ class SignedQueue implements RequestQueue {
     });
   }
 
-  /** The result first, as of every request: its sender learns why. */
+  /** Stores the result first, like for every request: its sender gets the reason. */
   async #refuse(lease: Lease): Promise<void> {
     const { requestId } = lease.request;
     const denied = { v: WORK_VERSION, requestId, status: "REJECTED", reason: "DENIED" } as const;
@@ -156,7 +156,7 @@ function withoutSignature(request: SignedRequest): WorkRequest {
 
 /** Signs all fields of a request and its queue. */
 function signatureOf(secret: string, queue: string, request: WorkRequest): Buffer {
-  const content: unknown = JSON.parse(JSON.stringify(withoutSignature(request))); // as it arrives
+  const content: unknown = JSON.parse(JSON.stringify(withoutSignature(request))); // in its received form
   return createHmac("sha256", secret)
     .update(canonicalJson([queue, content]))
     .digest();

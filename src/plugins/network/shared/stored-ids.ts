@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 
-/** The length of the part of an id that names its caller. */
+/** The length of the part of an id that identifies its caller. */
 const CALLER_LENGTH = 16;
 
 /**
- * The id under which a request from outside is stored. It contains the caller, so that no caller
- * reaches the request of another one by its key.
+ * Returns the id under which an external request is stored. It contains the caller, so that no
+ * caller can use the request of another one by its key.
  */
 export function storedIdOf(caller: string, key: string): string {
   return `${callerPart(caller)}-${hexDigest(JSON.stringify([caller, key]))}`;

@@ -3,7 +3,7 @@ export function cancelTopic(requestId: string): string {
   return `cancel.${requestId}`;
 }
 
-/** The topic for what happens during the execution of a request. */
+/** Returns the topic for events during the execution of a request. */
 export function progressTopic(requestId: string): string {
   return `progress.${requestId}`;
 }

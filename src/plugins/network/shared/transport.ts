@@ -40,7 +40,7 @@ const RESULT_TTL_MS = 86_400_000;
 type ResponseOptions = Parameters<Transport["response"]>[1];
 
 /**
- * The requests to one ensemble over a backend. `close()` leaves the backend open.
+ * Sends requests to one ensemble over a backend. `close()` leaves the backend open.
  * @throws ValidationError for a blank name, and for an unknown or invalid option.
  */
 export function transportOf(
@@ -115,7 +115,7 @@ class BackendTransport implements Transport {
       reason: "CANCELLED",
       error: reason,
       durationMs: 0,
-      ...(state === "QUEUED" && { usage: [] }), // no run that could report it
+      ...(state === "QUEUED" && { usage: [] }), // there is no run that could report it
     };
     if (!(await results.store(requestId, cancelled, this.#settings.resultTtlMs))) return false;
     await topics.publish(cancelTopic(requestId), { reason });
@@ -146,7 +146,7 @@ class BackendTransport implements Transport {
   }
 
   async close(): Promise<void> {
-    // The backend belongs to the one who made it.
+    // The backend is closed by its owner.
   }
 
   async #awaited(

@@ -13,14 +13,14 @@ import { jsonOf } from "../../shared/json-data.js";
 import { canonicalJson } from "../../../util/json/canonical.js";
 import { deepFreeze, isObject } from "../../../util/objects.js";
 
-/** Priorities in their order: the place is the rank. */
+/** Priorities in descending order: the index is the rank. */
 const PRIORITIES = Object.freeze(["CRITICAL", "HIGH", "NORMAL", "LOW"] as const);
 
 const LONGEST_ID = 200;
 
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
-/** The rank of a request: 0 for CRITICAL to 3 for LOW. */
+/** Returns the rank of a request: 0 for CRITICAL to 3 for LOW. */
 export function priorityRank({ priority }: Pick<WorkRequest, "priority">): number {
   return PRIORITIES.indexOf(priority ?? "NORMAL");
 }
@@ -35,7 +35,7 @@ export function requireRequestId(id: unknown): void {
 
 /**
  * Checks the fields of a request that the framework reads. Accepts unknown fields.
- * @throws ValidationError with the first field that is wrong.
+ * @throws ValidationError with the first invalid field.
  */
 export function checkWorkRequest(value: unknown): asserts value is WorkRequest {
   if (!isObject(value))
@@ -79,12 +79,14 @@ function checkDelivery(delivery: unknown): void {
     requireText(address, `delivery.address of a request must be a text, got: ${preview(address)}`);
 }
 
-/** Copies a request, as storage would return it. @throws ValidationError if it has no JSON. */
+/**
+ * Copies a request as a storage would return it. @throws ValidationError if it has no JSON form.
+ */
 export function copiedRequest(request: WorkRequest): WorkRequest {
-  return deepFreeze(JSON.parse(jsonOf("A request", request)) as WorkRequest); // it was checked
+  return deepFreeze(JSON.parse(jsonOf("A request", request)) as WorkRequest); // already checked
 }
 
-/** The same for two requests if and only if they ask for the same work. */
+/** Returns equal texts for two requests if and only if they request the same work. */
 export function workFingerprint({ to, type, task, context, inputs }: WorkRequest): string {
   return createHash("sha256")
     .update(canonicalJson([to, type, task, context, inputs]))

@@ -4,7 +4,7 @@ import { Tokens } from "../../../contracts/tokens.js";
 import { jsonTraceExporter } from "../shared/json-trace-exporter.js";
 import { FULL, NONE, STANDARD } from "./modes.js";
 
-/** The capture modes NONE, STANDARD and FULL, and the files that modes with `exportsTo` want. */
+/** The capture modes NONE, STANDARD and FULL, and the files for modes with `exportsTo`. */
 export function observabilityCapture(): Plugin {
   return definePlugin({
     name: "observability-capture",

@@ -1,6 +1,6 @@
 import type { CaptureModeDefinition } from "../../../contracts/capture.js";
 
-/** Who did what when, and what it cost: no text of the run's. */
+/** Structure, times and costs: no text of the run. */
 export const NONE: CaptureModeDefinition = Object.freeze({
   name: "NONE",
   capturesTexts: false,
@@ -17,7 +17,10 @@ export const STANDARD: CaptureModeDefinition = Object.freeze({
   parsesToolInput: false,
 });
 
-/** STANDARD, the input of tools as values, reasoning, images and files, and a file for every run that no exporter takes. */
+/**
+ * STANDARD, the input of tools as values, reasoning, images and files, and a file for every run
+ * without an exporter.
+ */
 export const FULL: CaptureModeDefinition = Object.freeze({
   ...STANDARD,
   name: "FULL",

@@ -1,7 +1,7 @@
 import { ValidationError } from "../../../contracts/errors.js";
 import { checkOptions, preview, requireBoolean } from "../../../contracts/validation.js";
 
-/** Where progress lines go: `process.stdout`, or anything with `write`. */
+/** The output of progress lines: `process.stdout`, or any object with `write`. */
 export interface ProgressStream {
   write(text: string): unknown;
   readonly isTTY?: boolean | undefined;
@@ -16,24 +16,33 @@ export interface ConsoleProgressOptions {
   readonly stream?: ProgressStream | undefined;
   /** Default: whether the stream is a terminal. The environment variable `NO_COLOR`, when not empty, turns colours off in any case. */
   readonly color?: boolean | undefined;
-  /** Whether the error of a failed run is printed. `false` for a program that prints it itself; reasons that the error leaves out are printed all the same. Default true. */
+  /**
+   * Whether the error of a failed run is printed. `false` for a program that prints it itself;
+   * reasons that the error omits are still printed. Default true.
+   */
   readonly errors?: boolean | undefined;
   /**
-   * Whether the tasks are shown in place, one line each, and not line after line. Default: on a terminal that can draw over lines, unless `CI` or
-   * `NO_COLOR` is set or `TERM` is `dumb`.
+   * Whether the tasks are shown in place, one line each, instead of line after line. Default: on a
+   * terminal that can overwrite lines, unless `CI` or `NO_COLOR` is set or `TERM` is `dumb`.
    */
   readonly live?: boolean | undefined;
-  /** Only what ends: a line for each task that has ended (with `live` none), and one for the run, without a table. Default false. */
+  /**
+   * Whether to print only ends: a line for each task that has ended (with `live` none), and one for
+   * the run, without a table. Default false.
+   */
   readonly brief?: boolean | undefined;
 }
 
-/** Whether a stream is a terminal on which lines may be drawn over. */
+/** Whether a stream is a terminal whose lines can be overwritten. */
 export function drawsOver({ isTTY }: ProgressStream): boolean {
   const { CI = "", NO_COLOR = "", TERM } = process.env;
   return isTTY === true && NO_COLOR === "" && TERM !== "dumb" && ["", "0", "false"].includes(CI);
 }
 
-/** Whether the terminal of the process shows more than ASCII: not where Windows may use a code page, nor on the Linux console. */
+/**
+ * Whether the terminal of the process shows characters beyond ASCII. False on Windows with a code
+ * page, and on the Linux console.
+ */
 export function showsUnicode(): boolean {
   const { TERM, TERM_PROGRAM, WT_SESSION } = process.env;
   if (process.platform === "win32")
@@ -43,7 +52,7 @@ export function showsUnicode(): boolean {
   return TERM !== "linux" && (locale === undefined || /utf-?8/i.test(locale));
 }
 
-/** Applies the defaults. @throws ValidationError for what does not fit. */
+/** Applies the defaults. @throws ValidationError for an invalid option. */
 export function resolveConsoleProgressOptions(options: ConsoleProgressOptions): {
   readonly stream: ProgressStream;
   readonly color: boolean;

@@ -10,10 +10,12 @@ import { painter } from "./terminal-text.js";
 export type { ConsoleProgressOptions, ProgressStream } from "./console-options.js";
 
 /**
- * Shows on the console how runs get on. On a terminal: one line for each task, changed in place, below a line with the time, the tokens and the cost so
- * far; the lines give way to what the program writes, and are removed at the end. Elsewhere: a line when a task starts, ends or fails, for every tool
- * call, retry and warning. At the end of each run a table; with `brief` one line. Colours only on a terminal. Answers themselves are not printed. Where
- * several runs are in progress, their lines have the run's id.
+ * Shows the progress of runs on the console. On a terminal: one line for each task, updated in
+ * place, below a line with the time, the tokens and the cost so far. Output of the program appears
+ * above these lines, which are removed at the end. Without a terminal: a line for each start, end
+ * or failure of a task, and for each tool call, retry and warning. Each run ends with a table, or
+ * with one line if `brief` is set. Colours are used on a terminal only. Answers are not printed.
+ * The lines of concurrent runs contain the id of the run.
  * @throws ValidationError for an unknown option or a stream without `write`.
  */
 export function consoleProgress(options: ConsoleProgressOptions = {}): Plugin {

@@ -10,7 +10,7 @@ import { LiveRegion, plainLine, screenSize } from "./live-region.js";
 import { isStopped, RunSpending } from "./run-progress.js";
 import { readableDuration, readableRole } from "./terminal-text.js";
 
-/** The events that the view needs in addition to those that are printed. */
+/** The events that the view uses in addition to the printed ones. */
 export const FOLLOWED: readonly EventType[] = [
   "tool_started",
   "review_requested",
@@ -22,7 +22,7 @@ const NAME_COLUMNS = 36;
 
 type LineState = "running" | "done" | "failed" | "stopped";
 
-/** The signs of the states; the frames of `running` follow each other. */
+/** The symbols of the states; `running` has the frames of an animation. */
 interface Signs {
   readonly running: readonly string[];
   readonly ended: Readonly<Record<Exclude<LineState, "running">, string>>;
@@ -57,7 +57,7 @@ interface TaskLine {
   activity: string;
 }
 
-/** What the view knows of one run. */
+/** The state of one run in the view. */
 interface RunLines {
   readonly runId: string;
   readonly startedMs: number;
@@ -66,22 +66,22 @@ interface RunLines {
   readonly spent: RunSpending;
 }
 
-/** How a view draws. */
+/** Options of a view. */
 export interface LiveOptions {
   readonly stream: TerminalStream;
-  /** Other streams that end on the same terminal. */
+  /** Other streams to the same terminal. */
   readonly others?: readonly TerminalStream[] | undefined;
   readonly paint: Paint;
-  /** Whether the terminal shows more than ASCII. */
+  /** Whether the terminal shows characters beyond ASCII. */
   readonly unicode: boolean;
-  /** Prints what stays: warnings, failures, the end of a run. */
+  /** Prints permanent lines: warnings, failures, the end of a run. */
   readonly printer: (write: (text: string) => void) => ProgressPrinter;
 }
 
 /**
  * Shows the tasks of runs on a terminal: one line each, which changes in place, below a line with
  * the number of tasks, the time, the tokens and the cost so far. The lines are removed when the run
- * ends. Nothing is drawn while a person is asked.
+ * ends. Nothing is drawn while a question to a person is open.
  */
 export class LiveProgress {
   readonly #options: LiveOptions;
@@ -102,7 +102,7 @@ export class LiveProgress {
     this.#printer = options.printer((text) => this.#print(text));
   }
 
-  /** Takes an event into the view. */
+  /** Updates the view with an event. */
   handle(e: EnsembleEvent, redactor?: Redactor): void {
     this.#follow(e, (text) => redactor?.redactText(text) ?? text);
     this.#printer.handle(e, redactor);
@@ -195,7 +195,7 @@ export class LiveProgress {
     if (task !== undefined) task.activity = activity;
   }
 
-  /** A person answers at the same terminal: nothing may be written between question and answer. */
+  /** A person answers at the same terminal: no output may appear between question and answer. */
   #hold(change: 1 | -1): void {
     this.#asked = Math.max(0, this.#asked + change);
     if (this.#asked > 0) return this.#region.draw([]);
@@ -209,7 +209,7 @@ export class LiveProgress {
     else this.#region.print(text);
   }
 
-  /** Draws at most once in a frame, however many tasks start and end. */
+  /** Draws at most once per frame, independent of the number of changes. */
   #drawSoon(): void {
     if (performance.now() - this.#drawnMs >= FRAME_MS) this.#draw();
   }
@@ -274,7 +274,10 @@ export class LiveProgress {
   }
 }
 
-/** Chooses the tasks that fit into `room` lines: those that run, and the latest of the others. One line is left for the number of those left out. */
+/**
+ * Selects the tasks that fit into `room` lines: running tasks, and the latest others. One line is
+ * reserved for the number of omitted tasks.
+ */
 function chosenTasks(tasks: readonly TaskLine[], room: number): readonly TaskLine[] {
   if (tasks.length <= room) return tasks;
   const places = Math.max(1, room - 1);

@@ -1,31 +1,31 @@
 import { columnCount } from "./column-text.js";
 
-/** A terminal, or what a test takes for one. */
+/** A terminal, or a stream that a test uses as one. */
 export interface TerminalStream {
   write(text: string): unknown;
   readonly isTTY?: boolean | undefined;
-  /** 0 or absent where the terminal does not report its size. */
+  /** 0 or absent if the terminal does not report its size. */
   readonly columns?: number | undefined;
   readonly rows?: number | undefined;
 }
 
 type RawWrite = (this: unknown, ...args: readonly unknown[]) => unknown;
 
-/** A line on the screen: how it looks, and how many columns it takes. */
+/** A line on the screen: its text with styles, and its number of columns. */
 export interface ScreenLine {
   readonly text: string;
   readonly columns: number;
 }
 
-/** Marks the `write` of a stream on which a region is open. */
+/** Marks the `write` of a stream with an open region. */
 const OPEN = Symbol.for("agentensemble.live-region");
 
-/** A line that is not painted. */
+/** Returns a line without styles. */
 export function plainLine(text: string): ScreenLine {
   return { text, columns: columnCount(text) };
 }
 
-/** Returns the size of a terminal: 80 columns and 24 rows where it does not report one. */
+/** Returns the size of a terminal: 80 columns and 24 rows if it does not report one. */
 export function screenSize({ columns = 0, rows = 0 }: TerminalStream): {
   readonly columns: number;
   readonly rows: number;
@@ -33,7 +33,7 @@ export function screenSize({ columns = 0, rows = 0 }: TerminalStream): {
   return { columns: columns > 0 ? columns : 80, rows: rows > 0 ? rows : 24 };
 }
 
-/** Whether a region is open on the stream already. */
+/** Whether the stream already has an open region. */
 export function hasRegion(stream: TerminalStream): boolean {
   return Reflect.has(stream.write, OPEN);
 }
@@ -44,18 +44,18 @@ function endsLine(chunk: unknown): boolean {
 }
 
 /**
- * Lines at the bottom of a terminal that are drawn over. Each change is one write that ends with a
- * line end, and the cursor stays visible below the lines: a process that is killed at any moment
- * leaves the terminal in order. What the program writes in the meantime goes above the lines.
+ * Lines at the bottom of a terminal that are overwritten. Each change is one write that ends with a
+ * line end, and the cursor stays visible below the lines, so that a killed process leaves the
+ * terminal in a usable state. Other output of the program appears above the lines.
  */
 export class LiveRegion {
   readonly #stream: TerminalStream;
-  /** All streams that end on the same terminal. */
+  /** All streams to the same terminal. */
   readonly #shared: readonly TerminalStream[];
   readonly #restore: (() => void)[] = [];
   #write: (text: string) => unknown;
   #drawn: readonly ScreenLine[] = [];
-  /** Whether the program has begun a line and not ended it. */
+  /** Whether the program has written an incomplete line. */
   #midLine = false;
 
   constructor(stream: TerminalStream, others: readonly TerminalStream[] = []) {
@@ -64,7 +64,7 @@ export class LiveRegion {
     this.#write = (text) => stream.write(text);
   }
 
-  /** From now on what others write goes above the lines. */
+  /** Opens the region: further output of others appears above the lines. */
   open(): void {
     if (this.#restore.length > 0) return;
     const { write } = this.#stream;
@@ -72,7 +72,10 @@ export class LiveRegion {
     for (const stream of this.#shared) this.#watch(stream);
   }
 
-  /** Draws the lines in place of those before. Draws nothing while the program has a line begun. */
+  /**
+   * Draws the lines in place of the previous ones. Draws nothing after an incomplete line of the
+   * program.
+   */
   draw(lines: readonly ScreenLine[]): void {
     if (this.#midLine) return;
     const text = `${this.#erasing()}${lines.map((line) => `${line.text}\n`).join("")}`;
@@ -80,7 +83,7 @@ export class LiveRegion {
     if (text !== "") this.#write(text);
   }
 
-  /** Writes whole lines above those that are drawn. */
+  /** Writes complete lines above the drawn ones. */
   print(text: string): void {
     const below = this.#drawn;
     const start = this.#midLine ? "\n" : this.#erasing();
@@ -89,20 +92,23 @@ export class LiveRegion {
     this.#write(`${start}${text}${below.map((line) => `${line.text}\n`).join("")}`);
   }
 
-  /** Removes a line that was begun: the question that a person has answered. */
+  /** Removes an incomplete line: the question that a person has answered. */
   settle(): void {
     if (this.#midLine) this.#write("\r\u001B[K");
     this.#midLine = false;
   }
 
-  /** Removes the lines, and lets go of the streams. */
+  /** Removes the lines, and restores the streams. */
   close(): void {
     this.draw([]);
     for (const restore of this.#restore.splice(0).reverse()) restore();
     this.#midLine = false;
   }
 
-  /** What removes the drawn lines. A window that has become narrower shows them on more rows. */
+  /**
+   * Returns the control sequence that removes the drawn lines. In a narrower window they take more
+   * rows.
+   */
   #erasing(): string {
     const { columns } = screenSize(this.#stream);
     const rows = this.#drawn.reduce(
@@ -115,7 +121,7 @@ export class LiveRegion {
 
   #watch(stream: TerminalStream): void {
     const before = Object.getOwnPropertyDescriptor(stream, "write");
-    const write = stream.write as RawWrite; // streams take more arguments than the text
+    const write = stream.write as RawWrite; // streams accept more arguments than the text
     const watched = Object.assign(
       (...args: readonly unknown[]): unknown => {
         const [chunk] = args;
@@ -129,7 +135,7 @@ export class LiveRegion {
     );
     Object.defineProperty(stream, "write", { configurable: true, writable: true, value: watched });
     this.#restore.push(() => {
-      if (stream.write !== watched) return; // another one has taken it since, and calls this one
+      if (stream.write !== watched) return; // another wrapper has replaced it since, and calls this one
       if (before === undefined) Reflect.deleteProperty(stream, "write");
       else Object.defineProperty(stream, "write", before);
     });

@@ -23,13 +23,16 @@ export const SHOWN: readonly EventType[] = [
   "usage_recorded",
 ];
 
-/** What a printer prints. */
+/** Options of a printer. */
 export interface PrinterOptions {
   /** Whether errors of runs are printed. Default true. */
   readonly errors?: boolean | undefined;
   /** `ends`: of tasks only their ends; `faults`: only failures, warnings and the ends of runs. Default: every event of `SHOWN`. */
   readonly detail?: "ends" | "faults" | undefined;
-  /** One line at the end of a run instead of a table, and none at its start. Default false. */
+  /**
+   * Prints the events of runs as lines. Each line is one write, so that lines of concurrent runs
+   * are not mixed.
+   */
   readonly brief?: boolean | undefined;
 }
 
@@ -37,13 +40,16 @@ export interface PrinterOptions {
 export class ProgressPrinter {
   readonly #write: (text: string) => void;
   readonly #paint: Paint;
-  /** For events that come without one of their run. */
+  /** For events without an event of their run. */
   #redactor: Redactor | undefined;
   readonly #runs = new Map<string, RunProgress>();
   readonly #errors: boolean;
   readonly #detail: PrinterOptions["detail"];
   readonly #brief: boolean;
-  /** By run: failures whose reasons are not printed yet, because the error of the run may hold them. */
+  /**
+   * By run: failures whose reasons are not printed yet, because the error of the run may contain
+   * them.
+   */
   readonly #unexplained = new Map<string, Ev<"task_failed">[]>();
 
   constructor(
@@ -58,11 +64,11 @@ export class ProgressPrinter {
     this.#brief = brief;
   }
 
-  /** Prints an event; those of other types are passed over. */
+  /** before texts are cut: a part of a secret can't be recognised */
   handle(e: EnsembleEvent, ofRun: Redactor | undefined = redactorOf(e)): void {
     if (!SHOWN.includes(e.type)) return;
     const redactor = ofRun ?? (this.#redactor ??= createRedactor());
-    this.#show(redactEvent(e, redactor)); // before texts are cut: half a secret has no shape any more
+    this.#show(redactEvent(e, redactor)); // Prints an event; ignores other types.
   }
 
   #show(e: EnsembleEvent): void {
@@ -159,7 +165,10 @@ export class ProgressPrinter {
     this.#line(e, this.#paint("red", `Run failed: ${text}`));
   }
 
-  /** Prints the reasons of a run's failures that were not printed and are not in `message`: the run continued, or failed for another reason. */
+  /**
+   * Prints the reasons of the failures of a run that were not printed and are not in `message`: the
+   * run continued, or failed for another reason.
+   */
   #explain(runId: string, message: string): void {
     const failures = this.#unexplained.get(runId) ?? [];
     this.#unexplained.delete(runId);
@@ -189,10 +198,10 @@ export class ProgressPrinter {
 
   #name(e: { readonly taskId: string; readonly agentRole: string }): string {
     const role = readableRole(e.agentRole);
-    return `${printableLine(e.taskId, 40)} ${role.startsWith("(") ? role : `(${role})`}`; // "(code)" bears its own
+    return `${printableLine(e.taskId, 40)} ${role.startsWith("(") ? role : `(${role})`}`; // "(code)" has brackets already
   }
 
-  /** One run alone needs no label; several at once need one on every line. */
+  /** A single run needs no label; concurrent runs need one on every line. */
   #line(e: EnsembleEvent, text: string): void {
     const label =
       this.#runs.size > 1 || (this.#runs.size === 1 && !this.#runs.has(e.runId))
@@ -203,7 +212,7 @@ export class ProgressPrinter {
   }
 }
 
-/** Events of other processes come without texts. */
+/** Events of other processes may have no texts. */
 function withText(head: string, text: string): string {
   return text === "" ? head : `${head}: ${text}`;
 }

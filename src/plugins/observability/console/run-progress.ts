@@ -12,7 +12,7 @@ interface Row {
   readonly durationMs: number;
   readonly tokens: number;
   readonly tools: number;
-  /** How often it was started: loops and retries do a task again. */
+  /** The number of its starts: loops and retries repeat a task. */
   readonly starts: number;
 }
 
@@ -32,7 +32,7 @@ export function isStopped({ cause }: Ev<"task_failed">): boolean {
   );
 }
 
-/** What a run has used so far. */
+/** The usage of a run so far. */
 export class RunSpending {
   #cost = 0;
   #unpriced = 0;
@@ -47,7 +47,7 @@ export class RunSpending {
     if (cost === undefined && (inputTokens !== 0 || outputTokens !== 0)) this.#unpriced++;
   }
 
-  /** `, $0.0042`; nothing where no call has a price. */
+  /** Returns `, $0.0042`; an empty text if no call has a price. */
   money(): string {
     if (this.#currency === undefined) return "";
     const [totalCost, unpricedCalls] = [this.#cost, this.#unpriced];
@@ -56,7 +56,7 @@ export class RunSpending {
   }
 }
 
-/** What the summary of one run is made from. */
+/** The data for the summary of one run. */
 export class RunProgress {
   readonly spent = new RunSpending();
   readonly #rows = new Map<string, Row>();
@@ -74,7 +74,7 @@ export class RunProgress {
     });
   }
 
-  /** A tool call of a task; counted here so that a task that fails has its number too. */
+  /** Counts a tool call of a task, so that a failed task has a number too. */
   toolCalled(e: Ev<"tool_called">): void {
     this.#update(e.taskId, (row) => ({ ...row, tools: row.tools + 1 }));
   }
@@ -99,7 +99,7 @@ export class RunProgress {
     }));
   }
 
-  /** The lines of the table that closes a run; the last row holds the run's own totals. */
+  /** Returns the lines of the table at the end of a run; the last row has the totals of the run. */
   summary(e: Ev<"ensemble_completed">): readonly string[] {
     const tasks = [...this.#rows.values()];
     const rows = tasks.map((row) => [
@@ -122,7 +122,7 @@ export class RunProgress {
     return textTable(HEAD, [...rows, totals], 3);
   }
 
-  /** One line: `COMPLETED: 14 of 14 tasks in 894 ms, 10594 tokens, $0.0042`. */
+  /** Returns one line: `COMPLETED: 14 of 14 tasks in 894 ms, 10594 tokens, $0.0042`. */
   total(e: Ev<"ensemble_completed">): string {
     const tasks = [...this.#rows.values()];
     const done = tasks.filter(({ status }) => status === "done").length;

@@ -1,4 +1,7 @@
-/** A table of plain text: the first `leftAligned` columns to the left, the rest to the right; a rule below the head and above the last row. */
+/**
+ * Formats a table as plain text. The first `leftAligned` columns are left-aligned, the others
+ * right-aligned. A rule follows the head and precedes the last row.
+ */
 export function textTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],

@@ -4,13 +4,14 @@ import { styleText } from "node:util";
 /** The styles that progress lines use. */
 export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
 
-/** Colours a text, or leaves it as it is. */
+/** Colours a text, or returns it unchanged. */
 export type Paint = (style: Style, text: string) => string;
 
-// `validateStream` would make newer versions of Node check process.stdout again, for any output stream.
+// `validateStream` would make newer versions of Node check process.stdout again, for any output
+// stream.
 const coloured: Paint = (style, text) => styleText(style, text, { validateStream: false });
 
-/** Paints when asked to. */
+/** Returns a function that colours texts if `color` is set. */
 export function painter(color: boolean): Paint {
   return color ? coloured : (_style, text) => text;
 }
@@ -23,12 +24,12 @@ export function readableDuration(ms: number): string {
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** A token count; `?` where it is not known. */
+/** Formats a token count; `?` if it is unknown. */
 export function readableCount(count: number): string {
   return count < 0 ? "?" : String(count);
 }
 
-/** The role of an agent on one line; `(code)` for a task with a handler. */
+/** Returns the role of an agent on one line; `(code)` for a task with a handler. */
 export function readableRole(role: string): string {
   return role === "(deterministic)" ? "(code)" : printableLine(role, 40);
 }

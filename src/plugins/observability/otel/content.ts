@@ -33,7 +33,7 @@ function partsOf(message: ChatMessage, redact: Redact): readonly MessagePart[] {
   );
 }
 
-/** What a model is asked, as the conventions want it: JSON of messages with parts. */
+/** Returns the request of a model in the form of the conventions: JSON of messages with parts. */
 export function requestContent({ messages, tools }: ChatRequest, redact: Redact): Attributes {
   const system = messages
     .filter(({ role }) => role === "system")
@@ -57,7 +57,7 @@ export function requestContent({ messages, tools }: ChatRequest, redact: Redact)
   };
 }
 
-/** What it answered. */
+/** Returns the response of a model in this form. */
 export function responseContent(
   { message, finishReason }: ChatResponse,
   redact: Redact,

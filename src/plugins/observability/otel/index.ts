@@ -21,12 +21,13 @@ export type {
 export type { TracedPlace } from "./propagation.js";
 export type { SemconvVersion } from "./semantic-names.js";
 
-/** The plugin, with the functions for tools and handlers to continue the trace. */
+/** The plugin, with functions that continue the trace in tools and handlers. */
 export interface OtelPlugin extends Plugin {
   /**
-   * Calls `fn` with the span of the tool call, else of the task, else of the run as the active one, so that spans which `fn` begins, and those of
-   * instrumented clients, stand below it. Pass the `ctx` of a tool or handler. Before the kernel has started, and for a run that is over, `fn` is just
-   * called. Needs a context manager of OpenTelemetry.
+   * Calls `fn` with the span of the tool call, the task or the run as the active span, so that it
+   * becomes the parent of the spans of `fn` and of instrumented clients. Pass the `ctx` of a tool
+   * or handler. Before the start of the kernel, and after the end of the run, `fn` is called
+   * without a span. Needs a context manager of OpenTelemetry.
    */
   within<T>(place: TracedPlace, fn: () => T): T;
   /** Returns the same span as the value of a `traceparent` header (W3C Trace Context), for calls to other systems. Returns `undefined` without a span. */
@@ -34,10 +35,12 @@ export interface OtelPlugin extends Plugin {
 }
 
 /**
- * Spans and metrics of all runs of a kernel through OpenTelemetry, by its conventions for generative AI. Needs the package `@opentelemetry/api`, and an
- * SDK that you set up; without one nothing is recorded. Several kernels may share one. Prompts and answers are captured only if `captureContent` is true. What fails in the SDK never
- * fails a run.
- * @throws ValidationError for an invalid option; at the start of the kernel if the package is missing.
+ * Spans and metrics of all runs of a kernel through OpenTelemetry, by its conventions for
+ * generative AI. Needs the package `@opentelemetry/api`, and an SDK that you set up; without one
+ * nothing is recorded. Several kernels may share one. Prompts and answers are captured only if
+ * `captureContent` is true. Failures of the SDK never fail a run.
+ * @throws ValidationError for an invalid option; at the start of the kernel if the package is
+ * missing.
  */
 export function otel(options: OtelOptions = {}): OtelPlugin {
   checkOtelOptions(options);
@@ -72,7 +75,10 @@ export function otel(options: OtelOptions = {}): OtelPlugin {
   } satisfies OtelPlugin);
 }
 
-/** Spans of calls begin behind the last of all taps in front; they end before other plugins look at the result, unless its text is to be shown as they leave it. */
+/**
+ * Spans of calls begin after the last tap before the call. They end before other plugins process
+ * the result, unless the text is to be shown in its final form.
+ */
 function tap(
   hooks: EnsembleHooks,
   content: boolean,

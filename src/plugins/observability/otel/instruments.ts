@@ -2,7 +2,7 @@ import type { Attributes, Counter, Histogram, Meter } from "@opentelemetry/api";
 import type { VersionedNames } from "./semantic-names.js";
 import { ATTRIBUTES, METRICS } from "./semantic-names.js";
 
-/** `count` boundaries, each `factor` times the one before. */
+/** Returns `count` boundaries, each `factor` times the previous one. */
 function scale(first: number, factor: number, count: number): number[] {
   return Array.from({ length: count }, (_, i) => Number((first * factor ** i).toPrecision(6)));
 }

@@ -36,7 +36,7 @@ export class ModelSpans {
     });
   }
 
-  /** A piece of a streamed answer has come. */
+  /** Called with each piece of a streamed answer. */
   chunk(run: RunTrace, taskId: string): void {
     for (const call of run.task(taskId)?.modelCalls.values() ?? [])
       if (call.streams) call.firstChunkMs ??= run.clock.ms();
@@ -81,7 +81,7 @@ export class ModelSpans {
     if (outputTokens !== undefined) instruments.tokens("output", outputTokens, attributes);
   }
 
-  /** An answer out of a cache or a recording: no call, so no client span, and nothing in the metrics. */
+  /** An answer from a cache or a recording: no call, so there is no client span and no metric. */
   #answered(run: RunTrace, call: EndedLlmCall, endedMs: number): void {
     const { span } = begin(run, {
       parent: run.contextOf(call.taskId, call.parentTaskId),

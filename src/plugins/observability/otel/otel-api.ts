@@ -1,7 +1,7 @@
 import type * as vendor from "@opentelemetry/api";
 import { loadOptionalPackage } from "../../shared/optional-package.js";
 
-/** The package, as far as it is used here. */
+/** The used part of the package. */
 export type OtelApi = Pick<
   typeof vendor,
   | "context"

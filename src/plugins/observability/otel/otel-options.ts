@@ -26,22 +26,28 @@ export interface OtelMeterProvider {
   getMeter(name: string, version?: string): object;
 }
 
-/** Options of `otel`. Providers stay the user's: they are neither flushed nor shut down. */
+/** Options of `otel`. Providers belong to the user: they are neither flushed nor shut down. */
 export interface OtelOptions {
   /** Creates the spans. Can't be combined with `tracerProvider`. Default: the tracer `agentensemble` of `tracerProvider`. */
   readonly tracer?: OtelTracer | undefined;
-  /** Default: the one registered globally. */
+  /** Default: the globally registered one. */
   readonly tracerProvider?: OtelTracerProvider | undefined;
-  /** Default: the one registered globally when the kernel starts. */
+  /** Default: the one globally registered at the start of the kernel. */
   readonly meterProvider?: OtelMeterProvider | undefined;
   /**
    * The version of the conventions for generative AI. Default `1.37`, or `latest` if `OTEL_SEMCONV_STABILITY_OPT_IN` has
    * `gen_ai_latest_experimental`.
    */
   readonly semconvVersion?: SemconvVersion | undefined;
-  /** The name of what is run, for `gen_ai.workflow.name` and the name of the run's span: few different values, no ids. Default: none. */
+  /**
+   * The name of the workflow, for `gen_ai.workflow.name` and the name of the span of the run: few
+   * different values, no ids. Default: none.
+   */
   readonly workflowName?: string | ((run: RunInfo) => string | undefined) | undefined;
-  /** Puts prompts, answers, tool arguments and results on the spans, keys and tokens taken out. Default false. */
+  /**
+   * Puts prompts, answers, tool arguments and results on the spans, without keys and tokens.
+   * Default false.
+   */
   readonly captureContent?: boolean | undefined;
   /** Receives every text that is set on a span as content or as the message of an error, and returns its replacement. */
   readonly redact?: ((text: string) => string) | undefined;
@@ -62,12 +68,12 @@ function requireMethod(what: string, value: unknown, method: string): void {
   const found =
     typeof value === "object" && value !== null
       ? (value as Readonly<Record<string, unknown>>)[method]
-      : undefined; // looked at, not trusted
+      : undefined; // inspected, not trusted
   if (typeof found !== "function")
     throw new ValidationError(`otel ${what} must have a method ${method}, got: ${preview(value)}`);
 }
 
-/** @throws ValidationError for what does not fit. */
+/** @throws ValidationError for an invalid option. */
 export function checkOtelOptions(options: OtelOptions): void {
   checkOptions("otel", options, NAMES);
   const {

@@ -4,7 +4,7 @@ import type { RunInfo } from "../../../contracts/run-info.js";
 import type { OtelApi } from "./otel-api.js";
 import type { Place, Telemetry } from "./telemetry.js";
 
-/** Where in a run: the context of a tool or of a handler, or a run with the id of a task. */
+/** A place in a run: the context of a tool or a handler, or a run with the id of a task. */
 export type TracedPlace = {
   readonly taskId?: string | undefined;
   readonly toolCallId?: string | undefined;
@@ -20,7 +20,7 @@ interface FoundContext {
   readonly context: Context;
 }
 
-/** The context of a place, in any of the active kernels. */
+/** Returns the context of a place, in any of the active kernels. */
 function contextIn(active: Iterable<Telemetry>, place: Place): FoundContext | undefined {
   for (const telemetry of active) {
     const context = telemetry.contextAt(place);
@@ -34,7 +34,7 @@ export function contextually<T>(active: Iterable<Telemetry>, place: Place, fn: (
   return found === undefined ? fn() : found.api.context.with(found.context, fn);
 }
 
-/** The trace context of a place, as it is sent to other systems. */
+/** Returns the trace context of a place, in the form for other systems. */
 export function injected(active: Iterable<Telemetry>, place: Place): TraceContext | undefined {
   const found = contextIn(active, place);
   if (found === undefined) return undefined;
@@ -49,10 +49,10 @@ export function injected(active: Iterable<Telemetry>, place: Place): TraceContex
   };
 }
 
-/** Version `ff` is none. */
+/** Version `ff` is invalid. */
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-/** Header values, as they came: some servers give lists. */
+/** Returns the text of a header value: some servers use lists. */
 function textIn(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }

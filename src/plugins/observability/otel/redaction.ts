@@ -1,7 +1,10 @@
 const FAILED = "[not shown: the redact function failed]";
 const LIMIT = 16_384;
 
-/** What every text of a run goes through before it stands on a span: the secrets that the run knows of, then the user's own rule, then cut at 16,384 characters. Fails closed. */
+/**
+ * Returns the filter for every text on a span: it removes the known secrets of the run, applies the
+ * rule of the user, and cuts after 16,384 characters. Returns no text if the rule fails.
+ */
 export function textRedactor(
   own: ((text: string) => string) | undefined,
   failed: (error: unknown) => void,

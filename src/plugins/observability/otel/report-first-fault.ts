@@ -1,9 +1,11 @@
 import { toError } from "../../../util/errors.js";
 
-/** Lets the first fault of an SDK or exporter through, so that it is reported, and keeps silent about the many that follow from it. */
+/**
+ * Passes the first fault of an SDK or exporter on, so that it is reported, and ignores later ones.
+ */
 export class ReportFirstFault {
   #reported = false;
-  /** The first one; also one that came up where it could not be thrown. */
+  /** The first fault, also one that could not be thrown where it occurred. */
   #noted: unknown;
 
   guard<A>(fn: (argument: A) => void): (argument: A) => void {
@@ -14,7 +16,7 @@ export class ReportFirstFault {
         this.note(error);
       }
       const fault = this.#noted;
-      if (fault === undefined || this.#reported) return; // once is enough: a broken exporter breaks at every span
+      if (fault === undefined || this.#reported) return; // once is sufficient: a broken exporter fails for every span
       this.#reported = true;
       throw toError(fault);
     };

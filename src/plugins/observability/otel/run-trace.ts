@@ -11,28 +11,31 @@ import { ATTRIBUTES, OPERATIONS, SPAN_EVENTS } from "./semantic-names.js";
 import { openTask, placeOfChild } from "./task-trace.js";
 import { RunClock, begin, errorAttribute, noteError } from "./tracing.js";
 
-/** A task whose span is to begin. */
+/** A task whose span begins. */
 interface NewTask {
   readonly taskId: string;
   readonly parentTaskId: string | undefined;
-  /** Of its agent. Absent: it has none, or none is known. */
+  /** The role of its agent. Absent without an agent, or if it is unknown. */
   readonly role?: string | undefined;
   readonly description: string;
   readonly event: Ev<"task_started"> | undefined;
   readonly model?: ChatModel | undefined;
 }
 
-/** What is going on in one run. Nothing here is shared with another run, so runs side by side don't mix. */
+/**
+ * The state of the trace of one run. It is not shared between runs, so that concurrent runs are not
+ * mixed.
+ */
 export class RunTrace {
   readonly clock: RunClock;
   readonly startedMs: number;
-  /** How the run ended, where it failed. */
+  /** The error of a failed run. */
   error: Error | undefined;
-  /** Model calls of tasks whose span has not begun, because their agents are being made. */
+  /** Model calls of tasks whose span has not begun, because their agents are being created. */
   readonly early = new KeyedQueue<string, OpenModelCall>();
   readonly memoryWrites = new KeyedQueue<string, number>();
   readonly #tasks = new KeyedQueue<string, OpenTask>();
-  /** Tasks that have been announced and whose hook has not fired yet. */
+  /** Announced tasks whose hook has not fired yet. */
   readonly #announced = new KeyedQueue<string, Ev<"task_started">>();
   #withoutSecrets: ((text: string) => string) | undefined;
   #root: OpenSpan | undefined;
@@ -41,18 +44,18 @@ export class RunTrace {
   constructor(
     readonly tracing: Tracing,
     readonly started: Ev<"ensemble_started">,
-    /** What was active where the run was asked for. */
+    /** The active context of the caller of the run. */
     readonly caller: Context,
   ) {
     this.clock = new RunClock(tracing.clock);
     this.startedMs = this.clock.ms();
   }
 
-  /** A text without the secrets that the run knows of, as the user's own rule leaves it. */
+  /** Removes the known secrets of the run from a text, and applies the rule of the user. */
   readonly redact = (text: string): string =>
     this.tracing.redact(text, (this.#withoutSecrets ??= createRedactor().redactText));
 
-  /** Begins the run's span once; `run` is missing only where no hook has fired. */
+  /** Begins the span of the run once; `run` is absent only if no hook has fired. */
   root(run?: HookRun, parent: Context = this.caller): OpenSpan {
     if (this.#root !== undefined) return this.#root;
     if (run !== undefined) this.#withoutSecrets = (text) => run.redact(text);
@@ -75,7 +78,7 @@ export class RunTrace {
     return this.#root;
   }
 
-  /** Ends everything that is still going on, the run last. */
+  /** Ends all open spans, the run last. */
   end(e: Ev<"ensemble_completed"> | undefined): void {
     const atMs = this.clock.ms();
     const at = this.clock.instant(atMs);
@@ -101,7 +104,7 @@ export class RunTrace {
     this.#announced.push(e.taskId, e);
   }
 
-  /** The task's first hook begins its span; later ones are further attempts. */
+  /** The first hook of the task begins its span; later ones are further attempts. */
   beginAttempt(call: TaskCall, model: ChatModel | undefined): void {
     const event = this.#announced.shift(call.taskId);
     const going = this.#tasks.last(call.taskId);
@@ -140,12 +143,15 @@ export class RunTrace {
     this.#endTask(task, e.cause);
   }
 
-  /** The task in progress. */
+  /** Returns the task in progress. */
   task(taskId: string): OpenTask | undefined {
     return this.#tasks.last(taskId);
   }
 
-  /** Where a step of a task belongs, also of a task whose own span has not begun: its agent is being made. */
+  /**
+   * Returns the context for a step of a task, also before the span of the task begins, while its
+   * agent is created.
+   */
   contextOf(taskId: string, parentTaskId: string | undefined): Context {
     return (
       (this.task(taskId) ?? (parentTaskId === undefined ? undefined : this.task(parentTaskId)))
@@ -153,7 +159,10 @@ export class RunTrace {
     );
   }
 
-  /** Where a run belongs that a task of this one has begun: below that task, where only one can have done it. */
+  /**
+   * Returns the context of a run that a task of this run has started: that of the task, if only one
+   * task can have started it.
+   */
   contextForInner(): Context {
     const tasks = this.#tasks.values();
     const [only] = tasks.length === 1 ? tasks : [];
@@ -178,7 +187,7 @@ export class RunTrace {
     span.end(this.clock.instant(endedMs));
   }
 
-  /** A successful write, with its task; or a failed one, known from its hook only. */
+  /** Records a successful write, with its task; or a failed one, which only its hook reports. */
   memoryWrite(scope: string, parent: Context, error: Error | undefined): void {
     const endedMs = this.clock.ms();
     const { span } = begin(this, {

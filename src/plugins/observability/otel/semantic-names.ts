@@ -1,4 +1,6 @@
-/** Which version of the conventions for generative AI spans and metrics follow: the names differ. */
+/**
+ * The version of the conventions for generative AI that spans and metrics follow: the names differ.
+ */
 export type SemconvVersion = "1.36" | "1.37" | "latest";
 
 export const SEMCONV_VERSIONS: readonly SemconvVersion[] = Object.freeze([
@@ -7,7 +9,10 @@ export const SEMCONV_VERSIONS: readonly SemconvVersion[] = Object.freeze([
   "latest",
 ]);
 
-/** Names that are the same in all versions; `agentensemble.*` are facts the conventions have no name for. */
+/**
+ * Names that are equal in all versions; `agentensemble.*` are facts without a name in the
+ * conventions.
+ */
 export const ATTRIBUTES = Object.freeze({
   operation: "gen_ai.operation.name",
   workflowName: "gen_ai.workflow.name",
@@ -56,11 +61,11 @@ export const ATTRIBUTES = Object.freeze({
   memoryKind: "agentensemble.memory.kind",
 } as const);
 
-/** Values of `gen_ai.operation.name`, which are the first words of span names too. */
+/** Values of `gen_ai.operation.name`, which are also the first words of span names. */
 export const OPERATIONS = Object.freeze({
   workflow: "invoke_workflow",
   agent: "invoke_agent",
-  /** Ours: a task that a function does. */
+  /** Not in the conventions: a task of a function. */
   task: "run_task",
   chat: "chat",
   tool: "execute_tool",
@@ -74,14 +79,14 @@ export const SPAN_EVENTS = Object.freeze({
   notCalled: "agentensemble.llm_call.not_made",
 } as const);
 
-/** Names of metrics that are the same in all versions. */
+/** Names of metrics that are equal in all versions. */
 export const METRICS = Object.freeze({
   workflowDuration: "gen_ai.workflow.duration",
   agentDuration: "gen_ai.invoke_agent.duration",
   toolDuration: "gen_ai.execute_tool.duration",
 } as const);
 
-/** What the versions name differently. */
+/** Names that differ between versions. */
 export interface VersionedNames {
   readonly provider: string;
   readonly operationDuration: string;
@@ -115,7 +120,7 @@ export function namesOfVersion(version: SemconvVersion): VersionedNames {
   return NAMES[version];
 }
 
-/** The version that was asked for, in the options or by the variable that OpenTelemetry has for it. */
+/** Returns the requested version, from the options or from the variable of OpenTelemetry. */
 export function chosenVersion(
   option: SemconvVersion | undefined,
   environment: Readonly<Record<string, string | undefined>>,

@@ -9,7 +9,10 @@ import { chosenVersion, namesOfVersion } from "./semantic-names.js";
 
 const SCOPE = "agentensemble";
 
-/** Loads OpenTelemetry and gets tracer and meter. `noted` is called for a `redact` function that throws. */
+/**
+ * Loads OpenTelemetry and returns tracer and meter. `noted` is called for a `redact` function that
+ * throws.
+ */
 export async function startTelemetry(
   options: OtelOptions,
   clock: Clock,
@@ -20,7 +23,7 @@ export async function startTelemetry(
   const names = namesOfVersion(chosenVersion(options.semconvVersion, process.env));
   return {
     api,
-    tracer: (tracer ?? tracerProvider.getTracer(SCOPE)) as Tracer, // the option's type names only what was checked: third parties' types stay inside
+    tracer: (tracer ?? tracerProvider.getTracer(SCOPE)) as Tracer, // the type of the option has only the checked members: third-party types are not public
     instruments: new Instruments(meterProvider.getMeter(SCOPE) as Meter, names), // as above
     names,
     clock,

@@ -3,7 +3,7 @@ import type { ToolCall } from "../../../contracts/chat-model.js";
 import type { OpenSpan } from "./tracing.js";
 import { KeyedQueue } from "../shared/keyed-queue.js";
 
-/** A model call that is going on. */
+/** A model call in progress. */
 export interface OpenModelCall extends OpenSpan {
   readonly streams: boolean;
   firstChunkMs: number | undefined;
@@ -12,7 +12,7 @@ export interface OpenModelCall extends OpenSpan {
 /** A tool call in progress, or one whose final event has not arrived. */
 export interface OpenToolCall extends OpenSpan {
   readonly call: ToolCall;
-  /** Tasks that were begun below it. */
+  /** The tasks below it. */
   children: number;
   end:
     | {
@@ -37,8 +37,9 @@ export function openTask(span: OpenSpan, taskId: string, agentRole: string | und
 }
 
 /**
- * Where a task that another one caused belongs: below the tool call that caused it. Several may be going on at once; the one whose arguments name the
- * worker and its task is taken, and among equals one that has no task below it yet.
+ * Returns the parent of a task that another task caused: the tool call that caused it. Of several
+ * calls in progress, selects the one whose arguments contain the worker and its task, and among
+ * equals one without a task.
  */
 export function placeOfChild(
   parent: OpenTask,

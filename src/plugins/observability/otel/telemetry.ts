@@ -19,14 +19,14 @@ import { ToolSpans } from "./tool-spans.js";
 
 type EndedWrite = After<MemoryWrite, "entry", MemoryEntry>;
 
-/** Where in a run something happens. */
+/** A place in a run. */
 export interface Place {
   readonly runId: string;
   readonly taskId?: string | undefined;
   readonly toolCallId?: string | undefined;
 }
 
-/** The events that spans are made from. */
+/** The events that spans are created from. */
 export const TRACED: readonly EventType[] = [
   "ensemble_started",
   "ensemble_completed",
@@ -45,7 +45,7 @@ export class Telemetry {
   readonly #models: ModelSpans;
   readonly #tools: ToolSpans;
 
-  /** `active`: the instances that have runs; this one keeps its place in it. */
+  /** `active`: the instances that have runs, which contains this one while it has some. */
   constructor(
     readonly tracing: Tracing,
     readonly active: Set<Telemetry>,
@@ -56,7 +56,7 @@ export class Telemetry {
 
   handle(e: EnsembleEvent): void {
     if (e.type === "ensemble_started") {
-      this.#runs.get(e.runId)?.end(undefined); // two runs of one id: the first is given up
+      this.#runs.get(e.runId)?.end(undefined); // two runs with the same id: the first is abandoned
       this.#runs.set(e.runId, new RunTrace(this.tracing, e, this.tracing.api.context.active()));
       this.active.add(this);
       return;
@@ -125,7 +125,10 @@ export class Telemetry {
       trace.memoryWrite(scope, trace.root().context, error);
   }
 
-  /** The context of a tool call, else of its task, else of its run; `undefined` where the run is not known, or over. */
+  /**
+   * Returns the context of a tool call, otherwise of its task, otherwise of its run; `undefined` if
+   * the run is unknown or has ended.
+   */
   contextAt({ runId, taskId, toolCallId }: Place): Context | undefined {
     const run = this.#runs.get(runId);
     if (run === undefined) return undefined;
@@ -137,10 +140,10 @@ export class Telemetry {
     return (call ?? task ?? run.root()).context;
   }
 
-  /** A run that joined another one stands below it, unless a span of the user's own is in between. */
+  /** A run that joined another one is below it, unless there is a span of the user in between. */
   #parentContext(run: HookRun, trace: RunTrace): Context {
     const id = run.parent?.id ?? "";
-    const others = [...this.active].map((other) => other.#runs.get(id)); // the outer run may be of another kernel
+    const others = [...this.active].map((other) => other.#runs.get(id)); // the outer run may belong to another kernel
     const outer = this.#runs.get(id) ?? others.find((other) => other !== undefined);
     if (outer === undefined) return trace.caller;
     const { getSpan } = this.tracing.api.trace;
@@ -148,12 +151,12 @@ export class Telemetry {
   }
 }
 
-/** The model of a task, where it has one. */
+/** Returns the model of a task, if it has one. */
 function modelOf({ run, task, agent }: TaskCall): ChatModel | undefined {
   if (agent === undefined) return undefined;
   try {
     return run.modelFor(task, agent);
   } catch {
-    return undefined; // an unknown name, with which the task itself fails
+    return undefined; // an unknown name, which fails the task
   }
 }

@@ -11,12 +11,13 @@ import { begin, errorAttribute, noteError } from "./tracing.js";
 /** A tool call that has ended, from its hook. */
 export type EndedToolCall = After<ToolCallContext, "result", ToolResult>;
 
-/** The value of `error.type` for a tool that gave a failed result, or was not let at it. */
+/** The value of `error.type` for a tool with a failed result, or a refused call. */
 const TOOL_ERROR = "tool_error";
 
 /**
- * The spans and metrics of tool calls. A span begins when the tool does and is ended by the call's event, which has the outcome of the result;
- * calls that never got to the tool (an unknown name, unfit input, a refusal) are known by their event alone.
+ * The spans and metrics of tool calls. A span begins with the tool and ends with the event of the
+ * call, which has the outcome of the result. Calls that did not reach the tool (an unknown name,
+ * invalid input, a refusal) have only an event.
  */
 export class ToolSpans {
   constructor(readonly tracing: Tracing) {}
@@ -35,7 +36,7 @@ export class ToolSpans {
     run.task(taskId)?.toolCalls.push(call, { ...open, call, children: 0, end: undefined });
   }
 
-  /** The tool has ended; its event is still to come. */
+  /** Called when the tool has ended; its event follows. */
   settle(run: RunTrace, { taskId, call, outcome, error, result }: EndedToolCall): void {
     const open = run
       .task(taskId)

@@ -8,7 +8,7 @@ import { AgentEnsembleError } from "../../../contracts/errors.js";
 import { errorTypeOf, isFault, rootOf } from "../shared/failures.js";
 import { ATTRIBUTES } from "./semantic-names.js";
 
-/** What spans and metrics are made with; one per kernel. */
+/** The parts for creating spans and metrics; one object per kernel. */
 export interface Tracing {
   readonly api: OtelApi;
   readonly tracer: Tracer;
@@ -16,7 +16,7 @@ export interface Tracing {
   readonly names: VersionedNames;
   readonly clock: Clock;
   readonly captureContent: boolean;
-  /** `withoutSecrets` is what the run knows of secrets. */
+  /** `withoutSecrets` removes the known secrets of the run. */
   readonly redact: (text: string, withoutSecrets: (text: string) => string) => string;
   readonly workflowNameOf: (run: RunInfo) => string | undefined;
 }
@@ -24,7 +24,7 @@ export interface Tracing {
 /** A span that has begun. */
 export interface OpenSpan {
   readonly span: Span;
-  /** With the span in it: what children are begun with. */
+  /** The context with the span, for its children. */
   readonly context: Context;
   /** On the monotonic clock. */
   readonly startedMs: number;
@@ -44,7 +44,10 @@ export class RunClock {
     return this.clock.monotonicMs();
   }
 
-  /** As OpenTelemetry's pair of seconds and nanoseconds: it takes small numbers for another kind of time. */
+  /**
+   * Returns OpenTelemetry's pair of seconds and nanoseconds, because it interprets small numbers as
+   * another kind of time.
+   */
   instant(monotonicMs: number): HrTime {
     const ms = this.#wallMs + Math.max(0, monotonicMs - this.#monotonicMs);
     const seconds = Math.floor(ms / 1000);
@@ -52,22 +55,22 @@ export class RunClock {
   }
 }
 
-/** What the spans of one run share. */
+/** The shared state of the spans of one run. */
 export interface RunScope {
   readonly tracing: Tracing;
   readonly clock: RunClock;
-  /** Takes out the secrets that the run knows of. */
+  /** Removes the known secrets of the run. */
   redact(text: string): string;
 }
 
-/** A span that is to begin. */
+/** A span to begin. */
 export interface NewSpan {
   readonly parent: Context;
   readonly name: string;
   readonly attributes: Attributes;
   /** On the monotonic clock. Default: now. */
   readonly startedMs?: number;
-  /** Whether the span is of a call to another system. Default false. */
+  /** Whether the span is that of a call to another system. Default false. */
   readonly client?: boolean;
 }
 
@@ -85,7 +88,7 @@ export function begin(
   return { span, context: api.trace.setSpan(parent, span), startedMs };
 }
 
-/** How a step ended, for its span: a failure is an error, a wish to stop is none. */
+/** Records the end of a step on its span: a failure is an error, a requested stop is not. */
 export function noteError(run: RunScope, span: Span, error: Error, at: HrTime): void {
   if (!isFault(error)) return;
   const root = rootOf(error);
@@ -104,7 +107,7 @@ export function noteError(run: RunScope, span: Span, error: Error, at: HrTime): 
   );
 }
 
-/** The attribute that metrics bear for a step that failed. */
+/** Returns the attribute of metrics for a failed step. */
 export function errorAttribute(error: Error | undefined): Attributes {
   return error !== undefined && isFault(error)
     ? { [ATTRIBUTES.errorType]: errorTypeOf(error) }

@@ -38,7 +38,7 @@ function refuse(
   response.writeHead(status, headers).end();
 }
 
-/** Serves `/metrics` on this machine; a page in a browser that names another host for it is refused. */
+/** Serves `/metrics` on this machine. Refuses a browser page that uses another host name for it. */
 export async function serveMetrics(
   o: { readonly port: number; readonly host: string },
   expose: () => Promise<Exposition>,
@@ -60,7 +60,7 @@ export async function serveMetrics(
   return server;
 }
 
-/** The address that a listening server answers at. */
+/** Returns the address of a listening server. */
 export function urlOf(server: Server, host: string): string | undefined {
   const address = server.address();
   if (address === null || typeof address === "string") return undefined;

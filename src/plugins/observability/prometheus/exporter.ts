@@ -13,7 +13,7 @@ import { loadPromClient } from "./prom-client.js";
 import { ServiceMetrics } from "./service-metrics.js";
 import { RunMetrics } from "./run-metrics.js";
 
-/** The metrics of the kernels that have the plugin, and where they are read. */
+/** The metrics of the kernels that have the plugin, and their endpoint. */
 export class PrometheusExporter {
   #metrics: Promise<MetricSet> | undefined;
   #serving: Promise<void> | undefined;
@@ -27,12 +27,12 @@ export class PrometheusExporter {
     this.#labels = new LabelValues(options.maxLabelValues);
   }
 
-  /** What counts for the kernel with these events; `undefined` before it has started. */
+  /** Returns the counters of the kernel with these events; `undefined` before it has started. */
   runsOf(events: EventStream): RunMetrics | undefined {
     return this.#runs.get(events);
   }
 
-  /** The address of the endpoint while it is there. */
+  /** The address of the endpoint while it is open. */
   get url(): string | undefined {
     const { listen: address } = this.options;
     return this.#server === undefined || address === undefined
@@ -40,7 +40,7 @@ export class PrometheusExporter {
       : urlOf(this.#server, address.host);
   }
 
-  /** A kernel has the plugin from here on, until `leave()`. */
+  /** Called when a kernel with the plugin starts, until `leave()`. */
   join(): void {
     this.#kernels++;
   }
@@ -51,7 +51,7 @@ export class PrometheusExporter {
     await this.#serving;
   }
 
-  /** Counts for a service of a kernel that has started. Returns what ends this. */
+  /** Counts for a service of a started kernel. Returns a function that ends this. */
   observe: ServiceObserver["observe"] = (service, limits) =>
     this.#services?.observe(service, limits) ?? ((): void => undefined);
 
@@ -61,7 +61,7 @@ export class PrometheusExporter {
     return { text: await registry.metrics(), contentType: registry.contentType };
   }
 
-  /** The runs of a kernel have ended. The endpoint goes with the last kernel. */
+  /** Called when the runs of a kernel have ended. The endpoint closes with the last kernel. */
   async leave(): Promise<void> {
     if (--this.#kernels > 0) return;
     const serving = this.#serving;
@@ -84,7 +84,7 @@ export class PrometheusExporter {
 
   async #create(): Promise<MetricSet> {
     const client = await loadPromClient();
-    const registry = (this.options.registry ?? new client.Registry()) as Registry; // the option's type names only what was checked: third parties' types stay inside
+    const registry = (this.options.registry ?? new client.Registry()) as Registry; // the type of the option has only the checked members: third-party types are not public
     const metrics = createMetrics(client, registry, this.options.prefix);
     this.#services = new ServiceMetrics(metrics, this.#labels);
     return metrics;

@@ -15,25 +15,30 @@ export type {
   PrometheusRegistry,
 } from "./prometheus-options.js";
 
-/** The plugin, with what your own endpoint needs. */
+/** The plugin, with the functions for a separate endpoint. */
 export interface PrometheusPlugin extends Plugin {
   /** Returns all metrics in the text format of Prometheus, also after the end of the kernel. @throws ValidationError if prom-client is not installed. */
   metrics(): Promise<string>;
-  /** The media type of that text. */
+  /** The media type of the text. */
   readonly contentType: string;
   /** Answers a request of `node:http` with the metrics, at any path. Never rejects. */
   readonly handler: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
-  /** Where `listen` serves them, for instance `http://127.0.0.1:9464/metrics`; `undefined` while nothing listens. */
+  /**
+   * The address that `listen` serves, for instance `http://127.0.0.1:9464/metrics`; `undefined`
+   * without a listener.
+   */
   readonly url: string | undefined;
 }
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 /**
- * Counts and times runs, tasks, model calls and tools of a kernel for Prometheus. Needs the package `prom-client`. Nothing listens unless `listen` sets
- * so. One plugin may be given to several kernels; their numbers are added up. Labels are roles, names of tools and models and the like, never texts, and no more of each than `maxLabelValues`.
- * @throws ValidationError for an invalid option; at the start of the kernel if the package is missing or the registry has a metric of the
- * same name but another kind.
+ * Counts and times runs, tasks, model calls and tools of a kernel for Prometheus. Needs the package
+ * `prom-client`. It opens a port only with `listen`. Several kernels may share one plugin; their
+ * numbers are added up. Labels are roles, names of tools and models and similar names, never texts,
+ * with at most `maxLabelValues` values each.
+ * @throws ValidationError for an invalid option; at the start of the kernel if the package is
+ * missing or the registry has a metric of the same name but another kind.
  */
 export function prometheus(options: PrometheusOptions = {}): PrometheusPlugin {
   const exporter = new PrometheusExporter(resolvePrometheusOptions(options));
@@ -59,7 +64,7 @@ export function prometheus(options: PrometheusOptions = {}): PrometheusPlugin {
   } satisfies PrometheusPlugin);
 }
 
-/** Calls begin behind the last of all taps in front of them and end before other plugins look at the result. */
+/** Calls begin after the last tap before them, and end before other plugins process the result. */
 function tap(hooks: EnsembleHooks, runs: () => RunMetrics | undefined): void {
   const before = { name: "prometheus", lane: "answer", order: "post", onError: "skip" } as const;
   const after = { name: "prometheus", lane: "transform", order: "pre", onError: "skip" } as const;

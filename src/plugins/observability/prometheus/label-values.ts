@@ -7,7 +7,7 @@ export class LabelValues {
 
   constructor(readonly max: number) {}
 
-  /** The value itself, or `other` once there are too many. */
+  /** Returns the value, or `other` if there are too many. */
   of(label: string, value: string): string {
     const short = value.slice(0, LENGTH);
     const known = this.#known.get(label) ?? new Set();
@@ -18,7 +18,7 @@ export class LabelValues {
     return short;
   }
 
-  /** The value where it has been seen before: for names that a model may have made up. */
+  /** Returns the value if it occurred before: for names that a model may have invented. */
   seen(label: string, value: string): string {
     const short = value.slice(0, LENGTH);
     return this.#known.get(label)?.has(short) === true ? short : OTHER;

@@ -44,7 +44,7 @@ interface MetricOptions {
 
 type MetricClass = new (o: MetricOptions & { name: string; registers: Registry[] }) => Metric;
 
-/** Makes metrics in a registry, or finds those that it has. */
+/** Creates metrics in a registry, or returns its existing ones. */
 class MetricMaker {
   constructor(
     readonly client: PromClient,
@@ -75,8 +75,8 @@ class MetricMaker {
 }
 
 /**
- * Makes the metrics in a registry; those that another kernel has made there are shared.
- * @throws ValidationError where a name is taken by a metric of another kind.
+ * Creates the metrics in a registry. Metrics of other kernels in it are shared.
+ * @throws ValidationError if a name belongs to a metric of another kind.
  */
 export function createMetrics(client: PromClient, registry: Registry, prefix: string): MetricSet {
   const make = new MetricMaker(client, registry, prefix);

@@ -1,10 +1,13 @@
 import type * as vendor from "prom-client";
 import { loadOptionalPackage } from "../../shared/optional-package.js";
 
-/** The package, as far as it is used here. */
+/** The used part of the package. */
 export type PromClient = Pick<typeof vendor, "Counter" | "Gauge" | "Histogram" | "Registry">;
 
-/** Loads the client when the kernel starts, or metrics are asked for. @throws ValidationError when it is not installed. */
+/**
+ * Loads the client at the start of the kernel, or when metrics are requested. @throws
+ * ValidationError if it is not installed.
+ */
 export async function loadPromClient(): Promise<PromClient> {
   const { default: client } = await loadOptionalPackage<{ readonly default: PromClient }>(
     "prom-client",

@@ -8,7 +8,7 @@ export interface PrometheusRegistry {
   getSingleMetric(name: string): unknown;
 }
 
-/** Where to serve the metrics: only this machine can reach it. */
+/** The address of the endpoint, which only this machine can reach. */
 export interface PrometheusListenOptions {
   /** The port. 0 selects a free port; see `url`. */
   readonly port: number;
@@ -18,13 +18,16 @@ export interface PrometheusListenOptions {
 
 /** Options of `prometheus`. */
 export interface PrometheusOptions {
-  /** Default: one of the plugin's own, so that several kernels don't get in each other's way. In a shared one their numbers are added up. */
+  /**
+   * Default: a separate registry, so that kernels do not conflict. In a shared one their numbers
+   * are added up.
+   */
   readonly registry?: PrometheusRegistry | undefined;
   /** The prefix of the names of all metrics. Default `agentensemble_`. */
   readonly prefix?: string | undefined;
   /** The maximum number of different values of each label, such as roles, tools and models. Further ones are counted as `other`. Default 100. */
   readonly maxLabelValues?: number | undefined;
-  /** Serves `/metrics` over HTTP while the kernel lives. Default: nothing listens. */
+  /** Serves `/metrics` over HTTP during the lifetime of the kernel. Default: no endpoint. */
   readonly listen?: PrometheusListenOptions | undefined;
 }
 
@@ -59,7 +62,7 @@ function resolveListen(o: PrometheusListenOptions): {
   return { port, host };
 }
 
-/** Applies the defaults. @throws ValidationError for what does not fit. */
+/** Applies the defaults. @throws ValidationError for an invalid option. */
 export function resolvePrometheusOptions(options: PrometheusOptions): ResolvedPrometheusOptions {
   checkOptions("prometheus", options, ["registry", "prefix", "maxLabelValues", "listen"]);
   const { registry, prefix = "agentensemble_", maxLabelValues = 100, listen } = options;

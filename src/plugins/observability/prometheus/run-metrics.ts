@@ -18,11 +18,11 @@ export type EndedLlmCall = After<
 >;
 export type EndedToolCall = After<ToolCallContext, "result", ToolResult>;
 
-/** What is going on in one run. */
+/** The state of one run in progress. */
 interface GoingRun {
   readonly workflow: string;
   activeTasks: number;
-  /** When each call began; only calls that were really made. */
+  /** The start of each executed call. */
   readonly modelCalls: KeyedQueue<string, number>;
   readonly toolCalls: KeyedQueue<ToolCall, number>;
   /** Calls that their hook has counted, until their event arrives. */
@@ -80,7 +80,7 @@ export class RunMetrics {
   endModelCall(call: EndedLlmCall): void {
     const { model, purpose, outcome, response } = call;
     const startedMs = this.#runs.get(call.run.id)?.modelCalls.shift(modelCallKey(call));
-    if (startedMs === undefined) return; // never made: refused, or answered out of a cache
+    if (startedMs === undefined) return; // not executed: refused, or answered from a cache
     const seconds = (this.clock.monotonicMs() - startedMs) / 1000;
     const modelLabel = this.labels.of("model", model.modelId);
     const provider = this.labels.of("provider", model.provider);
@@ -114,7 +114,10 @@ export class RunMetrics {
     going?.told.push(toldKey(call.name, call.arguments), true);
   }
 
-  /** Costs are known when the run is: its ledger has them, for failed runs too. Those of runs that joined it are counted by themselves. */
+  /**
+   * Costs are known at the end of the run: its ledger has them, for failed runs too. Costs of runs
+   * that joined it are counted separately.
+   */
   runEnded({ run, output, error }: EndedRun): void {
     const { metrics } =
       output ?? (AgentEnsembleError.isInstance(error) ? error.output : undefined) ?? {};
@@ -155,7 +158,7 @@ export class RunMetrics {
     this.metrics.activeTasks.inc(change);
   }
 
-  /** Calls without a hook never got to a tool: the name may be one that the model has made up. */
+  /** Calls without a hook did not reach a tool: a model may have invented the name. */
   #toolTold(e: Ev<"tool_called">, run: GoingRun): void {
     if (run.told.shift(toldKey(e.toolName, e.toolArguments)) === true) return;
     this.metrics.toolExecutions.inc({

@@ -4,7 +4,7 @@ import type { LabelValues } from "./label-values.js";
 import type { MetricSet } from "./metric-set.js";
 import { withTimeout } from "../../../util/abort/timeouts.js";
 
-/** Time in ms that the queue of a service has to answer for its gauges. */
+/** Time limit in ms of the queue of a service for its gauges. */
 const DEPTH_MS = 2_000;
 
 const COUNTED = [
@@ -17,7 +17,7 @@ interface Observed {
   readonly maxConcurrent: number;
 }
 
-/** Counts what services do, and reads their queues when the metrics are read. */
+/** Counts the work of services, and reads their queues when the metrics are read. */
 export class ServiceMetrics implements ServiceObserver {
   readonly #metrics: MetricSet;
   readonly #labels: LabelValues;
@@ -44,7 +44,7 @@ export class ServiceMetrics implements ServiceObserver {
     };
   }
 
-  /** Sets the gauges. A queue that does not answer has none. */
+  /** Sets the gauges. A queue that does not respond has none. */
   async refresh(): Promise<void> {
     await Promise.all([...this.#observed].map((one) => this.#read(one)));
   }

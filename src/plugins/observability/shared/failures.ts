@@ -7,7 +7,7 @@ import {
   TaskExecutionError,
 } from "../../../contracts/errors.js";
 
-/** What went wrong, without the wrapping that only names the task and its agent. */
+/** Returns the original failure, without wrappers that only add the task and its agent. */
 export function rootOf(error: Error): Error {
   let root = error;
   while (
@@ -18,7 +18,10 @@ export function rootOf(error: Error): Error {
   return root;
 }
 
-/** The kind of an error in few different values: the code of one of ours, else the name of its class. */
+/**
+ * Returns the kind of an error, with few different values: the code of an error of the framework,
+ * otherwise the name of its class.
+ */
 export function errorTypeOf(error: Error): string {
   const root = rootOf(error);
   return AgentEnsembleError.isInstance(root) ? root.code : root.name;
@@ -26,11 +29,11 @@ export function errorTypeOf(error: Error): string {
 
 /** Whether an error is a failure, and not a requested stop. */
 export function isFault(error: Error): boolean {
-  const reason = TaskExecutionError.isInstance(error) ? (error.cause ?? error) : error; // a handler whose own inner run was cancelled has failed
+  const reason = TaskExecutionError.isInstance(error) ? (error.cause ?? error) : error; // a handler whose inner run was cancelled has failed
   return !ExitEarlySignal.isInstance(reason) && !RunCancelledError.isInstance(reason);
 }
 
-/** What a model call has in common with the call that its hook saw before. */
+/** Returns a key that a model call shares with the call that its hook received. */
 export function modelCallKey({ taskId, purpose, iteration, attempt }: LlmCall): string {
   return `${purpose}/${iteration}/${attempt}/${taskId}`;
 }

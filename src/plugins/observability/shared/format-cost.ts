@@ -1,6 +1,9 @@
 import type { CostEstimate } from "../../../contracts/cost.js";
 
-/** A cost for people: `$0.0042`, `12.5 credits`; `unknown` where there is none. Small amounts keep two digits that say something. `at least` stands before a sum that leaves calls out. */
+/**
+ * Formats a cost for people: `$0.0042`, `12.5 credits`; `unknown` without a cost. Small amounts
+ * keep two significant digits. `at least` precedes a sum that omits calls.
+ */
 export function formatCost(cost: CostEstimate | undefined): string {
   if (cost === undefined) return "unknown";
   const { totalCost, currency, unpricedCalls = 0 } = cost;

@@ -1,6 +1,6 @@
 import type { Fields } from "../../../util/objects.js";
 
-/** A list whose items are made one after the other, when their turn comes. */
+/** A list whose items are created one by one on demand. */
 export class LazyList {
   constructor(readonly items: Iterable<unknown>) {}
 }
@@ -33,8 +33,8 @@ function* fieldPieces(fields: Fields, levels: number, indent: string): Generator
 }
 
 /**
- * The text of `JSON.stringify(value, null, 2)` in pieces, for documents too large to be made at one go: what lies deeper than `levels` comes in one piece.
- * `value` is plain JSON data and dates, lists may be lazy.
+ * Yields the text of `JSON.stringify(value, null, 2)` in pieces, for large documents. Values below
+ * `levels` are one piece each. `value` is plain JSON data and dates; lists may be lazy.
  */
 export function* jsonPieces(value: unknown, levels: number, indent = ""): Generator<string> {
   if (value instanceof LazyList) yield* listPieces(value.items, Math.max(1, levels), indent);

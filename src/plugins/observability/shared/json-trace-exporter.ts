@@ -13,9 +13,14 @@ import { createRedactor } from "../../../util/redaction/redactor.js";
 import { dagOfRun, redactedDag } from "./run-dag.js";
 import { traceFileName, writeTraceFile } from "./trace-files.js";
 
-/** Where traces go: a folder that gets one file per run, or one file that the next run overwrites. */
+/**
+ * The target of traces: a folder with one file per run, or one file that the next run overwrites.
+ */
 export type JsonTraceExporterOptions = {
-  /** Gives the diagram of the ensemble (`() => ensemble.toDag()`), which is then written next to each trace as `{runId}.dag.json`, with the transitions that were made. Default: none. */
+  /**
+   * Returns the diagram of the ensemble (`() => ensemble.toDag()`), which is written next to each
+   * trace as `{runId}.dag.json`, with the transitions of the run. Default: none.
+   */
   readonly dag?: (() => Dag) | undefined;
 } & (
   | { readonly dir: string; readonly file?: undefined }
@@ -24,13 +29,14 @@ export type JsonTraceExporterOptions = {
 
 /** A trace exporter that writes files. */
 export interface JsonTraceExporter {
-  /** @throws ValidationError naming the path when it cannot be written. */
+  /** @throws ValidationError naming the path if it can't be written. */
   export(trace: ExecutionTrace): Promise<void>;
 }
 
 /**
- * Writes the trace of every run as JSON (schema 1.3): `{runId}.trace.json` in `dir`, or always to `file`. Each file appears whole or not at all;
- * missing folders are made. Pass it as `traceExporter`, or bind it to `Tokens.TraceExporter`.
+ * Writes the trace of every run as JSON (schema 1.3): `{runId}.trace.json` in `dir`, or always to
+ * `file`. Each file is written atomically; missing folders are created. Pass it as `traceExporter`,
+ * or bind it to `Tokens.TraceExporter`.
  * @throws ValidationError unless exactly one of `dir` and `file` is given.
  */
 export function jsonTraceExporter(options: JsonTraceExporterOptions): JsonTraceExporter {

@@ -1,4 +1,7 @@
-/** Values that wait under a key, first in, first out. For what one hook begins and another ends, where the key may be there several times. */
+/**
+ * Values that wait under a key, first in, first out. For work that one hook begins and another
+ * ends, if the key may occur several times.
+ */
 export class KeyedQueue<K, V> {
   readonly #queues = new Map<K, V[]>();
 
@@ -8,7 +11,7 @@ export class KeyedQueue<K, V> {
     else queue.push(value);
   }
 
-  /** Takes out the first one. */
+  /** Removes and returns the first value. */
   shift(key: K): V | undefined {
     const queue = this.#queues.get(key);
     const value = queue?.shift();
@@ -16,14 +19,14 @@ export class KeyedQueue<K, V> {
     return value;
   }
 
-  /** Takes out this very value. */
+  /** Removes this value. */
   remove(key: K, value: V): void {
     const queue = this.#queues.get(key)?.filter((other) => other !== value) ?? [];
     if (queue.length === 0) this.#queues.delete(key);
     else this.#queues.set(key, queue);
   }
 
-  /** The one that came last. */
+  /** Returns the last value. */
   last(key: K): V | undefined {
     return this.#queues.get(key)?.at(-1);
   }

@@ -18,7 +18,10 @@ function edgesAfter(
   }));
 }
 
-/** The nodes with the texts and roles that the tasks with their ids had in the run: readers join both files by them. */
+/**
+ * Returns the nodes with the texts and roles that their tasks had in the run: readers join both
+ * files by them.
+ */
 function tasksAfter(tasks: readonly DagTask[], trace: ExecutionTrace): readonly DagTask[] {
   const ran = tasksOf(trace.taskTraces);
   const after = (node: DagTask): DagTask => {
@@ -36,7 +39,10 @@ function tasksAfter(tasks: readonly DagTask[], trace: ExecutionTrace): readonly 
   return tasks.map(after);
 }
 
-/** What the run adds to the diagram. Of two edges between the same states both count as fired. */
+/**
+ * Adds the results of the run to the diagram. Of two edges between the same states both count as
+ * fired.
+ */
 export function dagOfRun(plan: Dag, trace: ExecutionTrace): RunDag {
   const { completedAt, graphTrace } = trace;
   const dag = { ...plan, tasks: tasksAfter(plan.tasks, trace) };
@@ -51,7 +57,10 @@ export function dagOfRun(plan: Dag, trace: ExecutionTrace): RunDag {
   };
 }
 
-/** The diagram without the secrets in its texts, for files. Names and ids stay: they connect its parts with each other and with the trace. */
+/**
+ * Returns the diagram without the secrets in its texts, for files. Names and ids stay, because they
+ * connect its parts with each other and with the trace.
+ */
 export function redactedDag(dag: RunDag, redactor: Redactor): RunDag {
   const text = (value: string): string => redactor.redactText(value);
   const taskOf = (task: DagTask): DagTask => ({

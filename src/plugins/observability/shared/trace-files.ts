@@ -5,14 +5,14 @@ import { messageOf } from "../../../util/errors.js";
 import { writeFileAtomically } from "../../../util/files/atomic-write.js";
 import { fileNameOfId } from "../../../util/files/id-file-name.js";
 
-/** The file name of a run, without folder. Two ids never share a file. */
+/** Returns the file name of a run, without folder. Different ids have different files. */
 export function traceFileName(ensembleId: string, extension: ".trace.json" | ".dag.json"): string {
   return fileNameOfId(ensembleId, extension, "run");
 }
 
 /**
- * Writes a text, given in pieces, to a new file or replaces an older one: a reader sees either the old or the new text.
- * @throws ValidationError that names the path when it cannot be written.
+ * Writes a text, in pieces, to a new file or replaces an older one atomically.
+ * @throws ValidationError that names the path if it can't be written.
  */
 export async function writeTraceFile(path: string, pieces: Iterable<string>): Promise<void> {
   requireText(path, "The path of a trace file must not be blank");
@@ -21,7 +21,7 @@ export async function writeTraceFile(path: string, pieces: Iterable<string>): Pr
 
 /**
  * Writes files into the folder of a trace, `{name of the trace}.files`. Does nothing without files.
- * @throws ValidationError that names the path when it cannot be written.
+ * @throws ValidationError that names the path if it can't be written.
  */
 export async function writeTraceFolder(
   tracePath: string,

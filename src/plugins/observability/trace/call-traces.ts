@@ -25,12 +25,12 @@ function responseType(record: ModelCallRecord): LlmInteraction["responseType"] {
   return (record.response.message.toolCalls?.length ?? 0) > 0 ? "TOOL_CALLS" : "FINAL_ANSWER";
 }
 
-/** Makes the traces of model and tool calls. */
+/** Creates the traces of model and tool calls. */
 export class CallTraces {
   readonly #mode: CaptureModeDefinition;
   readonly #keeper: TraceKeeper;
   readonly #clock: WallClock;
-  /** A conversation grows from call to call: each of its messages is looked at once. */
+  /** A conversation grows from call to call: each of its messages is processed once. */
   readonly #messages = new Map<ChatMessage, CapturedMessage>();
   readonly #files: TracedFiles;
 
@@ -44,7 +44,10 @@ export class CallTraces {
     this.#files = o.files;
   }
 
-  /** In the order of their starts, which is that of the requests: parallel calls end in any order. */
+  /**
+   * Returns tool calls in the order of their starts, which is that of the requests: parallel calls
+   * end in any order.
+   */
   tools(records: readonly ToolCallRecord[]): readonly ToolCallTrace[] {
     const ordered =
       records.length > 1 ? [...records].sort((a, b) => a.startedMs - b.startedMs) : records;
@@ -112,13 +115,13 @@ export class CallTraces {
       : [...sent, this.#message(response.message, response.reasoning)];
   }
 
-  /** The field for images and files; no field without any. */
+  /** Returns the field for images and files; no field without any. */
   #parts(parts: readonly ContentPart[] | undefined): { readonly parts?: readonly PartSummary[] } {
     const kept = this.#files.summaries(parts ?? []);
     return kept.length === 0 ? {} : { parts: kept };
   }
 
-  /** The field for the text of a message's reasoning, in modes that keep it. */
+  /** Returns the field for the reasoning of a message, in modes that keep it. */
   #reasoning(message: ChatMessage, whole?: string): { readonly reasoning?: string } {
     if (this.#mode.capturesReasoning !== true || message.role !== "assistant") return {};
     const texts = message.reasoning?.map(({ text }) => text) ?? [];

@@ -5,7 +5,7 @@ import type { WorkflowReport } from "../../../contracts/run.js";
 import type { GraphTrace, LoopTrace, PhaseTrace } from "../../../contracts/trace.js";
 import type { TraceKeeper } from "./keeper.js";
 
-/** The reports of workflows other than the outputs of tasks. */
+/** The reports of workflows except the outputs of tasks. */
 export interface HistoryTraces {
   readonly loopTraces: readonly LoopTrace[];
   readonly graphTrace: GraphTrace | undefined;
@@ -53,7 +53,7 @@ function graphTrace(
   };
 }
 
-/** The histories among a run's reports; of two with one name the later. */
+/** Returns the histories among the reports of a run; of two with the same name, the later one. */
 export function historyTraces(
   reports: readonly WorkflowReport[],
   keeper: TraceKeeper,

@@ -1,4 +1,7 @@
-/** A time span as ISO-8601 text in the form of `java.time`: hours are the largest unit, zero parts are left out, `PT0S` is none. Rounded to microseconds. */
+/**
+ * Formats a duration as ISO-8601 text in the form of `java.time`: hours are the largest unit, zero
+ * parts are omitted, and `PT0S` is zero. Rounded to microseconds.
+ */
 export function isoDuration(ms: number): string {
   if (!(ms > 0) || !Number.isFinite(ms)) return "PT0S";
   const micros = Math.round(ms * 1000);

@@ -2,7 +2,10 @@ import type { CaptureModeDefinition } from "../../../contracts/capture.js";
 import type { Redactor } from "../../../contracts/redaction.js";
 import { redactorOfMode } from "../../../contracts/redaction.js";
 
-/** Everything that goes into a trace goes through here: the mode's `redact` first, then the secrets that the run knows of; values become plain, bounded JSON. */
+/**
+ * Processes all contents of a trace: applies the `redact` of the mode, then removes the known
+ * secrets of the run. Values become plain, bounded JSON.
+ */
 export class TraceKeeper {
   readonly #mode: CaptureModeDefinition;
   readonly #redactor: Redactor;
@@ -12,21 +15,21 @@ export class TraceKeeper {
     this.#redactor = redactorOfMode(mode, redactor);
   }
 
-  /** Nothing of it in modes that keep no texts. */
+  /** Returns an empty text in modes without texts. */
   text(text: string): string {
     return this.#mode.capturesTexts === false ? "" : this.name(text);
   }
 
-  /** The name of a model or kind; kept in every mode. */
+  /** Returns the name of a model or kind; kept in every mode. */
   name(text: string): string {
     if (text === "") return text;
-    // Models and executors are other people's code: what should be a text may be anything.
+    // Models and executors are code of users: a declared text may be any value.
     return typeof text === "string"
       ? this.#redactor.redactText(text)
       : (JSON.stringify(this.#redactor.redactValue(text)) ?? "");
   }
 
-  /** Nothing in modes that keep no texts. */
+  /** Returns no value in modes without texts. */
   value(value: unknown): unknown {
     if (this.#mode.capturesTexts === false) return undefined;
     return this.#redactor.redactValue(value);

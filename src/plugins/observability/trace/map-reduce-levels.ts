@@ -1,6 +1,9 @@
 import type { MapReduceLevelTrace, RunRecord, TaskRecord } from "../../../contracts/trace.js";
 
-/** The levels of a map-reduce run; empty for any other run. Tasks are counted once, however often they were tried. */
+/**
+ * Returns the levels of a map-reduce run; empty for other runs. Tasks are counted once, independent
+ * of their attempts.
+ */
 export function mapReduceLevels({ tasks, endedMs }: RunRecord): readonly MapReduceLevelTrace[] {
   const levels = new Map<number, TaskRecord[]>();
   for (const task of tasks) {

@@ -29,7 +29,7 @@ import { traceJson, traceJsonPieces } from "./trace-json.js";
 import { messageOf } from "../../../util/errors.js";
 import { isObject } from "../../../util/objects.js";
 
-/** What was made when it was first read. */
+/** The parts that were created on their first read. */
 interface Made {
   inputs?: Fields;
   values?: Fields;
@@ -38,7 +38,10 @@ interface Made {
   errors?: readonly ErrorTrace[];
 }
 
-/** What the trace shows of a value of the run. A function that fails leaves its error, not the trace. */
+/**
+ * Returns the traced form of a value of the run. A function that throws affects only this value,
+ * not the trace.
+ */
 function shownValue(show: () => unknown): unknown {
   try {
     return show();
@@ -47,7 +50,10 @@ function shownValue(show: () => unknown): unknown {
   }
 }
 
-/** The trace of one run. Its parts are made from the run's record when they are first read, since most runs are never looked at. */
+/**
+ * The trace of one run. Its parts are created from the record of the run on their first read,
+ * because most traces are never read.
+ */
 class RecordedTrace implements ExecutionTrace {
   readonly schemaVersion = "1.3";
   readonly captureMode: string;
@@ -122,7 +128,7 @@ class RecordedTrace implements ExecutionTrace {
     ));
   }
 
-  /** Created at each call: an exporter reads it, and may then cause a warning itself. */
+  /** Created at each call: an exporter that reads it may cause a warning itself. */
   get metadata(): Fields {
     const { run, warnings } = this.#record;
     return Object.freeze({
@@ -173,10 +179,10 @@ class RecordedTrace implements ExecutionTrace {
 
 function capturedInputs(value: unknown): Fields {
   if (value === undefined) return {};
-  return isObject(value) ? value : { inputs: value }; // what a mode's redact may make of them
+  return isObject(value) ? value : { inputs: value }; // possible results of the redact of a mode
 }
 
-/** Builds traces of schema 1.3 from the records that runs leave behind. */
+/** Builds traces of schema 1.3 from the records of runs. */
 export const recordedTraceBuilder: TraceBuilder = Object.freeze({
   build: (record: RunRecord): ExecutionTrace => new RecordedTrace(record),
 });

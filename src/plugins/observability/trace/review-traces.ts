@@ -1,7 +1,7 @@
 import type { ReviewRecord, ReviewTrace } from "../../../contracts/trace.js";
 import type { TraceKeeper } from "./keeper.js";
 
-/** What people were asked in a run, and what came of it. */
+/** Returns the questions to people in a run, and their answers. */
 export function reviewTraces(
   reviews: readonly ReviewRecord[],
   clock: (ms: number) => Date,
@@ -19,7 +19,7 @@ export function reviewTraces(
       timing: request.timing,
       description: keeper.text(request.taskDescription),
       toolName: request.toolName,
-      requestedAt: asked < resolvedAt ? asked : resolvedAt, // two clocks: of the wall and of durations
+      requestedAt: asked < resolvedAt ? asked : resolvedAt, // two clocks: wall clock and monotonic clock
       resolvedAt,
       durationMs: Math.max(0, endedMs - startedMs),
       decision,

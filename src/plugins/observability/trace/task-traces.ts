@@ -25,7 +25,10 @@ function isManager({ calls }: TaskRecord): boolean {
   return calls[0]?.usage.purpose === "manager";
 }
 
-/** Makes the traces of a run's tasks; those of delegates are inside their delegations, those of a manager's workers are next to the manager's. */
+/**
+ * Creates the traces of the tasks of a run. Tasks of delegates are inside their delegations; tasks
+ * of the workers of a manager are next to it.
+ */
 export class TaskTraces {
   readonly #run: RunRecord;
   readonly #clock: WallClock;
@@ -50,7 +53,7 @@ export class TaskTraces {
     return Object.freeze([...this.each()]);
   }
 
-  /** The same, each made when it is asked for. */
+  /** Yields the same, each created on demand. */
   *each(): Generator<TaskTrace> {
     const workers = new Set(
       this.#run.tasks.flatMap((task) =>
@@ -60,7 +63,7 @@ export class TaskTraces {
     for (const task of this.#run.tasks) if (!workers.has(task)) yield this.#taskTrace(task);
   }
 
-  /** When a task ended: one that never did (it was abandoned) counts until the end of the run. */
+  /** Returns the end of a task. An abandoned task counts until the end of the run. */
   #end(task: TaskRecord): number {
     return task.outcome === "running" ? this.#run.endedMs : task.endedMs;
   }
@@ -135,7 +138,10 @@ export class TaskTraces {
     };
   }
 
-  /** One entry for every task that failed, in the order of the tasks, and the run's own at the end. */
+  /**
+   * Returns one entry for every failed task, in the order of the tasks, and the error of the run at
+   * the end.
+   */
   errors(): readonly ErrorTrace[] {
     const failed = this.#run.tasks.flatMap((task) =>
       task.error === undefined ? [] : [this.#errorTrace(task.error, this.#end(task), task)],
@@ -160,7 +166,10 @@ export class TaskTraces {
     };
   }
 
-  /** Every role that worked, once, as the first agent of that role has it. `allowDelegation`: whether it delegated in this run. */
+  /**
+   * Returns every role that worked, once, with the data of the first agent of that role.
+   * `allowDelegation`: whether it delegated in this run.
+   */
   agents(): readonly AgentSummary[] {
     const workers = new Map<string, { readonly agent: Agent; readonly delegated: boolean }>();
     for (const { agent, delegations } of this.#run.tasks) {

@@ -13,7 +13,7 @@ import { isoDuration } from "./iso-duration.js";
 
 type Json = Readonly<Record<string, unknown>>;
 
-// Absent values are written as null, because the viewer of the format expects the names to be there.
+// Absent values are written as null, because the viewer of the format expects the fields.
 
 function toolCall({ durationMs, structuredOutput, parsedInput, ...call }: ToolCallTrace): Json {
   return {
@@ -106,7 +106,7 @@ function runMetricsJson({ tasks, tools, ledger, ...metrics }: ExecutionMetrics):
     ...(metrics.saved !== undefined && { saved: metrics.saved }),
     tools: tools.map(({ durationMs, ...use }) => ({ ...use, duration: isoDuration(durationMs) })),
     tasks: tasks.map((task) => ({ ...task, metrics: taskMetrics(task.metrics) })),
-    // The run's tags are in the metadata, and its id is above.
+    // The tags of the run are in the metadata, and its id is above.
     ledger: ledger.map(({ runId: _runId, tags: _tags, latencyMs, ...usage }) => ({
       ...usage,
       latency: isoDuration(latencyMs),
@@ -135,7 +135,7 @@ function reviewTrace({ durationMs, ...review }: ReviewTrace): Json {
   };
 }
 
-/** Everything but the tasks. */
+/** Returns the document without the tasks. */
 function head(trace: ExecutionTrace): Json {
   return {
     schemaVersion: trace.schemaVersion,
@@ -171,12 +171,18 @@ function head(trace: ExecutionTrace): Json {
   };
 }
 
-/** A trace as JSON data: the names of schema 1.3, with additional names. All values in a trace are JSON data already. */
+/**
+ * Converts a trace to JSON data with the names of schema 1.3 and additional names. All values in a
+ * trace are JSON data already.
+ */
 export function traceJson(trace: ExecutionTrace): unknown {
   return { ...head(trace), taskTraces: trace.taskTraces.map(taskTrace) };
 }
 
-/** The same document in pieces, task by task, so that who writes a large one can let others work in between. `tasks` are the trace's, made one by one. */
+/**
+ * Yields the same document in pieces, task by task, so that other work can continue while a large
+ * one is written. `tasks` are the tasks of the trace, created one by one.
+ */
 export function traceJsonPieces(
   trace: ExecutionTrace,
   tasks: Iterable<TaskTrace>,

@@ -12,7 +12,10 @@ export interface TracedFile {
   read(): Uint8Array;
 }
 
-/** Extensions of names. Other types are `.bin`; texts that a browser would run or draw are `.txt`. */
+/**
+ * File name extensions. Other types get `.bin`; texts that a browser would execute or render get
+ * `.txt`.
+ */
 const EXTENSIONS: ReadonlyMap<string, string> = new Map([
   ["image/png", "png"],
   ["image/jpeg", "jpg"],
@@ -26,7 +29,10 @@ const EXTENSIONS: ReadonlyMap<string, string> = new Map([
   ["audio/mpeg", "mp3"],
 ]);
 
-/** The images and files of a run: their summaries for the trace, and their content where the mode keeps it. */
+/**
+ * The images and files of a run: their summaries for the trace, and their content if the mode keeps
+ * it.
+ */
 export class TracedFiles {
   readonly #mode: CaptureModeDefinition;
   readonly #keeper: TraceKeeper;
@@ -43,7 +49,7 @@ export class TracedFiles {
     return parts.flatMap((part) => (part.type === "text" ? [] : [this.#summary(part)]));
   }
 
-  /** The files of the parts described so far; none in modes that keep no files. */
+  /** The files of the parts described so far; none in modes without files. */
   get all(): readonly TracedFile[] {
     return [...this.#kept].map(([sha256, part]) => ({
       name: `${sha256}.${extensionOf(part)}`,

@@ -1,7 +1,7 @@
-/** From the run's monotonic clock to the time of day. */
+/** Converts from the monotonic clock of the run to the time of day. */
 export type WallClock = (monotonicMs: number) => Date;
 
-/** When something began and ended. */
+/** The start and the end of a period. */
 export interface Span {
   readonly startedAt: Date;
   readonly completedAt: Date;

@@ -6,8 +6,10 @@ import { checkOptions, knownNames, preview } from "../../../contracts/validation
 import { sumCost } from "../../../contracts/metrics.js";
 
 /**
- * What the rows of a report stand for. `task`: each task of each run with its own calls; `task-tree`: each task that was not delegated, with the calls of
- * everything it delegated or ran, runs that it started with its context as `parent` included; `tag:customer`: the values of the run's tag `customer`.
+ * The grouping of a report. `task`: each task of each run with its direct calls; `task-tree`: each
+ * task that was not delegated, with the calls of everything it delegated or ran, including runs
+ * that it started with its context as `parent`; `tag:customer`: the values of the run's tag
+ * `customer`.
  */
 export type UsageGrouping =
   "task" | "task-tree" | "agent" | "model" | "provider" | "purpose" | `tag:${string}`;
@@ -16,13 +18,13 @@ export type UsageGrouping =
 export interface UsageRow {
   /** The task's id, the agent's role, `provider:model`, ...; empty for calls without that tag. */
   readonly key: string;
-  /** The run of the task; for `task` and `task-tree` only. */
+  /** The run of the task. Only for `task` and `task-tree`. */
   readonly runId?: string;
-  /** Attempts, failed ones and answers out of a cache included. */
+  /** Number of attempts, including failed ones and answers from a cache. */
   readonly calls: number;
-  /** Attempts that failed or were cut off. */
+  /** Attempts that failed or were aborted. */
   readonly failedCalls: number;
-  /** The sum of what is known. */
+  /** The sum of known counts. */
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly totalTokens: number;
@@ -30,9 +32,12 @@ export interface UsageRow {
   readonly reasoningTokens: number;
   /** Calls that reported no tokens. */
   readonly unknownUsageCalls: number;
-  /** Added up, also where calls ran side by side. */
+  /** The sum, also of concurrent calls. */
   readonly latencyMs: number;
-  /** The sum of the calls that have a price, as in `metrics.costEstimate`; missing where none has, or where they are in several currencies. */
+  /**
+   * The sum of the calls that have a price, as in `metrics.costEstimate`; absent without a price,
+   * or with several currencies.
+   */
   readonly cost?: CostEstimate;
   /** Calls without a price. */
   readonly unpricedCalls: number;
@@ -40,7 +45,7 @@ export interface UsageRow {
 
 const GROUPINGS = ["task", "task-tree", "agent", "model", "provider", "purpose", "tag:..."];
 
-/** Sums that grow. */
+/** Running sums. */
 class ReportRow {
   calls = 0;
   failedCalls = 0;
@@ -99,12 +104,15 @@ class ReportRow {
   }
 }
 
-/** What a row stands for. */
+/** The key of a row. */
 type Group = Pick<UsageRow, "key" | "runId">;
 
 const nameOf = ({ runId, key }: Group): string => JSON.stringify([runId, key]);
 
-/** The root task of a task, as far as the calls show it: a task without its own calls is not among them. */
+/**
+ * Returns the root task of a task, as far as the calls contain it: a task without direct calls is
+ * not among them.
+ */
 function rootsOf(ledger: readonly UsageRecord[]): (record: UsageRecord) => Group {
   const parents = new Map<string, Group>();
   const callers = new Map<string | undefined, Group>();
@@ -148,21 +156,23 @@ function groupingKey(by: unknown): (record: UsageRecord) => string {
 }
 
 function ledgerOf(source: unknown): readonly UsageRecord[] {
-  if (Array.isArray(source)) return source as readonly UsageRecord[]; // records, as the types say
+  if (Array.isArray(source)) return source as readonly UsageRecord[]; // records, by their types
   const ledger = (source as { readonly metrics?: { readonly ledger?: unknown } } | undefined)
     ?.metrics?.ledger;
-  if (Array.isArray(ledger)) return ledger as readonly UsageRecord[]; // an output's
+  if (Array.isArray(ledger)) return ledger as readonly UsageRecord[]; // of an output
   throw new ValidationError(
     `usageReport needs the output of a run or usage records, got: ${preview(source)}`,
   );
 }
 
 /**
- * What a run used, or several runs (join their `metrics.ledger`), in rows: the dearest first, then those with the most tokens. Of a failed run pass `error.output`.
+ * Returns the usage of a run, or of several runs (join their `metrics.ledger`), in rows: sorted by
+ * cost, then by tokens, in descending order. For a failed run pass `error.output`.
  *
- * @example
- * for (const { key, totalTokens, cost } of usageReport(output, { by: "agent" })) console.log(key, totalTokens, formatCost(cost));
- * @throws ValidationError for an unknown option or grouping, and for what is neither output nor records.
+ * @example for (const { key, totalTokens, cost } of usageReport(output, { by: "agent" }))
+ * console.log(key, totalTokens, formatCost(cost));
+ * @throws ValidationError for an unknown option or grouping, and for a value that is neither an
+ * output nor records.
  */
 export function usageReport(
   source: EnsembleOutput | readonly UsageRecord[],

@@ -40,7 +40,7 @@ export interface AiSdkOptions {
   readonly structuredOutput?: boolean | undefined;
   /**
    * The images and files that the model accepts. Default: images, PDF, text files and audio; the
-   * model itself refuses what it does not accept.
+   * model refuses other parts.
    */
   readonly parts?: PartSupport | undefined;
 }

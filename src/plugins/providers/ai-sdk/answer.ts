@@ -66,7 +66,7 @@ function readToolCall(part: Fields): ToolCall {
   return { id: asText(part["toolCallId"]), name, arguments: readArguments(part["input"]) };
 }
 
-/** Excludes calls that the vendor runs itself. */
+/** Whether a call is to be executed by the framework and not by the vendor. */
 function isOurCall(part: Fields): boolean {
   return part["type"] === "tool-call" && part["providerExecuted"] !== true;
 }
@@ -81,7 +81,7 @@ interface AnswerParts {
   readonly model: AnsweringModel;
 }
 
-/** The model that answered, as its reasoning names it. */
+/** The answering model, by the name in its reasoning. */
 type AnsweringModel = Pick<ChatModel, "provider" | "modelId">;
 
 function buildResponse(parts: AnswerParts): ChatResponse {

@@ -4,7 +4,7 @@ import { asFields, type Fields } from "../../../util/objects.js";
 import { limitMarks } from "../shared/mark-limits.js";
 
 type SettingsByProvider = NonNullable<LanguageModelV3FilePart["providerOptions"]>;
-/** Anything that has options for its provider. */
+/** An object with options for its provider. */
 export interface MarkableBlock {
   providerOptions?: SettingsByProvider;
 }
@@ -18,7 +18,7 @@ export function cacheMark(
   provider: string,
 ): MarkableBlock {
   if (typeof cache !== "object" || !acceptsMarks(provider)) return {};
-  const cacheControl = cache.ttl === "5m" ? FIVE_MINUTES : HOUR; // there is no time between
+  const cacheControl = cache.ttl === "5m" ? FIVE_MINUTES : HOUR; // there is no option for the time
   return { providerOptions: { anthropic: { cacheControl } } };
 }
 

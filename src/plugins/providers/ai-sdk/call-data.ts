@@ -3,7 +3,7 @@ import { asFields, asText } from "../../../util/objects.js";
 
 type JsonObject = Extract<JsonValue, { readonly [key: string]: JsonValue }>;
 
-/** The field that tells the data of a tool call from that of a block of reasoning. */
+/** Returns the data of the provider for each call, by its id. */
 const CALL = "tool-call";
 
 /** The data of a hidden block of reasoning that belongs to a tool call. */

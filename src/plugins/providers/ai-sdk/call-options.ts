@@ -105,7 +105,7 @@ function toInput(call: ToolCall): unknown {
   }
 }
 
-/** What a request is written for. */
+/** The target of a written request. */
 interface CallTarget {
   readonly specification: Specification;
   readonly provider: string;

@@ -2,10 +2,10 @@ import type { ModelCapabilities } from "../../../contracts/chat-model.js";
 import type { ReasoningOptions } from "../../../contracts/content.js";
 import { UnsupportedRequest } from "../shared/unsupported-request.js";
 
-/** Settings of one provider, as its package names them. */
+/** Settings of one provider, in the names of its package. */
 type ProviderSettings = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** The settings of reasoning that a provider of the AI SDK takes; `undefined`: unknown. */
+/** The settings of reasoning that a provider of the AI SDK accepts; `undefined`: unknown. */
 export function reasoningSettings(provider: string): ModelCapabilities["reasoning"] {
   if (/^openai\b/.test(provider)) return ["effort"];
   return /^anthropic\b/.test(provider) ? ["effort", "budgetTokens"] : undefined;
@@ -51,7 +51,7 @@ export function reasoningOptions(
   return taken.length === 1 ? openaiSettings(reasoning) : anthropicSettings(reasoning);
 }
 
-/** Merges settings provider by provider; those of `over` win. */
+/** Merges settings provider by provider; those of `over` take precedence. */
 export function mergedSettings(
   under: ProviderSettings,
   over: Readonly<Record<string, unknown>> = {},

@@ -7,7 +7,7 @@ import { ANTHROPIC } from "./anthropic-vendor.js";
 import { messagesApi, takesSchemas } from "./messages-api.js";
 
 const FILES: readonly string[] = Object.freeze([...VENDOR_IMAGES, "application/pdf", "text/*"]);
-/** What the Messages API accepts. It has no form for audio. */
+/** The parts that the Messages API accepts. It has no form for audio. */
 const MESSAGES_PARTS: PartSupport = Object.freeze({
   user: FILES,
   tool: FILES,

@@ -81,11 +81,11 @@ function toToolResult(message: ToolAnswer): Anthropic.ToolResultBlockParam {
   };
 }
 
-/** The settings of a request that concern its messages. */
+/** The settings of a request for its messages. */
 export interface WireSettings {
-  /** Whether the model may think, so that its earlier reasoning goes back. */
+  /** Whether the model may think, so that its earlier reasoning is sent back. */
   readonly thinks: boolean;
-  /** Whether the last message is written in blocks, of which the last one can be marked. */
+  /** Whether the last message is written in blocks. The last block can be marked. */
   readonly endsAsBlock: boolean;
 }
 

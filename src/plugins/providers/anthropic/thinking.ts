@@ -8,7 +8,7 @@ type Effort = NonNullable<Anthropic.OutputConfig["effort"]>;
 export interface Thinking {
   readonly config?: Anthropic.ThinkingConfigParam;
   readonly effort?: Effort;
-  /** Tokens that the output limit must have beside those of the answer. */
+  /** Tokens that the output limit must have in addition to those of the answer. */
   readonly budgetTokens: number;
 }
 
@@ -21,8 +21,8 @@ function forcesTool({ tools = [], toolChoice }: ChatRequest): boolean {
 }
 
 /**
- * Whether results of tools follow an answer that does not begin with a thought of this vendor, for
- * example one of another agent. The vendor refuses to begin to think there.
+ * Whether tool results follow an answer that does not begin with reasoning of this vendor, for
+ * example an answer of another agent. The vendor refuses to start thinking there.
  */
 function goesOnWithoutThought({ messages }: ChatRequest): boolean {
   if (messages.at(-1)?.role !== "tool") return false;

@@ -27,7 +27,8 @@ interface AnalysedSentence {
 /** Resolves with a function that creates a new analyser. */
 export type AnalyserLoader = () => Promise<() => Analyser>;
 
-// The analyser keeps every new word forever, so a new one replaces it after this many characters.
+// The analyser keeps every new word permanently, so a new one replaces it after this many
+// characters.
 const CHARACTERS_PER_ANALYSER = 20_000_000;
 
 /** Imports the optional packages on first use. */

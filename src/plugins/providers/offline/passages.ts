@@ -48,7 +48,7 @@ function isTableRow(line: string): boolean {
   return line.startsWith("|") || line.split(" | ", 3).length > 2;
 }
 
-/** Returns whether a line leads elsewhere or names a value, and so is no sentence to quote. */
+/** Returns whether a line refers to another place or names a value, and is no sentence to quote. */
 function isSignpost(line: string): boolean {
   if (NAVIGATION.test(line) || LABEL.test(line)) return true;
   let linked = 0;
@@ -71,7 +71,7 @@ function isMarkup(line: string): boolean {
 
 /**
  * Reads a text line by line and collects its passages. Skips headings, tables, code, rules, front
- * matter, labels with a value, and lines that lead elsewhere.
+ * matter, labels with a value, and lines that refer to another place.
  */
 class PassageReader {
   readonly #passages: Passage[] = [];

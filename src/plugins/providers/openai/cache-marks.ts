@@ -1,7 +1,7 @@
 import type { ChatMessage, ChatRequest } from "../../../contracts/chat-model.js";
 import type { CacheOption } from "../../../contracts/content.js";
 
-/** The end of a prefix, as both of OpenAI's APIs mark it. */
+/** The end of a prefix, as marked in both APIs of OpenAI. */
 export interface Breakpoint {
   readonly prompt_cache_breakpoint?: { readonly mode: "explicit" };
 }

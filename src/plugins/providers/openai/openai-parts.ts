@@ -4,14 +4,17 @@ import { VENDOR_IMAGES } from "../shared/parts.js";
 const FILES: readonly string[] = Object.freeze([...VENDOR_IMAGES, "application/pdf", "text/*"]);
 const WITH_AUDIO: readonly string[] = Object.freeze([...FILES, "audio/wav", "audio/mpeg"]);
 
-/** What Chat Completions accept. Parts of tools' results follow them in a message of the user. */
+/**
+ * The parts that Chat Completions accepts. Parts of tool results follow them in a message of the
+ * user.
+ */
 export const CHAT_PARTS: PartSupport = Object.freeze({
   user: WITH_AUDIO,
   tool: WITH_AUDIO,
   urls: Object.freeze(["image/*"]),
 });
 
-/** What the Responses API accepts. It has no form for audio. */
+/** The parts that the Responses API accepts. It has no form for audio. */
 export const RESPONSES_PARTS: PartSupport = Object.freeze({
   user: FILES,
   tool: FILES,

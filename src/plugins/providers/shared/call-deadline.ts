@@ -49,7 +49,7 @@ export class CallDeadline {
     return this.#end.signal;
   }
 
-  /** Whether the caller has aborted, as opposed to a timeout. */
+  /** Whether the caller has aborted, and not a time limit. */
   get cancelled(): boolean {
     return this.#caller?.aborted === true;
   }

@@ -12,7 +12,7 @@ export interface WireRequest {
 /** The target of a request. */
 export interface WireTarget {
   readonly modelId: string;
-  /** Whether the target is the vendor itself. Other servers know only the older parameters. */
+  /** Whether the target is the vendor itself. Other servers support only the older parameters. */
   readonly isVendor: boolean;
   readonly stream: boolean;
 }

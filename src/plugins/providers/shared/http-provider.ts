@@ -25,7 +25,7 @@ export interface ProviderParts {
   structuredOutput(modelId: string): boolean;
 }
 
-/** What a model of a vendor can do. */
+/** The capabilities of a model of a vendor. */
 class VendorCapabilities implements ModelCapabilities {
   readonly structuredOutput: boolean;
   readonly reasoning: ModelCapabilities["reasoning"];
@@ -40,7 +40,7 @@ class VendorCapabilities implements ModelCapabilities {
     this.#isVendor = isVendor;
   }
 
-  /** Determined when it is needed: the environment may name another server. */
+  /** Determined on each read: the environment may select another server. */
   get parts(): PartSupport {
     const { options, parts } = this.#parts;
     return options.parts ?? (this.#isVendor() ? parts : COMPATIBLE_PARTS);

@@ -8,7 +8,7 @@ export class InvalidResponseError extends Error {
    * before it is cut.
    */
   readonly shown: unknown;
-  /** What the user should check. */
+  /** The advice for the user. */
   readonly hint: string | undefined;
 
   constructor(message: string, o: { readonly shown?: unknown; readonly hint?: string } = {}) {

@@ -1,7 +1,7 @@
 /** Anthropic accepts this number of marks in a request. */
 const MOST_MARKS = 4;
 
-/** How a request has its marks. */
+/** The form of the marks of a request. */
 interface MarkForm<T> {
   isHour(marked: T): boolean;
   drop(marked: T): void;
@@ -10,8 +10,8 @@ interface MarkForm<T> {
 
 /**
  * Applies the limits of Anthropic's cache to the marked blocks of a request, in the order of the
- * prompt. The last marks of too many stay, and a mark before one of an hour lasts an hour too, as
- * the vendor demands.
+ * prompt. Beyond the maximum, the last marks are kept. A mark before one of an hour also lasts an
+ * hour, as the vendor requires.
  */
 export function limitMarks<T>(marked: readonly T[], form: MarkForm<T>): void {
   marked.slice(0, -MOST_MARKS).forEach((block) => form.drop(block));

@@ -19,7 +19,7 @@ export type PartContent =
 export const VENDOR_IMAGES: readonly string[] = Object.freeze([
   ...["image/png", "image/jpeg", "image/gif", "image/webp"],
 ]);
-/** What is known of servers with a vendor's API that are not the vendor. */
+/** The parts that servers with a compatible API usually accept. */
 export const COMPATIBLE_PARTS: PartSupport = Object.freeze({
   user: VENDOR_IMAGES,
   tool: VENDOR_IMAGES,
@@ -57,7 +57,7 @@ function isSamePartType(type: MediaPart["type"], mediaType: string): boolean {
   return type === kind;
 }
 
-/** Returns the part as one URL: its own, or a `data:` URL. */
+/** Returns the part as one URL: its URL, or a `data:` URL. */
 export function mediaUrl(content: Exclude<PartContent, { readonly kind: "text" }>): string {
   return content.kind === "url" ? content.url : `data:${content.mediaType};base64,${content.data}`;
 }

@@ -1,7 +1,7 @@
 import type { AssistantMessage, ReasoningChunk } from "../../../contracts/chat-model.js";
 import type { JsonValue, ReasoningPart } from "../../../contracts/content.js";
 
-/** A block of reasoning as a vendor returned it. `data` is sent back; absent, it is not. */
+/** A block of reasoning as a vendor returned it. `data` is sent back. A block without it is not. */
 export interface ReasoningBlock {
   readonly text: string;
   /** Position among the blocks of its message, where all texts count as one. */
@@ -30,7 +30,7 @@ export function reasoningText(blocks: readonly ReasoningBlock[]): string {
 }
 
 /**
- * Puts the blocks of this provider's reasoning back to their places among the other blocks of a
+ * Inserts the blocks of reasoning of this provider at their positions among the other blocks of a
  * message.
  */
 export function withReasoning<B>(
@@ -42,6 +42,6 @@ export function withReasoning<B>(
   if (own.length === 0) return others;
   const blocks: B[] = [...others];
   for (const part of own.toSorted((a, b) => a.index - b.index))
-    blocks.splice(part.index, 0, part.data as B); // the vendor's own block
+    blocks.splice(part.index, 0, part.data as B); // a block of the vendor
   return blocks;
 }

@@ -51,7 +51,8 @@ const ANNOTATIONS = new Set([
   "$id",
 ]);
 /**
- * Keywords of which at least one must define a value's type; strict modes support no "anything".
+ * Keywords of which at least one must define the type of a value; strict modes do not support any
+ * value.
  */
 const SHAPE_KEYWORDS = ["type", "anyOf", "oneOf", "$ref", "enum", "const"] as const;
 const DEEPEST = 100;
@@ -98,7 +99,7 @@ class StrictRewriter {
     const { format, $ref } = schema;
     if (!SHAPE_KEYWORDS.some((keyword) => keyword in schema)) return false;
     if (schema["anyOf"] !== undefined && schema["oneOf"] !== undefined) return false;
-    // Each alternative within an object would have to know the properties of the others.
+    // Each alternative within an object would have to declare the properties of the others.
     if (isObjectSchema(schema) && (alternatives(schema) !== undefined || $ref !== undefined))
       return false;
     if ($ref !== undefined && resolveReference(this.#root, $ref) === undefined) return false;

@@ -15,46 +15,49 @@ import { watch } from "./watch.js";
 
 /** A call in flight for which a part of an account is reserved. */
 export interface ReservationHolder {
-  /** Whether a tap of this call may have started `run` and be waiting for it. */
+  /** Whether a tap of this call may have started `run` and may be waiting for it. */
   mayWaitFor(run: HookRun): boolean;
 }
 
-/** What is reserved for a holder of this process. */
+/** The reservation of a holder in this process. */
 interface Held {
   readonly amount: BudgetAmount;
   readonly reservation: BudgetReservation;
 }
 
-/** What an account is opened with. */
+/** The data for opening an account. */
 interface AccountOptions {
   readonly limits: BudgetSettings;
-  /** Instead of the model of a call that the cost leaves no room for. */
+  /** The model for calls that exceed the remaining cost. */
   readonly cheaper: ChatModel | undefined;
   readonly owner: HookRun;
-  /** Where cost is limited. */
+  /** Set if the cost is limited. */
   readonly costPrices: CostConfiguration | undefined;
   readonly clock: Clock;
-  /** Counts. */
+  /** Counts the usage. */
   readonly store: StoredAccount;
 }
 
-/** Follows the changes of an account. */
+/** Tracks the changes of an account. */
 interface AccountMeter {
   changed(): void;
   /** Called once, at the end of the run. */
   close(): void;
 }
 
-/** The account of one run, its delegates and the runs that joined it, as this process sees it: what is decided about calls rests on its last known state. */
+/**
+ * The account of one run, its delegates and the runs that joined it, in this process. Decisions
+ * about calls use its last known state.
+ */
 export class Account implements CallQueue {
-  /** The owner and the runs that joined it, while they run. */
+  /** The owner and the runs that joined it, while they are in progress. */
   readonly runs = new Set<HookRun>();
-  /** Those of this process. */
+  /** The reservations of this process. */
   readonly reservations = new Map<ReservationHolder, Held>();
   readonly waiting = new Set<QueuedCall>();
   /** The limit that stopped its runs. */
   closedBy: LimitName | undefined;
-  /** Reports changes to the owner, once its run has begun. */
+  /** Reports changes to the owner, after its run has begun. */
   meter: AccountMeter | undefined;
   readonly #startedMs: number;
   #watching: AbortController | undefined;
@@ -76,17 +79,17 @@ export class Account implements CallQueue {
     this.#startedMs = clock.monotonicMs();
   }
 
-  /** By all processes. */
+  /** The reservations of all processes. */
   get reserved(): BudgetAmount {
     return this.#store.state.reserved;
   }
 
-  /** Whether its state lacks what calls have used. */
+  /** Whether its state lacks usage of calls. */
   get isBehind(): boolean {
     return this.#store.isBehind;
   }
 
-  /** Whether its time is up, or it has stopped its runs. */
+  /** The limit of an account whose time has expired, or that has stopped its runs. */
   get over(): LimitName | undefined {
     if (this.closedBy !== undefined) return this.closedBy;
     const { maxDurationMs } = this.limits;
@@ -103,14 +106,17 @@ export class Account implements CallQueue {
     return this.limits[limit] ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Of `maxDurationMs` whole milliseconds. */
+  /** For `maxDurationMs` in integer milliseconds. */
   used(limit: LimitName): number {
     if (limit === "maxDurationMs") return Math.round(this.elapsedMs);
     const { tokens, cost } = this.#store.state.used;
     return limit === "maxTokens" ? tokens : cost;
   }
 
-  /** How many tokens a call may put out, where `held` is set aside for others: from 0 to what it wants, below 0 when not even its input fits. */
+  /**
+   * Returns the output tokens available to a call if `held` is reserved for others: from 0 to the
+   * requested number, below 0 if its input alone exceeds the account.
+   */
   room(demand: Demand, model: ChatModel, held: BudgetAmount): number {
     const byTokens = this.#roomInTokens(demand, held);
     return byTokens < demand.least
@@ -118,7 +124,7 @@ export class Account implements CallQueue {
       : Math.min(byTokens, this.#roomInCost(demand, model, held));
   }
 
-  /** The limit that leaves a call no room. */
+  /** Returns the limit that leaves a call no room. */
   tightest(demand: Demand, held: BudgetAmount): LimitName {
     return this.#roomInTokens(demand, held) < demand.least ? "maxTokens" : "maxCost";
   }
@@ -137,7 +143,7 @@ export class Account implements CallQueue {
     });
   }
 
-  /** Takes the reservation back and counts what was really used. Never throws. */
+  /** Releases the reservation and counts the actual usage. Never throws. */
   settle(holder: ReservationHolder, used: BudgetAmount): Awaitable<void> {
     const held = this.reservations.get(holder);
     if (held === undefined) return undefined;
@@ -145,17 +151,23 @@ export class Account implements CallQueue {
     return passOn(this.#store.settle(held.reservation, used), () => this.meter?.changed());
   }
 
-  /** Counts what could not be counted when it was used. @throws LimitStoreError; the reason of `signal`. */
+  /**
+   * Counts usage that could not be counted earlier. @throws LimitStoreError; the reason of
+   * `signal`.
+   */
   catchUp(signal?: AbortSignal): Promise<void> {
     return this.#store.catchUp(signal);
   }
 
-  /** Reads what other processes have used and reserved. @throws LimitStoreError; the reason of `signal`. */
+  /**
+   * Reads the usage and the reservations of other processes. @throws LimitStoreError; the reason of
+   * `signal`.
+   */
   refresh(signal: AbortSignal): Promise<void> {
     return this.#store.refresh(signal);
   }
 
-  /** The run that has the budget has ended. */
+  /** Called when the owner of the budget has ended. */
   close(): void {
     this.meter?.close();
     this.#store.close();

@@ -9,30 +9,37 @@ import { admit } from "./decision.js";
 import { announce, exceed } from "./exceeded.js";
 import { Refusal, Reservation } from "./reservation.js";
 
-/** An account that refuses so often in a row what its own state allows is broken. */
+/**
+ * An account with this many consecutive refusals, although its state allows the amount, is broken.
+ */
 const MOST_REFUSALS = 100;
 
 export type Accounts = readonly [Account, ...Account[]];
 
-/** How a call may end its search for room. */
+/** The result of the search of a call for room. */
 export type Charge = Reservation | Refusal;
 
-/** Brings the state of all accounts up to what is known. At once where they are. @throws LimitStoreError; the reason of `signal`. */
+/**
+ * Updates the states of all accounts, synchronously if they are up to date. @throws
+ * LimitStoreError; the reason of `signal`.
+ */
 export function caughtUp(accounts: readonly Account[], signal?: AbortSignal): Awaitable<unknown> {
   return accounts.some(({ isBehind }) => isBehind)
     ? allOf(accounts.map((account) => account.catchUp(signal)))
     : undefined;
 }
 
-/** @throws LimitStoreError where there have been too many. */
+/** @throws LimitStoreError after too many refusals. */
 export function checkRefusals(refusals: number): void {
   if (refusals >= MOST_REFUSALS)
     throw new LimitStoreError("The account of a budget refused what its state allows");
 }
 
 /**
- * Decides about a call by the last known state of its accounts, and reserves what it may use. An account that refuses has a newer state, by which it is
- * decided again. `mayGo`: whether it need not wait behind others. Returns `undefined` for a call that waits. @throws the reason of the call's signal.
+ * Decides about a call by the last known state of its accounts, and reserves its maximum usage.
+ * After a refusal the newer state of the account is used for another decision. `mayGo`: whether it
+ * may overtake others. Returns `undefined` for a call that waits. @throws the reason of the signal
+ * of the call.
  */
 export function attempt(
   demand: Demand,
@@ -49,7 +56,7 @@ export function attempt(
   );
 }
 
-/** A price or an account that is not what it should be fails with an error of JavaScript. */
+/** An invalid price or account causes an error of JavaScript. */
 function refusalError(error: unknown): AgentEnsembleError {
   if (AgentEnsembleError.isInstance(error)) return error;
   return new LimitStoreError(`A budget could not be kept: ${messageOf(error)}`, { cause: error });

@@ -30,27 +30,30 @@ type RequestPatch = Replace<Partial<Pick<LlmCall, "request" | "model" | "allowan
 /** The accounts that a run's calls are charged to. */
 interface Lineage {
   readonly all: readonly Account[];
-  /** Those that limit tokens or cost. */
+  /** The accounts that limit tokens or cost. */
   readonly limited: readonly Account[];
 }
 
 const FREE: Lineage = Object.freeze({ all: [], limited: [] });
 
 /**
- * Keeps the budgets of runs and of the runs they joined. A call reserves what it may use before it is made and settles afterwards, so that calls in
- * parallel can't go beyond a limit together; where only reservations are in the way it waits for them. It has nothing to do for runs without a budget.
+ * Keeps the budgets of runs and of the runs they joined. A call reserves its maximum usage before
+ * its start and settles afterwards, so that parallel calls can't exceed a limit together. If only
+ * reservations prevent it, the call waits for them. Runs without a budget cause no work.
  */
 export class BudgetKeeper implements SpendingGuard {
   readonly #lineages = new WeakMap<HookRun, Lineage>();
   readonly #tokens = new RequestTokens();
   readonly #aborts = new AbortWatch();
-  /** Not settled yet. */
+  /** Unsettled grants. */
   readonly #grants = new WeakMap<HookRun, Set<Grant>>();
   readonly #ended = new WeakSet<HookRun>();
 
   /**
-   * A run begins; what has no budget then has none. A promise only where an account is kept elsewhere.
-   * @throws ValidationError for a limit that can't be kept; BudgetExceededError where a run that it joined has been stopped; LimitStoreError.
+   * Called when a run begins; budgets can't be added later. Returns a promise only for an account
+   * in external storage.
+   * @throws ValidationError for a limit that can't be enforced; BudgetExceededError if a run that
+   * it joined has been stopped; LimitStoreError.
    */
   open({ run }: RunCall): Awaitable<void> {
     const accounts = accountsOf(run);
@@ -58,7 +61,7 @@ export class BudgetKeeper implements SpendingGuard {
     return passOn(allOf(accounts), (all) => this.#begin(run, all));
   }
 
-  /** A run has ended: what is still set aside for others counts as used. Never throws. */
+  /** Called when a run has ended: remaining reservations for others count as used. Never throws. */
   close({ run }: RunCall): Awaitable<void> {
     this.#ended.add(run);
     const { all } = this.#lineageOf(run);
@@ -78,14 +81,20 @@ export class BudgetKeeper implements SpendingGuard {
     });
   }
 
-  /** Sets a part of the run's budgets aside for work elsewhere. @throws BudgetExceededError, ValidationError, LimitStoreError */
+  /**
+   * Reserves a part of the budgets of the run for external work. @throws BudgetExceededError,
+   * ValidationError, LimitStoreError
+   */
   grant(run: HookRun, request: SpendingRequest): Awaitable<SpendingGrant> {
     checkSpending(request);
     if (this.#ended.has(run)) throw runHasEnded();
     return passOn(openGrant(this.#lineageOf(run).all, request), (grant) => this.#keep(run, grant));
   }
 
-  /** The last of all transforms: reserves, waiting where that helps, and chooses model and allowance. @throws the signal's reason when that ends the wait. */
+  /**
+   * The last of all transforms: reserves, waits if that can help, and selects model and allowance.
+   * @throws the reason of the signal if it ends the wait.
+   */
   reserve(call: LlmCall): Awaitable<RequestPatch | undefined> {
     const { limited } = this.#lineageOf(call.run);
     if (!isSome(limited) || call.model.capabilities?.exemptFromBudgets === true) return undefined;
@@ -95,19 +104,24 @@ export class BudgetKeeper implements SpendingGuard {
       : Promise.resolve(tokens).then((n) => this.#reserve(call, limited, n));
   }
 
-  /** The first of all policies: a refused call needs no other judgement, and waits for no rate limit. */
+  /**
+   * The first of all policies: a refused call needs no other decision, and waits for no rate limit.
+   */
   judge(call: LlmCall): Reject | undefined {
     return call.allowance instanceof Refusal ? reject(call.allowance.error) : this.#checkOver(call);
   }
 
-  /** The last of all policies: others may have waited long, and the runs may have been stopped meanwhile. */
+  /**
+   * The last of all policies: others may have waited for a long time, and the runs may have been
+   * stopped meanwhile.
+   */
   begin(call: LlmCall): Reject | undefined {
     const verdict = this.#checkOver(call);
     if (verdict === undefined && call.allowance instanceof Reservation) call.allowance.begun = true;
     return verdict;
   }
 
-  /** After a call with any outcome. */
+  /** Called after a call with any outcome. */
   settle(call: After<LlmCall, "response", ChatResponse>): Awaitable<void> {
     const { allowance: reservation } = call;
     if (!(reservation instanceof Reservation)) return undefined;
@@ -163,7 +177,7 @@ export class BudgetKeeper implements SpendingGuard {
       waiting.giveUp(call.signal.reason);
       advance(waiting.accounts);
     });
-    advance(waiting.accounts); // others may have settled while an account was asked
+    advance(waiting.accounts); // others may have settled while an account was queried
     try {
       return this.#patch(call, await waiting.outcome);
     } finally {
@@ -173,7 +187,8 @@ export class BudgetKeeper implements SpendingGuard {
 
   #patch(call: LlmCall, charge: Charge): RequestPatch {
     if (charge instanceof Reservation) {
-      // A tap that never returns would keep the reservation indefinitely; a call that has begun ends by itself.
+      // A tap that never returns would keep the reservation indefinitely. A call that has begun
+      // ends by itself.
       charge.unwatch = this.#onAbort(call, () => {
         if (!charge.begun) void passOn(charge.release(), () => advance(charge.accounts));
       });
@@ -181,7 +196,7 @@ export class BudgetKeeper implements SpendingGuard {
     return patchOf(call, charge);
   }
 
-  /** Calls `end` at the end of the call's signal, at once if that has come. */
+  /** Calls `end` when the signal of the call is aborted, at once if it already is. */
   #onAbort({ signal }: LlmCall, end: () => void): () => void {
     if (!signal.aborted) return this.#aborts.on(signal, end);
     end();
@@ -201,7 +216,7 @@ function runHasEnded(): ValidationError {
   return new ValidationError("grant() needs a run that goes on, and this one has ended");
 }
 
-/** The budgets of the run itself first, then of those that it joined. */
+/** Returns the budgets of the run first, then those of the runs that it joined. */
 function accountsOf(run: HookRun): readonly Awaitable<Account>[] {
   const all: Awaitable<Account>[] = [];
   for (let owner: HookRun | undefined = run; owner !== undefined; owner = owner.parent) {
@@ -238,5 +253,5 @@ function patchOf(call: LlmCall, allowance: Reservation | Refusal): RequestPatch 
   });
 }
 
-/** Whether budgets are kept: without that plugin they would be ignored. */
+/** Whether budgets are enforced: without the plugin they would be ignored. */
 export const BudgetKeeping = createToken<BudgetKeeper>("resilience/BudgetKeeping");

@@ -10,7 +10,7 @@ import {
 
 /** Options of `budget`. At least one of the three limits is needed. */
 export interface BudgetOptions {
-  /** The maximum input and output tokens of all model calls of a run together. */
+  /** Maximum input and output tokens of all model calls of a run. */
   readonly maxTokens?: number | undefined;
   /** The maximum cost of all model calls together, in the currency of the ensemble's `costConfiguration`, which is then required. */
   readonly maxCost?: number | undefined;

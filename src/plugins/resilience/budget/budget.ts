@@ -14,20 +14,24 @@ import { NOTHING, plus } from "./amount.js";
 import { LocalBudgetAccount } from "./local-accounts.js";
 import { StoredAccount } from "./stored-account.js";
 
-/** Sums of costs that are added in another order differ by less. */
+/** Sums of the same costs in another order differ by less. */
 const ROUNDING = 2e-9;
 
-/** A limit that every run of a kernel has for itself. Its accounts lie in it, so that runs of other kernels that join one of these runs find them. */
+/**
+ * A limit for each run of a kernel. It contains its accounts, so that runs of other kernels that
+ * join one of these runs can find them.
+ */
 export class Budget {
-  /** Known once the kernel has started. */
+  /** Set at the start of the kernel. */
   cheaper: ChatModel | undefined;
   readonly #accounts = new WeakMap<HookRun, Awaitable<Account>>();
 
   constructor(readonly settings: BudgetSettings) {}
 
   /**
-   * The account of a run that has this budget as the one at `position`, opened with the run. A promise only where it is kept elsewhere.
-   * @throws ValidationError for a limit that can't be kept without prices; LimitStoreError.
+   * Returns the account of a run with this budget at `position`. It is opened with the run. Returns
+   * a promise only for external storage.
+   * @throws ValidationError for a limit that can't be enforced without prices; LimitStoreError.
    */
   accountOf(run: HookRun, position: number): Awaitable<Account> {
     const known = this.#accounts.get(run);
@@ -37,7 +41,7 @@ export class Budget {
     if (isLater(opened))
       opened.then(
         (account) => this.#accounts.set(run, account),
-        () => undefined, // reaches those who ask for it
+        () => undefined, // reaches the callers
       );
     return opened;
   }
@@ -74,7 +78,7 @@ export class Budget {
     });
   }
 
-  /** Where the account is kept: a limit on time alone needs no store. */
+  /** The storage of the account: a limit of time alone needs none. */
   #store(run: HookRun, position: number): Awaitable<StoredAccount> {
     const { maxTokens, maxCost } = this.settings;
     const owner = run.parent === undefined ? run.find(BudgetOwner) : undefined;
@@ -104,8 +108,11 @@ function earlierAmount({ earlierUsage }: HookRun): BudgetAmount {
   return sum;
 }
 
-/** The id of the run whose accounts the budgets of this run use. Absent: its own id. It does not hold for runs that join this one. */
+/**
+ * The id of the run whose accounts the budgets of this run use. Absent: the id of this run. It does
+ * not apply to runs that join this one.
+ */
 export const BudgetOwner = createToken<string>("resilience/BudgetOwner");
 
-/** How budgets are found by their keepers; private to this plugin. */
+/** The budgets of a run for their keepers; private to this plugin. */
 export const Budgets = createToken<Budget>("resilience/Budgets", "many");

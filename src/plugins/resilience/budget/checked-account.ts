@@ -8,10 +8,10 @@ import { preview } from "../../../contracts/validation.js";
 import { messageOf } from "../../../util/errors.js";
 import { asFields } from "../../../util/objects.js";
 
-/** A sum of amounts of cost that were added and taken back may differ from 0 by less. */
+/** A sum of amounts of cost that were added and released may differ from 0 by less. */
 const NOISE = 1e-6;
 
-/** Returns what `open` gave, if it is an account. @throws LimitStoreError */
+/** Returns the result of `open`, if it is an account. @throws LimitStoreError */
 export function checkedAccount(account: BudgetAccount): BudgetAccount {
   const { reserve, shared } = asFields(account) ?? {};
   if (typeof reserve !== "function") throw noAccount("open() must return an account", account);
@@ -23,7 +23,7 @@ export function checkedAccount(account: BudgetAccount): BudgetAccount {
   return account;
 }
 
-/** Returns what `reserve` gave, if that can be settled. @throws LimitStoreError */
+/** Returns the result of `reserve`, if it can be settled. @throws LimitStoreError */
 export function checkedReservation(
   given: BudgetReservation | undefined,
 ): BudgetReservation | undefined {
@@ -32,7 +32,10 @@ export function checkedReservation(
   return given;
 }
 
-/** Reads the state of an account: a limit that is compared with anything but amounts is no limit. @throws LimitStoreError */
+/**
+ * Reads the state of an account, and checks its amounts, because a comparison with another value
+ * would not limit anything. @throws LimitStoreError
+ */
 export function stateOfAccount(account: BudgetAccount): BudgetState {
   let state: BudgetState;
   try {

@@ -5,7 +5,7 @@ import type { LimitName } from "./amount.js";
 import type { Demand } from "./demand.js";
 import { NOTHING, plus } from "./amount.js";
 
-/** What becomes of a call. */
+/** The decision about a call. */
 export type Admission =
   | {
       readonly kind: "go";
@@ -16,18 +16,22 @@ export type Admission =
   | { readonly kind: "wait" }
   | { readonly kind: "exceeded"; readonly account: Account; readonly limit: LimitName };
 
-/** Output tokens that a model may give under all accounts: now, and at best, when calls in flight turn out to have used nothing. */
+/**
+ * Output tokens available to a model under all accounts: now, and at most, if calls in flight turn
+ * out to have used nothing.
+ */
 interface Room {
   readonly model: ChatModel;
   readonly now: number;
   readonly best: number;
-  /** The account with the least room at best. */
+  /** The account with the smallest maximum. */
   readonly tight: Account;
 }
 
 /**
- * Decides about a call under the accounts of its run and of those it joined. It goes to its own model when all it wants fits, waits when that may come,
- * goes to the cheaper model of a budget otherwise, and with a shorter answer when nothing in flight could make room.
+ * Decides about a call under the accounts of its run and of those it joined. It uses its model if
+ * its demand fits, and waits if that may become true. Otherwise it uses the cheaper model of a
+ * budget, or gets a shorter answer if no call in flight could free room.
  */
 export function admit(demand: Demand, accounts: readonly [Account, ...Account[]]): Admission {
   for (const account of accounts)
@@ -76,9 +80,12 @@ function roomOf(
   return { model, now, best, tight };
 }
 
-/** What is reserved for calls that may themselves be waiting for this one, which therefore can't wait for them. */
+/**
+ * Returns the reservations of calls that may be waiting for this one, which therefore can't wait
+ * for them.
+ */
 function unavoidable(account: Account, demand: Demand): BudgetAmount {
-  if (account.owner === demand.call.run) return NOTHING; // of a run's own calls none waits for another
+  if (account.owner === demand.call.run) return NOTHING; // no call of a run waits for another call of the same run
   let sum = NOTHING;
   for (const [holder, { amount }] of account.reservations)
     if (holder.mayWaitFor(demand.call.run)) sum = plus(sum, amount);

@@ -2,25 +2,25 @@ import type { ChatModel } from "../../../contracts/chat-model.js";
 import type { LlmCall } from "../../../contracts/hooks.js";
 import type { UsageRecord } from "../../../contracts/usage.js";
 
-/** An answer that may have fewer tokens is not worth asking for, unless the call itself wants no more. */
+/** A call with fewer output tokens than this is not made, unless it requests no more. */
 const LEAST_OUTPUT_TOKENS = 100;
 
-/** What a call would like to use. */
+/** The maximum usage of a call. */
 export class Demand {
-  /** Output tokens below which it is not made. */
+  /** Minimum number of output tokens. */
   readonly least: number;
 
   constructor(
     readonly call: LlmCall,
-    /** By estimate. */
+    /** Estimated. */
     readonly inputTokens: number,
-    /** Output tokens at most. */
+    /** Maximum number of output tokens. */
     readonly wanted: number,
   ) {
     this.least = Math.min(wanted, LEAST_OUTPUT_TOKENS);
   }
 
-  /** What the ledger would say of it, for prices. */
+  /** Returns the usage in the form of the ledger, for prices. */
   usageOf(model: ChatModel, outputTokens: number, more: Partial<UsageRecord> = {}): UsageRecord {
     const { run, taskId, parentTaskId, agentRole, purpose, attempt } = this.call;
     return {

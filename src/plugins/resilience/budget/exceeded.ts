@@ -13,7 +13,10 @@ const UNITS: Readonly<Record<LimitName, string>> = {
   maxDurationMs: "ms",
 };
 
-/** The error of a refused call or a stopped run. Each gets a new one, since errors contain the output of their run. */
+/**
+ * Creates the error of a refused call or a stopped run. Each gets a separate error, because errors
+ * contain the output of their run.
+ */
 export function excess(account: Account, limit: LimitName, demand?: Demand): BudgetExceededError {
   const used = `Budget ${limit} exceeded: ${number(account.used(limit))} of ${number(account.allowed(limit))} ${UNITS[limit]} used`;
   if (limit === "maxDurationMs")
@@ -32,7 +35,7 @@ export function excess(account: Account, limit: LimitName, demand?: Demand): Bud
   });
 }
 
-/** Emits to the run of the call and, where it is another one, to the run that has the budget. */
+/** Emits to the run of the call and, if it is another one, to the run that has the budget. */
 export function announce(
   call: LlmCall,
   account: Account,
@@ -54,7 +57,10 @@ export function announce(
   if (account.owner !== run) account.owner.emit(event);
 }
 
-/** Reports a call that is not made, and stops the runs where the budget requires it. Returns the error for the call. */
+/**
+ * Reports a call that is not made, and stops the runs if the budget requires it. Returns the error
+ * for the call.
+ */
 export function exceed(
   call: LlmCall,
   account: Account,
@@ -72,7 +78,7 @@ export function exceed(
   return error;
 }
 
-/** A cost with at most six decimal places. */
+/** Formats a cost with at most six decimal places. */
 function number(value: number): string {
   return String(Math.round(value * 1e6) / 1e6);
 }

@@ -32,7 +32,10 @@ function isAmount(used: unknown): boolean {
   return typeof used === "number" && Number.isFinite(used) && used >= 0;
 }
 
-/** What is left of a limit under all accounts, at most what is asked for. @throws BudgetExceededError where nothing is. */
+/**
+ * Returns the rest of a limit under all accounts, at most the requested amount. @throws
+ * BudgetExceededError if nothing is left.
+ */
 function leftOf(
   accounts: readonly Account[],
   limit: Exclude<LimitName, "maxDurationMs">,
@@ -50,7 +53,10 @@ function leftOf(
   return left;
 }
 
-/** Sets aside what is asked for, or what is left. @throws BudgetExceededError where nothing is; LimitStoreError. */
+/**
+ * Reserves the requested amount, or the rest. @throws BudgetExceededError if nothing is left;
+ * LimitStoreError.
+ */
 export function openGrant(
   accounts: readonly Account[],
   request: SpendingRequest,
@@ -72,11 +78,11 @@ export function openGrant(
   });
 }
 
-/** A part of the accounts that is set aside until it is settled. */
+/** A part of the accounts that is reserved until it is settled. */
 export class Grant implements SpendingGrant, ReservationHolder {
   readonly maxTokens: number | undefined;
   readonly maxCost: number | undefined;
-  /** Called when it is settled. */
+  /** Called at the settlement. */
   onSettled: () => void = () => undefined;
   readonly #accounts: readonly Account[];
   readonly #amount: BudgetAmount;
@@ -92,7 +98,7 @@ export class Grant implements SpendingGrant, ReservationHolder {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Sets it aside in all accounts, or in none; returns which. @throws LimitStoreError */
+  /** Reserves it in all accounts, or in none; returns whether it did. @throws LimitStoreError */
   take(): Awaitable<boolean> {
     const amount = this.#amount;
     const parts = this.#accounts.map((account) => ({ account, amount }));
@@ -103,7 +109,7 @@ export class Grant implements SpendingGrant, ReservationHolder {
     });
   }
 
-  /** @throws ValidationError for what is no amount. */
+  /** @throws ValidationError for an invalid amount. */
   settle({
     tokens,
     cost = 0,
@@ -134,7 +140,7 @@ export class Grant implements SpendingGrant, ReservationHolder {
     return passOn(allOf(settled), () => advance(this.#accounts));
   }
 
-  /** Work elsewhere never waits for calls of the run that has it done. */
+  /** External work never waits for calls of its run. */
   mayWaitFor(_run: HookRun): boolean {
     return false;
   }

@@ -65,7 +65,7 @@ export function standardBudgets(): Plugin {
       hooks.beforeLlmCall.tap({ name: "budget-start", lane: "policy", order: "post" }, (call) =>
         keeper.begin(call),
       );
-      // The first tap, so that a reservation is settled even where a later tap fails.
+      // The first tap, so that a reservation is settled even if a later tap fails.
       hooks.afterLlmCall.tap({ name: "budget", lane: "transform", order: "pre" }, (call) =>
         keeper.settle(call),
       );

@@ -8,7 +8,10 @@ import type {
 } from "../../../contracts/budget-accounts.js";
 import { minus, NOTHING, plus } from "./amount.js";
 
-/** Accounts in the memory of this process. Each opening makes a new one: no two runs share it. */
+/**
+ * Accounts in the memory of this process. Each opening creates a new one, because runs do not share
+ * accounts.
+ */
 export class LocalBudgetAccounts implements BudgetAccounts {
   open(request: BudgetAccountRequest): LocalBudgetAccount {
     return new LocalBudgetAccount(request);
@@ -47,7 +50,7 @@ export class LocalBudgetAccount implements BudgetAccount {
   settle(reservation: LocalReservation, used: BudgetAmount): void {
     if (!this.#open.delete(reservation)) return;
     const { state } = this;
-    // Sums of fractions that were taken back do not come out at zero.
+    // Sums of fractions that were released may differ from zero.
     const reserved = this.#open.size === 0 ? NOTHING : minus(state.reserved, reservation.amount);
     this.#state = { used: plus(state.used, used), reserved };
   }

@@ -8,7 +8,10 @@ const PAUSE_MS = 250;
 
 type State = Pick<Ev<"budget_changed">, "limits" | "used" | "reserved">;
 
-/** Emits the state of a budget to the run that has it: at most four times a second, and always the last state. */
+/**
+ * Emits the state of a budget to the run that has it: at most four times a second, and always the
+ * last state.
+ */
 export class Meter {
   #lastMs = Number.NEGATIVE_INFINITY;
   /** Stops the timer of a change that was not emitted yet. */
@@ -40,7 +43,7 @@ export class Meter {
     else this.#stopTimer = startTimer(waitMs, () => this.#tell());
   }
 
-  /** The run has ended: emits a pending change at once. */
+  /** Called when the run has ended: emits a pending change at once. */
   close(): void {
     this.#isClosed = true;
     if (this.#stopTimer === undefined) return;

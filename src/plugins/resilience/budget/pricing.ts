@@ -7,7 +7,10 @@ import { messageOf } from "../../../util/errors.js";
 /** Costs are rounded sums of fractions; smaller differences are ignored. */
 const TOLERANCE = 1e-9;
 
-/** The cost of a call. @throws ValidationError for an unknown price, since a limit on cost can't be enforced for such a call. */
+/**
+ * Returns the cost of a call. @throws ValidationError for an unknown price, because a limit of the
+ * cost can't be enforced for such a call.
+ */
 export function pricedCost(prices: CostConfiguration, usage: UsageRecord): number {
   const hint =
     "With budget maxCost the price function must give a number >= 0 for every model that is called.";
@@ -32,7 +35,10 @@ export function pricedCost(prices: CostConfiguration, usage: UsageRecord): numbe
   return cost;
 }
 
-/** The largest number of tokens, up to `wanted`, that costs at most `left`; -1 where even zero tokens cost more. Prices increase with the tokens. */
+/**
+ * Returns the largest number of tokens, up to `wanted`, that costs at most `left`; -1 if zero
+ * tokens cost more. Prices increase with the tokens.
+ */
 export function greatestWithin(
   left: number,
   wanted: number,

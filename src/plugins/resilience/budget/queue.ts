@@ -1,22 +1,22 @@
 /** A call that waits until others have settled. */
 export interface QueuedCall {
   readonly accounts: readonly CallQueue[];
-  /** Decides again; returns whether it has left. */
+  /** Decides again; returns whether the call has left the queue. */
   step(): boolean;
-  /** Leaves: what is reserved is not known any more. */
+  /** Removes the call, because the reservations are no longer known. */
   fail(error: unknown): void;
 }
 
-/** An account with the calls that wait for it, in the order in which they came. */
+/** An account with its waiting calls, in the order of their arrival. */
 export interface CallQueue {
   readonly waiting: ReadonlySet<QueuedCall>;
 }
 
-/** Lets those go on who can, in the order in which they came. */
+/** Releases the calls that can proceed, in the order of their arrival. */
 export function advance(accounts: Iterable<CallQueue>): void {
   const changed = new Set(accounts);
   for (const account of changed) {
-    changed.delete(account); // comes back, and is looked at again, when one of its calls leaves
+    changed.delete(account); // the account is handled again when one of its calls leaves
     for (const waiting of account.waiting)
       if (waiting.step()) for (const other of waiting.accounts) changed.add(other);
   }

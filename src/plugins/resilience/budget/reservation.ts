@@ -28,7 +28,10 @@ export class Reservation implements OutputAllowance {
     readonly accounts: readonly Account[],
   ) {}
 
-  /** Reserves the amount in all accounts or in none. Returns whether it did. @throws ValidationError without a price; LimitStoreError; the reason of the call's signal. */
+  /**
+   * Reserves the amount in all accounts or in none. Returns whether it did. @throws ValidationError
+   * without a price; LimitStoreError; the reason of the signal of the call.
+   */
   take(): Awaitable<boolean> {
     const { demand, model, maxOutputTokens } = this;
     const usage = demand.usageOf(model, maxOutputTokens);
@@ -41,7 +44,7 @@ export class Reservation implements OutputAllowance {
     return reserveAll(this, parts, demand.call.signal);
   }
 
-  /** Whether a tap of this call may have started `run` and be waiting for it. */
+  /** Whether a tap of this call may have started `run` and may be waiting for it. */
   mayWaitFor(run: HookRun): boolean {
     if (this.begun) return false;
     for (let { parent } = run; parent !== undefined; { parent } = parent)
@@ -54,7 +57,10 @@ export class Reservation implements OutputAllowance {
     return this.#settle(() => NOTHING);
   }
 
-  /** Counts the usage. Where its price is unknown, the reserved cost counts. `more`: further usage that the vendor reported. */
+  /**
+   * Counts the usage. If its price is unknown, the reserved cost counts. `more`: further usage that
+   * the vendor reported.
+   */
   settle(
     inputTokens: number,
     outputTokens: number,
@@ -80,7 +86,10 @@ export class Reservation implements OutputAllowance {
     return passOn(settled, () => undefined);
   }
 
-  /** Prices the usage by the vendor's name of the model, as in the ledger, else by the name in the request. */
+  /**
+   * Prices the usage by the model name of the vendor, as in the ledger, otherwise by the name in
+   * the request.
+   */
   #cost(
     prices: CostConfiguration,
     outputTokens: number,
@@ -91,7 +100,8 @@ export class Reservation implements OutputAllowance {
       try {
         return pricedCost(prices, this.demand.usageOf(this.model, outputTokens, named));
       } catch {
-        // A call without a known price was refused before; a name that only the response has may lack a price.
+        // A call without a known price was refused earlier; a name that only the response has may
+        // lack a price.
       }
     }
     return undefined;

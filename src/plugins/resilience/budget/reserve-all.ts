@@ -5,13 +5,16 @@ import { allOf, passOn, recovered } from "../../../util/awaitable.js";
 import { NOTHING } from "./amount.js";
 import { advance } from "./queue.js";
 
-/** What is reserved in one account. */
+/** The reservation in one account. */
 interface ReservedPart {
   readonly account: Account;
   readonly amount: BudgetAmount;
 }
 
-/** Reserves all parts, one after the other, or none; returns which. @throws LimitStoreError; the reason of `signal`. */
+/**
+ * Reserves all parts in sequence, or none; returns whether it did. @throws LimitStoreError; the
+ * reason of `signal`.
+ */
 export function reserveAll(
   holder: ReservationHolder,
   parts: readonly ReservedPart[],

@@ -9,7 +9,10 @@ import { countOf } from "../shared/request-tokens.js";
 import { messageSize } from "../../shared/message-size.js";
 import { asCount } from "../../../util/objects.js";
 
-/** Counts the usage of a call: as reported, else as estimated. Returns a promise only where the counter or an account does. */
+/**
+ * Counts the usage of a call: the reported one, otherwise the estimated one. Returns a promise only
+ * if the counter or an account does.
+ */
 export function settleCall(
   call: After<LlmCall, "response", ChatResponse>,
   reservation: Reservation,
@@ -47,7 +50,7 @@ function settleResponse(
   return settle(outputTokens);
 }
 
-/** Where the count fails, the whole reservation counts as used. */
+/** If the count fails, the complete reservation counts as used. */
 function withCount(
   call: LlmCall,
   text: string,

@@ -14,28 +14,31 @@ import { checkedAccount, checkedReservation, stateOfAccount } from "./checked-ac
 
 const WHAT = "The account of a budget";
 
-/** How an account is asked. */
+/** Options of a query of an account. */
 interface AskOptions {
   readonly timeoutMs: number | undefined;
-  /** Receives what went wrong where no call fails by it. */
+  /** Receives failures that fail no call. */
   readonly warn: (message: string) => void;
 }
 
-/** An account behind `Tokens.BudgetAccounts`: asks it within its time, renews the leases of what is reserved, and repeats settlements that failed. */
+/**
+ * An account behind `Tokens.BudgetAccounts`: applies a time limit, renews the leases of
+ * reservations, and repeats failed settlements.
+ */
 export class StoredAccount {
   readonly #account: BudgetAccount;
   readonly #options: AskOptions;
-  /** Not settled yet, where they have leases. */
+  /** Unsettled reservations with leases. */
   readonly #leased = new Set<BudgetReservation>();
-  /** What settlements that failed were to count. */
+  /** The amounts of failed settlements. */
   readonly #unsettled = new Map<BudgetReservation, BudgetAmount>();
   #stopRenewal: (() => void) | undefined;
   #isClosed = false;
   #hasWarned = false;
-  /** As last read. */
+  /** The last read state. */
   #state: BudgetState;
 
-  /** @throws LimitStoreError for what is no account. */
+  /** @throws LimitStoreError for an invalid account. */
   constructor(account: BudgetAccount, options: AskOptions) {
     this.#account = checkedAccount(account);
     this.#options = options;
@@ -50,12 +53,15 @@ export class StoredAccount {
     return this.#account.shared !== undefined;
   }
 
-  /** Whether it does not know yet what calls have used. */
+  /** Whether usage of calls is not counted yet. */
   get isBehind(): boolean {
     return this.#unsettled.size > 0;
   }
 
-  /** Returns `undefined` where the amount does not fit. @throws LimitStoreError; the reason of `signal`. */
+  /**
+   * Returns `undefined` if the amount does not fit. @throws LimitStoreError; the reason of
+   * `signal`.
+   */
   reserve(amount: BudgetAmount, signal?: AbortSignal): Awaitable<BudgetReservation | undefined> {
     const taken = storeAnswer(() => this.#account.reserve(amount), {
       what: WHAT,
@@ -79,7 +85,7 @@ export class StoredAccount {
     });
   }
 
-  /** Never throws: a settlement that fails is repeated by `catchUp`. */
+  /** Never throws: `catchUp` repeats a failed settlement. */
   settle(reservation: BudgetReservation, used: BudgetAmount): Awaitable<void> {
     return recovered(
       () => this.#settle(reservation, used),
@@ -90,7 +96,7 @@ export class StoredAccount {
     );
   }
 
-  /** Repeats the settlements that failed. @throws LimitStoreError; the reason of `signal`. */
+  /** Repeats failed settlements. @throws LimitStoreError; the reason of `signal`. */
   async catchUp(signal?: AbortSignal): Promise<void> {
     for (const [reservation, used] of this.#unsettled) {
       await this.#settle(reservation, used, signal);
@@ -105,7 +111,7 @@ export class StoredAccount {
     this.#read();
   }
 
-  /** The run has ended: leases of what is still in flight end by themselves. What it uses counts all the same. */
+  /** Called when the run has ended: leases of calls in flight expire. Their usage still counts. */
   close(): void {
     this.#isClosed = true;
     this.#stopRenewal?.();
@@ -158,7 +164,7 @@ export class StoredAccount {
     if (this.#leased.size > 0) this.#renewLater();
   }
 
-  /** Once: what follows has the same cause. */
+  /** Warns once: later failures have the same cause. */
   #warn(what: string, error: unknown): void {
     if (this.#hasWarned) return;
     this.#hasWarned = true;

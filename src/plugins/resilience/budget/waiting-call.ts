@@ -9,7 +9,7 @@ import { attempt } from "./attempt.js";
 import { advance } from "./queue.js";
 import { Refusal, Reservation } from "./reservation.js";
 
-/** A call that waits until others have settled, in the queues of all its accounts. */
+/** A call that waits for settlements of others, in the queues of all its accounts. */
 export class WaitingDemand implements QueuedCall {
   readonly outcome: Promise<Charge>;
   #resolve: (outcome: Charge) => void = () => undefined;
@@ -20,7 +20,10 @@ export class WaitingDemand implements QueuedCall {
   constructor(
     readonly demand: Demand,
     readonly accounts: Accounts,
-    /** A call of a run that a tap of another call may have started can't wait behind others that wait for that one. */
+    /**
+     * Whether it may overtake others. A call of a run that a tap of another call may have started
+     * can't wait behind calls that wait for that one.
+     */
     readonly overtakes: boolean,
   ) {
     this.outcome = new Promise((resolve, reject) => {
@@ -30,7 +33,10 @@ export class WaitingDemand implements QueuedCall {
     for (const account of accounts) account.enqueue(this);
   }
 
-  /** Decides again, where it is its turn. Returns whether it has left; an account that answers later lets others go on by itself. */
+  /**
+   * Decides again, in its turn. Returns whether it has left; an account that answers later then
+   * releases others.
+   */
   step(): boolean {
     if (this.#isDeciding || !this.#isItsTurn()) return false;
     this.#isDeciding = true;
@@ -49,7 +55,7 @@ export class WaitingDemand implements QueuedCall {
     return false;
   }
 
-  /** What it waits for is not known any more. */
+  /** Called when the awaited state is no longer known. */
   fail(error: unknown): void {
     this.#leave();
     this.#resolve(new Refusal(error as AgentEnsembleError)); // a LimitStoreError
@@ -78,7 +84,7 @@ export class WaitingDemand implements QueuedCall {
   }
 
   async #endLater(charge: Charge | undefined): Promise<void> {
-    // What it waited for may have come meanwhile.
+    // The awaited room may have become available meanwhile.
     if (!this.#hasLeft) this.#end(charge);
     else if (charge instanceof Reservation) await charge.release();
     advance(this.accounts);

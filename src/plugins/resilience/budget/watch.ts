@@ -3,16 +3,19 @@ import type { CallQueue } from "./queue.js";
 import { sleep } from "../../../util/abort/timeouts.js";
 import { advance } from "./queue.js";
 
-/** Between two looks at what others have reserved, by the run's clock. */
+/** Interval between reads of the reservations of others, by the clock of the run. */
 const LOOK_MS = 250;
 
-/** A queue whose calls wait for other processes, too. */
+/** A queue whose calls also wait for other processes. */
 interface WatchedQueue extends CallQueue {
   readonly clock: Clock;
   refresh(signal: AbortSignal): Promise<void>;
 }
 
-/** Reads the state of a shared account again and again, and lets its calls decide by it, until the signal ends that. Never rejects. */
+/**
+ * Reads the state of a shared account repeatedly, so that its calls can decide again, until the
+ * signal ends that. Never rejects.
+ */
 export async function watch(queue: WatchedQueue, signal: AbortSignal): Promise<void> {
   const { clock } = queue;
   while (!signal.aborted) {

@@ -8,14 +8,16 @@ import { asFields } from "../../../../util/objects.js";
 /** Only the owner may read it. */
 const MODE = 0o600;
 
-/** Adds an entry as a line. A line that a crash cut off before it stays a line, which is left out when it is read. */
+/**
+ * Appends an entry as a line. A preceding line that a crash cut off remains, and readers omit it.
+ */
 export async function appendAuditLine(path: string, entry: AuditEntry): Promise<void> {
   await appendFile(path, `${(await endsWithLine(path)) ? "" : "\n"}${JSON.stringify(entry)}\n`, {
     mode: MODE,
   });
 }
 
-/** The entries before a line, the newest first. */
+/** Returns the entries before a line, the newest first. */
 export async function readAuditLines(
   path: string,
   limit: number,
@@ -29,7 +31,7 @@ export async function readAuditLines(
     await eachLine(file, ({ text }) => {
       if (line >= before) return false;
       const entry = asFields(parseJson(text));
-      // Entries that were cut off are no JSON.
+      // Incomplete entries are not valid JSON.
       if (entry !== undefined) last.push({ line, entry: entry as unknown as AuditEntry });
       if (last.length > limit + 1) last.shift();
       line++;

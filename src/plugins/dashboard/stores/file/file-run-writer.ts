@@ -11,7 +11,7 @@ export interface RetentionLimits {
   readonly maxAgeMs: number;
 }
 
-/** The one process that writes into a folder of runs. */
+/** The only process that writes to a folder of runs. */
 export class FileRunWriter {
   readonly index: RunIndex;
   readonly #files: RunFiles;
@@ -25,9 +25,9 @@ export class FileRunWriter {
   }
 
   /**
-   * Takes the folder, which exists. Runs whose process ended before them are interrupted from here on. Logs
-   * without a summary get one. @throws FileInUseError while another process or object writes there;
-   * errors of the file system.
+   * Locks an existing folder. Marks runs whose process has ended as interrupted. Logs without a
+   * summary get one. @throws FileInUseError while another process or object writes there; errors of
+   * the file system.
    */
   static async open(indexPath: string, files: RunFiles): Promise<FileRunWriter> {
     const lock = await FileLock.acquire(writerLockOf(indexPath));
@@ -44,7 +44,9 @@ export class FileRunWriter {
     }
   }
 
-  /** Returns whether the folder is still that of this writer; see {@link FileLock.isHeld}. */
+  /**
+   * Returns whether this writer still holds the lock of the folder; see {@link FileLock.isHeld}.
+   */
   isHeld(): Promise<boolean> {
     return this.#lock.isHeld();
   }
@@ -62,7 +64,7 @@ export class FileRunWriter {
     await this.index.remove(runId);
   }
 
-  /** Removes the runs beyond the limits, those that began first before others. */
+  /** Removes the runs beyond the limits, the oldest first. */
   async prune({ maxRuns, maxAgeMs }: RetentionLimits, clock: Pick<Clock, "now">): Promise<void> {
     const { runs } = this.index;
     if (runs.size <= maxRuns && !Number.isFinite(maxAgeMs)) return;

@@ -28,9 +28,11 @@ import { RunFiles } from "./run-files.js";
 import { RunIndex } from "./run-index.js";
 import { withStoreErrors } from "./store-failures.js";
 
-/** Limits of the runs in a folder. Runs at work, suspended runs and baselines are never removed. */
+/**
+ * Limits of the runs in a folder. Runs in progress, suspended runs and baselines are never removed.
+ */
 export interface RunFolderOptions {
-  /** Number of runs. Beyond it the runs that began first are removed. Default 1,000. */
+  /** Number of runs. Beyond it the oldest runs are removed. Default 1,000. */
   readonly maxRuns?: number | undefined;
   /** Time since the end of a run in milliseconds, after which it is removed. Default: no limit. */
   readonly maxAgeMs?: number | undefined;
@@ -38,12 +40,12 @@ export interface RunFolderOptions {
 
 const WHAT = "RunStore.file";
 const LIMITS = { maxRuns: 1_000, maxAgeMs: Number.POSITIVE_INFINITY };
-/** A writer on another host whose lock file is older has ended, for readers. */
+/** Readers treat a writer on another host with an older lock file as ended. */
 const SILENT_MS = 60_000;
 
 /**
- * Keeps runs in a folder, and shows the trace files and diagrams in it. Nothing is opened or made before it is needed; reading makes nothing.
- * `clock` measures the age of runs.
+ * Keeps runs in a folder, and shows the trace files and diagrams in it. Files are opened and
+ * created on first use; reading creates none. `clock` measures the age of runs.
  */
 export function fileRuns(
   folder = join(".agentensemble", "dashboard"),
@@ -65,10 +67,10 @@ class FileRuns implements RunStore {
   readonly #files: RunFiles;
   readonly #saved: SavedFiles;
   readonly #audit: string;
-  /** What a reader has read of the index. */
+  /** The parts of the index that a reader has read. */
   readonly #index: RunIndex;
   #writer: Promise<FileRunWriter> | undefined;
-  /** Ends with the last write that was begun. */
+  /** Resolves with the last started write. */
   #writes: Promise<unknown> = Promise.resolve();
   #reads: Promise<unknown> = Promise.resolve();
   #isClosed = false;
@@ -85,7 +87,7 @@ class FileRuns implements RunStore {
 
   async append(runId: string, entries: readonly LogEntry[]): Promise<void> {
     requireText(runId, `A run id must not be blank, got: ${preview(runId)}`);
-    const given = structuredClone(entries); // the caller may change them before their turn
+    const given = structuredClone(entries); // callers may change them before the write
     await this.#write((writer) => writer.append(runId, given));
   }
 
@@ -149,7 +151,7 @@ class FileRuns implements RunStore {
   async dispose(): Promise<void> {
     this.#isClosed = true;
     await this.#writes;
-    const writer = await this.#writer?.catch(() => undefined); // the caller of a write received it
+    const writer = await this.#writer?.catch(() => undefined); // the caller of the failed write receives it
     this.#writer = undefined;
     await writer?.close();
   }
@@ -159,7 +161,7 @@ class FileRuns implements RunStore {
     return own ?? this.#saved.read(runId, after, limit);
   }
 
-  /** Does `work` after the writes before it, as the one writer of the folder. */
+  /** Executes `work` after the previous writes, with the lock of the folder. */
   #write(work: (writer: FileRunWriter) => Promise<void>): Promise<void> {
     if (this.#isClosed)
       return Promise.reject(new RunStoreError(`The store of runs in ${this.#folder} is closed`));
@@ -175,7 +177,7 @@ class FileRuns implements RunStore {
     try {
       const writer = await this.#writer;
       if (await writer.isHeld()) return writer;
-      await writer.close(); // its lock was removed or taken over: what others wrote is read again
+      await writer.close(); // the lock was removed or taken over: data of other writers are read again
       this.#writer = this.#openWriter();
       return await this.#writer;
     } catch (error) {
@@ -196,11 +198,11 @@ class FileRuns implements RunStore {
     return FileRunWriter.open(path, this.#files);
   }
 
-  /** All runs, as they are now. A run with a log counts before a trace file of its id. */
+  /** Returns all current runs. A run with a log takes precedence over a trace file of its id. */
   #runs(): Promise<ReadonlyMap<string, RunSummary>> {
     const done = this.#reads.then(() =>
       withStoreErrors(`Reading ${this.#folder}`, async () => {
-        const writer = await this.#writer?.catch(() => undefined); // reading goes on without it
+        const writer = await this.#writer?.catch(() => undefined); // reading continues without it
         const own = writer === undefined ? await this.#readIndex() : writer.index.runs;
         const saved = await this.#saved.summaries();
         return saved.size === 0 ? own : new Map([...saved, ...own]);
@@ -223,6 +225,6 @@ class FileRuns implements RunStore {
 async function hasFile(path: string): Promise<boolean> {
   return stat(path).then(
     () => true,
-    () => false, // opening it reports why
+    () => false, // opening it reports the reason
   );
 }

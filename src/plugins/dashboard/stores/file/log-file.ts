@@ -11,7 +11,7 @@ import { asFields } from "../../../../util/objects.js";
 
 const FORMAT = "agentensemble/run-log";
 const VERSION = 1;
-/** Bytes between two remembered places of a log. */
+/** Number of bytes between two remembered positions of a log. */
 const STEP_BYTES = 256 << 10;
 
 interface LogPlace {
@@ -26,9 +26,12 @@ interface LogPlace {
 export class LogFile {
   readonly path: string;
   readonly runId: string;
-  /** Where the next entry goes, and the number of the last one. Unknown before the first write, and after a failed one. */
+  /**
+   * The position of the next entry, and the number of the last one. Unknown before the first write,
+   * and after a failed one.
+   */
   #end: LogPlace | undefined;
-  /** Places in the file, in order, that spare reading it from its beginning. */
+  /** Positions in the file, in order. They avoid reading it from the beginning. */
   #places: LogPlace[] = [];
   /** Identifies the file of `#places`. */
   #file = "";
@@ -53,7 +56,7 @@ export class LogFile {
       }
       const bytes = Buffer.from(lines);
       await writeFully(file, bytes, end.position).catch(async (error: unknown) => {
-        await file.truncate(end.position).catch(() => undefined); // the next write cuts it off
+        await file.truncate(end.position).catch(() => undefined); // the next write truncates it
         throw error;
       });
       this.#end = { n: last, position: end.position + bytes.length };
@@ -62,7 +65,10 @@ export class LogFile {
     }
   }
 
-  /** At most `limit` entries behind the number `after`; `undefined` without a file. @throws RunStoreError for a line that is no entry; errors of the file system. */
+  /**
+   * Returns at most `limit` entries after the number `after`; `undefined` without a file. @throws
+   * RunStoreError for an invalid line; errors of the file system.
+   */
   async read(after: number, limit: number): Promise<readonly LogEntry[] | undefined> {
     const file = await openFileAt(this.path, "read");
     if (file === undefined) return undefined;
@@ -105,7 +111,7 @@ export class LogFile {
     return made;
   }
 
-  /** Finds the last whole line, and cuts off what stands behind it. */
+  /** Finds the last complete line, and truncates the rest. */
   async #findEnd(file: FileHandle): Promise<LogPlace> {
     await this.#checkHead(file);
     const { size } = await file.stat();
@@ -127,7 +133,7 @@ export class LogFile {
     );
   }
 
-  /** Forgets the places of another file, which was at the path before. */
+  /** Forgets the positions of another file that was at the path before. */
   async #forgetOther(file: FileHandle): Promise<void> {
     const { dev, ino, birthtimeMs, size } = await file.stat();
     const id = `${dev}:${ino}:${birthtimeMs}`;
@@ -171,7 +177,10 @@ function runInHead(head: string): string | undefined {
   return format === FORMAT && version === VERSION && typeof runId === "string" ? runId : undefined;
 }
 
-/** Returns the id of the run of a log file; `undefined` for any other file. @throws errors of the file system. */
+/**
+ * Returns the run id of a log file; `undefined` for any other file. @throws errors of the file
+ * system.
+ */
 export async function runOfLog(path: string): Promise<string | undefined> {
   const file = await openFileAt(path, "read");
   try {

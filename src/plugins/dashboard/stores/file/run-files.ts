@@ -13,9 +13,9 @@ import { createRunState } from "../../protocol/run-state.js";
 import { LogFile, runOfLog } from "./log-file.js";
 
 const EXTENSION = ".log.jsonl";
-/** Another name than that of a trace file, which is a run by itself. */
+/** Differs from the name of a trace file, which is a separate run. */
 const TRACE_EXTENSION = ".trace.json.gz";
-/** Logs whose places in the file are remembered. */
+/** Number of logs whose positions in the file are remembered. */
 const MAX_OPEN = 32;
 const PAGE = 1_000;
 const gzipped = promisify<string, Buffer>(gzip);
@@ -43,7 +43,7 @@ export class RunFiles {
     return log;
   }
 
-  /** Forgets what is known of the files: another process may have changed them. */
+  /** Clears the cached state of the files: another process may have changed them. */
   forget(): void {
     this.#open.clear();
   }
@@ -58,7 +58,10 @@ export class RunFiles {
     await writeFileAtomically(this.#traceOf(runId), await gzipped(trace));
   }
 
-  /** The trace of a run; `undefined` where there is none. @throws errors of the file system, and of a damaged file */
+  /**
+   * The trace of a run; `undefined` if there is none. @throws errors of the file system, and of a
+   * damaged file
+   */
   async trace(runId: string): Promise<string | undefined> {
     const file = await openFileAt(this.#traceOf(runId), "read");
     if (file === undefined) return undefined;
@@ -70,8 +73,8 @@ export class RunFiles {
   }
 
   /**
-   * Makes the summaries of the logs that `known` lacks. A log that can't be read is left out, and a
-   * warning of the process names it once.
+   * Creates the summaries of the logs that `known` lacks. A log that can't be read is omitted; a
+   * process warning names it once.
    */
   async summariesWithout(known: ReadonlyMap<string, unknown>): Promise<readonly RunSummary[]> {
     const files = new Set([...known.keys()].map((id) => fileNameOfId(id, EXTENSION, "run")));
@@ -86,7 +89,7 @@ export class RunFiles {
     return found;
   }
 
-  /** Emits a warning of the process about a file, once. */
+  /** Emits a process warning about a file, once. */
   report(name: string, error: unknown): void {
     if (this.#reported.has(name)) return;
     this.#reported.add(name);

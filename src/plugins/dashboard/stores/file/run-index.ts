@@ -22,18 +22,18 @@ interface IndexLine {
 
 /**
  * The summaries of a folder, in `index.jsonl`: a head with a random id, then one line for each
- * change. The last line of a run counts. A reader reads what is new since its last call.
+ * change. The last line of a run counts. A reader reads the lines after its last position.
  */
 export class RunIndex {
   readonly path: string;
   readonly #runs = new Map<string, RunSummary>();
-  /** Whether the file is missing, has another head, or has lines that can't be read. */
+  /** Whether the file is missing, has another head, or has invalid lines. */
   isDamaged = false;
-  /** Id of the file that was read, and the position behind the last line that was read. */
+  /** Id of the file that was read, and the position after the last line that was read. */
   #id: string | undefined;
   #end = 0;
   #changes = 0;
-  /** Bytes behind `#end` may be a part of a line. */
+  /** Whether the bytes after `#end` may be an incomplete line. */
   #isTorn = false;
 
   constructor(path: string) {
@@ -67,7 +67,7 @@ export class RunIndex {
     if (this.#runs.has(runId)) await this.#change({ removed: runId });
   }
 
-  /** Writes a new file with these summaries. It replaces the old one in one step. */
+  /** Writes a new file with these summaries. It replaces the old one atomically. */
   async rewrite(runs: ReadonlyMap<string, RunSummary>): Promise<void> {
     const id = uuidGenerator.next();
     const kept = new Map(runs);

@@ -13,9 +13,9 @@ import { planOfTrace } from "./saved-plan.js";
 /** `run.trace.json` or `trace.json`. */
 const TRACE = /(^|[./\\])trace\.json$/;
 const DAG = /(^|[./\\])dag\.json$/;
-/** Larger files are left out: they are read as one text. */
+/** Larger files are omitted, because a file is read as one text. */
 const MAX_BYTES = 256 << 20;
-/** Logs that are kept, since they are read page by page. */
+/** Number of cached logs, which are read page by page. */
 const KEPT_LOGS = 4;
 
 /** One run of a folder: a trace, a diagram, or both. */
@@ -26,13 +26,13 @@ interface SavedFile {
 
 interface KnownFile {
   readonly file: SavedFile;
-  /** Sizes and times of the files that were read. */
+  /** Sizes and times of the files, to detect changes. */
   readonly mark: string;
   /** Absent for a file that can't be read. */
   readonly summary: RunSummary | undefined;
 }
 
-/** Runs that traces and diagrams show. Each file is read again after it has changed. */
+/** Runs from traces and diagrams. Each file is read again after a change. */
 export class SavedFiles {
   readonly #files: () => Promise<readonly SavedFile[]>;
   readonly #known = new Map<string, KnownFile>();
@@ -54,8 +54,8 @@ export class SavedFiles {
   }
 
   /**
-   * The runs of all files. A file that can't be read is left out, and a warning of the process
-   * names it once for each change. Of two files with one run id the later by name counts.
+   * The runs of all files. A file that can't be read is omitted; a process warning names it once
+   * for each change. Of two files with the same run id, the later by name counts.
    * @throws errors of the file system about the folder.
    */
   async summaries(): Promise<ReadonlyMap<string, RunSummary>> {
@@ -67,7 +67,10 @@ export class SavedFiles {
     return runs;
   }
 
-  /** The trace file of a run, as it is; `undefined` for an unknown run, and for a diagram alone. */
+  /**
+   * Returns the trace file of a run unchanged; `undefined` for an unknown run, and for a diagram
+   * without a trace.
+   */
   async trace(runId: string): Promise<string | undefined> {
     const path = (await this.#fileOf(runId))?.file.trace;
     return path === undefined ? undefined : savedJsonText(path);
@@ -150,7 +153,7 @@ async function markOf({ trace, dag }: SavedFile): Promise<string> {
     if (path === undefined) return "";
     return stat(path).then(
       ({ mtimeMs, size, ino }) => `${mtimeMs}:${size}:${ino}`,
-      () => "missing", // reading it reports why
+      () => "missing", // reading it reports the reason
     );
   });
   return (await Promise.all(marks)).join();
@@ -180,7 +183,7 @@ async function readJson(path: string): Promise<unknown> {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Error("it is not JSON"); // the parser's message would show its content
+    throw new Error("it is not JSON"); // the message of the parser would show its content
   }
 }
 

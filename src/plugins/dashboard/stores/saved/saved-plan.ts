@@ -3,7 +3,10 @@ import { dagOf, type DrawnTask } from "../../../shared/trace-dag.js";
 import type { JsonObject } from "../../protocol/json-object.js";
 import type { SavedTask, SavedTrace } from "../../protocol/saved-trace.js";
 
-/** The diagram of what a run did. Returns `undefined` where its tasks wait for each other in a circle. */
+/**
+ * Returns the diagram of the executed tasks of a run; `undefined` if its tasks wait for each other
+ * in a cycle.
+ */
 export function planOfTrace(trace: SavedTrace): Dag | undefined {
   const { workflow, agents } = trace;
   try {
@@ -59,7 +62,7 @@ function bodiesOf(loop: JsonObject): readonly (readonly string[])[] {
     .map((ids) => (Array.isArray(ids) ? ids.filter((id) => typeof id === "string") : []));
 }
 
-/** Puts the tasks of a loop into a node of their own, as in plans. */
+/** Puts the tasks of a loop into a separate node, as in plans. */
 function withLoop(dag: Dag, loop: JsonObject): Dag {
   const id = `$loop:${loop.text("loopName")}`;
   const ids = new Set(bodiesOf(loop).flat());

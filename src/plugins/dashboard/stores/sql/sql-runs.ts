@@ -31,7 +31,7 @@ import {
 import { needsProcess } from "../run-states.js";
 import { conditionsOfQuery, storeStatements, type StoreStatements } from "./store-statements.js";
 
-/** Where runs are kept. */
+/** The database of a run store. */
 export interface SqlRunsOptions {
   /** `postgres://user:password@host:5432/database` (package pg), or `pglite:<folder>` (package `@electric-sql/pglite`), which one process at a time can use. */
   readonly url: string;
@@ -41,10 +41,10 @@ export interface SqlRunsOptions {
 
 const WHAT = "RunStore.sql";
 const TIMEOUT_MS = 9_000;
-/** Entries, and about as many characters, of one statement. */
+/** Maximum number of entries, and approximate number of characters, of one statement. */
 const BATCH = 200;
 const BATCH_CHARACTERS = 4 << 20;
-/** Greater than each number of an entry. */
+/** Greater than every entry number. */
 const LAST = String(Number.MAX_SAFE_INTEGER);
 /** Several times within the 60 seconds after which a process counts as ended. */
 const HEARTBEAT_MS = 15_000;
@@ -64,7 +64,7 @@ export class SqlRuns implements RunStore {
   readonly #database: SqlDatabase;
   readonly #schema: string;
   readonly #statements: StoreStatements;
-  /** Names this object among the writers of the database. */
+  /** Identifies this object among the writers of the database. */
   readonly #writer = uuidGenerator.next();
   #opening: Promise<void> | undefined;
   #seen: Promise<void> | undefined;
@@ -88,7 +88,7 @@ export class SqlRuns implements RunStore {
   }
 
   async put(run: RunSummary): Promise<void> {
-    const values = summaryColumns(run, this.#writer); // before the caller may change it
+    const values = summaryColumns(run, this.#writer); // before the caller can change it
     await this.#showLife();
     await this.#query(this.#statements.put, values);
   }
@@ -158,17 +158,18 @@ export class SqlRuns implements RunStore {
     if (this.#isClosed) return;
     clearInterval(this.#heartbeat);
     try {
-      // Its runs at work are interrupted from here on; without an answer they are so in a minute.
+      // Marks its current runs as interrupted. Without an answer of the database that happens
+      // within a minute.
       if (this.#seen !== undefined) await this.#query(this.#statements.gone, [this.#writer]);
     } catch {
-      // the database does not answer: there is nothing else to do here
+      // the database does not respond: nothing else can be done here
     } finally {
       this.#isClosed = true;
       await this.#database.close();
     }
   }
 
-  /** Shows other processes that this one lives, from the first summary on. */
+  /** Starts the heartbeat for other processes at the first summary. */
   #showLife(): Promise<void> {
     this.#seen ??= this.#query(this.#statements.seen, [this.#writer]).then(
       () => {
@@ -183,7 +184,7 @@ export class SqlRuns implements RunStore {
   }
 
   #beat(): void {
-    // A failure shows in the next write; the next beat tries again.
+    // The next write reports a failure; the next heartbeat tries again.
     this.#query(this.#statements.seen, [this.#writer]).catch(() => undefined);
   }
 
@@ -224,7 +225,7 @@ interface EntryText {
   readonly text: string;
 }
 
-/** Entries as JSON, as many as one statement takes. */
+/** Yields entries as JSON, in batches for one statement. */
 function* batchesOf(entries: readonly LogEntry[]): Generator<readonly EntryText[]> {
   let batch: EntryText[] = [];
   let characters = 0;
@@ -267,7 +268,7 @@ function summaryColumns(run: RunSummary, writer: string): readonly SqlValue[] {
   ];
 }
 
-/** The instant in the form of the database; the first one for a text that is none. */
+/** Returns the instant in the form of the database; the earliest one for an invalid text. */
 function columnInstant(text: string): string {
   const ms = Date.parse(text);
   return new Date(Number.isNaN(ms) ? 0 : ms).toISOString();

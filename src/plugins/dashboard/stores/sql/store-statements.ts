@@ -2,7 +2,7 @@ import type { RunQuery } from "../../../../contracts/run-store.js";
 import type { SqlValue } from "../../../shared/sql/sql-database.js";
 import { tagColumn, toColumn } from "../../../shared/sql/sql-text.js";
 
-/** Time without a sign of life after which a process counts as ended. */
+/** Time without a heartbeat after which a process counts as ended. */
 const SILENT = "interval '60 seconds'";
 
 /** The columns of `summaries`, in the order of the values of `put`. */
@@ -38,16 +38,19 @@ const CASTS: Readonly<Record<string, string>> = {
   baseline: "::boolean",
 };
 
-/** A condition with its value, for the place that the value gets. */
+/** A condition with its value. The function gets the position of the value. */
 type Condition = readonly [make: (place: string) => string, value: SqlValue | undefined];
 
-/** The conditions of a query, and their values from place 1 on. */
+/** The conditions of a query, and their values from position 1 on. */
 export interface QueryConditions {
   readonly text: string;
   readonly values: readonly SqlValue[];
 }
 
-/** The conditions that runs fit, without those of the page. `from` and `to` were checked. */
+/**
+ * Returns the conditions for matching runs, without those of the page. `from` and `to` were
+ * checked.
+ */
 export function conditionsOfQuery(query: RunQuery): QueryConditions {
   const { state, ensemble, text, from, to, baseline, tags = {} } = query;
   const tagList = Object.entries(tags).map(([name, value]) => tagColumn(name, value));
@@ -73,7 +76,7 @@ export type StoreStatements = ReturnType<typeof storeStatements>;
 // eslint-disable-next-line @typescript-eslint/explicit-module-boundary-types -- the names of the statements are its type
 export function storeStatements(name: string) {
   const s = `"${name}"`;
-  /** The runs with their states as they are shown. */
+  /** The runs with their shown states. */
   const shown = `(
     select run_id, ensemble, started_at, tags, search, baseline, summary, currency, cost, input_tokens, output_tokens, unknown_calls, calls, tools,
       case when at_work and not exists (
@@ -87,7 +90,7 @@ export function storeStatements(name: string) {
     seen: `
       insert into ${s}.boards (writer, seen_at) values ($1, clock_timestamp())
       on conflict (writer) do update set seen_at = excluded.seen_at`,
-    /** Also removes the signs of life of processes that ended long ago. */
+    /** Also removes the heartbeats of processes that ended long ago. */
     gone: `delete from ${s}.boards where writer = $1 or seen_at < clock_timestamp() - interval '1 day'`,
     append: `
       insert into ${s}.events (run_id, n, entry)

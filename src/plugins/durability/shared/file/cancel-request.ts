@@ -10,7 +10,7 @@ export async function requestCancel(path: string, reason: string): Promise<void>
   await writeFileAtomically(requestPath(path), [JSON.stringify(reason)]);
 }
 
-/** The reason of the request, or `undefined` where there is no request. */
+/** Returns the reason of the request; `undefined` without a request. */
 export async function readCancelReason(path: string): Promise<string | undefined> {
   try {
     const reason = parseJson(await readFile(requestPath(path), "utf8"));

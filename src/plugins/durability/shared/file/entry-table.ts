@@ -1,12 +1,12 @@
 import type { JournalEntry, JournalEntryKind } from "../../../../contracts/journal.js";
 
-/** What is known of an entry that is kept. */
+/** The state of a stored entry. */
 interface KnownEntry {
   readonly kind: JournalEntryKind;
   readonly task: string;
 }
 
-/** The keys of a run's entries, and what another entry changes there. */
+/** The keys of the entries of a run, and the effect of a new entry on them. */
 export class EntryTable {
   readonly #known = new Map<string, KnownEntry>();
   #finished = 0;
@@ -17,8 +17,9 @@ export class EntryTable {
   }
 
   /**
-   * Adds an entry. `replaces`: also where its key is known. Returns the keys of the entries to remove and a function that undoes the change; `undefined` where
-   * the entry changes nothing because its key is known.
+   * Adds an entry. `replaces`: also if its key is known. Returns the keys of the entries to remove
+   * and a function that undoes the change; `undefined` if the key is known and the entry changes
+   * nothing.
    */
   take(
     { key, kind, task }: Pick<JournalEntry, "key" | "kind" | "task">,

@@ -10,7 +10,10 @@ const HINTS = new Map<unknown, string>([
 ]);
 const HINT = "Choose a folder that this process may read and write.";
 
-/** @throws the same error where it is one of the framework or the reason of the signal; else a JournalError that names what failed. */
+/**
+ * @throws the same error if it is one of the framework or the reason of the signal; otherwise a
+ * JournalError that names the failed step.
+ */
 export async function withJournalErrors<T>(
   what: string,
   work: () => Promise<T>,

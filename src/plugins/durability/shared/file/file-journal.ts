@@ -39,8 +39,10 @@ import { readRun } from "./run-reader.js";
 const ROOMY_BYTES = 64 << 20;
 
 /**
- * Keeps runs in a folder, a file for each. Several processes may use the folder at once; one of them at a time executes a run. Nothing is opened or made
- * before it is needed. Default folder: `.agentensemble/runs`. `roomyBytes`: from this size of the folder completed runs are rewritten without calls.
+ * Keeps runs in a folder, a file for each. Several processes may use the folder concurrently; one
+ * process at a time executes a run. Files are opened and created on first use. Default folder:
+ * `.agentensemble/runs`. `roomyBytes`: from this size of the folder on, completed runs are
+ * rewritten without calls.
  */
 export function openFileJournal(
   folder = join(".agentensemble", "runs"),
@@ -97,7 +99,7 @@ class FileJournal implements Journal {
         const cancelReason = await readCancelReason(file.path);
         await file.begin({ owner, leaseMs, fruitless, space, at });
         const epoch = executions + 1;
-        await this.#held.get(runId)?.file.close(); // of a claim of this object that was lost
+        await this.#held.get(runId)?.file.close(); // of a lost claim of this object
         this.#held.set(runId, { file, epoch });
         const record = Object.freeze({
           ...before,
@@ -143,7 +145,7 @@ class FileJournal implements Journal {
         ({ status } = requested);
         if (!canBeCancelled(status)) await withdrawCancel(file.path);
       } catch (error) {
-        if (!RunFencedError.isInstance(error)) throw error; // the claim stays, to be given up when there is room
+        if (!RunFencedError.isInstance(error)) throw error; // the claim stays, and is released when there is space
       }
       this.#held.delete(runId);
       await file.close();
@@ -209,7 +211,7 @@ class FileJournal implements Journal {
       for (let isRequested = false; ; isRequested = true) {
         const state = await this.#folder.stateOf(runId);
         const status = state === undefined ? "completed" : (state.end?.status ?? "running");
-        if (isEnded(status)) return isRequested && status === "cancelled"; // its process carried out the request
+        if (isEnded(status)) return isRequested && status === "cancelled"; // its process executed the request
         try {
           await this.#cancelIdle(runId, reason);
           return true;
@@ -219,7 +221,7 @@ class FileJournal implements Journal {
         const path = this.#folder.pathOf(runId);
         await requestCancel(path, reason);
         if (await this.#folder.locks.isHeld(path)) return true;
-        await withdrawCancel(path); // the execution ended meanwhile, and may not have seen the request
+        await withdrawCancel(path); // the execution ended meanwhile, and may have missed the request
       }
     });
   }
@@ -263,7 +265,10 @@ class FileJournal implements Journal {
     }
   }
 
-  /** Opens a run that no process executes, to change it. `create`: the run to make where there is none. @throws RunInUseError; the error of `missing` where there is no run. */
+  /**
+   * Opens a run that no process executes, for a change. `create`: the run to create if there is
+   * none. @throws RunInUseError; the error of `missing` without a run.
+   */
   async #opened(
     runId: string,
     create: Parameters<typeof RunFile.opened>[2]["create"],
@@ -279,7 +284,10 @@ class FileJournal implements Journal {
     });
   }
 
-  /** Carries out a request that was made after the end of the execution was written and before its lock was released. */
+  /**
+   * Executes a request that was made between the write of the end of the execution and the release
+   * of its lock.
+   */
   async #cancelRequested(runId: string): Promise<void> {
     const reason = await readCancelReason(this.#folder.pathOf(runId));
     if (reason === undefined) return;
@@ -296,7 +304,7 @@ class FileJournal implements Journal {
     return held?.epoch === epoch ? held.file : undefined;
   }
 
-  /** @throws JournalError once the journal is closed, and for what the file system throws. */
+  /** @throws JournalError once the journal is closed, and for errors of the file system. */
   #act<T>(
     what: string,
     runId: string | undefined,
@@ -315,7 +323,10 @@ const unknown = (runId: string): Error => new ValidationError(`There is no run '
 const taken = (runId: string): Error =>
   new ValidationError(`There is a run '${runId}' already`, { hint: "Choose another runId." });
 
-/** What a caller does to its own object afterwards changes nothing. JSON data, by the contract. */
+/**
+ * Protects against later changes of the object by the caller. The value is JSON data, by the
+ * contract.
+ */
 function jsonCopy<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
 }

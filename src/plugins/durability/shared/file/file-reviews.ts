@@ -20,7 +20,7 @@ import { ReviewListeners } from "../../../shared/review-listeners.js";
 import type { ReviewsOfRun } from "../reviews-of-run.js";
 import { withJournalErrors } from "./file-errors.js";
 
-/** A decision that the file system does not report is found within this time. */
+/** A decision without a notification of the file system is found within this time. */
 const POLL_MS = 1_000;
 const ASKED = ".review.json";
 const DECIDED = ".decision.json";
@@ -34,15 +34,18 @@ interface ReviewWait {
 }
 
 interface FileReviewsOptions {
-  /** Where the reviews lie: a file for each question and one for each decision. */
+  /** The folder of the reviews: one file per question and one per decision. */
   readonly folder: string;
-  /** Shown in what to type to answer. */
+  /** Shown in the command that answers a review. */
   readonly url: string;
-  /** Whether the run is completed or cancelled, so that its reviews are over. */
+  /** Whether the run is completed or cancelled, so that its reviews have expired. */
   readonly isOver: (runId: string) => Promise<boolean>;
 }
 
-/** The inbox of the runs of a folder. Any process may answer; the file of a decision appears in one step, and the first one holds. */
+/**
+ * The inbox of the runs of a folder. Any process may answer. The file of a decision is created
+ * atomically; the first one counts.
+ */
 export class FileReviews implements ReviewsOfRun {
   readonly #o: FileReviewsOptions;
   readonly #waits = new Set<ReviewWait>();
@@ -74,7 +77,7 @@ export class FileReviews implements ReviewsOfRun {
     });
   }
 
-  /** Reviews that cannot be read are left out; a process warning names each file once. */
+  /** Reviews that can't be read are omitted; a process warning names each file once. */
   pending(): Promise<readonly StoredReview[]> {
     return this.#openReviews("", (error, base) => {
       if (!JournalError.isInstance(error)) throw error;
@@ -84,7 +87,7 @@ export class FileReviews implements ReviewsOfRun {
     });
   }
 
-  /** @throws JournalError where a review of the run cannot be read. */
+  /** @throws JournalError if a review of the run can't be read. */
   pendingOf(runId: string): Promise<readonly StoredReview[]> {
     return this.#openReviews(prefixOf(runId), (error) => {
       throw error;
@@ -136,7 +139,7 @@ export class FileReviews implements ReviewsOfRun {
     signal.throwIfAborted();
     this.#requireOpen();
     return new Promise((resolve, reject) => {
-      const onAbort = (): void => wait.fail(signal.reason as Error); // the caller's reason
+      const onAbort = (): void => wait.fail(signal.reason as Error); // the reason of the caller
       const leave = (): void => {
         signal.removeEventListener("abort", onAbort);
         this.#waits.delete(wait);
@@ -206,7 +209,10 @@ export class FileReviews implements ReviewsOfRun {
     return name?.slice(0, -ASKED.length);
   }
 
-  /** The question, with its decision where there is one. @throws JournalError for a file of another form. */
+  /**
+   * Returns the question, with its decision, if there is one. @throws JournalError for an invalid
+   * file.
+   */
   async #read(base: string): Promise<StoredReview | undefined> {
     const asked = await readFields(join(this.#o.folder, `${base}${ASKED}`));
     if (asked === undefined) return undefined;
@@ -231,13 +237,13 @@ export class FileReviews implements ReviewsOfRun {
     if (this.#watcher === undefined) {
       try {
         const watcher = watch(this.#o.folder, { persistent: false }, () => void this.#look());
-        watcher.on("error", () => watcher.close()); // the timer looks as well
+        watcher.on("error", () => watcher.close()); // the timer reads it too
         this.#watcher = watcher;
       } catch {
-        // the timer looks
+        // the timer reads it
       }
     }
-    void this.#look(); // it may have been decided since it was read
+    void this.#look(); // it may have been decided since the read
   }
 
   #stopLooking(): void {
@@ -273,7 +279,7 @@ const closedError = (): JournalError => new JournalError("The journal has been c
 
 const PREFIX_LENGTH = 17;
 
-/** What the files of a run's reviews begin with. */
+/** Returns the prefix of the files of the reviews of a run. */
 function prefixOf(runId: string): string {
   return `${createHash("sha256")
     .update(runId)
@@ -285,7 +291,10 @@ function baseOf(runId: string, reviewId: string): string {
   return `${prefixOf(runId)}${fileNameOfId(reviewId, ASKED, "review").slice(0, -ASKED.length)}`;
 }
 
-/** The JSON object in a file; `undefined` where there is no file. @throws JournalError for anything else. */
+/**
+ * Returns the JSON object in a file; `undefined` without a file. @throws JournalError for any other
+ * content.
+ */
 async function readFields(path: string): Promise<Readonly<Record<string, unknown>> | undefined> {
   return withJournalErrors(`Reading ${path}`, async () => {
     try {

@@ -18,12 +18,15 @@ export async function runFilesIn(folder: string): Promise<readonly string[]> {
   return names.filter((name) => name.endsWith(".jsonl") && !name.startsWith("."));
 }
 
-/** Rewrites completed runs without the calls that their finished tasks cover, once a folder has become large. */
+/**
+ * Rewrites completed runs without the calls that their finished tasks cover, when a folder has
+ * become large.
+ */
 export class RunCompaction {
   readonly #folder: string;
   readonly #locks: RunLocks;
   readonly #roomyBytes: number;
-  /** Of all runs; not known before the first run has ended. */
+  /** The size of all runs; unknown before the first run has ended. */
   #bytes: number | undefined;
   #hasSwept = false;
 
@@ -33,7 +36,10 @@ export class RunCompaction {
     this.#roomyBytes = roomyBytes;
   }
 
-  /** Looks at the size of the folder after a run was completed. A failure is a warning of the process: nothing is lost. */
+  /**
+   * Checks the size of the folder after the completion of a run. A failure is a process warning: no
+   * data are lost.
+   */
   async afterCompletion(path: string): Promise<void> {
     try {
       if ((await this.#bytesWith(path)) <= this.#roomyBytes) return;
@@ -56,7 +62,7 @@ export class RunCompaction {
   }
 
   async #compact(path: string): Promise<void> {
-    const state = await readRunState(path).catch(() => undefined); // an unreadable run stays as it is
+    const state = await readRunState(path).catch(() => undefined); // an unreadable run stays unchanged
     if (state?.end?.status !== "completed" || state.end.isCompact === true) return;
     const lock = await this.#locks.take(path);
     if (lock === undefined) return;

@@ -14,34 +14,36 @@ import { entryPart, entryLine, headLine, statusLine } from "./run-lines.js";
 import type { EndLine, RunPosition } from "./run-lines.js";
 import { readRun, type RunContents } from "./run-reader.js";
 
-/** One batch is put together without a pause, so it is bounded; the next one begins at once. */
+/**
+ * Limits the size of a batch, because it is built without a pause. The next one follows at once.
+ */
 const BATCH_CHARACTERS = 4 << 20;
 const COPY_BYTES = 1 << 20;
 
 interface WaitingLine {
-  /** Characters. */
+  /** In characters. */
   readonly size: number;
-  /** Makes the line when its turn has come; `undefined` where there is nothing to write. */
+  /** Creates the line in its turn; `undefined` if there is nothing to write. */
   plan(): { readonly text: string; undo(): void } | undefined;
   resolve(): void;
   reject(error: Error): void;
 }
 
-/** A run that is not kept yet. */
+/** A run to be stored. */
 interface NewRun {
   readonly start: RunStart;
   readonly at: string;
-  /** With `waitsFor`: what is kept of it already. */
+  /** With `waitsFor`: its existing entries. */
   readonly entries?: readonly JournalEntry[] | undefined;
   readonly waitsFor?: string | undefined;
 }
 
 interface OpenOptions {
-  /** Entries that their finished tasks cover are not read. */
+  /** Whether entries that their finished tasks cover are skipped. */
   readonly leavesOut: boolean;
   /** See `ClaimLine.space`. */
   readonly space: string;
-  /** What is kept where there is no file. */
+  /** The run to create if there is no file. */
   readonly create?: NewRun | undefined;
   readonly missing?: (() => Error) | undefined;
 }
@@ -52,7 +54,10 @@ interface OpenedRunFile {
   readonly isNew: boolean;
 }
 
-/** A run's file in the hands of the one process that may write to it. What a method has written is on the disk when its promise resolves. */
+/**
+ * The file of a run, opened by the only process that may write to it. Written data are on disk when
+ * the promise of a method resolves.
+ */
 export class RunFile {
   readonly runId: string;
   readonly path: string;
@@ -61,14 +66,14 @@ export class RunFile {
   readonly #table: EntryTable;
   #size: number;
   #execution: number;
-  /** Where the line of the claim begins. */
+  /** The position of the line of the claim. */
   #claim: number | undefined;
   #waiting: WaitingLine[] = [];
   #writing: Promise<void> | undefined;
-  /** A write failed and its bytes could not be cut off yet. */
+  /** Whether a write failed and its bytes could not be truncated yet. */
   #isTorn = false;
   #isClosed = false;
-  /** Where the next line of the present batch begins. */
+  /** The position of the next line of the current batch. */
   #nextAt = 0;
 
   private constructor(lock: FileLock, path: string, file: FileHandle, contents: RunContents) {
@@ -80,13 +85,14 @@ export class RunFile {
     this.#size = contents.size;
     this.#execution = contents.executions;
     this.#claim = contents.end === undefined ? contents.claim?.claim : undefined;
-    this.#isTorn = true; // what a crash may have left behind the last line
+    this.#isTorn = true; // removes incomplete bytes that a crash may have left after the last line
     lock.owner = this;
   }
 
   /**
-   * Opens the file that a lock is for. The lock is given up with `close()`, or at once where this fails.
-   * @throws the error of `missing` where there is no file; JournalError for a file of another form; what the file system throws.
+   * Opens the file of a lock. The lock is released with `close()`, or at once if opening fails.
+   * @throws the error of `missing` without a file; JournalError for an invalid file; errors of the
+   * file system.
    */
   static async opened(lock: FileLock, path: string, o: OpenOptions): Promise<OpenedRunFile> {
     try {
@@ -124,7 +130,7 @@ export class RunFile {
     }
   }
 
-  /** Whether the lock and the file are still this object's. */
+  /** Whether this object still holds the lock and the file. */
   async isOurs(): Promise<boolean> {
     try {
       await this.#requireOurs();
@@ -152,7 +158,7 @@ export class RunFile {
     });
   }
 
-  /** Writes an entry, unless its key is known. `replaces`: then, too. */
+  /** Writes an entry, unless its key is known. With `replaces` also then. */
   async append(entry: JournalEntry, replaces = false): Promise<void> {
     const json = entryPart(entry);
     const { key, kind, task } = entry;
@@ -177,7 +183,7 @@ export class RunFile {
     });
   }
 
-  /** Writes what waits, closes the file and gives up the lock. */
+  /** Writes waiting entries, closes the file and releases the lock. */
   async close(): Promise<void> {
     while (this.#writing !== undefined) await this.#writing;
     if (this.#isClosed) return;
@@ -202,7 +208,7 @@ export class RunFile {
   }
 
   async #writeAll(): Promise<void> {
-    await Promise.resolve(); // what else is written in this turn comes along
+    await Promise.resolve(); // entries added in the same turn are included
     while (this.#waiting.length > 0) {
       const batch = this.#nextBatch();
       try {
@@ -225,7 +231,10 @@ export class RunFile {
     return this.#waiting.splice(0, count);
   }
 
-  /** @throws RunFencedError, JournalError or what the file system throws; then the batch has changed nothing. */
+  /**
+   * @throws RunFencedError, JournalError or an error of the file system; the batch then has no
+   * effect.
+   */
   async #commit(batch: readonly WaitingLine[]): Promise<void> {
     await this.#requireOurs();
     const undos: (() => void)[] = [];
@@ -252,7 +261,8 @@ export class RunFile {
     this.#isTorn = true;
     try {
       await writeFully(this.#file, bytes, this.#size);
-      // A process on another host that takes over copies the file after it has the lock: while the lock is ours, these bytes are in the copy.
+      // A process on another host that takes over copies the file after it has the lock. While this
+      // object holds the lock, these bytes are in the copy.
       await Promise.all([this.#file.datasync(), this.#requireOurs()]);
     } catch (error) {
       await this.#file.truncate(this.#size).then(
@@ -268,7 +278,8 @@ export class RunFile {
   async #requireOurs(): Promise<void> {
     if (this.#isClosed) throw new RunFencedError(this.runId);
     const [isHeld, { nlink }] = await Promise.all([this.#lock.isHeld(), this.#file.stat()]);
-    // A process that takes over has the lock before it replaces the file, and both looks above were at one time.
+    // A process that takes over locks before it replaces the file, and both checks above happened
+    // at the same time.
     if (!isHeld || (nlink === 0 && !(await this.#lock.isHeld())))
       throw new RunFencedError(this.runId);
     if (nlink === 0)
@@ -278,7 +289,7 @@ export class RunFile {
   }
 }
 
-/** Makes the file of a run, whole or not at all. */
+/** Creates the file of a run atomically. */
 async function createRunFile(
   path: string,
   { start, at, entries = [], waitsFor }: NewRun,
@@ -294,7 +305,10 @@ async function createRunFile(
   await syncFolder(dirname(path));
 }
 
-/** A copy that takes the place of the file, so that a process that lost it without knowing writes to the old one. */
+/**
+ * Copies the file to replace it, so that a process that lost it without noticing writes to the old
+ * one.
+ */
 async function movedCopy(from: FileHandle, path: string, size: number): Promise<FileHandle> {
   const draft = await DraftFile.create(path);
   try {

@@ -12,20 +12,20 @@ import { runFilesIn } from "./run-compaction.js";
 import { RunLocks } from "./run-locks.js";
 import { readRunState, recordOf, type RunState } from "./run-record.js";
 
-/** So many files are looked at together when runs are listed. */
+/** Number of files that are read concurrently for a list of runs. */
 const LISTED_AT_ONCE = 16;
-/** How long to wait for a process that changes a run which no process executes. */
+/** Maximum wait for a process that changes a run without executing it. */
 const CHANGE_MS = 2_000;
 const CHANGE_POLL_MS = 10;
 
-/** How a lock is taken. */
+/** Options for locking. */
 export interface TakeOptions {
-  /** Of the claim that the lock is for. */
+  /** Lease of the claim of the lock. */
   readonly leaseMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A folder with runs: where each lies, who has it, what is known of it. */
+/** A folder of runs: their paths, owners and states. */
 export class RunFolder {
   readonly locks = new RunLocks();
   readonly path: string;
@@ -40,7 +40,10 @@ export class RunFolder {
     return join(this.path, fileNameOfId(runId, ".jsonl", "run"));
   }
 
-  /** Where a run stands; `undefined` where none is kept. @throws JournalError for a file of another form or of another run. */
+  /**
+   * Returns the state of a run; `undefined` if there is none. @throws JournalError for an invalid
+   * file or that of another run.
+   */
   async stateOf(runId: string): Promise<RunState | undefined> {
     const path = this.pathOf(runId);
     const state = await readRunState(path);
@@ -51,7 +54,10 @@ export class RunFolder {
     return state;
   }
 
-  /** Takes the lock of a run. @throws RunInUseError while a process executes the run; the signal's reason; what the file system throws. */
+  /**
+   * Locks a run. @throws RunInUseError while a process executes the run; the reason of the signal;
+   * errors of the file system.
+   */
   async take(runId: string, o: TakeOptions = {}): Promise<FileLock> {
     const path = this.pathOf(runId);
     const until = systemClock.monotonicMs() + CHANGE_MS;
@@ -71,7 +77,9 @@ export class RunFolder {
     return state === undefined ? undefined : this.#shown(this.pathOf(runId), state);
   }
 
-  /** All runs. One whose file can't be read is left out, and a warning of the process names it once. */
+  /**
+   * Returns all runs. A run whose file can't be read is omitted; a process warning names it once.
+   */
   async records(): Promise<readonly KeptRun[]> {
     const names = [...(await runFilesIn(this.path))];
     const records: KeptRun[] = [];

@@ -1,16 +1,18 @@
 import type { ClaimEnd, JournalEntry, KeptEntry, RunStart } from "../../../../contracts/journal.js";
 import { asFields, type Fields } from "../../../../util/objects.js";
 
-/** The version of the format of run files that this code writes; it reads no other. */
+/** The version of the format of run files. Other versions are refused. */
 const VERSION = 1;
 const FORMAT = "agentensemble/run";
 
-/** The state of a run. Each line but the first has it, so that the last line has the current one. */
+/**
+ * The state of a run. Each line but the first has it, so that the last line has the current state.
+ */
 export interface RunPosition {
   readonly execution: number;
-  /** Tasks that are finished. */
+  /** Number of finished tasks. */
   readonly tasks: number;
-  /** The position in the file where the line of the present claim begins; missing while no process executes the run. */
+  /** The position of the line of the current claim; absent while no process executes the run. */
   readonly claim?: number | undefined;
 }
 
@@ -21,23 +23,26 @@ export interface HeadLine {
   readonly at: string;
 }
 
-/** The beginning of an execution. */
+/** The start of an execution. */
 export interface ClaimLine extends RunPosition {
   readonly line: "claim";
   readonly owner: string;
   readonly leaseMs: number;
   readonly fruitless: number;
-  /** Names the processes that can look up each other's ids: those of one host or container since its start. */
+  /**
+   * Identifies processes that can look up the process ids of each other: those of one host or
+   * container since its start.
+   */
   readonly space: string;
   readonly at: string;
 }
 
 /** The end of an execution, or another change of the status. */
 export interface EndLine extends RunPosition, ClaimEnd {
-  /** The file has no calls that finished tasks cover. */
+  /** Whether the file lacks the calls that finished tasks cover. */
   readonly isCompact?: true;
   readonly line: "end";
-  /** Of a run that is cancelled. */
+  /** Only of a cancelled run. */
   readonly cancelReason?: string | undefined;
   readonly at: string;
 }
@@ -69,7 +74,7 @@ export function statusLine(line: ClaimLine | EndLine): string {
   return `${JSON.stringify(line)}\n`;
 }
 
-/** An entry as JSON, the part of its line that does not depend on when it is written. */
+/** Returns an entry as JSON: the part of its line that does not depend on the time of writing. */
 export function entryPart({ key, kind, task, hash, covers, value }: JournalEntry): string {
   return JSON.stringify({ kind, task, key, hash, covers, value });
 }
@@ -80,7 +85,7 @@ export function entryLine(place: RunPosition, at: string, json: string, isAmende
   return `${JSON.stringify({ line, execution, tasks, claim, at }).slice(0, -1)},${json.slice(1)}\n`;
 }
 
-/** @throws Error what is wrong with the line. */
+/** @throws Error with the problem of the line. */
 export function readHeadLine(text: string): HeadLine {
   const { format, version, run, at } = fieldsIn(text);
   if (format !== FORMAT) throw new Error("is no first line of a run");
@@ -90,7 +95,7 @@ export function readHeadLine(text: string): HeadLine {
   return { line: "head", start: run as RunStart, at: at as string }; // checked above
 }
 
-/** @throws Error what is wrong with the line. */
+/** @throws Error with the problem of the line. */
 export function readRunLine(text: string): Exclude<KeptLine, HeadLine> {
   const fields = fieldsIn(text);
   const { line, execution, tasks, claim, at } = fields;
@@ -130,7 +135,7 @@ function requireAll(holds: boolean): void {
   if (!holds) throw new Error("lacks a field of its kind");
 }
 
-/** The parser's own message would show what the file contains. */
+/** The message of the parser would show the contents of the file. */
 function fieldsIn(text: string): Fields {
   let value: unknown;
   try {

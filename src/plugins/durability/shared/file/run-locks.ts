@@ -3,13 +3,13 @@ import { thisProcess, type LockHolder } from "../../../../util/files/lock-holder
 import { isLockHeld } from "../../../../util/files/lock-state.js";
 import { settleWithin } from "../../../../util/abort/timeouts.js";
 
-/** How often a holder shows others that it lives: several times within each lease, and at least this often. */
+/** Longest interval of heartbeats. There are several within each lease. */
 const LONGEST_BEAT_MS = 2_000;
 const BEATS = 5;
-/** The lease of a holder that states none. */
+/** The lease of a holder without an explicit one. */
 const LEASE_MS = 12_000;
 
-/** Takes and looks at the locks of runs. */
+/** Takes and checks the locks of runs. */
 export class RunLocks {
   #me: Promise<LockHolder> | undefined;
 
@@ -20,9 +20,10 @@ export class RunLocks {
   }
 
   /**
-   * Takes the lock of a file. A holder that can't be asked for is waited for as long as its lease, `heldMs`; `leaseMs` is that of the new holder.
-   * Returns `undefined` where another process has it.
-   * @throws the signal's reason; what the file system throws.
+   * Locks a file. If the process of the holder can't be looked up, waits for its lease, `heldMs`.
+   * `leaseMs` is the lease of the new holder. Returns `undefined` if another process holds the
+   * lock.
+   * @throws the reason of the signal; errors of the file system.
    */
   async take(
     path: string,
@@ -42,7 +43,7 @@ export class RunLocks {
       return await settleWithin(taking, signal);
     } catch (error) {
       if (signal?.aborted === true) {
-        void taking.then((lock) => lock.release()).catch(() => undefined); // the caller no longer waits for it
+        void taking.then((lock) => lock.release()).catch(() => undefined); // the caller no longer waits
         throw signal.reason;
       }
       if (error instanceof FileInUseError) return undefined;
@@ -50,7 +51,10 @@ export class RunLocks {
     }
   }
 
-  /** Whether a process has the lock, as far as that can be known at once: a holder on another host counts as alive. */
+  /**
+   * Whether a process holds the lock, as far as that can be determined at once: a holder on another
+   * host counts as alive.
+   */
   async isHeld(path: string): Promise<boolean> {
     return isLockHeld(lockPathOf(path), { me: await this.#thisProcess() });
   }

@@ -10,22 +10,25 @@ import { readHeadLine, readRunLine } from "./run-lines.js";
 /** The kinds that the entry of a finished task may cover. */
 const COVERED: ReadonlySet<JournalEntryKind> = new Set(["call", "tool", "intent", "memory"]);
 
-/** The contents of a run's file. */
+/** The contents of the file of a run. */
 export interface RunContents {
   readonly head: HeadLine;
   readonly entries: ReadonlyMap<string, KeptEntry>;
   readonly table: EntryTable;
   readonly claim: ClaimLine | undefined;
-  /** The last one, unless a claim came after it. */
+  /** The last end, unless a claim follows it. */
   readonly end: EndLine | undefined;
   readonly executions: number;
-  /** Whether something was written after the last claim. */
+  /** Whether an entry follows the last claim. */
   readonly grew: boolean;
-  /** Bytes up to the end of the last whole line. What stands behind them was never acknowledged. */
+  /**
+   * Number of bytes up to the end of the last complete line. The bytes after it were never
+   * acknowledged.
+   */
   readonly size: number;
 }
 
-/** Reports a line that is none of a run's file. The file stays as it is. */
+/** Reports an invalid line. The file is not changed. */
 export function lineError(path: string, line: number | "last", cause: unknown): JournalError {
   const what = line === "last" ? "The last line" : `Line ${line}`;
   return new JournalError(`${what} of ${path} ${messageOf(cause)}`, {
@@ -34,7 +37,7 @@ export function lineError(path: string, line: number | "last", cause: unknown): 
   });
 }
 
-/** Takes one line after the other. */
+/** Parses line by line. */
 class LineTaker {
   readonly entries = new Map<string, KeptEntry>();
   readonly table = new EntryTable();
@@ -90,8 +93,10 @@ class LineTaker {
 }
 
 /**
- * Reads a whole file in pieces, so that other work goes on meanwhile. `leavesOut`: entries that the entry of their finished task covers.
- * @throws JournalError for a line that is none, except one at the end that a crash cut off; what the file system throws.
+ * Reads a file in parts, so that other work can continue meanwhile. `leavesOut`: skips entries that
+ * the entry of their finished task covers.
+ * @throws JournalError for an invalid line, except an incomplete one at the end; errors of the file
+ * system.
  */
 export async function readRun(
   file: FileHandle,

@@ -5,7 +5,7 @@ import type { ClaimLine, EndLine, HeadLine, RunPosition } from "./run-lines.js";
 import { readHeadLine, readRunLine } from "./run-lines.js";
 import { lineError } from "./run-reader.js";
 
-/** Where a run stands, without its entries. */
+/** The state of a run, without its entries. */
 export interface RunState {
   readonly head: HeadLine;
   readonly claim: ClaimLine | undefined;
@@ -14,7 +14,7 @@ export interface RunState {
   readonly finishedTasks: number;
 }
 
-/** The run as it is kept, but for its owner and a cancellation that was asked for. */
+/** Returns the stored run, without its owner and a requested cancellation. */
 export function recordOf({ head, claim, end, executions, finishedTasks }: RunState): KeptRun {
   return {
     ...head.start,
@@ -31,8 +31,9 @@ export function recordOf({ head, claim, end, executions, finishedTasks }: RunSta
 }
 
 /**
- * Reads the state of a run from the first and the last line of its file and the line of the claim, not from the lines between. `undefined` where there is no file.
- * @throws JournalError for a line that is none; what the file system throws.
+ * Reads the state of a run from the first and the last line of its file and the line of the claim.
+ * Other lines are skipped. Returns `undefined` without a file.
+ * @throws JournalError for an invalid line; errors of the file system.
  */
 export async function readRunState(path: string): Promise<RunState | undefined> {
   const file = await openFileAt(path, "read");

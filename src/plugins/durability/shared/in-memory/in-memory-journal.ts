@@ -44,11 +44,11 @@ interface StoredRun {
   readonly entries: Map<string, KeptEntry>;
   epoch: number;
   holder: Holder | undefined;
-  /** Entries when the present execution began. */
+  /** Number of entries at the start of the current execution. */
   before: number;
 }
 
-/** A journal for as long as the object lives: for tests, and as the model of other journals. */
+/** A journal with the lifetime of the object: for tests, and as the reference implementation. */
 export class InMemoryJournal implements Journal {
   readonly name = "memory";
   readonly isVolatile = true;
@@ -204,7 +204,7 @@ export class InMemoryJournal implements Journal {
     const known = run.entries.get(entry.key);
     const execution = Math.max(run.record.executions, 1);
     const kept = { ...copied(entry), at: this.#instant(), execution };
-    if (known !== undefined && known.kind !== entry.kind) run.entries.delete(entry.key); // its place is that of the newer one
+    if (known !== undefined && known.kind !== entry.kind) run.entries.delete(entry.key); // its position is that of the newer one
     run.entries.set(entry.key, deepFreeze(kept));
     if (entry.kind === "task" && known?.kind !== "task")
       run.record = { ...run.record, finishedTasks: run.record.finishedTasks + 1 };
@@ -268,16 +268,16 @@ export class InMemoryJournal implements Journal {
   }
 }
 
-/** What a file or a database would give back. */
+/** Returns a value as a file or a database would return it. */
 function copied<T>(value: T): T {
-  return JSON.parse(JSON.stringify(value)) as T; // of JSON data, by the contract
+  return JSON.parse(JSON.stringify(value)) as T; // JSON data, by the contract
 }
 
 function shown(record: KeptRun): KeptRun {
   return Object.freeze({ ...record });
 }
 
-/** @throws the signal's reason. */
+/** @throws the reason of the signal. */
 function waited(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = startTimer(Math.max(0, ms), () => {
@@ -286,7 +286,7 @@ function waited(ms: number, signal: AbortSignal): Promise<void> {
     });
     const onAbort = (): void => {
       stop();
-      reject(signal.reason as Error); // the caller's reason
+      reject(signal.reason as Error); // the reason of the caller
     };
     signal.addEventListener("abort", onAbort, { once: true });
   });

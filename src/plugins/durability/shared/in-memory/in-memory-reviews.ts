@@ -12,11 +12,14 @@ import { ReviewListeners } from "../../../shared/review-listeners.js";
 
 interface WaitingReview {
   review: StoredReview;
-  /** Ends the waits of the run that asked. */
+  /** The waits of the run that asked. */
   readonly waits: Set<(decision: ReviewDecision | Error) => void>;
 }
 
-/** The inbox of a journal in memory. A review stays when the run that asked leaves, and can be answered until its deadline. */
+/**
+ * The inbox of an in-memory journal. A review remains when its run ends, and can be answered until
+ * its deadline.
+ */
 export class InMemoryReviews implements ReviewStore {
   readonly #clock: Pick<Clock, "now">;
   readonly #isOver: (runId: string) => boolean;
@@ -75,7 +78,7 @@ export class InMemoryReviews implements ReviewStore {
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
         kept.waits.delete(settle);
-        reject(signal.reason as Error); // the caller's reason
+        reject(signal.reason as Error); // the reason of the caller
       };
       const settle = (decision: ReviewDecision | Error): void => {
         kept.waits.delete(settle);

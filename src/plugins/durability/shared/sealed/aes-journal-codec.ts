@@ -9,21 +9,25 @@ const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const HEAD = /^([0-9a-f]{8})\./;
-/** Content is searched for what it may not hold: a pattern of the whole text can overflow the stack of a match where it has millions of characters. */
+/**
+ * Searches for invalid characters: a pattern for the complete text can overflow the stack of a
+ * match if it has millions of characters.
+ */
 const NO_BASE64 = /[^A-Za-z0-9_-]/;
 
 /** The keys of {@link aesJournalCodec}: 32 bytes each, in base64. */
 export interface AesJournalKeys {
-  /** Seals and opens. */
+  /** Encrypts and decrypts. */
   readonly current: string;
-  /** Open what they have sealed. */
+  /** Decrypt only. */
   readonly previous?: readonly string[] | undefined;
 }
 
 /**
- * Seals with AES-256-GCM. Each run has a key that is derived from the given one, and a text names the key that opens it, so that keys can be changed: the
- * new one becomes `current`, the one before goes to `previous` until no run needs it.
- * @throws ValidationError for what is no key.
+ * Encrypts with AES-256-GCM. Each run has a key that is derived from the given one. A text
+ * identifies its key, so that keys can be rotated: the new one becomes `current`, and the old one
+ * stays in `previous` until no run needs it.
+ * @throws ValidationError for an invalid key.
  */
 export function aesJournalCodec(o: AesJournalKeys): JournalCodec {
   checkOptions("aesJournalCodec()", o, ["current", "previous"]);

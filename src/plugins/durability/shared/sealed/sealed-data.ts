@@ -10,7 +10,7 @@ import { JournalError } from "../../../../contracts/journal-errors.js";
 import { parseJson } from "../../../../util/json/parse-json.js";
 import { asFields } from "../../../../util/objects.js";
 
-/** Reports data that should be sealed and is not, or is not what was sealed. */
+/** Reports data that are not encrypted or were tampered with. */
 function unsound(runId: string, what: string): JournalError {
   return new JournalError(`${what} of run '${runId}' is not what was sealed`, {
     hint: "It was kept without a key, or was changed by another program.",
@@ -19,12 +19,12 @@ function unsound(runId: string, what: string): JournalError {
 
 const sealedIn = (value: unknown): unknown => asFields(value)?.["sealed"];
 
-/** Whether a run was kept by a sealed journal, and has not been opened. */
+/** Whether a run is from an encrypted journal, and has not been decrypted. */
 export function isSealedRun({ inputs, inputsHash }: RunStart): boolean {
   return inputsHash === "" && typeof sealedIn(inputs) === "string";
 }
 
-/** @throws JournalError for a run that is sealed. */
+/** @throws JournalError for an encrypted run. */
 export function requireUnsealed(run: RunStart): void {
   if (!isSealedRun(run)) return;
   throw new JournalError(`Run '${run.runId}' is sealed, and there is no key to open it`, {
@@ -32,7 +32,10 @@ export function requireUnsealed(run: RunStart): void {
   });
 }
 
-/** Seals and opens the parts of a run. Ids, keys, kinds, tasks, tags and counts stay as they are. */
+/**
+ * Encrypts and decrypts the parts of a run. Ids, keys, kinds, tasks, tags and counts stay
+ * unchanged.
+ */
 export class RunSealer {
   readonly #codec: JournalCodec;
 
@@ -40,7 +43,7 @@ export class RunSealer {
     this.#codec = codec;
   }
 
-  /** The JSON of an entry, as it is now: what is done to the entry later changes nothing. */
+  /** Returns the current JSON of an entry: later changes of the entry have no effect. */
   entryText({ key, kind, task, hash, covers, value }: JournalEntry): string {
     return JSON.stringify({ key, kind, task, hash, covers, value });
   }
@@ -53,7 +56,7 @@ export class RunSealer {
     return this.sealedEntry(entry, await this.#codec.seal(this.entryText(entry), runId));
   }
 
-  /** @throws JournalError for an entry that is not sealed, or was moved. */
+  /** @throws JournalError for an entry that is not encrypted, or was moved. */
   async openEntry(entry: KeptEntry, runId: string): Promise<KeptEntry> {
     const { key, kind, task, covers, at, execution } = entry;
     const opened = await this.#open(sealedIn(entry.value), runId, `Entry '${key}'`);
@@ -63,7 +66,7 @@ export class RunSealer {
       opened["task"] === task &&
       opened["covers"] === covers;
     if (!isSame) throw unsound(runId, `Entry '${key}'`);
-    return { ...(opened as unknown as JournalEntry), value: opened["value"], at, execution }; // what entryText() made
+    return { ...(opened as unknown as JournalEntry), value: opened["value"], at, execution }; // created by entryText()
   }
 
   async sealStart(start: RunStart): Promise<RunStart> {
@@ -72,7 +75,7 @@ export class RunSealer {
     return { ...start, inputs: { sealed }, inputsHash: "" };
   }
 
-  /** @throws JournalError for a run that is not sealed. */
+  /** @throws JournalError for a run that is not encrypted. */
   async openRun(run: KeptRun): Promise<KeptRun> {
     const { runId, waitsFor, cancelReason, result } = run;
     const { inputs, inputsHash } = await this.#open(sealedIn(run.inputs), runId, "The start");
@@ -96,7 +99,7 @@ export class RunSealer {
   async #openResult({ raw, runId: of }: RunResult, runId: string): Promise<RunResult> {
     const opened = await this.#open(raw, of, "The result");
     if (typeof opened["raw"] !== "string") throw unsound(runId, "The result");
-    return opened as unknown as RunResult; // what sealResult() made
+    return opened as unknown as RunResult; // created by sealResult()
   }
 
   async sealText(text: string, runId: string): Promise<string> {
@@ -107,7 +110,10 @@ export class RunSealer {
     return this.#codec.open(sealed, runId);
   }
 
-  /** Any process may ask for the end of a run, also one without the key: a reason that can't be opened is not shown. */
+  /**
+   * Any process may request the end of a run, also without the key: a reason that can't be
+   * decrypted is not shown.
+   */
   async openReason(sealed: string, runId: string): Promise<string> {
     try {
       return await this.openText(sealed, runId);

@@ -20,9 +20,11 @@ import { isSealedRun, RunSealer } from "./sealed-data.js";
 import { SealedReviews } from "./sealed-reviews.js";
 
 /**
- * A journal over another one that sees no text: inputs, values, hashes, results, reasons, reviews and decisions are sealed by the codec. Ids, keys and kinds
- * of entries, names of ensembles and tasks, tags, owners, instants, counts and totals stay readable. What was not sealed, or was moved from another place, is
- * refused; `list` alone shows runs that were kept without a key as they are.
+ * A journal that encrypts the texts for another one: inputs, values, hashes, results, reasons,
+ * reviews and decisions pass the codec. Ids, keys and kinds of entries, names of ensembles and
+ * tasks, tags, owners, instants, counts and totals stay readable. Data that are not encrypted, or
+ * were moved from another place, are refused. Only `list` shows runs that were stored without a
+ * key.
  */
 export function sealedJournal(journal: Journal, codec: JournalCodec): Journal {
   return new SealedJournal(journal, codec);
@@ -35,9 +37,9 @@ class SealedJournal implements Journal {
   readonly #journal: Journal;
   readonly #codec: JournalCodec;
   readonly #sealer: RunSealer;
-  /** The journal's own claims. */
+  /** The claims of the underlying journal. */
   readonly #claims = new Map<string, Claim>();
-  /** Entries that are being sealed: they are handed over in the order in which they came. */
+  /** Entries that are being encrypted: they are passed on in the order of the calls. */
   #sealing: Promise<unknown> = Promise.resolve();
   #sealingCount = 0;
 
@@ -54,7 +56,7 @@ class SealedJournal implements Journal {
     const { signal } = request;
     signal.throwIfAborted();
     const start = await this.#sealer.sealStart(request.start);
-    await this.get(start.runId); // a run that can't be opened is not claimed
+    await this.get(start.runId); // a run that can't be decrypted is not claimed
     const claim = await this.#journal.claim({ ...request, start });
     try {
       const record = await this.#sealer.openRun(claim.record);
@@ -109,7 +111,10 @@ class SealedJournal implements Journal {
     return { ...page, runs };
   }
 
-  /** The run as it is where the key does not open it: other runs of the list do not depend on it. */
+  /**
+   * Returns the run unchanged if the key does not decrypt it: other runs of the list do not depend
+   * on it.
+   */
   async #openedIfPossible(run: KeptRun): Promise<KeptRun> {
     try {
       return await this.#sealer.openRun(run);
@@ -159,7 +164,7 @@ class SealedJournal implements Journal {
     return opened;
   }
 
-  /** Hands a text over when those before it have been; at once where the codec answers at once. */
+  /** Passes a text on after the previous ones; at once if the codec is synchronous. */
   async #inOrder<T>(sealed: Awaitable<string>, handOver: (text: string) => Promise<T>): Promise<T> {
     if (this.#sealingCount === 0 && !isThenable(sealed)) return handOver(sealed);
     this.#sealingCount++;
@@ -173,12 +178,15 @@ class SealedJournal implements Journal {
         this.#sealingCount--;
       }
     })();
-    this.#sealing = handed.catch(() => undefined); // its caller gets the error
+    this.#sealing = handed.catch(() => undefined); // its caller receives the error
     return (await handed).result;
   }
 }
 
-/** How a run is left that was claimed but can't be opened: as it was, but for an execution that died. */
+/**
+ * Returns the end for a claimed run that can't be decrypted: its previous state, except for an
+ * execution whose process died.
+ */
 function endBefore({ status, waitsFor, result }: KeptRun): ClaimEnd {
   return { status: status === "running" ? "failed" : status, waitsFor, result };
 }

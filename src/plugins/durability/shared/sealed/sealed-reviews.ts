@@ -14,11 +14,11 @@ import { emitProcessWarning } from "../../../../util/process-warning.js";
 import { readsReviewsOfRun, type ReviewsOfRun } from "../reviews-of-run.js";
 import type { RunSealer } from "./sealed-data.js";
 
-/** An inbox whose store sees no text: neither what is asked nor what is answered. */
+/** An inbox that encrypts questions and answers for its store. */
 export class SealedReviews implements ReviewStore {
   readonly #store: ReviewStore;
   readonly #sealer: RunSealer;
-  /** Ids of reviews that were reported as left out. */
+  /** Ids of reviews that were reported as omitted. */
   readonly #reported = new Set<string>();
   readonly howToAnswer?: (reviewId: string) => string;
   readonly pendingOf?: ReviewsOfRun["pendingOf"];
@@ -45,7 +45,7 @@ export class SealedReviews implements ReviewStore {
     return this.#open(asked);
   }
 
-  /** Reviews that cannot be opened are left out; one process warning reports those that are new. */
+  /** Reviews that can't be decrypted are omitted; one process warning reports the new ones. */
   async pending(): Promise<readonly StoredReview[]> {
     return this.#opened(await this.#store.pending());
   }
@@ -69,7 +69,7 @@ export class SealedReviews implements ReviewStore {
     const checked = asReviewDecision(decision);
     const waiting = (await this.#store.pending()).find((review) => review.reviewId === reviewId);
     if (waiting !== undefined) await this.#open(waiting); // a review of another key is not answered with this one
-    const sealed = await this.#sealDecision(reviewId, waiting?.runId ?? "", checked); // one that does not wait is not decided
+    const sealed = await this.#sealDecision(reviewId, waiting?.runId ?? "", checked); // a review that does not wait is not decided
     const { outcome, review } = await this.#store.resolve(reviewId, sealed);
     return review === undefined ? { outcome } : { outcome, review: await this.#open(review) };
   }
@@ -97,7 +97,7 @@ export class SealedReviews implements ReviewStore {
     );
   }
 
-  /** The store keeps the type alone, and all that was said as a comment. */
+  /** The store keeps the type, and the encrypted decision as a comment. */
   async #sealDecision(
     reviewId: string,
     runId: string,
@@ -109,7 +109,7 @@ export class SealedReviews implements ReviewStore {
     return { type, comment, ...(type === "EDIT" && { revisedOutput: "" }) };
   }
 
-  /** @throws JournalError for a decision that was not sealed for this review. */
+  /** @throws JournalError for a decision that was not encrypted for this review. */
   async #openDecision(reviewId: string, { comment }: ReviewDecision): Promise<ReviewDecision> {
     const { runId, sealed } = asFields(parseJson(comment ?? "")) ?? {};
     if (typeof runId !== "string" || typeof sealed !== "string") throw forged(reviewId);
@@ -124,7 +124,7 @@ export class SealedReviews implements ReviewStore {
     const opened = asFields(parseJson(text));
     if (asText(opened?.["reviewId"]) !== reviewId) throw forged(reviewId);
     return Object.freeze({
-      ...(opened as unknown as StoredReview), // what ask() sealed
+      ...(opened as unknown as StoredReview), // encrypted by ask()
       ...(decision !== undefined && { decision: await this.#openDecision(reviewId, decision) }),
       ...(decidedAt !== undefined && { decidedAt }),
     });

@@ -5,7 +5,7 @@ import { RunFencedError } from "../../../../contracts/journal-errors.js";
 import { entryColumns, type EntryColumns } from "./rows.js";
 import { toColumn } from "../../../shared/sql/sql-text.js";
 
-/** What one statement writes at most. */
+/** Limits of one statement. */
 const MOST_ENTRIES = 500;
 const MOST_CHARACTERS = 8_388_608;
 
@@ -18,12 +18,17 @@ interface WaitingEntry {
   readonly reject: (error: unknown) => void;
 }
 
-/** Writes the entries of all runs of this process: what waits while a statement is under way goes with the next one. */
+/**
+ * Writes the entries of all runs of this process. Entries that wait during a statement are written
+ * by the next one.
+ */
 export class EntryBatcher {
   readonly #session: SqlSession;
   readonly #statements: JournalStatements;
   #waiting: WaitingEntry[] = [];
-  /** Entries that have been neither written nor refused, by the run and the epoch of their claim. */
+  /**
+   * Entries that have been neither written nor refused, by the run and the epoch of their claim.
+   */
   readonly #open = new Map<string, Set<Promise<void>>>();
   #writing: Promise<void> | undefined;
 
@@ -32,7 +37,10 @@ export class EntryBatcher {
     this.#statements = statements;
   }
 
-  /** @throws RunFencedError where the claim was lost; JournalError; an error for a value that is no JSON. */
+  /**
+   * @throws RunFencedError if the claim was lost; JournalError; an error for a value without a JSON
+   * form.
+   */
   append(claim: Claim, entry: JournalEntry): Promise<void> {
     const written = new Promise<void>((resolve, reject) => {
       this.#waiting.push({
@@ -49,12 +57,15 @@ export class EntryBatcher {
     return written;
   }
 
-  /** Resolves when the entries that were appended under a claim are written or refused, whatever other runs append meanwhile. */
+  /**
+   * Resolves when the entries that were appended under a claim are written or refused, independent
+   * of entries of other runs.
+   */
   async settled(claim: Pick<Claim, "runId" | "epoch">): Promise<void> {
     await Promise.allSettled([...(this.#open.get(claimName(claim)) ?? [])]);
   }
 
-  /** Resolves when nothing waits to be written. */
+  /** Resolves when no entry waits. */
   async idle(): Promise<void> {
     await this.#writing;
   }
@@ -71,7 +82,7 @@ export class EntryBatcher {
   }
 
   async #writeAll(): Promise<void> {
-    await Promise.resolve(); // what is appended in the same step goes with the first statement
+    await Promise.resolve(); // entries appended in the same step are in the first statement
     while (this.#waiting.length > 0) {
       const batch = this.#nextBatch();
       await this.#write(batch).catch((error: unknown) => this.#writeEach(batch, error));
@@ -79,7 +90,10 @@ export class EntryBatcher {
     this.#writing = undefined;
   }
 
-  /** The first entries that wait. A key can't be written twice by one statement, and what follows the removal of entries waits for it. */
+  /**
+   * Returns the first waiting entries. One statement can't write a key twice, and entries after a
+   * removal wait for the removal.
+   */
   #nextBatch(): readonly WaitingEntry[] {
     const keys = new Set<string>();
     let characters = 0;
@@ -106,7 +120,7 @@ export class EntryBatcher {
       else reject(new RunFencedError(runId));
   }
 
-  /** One entry that the database refuses must not fail those of other runs. */
+  /** An entry that the database refuses must not affect entries of other runs. */
   async #writeEach(batch: readonly WaitingEntry[], error: unknown): Promise<void> {
     if (batch.length === 1) return batch[0]?.reject(error);
     for (const one of batch) await this.#write([one]).catch(one.reject);
@@ -117,7 +131,7 @@ function claimName({ runId, epoch }: Pick<Claim, "runId" | "epoch">): string {
   return `${epoch} ${runId}`;
 }
 
-/** A list of values for each column. */
+/** Returns a list of values for each column. */
 function batchColumns(batch: readonly WaitingEntry[]): readonly (readonly string[])[] {
   return [
     batch.map(({ runId }) => toColumn(runId)),
@@ -127,7 +141,7 @@ function batchColumns(batch: readonly WaitingEntry[]): readonly (readonly string
   ];
 }
 
-/** A list of values for each column of entries, without those that depend on the run. */
+/** Returns a list of values for each column of entries, without the columns of the run. */
 export function entryLists(entries: readonly EntryColumns[]): readonly (readonly string[])[] {
   return [
     entries.map(({ key }) => key),

@@ -1,25 +1,25 @@
-/** An instant as a text of ISO 8601. */
+/** Formats an instant as ISO 8601. */
 export const isoText = (column: string): string =>
   `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 const ENTRY_COLUMNS = "key, full_key, kind, task, hash, covers, value, execution, at";
 
-/** The stored bytes of entries that are read at once. The first entry of a page is read at any size. */
+/** Maximum stored bytes of one page of entries. The first entry of a page is read at any size. */
 const PAGE_BYTES = 4_194_304;
 const PAGE_ROWS = 10_000;
 
-/** The entries of all runs that wait: one list for each column. */
+/** The waiting entries of all runs: one list for each column. */
 const GIVEN = `unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[])
   with ordinality as given (run_id, epoch, key, full_key, kind, task, hash, covers, value, execution, place)`;
 
 const GIVEN_ENTRY = `given.key, nullif(given.full_key, ''), given.kind, given.task, nullif(given.hash, ''), given.covers::boolean,
   given.value, given.execution::int, clock_timestamp()`;
 
-/** What makes an entry the newest version of its key. */
+/** The assignments that replace the version of a key. */
 const REPLACED = `kind = excluded.kind, task = excluded.task, hash = excluded.hash, covers = excluded.covers, value = excluded.value,
   execution = excluded.execution, at = excluded.at, n = default`;
 
-/** Texts that several statements share; `schema` is quoted. */
+/** Fragments that several statements share; `schema` is quoted. */
 class Parts {
   readonly schema: string;
   readonly epoch: string;
@@ -34,7 +34,10 @@ class Parts {
     return `clock_timestamp() + ${ms}::float8 * interval '1 ms'`;
   }
 
-  /** Locks the lease of a run that no process executes. A process that died, or paused for longer than its lease, can write nothing afterwards. */
+  /**
+   * Locks the lease of a run that no process executes. A process that died, or paused for longer
+   * than its lease, can't write afterwards.
+   */
   fence(): string {
     return `update ${this.schema}.leases as lease set epoch = ${this.epoch}, owner = null, claimant = null, lease_until = '-infinity'
       where run_id = $1 and ${this.isFree} returning run_id, epoch`;
@@ -53,8 +56,8 @@ class Parts {
 }
 
 /**
- * The rows of the run and of its lease may be there or not; both are taken as they are when the locks are had. An attempt that is repeated because its answer was
- * lost finds its claimant.
+ * The rows of the run and of its lease may be missing. Both are read after the locks are acquired.
+ * An attempt that is repeated after a lost answer finds its claimant.
  */
 function claimStatement({ schema: s, epoch, isFree, until }: Parts): string {
   return `
@@ -94,7 +97,7 @@ function leaseStatements(parts: Parts) {
   const isRequested = "$3 in ('waiting', 'interrupted') and cancel_reason is not null";
   return {
     claim: claimStatement(parts),
-    /** A run as it was before it was claimed. */
+    /** The state of a run before its claim. */
     claimed: `
       ${parts.record("coalesce(status_before, status)", "coalesce(updated_before, updated_at)", "null")}
       where run.run_id = $1 and lease.epoch = $2::bigint`,
@@ -122,7 +125,7 @@ function leaseStatements(parts: Parts) {
   };
 }
 
-/** Entries of runs that are claimed, and how they are read. */
+/** Statements for entries of claimed runs, and for reading them. */
 function entryStatements({ schema: s }: Parts) {
   const held = `held as (select run_id, epoch from ${s}.leases where run_id = any($1::text[]) for share)`;
   const page = (condition: string): string => `
@@ -158,7 +161,7 @@ function entryStatements({ schema: s }: Parts) {
       )
       select run_id, epoch::text from held`,
     entries: page(""),
-    /** Without what finished tasks cover. */
+    /** Without entries that finished tasks cover. */
     neededEntries: page(`and (
       kind not in ('call', 'tool', 'intent', 'memory') or not exists (
         select from ${s}.journal as done
@@ -168,7 +171,7 @@ function entryStatements({ schema: s }: Parts) {
   };
 }
 
-/** Runs that no process executes, and lists of runs. */
+/** Statements for runs that no process executes, and for lists of runs. */
 function runStatements(parts: Parts) {
   const { schema: s, epoch } = parts;
   const owner = "case when lease.lease_until > clock_timestamp() then lease.owner end";
@@ -227,11 +230,14 @@ function runStatements(parts: Parts) {
 export type JournalStatements = ReturnType<typeof journalStatements>;
 
 /**
- * The statements of a journal. `name` was checked. Each is one transaction, so that no lock outlives a lost connection. All columns are read as texts.
+ * The statements of a journal. `name` was checked. Each is one transaction, so that a lost
+ * connection releases its locks. All columns are read as texts.
  *
- * An entry is written only while the row of its lease, locked `for share`, has the epoch of its claim: that lock reads the newest row, not that of the
- * statement's snapshot. So an old epoch writes nothing once a takeover was committed, and a takeover waits for the writes that are under way. Epochs come
- * from one sequence, since a run that was deleted and kept again must not give out an epoch a second time. Leases are measured by the database's clock.
+ * An entry is written only while the row of its lease, locked `for share`, has the epoch of its
+ * claim: that lock reads the newest row, not that of the statement's snapshot. So an old epoch
+ * writes nothing after a takeover was committed, and a takeover waits for writes in progress.
+ * Epochs come from one sequence, because a run that was deleted and created again must not reuse an
+ * epoch. The clock of the database measures leases.
  */
 // eslint-disable-next-line @typescript-eslint/explicit-module-boundary-types -- the names of the statements are its type
 export function journalStatements(name: string) {

@@ -8,7 +8,10 @@ export interface ReviewStatements {
   readonly resolve: string;
 }
 
-/** The statements of an inbox. `name` was checked. A review is over when its deadline is past, or its run is completed or cancelled; the database's clock counts. */
+/**
+ * The statements of an inbox. `name` was checked. A review has expired when its deadline has
+ * passed, or its run is completed or cancelled. The clock of the database counts.
+ */
 export function reviewStatements(name: string): ReviewStatements {
   const s = `"${name}"`;
   const columns = `review_id, request, decision, ${isoText("decided_at")} as decided_at`;

@@ -8,7 +8,7 @@ import { emitProcessWarning } from "../../../../util/process-warning.js";
 import { reviewFrom } from "./rows.js";
 import { fromColumn, toColumn } from "../../../shared/sql/sql-text.js";
 
-/** How often the database is asked where no notification comes. */
+/** The interval of queries without a notification. */
 const POLL_MS = 1_000;
 
 interface WaitingDecision {
@@ -17,24 +17,28 @@ interface WaitingDecision {
 }
 
 export interface ReviewWatchOptions {
-  /** On which the database notifies of changes. */
+  /** The channel on which the database notifies of changes. */
   readonly channel: string;
-  /** Called with each review that is new, whichever process asked it. */
+  /** Called with each new review of any process. */
   readonly onReview: (review: StoredReview) => void;
 }
 
 /**
- * Sees decisions and new reviews, also those of other processes: by notifications of the database, and by asking it each second. Asks nothing while no run waits
- * and no function listens. Only runs that wait keep the process alive.
+ * Detects decisions and new reviews of all processes, by notifications of the database and by a
+ * query each second. Does not query while no run waits and there is no listener. Only waiting runs
+ * keep the process alive.
  */
 export class ReviewWatch {
   readonly #session: SqlSession;
   readonly #statements: ReviewStatements;
   readonly #options: ReviewWatchOptions;
   readonly #waiting = new Map<string, Set<WaitingDecision>>();
-  /** The open reviews that are older than the functions that listen (`false`), or were reported to them; `undefined` while none listens. */
+  /**
+   * The open reviews that are older than the listeners (`false`), or were reported to them;
+   * `undefined` without listeners.
+   */
   #known: Map<string, boolean> | undefined;
-  /** Resolves when `known` has the reviews that are older. */
+  /** Resolves when `known` has the older reviews. */
   #beginning: Promise<void> | undefined;
   #looking: Promise<void> | undefined;
   #isOutdated = false;
@@ -76,7 +80,7 @@ export class ReviewWatch {
     });
   }
 
-  /** Whether functions listen for new reviews. */
+  /** Sets whether there are listeners for new reviews. */
   listen(on: boolean): void {
     if (on === (this.#known !== undefined)) return;
     this.#known = on ? new Map<string, boolean>() : undefined;
@@ -84,18 +88,21 @@ export class ReviewWatch {
     this.#rest();
   }
 
-  /** Resolves when each review that a query finds from here on is either older than the functions that listen, or will be reported to them. */
+  /**
+   * Resolves when each review of a later query is either older than the listeners, or will be
+   * reported to them.
+   */
   async begun(): Promise<void> {
     await this.#beginning;
   }
 
-  /** Reports a review that a run of this process asked, unless that was done. */
+  /** Reports a review of this process, once. */
   noteAsked(review: StoredReview): void {
     if (this.#known?.get(review.reviewId) === false) this.#known.delete(review.reviewId);
     this.#report(review);
   }
 
-  /** Asks the database now. */
+  /** Queries the database now. */
   look(): void {
     this.#isOutdated = true;
     if (this.#looking === undefined && !this.#isIdle()) this.#looking = this.#lookAgain();
@@ -113,13 +120,13 @@ export class ReviewWatch {
     )?.();
   }
 
-  /** The reviews that are open now are older than the functions that listen. */
+  /** Marks the currently open reviews as older than the listeners. */
   async #begin(): Promise<void> {
     const known = this.#known;
     try {
       for (const id of await this.#openIds()) known?.set(id, false);
     } catch (error) {
-      this.#warn(error); // reviews that are found later are reported
+      this.#warn(error); // reviews found later are reported
     }
     if (this.#known === known) this.#beginning = undefined;
     this.look();
@@ -157,7 +164,7 @@ export class ReviewWatch {
   async #findReviews(): Promise<void> {
     const known = this.#known;
     if (known === undefined || this.#beginning !== undefined) return;
-    const before = [...known.keys()]; // one that is reported from here on need not be found
+    const before = [...known.keys()]; // later reported reviews need not be found
     const open = new Set(await this.#openIds());
     for (const id of before) if (!open.has(id)) known.delete(id);
     const fresh = [...open].filter((id) => !known.has(id));
@@ -181,7 +188,7 @@ export class ReviewWatch {
     return this.#isClosed || (this.#waiting.size === 0 && this.#known === undefined);
   }
 
-  /** Waits for the time of the next look, while anything is waited for. */
+  /** Schedules the next query while there is a waiting run or a listener. */
   #rest(): void {
     clearTimeout(this.#timer);
     if (this.#isIdle() || this.#looking !== undefined) return;
@@ -189,7 +196,9 @@ export class ReviewWatch {
     if (this.#waiting.size === 0) this.#timer.unref();
   }
 
-  /** Listens to the database on a separate connection. A later look replaces a connection that breaks. */
+  /**
+   * Listens to the database on a separate connection. A later query replaces a broken connection.
+   */
   #connect(): void {
     if (this.#stopListening !== undefined) return;
     const ended = (): void => {
@@ -198,7 +207,7 @@ export class ReviewWatch {
     const stopping = this.#session
       .listen(this.#options.channel, () => this.look(), ended)
       ?.then((stop) => {
-        this.look(); // what changed before the connection was there
+        this.look(); // changes before the connection
         return stop;
       })
       .catch(() => void ended());

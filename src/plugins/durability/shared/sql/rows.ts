@@ -15,14 +15,14 @@ import { messageOf } from "../../../../util/errors.js";
 import { jsonOf } from "../../../shared/json-data.js";
 import { fromColumn, indexedKey, tagColumn, toColumn } from "../../../shared/sql/sql-text.js";
 
-/** An entry as the columns of a row. */
+/** An entry as columns of a row. */
 export interface EntryColumns {
   readonly key: string;
-  /** The key, where `key` is a digest; else empty. */
+  /** The key if `key` is a digest; otherwise empty. */
   readonly fullKey: string;
   readonly kind: string;
   readonly task: string;
-  /** Empty where there is none. */
+  /** Empty if there is none. */
   readonly hash: string;
   readonly covers: string;
   readonly value: string;
@@ -43,7 +43,10 @@ export function entryColumns({ key, kind, task, hash, covers, value }: JournalEn
   };
 }
 
-/** Ensemble, inputs and their hash, tags and parent of a run, as values of a statement. */
+/**
+ * Returns the ensemble, the inputs and their hash, the tags and the parent of a run, as values of a
+ * statement.
+ */
 export function startColumns(start: RunStart): readonly SqlValue[] {
   return [
     toColumn(start.ensemble),

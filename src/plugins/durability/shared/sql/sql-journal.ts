@@ -28,15 +28,19 @@ import { SqlReviews } from "./sql-reviews.js";
 import { SqlSession } from "../../../shared/sql/sql-session.js";
 import { fromColumn, tagColumn, toColumn } from "../../../shared/sql/sql-text.js";
 
-/** Where runs are kept. */
+/** The database of a journal. */
 export interface SqlJournalOptions {
   /** `postgres://user:password@host:5432/database` (package pg), or `pglite:<folder>` (package `@electric-sql/pglite`), which one process at a time can use. */
   readonly url: string;
-  /** The schema, made where it is not there: small letters, digits and `_`, at most 48. Default `agentensemble`. */
+  /**
+   * The schema, created if it is missing: lower-case letters, digits and `_`, at most 48. Default
+   * `agentensemble`.
+   */
   readonly schema?: string | undefined;
   /**
-   * How long a server may take to accept a connection, and to answer a statement, in milliseconds. A statement that fails with its connection is repeated for
-   * three times as long. Not for PGlite. Default 9,000.
+   * Time limit of a server to accept a connection, and to answer a statement, in milliseconds. A
+   * statement that fails with its connection is repeated for three times this time. Not for PGlite.
+   * Default 9,000.
    */
   readonly timeoutMs?: number | undefined;
 }
@@ -44,15 +48,15 @@ export interface SqlJournalOptions {
 const DEFAULT_TIMEOUT_MS = 9_000;
 const PATIENCE = 10 / 3;
 const DEFAULT_LIMIT = 50;
-/** How often a claim looks whether a run was given up, at most and at least. */
+/** The limits of the interval in which a claim checks whether a run was released. */
 const SHORTEST_LOOK_MS = 20;
 const LONGEST_LOOK_MS = 500;
-/** How often a change is tried while other processes take and give up the run. */
+/** Number of attempts of a change while other processes claim and release the run. */
 const ATTEMPTS = 5;
 
 /**
- * A journal in PostgreSQL: on a server, where any number of processes share it, or in this process with PGlite. Nothing is loaded or connected before the first
- * call, which makes the tables where they are not there.
+ * A journal in PostgreSQL: on a server, where any number of processes share it, or in this process
+ * with PGlite. Nothing is loaded or connected before the first call, which creates missing tables.
  * @throws ValidationError for options that cannot work.
  */
 export function openSqlJournal(o: SqlJournalOptions): Journal {
@@ -67,18 +71,18 @@ export function openSqlJournal(o: SqlJournalOptions): Journal {
   });
 }
 
-/** The URL without the name of the user and the password. */
+/** Returns the URL without the user name and the password. */
 function urlForPeople(url: string): string {
   if (url.startsWith("pglite:")) return url;
   const { hostname, port, pathname } = new URL(url);
   return `postgres://${hostname}${port === "" ? "" : `:${port}`}${pathname}`;
 }
 
-/** How a journal deals with its database. */
+/** Settings of a journal for its database. */
 export interface SqlJournalSettings {
-  /** How long a statement is repeated while the connection is broken, in milliseconds. */
+  /** Time in which a statement is repeated while the connection is broken, in milliseconds. */
   readonly patienceMs: number;
-  /** The URL as it is shown to people. */
+  /** The URL in its shown form. */
   readonly store: string;
 }
 
@@ -119,7 +123,7 @@ export class SqlJournal implements Journal {
       const [taken] = await this.#session.query(this.#statements.claim, values, signal);
       if (taken !== undefined) return this.#claimed(start.runId, Number(taken["epoch"]), leaseMs);
       const holder = await this.#holderOf(start.runId);
-      if (holder === undefined) continue; // it was given up meanwhile
+      if (holder === undefined) continue; // it was released meanwhile
       first ??= holder;
       if (isLast || holder.until !== first.until || holder.owner !== first.owner)
         throw new RunInUseError(start.runId, holder.owner);
@@ -228,7 +232,7 @@ export class SqlJournal implements Journal {
     await this.#session.close();
   }
 
-  /** What is kept of a run that was just claimed. */
+  /** Returns the stored state of a run that was just claimed. */
   async #claimed(runId: string, epoch: number, leaseMs: number): Promise<Claim> {
     const id = toColumn(runId);
     const [row] = await this.#session.query(this.#statements.claimed, [id, String(epoch)]);
@@ -236,7 +240,7 @@ export class SqlJournal implements Journal {
       throw new RunInUseError(runId, (await this.#holderOf(runId))?.owner ?? "another process");
     let renewedMs = systemClock.monotonicMs();
     const entries = await this.#read(runId, this.#statements.neededEntries, async () => {
-      if (systemClock.monotonicMs() - renewedMs < leaseMs / 3) return; // many entries take longer than a lease
+      if (systemClock.monotonicMs() - renewedMs < leaseMs / 3) return; // reading many entries takes longer than a lease
       renewedMs = systemClock.monotonicMs();
       const renewed = await this.#session.query(this.#statements.renew, [id, String(epoch)]);
       if (renewed.length === 0) throw new RunInUseError(runId, "another process");
@@ -244,7 +248,7 @@ export class SqlJournal implements Journal {
     return { runId, epoch, record: runFrom(row), entries };
   }
 
-  /** `onPage` is awaited behind each part that was read. */
+  /** `onPage` is awaited after each page. */
   async #read(
     runId: string,
     statement: string,
@@ -258,7 +262,7 @@ export class SqlJournal implements Journal {
       ]);
       for (const row of rows) {
         const entry = entryFrom(row);
-        entries.delete(entry.key); // replaced while it was read: its place is that of the newer one
+        entries.delete(entry.key); // replaced during the read: its position is that of the newer one
         entries.set(entry.key, entry);
       }
       after = rows.at(-1)?.["n"] ?? undefined;
@@ -275,8 +279,9 @@ export class SqlJournal implements Journal {
   }
 
   /**
-   * Changes a run that no process executes. Its lease gets a new epoch first, so that nothing of the process that had it is written afterwards; `work` does nothing
-   * where another process claims the run meanwhile. `gone`: the run was there, and was deleted meanwhile.
+   * Changes a run that no process executes. Its lease gets a new epoch first, so that its previous
+   * process can't write afterwards. `work` does nothing if another process claims the run
+   * meanwhile. `gone`: the run existed, and was deleted meanwhile.
    */
   async #onFree(
     runId: string,
@@ -313,13 +318,13 @@ export class SqlJournal implements Journal {
 /** The process that executes a run. */
 interface LeaseHolder {
   readonly owner: string;
-  /** Differs after a renewal. */
+  /** Changes with each renewal. */
   readonly until: string;
   /** By the clock of the database. */
   readonly leftMs: number;
 }
 
-/** @throws ValidationError for a place that no page gave. */
+/** @throws ValidationError for an invalid cursor. */
 function conditionsOf({ status, ensemble, tags = {}, updatedBefore, after }: RunFilter): {
   readonly conditions: readonly string[];
   readonly values: readonly SqlValue[];

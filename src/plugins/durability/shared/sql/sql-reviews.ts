@@ -23,7 +23,7 @@ export class SqlReviews implements ReviewStore {
   readonly #statements: ReviewStatements;
   readonly #listeners = new ReviewListeners();
   readonly #watch: ReviewWatch;
-  /** Asked by runs of this process that still wait. */
+  /** Reviews of runs of this process that still wait. */
   readonly #asked = new Set<string>();
 
   /** `schema` was checked; `store` is the URL for people. */
@@ -39,7 +39,7 @@ export class SqlReviews implements ReviewStore {
 
   async ask(request: Omit<ReviewRequest, "signal">): Promise<StoredReview> {
     const { reviewId, runId, deadline } = request;
-    const { signal: _, ...data } = request as ReviewRequest; // a caller may pass the whole request
+    const { signal: _, ...data } = request as ReviewRequest; // a caller may pass the complete request
     const values = [toColumn(reviewId), toColumn(runId), jsonOf("A review", data)];
     if (this.#asked.has(reviewId))
       throw new ReviewError(`Review '${reviewId}' is waiting already`, {
@@ -102,7 +102,7 @@ export class SqlReviews implements ReviewStore {
     return `agentensemble reviews answer ${reviewId} continue --store ${this.#store}`;
   }
 
-  /** Reviews may have changed. */
+  /** Called when reviews may have changed. */
   look(): void {
     this.#watch.look();
   }

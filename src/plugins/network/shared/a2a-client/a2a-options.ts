@@ -79,7 +79,10 @@ function httpUrl(url: unknown, what: string): URL {
   throw new ValidationError(`${what} url must be an http or https URL, got: ${preview(url)}`);
 }
 
-/** The card of an address: the address itself if it is JSON, else the well-known one below it. */
+/**
+ * Returns the address of the card: the address itself if it is JSON, otherwise the well-known one
+ * below it.
+ */
 function cardUrlOf({ origin, pathname, search }: URL): string {
   if (pathname.endsWith(".json")) return `${origin}${pathname}${search}`;
   return `${origin}${pathname.replace(/\/+$/, "")}/${CARD_NAME}`;

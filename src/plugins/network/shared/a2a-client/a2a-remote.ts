@@ -22,7 +22,7 @@ import { AgentTraffic } from "./agent-traffic.js";
 import { a2aSettings } from "./a2a-options.js";
 import { RemoteWork } from "./remote-work.js";
 
-/** Results that wait for `response()`. The oldest are closed. */
+/** Maximum number of results that wait for `response()`. The oldest are closed. */
 const MOST_OPEN = 1_000;
 /** Answers that end the cancellation of a request that has ended or is unknown. */
 const NOTHING_TO_CANCEL: ReadonlySet<unknown> = new Set([
@@ -160,7 +160,7 @@ class A2aRemote implements Remote {
     if (this.#works.get(work.requestId) === work) this.#works.delete(work.requestId);
   }
 
-  /** The agent. One that could not be reached is tried again. */
+  /** Returns the agent. A failed connection is tried again. */
   #connect(): Promise<Agent> {
     this.#agent ??= connectAgent(this.#settings, this.#traffic, this.#end.signal).catch(
       (error: unknown) => {
@@ -171,7 +171,7 @@ class A2aRemote implements Remote {
     return this.#agent;
   }
 
-  /** The agent, if it has the skill. A service of this framework decides itself. */
+  /** Returns the agent if it has the skill. A service of this framework checks that itself. */
   async #offering({ task }: WorkRequest): Promise<Agent> {
     const agent = await this.#connect();
     const names = agent.capabilities.map(({ name }) => name);

@@ -10,7 +10,7 @@ const NAMES: ReadonlySet<unknown> = new Set([
   ...["ExtensionSupportRequiredError", "InvalidAgentResponseError", "JsonRpcTransportError"],
 ]);
 
-/** An error that an agent has answered with. */
+/** An error that an agent returned. */
 export interface AgentRefusal {
   readonly name: string;
   readonly message: string;
@@ -18,7 +18,7 @@ export interface AgentRefusal {
   readonly details: Fields;
 }
 
-/** The answer in an error of the SDK; `undefined` for other errors. */
+/** Returns the answer in an error of the SDK; `undefined` for other errors. */
 export function agentRefusalOf(error: unknown): AgentRefusal | undefined {
   if (!(error instanceof Error)) return undefined;
   if (!NAMES.has(error.name))
@@ -28,18 +28,20 @@ export function agentRefusalOf(error: unknown): AgentRefusal | undefined {
   return { name: error.name, message: error.message, details: details[0] ?? {} };
 }
 
-/** The error for a caller: one of this framework, without what an agent could smuggle into it. */
+/**
+ * Returns the error for a caller: one of this framework, without content controlled by the agent.
+ */
 export function networkErrorOf(error: unknown, origin: string): NetworkError {
   if (error instanceof NetworkError) return error;
   const message = (agentRefusalOf(error)?.message ?? messageOf(error)).slice(0, 500);
   return new NetworkError(`The agent at ${origin} failed: ${message}`, { cause: error });
 }
 
-/** An error after which a request may be repeated; `undefined` for one that stays. */
+/** Returns an error after which a request may be repeated; `undefined` for a permanent one. */
 export function awayErrorOf(error: unknown, origin: string): AgentAwayError | undefined {
   if (error instanceof AgentAwayError) return error;
   if (error instanceof NetworkError || agentRefusalOf(error) !== undefined) return undefined;
-  // A stream that broke, or an answer that is none.
+  // A broken stream, or an invalid answer.
   return new AgentAwayError(`The connection to the agent at ${origin} broke: ${messageOf(error)}`, {
     cause: error,
     isUnsent: false,

@@ -7,13 +7,13 @@ const MOST_BYTES = 64 * 1024 * 1024;
 /** The largest agent card in bytes. */
 const MOST_CARD_BYTES = 256 * 1024;
 const REPEATABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
-/** Errors of connections that were never open: the agent has seen nothing. */
+/** Errors of connections that were never open: the agent has received nothing. */
 const UNSENT: ReadonlySet<unknown> = new Set([
   ...["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"],
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
 
-/** The agent can't be reached or has no time. The request may be repeated. */
+/** The agent can't be reached or is overloaded. The request may be repeated. */
 export class AgentAwayError extends NetworkError {
   /** Milliseconds after which a repetition may succeed. */
   readonly retryAfterMs: number | undefined;
@@ -37,8 +37,8 @@ export class AgentAwayError extends NetworkError {
 }
 
 /**
- * Makes the HTTP requests to one agent: to its origin only, with its token, without redirects, and
- * with limited answers.
+ * Sends HTTP requests to one agent: to its origin only, with its token, without redirects, and with
+ * limited responses.
  */
 export class AgentTraffic {
   readonly #settings: A2aSettings;

@@ -21,7 +21,7 @@ const TYPES = ["TASK", "TOOL", "RUN"] as const;
 /** An agent whose card was read. */
 export interface Agent {
   readonly client: Client;
-  /** Whether the agent knows requests of this framework. */
+  /** Whether the agent supports the extension of this framework. */
   readonly hasExtension: boolean;
   readonly streams: boolean;
   readonly capabilities: readonly SharedCapability[];
@@ -29,8 +29,8 @@ export interface Agent {
 
 /**
  * Reads the card of an agent.
- * @throws NetworkError for an agent without A2A 1.0 over JSON-RPC at its own origin, and for a card
- * that is none; AgentAwayError; the signal's reason.
+ * @throws NetworkError for an agent without A2A 1.0 over JSON-RPC at its own origin, and for an
+ * invalid card; AgentAwayError; the reason of the signal.
  */
 export async function connectAgent(
   settings: A2aSettings,
@@ -107,7 +107,9 @@ function oldVersion({ protocolVersion }: Fields, cardUrl: string): NetworkError 
   );
 }
 
-/** The interface that is used. A card may name other hosts; the token must not reach them. */
+/**
+ * Returns the interface to use. A card may contain other hosts, which must not receive the token.
+ */
 function ownAddress(
   card: AgentCard,
   { origin, cardUrl }: A2aSettings,

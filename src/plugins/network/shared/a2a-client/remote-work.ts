@@ -13,13 +13,15 @@ import { randomShare } from "../../../../util/runtime.js";
 import { AgentAwayError } from "./agent-traffic.js";
 import { StreamReader } from "./stream-reader.js";
 
-/** Delays in ms between repetitions, and between looks at a task without a stream. */
+/** Delays in ms between repetitions, and between reads of a task without a stream. */
 const FIRST_DELAY_MS = 100;
 const MOST_DELAY_MS = 5_000;
-/** Time in ms in which a service of this framework accepts a request. */
+/** Time limit in ms in which a service of this framework accepts a request. */
 const ACCEPT_MS = 30_000;
 
-/** Time in ms in which a stream ends after its result, so that its connection is used again. */
+/**
+ * Time limit in ms in which a stream ends after its result, so that its connection can be reused.
+ */
 const END_MS = 1_000;
 
 interface AgentCallOptions {
@@ -27,7 +29,7 @@ interface AgentCallOptions {
   readonly serviceParameters: Record<string, string>;
 }
 
-/** What the work of one request needs. */
+/** The parts for the work of one request. */
 export interface WorkLine {
   readonly settings: A2aSettings;
   /** The agent; its card is read once. */
@@ -48,7 +50,7 @@ export class RemoteWork {
   readonly #sentMs: number;
   #taskId: string | undefined;
   #accept: (receipt: EnqueueReceipt) => void = () => undefined;
-  /** When the agent last answered. */
+  /** The time of the last answer of the agent. */
   #heardMs: number;
   #failures = 0;
   #looks = 0;
@@ -65,7 +67,7 @@ export class RemoteWork {
     this.result = this.#follow();
     this.receipt = Promise.race([accepted, this.result.then(() => accepted)]);
     const ended = (): void => void (this.#hasEnded = true);
-    this.result.then(ended, ended); // who waits for it gets the error
+    this.result.then(ended, ended); // waiters receive the error
     this.receipt.catch(() => undefined);
   }
 
@@ -78,7 +80,7 @@ export class RemoteWork {
     return this.#request;
   }
 
-  /** Ends the connection. The request goes on at the agent. */
+  /** Closes the connection. The request continues at the agent. */
   close(): void {
     if (!this.#hasEnded)
       this.#end.abort(new NetworkError("The connection to the agent was closed"));
@@ -122,7 +124,7 @@ export class RemoteWork {
     await this.#pause(this.#failures++, away.retryAfterMs);
   }
 
-  /** The agent has forgotten the request. */
+  /** Handles an agent that has lost the request. */
   #forget(): void {
     if (this.#request === undefined)
       throw new NetworkError(`The agent does not know request '${this.requestId}'`);
@@ -157,7 +159,7 @@ export class RemoteWork {
     } catch (error) {
       const { origin } = this.#line.settings;
       const away = awayErrorOf(error, origin);
-      // Agents of others need not recognise a repeated message.
+      // Other agents need not recognise a repeated message.
       if (away?.isUnsent === false && !hasExtension && this.#taskId === undefined)
         throw new NetworkError(`The agent at ${origin} may or may not have accepted the request`, {
           cause: error,
@@ -166,7 +168,7 @@ export class RemoteWork {
     }
   }
 
-  /** The request with the time that is left. */
+  /** Returns the request with the remaining time. */
   #timely(request: WorkRequest): WorkRequest {
     const { deadlineMs, traceContext: _, ...rest } = request;
     if (deadlineMs === undefined) return rest;
@@ -174,7 +176,7 @@ export class RemoteWork {
     return { ...rest, deadlineMs: Math.max(1, Math.round(deadlineMs - elapsed)) };
   }
 
-  /** Looks at the task, then follows its stream. */
+  /** Reads the task, then follows its stream. */
   async #resume(agent: Agent): Promise<WorkResponse | undefined> {
     const id = this.#taskId ?? (agent.hasExtension ? this.requestId : undefined);
     if (id === undefined)
@@ -224,7 +226,7 @@ export class RemoteWork {
     return new StreamReader(this.requestId, () => Math.round(clock.monotonicMs() - this.#sentMs));
   }
 
-  /** Notes what was seen. Returns the result, if it is there. */
+  /** Records an event. Returns the result, if it has arrived. */
   #take(seen: SeenEvent): WorkResponse | undefined {
     const { taskId, receipt, response, progress, review, question } = seen;
     this.#heardMs = this.#line.settings.clock.monotonicMs();
@@ -242,7 +244,7 @@ export class RemoteWork {
     return response ?? (question === undefined ? undefined : this.#asks(question));
   }
 
-  /** The result of an agent that asks a question that has no reviewer here. */
+  /** Returns the result for an agent that asks a question without a reviewer. */
   #asks(question: string): WorkResponse {
     const { clock } = this.#line.settings;
     return {
@@ -269,10 +271,13 @@ export class RemoteWork {
     return { signal: this.#end.signal, serviceParameters: headers };
   }
 
-  /** Waits before an attempt: doubled each time, spread, at least what the agent asked for. */
+  /**
+   * Waits before an attempt. The wait doubles each time, is randomized, and is at least what the
+   * agent requested.
+   */
   #pause(attempt: number, leastMs = 0): Promise<void> {
     const full = Math.min(MOST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(attempt, 10));
-    const ms = Math.max(leastMs, full * (0.5 + randomShare() / 2)); // callers must not repeat together
+    const ms = Math.max(leastMs, full * (0.5 + randomShare() / 2)); // callers must not repeat at the same time
     return new Promise((resolve) => {
       const { signal } = this.#end;
       const end = (): void => {
@@ -305,7 +310,7 @@ function acceptedWithin<T>(
   });
 }
 
-/** Reads a stream that is not needed any more to its end, or closes it. Never rejects. */
+/** Reads a stream that is no longer needed to its end, or closes it. Never rejects. */
 async function leave(
   events: AsyncIterator<unknown>,
   left: AbortController,

@@ -7,7 +7,7 @@ import { STATE } from "../a2a/protocol.js";
 import { reviewOf } from "../a2a/review-message.js";
 import { responseOfMessage, responseOfTask, textOfWireMessage } from "../a2a/work-response.js";
 
-/** What an event of a stream shows. */
+/** The content of an event of a stream. */
 export interface SeenEvent {
   readonly taskId?: string | undefined;
   readonly receipt?: unknown;
@@ -20,7 +20,7 @@ export interface SeenEvent {
   readonly isIncomplete?: boolean;
 }
 
-/** Puts the events of one stream together. */
+/** Assembles the events of one stream. */
 export class StreamReader {
   readonly #requestId: string;
   readonly #elapsedMs: () => number;
@@ -52,7 +52,7 @@ export class StreamReader {
     }
   }
 
-  /** A snapshot that was fetched. */
+  /** Handles a fetched snapshot. */
   seen(task: SeenTask): SeenEvent {
     return this.#seen(task);
   }

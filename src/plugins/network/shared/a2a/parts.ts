@@ -15,7 +15,7 @@ function part(mediaType: string): Pick<Part, "metadata" | "filename" | "mediaTyp
   return { metadata: undefined, filename: "", mediaType };
 }
 
-/** A message with defaults for the fields that are not given. */
+/** Creates a message with defaults for missing fields. */
 export function messageWith(
   fields: Pick<Message, "messageId" | "role" | "parts"> & Partial<Message>,
 ): Message {

@@ -1,7 +1,7 @@
 /** Begins the id of a task whose first message had a context. */
 const WITH_CONTEXT = "ctx~";
 
-/** What the id of a task contains. */
+/** The parts of the id of a task. */
 export interface TaskName {
   readonly messageId: string;
   readonly contextId: string;

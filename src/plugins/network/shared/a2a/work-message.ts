@@ -11,7 +11,7 @@ import { checkWorkRequest } from "../work-request.js";
 import { partContents, dataPart, extensionFields, messageWith, textPart } from "./parts.js";
 import { ROLE, WORK_EXTENSION } from "./protocol.js";
 
-/** What a message does not decide about its request. */
+/** The fields of a request that its message does not determine. */
 export interface WorkOrigin {
   readonly requestId: string;
   /** The name of the authenticated caller. */
@@ -22,15 +22,15 @@ export interface WorkOrigin {
   readonly traceContext?: TraceContext | undefined;
 }
 
-/** The request of a message, or why it has none. */
+/** The request of a message, or the reason why it has none. */
 export type MessageWork =
   { readonly request: WorkRequest } | { readonly reason: WorkReason; readonly problem: string };
 
-/** Fields of the extension that the server decides, or that the parts contain. */
+/** Fields of the extension that the server sets, or that the parts contain. */
 const NOT_FROM_OUTSIDE = ["v", "requestId", "from", "to", "context", "inputs", "traceContext"];
 
 /**
- * Reads the request of a message. Text is the context, data the inputs; the rest stands in the
+ * Reads the request of a message. Text is the context, data the inputs; the other fields are in the
  * extension. Never throws.
  */
 export function workOfMessage(message: Message, origin: WorkOrigin): MessageWork {
@@ -106,7 +106,7 @@ function knownSkills(name: string, names: readonly string[]): string {
   return knownNames(name, [...new Set(names)]);
 }
 
-/** The message that asks for a request. Agents without the extension get the skill's name. */
+/** Creates the message of a request. Agents without the extension get the name of the skill. */
 export function messageOfWork(request: WorkRequest, hasExtension: boolean): Message {
   const {
     requestId,

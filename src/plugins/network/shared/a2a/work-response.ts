@@ -7,14 +7,14 @@ import { asCount, asFields, asList } from "../../../../util/objects.js";
 import { partContents, extensionFields } from "./parts.js";
 import { STATE } from "./protocol.js";
 
-/** What is read of a task, from a snapshot or from events. */
+/** The parts of a task that are read, from a snapshot or from events. */
 export interface SeenTask {
   readonly status: TaskStatus | undefined;
   readonly artifacts: readonly Artifact[];
   readonly metadata: unknown;
 }
 
-/** The status of a task that has ended; `undefined` for one that goes on. */
+/** Returns the status of a task that has ended; `undefined` for a task in progress. */
 function endStatusOf(state: TaskState | undefined): WorkResponse["status"] | undefined {
   if (state === STATE.COMPLETED) return "COMPLETED";
   if (state === STATE.FAILED) return "FAILED";
@@ -29,8 +29,8 @@ export function hasEnded({ status }: Pick<Task, "status">): boolean {
 }
 
 /**
- * The result in a task; `undefined` while it goes on. Fields of the extension with a wrong type are
- * left out. `elapsedMs` is the duration where the agent reports none. Never throws.
+ * Returns the result in a task; `undefined` while it is in progress. Fields of the extension with a
+ * wrong type are omitted. `elapsedMs` is the duration if the agent reports none. Never throws.
  */
 export function responseOfTask(
   requestId: string,

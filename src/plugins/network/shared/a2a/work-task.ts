@@ -11,7 +11,7 @@ const CHUNK = 512 * 1024;
 /** The longest JSON of a structured output in an event of a stream. */
 const MOST_PARSED = 1024 * 1024;
 
-/** A task as its caller names it. `at` is an ISO instant. */
+/** A task as identified by its caller. `at` is an ISO instant. */
 export interface TaskSight {
   readonly id: string;
   readonly contextId: string;
@@ -25,7 +25,7 @@ const END_STATES = Object.freeze({
   REJECTED: STATE.REJECTED,
 }) satisfies Record<WorkResponse["status"], TaskState>;
 
-/** The task of a request that has no result. A review that waits makes it ask for input. */
+/** Returns the task of a request without a result. With a waiting review it asks for input. */
 export function openWorkTask(
   sight: TaskSight,
   state: QueueState,
@@ -69,12 +69,12 @@ export function endEvents(sight: TaskSight, response: WorkResponse): readonly St
   return [...events, statusEvent(sight, status?.state ?? STATE.FAILED, status?.message, shown)];
 }
 
-/** The event that a review waits. */
+/** Returns the event of a waiting review. */
 export function reviewEvent(sight: TaskSight, review: StoredReview): StreamResponse {
   return statusEvent(sight, STATE.INPUT_REQUIRED, questionMessage(sight, review));
 }
 
-/** The event that something happened in the execution. */
+/** Returns the event of progress in the execution. */
 export function progressEvent(sight: TaskSight, progress: unknown): StreamResponse {
   return statusEvent(sight, STATE.WORKING, undefined, { [WORK_EXTENSION]: { progress } });
 }
@@ -119,7 +119,7 @@ function artifactOf({ result = "", parsed }: WorkResponse): Artifact {
   };
 }
 
-/** The fields of a result that A2A has no place for. */
+/** Returns the fields of a result without a counterpart in A2A. */
 function unplacedFields(response: WorkResponse): Fields {
   const { requestId: _id, result: _result, parsed: _parsed, error: _error, ...outcome } = response;
   return outcome;

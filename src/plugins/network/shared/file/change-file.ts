@@ -16,8 +16,8 @@ import { HEADER_LINE } from "./network-lines.js";
 const MIN_COMPACTION_BYTES = 1 << 20;
 
 /**
- * An append-only file of lines. Lines that are added while others are written share the next
- * write. A line that could not be written stays, and is written with the next ones.
+ * An append-only file of lines. Lines added during a write share the next write. A line that could
+ * not be written stays, and is written with the next ones.
  */
 export class ChangeFile {
   readonly path: string;
@@ -25,9 +25,9 @@ export class ChangeFile {
   #file: FileHandle;
   #size: number;
   #compactAt: number;
-  /** Lines that are not on disk. */
+  /** Lines that are not on disk yet. */
   #waiting: string[] = [];
-  /** Numbers of lines since the file was opened. */
+  /** Number of lines since the file was opened. */
   #added = 0;
   #written = 0;
   #writing: Promise<void> | undefined;
@@ -46,8 +46,8 @@ export class ChangeFile {
   }
 
   /**
-   * Opens the file, and creates it if it is missing. Cuts off a line that a crash left incomplete.
-   * `read` takes the lines, the header first; `contents` returns the lines of a compacted file.
+   * Opens the file, and creates it if it is missing. Removes an incomplete line after a crash.
+   * `read` receives the lines, the header first; `contents` returns the lines of a compacted file.
    * @throws FileFormatError for a line that `read` refuses; errors of the file system.
    */
   static async open(
@@ -80,7 +80,7 @@ export class ChangeFile {
     this.#added++;
   }
 
-  /** Takes back a line that could not be written. Returns false if it is being written. */
+  /** Removes a line that could not be written. Returns false if it is being written. */
   remove(line: string): boolean {
     const place = this.#writing === undefined ? this.#waiting.lastIndexOf(line) : -1;
     if (place === -1) return false;
@@ -98,7 +98,7 @@ export class ChangeFile {
     return this.#isFailing ? this.settled() : undefined;
   }
 
-  /** Writes what waits, and closes the file. */
+  /** Writes waiting lines, and closes the file. */
   async close(): Promise<void> {
     try {
       await this.settled();
@@ -139,10 +139,10 @@ export class ChangeFile {
     this.#written += lines;
   }
 
-  /** Replaces the file by one that holds the present state. The old one stays if that fails. */
+  /** Replaces the file by one with the current state. The old one stays if that fails. */
   async #compact(): Promise<void> {
     this.#compactAt = 2 * this.#size; // in case the compaction fails
-    const covered = this.#waiting.length; // the state holds these changes already
+    const covered = this.#waiting.length; // the state contains these changes already
     const lines = this.#contents();
     try {
       const { handle, size } = await writtenDraft(this.path, lines);
@@ -170,7 +170,7 @@ async function opened(path: string): Promise<FileHandle> {
   });
 }
 
-/** Returns the number of bytes of whole lines. */
+/** Returns the number of bytes of complete lines. */
 async function readLines(
   file: FileHandle,
   path: string,
@@ -194,7 +194,9 @@ async function readLines(
   });
 }
 
-/** @throws FileFormatError for a file without a whole line that is no beginning of a header. */
+/**
+ * @throws FileFormatError for a file without a complete line that is not the beginning of a header.
+ */
 async function requireOwn(file: FileHandle, path: string): Promise<void> {
   const start = Buffer.alloc(HEADER_LINE.length);
   const { bytesRead } = await file.read(start, 0, start.length, 0);

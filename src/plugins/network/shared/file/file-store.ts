@@ -19,7 +19,7 @@ import {
   lineOfResult,
 } from "./network-lines.js";
 
-/** What a folder holds, as long as it is open. */
+/** The contents of an open folder. */
 export interface OpenFolder {
   readonly queue: LocalQueue;
   readonly results: LocalResults;
@@ -122,8 +122,8 @@ async function closeFolder({
 }
 
 /**
- * Milliseconds since 1970 that never go back, in this process and in files of earlier ones.
- * Between readings of a process the monotonic clock counts.
+ * A clock in milliseconds since 1970 that never goes back, in this process and relative to files of
+ * earlier processes. It uses the monotonic clock between readings.
  */
 class LastingClock implements QueueClock {
   readonly #clock: QueueClock;
@@ -142,7 +142,7 @@ class LastingClock implements QueueClock {
     return this.#clock.sleep?.(ms, signal) ?? sleep(ms, signal);
   }
 
-  /** Goes forward to an instant that lies ahead. */
+  /** Advances to an instant in the future. */
   reach(at: number): void {
     this.#offset += Math.max(0, at - this.monotonicMs());
   }

@@ -16,11 +16,14 @@ type QueueLine = (QueueChange | (QueueContent & { readonly op: "content" })) & {
 };
 type Line = QueueLine | ResultChange;
 
-/** The line of a change; an empty text if it need not last, as renewals of leases. */
+/**
+ * Returns the line of a change; an empty text for a change that is not persisted, such as a renewal
+ * of a lease.
+ */
 export function queueLine(queue: string, change: QueueChange): string {
   if (change.op === "extend") return "";
   if (change.op !== "lease") return `${JSON.stringify({ queue, ...change })}\n`;
-  // The lease itself ends with the process: only the delivery counts.
+  // The lease ends with the process: only the delivery counts.
   return `${JSON.stringify({ queue, op: "lease", id: change.id, token: "", until: 0 })}\n`;
 }
 
@@ -28,7 +31,7 @@ export function lineOfResult(change: ResultChange): string {
   return `${JSON.stringify(change)}\n`;
 }
 
-/** The state of a backend that its file holds. */
+/** The state of a backend in its file. */
 export interface NetworkState {
   tableOf(queue: string): QueueTable;
   readonly tables: ReadonlyMap<string, QueueTable>;
@@ -36,7 +39,7 @@ export interface NetworkState {
 }
 
 /**
- * The lines of a compacted file. The state is taken at once; each line is made when it is needed.
+ * Yields the lines of a compacted file. The state is read at once; each line is created on demand.
  */
 export function compactedLines({ tables, results }: NetworkState): Iterable<string> {
   const queues = [...tables].map(
@@ -57,7 +60,7 @@ function* contentLines(
   for (const result of results) yield lineOfResult({ op: "result", ...result });
 }
 
-/** Makes the change of a line. Returns its instant; 0 without one. @throws Error for other text. */
+/** Applies the change of a line. Returns its instant, or 0. @throws Error for other text. */
 export function applyLine(text: string, state: NetworkState): number {
   const line = changeIn(text);
   if (line.op === "result" || line.op === "forget") {
@@ -100,7 +103,7 @@ function parsedJson(text: string): Readonly<Record<string, unknown>> {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new Error("is not JSON"); // the parser's own message would reveal the content
+    throw new Error("is not JSON"); // the message of the parser would reveal the content
   }
   if (!isObject(value)) throw new Error("is not an object");
   return value;

@@ -31,7 +31,7 @@ export function inMemoryBackend(options: LocalBackendOptions = {}): NetworkBacke
   });
 }
 
-/** Tokens of one queue: a random part, and a number that grows. */
+/** Creates tokens of one queue: a random part, and an increasing number. */
 function leaseTokens(): () => string {
   const prefix = uuidGenerator.next();
   let count = 0;

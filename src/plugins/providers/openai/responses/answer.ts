@@ -40,7 +40,7 @@ function readUsage(value: unknown): Usage | undefined {
 function readStop(document: Fields): FinishReason {
   const reason = asFields(document["incomplete_details"])?.["reason"];
   if (reason === "content_filter") return "content_filter";
-  // Also if the server gives no reason: the response must not pass as complete.
+  // Also if the server gives no reason: the response must not count as complete.
   if (document["status"] === "incomplete") return "length";
   return document["status"] === "completed" ? "stop" : "other";
 }
@@ -93,7 +93,9 @@ export function thoughtOf(item: Fields): string {
   return texts.filter((text) => text !== "").join("\n\n");
 }
 
-/** Returns the items of the model's reasoning. Only encrypted ones are sent back, as they came. */
+/**
+ * Returns the items of the reasoning of the model. Only encrypted ones are sent back, unchanged.
+ */
 function readReasoningItems(document: Fields): readonly ReasoningBlock[] {
   const blocks: ReasoningBlock[] = [];
   let others = 0;

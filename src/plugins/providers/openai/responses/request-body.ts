@@ -31,7 +31,7 @@ function toolFields(request: ChatRequest, schemas: RequestSchemas): Partial<Resp
   };
 }
 
-/** The encrypted reasoning comes back, because the vendor stores nothing. */
+/** Requests the encrypted reasoning, because the vendor stores nothing. */
 function reasoningFields(reasoning: ChatRequest["reasoning"]): Partial<ResponseFields> {
   if (reasoning === undefined) return {};
   const { effort, summary = "auto" } = reasoning;

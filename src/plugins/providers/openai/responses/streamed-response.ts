@@ -21,7 +21,7 @@ export class StreamedResponse implements StreamedAnswer {
   readonly #calls = new StreamedCalls<StreamedCall>();
   /** Output items with text received so far. */
   readonly #begunTexts = new Set<unknown>();
-  /** Output items of reasoning: how many came before, and the part that was received last. */
+  /** Output items of reasoning: the number of earlier ones, and the last received part. */
   readonly #thoughts = new Map<unknown, { readonly count: number; part?: string }>();
   #text = "";
   #refusal = "";
