@@ -4,7 +4,7 @@ import { isAbsolute, join } from "node:path";
 import { rollup, type Plugin as RollupPlugin } from "@rollup/wasm-node";
 import { expect } from "chai";
 import { build, type Plugin } from "esbuild";
-import ts from "typescript";
+import { compilerProblems, installPackages } from "../support/compiler.js";
 import { projectRoot, readProjectFile } from "../support/project.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -65,39 +65,24 @@ const programOfPackage: RollupPlugin = {
   load: (id) => (id === "program" ? PROGRAM : null),
 };
 
-/** Problems that the compiler finds when a program imports `specifier` and no optional package is installed. */
+/** Problems that the compiler finds when a program imports `specifiers` and no optional package is installed. */
 function typeProblems(specifiers: readonly string[]): readonly string[] {
-  const options: ts.CompilerOptions = {
-    noEmit: true,
-    strict: true,
-    skipLibCheck: false,
-    module: ts.ModuleKind.NodeNext,
-    moduleResolution: ts.ModuleResolutionKind.NodeNext,
-    target: ts.ScriptTarget.ES2023,
-    lib: ["lib.es2023.d.ts", "lib.esnext.disposable.d.ts"],
-    types: ["node"],
-  };
-  const host = ts.createCompilerHost(options);
-  const isHidden = (path: string): boolean =>
-    missing.some((name) => path.includes(`/node_modules/${name}/`));
-  const { fileExists, getSourceFile, directoryExists } = host;
-  const program = join(projectRoot, "entry-points.ts");
+  const folder = temporaryFolder();
+  installPackages(folder, missing);
   const text = specifiers
     .map((name, i) => `import * as m${i} from "${name}"; export { m${i} };`)
     .join("\n");
-  host.fileExists = (path) => path === program || (!isHidden(path) && fileExists(path));
-  host.directoryExists = (path) => !isHidden(`${path}/`) && (directoryExists?.(path) ?? true);
-  host.getSourceFile = (path, version, ...rest) =>
-    path === program
-      ? ts.createSourceFile(path, text, version)
-      : getSourceFile(path, version, ...rest);
-  return ts
-    .getPreEmitDiagnostics(ts.createProgram([program], options, host))
-    .filter(({ file }) => file === undefined || !/\/node_modules\//.test(file.fileName))
-    .map(
-      ({ file, messageText }) =>
-        `${file?.fileName.replace(`${projectRoot}/`, "") ?? ""}: ${ts.flattenDiagnosticMessageText(messageText, " ")}`,
-    );
+  writeFileSync(join(folder, "entry-points.ts"), text);
+  return compilerProblems(folder, {
+    strict: true,
+    skipLibCheck: false,
+    preserveSymlinks: true,
+    module: "NodeNext",
+    moduleResolution: "NodeNext",
+    target: "ES2023",
+    lib: ["ES2023", "ESNext.Disposable"],
+    types: ["node"],
+  }).filter((problem) => !/^node_modules\/(?!agentensemble\/)/.test(problem));
 }
 
 describe("without the optional packages", function () {
@@ -109,10 +94,15 @@ describe("without the optional packages", function () {
   });
 
   it("the declarations of all entry points compile with skipLibCheck off", () => {
-    // The entry point of the AI SDK bridge is the one whose own types are those of its package.
-    expect(
-      typeProblems(specifiers.filter((name) => name !== "agentensemble/providers/ai-sdk")),
-    ).to.deep.equal([]);
+    expect(typeProblems(specifiers)).to.deep.equal([]);
+  });
+
+  it("a program that names such a package does not compile", () => {
+    const problems = typeProblems(["agentensemble", "@ai-sdk/provider", "pg"]);
+    expect(problems.map((problem) => /TS2307.*'(.+?)'/.exec(problem)?.[1])).to.deep.equal([
+      "@ai-sdk/provider",
+      "pg",
+    ]);
   });
 
   it("esbuild bundles every entry point without a problem, and the bundle runs", async () => {

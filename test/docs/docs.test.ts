@@ -11,7 +11,7 @@ import { contextLimit } from "../../src/resilience.js";
 import { standardPlugins } from "../../src/ensemble/standard-plugins.js";
 import { projectRoot, readProjectFile, tableOf } from "../support/project.js";
 import { anchorsOf, codeBlocks, documentationPages, linksOf } from "./markdown.js";
-import { exportedNames, SnippetProgram } from "./type-check.js";
+import { DeclaredTypes, exportedNames, problemsOf } from "./type-check.js";
 
 const pages = documentationPages();
 const typeScriptBlocks = pages.flatMap(codeBlocks).filter((block) => block.language === "ts");
@@ -63,14 +63,11 @@ const words = (cell: string | undefined): readonly string[] =>
   [...(cell ?? "").matchAll(/`([^`]+)`|^(\w+)$/g)].map((match) => match[1] ?? match[2] ?? "");
 
 describe("the documentation", () => {
-  let program: SnippetProgram;
+  let declaredTypes: DeclaredTypes;
 
   before(function () {
     this.timeout(120_000);
-    program = new SnippetProgram([
-      ...types,
-      ...fragments.map(({ page, line, code }) => ({ title: `${page}:${line}`, code })),
-    ]);
+    declaredTypes = new DeclaredTypes(types);
   });
 
   describe("its code blocks", () => {
@@ -84,7 +81,19 @@ describe("the documentation", () => {
 
     it("that are not taken from an example compile against the package", () => {
       expect(fragments).not.to.be.empty;
-      expect(program.problems()).to.deep.equal([]);
+      const snippets = fragments.map(({ page, line, code }) => ({
+        title: `${page}:${line}`,
+        code,
+      }));
+      expect(problemsOf(snippets)).to.deep.equal([]);
+    });
+
+    it("are reported under their place where they do not compile", () => {
+      const wrong = { title: "docs/wrong.md:7", code: "const text: string = new Task(1);" };
+      const fine = { title: "docs/fine.md:1", code: "export const id: string = run.id;" };
+      const [problem, ...others] = problemsOf([fine, wrong]);
+      expect(problem).to.match(/^docs\/wrong\.md:7: error TS/);
+      expect(others.every((other) => other.startsWith("docs/wrong.md:7: "))).to.equal(true);
     });
 
     it("go unchecked only where they show declarations of types", () => {
@@ -179,7 +188,7 @@ describe("the documentation", () => {
       const documented = tableOf("docs/hooks.md", "`call.run` has").flatMap(([names = ""]) =>
         [...names.matchAll(/(\w+)(?:\([^)]*\))?/g)].map(([, name]) => name),
       );
-      expect(documented).to.have.members([...(program.fieldsByType(HOOK_RUN)[""] ?? [])]);
+      expect(documented).to.have.members([...(declaredTypes.fieldsByType(HOOK_RUN)[""] ?? [])]);
     });
   });
 
@@ -188,7 +197,7 @@ describe("the documentation", () => {
 
     it("lists exactly the events and their fields", () => {
       const common = tableOf("docs/events.md", "field").map(([field = ""]) => field);
-      const declared = Object.entries(program.fieldsByType(EVENTS)).map(
+      const declared = Object.entries(declaredTypes.fieldsByType(EVENTS)).map(
         ([type, fields]): [string, readonly string[]] => [type, [...fields].sort()],
       );
       const ofTask = new Set(["taskId", "parentTaskId", "agentRole"]);
@@ -215,7 +224,8 @@ describe("the documentation", () => {
   describe("docs/providers.md", () => {
     const listed = (firstHeading: string): readonly (string | undefined)[] =>
       tableOf("docs/providers.md", firstHeading).map(([option]) => option);
-    const declared = (title: string): readonly string[] => program.fieldsByType(title)[""] ?? [];
+    const declared = (title: string): readonly string[] =>
+      declaredTypes.fieldsByType(title)[""] ?? [];
     /** What all vendors reached over HTTP have in common stands in the table of openai(). */
     const common = (): readonly (string | undefined)[] =>
       listed("option").filter((option) => option !== "api" && option !== "parts");
@@ -240,7 +250,7 @@ describe("the documentation", () => {
 
   describe("docs/coming-from-java.md", () => {
     it("marks no name as `not yet` that the package exports or takes as an option", () => {
-      const options = program.fieldsByType(ALL_OPTIONS)[""] ?? [];
+      const options = declaredTypes.fieldsByType(ALL_OPTIONS)[""] ?? [];
       const existing = new Set([...exportedNames(), ...options]);
       const missing = [
         ...readProjectFile("docs/coming-from-java.md").matchAll(/^\| (.+) \| not yet/gm),

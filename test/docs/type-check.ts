@@ -1,19 +1,18 @@
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
+import { compilerProblems, installPackages } from "../support/compiler.js";
 import { projectRoot, readProjectFile } from "../support/project.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 const OPTIONS: ts.CompilerOptions = {
   target: ts.ScriptTarget.ES2023,
   lib: ["lib.es2023.d.ts", "lib.esnext.disposable.d.ts"],
   module: ts.ModuleKind.NodeNext,
   moduleResolution: ts.ModuleResolutionKind.NodeNext,
-  types: ["node", "mocha"],
+  types: ["node"],
   strict: true,
   exactOptionalPropertyTypes: true,
-  noUncheckedIndexedAccess: true,
-  experimentalDecorators: true,
-  skipLibCheck: true,
-  noEmit: true,
 };
 
 /** A piece of TypeScript that has no file of its own. */
@@ -61,29 +60,45 @@ function complete(code: string, exported: ReadonlySet<string>): string {
   ].join("\n");
 }
 
-/** Snippets compiled together against the built package, as a user's files would be. */
-export class SnippetProgram {
+/** What the compiler finds wrong with snippets that are compiled together against the built package, as a user's files would be; a line for each problem. */
+export function problemsOf(snippets: readonly Snippet[]): readonly string[] {
+  const folder = temporaryFolder();
+  installPackages(folder);
+  const exported = exportedNames();
+  for (const [index, { code }] of snippets.entries())
+    writeFileSync(join(folder, `snippet-${index}.ts`), complete(code, exported));
+  return compilerProblems(folder, {
+    target: "ES2023",
+    lib: ["ES2023", "ESNext.Disposable"],
+    module: "NodeNext",
+    moduleResolution: "NodeNext",
+    types: ["node", "mocha"],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    experimentalDecorators: true,
+    skipLibCheck: true,
+  }).map((problem) =>
+    problem.replace(
+      /^snippet-(\d+)\.ts\([\d,]+\)/,
+      (_, index) => snippets[Number(index)]?.title ?? "",
+    ),
+  );
+}
+
+/** Declarations of types, read against the built package. */
+export class DeclaredTypes {
   readonly #program: ts.Program;
   readonly #titles: ReadonlyMap<string, string>;
 
-  constructor(snippets: readonly Snippet[]) {
-    const exported = exportedNames();
-    // Beside the package's own files, so that `agentensemble` and the development dependencies are found; nothing is written.
-    const paths = snippets.map((_, index) => join(projectRoot, "test/docs", `snippet-${index}.ts`));
-    const texts = new Map(
-      snippets.map(({ code }, index) => [paths[index] ?? "", complete(code, exported)]),
+  constructor(declarations: readonly Snippet[]) {
+    // In the project's folder, so that `agentensemble` is found; nothing is written.
+    const paths = declarations.map((_, index) =>
+      join(projectRoot, "test/docs", `type-${index}.ts`),
     );
-    this.#titles = new Map(snippets.map(({ title }, index) => [paths[index] ?? "", title]));
+    const texts = new Map(declarations.map(({ code }, index) => [paths[index] ?? "", code]));
+    this.#titles = new Map(declarations.map(({ title }, index) => [paths[index] ?? "", title]));
     this.#program = ts.createProgram({ rootNames: paths, options: OPTIONS, host: hostFor(texts) });
-  }
-
-  /** What the compiler has to say, one line for each problem. */
-  problems(): readonly string[] {
-    return ts.getPreEmitDiagnostics(this.#program).map(({ file, messageText }) => {
-      const where =
-        file === undefined ? "options" : (this.#titles.get(file.fileName) ?? file.fileName);
-      return `${where}: ${ts.flattenDiagnosticMessageText(messageText, " ")}`;
-    });
   }
 
   /** The fields of each member of the union that the snippet of this title declares, by the literal type of the member's field `type` (or ""). */
