@@ -28,13 +28,27 @@ export interface GraphLayout {
   readonly height: number;
 }
 
-const NODE_WIDTH = 212;
-const NODE_HEIGHT = 76;
+/** The size of a node, and the gaps between nodes by direction. */
+export interface NodeShape {
+  readonly width: number;
+  readonly height: number;
+  readonly gaps: Readonly<
+    Record<Direction, { readonly levelGap: number; readonly nodeGap: number }>
+  >;
+}
 
-const GAPS = {
-  down: { levelGap: 34, nodeGap: 26 },
-  right: { levelGap: 52, nodeGap: 20 },
-} as const;
+/** A task with its state, agent and figures. */
+const CARD: NodeShape = {
+  width: 212,
+  height: 76,
+  gaps: { down: { levelGap: 34, nodeGap: 26 }, right: { levelGap: 52, nodeGap: 20 } },
+};
+/** A task by its name alone. */
+export const NAME_ONLY: NodeShape = {
+  width: 116,
+  height: 28,
+  gaps: { down: { levelGap: 22, nodeGap: 14 }, right: { levelGap: 26, nodeGap: 12 } },
+};
 /** Room in a box: its title on top, and edges that lead back at its side. */
 const PAD = { top: 34, side: 14, bottom: 14, back: 26 } as const;
 /** Room for edges of a state machine that lead back. */
@@ -43,9 +57,18 @@ const BACK_ROOM = 90;
 const LABEL_GAP = 34;
 
 /** Places nodes and boxes. A box is laid out by itself and takes part in the whole as one node. */
-export function layoutGraph(model: GraphModel, direction: Direction): GraphLayout {
+export function layoutGraph(
+  model: GraphModel,
+  direction: Direction,
+  shape: NodeShape = CARD,
+): GraphLayout {
   const hasLabels = model.edges.some(({ kind }) => kind === "transition");
-  const { levelGap, nodeGap } = GAPS[direction];
+  const { levelGap, nodeGap } = shape.gaps[direction];
+  const sized = ({ id }: { readonly id: string }): LayoutNode => ({
+    id,
+    width: shape.width,
+    height: shape.height,
+  });
   const gaps = {
     direction,
     nodeGap,
@@ -65,7 +88,7 @@ export function layoutGraph(model: GraphModel, direction: Direction): GraphLayou
     const [right, bottom] = direction === "down" ? [back, 0] : [0, back];
     outerNodes.push({
       id,
-      width: Math.max(layout.width + 2 * PAD.side + right, NODE_WIDTH),
+      width: Math.max(layout.width + 2 * PAD.side + right, shape.width),
       height: layout.height + PAD.top + PAD.bottom + bottom,
     });
   }
@@ -75,14 +98,8 @@ export function layoutGraph(model: GraphModel, direction: Direction): GraphLayou
     ...gaps,
     levels: model.start === undefined ? undefined : levelsFrom(model.start, outerNodes, outerEdges),
   });
-  return assemble({ model, direction, inner, outer, outerNodes, outerEdges, holder });
+  return assemble({ model, direction, shape, inner, outer, outerNodes, outerEdges, holder });
 }
-
-const sized = ({ id }: { readonly id: string }): LayoutNode => ({
-  id,
-  width: NODE_WIDTH,
-  height: NODE_HEIGHT,
-});
 
 const isForward = ({ kind }: GraphEdge): boolean => kind !== "repeat";
 
@@ -121,6 +138,7 @@ function levelsFrom(
 interface Parts {
   readonly model: GraphModel;
   readonly direction: Direction;
+  readonly shape: NodeShape;
   readonly inner: ReadonlyMap<string, Layout>;
   readonly outer: Layout;
   readonly outerNodes: readonly LayoutNode[];
@@ -129,7 +147,7 @@ interface Parts {
 }
 
 function assemble(parts: Parts): GraphLayout {
-  const { model, direction, inner, outer, outerNodes, outerEdges, holder } = parts;
+  const { model, direction, shape, inner, outer, outerNodes, outerEdges, holder } = parts;
   const nodes = new Map<string, Rect>();
   const boxes = new Map<string, Rect>();
   const offsets = new Map<string, Point>();
@@ -144,7 +162,12 @@ function assemble(parts: Parts): GraphLayout {
     const offset = { x: place.x + PAD.side, y: place.y + PAD.top };
     offsets.set(id, offset);
     for (const [part, { x, y }] of layout.places)
-      nodes.set(part, { x: x + offset.x, y: y + offset.y, width: NODE_WIDTH, height: NODE_HEIGHT });
+      nodes.set(part, {
+        x: x + offset.x,
+        y: y + offset.y,
+        width: shape.width,
+        height: shape.height,
+      });
   }
   const outerRoutes = new Map([...outerEdges.keys()].map((key, i) => [key, outer.routes[i]]));
   const innerRoutes = routesInBoxes(model, inner, offsets);

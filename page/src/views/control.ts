@@ -1,5 +1,6 @@
 // What starts and controls runs, the threads of conversations and the services, in a file that is fetched when it is needed.
 export { ActionsPanel } from "../components/run/actions-panel.js";
+export { CancelPanel } from "../components/run/cancel-panel.js";
 export { EnsemblesView } from "./ensembles.js";
 export { PanelView } from "./panel.js";
 export { ServicesView } from "./services.js";

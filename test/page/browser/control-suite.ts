@@ -90,6 +90,44 @@ export function controlTests(browser: () => Browser): void {
       expect(JSON.stringify(model.requests)).to.contain("Size of heat pumps, 5 sources");
     });
 
+    it("draws the plan in the preview, and shows the prompt of the task that is chosen in it", async () => {
+      const { board, url } = await boards.listening();
+      const agent = new Agent({ role: "Analyst", goal: "Estimates", model: new ScriptedModel([]) });
+      const find = new Task({ name: "find", description: "Find sources", agent });
+      const weigh = new Task({ name: "weigh", description: "Weigh", agent, context: [find] });
+      board.register("study", new Ensemble({ name: "study", tasks: [find, weigh] }));
+      const { page } = await open(`${url}#/ensembles/study`);
+      await page.getByRole("button", { name: "Preview" }).click();
+      const plan = page.getByRole("group", { name: "Plan" });
+      await plan.getByRole("button", { name: "weigh" }).click();
+      await page.getByRole("heading", { name: "Prompt of weigh" }).waitFor();
+      const [first, second] = await Promise.all(
+        ["find", "weigh"].map((name) => plan.getByRole("button", { name }).boundingBox()),
+      );
+      expect(second?.x).to.be.greaterThan((first?.x ?? 0) + (first?.width ?? 0));
+      expect(await plan.locator("svg path.wire.context").count()).to.equal(1);
+      await expectAccessible(page, "plan");
+    });
+
+    it("compares a failed run with the last completed run of its ensemble", async () => {
+      const { board, url } = await boards.listening();
+      let isAway = false;
+      const handler = (): string => {
+        if (isAway) throw new Error("The file is away");
+        isAway = true;
+        return "12 pages";
+      };
+      const count = new Task({ name: "count", description: "Count the pages", handler });
+      const team = new Ensemble({ name: "pages", tasks: [count] });
+      board.register("pages", team);
+      const good = await team.run();
+      const bad = await team.run({}, { throwOnError: false });
+      const { page } = await open(`${url}#/runs/${bad.runId}`);
+      await page.getByRole("link", { name: "Compare with the last good run" }).click();
+      await page.waitForURL(new RegExp(`a=${good.runId}&b=${bad.runId}`));
+      await page.getByRole("row", { name: /count/ }).waitFor();
+    });
+
     it("runs again with the same or other inputs, and without models from the trace", async () => {
       const { board, url } = await boards.listening();
       const { team, model } = briefing();
@@ -99,13 +137,12 @@ export function controlTests(browser: () => Browser): void {
       const { runId } = await team.run({ topic: "heat pumps", sources: 4 });
       const { page } = await open(`${url}#/runs/${runId}`);
       const controls = page.getByRole("button", { name: "Control the run" });
-      await controls.click();
       await page.getByRole("button", { name: "Run again" }).click();
       await until(() => !page.url().includes(runId));
       await page.getByText("1 of 1 done").waitFor();
       expect(model.requests).to.have.lengthOf(2);
       await controls.click();
-      await page.getByRole("button", { name: "With other inputs" }).click();
+      await page.getByRole("button", { name: "Run with other inputs" }).click();
       const topic = page.getByRole("textbox", { name: "topic required" });
       expect(await topic.inputValue()).to.equal("heat pumps");
       await topic.fill("wind");
@@ -131,17 +168,18 @@ export function controlTests(browser: () => Browser): void {
       });
       const handle = writers(board, door, []).stream();
       const { page } = await open(`${url}#/runs/${handle.id}`);
-      await page.getByRole("button", { name: "Control the run" }).click();
+      await page.getByRole("button", { name: "Cancel the run …" }).click();
       await page.getByLabel("Reason").fill("Too late");
       await expectAccessible(page, "control");
       // Otherwise the run may end before the request arrives.
       await Promise.all([
         page.waitForResponse(/\/cancel$/),
-        page.getByRole("button", { name: "Cancel the run" }).click(),
+        page.getByRole("button", { name: "Cancel the run", exact: true }).click(),
       ]);
       door.open();
       await handle.output.catch(() => undefined);
       await page.getByText("cancelled").first().waitFor();
+      await page.getByRole("button", { name: "Control the run" }).click();
       await page.getByRole("button", { name: "Remove the run …" }).click();
       await page.getByRole("button", { name: "Remove it from memory and store" }).click();
       await page.waitForURL(/#\/runs$/);

@@ -1,14 +1,22 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
+import type { Dag } from "../../../../src/contracts/dag.js";
 import type { ExplainBody } from "../../../../src/plugins/dashboard/protocol/control-bodies.js";
 import { counted, formatCost, formatCount } from "../../lib/format.js";
 import { promptSections } from "../../lib/prompt-sections.js";
 import { visibleText } from "../../lib/visible-text.js";
 import { Chip } from "../chip.js";
 import { Sections } from "../sections.js";
+import { PlanGraph } from "./plan-graph.js";
+
+/** What a run would send, and its plan. */
+export interface Previewed {
+  readonly explained: ExplainBody;
+  readonly dag: Dag;
+}
 
 /** What a run would send, without a call of a model. */
-export function Preview({ explained }: { readonly explained: ExplainBody }): JSX.Element {
+export function Preview({ explained, dag }: Previewed): JSX.Element {
   const { tasks, estimatedInputTokens, unbounded } = explained;
   const [chosen, setChosen] = useState(0);
   const task = tasks[chosen];
@@ -18,6 +26,11 @@ export function Preview({ explained }: { readonly explained: ExplainBody }): JSX
         <h2 class="grow">What would be sent</h2>
         <Chip>no model is called</Chip>
       </div>
+      <PlanGraph
+        dag={dag}
+        chosen={task?.taskId}
+        onTask={(id) => setChosen(tasks.findIndex(({ taskId }) => taskId === id))}
+      />
       <p>
         <b>{boundText(explained)}</b>
         <span class="muted">{` · about ${formatCount(estimatedInputTokens)} tokens in first prompts`}</span>

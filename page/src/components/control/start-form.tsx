@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type {
+  EnsembleBody,
   ExplainBody,
   RunAcceptedBody,
   StartableEnsemble,
@@ -25,7 +26,7 @@ import { CopyButton } from "../errors/copy-button.js";
 import { Icon } from "../icon.js";
 import { Notice } from "../notice.js";
 import { FormFields } from "./form.js";
-import { Preview } from "./preview.js";
+import { Preview, type Previewed } from "./preview.js";
 
 /** The inputs of an ensemble, what a run would send, and the button that starts it. */
 export function StartForm({ ensemble }: { readonly ensemble: StartableEnsemble }): JSX.Element {
@@ -76,7 +77,7 @@ export function StartForm({ ensemble }: { readonly ensemble: StartableEnsemble }
           </button>
         </div>
       </form>
-      {form.explained !== undefined && <Preview explained={form.explained} />}
+      {form.previewed !== undefined && <Preview {...form.previewed} />}
     </div>
   );
 }
@@ -88,7 +89,7 @@ interface StartState {
   readonly shownProblems: Readonly<Record<string, string>>;
   /** A refusal that belongs to no field. */
   readonly refused: ApiError | undefined;
-  readonly explained: ExplainBody | undefined;
+  readonly previewed: Previewed | undefined;
   readonly isBusy: boolean;
   /** The start as a command. */
   readonly curl: string;
@@ -101,7 +102,7 @@ function useStart(ensemble: StartableEnsemble): StartState {
   const fields = useMemo(() => formFields(ensemble.inputs, ensemble.filled), [ensemble]);
   const [values, setValues] = useState<FormValues>({});
   const [isTried, setTried] = useState(false);
-  const [explained, setExplained] = useState<ExplainBody>();
+  const [previewed, setPreviewed] = useState<Previewed>();
   const action = useAction();
   const { inputs, problems } = formResult(fields, values);
   const body: StartRunBody = { ensemble: ensemble.name, inputs };
@@ -119,7 +120,7 @@ function useStart(ensemble: StartableEnsemble): StartState {
       ...(isTried ? problems : onlyWritten(problems, values)),
     },
     refused: action.error?.code === "INPUTS_INVALID" ? undefined : action.error,
-    explained,
+    previewed,
     isBusy: action.isBusy,
     curl: curlOf(board, "/api/runs", body, session.token.value !== undefined),
     start: () =>
@@ -129,8 +130,10 @@ function useStart(ensemble: StartableEnsemble): StartState {
       }),
     explain: () =>
       attempt(async () => {
-        const path = `/api/ensembles/${encodeURIComponent(ensemble.name)}/explain`;
-        setExplained(await api.send<ExplainBody>("POST", path, { inputs }));
+        const path = `/api/ensembles/${encodeURIComponent(ensemble.name)}`;
+        const explained = await api.send<ExplainBody>("POST", `${path}/explain`, { inputs });
+        const { dag } = await api.get<EnsembleBody>(path);
+        setPreviewed({ explained, dag });
       }),
   };
 }

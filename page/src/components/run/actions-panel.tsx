@@ -16,6 +16,7 @@ import type {
 } from "../../../../src/plugins/dashboard/protocol/http-bodies.js";
 import { inputProblems, useAction, type Action } from "../../hooks/use-action.js";
 import { useFetched } from "../../hooks/use-fetched.js";
+import { useRunActions } from "../../hooks/use-run-actions.js";
 import { errorWords } from "../../lib/api-words.js";
 import { formFields, formResult, type FormValues } from "../../lib/control/form-fields.js";
 import { hrefOf } from "../../lib/route.js";
@@ -30,12 +31,20 @@ export interface ActionsPanelProps {
   readonly taskId: string | undefined;
 }
 
-/** What this person may do with the run as it is now. */
+const ACTIONS: readonly RunAction[] = [
+  "again",
+  "replay",
+  "resume",
+  "settle",
+  "fork",
+  "baseline",
+  "remove",
+];
+
+/** What this person may do with the run, except for what has a button in the tool bar. */
 export function ActionsPanel({ run, taskId }: ActionsPanelProps): JSX.Element {
-  const { summary } = run.view;
   const path = `/api/runs/${encodeURIComponent(run.runId)}`;
-  const [version, setVersion] = useState(0);
-  const state = useFetched<RunActionsBody>([`${path}/actions`], `${summary.state} ${version}`);
+  const { state, may, reload } = useRunActions(run);
   const action = useAction();
   if (state.kind === "failed")
     return (
@@ -45,12 +54,9 @@ export function ActionsPanel({ run, taskId }: ActionsPanelProps): JSX.Element {
     );
   const body = state.kind === "ready" ? state.bodies[0] : undefined;
   if (body === undefined) return <p class="pane-head muted">Loading …</p>;
-  const may = (name: RunAction): boolean => body.actions.includes(name);
-  const parts = { run, path, action, done: () => setVersion(version + 1) };
-  const others = ["cancel", "again", "replay", "resume", "fork", "settle", "baseline", "remove"];
+  const parts = { run, path, action, done: reload };
   return (
     <div class="actions-panel" role="group" aria-label="What to do with the run">
-      {may("cancel") && <Cancel {...parts} />}
       {may("again") && <Again {...parts} />}
       {may("replay") && <Replay {...parts} answers={body.answers} />}
       {may("resume") && <Resume {...parts} />}
@@ -58,7 +64,7 @@ export function ActionsPanel({ run, taskId }: ActionsPanelProps): JSX.Element {
       {may("fork") && <Fork {...parts} taskId={taskId} />}
       {may("baseline") && <Baseline {...parts} />}
       {may("remove") && <Remove {...parts} />}
-      {!body.actions.some((name) => others.includes(name)) && (
+      {!ACTIONS.some(may) && (
         <p class="muted">There is nothing that you may do with this run now.</p>
       )}
       <PanelLinks runId={run.runId} />
@@ -99,56 +105,21 @@ function Do({ action, isDanger, request, children }: DoProps): JSX.Element {
   );
 }
 
-function Cancel({ path, action, done }: PartProps): JSX.Element {
-  const { api } = useBoard();
-  const [reason, setReason] = useState("");
-  return (
-    <div class="field">
-      <label for="cancel-reason">Reason</label>
-      <input
-        id="cancel-reason"
-        value={reason}
-        placeholder="optional"
-        onInput={(event) => setReason(event.currentTarget.value)}
-      />
-      <Do
-        action={action}
-        isDanger
-        request={async () => {
-          await api.send("POST", `${path}/cancel`, reason === "" ? {} : { reason });
-          done();
-        }}
-      >
-        Cancel the run
-      </Do>
-    </div>
-  );
-}
-
-/** Starts the run again, with the same inputs or with others. */
+/** Starts the run again with other inputs. */
 function Again({ run, path, action }: PartProps): JSX.Element {
   const { api, route } = useBoard();
   const [isOpen, setOpen] = useState(false);
-  const again = (body: RunAgainBody) => async (): Promise<void> => {
-    const { runId } = await api.send<RunAcceptedBody>("POST", `${path}/again`, body);
+  const again = (inputs: RunAgainBody["inputs"]) => async (): Promise<void> => {
+    const { runId } = await api.send<RunAcceptedBody>("POST", `${path}/again`, { inputs });
     route.go(hrefOf(["runs", runId]));
   };
   return (
     <>
-      <div class="row wrap">
-        <Do action={action} request={again({})}>
-          Run again
-        </Do>
-        <button type="button" class="btn" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-          With other inputs
-        </button>
-      </div>
+      <button type="button" class="btn" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        Run with other inputs
+      </button>
       {isOpen && (
-        <OtherInputs
-          run={run}
-          action={action}
-          onInputs={(inputs) => action.run(again({ inputs }))}
-        />
+        <OtherInputs run={run} action={action} onInputs={(inputs) => action.run(again(inputs))} />
       )}
     </>
   );

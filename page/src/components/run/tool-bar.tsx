@@ -1,13 +1,16 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useKeys } from "../../hooks/use-keys.js";
+import { useRunActions } from "../../hooks/use-run-actions.js";
 import { useBoard } from "../../stores/board.js";
 import type { OpenRun } from "../../stores/open-run-store.js";
 import { Icon, type IconName } from "../icon.js";
 import { lazyPart } from "../lazy.js";
+import { AgainButton, LastGoodLink } from "./again-button.js";
 
 const ExportMenu = lazyPart(async () => (await import("../../views/run-tools.js")).ExportMenu);
 const ActionsPanel = lazyPart(async () => (await import("../../views/control.js")).ActionsPanel);
+const CancelPanel = lazyPart(async () => (await import("../../views/control.js")).CancelPanel);
 const SearchPanel = lazyPart(async () => (await import("../../views/run-tools.js")).SearchPanel);
 
 /** Fetches what the buttons open. */
@@ -15,16 +18,17 @@ export function loadTools(): Promise<unknown> {
   return ExportMenu.load();
 }
 
-type Panel = "search" | "save" | "actions";
+type Panel = "search" | "save" | "cancel" | "actions";
 
 export interface ToolBarProps {
   readonly run: OpenRun;
   readonly taskId: string | undefined;
 }
 
-/** Search, play in time, save and control. */
+/** Search, play in time, save, compare, run again, cancel and control. */
 export function ToolBar({ run, taskId }: ToolBarProps): JSX.Element {
   const { route, env } = useBoard();
+  const { may, reload } = useRunActions(run);
   const [open, setOpen] = useState<Panel>();
   const isPlayed = route.current.value.query["at"] !== undefined;
   const toggle = (panel: Panel): void => setOpen(open === panel ? undefined : panel);
@@ -35,10 +39,11 @@ export function ToolBar({ run, taskId }: ToolBarProps): JSX.Element {
     [word, label]: readonly [word: string, label: string],
     isPressed: boolean,
     onClick: () => void,
+    look = "btn",
   ): JSX.Element => (
     <button
       type="button"
-      class="btn"
+      class={look}
       aria-label={label}
       title={label}
       aria-pressed={isPressed}
@@ -55,6 +60,16 @@ export function ToolBar({ run, taskId }: ToolBarProps): JSX.Element {
       )}
       {button("play", ["Play", "Play in time (p)"], isPlayed, play)}
       {button("down", ["Save", "Save the run"], open === "save", () => toggle("save"))}
+      {run.view.summary.state === "failed" && env.isSaved !== true && <LastGoodLink run={run} />}
+      {may("again") && <AgainButton key={run.runId} run={run} />}
+      {may("cancel") &&
+        button(
+          "stop",
+          ["Cancel", "Cancel the run …"],
+          open === "cancel",
+          () => toggle("cancel"),
+          "btn danger",
+        )}
       {env.isSaved !== true &&
         button("control", ["Control", "Control the run"], open === "actions", () =>
           toggle("actions"),
@@ -62,6 +77,18 @@ export function ToolBar({ run, taskId }: ToolBarProps): JSX.Element {
       {open === "actions" && (
         <div class="popover">
           <ActionsPanel key={run.runId} run={run} taskId={taskId} />
+        </div>
+      )}
+      {open === "cancel" && may("cancel") && (
+        <div class="popover">
+          <CancelPanel
+            key={run.runId}
+            runId={run.runId}
+            onDone={() => {
+              setOpen(undefined);
+              reload();
+            }}
+          />
         </div>
       )}
       {open === "search" && (
