@@ -31,19 +31,56 @@ export function ToolBar({ run, taskId }: ToolBarProps): JSX.Element {
   const { may, reload } = useRunActions(run);
   const [open, setOpen] = useState<Panel>();
   const isPlayed = route.current.value.query["at"] !== undefined;
-  const toggle = (panel: Panel): void => setOpen(open === panel ? undefined : panel);
+  const isSaved = env.isSaved === true;
   const play = (): void => route.patch({ at: isPlayed ? undefined : "0" });
+  const opens = (panel: Panel): Pick<ToolProps, "isPressed" | "onClick"> => ({
+    isPressed: open === panel,
+    onClick: () => setOpen(open === panel ? undefined : panel),
+  });
   useKeys({ "/": () => setOpen("search"), p: play });
-  const button = (
-    icon: IconName,
-    [word, label]: readonly [word: string, label: string],
-    isPressed: boolean,
-    onClick: () => void,
-    look = "btn",
-  ): JSX.Element => (
+  return (
+    <div class="row tools">
+      <Tool icon="search" word="Search" label="Search in the run (/)" {...opens("search")} />
+      <Tool icon="play" word="Play" label="Play in time (p)" isPressed={isPlayed} onClick={play} />
+      <Tool icon="down" word="Save" label="Save the run" {...opens("save")} />
+      {run.view.summary.state === "failed" && !isSaved && <LastGoodLink run={run} />}
+      {may("again") && <AgainButton key={run.runId} run={run} />}
+      {may("cancel") && (
+        <Tool icon="stop" word="Cancel" label="Cancel the run …" isDanger {...opens("cancel")} />
+      )}
+      {!isSaved && (
+        <Tool icon="control" word="Control" label="Control the run" {...opens("actions")} />
+      )}
+      {open !== undefined && (
+        <div class="popover">
+          <OpenPanel
+            key={run.runId}
+            {...{ run, taskId, panel: open }}
+            onClose={() => {
+              setOpen(undefined);
+              reload();
+            }}
+          />
+        </div>
+      )}
+    </div>
+  );
+}
+
+interface ToolProps {
+  readonly icon: IconName;
+  readonly word: string;
+  readonly label: string;
+  readonly isPressed: boolean;
+  readonly isDanger?: boolean | undefined;
+  readonly onClick: () => void;
+}
+
+function Tool({ icon, word, label, isPressed, isDanger, onClick }: ToolProps): JSX.Element {
+  return (
     <button
       type="button"
-      class={look}
+      class={isDanger === true ? "btn danger" : "btn"}
       aria-label={label}
       title={label}
       aria-pressed={isPressed}
@@ -53,54 +90,22 @@ export function ToolBar({ run, taskId }: ToolBarProps): JSX.Element {
       <span class="hide-s">{word}</span>
     </button>
   );
-  return (
-    <div class="row tools">
-      {button("search", ["Search", "Search in the run (/)"], open === "search", () =>
-        toggle("search"),
-      )}
-      {button("play", ["Play", "Play in time (p)"], isPlayed, play)}
-      {button("down", ["Save", "Save the run"], open === "save", () => toggle("save"))}
-      {run.view.summary.state === "failed" && env.isSaved !== true && <LastGoodLink run={run} />}
-      {may("again") && <AgainButton key={run.runId} run={run} />}
-      {may("cancel") &&
-        button(
-          "stop",
-          ["Cancel", "Cancel the run …"],
-          open === "cancel",
-          () => toggle("cancel"),
-          "btn danger",
-        )}
-      {env.isSaved !== true &&
-        button("control", ["Control", "Control the run"], open === "actions", () =>
-          toggle("actions"),
-        )}
-      {open === "actions" && (
-        <div class="popover">
-          <ActionsPanel key={run.runId} run={run} taskId={taskId} />
-        </div>
-      )}
-      {open === "cancel" && may("cancel") && (
-        <div class="popover">
-          <CancelPanel
-            key={run.runId}
-            runId={run.runId}
-            onDone={() => {
-              setOpen(undefined);
-              reload();
-            }}
-          />
-        </div>
-      )}
-      {open === "search" && (
-        <div class="popover">
-          <SearchPanel key={run.runId} runId={run.runId} onClose={() => setOpen(undefined)} />
-        </div>
-      )}
-      {open === "save" && (
-        <div class="popover">
-          <ExportMenu run={run} taskId={taskId} />
-        </div>
-      )}
-    </div>
-  );
+}
+
+interface OpenPanelProps extends ToolBarProps {
+  readonly panel: Panel;
+  readonly onClose: () => void;
+}
+
+function OpenPanel({ panel, run, taskId, onClose }: OpenPanelProps): JSX.Element {
+  switch (panel) {
+    case "search":
+      return <SearchPanel runId={run.runId} onClose={onClose} />;
+    case "save":
+      return <ExportMenu run={run} taskId={taskId} />;
+    case "cancel":
+      return <CancelPanel runId={run.runId} onDone={onClose} />;
+    case "actions":
+      return <ActionsPanel run={run} taskId={taskId} />;
+  }
 }
