@@ -50,4 +50,6 @@ export interface Ingress {
    * the service calls it when it stops accepting requests.
    */
   open?(port: IngressPort): Awaitable<() => Awaitable<void>>;
+  /** Removes the secrets of this ingress from a text. The service applies it to all that it reports. */
+  redact?(text: string): string;
 }

@@ -63,6 +63,7 @@ export type WorkReason =
   | "RUN_FAILED"
   | "DEADLINE"
   | "BUDGET"
+  | "QUOTA"
   | "POISON"
   | "CANCELLED";
 
@@ -256,6 +257,8 @@ export interface NetworkBackend {
   readonly catalogue: Catalogue;
   /** Absent: limits and budgets are counted within each process. */
   readonly limits?: FleetLimits | undefined;
+  /** Removes the secrets of this backend from a text. Services and callers apply it to traces and logs. */
+  redact?(text: string): string;
   close(): Promise<void>;
 }
 
@@ -276,6 +279,8 @@ export interface Remote {
   /** Requests cancellation. Returns false if the request has ended or is unknown. */
   cancel(requestId: string, reason?: string): Promise<boolean>;
   capabilities(): Promise<readonly SharedCapability[]>;
+  /** Removes the secrets of this connection from a text. Callers apply it to traces and logs. */
+  redact?(text: string): string;
   close(): Promise<void>;
 }
 

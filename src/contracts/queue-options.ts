@@ -19,6 +19,18 @@ export interface QueueOptions extends QueueLimits {
   readonly priority?: WorkRequest["priority"];
 }
 
+/** What one caller may use over HTTP in each window. At least one limit. Cached results use nothing. */
+export interface CallerQuota {
+  /** Length of the windows in milliseconds. They begin at its multiples since 1970 (UTC), by the clock of each instance. */
+  readonly windowMs: number;
+  /** Accepted requests. */
+  readonly maxRequests?: number | undefined;
+  /** Tokens of the runs of its requests. */
+  readonly maxTokens?: number | undefined;
+  /** Cost of these runs, in the currency of the ensemble's prices. */
+  readonly maxCost?: number | undefined;
+}
+
 const LIMITS = ["concurrency", "globalConcurrency", "rate"];
 const PRIORITIES = ["CRITICAL", "HIGH", "NORMAL", "LOW"];
 /** The queue of ensembles without an entry. */
@@ -27,6 +39,21 @@ const DEFAULT = "default";
 /** @throws ValidationError for an unknown or invalid limit. */
 export function checkQueueLimits(what: string, limits: unknown): void {
   checkQueueFields(what, limits, LIMITS);
+}
+
+/** @throws ValidationError for an unknown or invalid limit, and for a quota without one. */
+export function checkCallerQuota(what: string, quota: unknown): void {
+  if (!isObject(quota))
+    throw new ValidationError(`${what} must be an object, got: ${preview(quota)}`);
+  checkOptions(what, quota, ["windowMs", "maxRequests", "maxTokens", "maxCost"]);
+  const { windowMs, maxRequests, maxTokens, maxCost } = quota as Partial<CallerQuota>; // checked below
+  requireInteger(`${what} windowMs`, windowMs ?? null, 1, "> 0");
+  requireInteger(`${what} maxRequests`, maxRequests, 1, "> 0");
+  requireInteger(`${what} maxTokens`, maxTokens, 1, "> 0");
+  if (maxCost !== undefined && !(typeof maxCost === "number" && maxCost > 0 && maxCost < Infinity))
+    throw new ValidationError(`${what} maxCost must be a number > 0, got: ${preview(maxCost)}`);
+  if ((maxRequests ?? maxTokens ?? maxCost) === undefined)
+    throw new ValidationError(`${what} must have maxRequests, maxTokens or maxCost`);
 }
 
 /** @throws ValidationError for an unknown ensemble, and for an unknown or invalid option. */

@@ -1,16 +1,20 @@
 import type { Authenticate } from "./http-route.js";
 import type { Ingress } from "./ingress.js";
-import type { QueueLimits } from "./queue-options.js";
+import type { CallerQuota, QueueLimits } from "./queue-options.js";
+import type { ForeignUsage } from "./usage.js";
 import type { WebhookOptions } from "./webhooks.js";
 import type { CatalogueEntry, DeadLetter, NetworkBackend, QueueDepth } from "./network.js";
 
 /** A caller over HTTP. */
 export interface CallerOptions {
-  readonly token: string;
+  /** Several while a token is replaced. */
+  readonly token: string | readonly string[];
   /** Names of shared tasks and tools. Default: all. */
   readonly may?: readonly string[] | undefined;
   /** Waiting requests of this caller. Default: no limit but that of the service. */
   readonly maxQueued?: number | undefined;
+  /** Default: `quota` of `start()`. */
+  readonly quota?: CallerQuota | undefined;
 }
 
 /** Options of `Ensemble.start()`. */
@@ -33,6 +37,11 @@ export interface StartOptions {
    * the role `operator`.
    */
   readonly authenticate?: Authenticate | undefined;
+  /**
+   * What each caller over HTTP may use, or a function of its name. Counted by the backend for all
+   * instances; by each process where the backend counts nothing. Default: no limits.
+   */
+  readonly quota?: CallerQuota | ((caller: string) => CallerQuota | undefined) | undefined;
   /** Further names of this host. Required for `0.0.0.0` and `::`. */
   readonly allowedHosts?: readonly string[] | undefined;
   /** The public address of the service, for example behind a proxy. */
@@ -88,6 +97,8 @@ export type ServiceEvent = ServiceEventBase &
         readonly status: "COMPLETED" | "FAILED" | "REJECTED" | "CANCELLED";
         readonly reason?: string | undefined;
         readonly durationMs: number;
+        /** The usage of the execution, one entry for each model. Absent without any. */
+        readonly usage?: readonly ForeignUsage[] | undefined;
         /** False if another delivery had stored its result before. */
         readonly recorded: boolean;
       })

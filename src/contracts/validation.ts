@@ -1,5 +1,7 @@
 import { ValidationError } from "./errors.js";
+import { REDACTED } from "../util/json/to-json-value.js";
 import { isObject } from "../util/objects.js";
+import { isSecretField, redactShapes } from "../util/redaction/secret-shapes.js";
 
 /** Number of single-character edits between two short names. */
 function distance(a: string, b: string): number {
@@ -51,7 +53,11 @@ export function knownNames(name: string, candidates: readonly string[], where = 
   return `${nearest === undefined ? "" : `Did you mean '${nearest}'? `}Known: ${known}`;
 }
 
-/** Returns a value for messages: JSON if possible, cut at 200 characters. */
+function withoutSecret(name: string, value: unknown): unknown {
+  return typeof value === "string" && isSecretField(name) ? REDACTED : value;
+}
+
+/** Returns a value for messages: JSON if possible, without secrets, cut at 200 characters. */
 export function preview(value: unknown, limit = 200): string {
   let text: string;
   try {
@@ -64,10 +70,11 @@ export function preview(value: unknown, limit = 200): string {
           ? `function ${value.name}`
           : typeof value === "number"
             ? String(value) // JSON has no NaN and no Infinity
-            : (JSON.stringify(value) ?? String(value));
+            : (JSON.stringify(value, withoutSecret) ?? String(value));
   } catch {
     text = Object.prototype.toString.call(value);
   }
+  text = redactShapes(text);
   return text.length > limit ? `${text.slice(0, limit)}...` : text;
 }
 

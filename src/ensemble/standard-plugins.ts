@@ -1,5 +1,6 @@
 import type { Plugin } from "../contracts/plugin.js";
 import { planDiagram } from "../diagram/plan-diagram.js";
+import { serviceSecrets } from "../plugins/network/secrets/index.js";
 import { agentsChat } from "../plugins/agents/chat/index.js";
 import { agentsHandler } from "../plugins/agents/handler/index.js";
 import { agentsReact } from "../plugins/agents/react/index.js";
@@ -56,6 +57,7 @@ export function standardPlugins(): readonly Plugin[] {
     planDiagram(),
     observabilityCapture(),
     observabilityTrace(),
+    serviceSecrets(),
     openaiProvider(),
     anthropicProvider(),
     offlineProvider(),

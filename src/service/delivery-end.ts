@@ -62,6 +62,7 @@ export class DeliveryEnd {
     const recorded = stored.value;
     if (!recorded) await this.#keepUsage(kept.usage ?? []); // it may have been cancelled
     await this.conclude(recorded ? kept : undefined);
+    await this.#spend(kept.usage ?? []);
     this.#finished(kept, recorded);
     await this.#publish(kept);
   }
@@ -85,6 +86,7 @@ export class DeliveryEnd {
     this.#stopTimer();
     await this.#keepUsage(usage);
     await this.conclude(undefined);
+    await this.#spend(usage);
     const status = "CANCELLED";
     this.#parts.events.emit({
       type: "request_finished",
@@ -92,8 +94,17 @@ export class DeliveryEnd {
       status,
       reason: status,
       durationMs,
+      ...(usage.length > 0 && { usage }),
       recorded: true,
     });
+  }
+
+  /** Counts what was used for the caller. A store that is away is asked some times. */
+  async #spend(usage: readonly ForeignUsage[]): Promise<void> {
+    const { quotas } = this.#parts;
+    if (quotas === undefined || usage.length === 0) return;
+    const { request } = this.#lease;
+    await this.#calls.repeated(() => quotas.spend(request, usage), { attempts: ATTEMPTS });
   }
 
   /** Best effort: a caller that does not learn it counts all that it has reserved. */
@@ -166,8 +177,9 @@ export class DeliveryEnd {
     return answer.kind === "done" ? answer.value : undefined;
   }
 
-  async #deadLetter(reason: string): Promise<void> {
-    const { backend, events } = this.#parts;
+  async #deadLetter(text: string): Promise<void> {
+    const { backend, events, redactor } = this.#parts;
+    const reason = redactor.text(text);
     const buried = await this.#calls.repeated(() => backend.queue.deadLetter(this.#lease, reason), {
       attempts: ATTEMPTS,
     });
@@ -204,6 +216,7 @@ export class DeliveryEnd {
       status,
       ...(reason !== undefined && { reason }),
       durationMs,
+      ...(response.usage !== undefined && { usage: response.usage }),
       recorded,
     });
   }

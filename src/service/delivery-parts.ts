@@ -3,7 +3,9 @@ import type { TracePropagation } from "../contracts/propagation.js";
 import type { ReviewStore } from "../contracts/review.js";
 import type { Clock } from "../contracts/runtime.js";
 import type { WebhookSender } from "../plugins/shared/webhooks/webhook-sender.js";
+import type { CallerQuotas } from "./quotas/caller-quotas.js";
 import type { QueueGate } from "./queue-gate.js";
+import type { ServiceRedactor } from "./secrets.js";
 import type { ServiceEvents } from "./service-events.js";
 import type { ServiceSettings } from "./service-settings.js";
 import type { SharedWork } from "./shared-work.js";
@@ -14,6 +16,7 @@ export interface DeliveryParts {
   readonly clock: Clock;
   readonly events: ServiceEvents;
   readonly settings: ServiceSettings;
+  readonly redactor: ServiceRedactor;
   readonly shared: ReadonlyMap<string, SharedWork>;
   /** Sends results to webhooks; `undefined` where the service does not. */
   readonly webhooks: WebhookSender | undefined;
@@ -21,6 +24,8 @@ export interface DeliveryParts {
   readonly reviews: ReviewStore | undefined;
   /** Limits the requests; `undefined` without limits of all processes. */
   readonly gate?: QueueGate | undefined;
+  /** What callers over HTTP may use; `undefined` without limits. */
+  readonly quotas: CallerQuotas | undefined;
   /** The currency of the ensemble's prices; `undefined` without prices. */
   readonly currency: string | undefined;
 }

@@ -121,14 +121,16 @@ export class Delivery {
       topics.close();
     }
     if (response === undefined) return;
-    await cache.keep(response);
-    await this.#end.deliver(response, work.resultTtlMs);
+    const kept = this.#parts.redactor.response(response);
+    await cache.keep(kept);
+    await this.#end.deliver(kept, work.resultTtlMs);
   }
 
   /** Runs the request. `undefined` if there is nothing to deliver. */
   async #respond(work: SharedWork, topics: RequestTopics): Promise<WorkResponse | undefined> {
     const { request } = this.lease;
-    const { trace, currency } = this.#parts;
+    const { trace, currency, quotas } = this.#parts;
+    const left = await quotas?.leftFor(request);
     this.#begin();
     this.#expireAtDeadline();
     try {
@@ -137,6 +139,7 @@ export class Delivery {
         timeoutMs: work.timeoutMs,
         currency,
         listener: topics.listener,
+        left,
       });
       const run = (): Promise<Awaited<ReturnType<SharedWork["run"]>>> => work.run(request, options);
       const output = await (trace === undefined ? run() : trace.within(request.traceContext, run));
@@ -190,7 +193,8 @@ export class Delivery {
   }
 
   #failed(failure: WorkFailure, output?: Parameters<typeof failureResponse>[2]): WorkResponse {
-    return failureResponse(this.#origin(), failure, output);
+    const error = this.#parts.redactor.text(failure.error);
+    return failureResponse(this.#origin(), { ...failure, error }, output);
   }
 
   #origin(): Parameters<typeof failureResponse>[0] {

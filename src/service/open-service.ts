@@ -17,13 +17,16 @@ import { Tokens } from "../contracts/tokens.js";
 import { LocalBudgetAccounts } from "../plugins/resilience/budget/local-accounts.js";
 import { LocalRateWindow } from "../plugins/resilience/rate-limit/local-rate-window.js";
 import { inMemoryBackend } from "../plugins/network/shared/in-memory/in-memory-backend.js";
+import { SERVICE_SECRETS } from "../plugins/network/secrets/service-secrets.js";
 import { WebhookSender } from "../plugins/shared/webhooks/webhook-sender.js";
 import { messageOf } from "../util/errors.js";
 import { systemClock, uuidGenerator } from "../util/runtime.js";
 import { Observation } from "./observation.js";
 import { QueueGate } from "./queue-gate.js";
+import { CallerQuotas, type QuotaPlace } from "./quotas/caller-quotas.js";
 import { RunningService } from "./running-service.js";
 import { plannedSchedules } from "./schedules/schedules.js";
+import { ServiceRedactor, startSecrets } from "./secrets.js";
 import { ServiceEvents } from "./service-events.js";
 import { backoffMs, clockPause } from "../util/abort/pauses.js";
 import { answeredWithin } from "./service-time.js";
@@ -72,25 +75,18 @@ export class ServiceStarter {
     const ids: Pick<IdGenerator, "next"> = ports.find(Tokens.IdGenerator) ?? uuidGenerator;
     const settings = serviceSettings(ports.options, options, { instance: ids.next("instance") });
     const { name: ensemble, instance } = settings;
-    const events = new ServiceEvents({ ensemble, instance }, clock, options.listeners ?? []);
     const bound = options.backend ?? ports.find(NetworkTokens.NetworkBackend);
     const backend = bound ?? inMemoryBackend({ idTtlMs: settings.resultTtlMs, clock });
+    const redactor = new ServiceRedactor(startSecrets(options, backend));
+    const events = new ServiceEvents({ ensemble, instance }, clock, {
+      listeners: options.listeners ?? [],
+      redact: redactor.text,
+    });
     await backendAnswers(backend, { clock, settings, events, signal });
     this.#spread = spreadParts(ports, settings, { backend, clock });
-    const { webhooks } = options;
-    const reviews = ports.find(Tokens.ReviewStore);
-    const parts: DeliveryParts = {
-      backend,
-      clock,
-      events,
-      settings,
-      shared,
-      webhooks: webhooks === undefined ? undefined : new WebhookSender(webhooks, clock),
-      trace: ports.find(Tokens.TracePropagation),
-      reviews,
-      currency: priceCurrency(ports.find(Tokens.CostConfiguration)),
-      gate: gateOf(options.queue, backend, { ensemble, clock }),
-    };
+    const common = { backend, clock, events, settings, redactor, shared };
+    const parts = deliveryParts(ports, options, common);
+    const { reviews, quotas } = parts;
     const service = new RunningService({
       ...parts,
       units: unitsOf(this.#spread, parts, ports),
@@ -100,18 +96,23 @@ export class ServiceStarter {
       hasMounts: ports.all(Tokens.HttpMount).length + ports.all(Tokens.HttpRoute).length > 0,
       ingress: options.ingress ?? [],
       stopsOnSignals: options.signals ?? true,
-      listen: this.#listen({ options, settings, events, ids, clock, reviews }),
+      listen: this.#listen({ options, settings, events, ids, clock, reviews, quotas }),
     });
     const observation = new Observation(ports.all(Tokens.ServiceObserver), events);
+    const forget = ports.find(SERVICE_SECRETS)?.add(redactor.ofService);
+    const ended = (): void => {
+      observation.end();
+      forget?.();
+    };
     try {
       observation.begin(service, settings);
       opening(service);
       await service.open(signal);
     } catch (error) {
-      observation.end();
+      ended();
       throw error;
     }
-    void service.closed.then(() => observation.end()); // never rejects
+    void service.closed.then(ended); // never rejects
     return service;
   }
 
@@ -144,6 +145,32 @@ export class ServiceStarter {
   }
 }
 
+type CommonParts = Pick<
+  DeliveryParts,
+  "backend" | "clock" | "events" | "settings" | "redactor" | "shared"
+>;
+
+/** What deliveries use. @throws ValidationError for a quota that can't be kept. */
+function deliveryParts(
+  ports: ServicePorts,
+  options: StartOptions,
+  common: CommonParts,
+): DeliveryParts {
+  const { backend, clock, settings } = common;
+  const { name: ensemble } = settings;
+  const { webhooks } = options;
+  const currency = priceCurrency(ports.find(Tokens.CostConfiguration));
+  return {
+    ...common,
+    webhooks: webhooks === undefined ? undefined : new WebhookSender(webhooks, clock),
+    trace: ports.find(Tokens.TracePropagation),
+    reviews: ports.find(Tokens.ReviewStore),
+    quotas: quotasOf(options, { ensemble, clock, backend, currency }),
+    currency,
+    gate: gateOf(options.queue, backend, { ensemble, clock }),
+  };
+}
+
 /** What limits the requests of all processes; of this one where the backend counts nothing. */
 function gateOf(
   limits: QueueLimits = {},
@@ -153,6 +180,19 @@ function gateOf(
   if (limits.globalConcurrency === undefined && limits.rate === undefined) return undefined;
   const own = { rateWindow: new LocalRateWindow(), budgetAccounts: new LocalBudgetAccounts() };
   return new QueueGate(ensemble, limits, backend.limits ?? own, clock);
+}
+
+/** What limits the callers over HTTP. @throws ValidationError for a limit of the cost without prices. */
+function quotasOf(
+  { quota, callers }: StartOptions,
+  { backend, ...place }: Omit<QuotaPlace, "accounts"> & { readonly backend: NetworkBackend },
+): CallerQuotas | undefined {
+  const hasOwn = Object.values(callers ?? {}).some(
+    (caller) => typeof caller === "object" && caller.quota !== undefined,
+  );
+  if (quota === undefined && !hasOwn) return undefined;
+  const accounts = backend.limits?.budgetAccounts ?? new LocalBudgetAccounts();
+  return new CallerQuotas({ quota, callers }, { ...place, accounts });
 }
 
 /** How runs are spread. @throws ValidationError without a journal: what a worker has done of a run could not be found again. */

@@ -59,11 +59,11 @@ export class RequestTopics {
 
   /** Best effort: what many tasks report at once is left out. */
   #publish(message: Readonly<Record<string, unknown>>): void {
-    const { topics } = this.#parts.backend;
+    const { backend, redactor } = this.#parts;
     if (this.#publishing >= MOST_AT_ONCE) return;
     this.#publishing++;
-    topics
-      .publish(progressTopic(this.#requestId), message)
+    backend.topics
+      .publish(progressTopic(this.#requestId), redactor.value(message))
       .catch(() => undefined)
       .finally(() => this.#publishing--);
   }

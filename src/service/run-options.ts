@@ -8,6 +8,7 @@ import { ValidationError } from "../contracts/errors.js";
 import { runValue } from "../contracts/run-value.js";
 import { Tokens } from "../contracts/tokens.js";
 import { REQUEST_PATH } from "../plugins/network/shared/request-path.js";
+import { tighterBudget } from "./quotas/spent.js";
 import { runBudget } from "../plugins/resilience/budget/run-budget.js";
 
 /** What the run of a request gets besides its inputs. */
@@ -17,6 +18,8 @@ export interface RequestRun {
   /** The currency of the ensemble's prices; `undefined` without prices. */
   readonly currency: string | undefined;
   readonly listener: EnsembleListener;
+  /** What the quota of the caller leaves. */
+  readonly left?: WorkBudget | undefined;
 }
 
 /**
@@ -24,9 +27,11 @@ export interface RequestRun {
  * @throws ValidationError about the inputs for a budget that can't be kept here.
  */
 export function requestRunOptions(request: WorkRequest, run: RequestRun): RunOptions {
-  const { requestId, from, priority, budget, path = [] } = request;
+  const { requestId, from, priority, path = [] } = request;
   const { signal, timeoutMs, listener } = run;
-  const limits = budget === undefined ? undefined : budgetOf(budget, run.currency);
+  if (request.budget !== undefined) requireCurrency(request.budget, run.currency);
+  const budget = tighterBudget(request.budget, run.left);
+  const limits = budget === undefined ? undefined : budgetOf(budget);
   const bindings = request.reviews === "forward" ? answeredElsewhere(limits) : limits;
   return {
     runId: requestId,
@@ -55,18 +60,19 @@ function answeredElsewhere(
   };
 }
 
-function budgetOf(
-  { maxTokens, maxCost, currency = "USD" }: WorkBudget,
-  own: string | undefined,
-): ((bind: BindApi) => void) | undefined {
+/** @throws ValidationError for a limit of the cost in another currency than that of the prices. */
+function requireCurrency({ maxCost, currency = "USD" }: WorkBudget, own: string | undefined): void {
+  if (maxCost === undefined || currency === own) return;
+  throw new ValidationError(
+    own === undefined
+      ? "The budget limits the cost, and this ensemble knows no prices"
+      : `The budget limits the cost in ${currency}, and this ensemble's prices are in ${own}`,
+    { about: "inputs" },
+  );
+}
+
+function budgetOf({ maxTokens, maxCost }: WorkBudget): ((bind: BindApi) => void) | undefined {
   if (maxTokens === undefined && maxCost === undefined) return undefined;
-  if (maxCost !== undefined && currency !== own)
-    throw new ValidationError(
-      own === undefined
-        ? "The budget limits the cost, and this ensemble knows no prices"
-        : `The budget limits the cost in ${currency}, and this ensemble's prices are in ${own}`,
-      { about: "inputs" },
-    );
   try {
     return runBudget({ maxTokens, maxCost });
   } catch (cause) {

@@ -1,4 +1,5 @@
 import type { ServiceEvent, ServiceEventFilter } from "../contracts/service.js";
+import type { SecretFilter } from "../contracts/redaction.js";
 import type { Clock } from "../contracts/runtime.js";
 import { checkOptions, requireArray } from "../contracts/validation.js";
 import { messageOf } from "../util/errors.js";
@@ -16,10 +17,18 @@ interface ServiceListening {
   readonly hears: (type: ServiceEvent["type"]) => boolean;
 }
 
+/** Who gets the events, and in which form. */
+export interface EventSettings {
+  readonly listeners: readonly EventListener[];
+  /** Removes secrets from messages and reasons. */
+  readonly redact: SecretFilter;
+}
+
 /** Delivers the events of a service to its listeners. */
 export class ServiceEvents {
   readonly #origin: { readonly ensemble: string; readonly instance: string };
   readonly #clock: Clock;
+  readonly #redact: SecretFilter;
   readonly #listeners = new Set<ServiceListening>();
   readonly #faulty = new WeakSet<ServiceListening>();
   #seq = 0;
@@ -27,10 +36,11 @@ export class ServiceEvents {
   constructor(
     origin: { readonly ensemble: string; readonly instance: string },
     clock: Clock,
-    listeners: readonly EventListener[],
+    { listeners, redact }: EventSettings,
   ) {
     this.#origin = origin;
     this.#clock = clock;
+    this.#redact = redact;
     for (const listener of listeners) this.on(listener);
   }
 
@@ -48,14 +58,22 @@ export class ServiceEvents {
     const seq = ++this.#seq;
     if (this.#listeners.size === 0) return;
     const at = this.#clock.now().toISOString();
-    const whole = Object.freeze({ v: 1, seq, at, ...this.#origin, ...event }) as ServiceEvent; // of the same type
+    const shown = { ...event, ...this.#shownReason(event) };
+    const whole = Object.freeze({ v: 1, seq, at, ...this.#origin, ...shown }) as ServiceEvent; // of the same type
     for (const listener of this.#listeners)
       if (listener.hears(event.type)) this.#call(listener, whole);
   }
 
+  /** The reason of an event may be the message of any error. */
+  #shownReason(event: NewServiceEvent): { readonly reason?: string } {
+    const { reason } = event as { readonly reason?: string | undefined }; // absent in some events
+    return reason === undefined ? {} : { reason: this.#redact(reason) };
+  }
+
   /** Reports a problem that ends no request. Without a listener for it, it is a process warning. */
-  warn(message: string): void {
+  warn(text: string): void {
     const type = "service_warning";
+    const message = this.#redact(text);
     if ([...this.#listeners].some(({ hears }) => hears(type))) this.emit({ type, message });
     else emitProcessWarning(message);
   }
@@ -66,7 +84,7 @@ export class ServiceEvents {
     } catch (error) {
       if (this.#faulty.has(listener)) return;
       this.#faulty.add(listener);
-      emitProcessWarning(`A listener of service events failed: ${messageOf(error)}`);
+      emitProcessWarning(this.#redact(`A listener of service events failed: ${messageOf(error)}`));
     }
   }
 }

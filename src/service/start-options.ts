@@ -29,7 +29,7 @@ const OPTIONS = [
   ],
   ...["card", "ingress", "webhooks"],
   ...["leaseMs", "maxAttempts", "resultTtlMs", "maxMessageBytes"],
-  ...["signals", "instance", "listeners", "shareRun", "queue"],
+  ...["signals", "instance", "listeners", "shareRun", "queue", "quota"],
 ];
 const BACKEND_PARTS = ["queue", "results", "topics", "catalogue"];
 const SHORTEST_LEASE_MS = 30;

@@ -1,5 +1,6 @@
 import type { EnqueueReceipt, WorkRequest } from "../../contracts/network.js";
 import type { StartOptions } from "../../contracts/service.js";
+import type { CallerQuotas, QuotaRefusal } from "../quotas/caller-quotas.js";
 import type { RunningService } from "../running-service.js";
 import type { ServiceSettings } from "../service-settings.js";
 
@@ -8,7 +9,12 @@ export interface CallerQueueParts {
   readonly service: RunningService;
   readonly settings: ServiceSettings;
   readonly callers: StartOptions["callers"];
+  /** `undefined` where callers have no quota. */
+  readonly quotas: CallerQuotas | undefined;
 }
+
+/** The receipt of a request, or why the quota of its caller does not admit it. */
+export type CallerReceipt = EnqueueReceipt | ({ readonly status: "QUOTA" } & QuotaRefusal);
 
 /** Accepts requests of callers within their limits. */
 export class CallerQueue {
@@ -29,13 +35,34 @@ export class CallerQueue {
   }
 
   /** @throws RequestConflictError; NetworkError if the storage can't be reached. */
-  async enqueue(work: WorkRequest): Promise<EnqueueReceipt> {
+  async enqueue(work: WorkRequest): Promise<CallerReceipt> {
     if (this.reachedLimit(work) !== undefined) return { status: "FULL" };
+    const permit = await this.#parts.quotas?.admit(work.from);
+    const isRefused = permit !== undefined && "problem" in permit;
+    if (isRefused && !(await this.#isKnown(work))) return { status: "QUOTA", ...permit };
+    let isAccepted = false;
+    try {
+      const receipt = await this.#enqueued(work);
+      isAccepted = receipt.status === "ACCEPTED";
+      return receipt;
+    } finally {
+      if (permit !== undefined && !isRefused)
+        await (isAccepted ? permit.accepted() : permit.refused());
+    }
+  }
+
+  async #enqueued(work: WorkRequest): Promise<EnqueueReceipt> {
     const { service, settings } = this.#parts;
     const { maxQueuedRequests: maxQueued } = settings;
     const receipt = await service.backend.queue.enqueue(service.name, work, { maxQueued });
     if (receipt.status === "ACCEPTED") this.#count(work);
     return receipt;
+  }
+
+  /** A request that was accepted before uses nothing of the quota. */
+  async #isKnown({ requestId }: WorkRequest): Promise<boolean> {
+    const { service } = this.#parts;
+    return (await service.backend.queue.status(service.name, requestId)) !== undefined;
   }
 
   #limitOf(name: string): number | undefined {

@@ -16,9 +16,13 @@ import {
   isWildcardHost,
   requirePort,
 } from "../../plugins/shared/http/listening-names.js";
-import { isObject } from "../../util/objects.js";
+import { checkCallerQuota } from "../../contracts/queue-options.js";
+import { type Fields, isObject } from "../../util/objects.js";
 
-const HTTP_ONLY = ["host", "callers", "authenticate", "allowedHosts", "publicUrl", "card"] as const;
+const HTTP_ONLY = [
+  ...(["host", "callers", "authenticate", "quota"] as const),
+  ...(["allowedHosts", "publicUrl", "card"] as const),
+];
 const SHORTEST_TOKEN = 16;
 
 /** @throws ValidationError for options of the listener that are invalid, or have no effect. */
@@ -35,6 +39,8 @@ export function checkHttpOptions(o: StartOptions): void {
   requireFunction("start() authenticate", authenticate);
   if (callers !== undefined && authenticate !== undefined)
     throw new ValidationError("start() takes callers or authenticate, not both");
+  if (o.quota !== undefined && typeof o.quota !== "function")
+    checkCallerQuota("start() quota", o.quota);
   checkHosts(host, allowedHosts);
   checkPublicUrl(publicUrl);
   requireOneOf("start() card", o.card, ["public", "private"]);
@@ -63,30 +69,43 @@ function checkPublicUrl(publicUrl: unknown): void {
     throw new ValidationError(
       `start() publicUrl must be an http or https URL, got: ${preview(publicUrl)}`,
     );
+  const { username, password } = new URL(publicUrl);
+  if (username !== "" || password !== "")
+    throw new ValidationError(
+      "start() publicUrl must not contain a user or a password: it is public",
+    );
 }
 
 function checkCallers(callers: unknown): void {
   if (callers === undefined) return;
   if (!isObject(callers))
     throw new ValidationError(
-      `start() callers must be an object of names, got: ${preview(callers)}`,
+      `start() callers must be an object of names, got: ${Array.isArray(callers) ? "a list" : typeof callers}`,
+      { hint: 'Give each caller a name: callers: { "room-service": token }.' },
     );
   const tokens = new Set<unknown>();
   for (const [name, caller] of Object.entries(callers)) {
     const what = `start() callers.${name}`;
     if (typeof caller !== "string") {
-      checkOptions(what, caller, ["token", "may", "maxQueued"]);
-      const { may, maxQueued } = caller as { readonly may?: unknown; readonly maxQueued?: unknown };
+      checkOptions(what, caller, ["token", "may", "maxQueued", "quota"]);
+      const { may, maxQueued, quota } = caller as Fields; // checkOptions refuses other values
       requireArray(`${what} may`, may);
       requireInteger(`${what} maxQueued`, maxQueued, 1, "> 0");
+      if (quota !== undefined) checkCallerQuota(`${what} quota`, quota);
     }
-    const token = typeof caller === "string" ? caller : (caller as { token?: unknown }).token; // an object
-    if (typeof token !== "string" || token.length < SHORTEST_TOKEN || /\s/.test(token))
-      throw new ValidationError(
-        `${what} token must have at least ${SHORTEST_TOKEN} characters and no white space`,
-        { hint: "Generate one, for instance: openssl rand -hex 32" },
-      );
-    if (tokens.has(token)) throw new ValidationError(`${what} has the token of another caller`);
-    tokens.add(token);
+    const given = typeof caller === "string" ? caller : (caller as Fields)["token"]; // an object
+    const own: readonly unknown[] = Array.isArray(given) && given.length > 0 ? given : [given];
+    for (const token of own) checkToken(what, token);
+    if (own.some((token) => tokens.has(token)))
+      throw new ValidationError(`${what} has the token of another caller`);
+    for (const token of own) tokens.add(token);
   }
+}
+
+function checkToken(what: string, token: unknown): void {
+  if (typeof token === "string" && token.length >= SHORTEST_TOKEN && !/\s/.test(token)) return;
+  throw new ValidationError(
+    `${what} token must have at least ${SHORTEST_TOKEN} characters and no white space`,
+    { hint: "Generate one, for instance: openssl rand -hex 32" },
+  );
 }

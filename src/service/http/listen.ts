@@ -4,6 +4,7 @@ import type { ReviewStore } from "../../contracts/review.js";
 import type { Clock, IdGenerator } from "../../contracts/runtime.js";
 import type { StartOptions } from "../../contracts/service.js";
 import type { A2aServing } from "../../plugins/network/a2a-server/a2a-routes.js";
+import type { CallerQuotas } from "../quotas/caller-quotas.js";
 import type { RunningService } from "../running-service.js";
 import type { ServiceEvents } from "../service-events.js";
 import type { ServiceListener } from "../service-listener.js";
@@ -41,6 +42,7 @@ export interface ListenParts {
   readonly ids: Pick<IdGenerator, "next">;
   readonly clock: Clock;
   readonly reviews: ReviewStore | undefined;
+  readonly quotas: CallerQuotas | undefined;
   /** The routes of the kernel's plugins. */
   readonly routes: readonly HttpRoute[];
   readonly mounts: readonly HttpMount[];
@@ -51,16 +53,17 @@ export async function serveHttp(
   service: RunningService,
   parts: ListenParts,
 ): Promise<ServiceListener> {
-  const { options, settings, events, ids } = parts;
+  const { options, settings, events, ids, quotas } = parts;
   const { port = 0, callers, publicUrl } = options;
   const address = mountAddress(service, options);
   const { host, allowedHosts } = address;
   const closing = new AbortController();
   const isReachable = !isLoopbackHost(host) || publicUrl !== undefined;
-  const queue = new CallerQueue({ service, settings, callers });
+  const queue = new CallerQueue({ service, settings, callers, quotas });
   const hasWebhooks = options.webhooks !== undefined;
   const { signal } = closing;
-  const work = new WorkRoutes({ service, settings, queue, ids, hasWebhooks, closing: signal });
+  const common = { service, settings, queue, quotas, ids };
+  const work = new WorkRoutes({ ...common, hasWebhooks, closing: signal });
   const a2a = isA2aInstalled() ? a2aRoutes(a2aServing(service, queue, parts)) : undefined;
   const mounts = await Mounts.open(parts.mounts, address);
   const own = [

@@ -5,7 +5,7 @@ import { PRIVATE_HEADERS } from "../../plugins/http/answers.js";
 import { HttpRefusal } from "../../plugins/shared/http/http-refusal.js";
 
 /** Seconds after which a service may be asked again that takes no requests now. */
-const RETRY_S = "5";
+const RETRY_S = 5;
 
 /** Answers a request. A refusal that it throws is sent to the client. */
 type Handle = (request: Request, principal: Principal | undefined) => Awaitable<Response>;
@@ -45,8 +45,13 @@ export function privateAnswer(
 }
 
 /** A refusal that may be an acceptance later. */
-export function notNow(status: 429 | 503, code: string, message: string): HttpRefusal {
-  return new HttpRefusal(status, code, message, { headers: { "Retry-After": RETRY_S } });
+export function notNow(
+  status: 429 | 503,
+  code: string,
+  message: string,
+  retryS: number = RETRY_S,
+): HttpRefusal {
+  return new HttpRefusal(status, code, message, { headers: { "Retry-After": String(retryS) } });
 }
 
 /** The form of all refusals of the listener. */

@@ -27,10 +27,11 @@ export function serviceAccess(o: StartOptions, isReachable: boolean): Authentica
 function callersByToken(
   callers: NonNullable<StartOptions["callers"]>,
 ): (request: Request) => Principal | undefined {
-  const known = Object.entries(callers).map(([name, caller]) => {
+  const known = Object.entries(callers).flatMap(([name, caller]) => {
     const { token, may }: CallerOptions = typeof caller === "string" ? { token: caller } : caller;
     const principal: Principal = { name, role: "caller", ...(may !== undefined && { may }) };
-    return { digest: secretDigest(token), principal };
+    const tokens = typeof token === "string" ? [token] : token;
+    return tokens.map((one) => ({ digest: secretDigest(one), principal }));
   });
   return (request) => {
     const sent = /^Bearer +(.+)$/i.exec(request.headers.get("authorization") ?? "")?.[1];

@@ -1,9 +1,10 @@
 import type { HttpRoute, Principal } from "../../contracts/http-route.js";
-import type { EnqueueReceipt, WorkRequest, WorkResponse } from "../../contracts/network.js";
+import type { WorkRequest, WorkResponse } from "../../contracts/network.js";
 import type { IdGenerator } from "../../contracts/runtime.js";
+import type { CallerQuotas } from "../quotas/caller-quotas.js";
 import type { RunningService } from "../running-service.js";
 import type { ServiceSettings } from "../service-settings.js";
-import type { CallerQueue } from "./caller-queue.js";
+import type { CallerQueue, CallerReceipt } from "./caller-queue.js";
 import { RequestConflictError } from "../../contracts/network-errors.js";
 import { isStoredFor, storedIdOf } from "../../plugins/network/shared/stored-ids.js";
 import { HttpRefusal, notFoundRefusal } from "../../plugins/shared/http/http-refusal.js";
@@ -23,6 +24,8 @@ export interface WorkRoutesParts {
   readonly service: RunningService;
   readonly settings: ServiceSettings;
   readonly queue: CallerQueue;
+  /** `undefined` where callers have no quota. */
+  readonly quotas: CallerQuotas | undefined;
   /** Whether the service sends results to webhooks. */
   readonly hasWebhooks: boolean;
   readonly ids: Pick<IdGenerator, "next">;
@@ -46,6 +49,9 @@ export class WorkRoutes {
       route("GET", `${WORK}/*`, "caller", (request, principal) =>
         this.#get(request, requirePrincipal(principal)),
       ),
+      route("GET", "/api/usage", "caller", (_request, principal) =>
+        this.#usage(requirePrincipal(principal)),
+      ),
     ];
   }
 
@@ -67,13 +73,16 @@ export class WorkRoutes {
     const most = queue.reachedLimit(work);
     if (most !== undefined)
       throw notNow(429, "AT_CAPACITY", `Caller '${principal.name}' has ${most} requests already`);
-    const { status } = await this.#enqueue(work);
+    const receipt = await this.#enqueue(work);
+    const { status } = receipt;
+    if (status === "QUOTA")
+      throw notNow(429, status, receipt.problem, Math.ceil(receipt.retryAfterMs / 1_000));
     if (status === "FULL") throw notNow(429, "AT_CAPACITY", "Too many requests wait");
     const at = { Location: `${WORK}/${requestId}` };
     return privateAnswer(202, { requestId, status }, at);
   }
 
-  async #enqueue(work: WorkRequest): Promise<EnqueueReceipt> {
+  async #enqueue(work: WorkRequest): Promise<CallerReceipt> {
     try {
       return await this.#parts.queue.enqueue(work);
     } catch (error) {
@@ -81,6 +90,13 @@ export class WorkRoutes {
         throw new HttpRefusal(409, "CONFLICT", "The Idempotency-Key is known with other content");
       throw error;
     }
+  }
+
+  /** What the quota of a caller leaves. */
+  async #usage({ name }: Principal): Promise<Response> {
+    const state = await this.#parts.quotas?.stateOf(name);
+    if (state === undefined) throw notFoundRefusal("NO_QUOTA", `Caller '${name}' has no quota`);
+    return privateAnswer(200, { caller: name, ...state });
   }
 
   async #get(request: Request, principal: Principal): Promise<Response> {

@@ -10,6 +10,7 @@ import { ValidationError } from "../../contracts/errors.js";
 import { ParallelExecutionError } from "../../contracts/workflow-errors.js";
 import { asFields } from "../../util/objects.js";
 import { BudgetOwner } from "../../plugins/resilience/budget/budget.js";
+import { ServiceRedactor } from "../secrets.js";
 import { stopOf, unitResultOf } from "./unit-result.js";
 import { unitQueue, unitRunId, UNITS } from "./units.js";
 
@@ -32,6 +33,7 @@ export function unitParts(
     },
     shared: new Map([[UNITS, unitWork(units, ports)]]),
     gate: undefined, // it limits runs
+    redactor: new ServiceRedactor(undefined), // the run of the unit's tasks needs the values as they are
   };
 }
 

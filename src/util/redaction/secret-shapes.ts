@@ -51,7 +51,7 @@ const BEARER = /\b(bearer\s{1,4})(?=[A-Za-z0-9._~+/-]{0,400}[0-9])[A-Za-z0-9._~+
 const HEADER =
   /\b((?:proxy-)?authorization"?\s{0,4}[:=]\s{0,4}"?(?:basic|digest|token|negotiate|apikey)\s{1,4})[^\s"',]{4,}/gi;
 const COOKIE = /\b((?:set-)?cookie\s{0,4}:\s{0,4})[^\s=;"]{1,200}=[^\r\n"]*/gi;
-const ADDRESS = /(:\/\/)[^\s/:@"]{1,256}:[^\s/@"]{1,256}@/g;
+const ADDRESS = /(:\/\/)[^\s/:@"]{0,256}:[^\s/@"]{1,256}@/g;
 const ASSIGNMENT =
   /((?:passw(?:or)?d|passphrase|secret|api[_-]?key|access[_-]?key|token)=)[^\s&;,"'<>()\\]{4,}/gi;
 const KEY_HEADER = /\b(x-(?:api-key|auth-token)\s{0,4}[:=]\s{0,4})[^\s"',]{4,}/gi;

@@ -45,7 +45,17 @@ export interface RequestDesk extends WatchPlace {
   readonly resultTtlMs: number;
   /** The shared tasks and tools of the ensemble. */
   readonly capabilities: () => readonly SharedCapability[];
-  readonly enqueue: (request: WorkRequest, principal: Principal) => Promise<EnqueueReceipt>;
+  readonly enqueue: (
+    request: WorkRequest,
+    principal: Principal,
+  ) => Promise<EnqueueReceipt | QuotaReceipt>;
+}
+
+/** The caller has used what it may use. */
+interface QuotaReceipt {
+  readonly status: "QUOTA";
+  readonly problem: string;
+  readonly retryAfterMs: number;
 }
 
 /** One HTTP request. */
@@ -190,7 +200,10 @@ export class CallerRequests implements A2ARequestHandler {
     if ("problem" in work) return this.#rejected(message, work.reason, work.problem);
     try {
       const asking: WorkRequest = { ...work.request, reviews: "forward" }; // by input-required
-      const { status } = await enqueue(asking, principal);
+      const receipt = await enqueue(asking, principal);
+      const { status } = receipt;
+      if (status === "QUOTA")
+        return this.#rejected(message, status, receipt.problem, receipt.retryAfterMs);
       if (status !== "FULL") return { name, receipt: status };
       return this.#rejected(message, "AT_CAPACITY", "Too many requests wait", RETRY_MS);
     } catch (error) {

@@ -1,5 +1,6 @@
 import type { NetworkBackend, Remote, WorkResponse } from "../../../contracts/network.js";
 import type { Plugin } from "../../../contracts/plugin.js";
+import type { SecretFilter } from "../../../contracts/redaction.js";
 import type { Clock } from "../../../contracts/runtime.js";
 import type { AnyTool, DynamicToolProvider } from "../../../contracts/tool.js";
 import type { NetworkCallOptions, NetworkRequestOptions } from "./call-options.js";
@@ -65,10 +66,13 @@ export interface NetworkPlugin extends Plugin {
   };
 }
 
-/** The tokens that must not occur in traces and logs. */
-function agentTokens(ensembles: Readonly<Record<string, EnsemblePlace>>): readonly string[] {
-  const places = Object.values(ensembles).filter((place) => isAgentPlace(place));
-  return places.flatMap(({ token }) => (token === undefined ? [] : [token]));
+/** Returns filters that remove the secrets of these places from traces and logs. */
+function placeFilters(places: readonly EnsemblePlace[]): readonly SecretFilter[] {
+  return places.flatMap((place): readonly SecretFilter[] => {
+    if (isAgentPlace(place))
+      return place.token === undefined ? [] : [secretReplacer([place.token])];
+    return place.redact === undefined ? [] : [(text) => place.redact?.(text) ?? text];
+  });
 }
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
@@ -92,6 +96,7 @@ export function network(options: NetworkOptions): NetworkPlugin {
     requirePlace(`network() ensembles.${ensemble}`, place);
   requireBackend("network() backend", backend);
   const directory = new NetworkDirectory({ name, ensembles, backend, clock });
+  const places = [...Object.values(ensembles), ...(backend === undefined ? [] : [backend])];
   const kernel = new BoundBackend();
   const calls = new NetworkCalls(directory, () => kernel.backend());
   return definePlugin({
@@ -101,7 +106,8 @@ export function network(options: NetworkOptions): NetworkPlugin {
     } satisfies NetworkPlugin["network"]),
     bind(bind) {
       bind.single(DIRECTORY).toConstantValue(directory);
-      bind.many(Tokens.SecretFilter).toConstantValue(secretReplacer(agentTokens(ensembles)));
+      for (const filter of placeFilters(places))
+        bind.many(Tokens.SecretFilter).toConstantValue(filter);
     },
     attach: (ensemble) => kernel.attach(ensemble),
     start: (ctx) => kernel.read(ctx),

@@ -10,6 +10,7 @@ import {
 } from "../../../contracts/network-errors.js";
 import { checkOptions, preview, requireFunction } from "../../../contracts/validation.js";
 import { messageOf } from "../../../util/errors.js";
+import { secretReplacer } from "../../../util/redaction/secret-values.js";
 import { badRequest, HttpRefusal } from "../../shared/http/http-refusal.js";
 import { jsonObjectIn, readJsonText } from "../../shared/http/json-body.js";
 import {
@@ -70,7 +71,11 @@ export function webhook(options: WebhookIngressOptions): Ingress {
   for (const each of secrets) requireWebhookSecret("webhook() secret", each);
   requireFunction("webhook() map", map ?? null);
   const known = { name, map, secrets: secrets as readonly string[] }; // each is checked
-  return Object.freeze({ name, routes: (port: IngressPort) => [webhookRoute(known, port)] });
+  return Object.freeze({
+    name,
+    routes: (port: IngressPort) => [webhookRoute(known, port)],
+    redact: secretReplacer(known.secrets),
+  });
 }
 
 type KnownOptions = Omit<WebhookIngressOptions, "secret"> & { readonly secrets: readonly string[] };

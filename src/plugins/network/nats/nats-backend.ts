@@ -1,6 +1,7 @@
 import type { NetworkBackend } from "../../../contracts/network.js";
 import type { NatsOptions } from "./nats-options.js";
 import { backendOf } from "../shared/backend-of.js";
+import { urlFilter } from "../shared/url-filter.js";
 import { Broker } from "./broker.js";
 import { NatsBudgets } from "./nats-budgets.js";
 import { NatsCatalogue } from "./nats-catalogue.js";
@@ -24,12 +25,14 @@ const BUDGET_LEASE_MS = 30_000;
  */
 export function nats(options: NatsOptions): NetworkBackend {
   const broker = new Broker(natsSettings(options));
+  const { servers } = options;
   const parts = backendOf({
     name: "nats",
     queue: new NatsQueue(broker),
     results: new NatsResults(broker),
     topics: new NatsTopics(broker),
     catalogue: new NatsCatalogue(broker),
+    redact: urlFilter(typeof servers === "string" ? [servers] : servers),
     limits: Object.freeze({
       rateWindow: new NatsRateWindow(broker),
       budgetAccounts: new NatsBudgets(broker, BUDGET_LEASE_MS),

@@ -3,6 +3,7 @@ import { checkOptions, requireDuration } from "../../../contracts/validation.js"
 import { checkSchemaName, DEFAULT_SCHEMA } from "../../shared/sql/migrations.js";
 import { databaseAt, sqlPlace } from "../../shared/sql/sql-place.js";
 import { localSettings } from "../shared/local-options.js";
+import { urlFilter } from "../shared/url-filter.js";
 import { sqlBackend } from "./sql-backend.js";
 
 /** The database of the backend. */
@@ -44,5 +45,6 @@ export function postgres(options: PostgresOptions): NetworkBackend {
   return sqlBackend(place.kind, databaseAt(place, false), checkSchemaName("postgres()", schema), {
     rules,
     patienceMs: timeoutMs ?? TIMEOUT_MS,
+    redact: urlFilter([url]),
   });
 }

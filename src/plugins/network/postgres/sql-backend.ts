@@ -1,4 +1,5 @@
 import type { NetworkBackend } from "../../../contracts/network.js";
+import type { SecretFilter } from "../../../contracts/redaction.js";
 import type { SqlDatabase } from "../../shared/sql/sql-database.js";
 import { backendOf } from "../shared/backend-of.js";
 import { SqlBudgets } from "./sql-budgets.js";
@@ -15,6 +16,8 @@ const BUDGET_LEASE_MS = 30_000;
 export interface SqlBackendSettings extends SqlNetworkSettings {
   /** Default 30,000. */
   readonly budgetLeaseMs?: number;
+  /** Removes the password of the database from a text. */
+  readonly redact?: SecretFilter;
 }
 
 /** The parts over one database, which `close()` closes. `schema` was checked. */
@@ -22,11 +25,12 @@ export function sqlBackend(
   name: string,
   database: SqlDatabase,
   schema: string,
-  { budgetLeaseMs = BUDGET_LEASE_MS, ...settings }: SqlBackendSettings,
+  { budgetLeaseMs = BUDGET_LEASE_MS, redact, ...settings }: SqlBackendSettings,
 ): NetworkBackend {
   const network = new SqlNetwork(database, schema, settings);
   return backendOf({
     name,
+    redact,
     queue: new SqlQueue(network),
     results: new SqlResults(network),
     topics: new SqlTopics(network),

@@ -2,6 +2,7 @@ import type { NetworkBackend } from "../../../contracts/network.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { checkOptions, preview, requireDuration } from "../../../contracts/validation.js";
 import { systemClock } from "../../../util/runtime.js";
+import { urlFilter } from "../shared/url-filter.js";
 import { BullmqQueue } from "./bullmq-queue.js";
 import { QueueRooms } from "./queue-rooms.js";
 import { RedisBudgets } from "./redis-budgets.js";
@@ -67,6 +68,7 @@ export function bullmq(options: BullmqOptions): NetworkBackend {
       rateWindow: new RedisRateWindow(link, names),
       budgetAccounts: new RedisBudgets(link, names, BUDGET_LEASE_MS),
     }),
+    redact: urlFilter([url]),
     close: () => link.close(),
   });
 }

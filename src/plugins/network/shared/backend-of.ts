@@ -1,3 +1,4 @@
+import type { SecretFilter } from "../../../contracts/redaction.js";
 import type {
   Catalogue,
   FleetLimits,
@@ -7,7 +8,12 @@ import type {
   Topics,
 } from "../../../contracts/network.js";
 import { ValidationError } from "../../../contracts/errors.js";
-import { checkOptions, preview, requireText } from "../../../contracts/validation.js";
+import {
+  checkOptions,
+  preview,
+  requireFunction,
+  requireText,
+} from "../../../contracts/validation.js";
 import { asFields } from "../../../util/objects.js";
 import { systemClock } from "../../../util/runtime.js";
 import { LocalCatalogue } from "./local-catalogue.js";
@@ -28,6 +34,8 @@ export interface BackendParts {
   readonly catalogue?: Catalogue | undefined;
   /** Counts limits and budgets for all processes. Default: each process counts its own. */
   readonly limits?: FleetLimits | undefined;
+  /** Removes the secrets of this backend from a text. */
+  readonly redact?: SecretFilter | undefined;
 }
 
 /** The methods that each part must have; `close` is optional. */
@@ -46,11 +54,12 @@ const METHODS = Object.freeze({
  * @throws ValidationError for an unknown part, and for one without a required method.
  */
 export function backendOf(parts: BackendParts): NetworkBackend {
-  checkOptions("NetworkBackend.of()", parts, ["name", "limits", ...Object.keys(METHODS)]);
+  checkOptions("NetworkBackend.of()", parts, ["name", "limits", "redact", ...Object.keys(METHODS)]);
   requireText(parts.name, `name of a backend must not be blank, got: ${preview(parts.name)}`);
   const topics = parts.topics ?? new LocalTopics();
   const catalogue = parts.catalogue ?? new LocalCatalogue(systemClock);
-  const { name, queue, results, limits } = parts;
+  const { name, queue, results, limits, redact } = parts;
+  requireFunction("redact of a backend", redact);
   const whole = { queue, results, topics, catalogue };
   for (const [part, methods] of Object.entries(METHODS))
     requireMethods(part, whole[part as keyof typeof METHODS], methods); // the keys of METHODS
@@ -59,7 +68,13 @@ export function backendOf(parts: BackendParts): NetworkBackend {
     requireMethods("limits.budgetAccounts", limits.budgetAccounts, ["open"]);
   }
   const close = (): Promise<void> => closeAll(Object.values(whole));
-  return Object.freeze({ name, ...whole, ...(limits !== undefined && { limits }), close });
+  return Object.freeze({
+    name,
+    ...whole,
+    ...(limits !== undefined && { limits }),
+    ...(redact !== undefined && { redact }),
+    close,
+  });
 }
 
 function requireMethods(part: string, value: unknown, methods: readonly string[]): void {

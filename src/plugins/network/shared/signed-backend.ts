@@ -12,6 +12,7 @@ import type {
 import { WORK_VERSION } from "../../../contracts/network.js";
 import { checkOptions } from "../../../contracts/validation.js";
 import { asText } from "../../../util/objects.js";
+import { secretReplacer } from "../../../util/redaction/secret-values.js";
 import { canonicalJson } from "../../../util/json/canonical.js";
 import { requireWebhookSecret } from "../../shared/webhooks/webhook-signature.js";
 
@@ -40,9 +41,11 @@ export function signedBackend(
     requireWebhookSecret("secret of NetworkBackend.signed()", one);
   const { name, results, topics, catalogue, limits } = backend;
   const queue = new SignedQueue(backend, secrets);
+  const own = secretReplacer(secrets);
   return Object.freeze({
     ...{ name, queue, results, topics, catalogue },
     ...(limits !== undefined && { limits }),
+    redact: (text: string) => own(backend.redact?.(text) ?? text),
     close: () => backend.close(),
   });
 }

@@ -29,6 +29,8 @@ export interface MetricSet {
   readonly utilization: Gauge;
   readonly requests: Counter;
   readonly requestSeconds: Histogram;
+  readonly requestTokens: Counter;
+  readonly requestCost: Counter;
   readonly redeliveries: Counter;
   readonly deadLetters: Counter;
   readonly lostLeases: Counter;
@@ -137,7 +139,7 @@ export function createMetrics(client: PromClient, registry: Registry, prefix: st
 
 type ServiceMetricName =
   | ("queued" | "oldestWait" | "maxConcurrent" | "utilization" | "requests" | "requestSeconds")
-  | ("redeliveries" | "deadLetters" | "lostLeases");
+  | ("requestTokens" | "requestCost" | "redeliveries" | "deadLetters" | "lostLeases");
 
 function serviceMetricsOf(make: MetricMaker): Pick<MetricSet, ServiceMetricName> {
   const at = "ensemble";
@@ -156,6 +158,16 @@ function serviceMetricsOf(make: MetricMaker): Pick<MetricSet, ServiceMetricName>
       "Duration of the execution of requests",
       TASK_SECONDS,
       ["to", "task"],
+    ),
+    requestTokens: make.counter(
+      "network_tokens_total",
+      "Tokens that the requests of a caller have used",
+      ...["from", "to", "direction"],
+    ),
+    requestCost: make.counter(
+      "network_cost_total",
+      "Cost of the requests of a caller by costConfiguration",
+      ...["from", "to", "currency"],
     ),
     redeliveries: make.counter("redeliveries_total", "Executions of requests after the first", at),
     deadLetters: make.counter("dead_letters_total", "Requests that became dead letters", at),

@@ -1,5 +1,6 @@
 import type { Service, ServiceEvent } from "../../../contracts/service.js";
 import type { ServiceObserver } from "../../../contracts/service-observer.js";
+import type { ForeignUsage } from "../../../contracts/usage.js";
 import type { LabelValues } from "./label-values.js";
 import type { MetricSet } from "./metric-set.js";
 import { withTimeout } from "../../../util/abort/timeouts.js";
@@ -69,6 +70,15 @@ export class ServiceMetrics implements ServiceObserver {
     }
   }
 
+  #countUsage(usage: readonly ForeignUsage[], from: string, to: string): void {
+    const { requestTokens, requestCost } = this.#metrics;
+    for (const { inputTokens = 0, outputTokens = 0, cost = 0, currency = "USD" } of usage) {
+      requestTokens.inc({ from, to, direction: "input" }, inputTokens);
+      requestTokens.inc({ from, to, direction: "output" }, outputTokens);
+      if (cost > 0) requestCost.inc({ from, to, currency }, cost);
+    }
+  }
+
   #count(event: ServiceEvent): void {
     const { requests, requestSeconds, redeliveries, deadLetters, lostLeases } = this.#metrics;
     const { ensemble } = event;
@@ -81,7 +91,7 @@ export class ServiceMetrics implements ServiceObserver {
         const place = { to: ensemble, task: this.#labels.of("task", task) };
         requests.inc({ from: this.#labels.of("from", from), ...place, status });
         requestSeconds.observe(place, durationMs / 1_000);
-        return;
+        return this.#countUsage(event.usage ?? [], this.#labels.of("from", from), ensemble);
       }
       case "dead_letter":
         return deadLetters.inc({ ensemble });

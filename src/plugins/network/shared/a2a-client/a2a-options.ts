@@ -1,6 +1,8 @@
+import type { SecretFilter } from "../../../../contracts/redaction.js";
 import type { Clock } from "../../../../contracts/runtime.js";
 import { ValidationError } from "../../../../contracts/errors.js";
 import { checkOptions, preview, requireDelay } from "../../../../contracts/validation.js";
+import { secretReplacer } from "../../../../util/redaction/secret-values.js";
 import { systemClock } from "../../../../util/runtime.js";
 
 /** Options of `a2a()`. */
@@ -31,6 +33,8 @@ export interface A2aSettings {
   /** The address of the agent card. */
   readonly cardUrl: string;
   readonly token: string | undefined;
+  /** Removes the token from a text: agents may repeat what they receive. */
+  readonly redact: SecretFilter;
   readonly retryForMs: number;
   readonly clock: Pick<Clock, "monotonicMs" | "sleep">;
 }
@@ -62,6 +66,7 @@ export function a2aSettings(url: string | URL, options: A2aOptions, what = "a2a(
     origin: address.origin,
     cardUrl: cardUrlOf(address),
     token,
+    redact: secretReplacer(token === undefined ? [] : [token]),
     retryForMs,
     clock,
   };

@@ -5,6 +5,7 @@ import type {
   WorkRequest,
   WorkResponse,
 } from "../../../../contracts/network.js";
+import type { SecretFilter } from "../../../../contracts/redaction.js";
 import type { ReviewDecision } from "../../../../contracts/review.js";
 import type { A2aOptions, A2aSettings } from "./a2a-options.js";
 import type { Agent } from "./agent.js";
@@ -47,6 +48,7 @@ export function a2a(url: string | URL, options: A2aOptions = {}): Remote {
 
 class A2aRemote implements Remote {
   readonly name: string;
+  readonly redact: SecretFilter;
   readonly #settings: A2aSettings;
   readonly #traffic: AgentTraffic;
   readonly #works = new Map<string, RemoteWork>();
@@ -55,6 +57,7 @@ class A2aRemote implements Remote {
 
   constructor(settings: A2aSettings) {
     this.name = settings.name;
+    this.redact = settings.redact;
     this.#settings = settings;
     this.#traffic = new AgentTraffic(settings);
   }
@@ -200,7 +203,7 @@ class A2aRemote implements Remote {
       const name = agentRefusalOf(error)?.name;
       if (name !== undefined && (typeof names === "string" ? name === names : names.has(name)))
         return false;
-      throw networkErrorOf(error, this.#settings.origin);
+      throw networkErrorOf(error, this.#settings);
     }
   }
 

@@ -1,3 +1,4 @@
+import type { A2aSettings } from "./a2a-options.js";
 import type { Fields } from "../../../../util/objects.js";
 import { NetworkError } from "../../../../contracts/network-errors.js";
 import { messageOf } from "../../../../util/errors.js";
@@ -28,22 +29,39 @@ export function agentRefusalOf(error: unknown): AgentRefusal | undefined {
   return { name: error.name, message: error.message, details: details[0] ?? {} };
 }
 
+/** An agent, and how to remove its token from a text. */
+type ErrorPlace = Pick<A2aSettings, "origin" | "redact">;
+
 /**
  * Returns the error for a caller: one of this framework, without content controlled by the agent.
  */
-export function networkErrorOf(error: unknown, origin: string): NetworkError {
+export function networkErrorOf(error: unknown, { origin, redact }: ErrorPlace): NetworkError {
   if (error instanceof NetworkError) return error;
-  const message = (agentRefusalOf(error)?.message ?? messageOf(error)).slice(0, 500);
-  return new NetworkError(`The agent at ${origin} failed: ${message}`, { cause: error });
+  const message = redact(agentRefusalOf(error)?.message ?? messageOf(error)).slice(0, 500);
+  return new NetworkError(`The agent at ${origin} failed: ${message}`, causeOf(error, redact));
 }
 
 /** Returns an error after which a request may be repeated; `undefined` for a permanent one. */
-export function awayErrorOf(error: unknown, origin: string): AgentAwayError | undefined {
+export function awayErrorOf(
+  error: unknown,
+  { origin, redact }: ErrorPlace,
+): AgentAwayError | undefined {
   if (error instanceof AgentAwayError) return error;
   if (error instanceof NetworkError || agentRefusalOf(error) !== undefined) return undefined;
   // A broken stream, or an invalid answer.
-  return new AgentAwayError(`The connection to the agent at ${origin} broke: ${messageOf(error)}`, {
-    cause: error,
+  const message = redact(messageOf(error));
+  return new AgentAwayError(`The connection to the agent at ${origin} broke: ${message}`, {
+    ...causeOf(error, redact),
     isUnsent: false,
   });
+}
+
+/** Returns the cause of an error, unless it repeats the token. */
+function causeOf(error: unknown, redact: ErrorPlace["redact"]): { readonly cause?: unknown } {
+  for (let e = error; e instanceof Error; e = e.cause) {
+    const { data } = e as { readonly data?: unknown }; // of the SDK
+    const text = `${e.stack ?? ""} ${e.message} ${JSON.stringify(data) ?? ""}`;
+    if (redact(text) !== text) return {};
+  }
+  return { cause: error };
 }

@@ -61,8 +61,14 @@ export class AgentTraffic {
     await this.#requireUsable(response);
     const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
     if (isStream === true) return response; // the SDK limits each event
-    return limited(response, url.href === cardUrl ? MOST_CARD_BYTES : MOST_BYTES);
+    const mostBytes = url.href === cardUrl ? MOST_CARD_BYTES : MOST_BYTES;
+    return limited(response, mostBytes, (body) => this.#withoutToken(body));
   };
+
+  #withoutToken(body: Buffer): Buffer | string {
+    const { token, redact } = this.#settings;
+    return token === undefined ? body : redact(body.toString());
+  }
 
   async #sent(url: URL, init: RequestInit): Promise<Response> {
     try {
@@ -112,8 +118,12 @@ function retryHeaderMs(header: string | null): number | undefined {
   return header !== null && /^\d{1,6}$/.test(header) ? Number(header) * 1_000 : undefined;
 }
 
-/** A response whose body is read up to a limit. @throws NetworkError */
-async function limited(response: Response, mostBytes: number): Promise<Response> {
+/** A response whose body is read up to a limit, then changed. @throws NetworkError */
+async function limited(
+  response: Response,
+  mostBytes: number,
+  change: (body: Buffer) => Buffer | string,
+): Promise<Response> {
   const { body, status, statusText, headers } = response;
   if (body === null) return response;
   const chunks: Uint8Array[] = [];
@@ -124,5 +134,5 @@ async function limited(response: Response, mostBytes: number): Promise<Response>
       throw new NetworkError(`An answer of the agent is larger than ${mostBytes} bytes`);
     chunks.push(chunk);
   }
-  return new Response(Buffer.concat(chunks), { status, statusText, headers });
+  return new Response(change(Buffer.concat(chunks)), { status, statusText, headers });
 }

@@ -92,7 +92,7 @@ export class RemoteWork {
   }
 
   async #follow(): Promise<WorkResponse> {
-    const { origin } = this.#line.settings;
+    const { settings } = this.#line;
     for (;;) {
       try {
         const agent = await this.#line.connect();
@@ -102,7 +102,7 @@ export class RemoteWork {
         if (response !== undefined) return response;
         await this.#pause(this.#looks++);
       } catch (error) {
-        if (this.#end.signal.aborted) throw networkErrorOf(this.#end.signal.reason, origin);
+        if (this.#end.signal.aborted) throw networkErrorOf(this.#end.signal.reason, settings);
         await this.#recover(error);
       }
     }
@@ -110,16 +110,17 @@ export class RemoteWork {
 
   /** Prepares the next attempt. @throws NetworkError, RequestConflictError if there is none. */
   async #recover(error: unknown): Promise<void> {
-    const { clock, retryForMs, origin } = this.#line.settings;
+    const { settings } = this.#line;
+    const { clock, retryForMs } = settings;
     const refusal = agentRefusalOf(error);
     if (refusal?.name === "TaskNotFoundError" && this.#taskId !== undefined) {
       this.#forget();
       return this.#pause(this.#looks++);
     }
     if (refusal?.details["conflict"] === "content") throw new RequestConflictError(this.requestId);
-    const away = awayErrorOf(error, origin);
+    const away = awayErrorOf(error, settings);
     if (away === undefined || clock.monotonicMs() - this.#heardMs >= retryForMs)
-      throw networkErrorOf(away ?? error, origin);
+      throw networkErrorOf(away ?? error, settings);
     if (away.status === 429) this.#hasNoStream = true;
     await this.#pause(this.#failures++, away.retryAfterMs);
   }
@@ -157,13 +158,16 @@ export class RemoteWork {
           : { $case: "task" as const, value: sent };
       return this.#take(this.#reader().read({ payload }));
     } catch (error) {
-      const { origin } = this.#line.settings;
-      const away = awayErrorOf(error, origin);
+      const { settings } = this.#line;
+      const away = awayErrorOf(error, settings);
       // Other agents need not recognise a repeated message.
       if (away?.isUnsent === false && !hasExtension && this.#taskId === undefined)
-        throw new NetworkError(`The agent at ${origin} may or may not have accepted the request`, {
-          cause: error,
-        });
+        throw new NetworkError(
+          `The agent at ${settings.origin} may or may not have accepted the request`,
+          {
+            cause: away,
+          },
+        );
       throw error;
     }
   }
@@ -228,7 +232,7 @@ export class RemoteWork {
 
   /** Records an event. Returns the result, if it has arrived. */
   #take(seen: SeenEvent): WorkResponse | undefined {
-    const { taskId, receipt, response, progress, review, question } = seen;
+    const { taskId, receipt, response, progress, review, question } = this.#clean(seen);
     this.#heardMs = this.#line.settings.clock.monotonicMs();
     this.#failures = 0;
     this.#taskId ??= taskId;
@@ -242,6 +246,15 @@ export class RemoteWork {
       status: isFull ? "FULL" : receipt === "DUPLICATE" ? "DUPLICATE" : "ACCEPTED",
     });
     return response ?? (question === undefined ? undefined : this.#asks(question));
+  }
+
+  /** Returns the event without the token. */
+  #clean(seen: SeenEvent): SeenEvent {
+    const { token, redact } = this.#line.settings;
+    if (token === undefined) return seen;
+    const text = JSON.stringify(seen);
+    const clean = redact(text);
+    return clean === text ? seen : (JSON.parse(clean) as SeenEvent); // only its texts differ
   }
 
   /** Returns the result for an agent that asks a question without a reviewer. */

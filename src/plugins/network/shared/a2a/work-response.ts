@@ -124,7 +124,16 @@ function reportedUsage(entry: Fields | undefined): readonly ForeignUsage[] {
 
 const REASONS: ReadonlySet<unknown> = new Set<WorkReason>([
   ...(["AT_CAPACITY", "DRAINING", "UNKNOWN", "INVALID_INPUT", "EXPIRED", "TOO_LARGE"] as const),
-  ...(["LOOP", "VERSION", "DENIED", "RUN_FAILED", "DEADLINE", "BUDGET", "POISON"] as const),
+  ...([
+    "LOOP",
+    "VERSION",
+    "DENIED",
+    "RUN_FAILED",
+    "DEADLINE",
+    "BUDGET",
+    "QUOTA",
+    "POISON",
+  ] as const),
   "CANCELLED",
 ]);
 

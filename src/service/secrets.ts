@@ -1,0 +1,55 @@
+import type { NetworkBackend, WorkResponse } from "../contracts/network.js";
+import type { Redactor, SecretFilter } from "../contracts/redaction.js";
+import type { StartOptions } from "../contracts/service.js";
+import { createRedactor } from "../util/redaction/redactor.js";
+import { secretReplacer } from "../util/redaction/secret-values.js";
+
+/** Removes the tokens of callers, and the secrets of webhooks, ingresses and the backend from a text. `undefined` without any. */
+export function startSecrets(o: StartOptions, backend: NetworkBackend): SecretFilter | undefined {
+  const tokens = Object.values(o.callers ?? {}).flatMap((caller) =>
+    typeof caller === "string" ? caller : caller.token,
+  );
+  const values = [...tokens, ...(o.webhooks === undefined ? [] : [o.webhooks.secret])];
+  const parts = [backend, ...(o.ingress ?? [])].filter((part) => part.redact !== undefined);
+  if (values.length + parts.length === 0) return undefined;
+  const own = secretReplacer(values);
+  return (text) => parts.reduce((result, part) => part.redact?.(result) ?? result, own(text));
+}
+
+/** Removes secrets from what a service stores, sends and reports. */
+export class ServiceRedactor {
+  readonly #filter: SecretFilter | undefined;
+  readonly #redactor: Redactor;
+
+  constructor(filter: SecretFilter | undefined) {
+    this.#filter = filter;
+    this.#redactor = createRedactor({ filters: () => (filter === undefined ? [] : [filter]) });
+  }
+
+  /** A text without the secrets of the service. */
+  readonly ofService: SecretFilter = (text) => this.#filter?.(text) ?? text;
+
+  /** A text about a failure: without the secrets of the service, and without what looks like one. */
+  readonly text: SecretFilter = (text) => this.#redactor.redactText(text);
+
+  /** A response without the secrets of the service. What only looks like a secret is its content. */
+  response(response: WorkResponse): WorkResponse {
+    const filter = this.#filter;
+    if (filter === undefined) return response;
+    const { result, error, parsed } = response;
+    return {
+      ...response,
+      ...(result !== undefined && { result: filter(result) }),
+      ...(error !== undefined && { error: filter(error) }),
+      ...(parsed !== undefined && { parsed: this.value(parsed) }),
+    };
+  }
+
+  /** JSON data, likewise. */
+  value<T>(value: T): T {
+    if (this.#filter === undefined) return value;
+    const text = JSON.stringify(value);
+    const clean = this.#filter(text);
+    return clean === text ? value : (JSON.parse(clean) as T); // only its texts differ
+  }
+}
