@@ -12,7 +12,7 @@ import type { ForeignUsage } from "../../contracts/usage.js";
 import { ValidationError } from "../../contracts/errors.js";
 import { checkCallerQuota } from "../../contracts/queue-options.js";
 import { isStoredFor } from "../../plugins/network/shared/stored-ids.js";
-import { spentBy } from "./spent.js";
+import { usageAmount } from "./usage-amount.js";
 
 const NOTHING: BudgetAmount = Object.freeze({ tokens: 0, cost: 0 });
 
@@ -122,7 +122,7 @@ export class CallerQuotas {
   /** Counts what the run of a request has used. */
   async spend(request: WorkRequest, usage: readonly ForeignUsage[]): Promise<void> {
     const quota = this.#quotaFor(request);
-    const spent = spentBy(usage, this.#place.currency);
+    const spent = usageAmount(usage, this.#place.currency);
     if (quota === undefined || (spent.tokens === 0 && spent.cost === 0)) return;
     const window = await this.#window(request.from, quota);
     const place = await window.usage.reserve(NOTHING); // the account has no limits

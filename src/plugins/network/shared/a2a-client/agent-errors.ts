@@ -38,7 +38,7 @@ type ErrorPlace = Pick<A2aSettings, "origin" | "redact">;
 export function networkErrorOf(error: unknown, { origin, redact }: ErrorPlace): NetworkError {
   if (error instanceof NetworkError) return error;
   const message = redact(agentRefusalOf(error)?.message ?? messageOf(error)).slice(0, 500);
-  return new NetworkError(`The agent at ${origin} failed: ${message}`, causeOf(error, redact));
+  return new NetworkError(`The agent at ${origin} failed: ${message}`, harmlessCause(error, redact));
 }
 
 /** Returns an error after which a request may be repeated; `undefined` for a permanent one. */
@@ -51,13 +51,13 @@ export function awayErrorOf(
   // A broken stream, or an invalid answer.
   const message = redact(messageOf(error));
   return new AgentAwayError(`The connection to the agent at ${origin} broke: ${message}`, {
-    ...causeOf(error, redact),
+    ...harmlessCause(error, redact),
     isUnsent: false,
   });
 }
 
 /** Returns the cause of an error, unless it repeats the token. */
-function causeOf(error: unknown, redact: ErrorPlace["redact"]): { readonly cause?: unknown } {
+function harmlessCause(error: unknown, redact: ErrorPlace["redact"]): { readonly cause?: unknown } {
   for (let e = error; e instanceof Error; e = e.cause) {
     const { data } = e as { readonly data?: unknown }; // of the SDK
     const text = `${e.stack ?? ""} ${e.message} ${JSON.stringify(data) ?? ""}`;

@@ -3,7 +3,7 @@ import type { WorkBudget } from "../../contracts/network-options.js";
 import type { ForeignUsage } from "../../contracts/usage.js";
 
 /** Tokens and cost of a usage, as far as they are known. Cost in another currency is not counted. */
-export function spentBy(
+export function usageAmount(
   usage: readonly ForeignUsage[],
   currency: string | undefined,
 ): BudgetAmount {
