@@ -38,7 +38,10 @@ type ErrorPlace = Pick<A2aSettings, "origin" | "redact">;
 export function networkErrorOf(error: unknown, { origin, redact }: ErrorPlace): NetworkError {
   if (error instanceof NetworkError) return error;
   const message = redact(agentRefusalOf(error)?.message ?? messageOf(error)).slice(0, 500);
-  return new NetworkError(`The agent at ${origin} failed: ${message}`, harmlessCause(error, redact));
+  return new NetworkError(
+    `The agent at ${origin} failed: ${message}`,
+    harmlessCause(error, redact),
+  );
 }
 
 /** Returns an error after which a request may be repeated; `undefined` for a permanent one. */
