@@ -6,9 +6,11 @@ export type { JournalKeys } from "./plugins/durability/shared/journal-keys.js";
 export type { ResumeOptions } from "./plugins/durability/shared/resume-run.js";
 export type { SqlJournalOptions } from "./plugins/durability/shared/sql/sql-journal.js";
 export { durable, once } from "./plugins/durability/durable/index.js";
+export type { KeptRunFilter } from "./contracts/journal.js";
 export type {
   DurableOptions,
   DurablePlugin,
+  ResumeAllOptions,
   ResumedRun,
   Runs,
 } from "./plugins/durability/durable/index.js";

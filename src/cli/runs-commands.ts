@@ -1,4 +1,4 @@
-import type { KeptEntry, KeptRun, KeptRuns, RunFilter, RunStatus } from "../contracts/journal.js";
+import type { KeptEntry, KeptRun, KeptRunFilter, KeptRuns, RunStatus } from "../contracts/journal.js";
 import type { OutputTerminal } from "./terminal.js";
 import type { StoreArguments } from "./store.js";
 import { ValidationError } from "../contracts/errors.js";
@@ -26,16 +26,24 @@ export interface FilterArguments extends RunsArguments {
   readonly ensemble?: string | undefined;
   readonly tag?: readonly string[] | undefined;
   readonly olderThan?: string | undefined;
+  readonly poisoned?: boolean | undefined;
 }
 
 /** @throws ValidationError for a status that there is not, a tag without a value, and what is no age. */
-function filterOf({ status, ensemble, tag, olderThan }: FilterArguments): RunFilter {
+function filterOf({
+  status,
+  ensemble,
+  tag,
+  olderThan,
+  poisoned,
+}: FilterArguments): KeptRunFilter {
   requireOneOf("--status", status, STATUSES);
   return {
     ...(status !== undefined && { status: status as RunStatus }), // checked
     ...(ensemble !== undefined && { ensemble }),
     ...(tag !== undefined && { tags: tagsOf(tag) }),
     ...(olderThan !== undefined && { updatedBefore: before(olderThan) }),
+    ...(poisoned !== undefined && { poisoned }),
   };
 }
 
@@ -63,7 +71,7 @@ export async function runsListCommand(
   terminal: OutputTerminal,
 ): Promise<number> {
   const { limit, after } = o;
-  const filter: RunFilter = {
+  const filter: KeptRunFilter = {
     ...filterOf(o),
     ...(limit !== undefined && { limit: Number(limit) }), // checked by the journal
     ...(after !== undefined && { after }),

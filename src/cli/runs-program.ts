@@ -23,10 +23,11 @@ const RUN_ID = "the id of a run that is kept";
 
 function withFilter(command: Command): Command {
   return command
-    .option("--status <status>", "running, waiting, completed, failed or cancelled")
+    .option("--status <status>", "running, waiting, interrupted, completed, failed or cancelled")
     .option("--ensemble <name>", "the name of their ensemble")
     .option("--tag <name=value>", "a tag that they have, as often as needed", collect)
-    .option("--older-than <age>", "unchanged for 12h, 7d, 2w");
+    .option("--older-than <age>", "unchanged for 12h, 7d, 2w")
+    .option("--poisoned", "ended their process five times in a row and got no further");
 }
 
 /** The commands of runs that are kept. */

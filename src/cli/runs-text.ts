@@ -88,7 +88,7 @@ function runFacts(run: KeptRun): readonly (readonly [string, string])[] {
     ["parent", parentRunId],
     ["started", run.startedAt],
     ["changed", run.updatedAt],
-    ["executions", String(run.executions)],
+    ["executions", executionsText(run)],
     ["finished", counted(run.finishedTasks, "task")],
     ["process", run.owner ?? ""],
     ["waits for", run.waitsFor ?? ""],
@@ -97,6 +97,11 @@ function runFacts(run: KeptRun): readonly (readonly [string, string])[] {
     ["saved", result?.saved === undefined ? "" : savedText(result.saved)],
     ["error", result?.error === undefined ? "" : `${result.error.code}: ${result.error.message}`],
   ];
+}
+
+function executionsText({ executions, fruitlessExecutions }: KeptRun): string {
+  if (fruitlessExecutions === 0) return String(executions);
+  return `${executions} (before the last one ${fruitlessExecutions} in a row ended with their process and left no entry)`;
 }
 
 function usedText(metrics: NonNullable<KeptRun["result"]>["metrics"]): string {

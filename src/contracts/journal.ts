@@ -238,10 +238,19 @@ export interface JournalCodec {
   open(sealed: string, runId: string): Awaitable<string>;
 }
 
+/** A filter of {@link KeptRuns}. */
+export interface KeptRunFilter extends RunFilter {
+  /**
+   * `true` selects the runs that ended their process five times in a row without a new entry. No plugin continues them automatically. A page of them may have
+   * fewer runs than `limit`.
+   */
+  readonly poisoned?: boolean | undefined;
+}
+
 /** Lists, changes and deletes stored runs. */
 export interface KeptRuns {
   get(runId: string): Promise<KeptRun | undefined>;
-  list(filter?: RunFilter): Promise<RunPage>;
+  list(filter?: KeptRunFilter): Promise<RunPage>;
   entries(runId: string): Promise<readonly KeptEntry[]>;
   cancel(runId: string, reason?: string): Promise<boolean>;
   /**
@@ -261,7 +270,7 @@ export interface KeptRuns {
   /** Deletes a run. Returns false for an unknown run. @throws RunInUseError */
   delete(runId: string): Promise<boolean>;
   /** Deletes all runs that match the filter and that no process executes; returns their number. @throws ValidationError for an empty filter. */
-  deleteAll(filter: Omit<RunFilter, "after" | "limit">): Promise<number>;
+  deleteAll(filter: Omit<KeptRunFilter, "after" | "limit">): Promise<number>;
   readonly reviews: Pick<ReviewStore, "pending" | "resolve">;
 }
 

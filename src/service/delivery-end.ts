@@ -17,6 +17,14 @@ const ATTEMPTS = 3;
 /** The largest message of a topic, in bytes. */
 const MOST_TOPIC_BYTES = 4_096;
 
+/** How a request returns to the queue. */
+export interface ReleaseRequest {
+  readonly reason: string;
+  readonly delayMs: number;
+  /** Whether the delivery counts as a failed attempt. Default false. */
+  readonly blame?: boolean | undefined;
+}
+
 /** Ends a delivery in the stores, and reports it. */
 export class DeliveryEnd {
   readonly #lease: Lease;
@@ -123,13 +131,12 @@ export class DeliveryEnd {
     });
   }
 
-  /** Returns the request to the queue without blame. */
-  async release(o: { readonly reason: string; readonly delayMs: number }): Promise<void> {
+  /** Returns the request to the queue. */
+  async release({ reason, delayMs, blame = false }: ReleaseRequest): Promise<void> {
     this.#stopTimer();
-    const { delayMs, reason } = o;
     const { queue } = this.#parts.backend;
     const released = await this.#calls.repeated(
-      () => queue.release(this.#lease, { delayMs, blame: false }),
+      () => queue.release(this.#lease, { delayMs, blame }),
       { attempts: ATTEMPTS },
     );
     if (released.kind === "done" && !released.value) this.lost();

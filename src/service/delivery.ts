@@ -10,11 +10,12 @@ import {
   RunCancelledError,
   RunSuspendedError,
 } from "../contracts/errors.js";
-import { RunFencedError, RunInUseError } from "../contracts/journal-errors.js";
+import { JournalError, RunFencedError, RunInUseError } from "../contracts/journal-errors.js";
+import { isPassing } from "../plugins/shared/sql/sql-database.js";
 import { Cancellation } from "../util/abort/cancellation.js";
 import { messageOf } from "../util/errors.js";
 import { CachedResults } from "./cached-results.js";
-import { DeliveryEnd } from "./delivery-end.js";
+import { DeliveryEnd, type ReleaseRequest } from "./delivery-end.js";
 import { foreignUsageOf } from "./foreign-usage.js";
 import { judgeRequest } from "./judge-request.js";
 import { LeaseKeeper } from "./lease-keeper.js";
@@ -164,9 +165,9 @@ export class Delivery {
       await this.#end.concludeCancelled(this.#durationMs, this.#usageOf(output));
       return undefined;
     }
-    const delayMs = this.#returnDelayMs(error);
-    if (delayMs !== undefined) {
-      await this.#end.release({ reason: messageOf(error), delayMs });
+    const back = this.#returnOf(error);
+    if (back !== undefined) {
+      await this.#end.release({ reason: messageOf(error), ...back });
       return undefined;
     }
     const failure: WorkFailure =
@@ -180,11 +181,14 @@ export class Delivery {
     return foreignUsageOf(output?.metrics.ledger ?? [], this.#parts.settings.name);
   }
 
-  /** The delay in ms after which a run that did not fail is delivered again. */
-  #returnDelayMs(error: unknown): number | undefined {
-    if (this.#stopped === "drained" || RunCancelledError.find(error)?.isShutdown === true) return 0;
+  /** How a run that did not fail returns to the queue: because of this service, of people, of another process, or of a journal that is away. */
+  #returnOf(error: unknown): Omit<ReleaseRequest, "reason"> | undefined {
+    if (this.#stopped === "drained" || RunCancelledError.find(error)?.isShutdown === true)
+      return { delayMs: 0 };
     const waits = RunSuspendedError.find(error) ?? RunInUseError.find(error);
-    return waits === undefined ? undefined : WAITING_MS;
+    if (waits !== undefined) return { delayMs: WAITING_MS };
+    const isAway = this.#stopped === undefined && isPassing(JournalError.find(error)?.cause);
+    return isAway ? { delayMs: WAITING_MS, blame: true } : undefined; // it may stay away
   }
 
   #lost(): undefined {

@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import { expect } from "chai";
 import { Ensemble, Review, Task, tool } from "agentensemble";
 import { durable, Journal } from "agentensemble/durability";
@@ -233,6 +234,25 @@ describe("commands of kept runs", () => {
     expect(await deleted([], { olderThan: "0s", status: "failed" })).to.deep.equal({ deleted: 0 });
     const { runs } = await documentOf((t) => runsListCommand({ store, json }, t));
     expect((runs as readonly unknown[]).length).to.equal(1);
+  });
+
+  it("list and delete the runs that end their process each time", async () => {
+    await execute("a");
+    const folder = new Store({ store }).access.url.slice("file:".length);
+    const { signal } = new AbortController();
+    const start = { runId: "deadly", ensemble: "desk", inputs: {}, inputsHash: "h", tags: {} };
+    for (let n = 0; n < 5; n++) {
+      await Journal.file(folder).claim({ start, owner: "dead", leaseMs: 60_000, signal });
+      rmSync(`${folder}/deadly.jsonl.lock`); // as if its process had died
+    }
+    const { runs } = await documentOf((t) => runsListCommand({ store, json, poisoned: true }, t));
+    expect((runs as readonly { readonly runId: string }[]).map(({ runId }) => runId)).to.deep.equal(
+      ["deadly"],
+    );
+    const [, shown] = await written((t) => runsShowCommand("deadly", { store }, t));
+    expect(shown).to.contain("4 in a row ended with their process");
+    const o = { store, json, poisoned: true };
+    expect(await documentOf((t) => runsDeleteCommand([], o, t))).to.deep.equal({ deleted: 1 });
   });
 
   it("show a run of a journal as a trace", async () => {

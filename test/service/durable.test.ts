@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { Ensemble, Task, RunSuspendedError } from "../../src/index.js";
+import { Ensemble, JournalError, Task, RunSuspendedError } from "../../src/index.js";
 import { Journal, durable } from "../../src/durability.js";
 import { NetworkBackend } from "../../src/plugins/network/shared/backends.js";
 import { until } from "../support/time.js";
@@ -78,4 +78,53 @@ describe("a service whose runs are kept", () => {
     await clock.advance(20_000);
     expect(await result).to.include({ status: "COMPLETED", result: "done", attempt: 1 });
   });
+
+  it("returns a run to the queue while its journal is away, and counts the delivery", async () => {
+    const clock = new SteppingClock();
+    const backend = NetworkBackend.inMemory({ clock });
+    const log = eventLog();
+    const error = new JournalError("no connection", { cause: new Error("ECONNREFUSED") });
+    await using kitchen = kitchenWith(journalThatFails(error), clock);
+    await using _service = await kitchen.start({ backend, listeners: [log.listener] });
+    const request = requests()("cook");
+    const result = ask(backend, request);
+    await until(() => log.shown().includes(`request_released ${request.requestId}`));
+    await clock.advance(20_000);
+    expect(await result).to.include({ status: "COMPLETED", result: "done", attempt: 2 });
+  });
+
+  it("ends a run whose journal refuses it", async () => {
+    const clock = new SteppingClock();
+    const backend = NetworkBackend.inMemory({ clock });
+    await using kitchen = kitchenWith(journalThatFails(new JournalError("too large")), clock);
+    await using _service = await kitchen.start({ backend });
+    const response = await ask(backend, requests()("cook"));
+    expect(response).to.include({ status: "FAILED", reason: "RUN_FAILED", attempt: 1 });
+    expect(response.error).to.contain("too large");
+  });
 });
+
+function kitchenWith(journal: Journal, clock: SteppingClock): Ensemble {
+  return new Ensemble({
+    name: "kitchen",
+    shareTasks: { cook: new Task({ description: "Cook", handler: () => "done" }) },
+    plugins: [clock.plugin(), durable({ journal })],
+  });
+}
+
+/** A journal whose first claim fails. */
+function journalThatFails(error: JournalError): Journal {
+  const journal = Journal.inMemory();
+  let hasFailed = false;
+  return new Proxy(journal, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== "function") return value;
+      return (...values: readonly unknown[]): unknown => {
+        if (name !== "claim" || hasFailed) return Reflect.apply(value, target, values);
+        hasFailed = true;
+        return Promise.reject(error);
+      };
+    },
+  });
+}

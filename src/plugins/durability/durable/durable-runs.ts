@@ -4,17 +4,22 @@ import type { EnsembleOutput } from "../../../contracts/output.js";
 import type { ResumeOptions } from "../shared/resume-run.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { RunPoisonedError } from "../../../contracts/journal-errors.js";
-import { knownNames } from "../../../contracts/validation.js";
+import { checkOptions, knownNames, requireBoolean } from "../../../contracts/validation.js";
 import { toError } from "../../../util/errors.js";
 import { JournalRuns } from "../shared/kept-runs.js";
+import { poisonOf } from "../shared/poisoned-runs.js";
 import { resumeKept } from "../shared/resume-run.js";
 import { decidedOf, type Resumable, type ResumedRun } from "./decided-runs.js";
 
-/** The number of consecutive executions that ended with their process after which `resumeAll` skips a run. */
-const MOST_FRUITLESS = 5;
 /** The maximum number of runs that are resumed concurrently. */
 const AT_ONCE = 4;
 const PAGE = 500;
+
+/** Options of `resumeAll`. */
+export interface ResumeAllOptions {
+  /** Also continues the runs that ended their process five times in a row without a new entry. Default false. */
+  readonly poisoned?: boolean | undefined;
+}
 
 /** The runs that a `durable()` keeps. */
 export interface Runs extends KeptRuns {
@@ -25,9 +30,10 @@ export interface Runs extends KeptRuns {
   resume(runId: string, options?: ResumeOptions): Promise<EnsembleOutput>;
   /**
    * Continues all runs of the attached ensembles whose process has died or has disposed of its kernel, and those whose reviews are decided. Never rejects for
-   * a single run: its error is in the result. Skips runs that crashed their process five times in a row, and runs whose reviews can't be read.
+   * a single run: its error is in the result. Skips runs that crashed their process five times in a row, unless `poisoned` is set, and runs whose reviews
+   * can't be read.
    */
-  resumeAll(): Promise<readonly ResumedRun[]>;
+  resumeAll(options?: ResumeAllOptions): Promise<readonly ResumedRun[]>;
 }
 
 /** The journal and the ensembles of a plugin. */
@@ -54,12 +60,17 @@ export class DurableRuns extends JournalRuns implements Runs {
     return resumeKept(this.#source.journal, ensemble, runId, options);
   }
 
-  async resumeAll(): Promise<readonly ResumedRun[]> {
-    return this.resumeAllOf([...this.#source.ensembles.keys()]);
+  async resumeAll(options: ResumeAllOptions = {}): Promise<readonly ResumedRun[]> {
+    checkOptions("resumeAll()", options, ["poisoned"]);
+    requireBoolean("resumeAll() poisoned", options.poisoned);
+    return this.resumeAllOf([...this.#source.ensembles.keys()], options);
   }
 
   /** As `resumeAll`, for the runs of these ensembles. */
-  async resumeAllOf(names: readonly string[]): Promise<readonly ResumedRun[]> {
+  async resumeAllOf(
+    names: readonly string[],
+    { poisoned = false }: ResumeAllOptions = {},
+  ): Promise<readonly ResumedRun[]> {
     const found: KeptRun[] = [];
     const results: ResumedRun[] = [];
     for (const ensemble of names) {
@@ -69,7 +80,7 @@ export class DurableRuns extends JournalRuns implements Runs {
     }
     const next = async (): Promise<void> => {
       for (let run = found.shift(); run !== undefined; run = found.shift())
-        results.push(await this.#resumed(run));
+        results.push(await this.#resumed(run, poisoned));
     };
     await Promise.all(Array.from({ length: AT_ONCE }, next));
     return results;
@@ -109,26 +120,15 @@ export class DurableRuns extends JournalRuns implements Runs {
     return all;
   }
 
-  async #resumed(run: KeptRun): Promise<ResumedRun> {
+  async #resumed(run: KeptRun, retriesPoisoned: boolean): Promise<ResumedRun> {
     const { runId } = run;
     try {
-      const fruitless = await this.#fruitless(run);
-      if (fruitless >= MOST_FRUITLESS) throw new RunPoisonedError(runId, fruitless);
+      const deaths = retriesPoisoned ? undefined : await poisonOf(run, this.#source.journal);
+      if (deaths !== undefined) throw new RunPoisonedError(runId, deaths);
       return { runId, output: await this.resume(runId) };
     } catch (error) {
       return { runId, error: toError(error) };
     }
-  }
-
-  /**
-   * Returns the number of consecutive executions without an entry, including the one whose process
-   * died.
-   */
-  async #fruitless({ runId, executions, fruitlessExecutions, status }: KeptRun): Promise<number> {
-    if (status !== "running" || fruitlessExecutions < MOST_FRUITLESS - 1)
-      return fruitlessExecutions;
-    const entries = await this.entries(runId);
-    return entries.some(({ execution }) => execution === executions) ? 0 : fruitlessExecutions + 1;
   }
 
   /** @throws ValidationError if no ensemble has this name. */

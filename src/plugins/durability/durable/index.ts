@@ -16,7 +16,7 @@ import { WatchedReviews } from "./watched-reviews.js";
 
 export type { DurableOptions } from "./durable-options.js";
 export type { ResumedRun } from "./decided-runs.js";
-export type { Runs } from "./durable-runs.js";
+export type { ResumeAllOptions, Runs } from "./durable-runs.js";
 export { once } from "./once.js";
 
 /** The result of `durable()`: a plugin, and the runs that it keeps. */

@@ -3,15 +3,18 @@ import type {
   JournalEntry,
   KeptEntry,
   KeptRun,
+  KeptRunFilter,
   KeptRuns,
   RunFilter,
   RunPage,
 } from "../../../contracts/journal.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { RunInUseError } from "../../../contracts/journal-errors.js";
+import { requireBoolean } from "../../../contracts/validation.js";
 import { asFields } from "../../../util/objects.js";
 import { uuidGenerator } from "../../../util/runtime.js";
 import { entriesBefore } from "./fork-entries.js";
+import { poisonOf } from "./poisoned-runs.js";
 import { requireUnsealed } from "./sealed/sealed-data.js";
 
 /** Page size of the list of runs to delete. */
@@ -38,8 +41,28 @@ export class JournalRuns implements KeptRuns {
     return this.#journal().get(runId);
   }
 
-  async list(filter: RunFilter = {}): Promise<RunPage> {
-    return this.#journal().list(filter);
+  async list({ poisoned, ...filter }: KeptRunFilter = {}): Promise<RunPage> {
+    requireBoolean("poisoned", poisoned);
+    return poisoned === true ? this.#poisoned(filter) : this.#journal().list(filter);
+  }
+
+  /** The first page that has poisoned runs. */
+  async #poisoned(filter: RunFilter): Promise<RunPage> {
+    const journal = this.#journal();
+    if (filter.status !== undefined && filter.status !== "running") return { runs: [] };
+    for (let { after } = filter; ; ) {
+      const page = await journal.list({
+        ...filter,
+        status: "running",
+        ...(after !== undefined && { after }),
+      });
+      const runs: KeptRun[] = [];
+      for (const run of page.runs)
+        if ((await poisonOf(run, journal)) !== undefined) runs.push(run);
+      after = page.next;
+      if (after === undefined) return { runs };
+      if (runs.length > 0) return { runs, next: after };
+    }
   }
 
   async entries(runId: string): Promise<readonly KeptEntry[]> {
@@ -88,16 +111,16 @@ export class JournalRuns implements KeptRuns {
     return this.#journal().delete(runId);
   }
 
-  async deleteAll(filter: Omit<RunFilter, "after" | "limit">): Promise<number> {
-    if (!Object.values(filter).some((value) => value !== undefined))
+  async deleteAll(filter: Omit<KeptRunFilter, "after" | "limit">): Promise<number> {
+    const { poisoned, ...others } = filter;
+    if (poisoned !== true && !Object.values(others).some((value) => value !== undefined))
       throw new ValidationError("deleteAll() needs a filter", {
         hint: 'Name what is deleted, for instance { status: "completed" }.',
       });
-    const journal = this.#journal();
     let count = 0;
     let after: string | undefined;
     do {
-      const page: RunPage = await journal.list({
+      const page: RunPage = await this.list({
         ...filter,
         limit: PAGE,
         ...(after !== undefined && { after }),

@@ -1,10 +1,16 @@
 import type { EnsembleEvent, KeptRun } from "agentensemble";
 import { Ensemble, Task } from "agentensemble";
+import type { Runs } from "agentensemble/durability";
 import { Journal, connectRuns, durable } from "agentensemble/durability";
 import { expect } from "chai";
 import { pause } from "../../../support/time.js";
 import { temporaryFolder } from "../../../support/temporary-folder.js";
 import { failure, keptEnsemble, modelOf, task } from "./kept-team.js";
+
+async function poisonedOf(runs: Pick<Runs, "list">): Promise<readonly string[]> {
+  const page = await runs.list({ poisoned: true });
+  return page.runs.map(({ runId }) => runId).sort();
+}
 
 describe("the runs of durable()", () => {
   it("are listed, shown, forked, deleted and canceled", async () => {
@@ -58,18 +64,53 @@ describe("the runs of durable()", () => {
     };
     await died("lost", 1);
     await died("poisoned", 5);
+    await died("deadly", 6);
     await pause(5);
     const plugin = durable({ journal });
     await using ensemble = new Ensemble({ model, tasks: [task("one")], plugins: [plugin] });
     const resumed = await plugin.runs.resumeAll();
     const found = resumed.map(({ runId, output, error }) => [runId, output?.raw, (error as { code?: string } | undefined)?.code]); // prettier-ignore
     expect(found.sort()).to.deep.equal([
+      ["deadly", undefined, "AE_RUN_POISONED"],
       ["lost", "done one", undefined],
       ["poisoned", undefined, "AE_RUN_POISONED"],
     ]);
+    expect(await poisonedOf(plugin.runs)).to.deep.equal(["deadly", "poisoned"]);
     expect((await ensemble.resume("poisoned")).raw).to.equal("done one");
-    expect(calls.length).to.equal(3);
+    expect(await poisonedOf(plugin.runs)).to.deep.equal(["deadly"]);
+    const [retried] = await plugin.runs.resumeAll({ poisoned: true });
+    expect([retried?.runId, retried?.output?.raw]).to.deep.equal(["deadly", "done one"]);
+    expect(await poisonedOf(plugin.runs)).to.deep.equal([]);
+    expect(calls.length).to.equal(4);
     await done.dispose();
+  });
+
+  it("that are poisoned are found among others page by page, and deleted alone", async () => {
+    const journal = Journal.inMemory();
+    const { signal } = new AbortController();
+    const die = async (runId: string, times: number): Promise<void> => {
+      const start = { runId, ensemble: "e", inputs: {}, inputsHash: "h", tags: {} };
+      for (let n = 0; n < times; n++)
+        await journal.claim({ start, owner: "dead", leaseMs: 1, signal });
+    };
+    for (const [runId, times] of [["a", 5], ["b", 4], ["c", 7], ["d", 1]] as const) await die(runId, times); // prettier-ignore
+    const claimed = { runId: "lives", ensemble: "e", inputs: {}, inputsHash: "h", tags: {} };
+    for (const leaseMs of [1, 1, 1, 1, 1, 60_000])
+      await journal.claim({ start: claimed, owner: "one", leaseMs, signal });
+    await pause(5);
+    const { runs } = durable({ journal });
+    expect(await poisonedOf(runs)).to.deep.equal(["a", "c"]);
+    const found: string[] = [];
+    for (let after: string | undefined, isFirst = true; isFirst || after !== undefined;) {
+      const page = await runs.list({ poisoned: true, limit: 1, ...(after && { after }) });
+      found.push(...page.runs.map(({ runId }) => runId));
+      [after, isFirst] = [page.next, false];
+    }
+    expect(found.sort()).to.deep.equal(["a", "c"]);
+    expect((await runs.list({ poisoned: true, status: "failed" })).runs).to.deep.equal([]);
+    expect(await failure(runs.deleteAll({ poisoned: false }))).to.include({ code: "AE_VALIDATION" });
+    expect(await runs.deleteAll({ poisoned: true })).to.equal(2);
+    expect((await runs.list()).runs.map(({ runId }) => runId).sort()).to.deep.equal(["b", "d", "lives"]); // prettier-ignore
   });
 
   it("whose kernel was disposed are interrupted, and resumed with the others", async () => {

@@ -7,7 +7,7 @@ import { JournalError } from "../../../../src/contracts/journal-errors.js";
 import { reviewNamed } from "../../../../src/plugins/testing/journal-runs.js";
 import { rejection } from "../../../support/rejection.js";
 import { temporaryFolder } from "../../../support/temporary-folder.js";
-import { pause } from "../../../support/time.js";
+import { pause, until } from "../../../support/time.js";
 import { OwnServer } from "./own-server.js";
 import { claimRun, HolderProcess, keysOf, step } from "./processes.js";
 
