@@ -1,4 +1,10 @@
-import type { KeptEntry, KeptRun, KeptRunFilter, KeptRuns, RunStatus } from "../contracts/journal.js";
+import type {
+  KeptEntry,
+  KeptRun,
+  KeptRunFilter,
+  KeptRuns,
+  RunStatus,
+} from "../contracts/journal.js";
 import type { OutputTerminal } from "./terminal.js";
 import type { StoreArguments } from "./store.js";
 import { ValidationError } from "../contracts/errors.js";
@@ -30,13 +36,7 @@ export interface FilterArguments extends RunsArguments {
 }
 
 /** @throws ValidationError for a status that there is not, a tag without a value, and what is no age. */
-function filterOf({
-  status,
-  ensemble,
-  tag,
-  olderThan,
-  poisoned,
-}: FilterArguments): KeptRunFilter {
+function filterOf({ status, ensemble, tag, olderThan, poisoned }: FilterArguments): KeptRunFilter {
   requireOneOf("--status", status, STATUSES);
   return {
     ...(status !== undefined && { status: status as RunStatus }), // checked

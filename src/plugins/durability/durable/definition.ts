@@ -111,6 +111,14 @@ export function definitionHash(parts: readonly DefinitionPart[]): string {
   );
 }
 
+/** Whether a kept definition has these parts. Needs no common hash. */
+export function isDefinedAs(kept: Definition, parts: readonly DefinitionPart[]): boolean {
+  return (
+    Object.keys(kept).length === parts.length &&
+    parts.every(([name, partHash]) => kept[name]?.[0] === partHash)
+  );
+}
+
 /** Returns the parts that differ, with both sides; empty if there is no difference. */
 export function definitionDifference(kept: Definition, now: Definition): string {
   const names = [...new Set([...Object.keys(kept), ...Object.keys(now)])];

@@ -27,13 +27,19 @@ export function claimEndOf(
   const omitted = Math.max(0, outputs.length - MOST_OUTPUTS);
   const shown = <T>(value: T): T => (o.sealed ? toJsonValue(value) : run.redactValue(value)) as T; // of the same shape
   const text = (value: string): string => (o.sealed ? value : run.redact(value));
+  const roles = new Map<string, string>(); // of many tasks
+  const role = (name: string): string => {
+    const known = roles.get(name) ?? text(name);
+    roles.set(name, known);
+    return known;
+  };
   const result: RunResult = {
     runId: run.id,
     exitReason,
     raw: text(output?.raw ?? ""),
     taskOutputs: outputs.slice(omitted).map(({ taskId, agentRole, raw, parsed }) => ({
       taskId: text(taskId),
-      agentRole: text(agentRole),
+      agentRole: role(agentRole),
       raw: text(raw),
       ...(parsed !== undefined && parsed !== raw && { parsed: shown(parsed) }),
     })),

@@ -13,7 +13,13 @@ import { taskLabel } from "../../../contracts/task-label.js";
 import { restoreError, storeError } from "../../shared/stored-error.js";
 import { TASK_SPREADER } from "../shared/task-spreader.js";
 import { decideChange } from "./change.js";
-import { definitionDifference, definitionHash, definitionOf, Definitions } from "./definition.js";
+import {
+  definitionDifference,
+  definitionHash,
+  definitionOf,
+  Definitions,
+  isDefinedAs,
+} from "./definition.js";
 import { survivesJson } from "../../../util/json/json-fidelity.js";
 import {
   callIn,
@@ -70,7 +76,8 @@ export class TaskSteps {
     this.#throwKeptFailure(state);
     const found = index.find(`T:${state.place}`, (entry) => {
       state.definition = this.#definitions.partsOf(call);
-      return entry.hash === definitionHash(state.definition);
+      const { definition } = state;
+      return isDefinedAs(taskIn(entry).definition, definition) || entry.hash === definitionHash(definition); // prettier-ignore
     });
     if (found === undefined) return this.#begins(state, call);
     const { entry } = found;

@@ -50,15 +50,14 @@ export class JournalRuns implements KeptRuns {
   async #poisoned(filter: RunFilter): Promise<RunPage> {
     const journal = this.#journal();
     if (filter.status !== undefined && filter.status !== "running") return { runs: [] };
-    for (let { after } = filter; ; ) {
+    for (let { after } = filter; ;) {
       const page = await journal.list({
         ...filter,
         status: "running",
         ...(after !== undefined && { after }),
       });
       const runs: KeptRun[] = [];
-      for (const run of page.runs)
-        if ((await poisonOf(run, journal)) !== undefined) runs.push(run);
+      for (const run of page.runs) if ((await poisonOf(run, journal)) !== undefined) runs.push(run);
       after = page.next;
       if (after === undefined) return { runs };
       if (runs.length > 0) return { runs, next: after };

@@ -108,7 +108,9 @@ describe("the runs of durable()", () => {
     }
     expect(found.sort()).to.deep.equal(["a", "c"]);
     expect((await runs.list({ poisoned: true, status: "failed" })).runs).to.deep.equal([]);
-    expect(await failure(runs.deleteAll({ poisoned: false }))).to.include({ code: "AE_VALIDATION" });
+    expect(await failure(runs.deleteAll({ poisoned: false }))).to.include({
+      code: "AE_VALIDATION",
+    });
     expect(await runs.deleteAll({ poisoned: true })).to.equal(2);
     expect((await runs.list()).runs.map(({ runId }) => runId).sort()).to.deep.equal(["b", "d", "lives"]); // prettier-ignore
   });

@@ -111,9 +111,13 @@ export class EntryBatcher {
   }
 
   async #write(batch: readonly WaitingEntry[]): Promise<void> {
-    const { append, redo } = this.#statements;
+    const { append, appendOne, redo } = this.#statements;
     const isRedo = batch[0]?.entry.kind === "redo";
-    const rows = await this.#session.query(isRedo ? redo : append, batchColumns(batch));
+    const columns = batchColumns(batch);
+    const rows =
+      batch.length === 1 && !isRedo
+        ? await this.#session.query(appendOne, columns.flat())
+        : await this.#session.query(isRedo ? redo : append, columns);
     const held = new Set(rows.map((row) => `${row["epoch"]} ${row["run_id"]}`));
     for (const { runId, epoch, resolve, reject } of batch)
       if (held.has(`${epoch} ${toColumn(runId)}`)) resolve();

@@ -148,6 +148,14 @@ function entryStatements({ schema: s }: Parts) {
         on conflict (run_id, key) do update set ${REPLACED} where entry.kind = 'intent'
       )
       select run_id, epoch::text from held`,
+    /** As `append`, for one entry: the database plans this statement in less time. */
+    appendOne: `
+      with held as (select run_id, epoch from ${s}.leases where run_id = $1 and epoch = $2::bigint for share), written as (
+        insert into ${s}.journal as entry (run_id, ${ENTRY_COLUMNS})
+        select run_id, $3, nullif($4, ''), $5, $6, nullif($7, ''), $8::boolean, $9, $10::int, clock_timestamp() from held
+        on conflict (run_id, key) do update set ${REPLACED} where entry.kind = 'intent'
+      )
+      select run_id, epoch::text from held`,
     /** Removes the earlier entries of a task. */
     redo: `
       with ${held}, fresh as (
