@@ -47,7 +47,11 @@ describe("a SQL journal whose server is restarted", function () {
       expect(written.length - before, "acknowledged by a server that was away").to.be.at.most(4);
       await server.start();
       expect(await renewing).to.deep.equal({ state: "held" });
-      await until(() => written.length > before + 4, "entries after the restart", 60_000);
+      await until(
+        () => written.length > before + 4,
+        () => "no entry was written after the restart",
+        60_000,
+      );
       isOver = true;
       await writing;
       expect([...(await keysOf(journal, signal))].sort()).to.deep.equal([...written].sort());
