@@ -3,7 +3,6 @@ import type {
   JournalEntry,
   KeptEntry,
   KeptRun,
-  KeptRunFilter,
   KeptRuns,
   RunFilter,
   RunPage,
@@ -16,6 +15,8 @@ import { uuidGenerator } from "../../../util/runtime.js";
 import { entriesBefore } from "./fork-entries.js";
 import { poisonOf } from "./poisoned-runs.js";
 import { requireUnsealed } from "./sealed/sealed-data.js";
+
+type Filter = NonNullable<Parameters<KeptRuns["list"]>[0]>;
 
 /** Page size of the list of runs to delete. */
 const PAGE = 500;
@@ -41,7 +42,7 @@ export class JournalRuns implements KeptRuns {
     return this.#journal().get(runId);
   }
 
-  async list({ poisoned, ...filter }: KeptRunFilter = {}): Promise<RunPage> {
+  async list({ poisoned, ...filter }: Filter = {}): Promise<RunPage> {
     requireBoolean("poisoned", poisoned);
     return poisoned === true ? this.#poisoned(filter) : this.#journal().list(filter);
   }
@@ -110,7 +111,7 @@ export class JournalRuns implements KeptRuns {
     return this.#journal().delete(runId);
   }
 
-  async deleteAll(filter: Omit<KeptRunFilter, "after" | "limit">): Promise<number> {
+  async deleteAll(filter: Omit<Filter, "after" | "limit">): Promise<number> {
     const { poisoned, ...others } = filter;
     if (poisoned !== true && !Object.values(others).some((value) => value !== undefined))
       throw new ValidationError("deleteAll() needs a filter", {
