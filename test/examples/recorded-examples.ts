@@ -1,15 +1,14 @@
-// Loaded before an example with `--import`: adds a recorder or a player to every kernel that the example boots. RECORD_EXAMPLE or REPLAY_EXAMPLE is the
-// folder with one recording per kernel, in the order in which they boot. The ends of runs go to `{folder}/{play}-{kernel}.json`, where the play is
-// `recorded`, `once` or `twice`: a process that replays runs the example two times. A kernel to which the example itself adds a recorder or a player
-// is left as it is; the ends of its runs go to `{folder}/{play}-{kernel}-own.json`.
+// Loaded before an example with `--import`: the process runs the example three times, first with a recorder in every kernel that the example boots, then
+// twice with a player of what was recorded. PLAY_EXAMPLE is the folder with one recording per kernel, in the order in which they boot. The ends of runs go
+// to `{folder}/{play}-{kernel}.json`, where the play is `recorded`, `once` or `twice`. A kernel to which the example itself adds a recorder or a player
+// is left as it is; the ends of its runs go to `{folder}/{play}-{kernel}-own.json`. A line of standard output, END_OF_RECORDING, ends what the first play prints.
 import { appendFileSync, existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { definePlugin, Kernel, type Plugin } from "agentensemble";
 import { recordTo, replayFrom } from "agentensemble/replay";
 
-const { RECORD_EXAMPLE: recordFolder, REPLAY_EXAMPLE: replayFolder } = process.env;
-const folder = recordFolder ?? replayFolder ?? ".";
+const folder = process.env["PLAY_EXAMPLE"] ?? ".";
 const original = Object.getOwnPropertyDescriptor(Kernel.prototype, "boot")?.value as (
   this: Kernel,
 ) => Promise<void>; // it has that method
@@ -20,7 +19,8 @@ const use = Object.getOwnPropertyDescriptor(Kernel.prototype, "use")?.value as (
 const known = new WeakSet<Kernel>();
 /** Those that record or replay by themselves. */
 const own = new WeakSet<Kernel>();
-const play = { name: replayFolder === undefined ? "recorded" : "once", kernels: 0 };
+const play = { name: "recorded", kernels: 0 };
+const isReplay = (): boolean => play.name !== "recorded";
 
 /** Writes a line for each run that ends, and where `guarded` lets no model be called but a recorded one. */
 function observer(place: string, guarded: boolean): Plugin {
@@ -66,17 +66,20 @@ Kernel.prototype.boot = function boot(this: Kernel): Promise<void> {
     const file = join(folder, `${number}.jsonl`);
     if (own.has(this)) this.use(observer(`${number}-own`, false));
     else {
-      if (replayFolder === undefined) this.use(recordTo(file));
+      if (!isReplay()) this.use(recordTo(file));
       else if (existsSync(file)) this.use(replayFrom(file, { onUnused: "fail" })); // not there where nothing was run
-      this.use(observer(String(number), replayFolder !== undefined));
+      this.use(observer(String(number), isReplay()));
     }
   }
   return original.call(this);
 };
 
-if (replayFolder !== undefined)
-  process.once("beforeExit", () => {
-    Object.assign(play, { name: "twice", kernels: 0 });
-    const example = pathToFileURL(resolve(process.argv[1] ?? "")).href;
-    void import(`${example}?twice`);
-  });
+const replays = ["once", "twice"];
+process.on("beforeExit", () => {
+  const name = replays.shift();
+  if (name === undefined) return;
+  if (!isReplay()) process.stdout.write("END_OF_RECORDING\n");
+  Object.assign(play, { name, kernels: 0 });
+  const example = pathToFileURL(resolve(process.argv[1] ?? "")).href;
+  void import(`${example}?${name}`);
+});
