@@ -1,11 +1,17 @@
 import { useChat } from "@ai-sdk/react";
-import { lastAssistantMessageIsCompleteWithApprovalResponses, type UIMessage } from "ai";
+import {
+  DefaultChatTransport,
+  lastAssistantMessageIsCompleteWithApprovalResponses,
+  type UIMessage,
+} from "ai";
 import { useState, type FormEvent, type JSX } from "react";
 import { MessageParts } from "./message-parts.js";
 
 interface ChatProps {
   readonly id: string;
   readonly messages: UIMessage[];
+  /** The turn in progress when the thread was loaded. */
+  readonly turn?: string;
   /** A turn has ended. */
   readonly onTurn: () => void;
 }
@@ -20,12 +26,23 @@ function textOf({ message }: Error): string {
   }
 }
 
+/** Comes back to one turn, and to no later one. */
+function transportFor(turn = ""): DefaultChatTransport<UIMessage> {
+  return new DefaultChatTransport({
+    prepareReconnectToStreamRequest: ({ api, id }) => ({
+      api: `${api}/${encodeURIComponent(id)}/stream?turn=${encodeURIComponent(turn)}`,
+    }),
+  });
+}
+
 /** One thread. */
-export function Chat({ id, messages: stored, onTurn }: ChatProps): JSX.Element {
+export function Chat({ id, messages: stored, turn, onTurn }: ChatProps): JSX.Element {
+  const [transport] = useState(() => transportFor(turn));
   const chat = useChat({
     id,
     messages: stored,
-    resume: true, // a turn that goes on, or waits for an approval, is shown after a reload
+    transport,
+    resume: turn !== undefined, // it is shown after a reload, also while it waits for an approval
     sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
     onFinish: onTurn,
   });

@@ -14,6 +14,8 @@ interface Thread {
 interface OpenThread {
   readonly id: string;
   readonly messages: UIMessage[];
+  /** The turn in progress, of which the messages have the question only. */
+  readonly turn?: string;
 }
 
 /** The JSON of an answer; `undefined` where there is none. */

@@ -1,7 +1,6 @@
 import type { ThreadMessage } from "../../contracts/conversation.js";
 import type { Principal } from "../../contracts/http-route.js";
 import type { StoredReview } from "../../contracts/review.js";
-import type { RunSummary } from "../../contracts/run-store.js";
 import type { RunHandle } from "../../contracts/run.js";
 import type { Fields } from "../../util/objects.js";
 import type { UIMessageLike } from "../../contracts/ui-stream.js";
@@ -12,7 +11,6 @@ import type { PageTurn, Question } from "./page-turns.js";
 import type { RunOwnership } from "./review-access.js";
 import type { AnswerableReviews } from "./run-handler-options.js";
 import type { HttpExchange, ServedEndpoint } from "./serve-endpoints.js";
-import { threadTags } from "../shared/thread-tags.js";
 import { readJsonObject } from "../shared/http/json-body.js";
 import { toUIMessages, userParts } from "../shared/ui-message/ui-messages.js";
 import { jsonAnswer, PRIVATE_HEADERS } from "./answers.js";
@@ -20,6 +18,7 @@ import { answeredStream, approvalsIn } from "./approvals.js";
 import { chatFailure, noSuchThread, threadWaits, TurnFailure } from "./chat-failures.js";
 import { chatWorkOf } from "./chat-request.js";
 import { PageTurns } from "./page-turns.js";
+import { ResumedStreams } from "./resumed-streams.js";
 import { ReviewAccess } from "./review-access.js";
 import { noSuchReview } from "./review-answer.js";
 import { requireMay } from "./serve-endpoints.js";
@@ -47,6 +46,7 @@ export class ChatDesk implements RunOwnership {
   readonly #runs = new StartedRuns();
   readonly #turns = new PageTurns();
   readonly #streams: StreamAnswers;
+  readonly #resumed: ResumedStreams;
   readonly #access = new ReviewAccess([this]);
   /** Stops watching the inbox. */
   readonly close: () => void;
@@ -55,6 +55,13 @@ export class ChatDesk implements RunOwnership {
     this.#conversation = conversation;
     this.#settings = settings;
     this.#streams = new StreamAnswers(settings);
+    this.#resumed = new ResumedStreams({
+      name: conversation.name,
+      settings,
+      runs: this.#runs,
+      turns: this.#turns,
+      streams: this.#streams,
+    });
     this.close = settings.reviews?.onRequest?.(() => undefined) ?? (() => undefined); // pages that receive the streams answer
   }
 
@@ -160,7 +167,7 @@ export class ChatDesk implements RunOwnership {
     question: Question,
     { isResumed = false } = {},
   ): PageTurn {
-    const run = this.#runs.add(handle, asked.principal, thread.id);
+    const run = this.#runs.add(handle, asked.principal, { threadId: thread.id, owner });
     const begun = this.#streams.begin(handle, thread.id).then((stream): LiveStream => {
       if (stream.isKept || run.handle !== undefined) run.stream = stream;
       return stream;
@@ -197,7 +204,7 @@ export class ChatDesk implements RunOwnership {
       await (await turn.begun).settled(); // it asks again
       run = this.#runs.findAsking(ids, principal);
     }
-    if (run?.stream === undefined || run.threadId !== thread.id) throw noSuchReview();
+    if (run?.stream === undefined || run.turnOf?.threadId !== thread.id) throw noSuchReview();
     const mayAnswer = (review: StoredReview): boolean => this.#access.mayAnswer(review, principal);
     const source = await answeredStream(run.stream, answers, { reviews, mayAnswer });
     return this.#streams.respond(source, run.id, request);
@@ -220,7 +227,7 @@ export class ChatDesk implements RunOwnership {
         role: "user",
         parts: userParts(turn.question.content),
       });
-    return jsonAnswer(200, { id: thread.id, title: head?.title, messages });
+    return jsonAnswer(200, { id: thread.id, title: head?.title, messages, turn: turn?.run.id });
   }
 
   /** Returns the messages of a thread, and its turn in progress, if they lack it. */
@@ -235,40 +242,18 @@ export class ChatDesk implements RunOwnership {
     }
   }
 
+  /** A page that names the turn which it got without an answer receives that one, even if it has ended. */
   async #resume(own: OwnThread): Promise<Response> {
     const { thread, owner, asked } = own;
-    const shown = this.#turns.takeShown(thread.id, owner);
-    const hasEnded = shown !== undefined && shown.handle === undefined;
-    const turn = hasEnded ? undefined : await this.#current(own);
-    const run = hasEnded ? shown : turn?.run;
-    const stream = hasEnded ? shown.stream : await turn?.begun.catch(() => undefined);
-    const source = await stream?.open();
-    if (run !== undefined && source !== undefined)
-      return this.#streams.respond(source, run.id, asked.request);
-    const left = await this.#leftRun(own, run?.id);
-    const logged = left && this.#streams.logged(left, this.#runs, thread.id);
-    return left === undefined || logged === undefined
+    const { request } = asked;
+    const turnId = new URL(request.url).searchParams.get("turn");
+    const to = { thread, owner, current: () => this.#current(own) };
+    const found = await (turnId === null
+      ? this.#resumed.latest(to)
+      : this.#resumed.named(to, turnId));
+    return found === undefined
       ? nothingThere()
-      : this.#streams.respond(logged, left.runId, asked.request);
-  }
-
-  /**
-   * Returns the run of the turn in progress from the log; otherwise the last run of the thread, if
-   * its process has ended.
-   */
-  async #leftRun(
-    { thread, owner }: OwnThread,
-    runId: string | undefined,
-  ): Promise<RunSummary | undefined> {
-    const { log } = this.#settings;
-    if (log === undefined || runId !== undefined) return log?.get(runId ?? "");
-    const tags = threadTags({ threadId: thread.id, owner });
-    const { runs } = await log.list({ tags, limit: 20 });
-    const last = runs.find(
-      (run) =>
-        run.ensemble === (this.#conversation.name ?? "") && run.tags["owner"] === tags["owner"],
-    );
-    return last === undefined || ENDED.includes(last.state) ? undefined : last;
+      : this.#streams.respond(found.source, found.runId, request);
   }
 
   #stop({ thread, owner }: OwnThread): Response {
@@ -281,13 +266,12 @@ export class ChatDesk implements RunOwnership {
   async #delete({ thread, owner }: OwnThread): Promise<Response> {
     const isInProgress = this.#turns.current(thread.id, owner) !== undefined;
     const wasThere = await thread.delete();
+    this.#runs.forget({ threadId: thread.id, owner });
+    this.#turns.show(thread.id, owner, undefined);
     if (!wasThere && !isInProgress) throw noSuchThread();
     return jsonAnswer(200, { id: thread.id, status: "DELETED" });
   }
 }
-
-/** States of runs that have ended: their turn was stored or discarded. */
-const ENDED: readonly RunSummary["state"][] = ["done", "failed", "stopped"];
 
 function nothingThere(): Response {
   return new Response(null, { status: 204, headers: { ...PRIVATE_HEADERS } });

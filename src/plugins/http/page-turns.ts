@@ -92,6 +92,12 @@ export class PageTurns {
     return run;
   }
 
+  /** A page has come for the stream of this turn, which it names. */
+  came(threadId: string, owner: string | undefined, runId: string): void {
+    if (this.#shown.get(threadKey(threadId, owner))?.run.id === runId)
+      this.takeShown(threadId, owner);
+  }
+
   /** Returns the turn in progress. */
   current(threadId: string, owner: string | undefined): PageTurn | undefined {
     return this.#threads.get(threadKey(threadId, owner))?.[0];

@@ -1,6 +1,8 @@
 import type { Principal } from "../../contracts/http-route.js";
 import type { RunHandle } from "../../contracts/run.js";
+import type { TurnOwner } from "../shared/thread-tags.js";
 import type { LiveStream } from "./live-stream.js";
+import { codeOf } from "../../util/objects.js";
 import { ownerTagOf } from "./ownership.js";
 
 /** Number of runs that are remembered after their end. */
@@ -10,10 +12,12 @@ const KEPT_RUNS = 1_000;
 export interface StartedRun {
   readonly id: string;
   readonly owner: string;
-  /** The thread of a turn. */
-  readonly threadId: string | undefined;
+  /** The thread of a turn, and the owner of that thread. */
+  turnOf: TurnOwner | undefined;
   /** Absent after its end: its output is not stored. */
   handle: RunHandle | undefined;
+  /** The code of the error that the run failed with. */
+  failure: string | undefined;
   /** The stream of the run, while it can be read. */
   stream: LiveStream | undefined;
 }
@@ -23,18 +27,37 @@ export class StartedRuns {
   readonly #live = new Map<string, StartedRun>();
   readonly #ended = new Map<string, StartedRun>();
 
-  add(handle: RunHandle, principal: Principal, threadId?: string): StartedRun {
+  add(handle: RunHandle, principal: Principal, turnOf?: TurnOwner): StartedRun {
     const run: StartedRun = {
       id: handle.id,
       owner: ownerTagOf(principal),
-      threadId,
+      turnOf,
       handle,
+      failure: undefined,
       stream: undefined,
     };
     this.#live.set(run.id, run);
-    const end = (): void => this.#end(run);
-    handle.output.then(end, end);
+    handle.output.then(
+      () => this.#end(run),
+      (error: unknown) => {
+        run.failure = failureCode(error);
+        this.#end(run);
+      },
+    );
     return run;
+  }
+
+  /** Returns a turn of this thread, whoever started it. */
+  turn(id: string, { threadId, owner }: TurnOwner): StartedRun | undefined {
+    const run = this.get(id);
+    return run?.turnOf?.threadId === threadId && run.turnOf.owner === owner ? run : undefined;
+  }
+
+  /** Pages of this thread do not get its turns any more. */
+  forget(thread: TurnOwner): void {
+    for (const runs of [this.#live, this.#ended])
+      for (const run of runs.values())
+        if (this.turn(run.id, thread) !== undefined) run.turnOf = undefined;
   }
 
   /** Returns a run of any caller. */
@@ -68,4 +91,9 @@ export class StartedRuns {
     if (this.#ended.size <= KEPT_RUNS) return;
     for (const oldest of this.#ended.keys()) return void this.#ended.delete(oldest);
   }
+}
+
+function failureCode(error: unknown): string {
+  const code = codeOf(error);
+  return typeof code === "string" ? code : "INTERNAL";
 }

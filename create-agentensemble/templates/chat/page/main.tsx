@@ -1,5 +1,6 @@
 import { useChat } from "@ai-sdk/react";
 import {
+  DefaultChatTransport,
   lastAssistantMessageIsCompleteWithApprovalResponses,
   type DynamicToolUIPart,
   type UIMessage,
@@ -13,16 +14,31 @@ function threadId(): string {
   return location.hash.slice(1);
 }
 
-async function storedMessages(id: string): Promise<UIMessage[]> {
-  const response = await fetch(`/api/chat/${id}`);
-  return response.ok ? ((await response.json()) as { messages: UIMessage[] }).messages : [];
+interface Thread {
+  readonly messages: UIMessage[];
+  /** The turn in progress, of which the messages have the question only. */
+  readonly turn?: string;
 }
 
-function Chat({ id, stored }: { id: string; stored: UIMessage[] }): JSX.Element {
+async function storedThread(id: string): Promise<Thread> {
+  const response = await fetch(`/api/chat/${id}`);
+  return response.ok ? ((await response.json()) as Thread) : { messages: [] };
+}
+
+/** Returns to this turn after a reload, even if it has ended meanwhile. */
+function transportFor(turn = ""): DefaultChatTransport<UIMessage> {
+  return new DefaultChatTransport({
+    prepareReconnectToStreamRequest: ({ api, id }) => ({ api: `${api}/${id}/stream?turn=${turn}` }),
+  });
+}
+
+function Chat({ id, stored }: { id: string; stored: Thread }): JSX.Element {
+  const [transport] = useState(() => transportFor(stored.turn));
   const { messages, status, error, sendMessage, regenerate, addToolApprovalResponse } = useChat({
     id,
-    messages: stored,
-    resume: true, // a turn in progress continues after a reload
+    messages: stored.messages,
+    transport,
+    resume: stored.turn !== undefined, // a turn in progress continues after a reload
     sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
   });
   const [text, setText] = useState("");
@@ -90,4 +106,4 @@ function Tool({ call, answer }: ToolProps): JSX.Element {
 
 const root = document.getElementById("root");
 const id = threadId();
-if (root !== null) createRoot(root).render(<Chat id={id} stored={await storedMessages(id)} />);
+if (root !== null) createRoot(root).render(<Chat id={id} stored={await storedThread(id)} />);

@@ -1,0 +1,52 @@
+import type { ThreadMessage } from "../../contracts/conversation.js";
+import type { UIChunk, UIMessagesOptions } from "../../contracts/ui-stream.js";
+import type { Fields } from "../../util/objects.js";
+import { toUIMessages } from "../shared/ui-message/ui-messages.js";
+
+/** Where a turn is. */
+interface TurnPlace {
+  readonly turnId: string;
+  readonly threadId: string;
+}
+
+/** The stream of a turn that is stored, with each text in one piece; `undefined` where these messages have no answer of it. */
+export function storedAnswer(
+  messages: readonly ThreadMessage[],
+  { turnId, threadId }: TurnPlace,
+  { reasoning, tools }: UIMessagesOptions,
+): readonly UIChunk[] | undefined {
+  const turn = messages.filter((message) => message.turnId === turnId);
+  const answer = toUIMessages(turn, { reasoning, tools }).at(-1);
+  if (answer?.role !== "assistant") return undefined;
+  return [
+    { type: "start", messageId: answer.id },
+    ...answer.parts.flatMap((part, n) => chunksOfPart(part, String(n))),
+    { type: "finish", finishReason: "stop", messageMetadata: { turnId, threadId } },
+  ];
+}
+
+function chunksOfPart(part: UIChunk, id: string): readonly UIChunk[] {
+  const { type } = part;
+  if (type === "step-start") return [{ type: "start-step" }];
+  if (type === "dynamic-tool") return chunksOfCall(part);
+  if (type !== "text" && type !== "reasoning") return [part];
+  return [
+    { type: `${type}-start`, id },
+    { type: `${type}-delta`, id, delta: part["text"] },
+    { type: `${type}-end`, id },
+  ];
+}
+
+function chunksOfCall({ state, ...part }: Fields): readonly UIChunk[] {
+  const { toolCallId, toolName, input, title, output, errorText } = part;
+  const call = { type: "tool-input-available", toolCallId, toolName, input, dynamic: true };
+  return [
+    title === undefined ? call : { ...call, title },
+    {
+      type: `tool-${String(state)}`,
+      toolCallId,
+      ...(state === "output-available" && { output, dynamic: true }),
+      ...(state === "output-error" && { errorText, dynamic: true }),
+    },
+  ];
+}
