@@ -1,3 +1,5 @@
+import type { TurnOwner } from "../plugins/shared/thread-tags.js";
+
 /** How turns are cancelled. */
 export interface TurnCancellation {
   /** Whether their program ends, so that a journal keeps them for a later one. */
@@ -10,23 +12,27 @@ export interface RunningTurn {
   readonly end: Promise<unknown>;
 }
 
-/** The turns of a conversation that have not ended, by thread. */
+/**
+ * The turns of a conversation that have not ended, by thread and owner: before a first turn is
+ * stored, nothing else says whose thread it is.
+ */
 export class RunningTurns {
   readonly #turns = new Map<string, Set<RunningTurn>>();
 
-  add(threadId: string, turn: RunningTurn): void {
-    const turns = this.#turns.get(threadId) ?? new Set();
-    this.#turns.set(threadId, turns.add(turn));
+  add(thread: TurnOwner, turn: RunningTurn): void {
+    const key = keyOf(thread);
+    const turns = this.#turns.get(key) ?? new Set();
+    this.#turns.set(key, turns.add(turn));
     const forget = (): void => {
       turns.delete(turn);
-      if (turns.size === 0 && this.#turns.get(threadId) === turns) this.#turns.delete(threadId);
+      if (turns.size === 0 && this.#turns.get(key) === turns) this.#turns.delete(key);
     };
     turn.end.then(forget, forget);
   }
 
   /** Cancels the turns of a thread and waits until they have ended. */
-  async cancel(threadId: string, reason: string): Promise<void> {
-    await cancelAll(this.#turns.get(threadId) ?? [], reason, { isShutdown: false });
+  async cancel(thread: TurnOwner, reason: string): Promise<void> {
+    await cancelAll(this.#turns.get(keyOf(thread)) ?? [], reason, { isShutdown: false });
   }
 
   /** Cancels all turns at the end of their program, and waits until they have ended. */
@@ -37,6 +43,10 @@ export class RunningTurns {
       { isShutdown: true },
     );
   }
+}
+
+function keyOf({ threadId, owner }: TurnOwner): string {
+  return JSON.stringify([threadId, owner ?? null]);
 }
 
 async function cancelAll(

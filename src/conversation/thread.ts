@@ -221,9 +221,10 @@ export class ConversationThread implements Thread {
 
   async delete(): Promise<boolean> {
     await this.head();
-    await this.#running.cancel(this.id, "the thread was deleted");
+    await this.#running.cancel(this.#place, "the thread was deleted");
     await cancelLeftTurns(this.#core.journals, this.#place);
-    return this.#core.store.delete(this.id);
+    const head = await this.head(); // meanwhile the first turn of another owner may be stored
+    return head !== undefined && this.#core.store.delete(this.id);
   }
 
   get #place(): TurnOwner {
@@ -263,7 +264,7 @@ export class ConversationThread implements Thread {
       listen,
     );
     const result = new Turn(this.#core, request, run).perform();
-    this.#running.add(this.id, { cancel: (reason, o) => run.cancel(reason, o), end: result });
+    this.#running.add(this.#place, { cancel: (reason, o) => run.cancel(reason, o), end: result });
     return { id, run, result };
   }
 

@@ -329,7 +329,9 @@ export class Turn {
   async #refuseTwin(store: ConversationStore, messageId: string, keep: number): Promise<void> {
     if (keep === 0) return;
     const turns = await store.read(this.#request.threadId, { limit: 50, before: keep });
-    if (turns.some(({ messages }) => messages.some(({ id }) => id === messageId)))
+    const isTaken = ({ turnId, messages }: StoredTurn): boolean =>
+      [turnId, `${turnId}-a`, ...messages.map(({ id }) => id)].includes(messageId);
+    if (turns.some(isTaken))
       throw new ValidationError(`The thread has a message '${messageId}' already`, {
         about: "messageId",
         hint: "Each message needs its own messageId; leave it out to get one.",

@@ -403,6 +403,38 @@ describe("Conversation", () => {
       expect(await chat.thread("t").head()).to.equal(undefined);
     });
 
+    it("is not ended in its first turn by what another owner deletes", async () => {
+      const gate = new Gate();
+      await using chat = new Conversation({ agent, model: gated(gate) });
+      const turn = chat.thread("t", { owner: "ada" }).send("one");
+      await gate.arrival();
+      for (const owner of ["bob", undefined])
+        expect(await chat.thread("t", { owner }).delete()).to.equal(false);
+      gate.open();
+      expect((await turn).status).to.equal("completed");
+      expect((await chat.thread("t", { owner: "ada" }).head())?.turns).to.equal(1);
+    });
+
+    it("is kept where its first turn is stored while another owner deletes it", async () => {
+      const memory = ConversationStore.inMemory();
+      let looks = 0;
+      const store: ConversationStore = {
+        open: async (id) => {
+          const head = await memory.open(id);
+          if (++looks === 1)
+            await memory.append(id, { expectedVersion: 0, owner: "ada", turns: [] });
+          return head;
+        },
+        read: (id, o) => memory.read(id, o),
+        list: (o) => memory.list(o),
+        append: (id, change) => memory.append(id, change),
+        delete: (id) => memory.delete(id),
+      };
+      await using chat = new Conversation({ agent, model: echoing(), store });
+      await rejectionOf(AccessDeniedError, chat.thread("t", { owner: "bob" }).delete());
+      expect((await memory.open("t"))?.owner).to.equal("ada");
+    });
+
     it("belongs to its owner", async () => {
       await using chat = new Conversation({ agent, model: echoing() });
       await chat.thread("t", { owner: "ada" }).send("hi");
@@ -426,7 +458,9 @@ describe("Conversation", () => {
       const thread = chat.thread("t");
       const { messages } = await thread.send("one", { messageId: "m1" });
       expect(messages[0]?.id).to.equal("m1");
-      await rejectionOf(ValidationError, thread.send("one", { messageId: "m1" }));
+      const turnId = messages[0]?.turnId ?? "";
+      for (const messageId of ["m1", turnId, `${turnId}-a`, `${turnId}-1`])
+        await rejectionOf(ValidationError, thread.send("one", { messageId }));
       expect(model.requests).to.have.length(1);
     });
   });

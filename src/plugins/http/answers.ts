@@ -17,27 +17,31 @@ export function jsonAnswer(
   return Response.json(body, { status, headers: { ...PRIVATE_HEADERS, ...headers } });
 }
 
+/** How the failure of a request is reported. */
+interface FailureReport {
+  readonly onError: ((error: Error) => string) | undefined;
+  /** Aborts when the client disconnects: a later failure is no fault of the program. */
+  readonly signal: AbortSignal;
+}
+
 /**
  * Returns the answer to a failed request: a refusal unchanged, and 500 without its text for every
  * other error.
  */
-export function failureAnswer(
-  error: unknown,
-  onError: ((error: Error) => string) | undefined,
-): Response {
+export function failureAnswer(error: unknown, report: FailureReport): Response {
   if (error instanceof HttpRefusal) {
     const { status, code, message, extra } = error;
     return jsonAnswer(status, { error: { code, message }, ...extra.fields }, extra.headers);
   }
   const code = AgentEnsembleError.isInstance(error) ? error.code : "INTERNAL";
-  return jsonAnswer(500, { error: { code, message: shownMessage(toError(error), onError) } });
+  return jsonAnswer(500, { error: { code, message: shownMessage(toError(error), report) } });
 }
 
 /** Returns the message of an internal error for clients. */
-function shownMessage(error: Error, onError: ((error: Error) => string) | undefined): string {
+function shownMessage(error: Error, { onError, signal }: FailureReport): string {
   try {
     if (onError !== undefined) return String(onError(error));
-    if (!AgentEnsembleError.isInstance(error)) reportFailure(error);
+    if (!AgentEnsembleError.isInstance(error) && !signal.aborted) reportFailure(error);
   } catch (failure) {
     reportFailure(toError(failure));
   }

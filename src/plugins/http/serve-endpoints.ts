@@ -68,7 +68,7 @@ class EndpointHandler {
   async fetch(request: Request): Promise<Response> {
     const cors = this.#corsHeaders(request);
     const answer = await this.#guarded(request).catch((error: unknown) =>
-      failureAnswer(error, this.#settings.onError),
+      this.#failure(error, request),
     );
     for (const [name, value] of Object.entries(cors)) answer.headers.set(name, value);
     return answer;
@@ -109,8 +109,12 @@ class EndpointHandler {
       if (principal === undefined) throw unauthorized();
       return await this.#respond(request, principal);
     } catch (error) {
-      return failureAnswer(error, this.#settings.onError);
+      return this.#failure(error, request);
     }
+  }
+
+  #failure(error: unknown, { signal }: Request): Response {
+    return failureAnswer(error, { onError: this.#settings.onError, signal });
   }
 
   async #respond(request: Request, principal: Principal): Promise<Response> {

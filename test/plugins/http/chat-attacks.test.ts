@@ -1,12 +1,16 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { Agent, ConversationStore, tool } from "agentensemble";
 import { openai } from "agentensemble/providers/openai";
 import { review, reviewInbox } from "agentensemble/review";
 import { ScriptedModel } from "agentensemble/testing";
+import { StreamStore } from "agentensemble/ui";
 import { expect } from "chai";
+import { Gate } from "../../conversation/gate.js";
 import { OpenAIServer } from "../../support/openai-server.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
+import { warningsOf } from "../../support/warnings.js";
 import { chatService, partsIn, userMessage, type ChatService } from "./chat-service.js";
 
 /** Ids that name what all objects share, or what files and addresses give a meaning. */
@@ -168,6 +172,81 @@ describe("chatHandler withstands", () => {
     },
   });
   const pdf = Buffer.from("%PDF-1.7\nsecret page");
+
+  it("requests of another user for a thread whose first turn is in progress", async () => {
+    const gate = new Gate();
+    const model = new ScriptedModel(async (_request, index) => {
+      if (index === 0) await gate.pass();
+      return "SECRET";
+    });
+    const desk = await open({ model }, { streams: StreamStore.inMemory() });
+    const first = await desk.send("t", "private");
+    await gate.arrival();
+    for (const by of ["bob", "guest"])
+      for (const [path, method, status] of [
+        [at("t"), "GET", 404],
+        [at("t"), "DELETE", 404],
+        [`${at("t")}/stream`, "GET", 204],
+        [`${at("t")}/stream`, "DELETE", 204],
+      ] as const)
+        expect((await desk.service.fetch(path, { by, method })).status, path).to.equal(status);
+    const second = desk.send("t", "mine", { by: "bob" });
+    gate.open();
+    expect(await first.text()).to.contain("SECRET");
+    expect((await second).status).to.equal(404);
+    expect(await (await second).text()).to.not.contain("SECRET");
+    expect(model.requests).to.have.length(1);
+  });
+
+  it("ids of messages that are those of turns and answers", async () => {
+    const desk = await open();
+    const turn = (await desk.send("t", "one")).headers.get("x-agentensemble-run-id") ?? "";
+    for (const messageId of [turn, `${turn}-a`, `${turn}-1`])
+      expect((await desk.send("t", "two", { messageId })).status).to.equal(409);
+    const other = await desk.post({ id: "u", trigger: "regenerate-message", messageId: turn });
+    expect(other.status).to.equal(404);
+  });
+
+  it("edits of one message in two tabs: one of them is the thread, the other is refused", async () => {
+    const desk = await open();
+    for (const text of ["one", "two"]) await partsIn(await desk.send("t", text));
+    const edit = async (text: string): Promise<number> => {
+      const message = userMessage(text, "m-one");
+      const answer = await desk.post({ id: "t", messages: [message], messageId: "m-one" });
+      await answer.text();
+      return answer.status;
+    };
+    const statuses = await Promise.all([edit("left"), edit("right")]);
+    expect([...statuses].sort()).to.deep.equal([200, 409]);
+    const kept = statuses[0] === 200 ? "left" : "right";
+    const messages = await desk.chat.thread("t", { owner: "ada" }).messages();
+    expect(messages.map(({ content }) => content)).to.deep.equal([kept, `re: ${kept}`]);
+  });
+
+  it("a client that ends its upload: no turn begins, and nothing is reported", async () => {
+    const model = new ScriptedModel([]);
+    const desk = await open({ model });
+    const { hostname, port } = new URL(desk.service.url);
+    const body = JSON.stringify({ id: "t", messages: [userMessage("hi")] });
+    const head =
+      "POST /api/chat HTTP/1.1\r\nhost: x\r\nx-user: ada\r\ncontent-type: application/json\r\n";
+    const uploads = [
+      `${head}content-length: ${body.length + 1}\r\n\r\n${body}`,
+      `${head}transfer-encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n`,
+    ];
+    const warnings = await warningsOf(async () => {
+      for (const upload of uploads) {
+        const socket = connect(Number(port), hostname);
+        await new Promise<void>((resolve) => socket.write(upload, () => resolve()));
+        for (let i = 0; i < 3; i++) await desk.service.ask("/api/chat"); // it has arrived
+        socket.destroy();
+        for (let i = 0; i < 3; i++) await desk.service.ask("/api/chat"); // it has ended
+      }
+    });
+    expect(warnings).to.deep.equal([]);
+    expect(model.requests).to.have.length(0);
+    expect((await desk.service.fetch(at("t"))).status).to.equal(404);
+  });
 
   it("a PDF of 30 MB, which reaches neither the model nor the thread", async () => {
     const model = new ScriptedModel([]);
