@@ -207,8 +207,13 @@ describe("chatHandler withstands", () => {
     expect(other.status).to.equal(404);
   });
 
-  it("edits of one message in two tabs: one of them is the thread, the other is refused", async () => {
-    const desk = await open();
+  it("edits of one message in two tabs: the first one is kept, the other is refused", async () => {
+    const gate = new Gate();
+    const model = new ScriptedModel(async ({ messages }, index) => {
+      if (index === 2) await gate.pass();
+      return `re: ${messages.at(-1)?.content as string}`;
+    });
+    const desk = await open({ model });
     for (const text of ["one", "two"]) await partsIn(await desk.send("t", text));
     const edit = async (text: string): Promise<number> => {
       const message = userMessage(text, "m-one");
@@ -216,11 +221,14 @@ describe("chatHandler withstands", () => {
       await answer.text();
       return answer.status;
     };
-    const statuses = await Promise.all([edit("left"), edit("right")]);
-    expect([...statuses].sort()).to.deep.equal([200, 409]);
-    const kept = statuses[0] === 200 ? "left" : "right";
+    const left = edit("left");
+    await gate.arrival();
+    const right = edit("right");
+    for (let i = 0; i < 5; i++) await desk.service.ask("/api/chat"); // it has found its message
+    gate.open();
+    expect([await left, await right]).to.deep.equal([200, 409]);
     const messages = await desk.chat.thread("t", { owner: "ada" }).messages();
-    expect(messages.map(({ content }) => content)).to.deep.equal([kept, `re: ${kept}`]);
+    expect(messages.map(({ content }) => content)).to.deep.equal(["left", "re: left"]);
   });
 
   it("a client that ends its upload: no turn begins, and nothing is reported", async () => {
