@@ -20,7 +20,7 @@ export class RunningTurns {
   readonly #turns = new Map<string, Set<RunningTurn>>();
 
   add(thread: TurnOwner, turn: RunningTurn): void {
-    const key = keyOf(thread);
+    const key = ownedThreadKey(thread);
     const turns = this.#turns.get(key) ?? new Set();
     this.#turns.set(key, turns.add(turn));
     const forget = (): void => {
@@ -32,7 +32,7 @@ export class RunningTurns {
 
   /** Cancels the turns of a thread and waits until they have ended. */
   async cancel(thread: TurnOwner, reason: string): Promise<void> {
-    await cancelAll(this.#turns.get(keyOf(thread)) ?? [], reason, { isShutdown: false });
+    await cancelAll(this.#turns.get(ownedThreadKey(thread)) ?? [], reason, { isShutdown: false });
   }
 
   /** Cancels all turns at the end of their program, and waits until they have ended. */
@@ -45,7 +45,7 @@ export class RunningTurns {
   }
 }
 
-function keyOf({ threadId, owner }: TurnOwner): string {
+function ownedThreadKey({ threadId, owner }: TurnOwner): string {
   return JSON.stringify([threadId, owner ?? null]);
 }
 

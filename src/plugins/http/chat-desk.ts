@@ -242,7 +242,7 @@ export class ChatDesk implements RunOwnership {
     }
   }
 
-  /** A page that names the turn which it got without an answer receives that one, even if it has ended. */
+  /** A page that names the turn it received without an answer gets that turn, even if it ended. */
   async #resume(own: OwnThread): Promise<Response> {
     const { thread, owner, asked } = own;
     const { request } = asked;

@@ -29,6 +29,7 @@ export interface ResumedStream {
 }
 
 /** What the streams of turns come from. */
+
 export interface TurnSources {
   /** The name of the conversation. */
   readonly name: string | undefined;
@@ -38,7 +39,7 @@ export interface TurnSources {
   readonly streams: StreamAnswers;
 }
 
-/** Finds the streams of turns for pages that return to them: kept, in the log, or made of what is stored. */
+/** Finds the stream of a turn for a page that returns: kept, in the log, or made of its messages. */
 export class ResumedStreams {
   readonly #from: TurnSources;
 

@@ -4,7 +4,7 @@ import type { Fields } from "../../util/objects.js";
 import { toUIMessages } from "../shared/ui-message/ui-messages.js";
 
 /** Where a turn is. */
-interface TurnPlace {
+interface AnswerPlace {
   readonly turnId: string;
   readonly threadId: string;
 }
@@ -12,7 +12,7 @@ interface TurnPlace {
 /** The stream of a turn that is stored, with each text in one piece; `undefined` where these messages have no answer of it. */
 export function storedAnswer(
   messages: readonly ThreadMessage[],
-  { turnId, threadId }: TurnPlace,
+  { turnId, threadId }: AnswerPlace,
   { reasoning, tools }: UIMessagesOptions,
 ): readonly UIChunk[] | undefined {
   const turn = messages.filter((message) => message.turnId === turnId);
