@@ -3,16 +3,10 @@ import type { UIChunk, UIMessagesOptions } from "../../contracts/ui-stream.js";
 import type { Fields } from "../../util/objects.js";
 import { toUIMessages } from "../shared/ui-message/ui-messages.js";
 
-/** Where a turn is. */
-interface AnswerPlace {
-  readonly turnId: string;
-  readonly threadId: string;
-}
-
 /** The stream of a turn that is stored, with each text in one piece; `undefined` where these messages have no answer of it. */
 export function storedAnswer(
   messages: readonly ThreadMessage[],
-  { turnId, threadId }: AnswerPlace,
+  { turnId, threadId }: { readonly turnId: string; readonly threadId: string },
   { reasoning, tools }: UIMessagesOptions,
 ): readonly UIChunk[] | undefined {
   const turn = messages.filter((message) => message.turnId === turnId);
