@@ -11,11 +11,14 @@ import {
   secrets,
   topics,
 } from "agentensemble/guards";
-import type { Scenario } from "../harness/scenario.js";
+import type { Scenario, Work } from "../harness/scenario.js";
 import { collectGarbage, cpuOf } from "../harness/measure.js";
 
 const KILOBYTES = 16;
-const RUNS = 60;
+const WARM_UP = 100;
+/** Runs of a side in one turn. */
+const RUNS = 8;
+const TURNS = 6;
 /** Prose with the words and numbers that make guards look closer. */
 const TEXT = JSON.stringify({
   text: "On 12 March 2026 the system sent a message to the new office: order 4711-0815 costs 1,250.00 EUR, see https://docs.example.com/a. The token budget is 4096, and the instructions say to call +49 30 901820 before you answer. "
@@ -57,7 +60,7 @@ const speaking: ChatModel = {
 const writer = new Agent({ role: "Writer", goal: "Write" });
 
 /** Returns the work of one run: a tool's result becomes the output of a task, or a stream does. */
-function runWith(plugins: readonly Plugin[], streams: boolean): () => Promise<unknown> {
+function runWith(plugins: readonly Plugin[], streams: boolean): Work {
   const team = streams
     ? new Ensemble({
         ...{ plugins, model: speaking, onToken: () => undefined },
@@ -72,22 +75,28 @@ function scenarioOf(id: string, title: string, streams: boolean): Scenario {
   return {
     id,
     lines: GUARDS.map(([name]) => ({ title: `${title} ${name}`, unit: "us CPU/KB", goal: 50 })),
-    rounds: 5,
+    rounds: 7,
     async prepare(side) {
+      if (side !== "framework") return () => Promise.resolve(GUARDS.map(() => 0));
       const bare = runWith([], streams);
-      const guarded =
-        side === "framework" ? GUARDS.map(([, guard]) => runWith([guard], streams)) : [];
-      for (const work of [bare, ...guarded]) await cpuOf(RUNS, work);
+      const guarded = GUARDS.map(([, guard]) => runWith([guard], streams));
+      for (const work of [bare, ...guarded]) await cpuOf(WARM_UP, work);
       collectGarbage();
       return async () => {
-        const without = await cpuOf(RUNS, bare);
         const added: number[] = [];
-        for (const work of guarded)
-          added.push(Math.max(0, (await cpuOf(RUNS, work)) - without) / (RUNS * KILOBYTES));
-        return guarded.length === 0 ? GUARDS.map(() => 0) : added;
+        for (const work of guarded) added.push((await addedCpu(bare, work)) / KILOBYTES);
+        return added;
       };
     },
   };
+}
+
+/** CPU microseconds that a run has more than a bare one. Both take turns, so that what disturbs the machine disturbs them both. */
+async function addedCpu(bare: Work, guarded: Work): Promise<number> {
+  let added = 0;
+  for (let turn = 0; turn < TURNS; turn++)
+    added += (await cpuOf(RUNS, guarded)) - (await cpuOf(RUNS, bare));
+  return Math.max(0, added / (TURNS * RUNS));
 }
 
 export const guardsScenario = scenarioOf("guards", "guard", false);

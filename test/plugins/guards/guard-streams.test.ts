@@ -15,7 +15,6 @@ import {
   filteredModel,
   lastWordAt,
   SegmentFilter,
-  SPACE,
 } from "../../../src/plugins/guards/shared/stream-filter.js";
 import { LABELLED_GUARDS } from "../../../bench/labelled/measure-guards.js";
 import { CANARY, DENIED_TOPICS } from "../../../bench/labelled/form-cases.js";
@@ -79,13 +78,53 @@ describe("a stream that a guard masks, whatever its cuts are,", function () {
       });
       await fc.assert(property, { numRuns: RUNS });
     });
+
+  it("shows the masked output: values after a label, whatever stands between them", async () => {
+    const labelled = fc.tuple(
+      fc.constantFrom("", "The ", "(", "Note:\n", "My old "),
+      fc.constantFrom(
+        "password",
+        "API key",
+        "mot de passe",
+        "Passwort",
+        "Bearer",
+        "basic",
+        "token",
+      ),
+      fc.constantFrom(
+        ": ",
+        " = ",
+        ":",
+        " is ",
+        " lautet ",
+        " is : ",
+        "=",
+        "  :  ",
+        ': "',
+        " ",
+        " `",
+      ),
+      fc.constantFrom("hunter2hunter2", "dGhpc2lzYXRlc3Q0Mg==", "Xk9$lmPq", "garden"),
+      fc.constantFrom("", ".", '"', " and so on", "\nNext line"),
+    );
+    let masked = 0;
+    const property = fc.asyncProperty(labelled, places, async (parts, cuts) => {
+      const text = parts.join("");
+      const whole = await guarded([secrets()], [{ text }]);
+      const cut = await guarded([secrets()], [{ chunks: cutAt(text, cuts) }]);
+      if (whole.output.raw.includes("[secret]")) masked++;
+      expect(cut.shown.trim()).to.equal(whole.output.raw.trim());
+    });
+    await fc.assert(property, { numRuns: 2 * RUNS });
+    expect(masked).to.be.greaterThan(RUNS / 2);
+  });
 });
 
 describe("SegmentFilter", () => {
   it("asks only where new text has a boundary, and passes what was asked before", () => {
     const asked: [string, number][] = [];
     const filter = new SegmentFilter({
-      boundary: SPACE,
+      byWord: true,
       holdFrom(text, before) {
         asked.push([text, before]);
         return lastWordAt(text);
@@ -132,7 +171,7 @@ describe("filteredModel()", () => {
       }
     },
   });
-  const words = { boundary: SPACE, holdFrom: lastWordAt, release: (text: string) => text };
+  const words = { byWord: true, release: (text: string) => text };
 
   it("gives held text before the last chunk, and leaves reasoning out", async () => {
     const model = filteredModel(

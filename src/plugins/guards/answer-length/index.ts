@@ -7,6 +7,7 @@ import {
   type OutputGuardOptions,
   type OutputProblem,
 } from "../shared/output-guard.js";
+import { isLetterOrDigit, isSpace } from "../shared/characters.js";
 import { lastWordAt, SegmentFilter } from "../shared/stream-filter.js";
 
 /** Options of {@link answerLength}. At least one limit is needed. */
@@ -24,13 +25,30 @@ const SEGMENTER = new Intl.Segmenter(undefined, { granularity: "word" });
 const SPACELESS =
   /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Khmer}\p{scx=Lao}]/u;
 
-/** Words between spaces, so that the count of a text is the sum of those of its parts. */
+/** Counts the words of a text without spaces. */
+function wordsIn(part: string): number {
+  if (!SPACELESS.test(part)) return /[\p{L}\p{N}]/u.test(part) ? 1 : 0;
+  let count = 0;
+  for (const { isWordLike } of SEGMENTER.segment(part)) if (isWordLike === true) count++;
+  return count;
+}
+
+/** Words between spaces, so that the count of a text is the sum of those of its parts. Only words beyond ASCII need expressions. */
 function wordCount(text: string): number {
   let count = 0;
-  for (const [part] of text.matchAll(/\S+/g))
-    if (SPACELESS.test(part)) {
-      for (const { isWordLike } of SEGMENTER.segment(part)) if (isWordLike === true) count++;
-    } else if (/[\p{L}\p{N}]/u.test(part)) count++;
+  let start = 0;
+  let isAscii = true;
+  let isWord = false;
+  for (let at = 0; at <= text.length; at++) {
+    const code = at < text.length ? text.charCodeAt(at) : 32;
+    if (isSpace(code)) {
+      if (at > start) count += isAscii ? Number(isWord) : wordsIn(text.slice(start, at));
+      start = at + 1;
+      isAscii = true;
+      isWord = false;
+    } else if (code >= 128) isAscii = false;
+    else isWord ||= isLetterOrDigit(code);
+  }
   return count;
 }
 
@@ -46,15 +64,16 @@ class GrowingLength {
 
   /** Leading and trailing spaces do not count. */
   add(text: string): void {
-    const inner = text.trimEnd();
-    if (inner !== "") {
-      const begun = this.characters === 0 ? inner.trimStart() : inner;
-      this.characters += this.#spaces + begun.length;
-      this.#spaces = 0;
-    }
-    if (this.characters > 0) this.#spaces += text.length - inner.length;
     this.#uncounted += text;
     this.#mostWords += text.length;
+    let end = text.length;
+    while (end > 0 && isSpace(text.charCodeAt(end - 1))) end--;
+    if (end > 0) {
+      const begun = this.characters === 0 ? text.trimStart().length - text.length + end : end;
+      this.characters += this.#spaces + begun;
+      this.#spaces = 0;
+    }
+    if (this.characters > 0) this.#spaces += text.length - end;
   }
 
   /** Counts only if the text could have more words, so that a long text is rarely counted. */

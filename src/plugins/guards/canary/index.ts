@@ -12,6 +12,7 @@ import {
   type OutputGuardOptions,
   type OutputProblem,
 } from "../shared/output-guard.js";
+import { isLetterOrDigit } from "../shared/characters.js";
 import { SegmentFilter } from "../shared/stream-filter.js";
 
 /** Options of {@link canary}. */
@@ -60,7 +61,10 @@ function spellingsOf(word: string): readonly string[] {
 interface Beginning {
   readonly letters: string;
   readonly isFound: boolean;
-  readonly next: Map<number, Beginning>;
+  /** By code unit; each is filled when a text needs it. */
+  readonly next: (Beginning | undefined)[];
+  /** The codes from 128 on: an array with them would be sparse. */
+  readonly others: Map<number, Beginning>;
 }
 
 /** The beginnings of all spellings, for searches in texts that arrive in pieces. */
@@ -69,34 +73,43 @@ class Beginnings {
   readonly #all = new Map<string, Beginning>();
 
   constructor(spellings: readonly string[]) {
-    this.none = { letters: "", isFound: false, next: new Map() };
+    this.none = { letters: "", isFound: false, next: [], others: new Map() };
     this.#all.set("", this.none);
     for (const spelling of spellings)
       for (let end = 1; end <= spelling.length; end++) {
         const letters = spelling.slice(0, end);
         const isFound = spellings.some((one) => letters.endsWith(one));
-        this.#all.set(letters, { letters, isFound, next: new Map() });
+        this.#all.set(letters, { letters, isFound, next: [], others: new Map() });
       }
   }
 
   /** Returns the longest beginning after a piece. */
   after(begun: Beginning, piece: string): Beginning {
-    const text = ASCII.test(piece) ? piece : lettersOf(piece);
     let found = begun;
-    for (let at = 0; at < text.length && !found.isFound; at++)
-      found = this.#step(found, text.charCodeAt(at));
+    for (let at = 0; at < piece.length; at++) {
+      const code = piece.charCodeAt(at);
+      if (code >= 128) return this.#afterLetters(begun, lettersOf(piece));
+      if (!found.isFound) found = found.next[code] ?? this.#step(found, code);
+    }
+    return found;
+  }
+
+  #afterLetters(begun: Beginning, letters: string): Beginning {
+    let found = begun;
+    for (let at = 0; at < letters.length && !found.isFound; at++) {
+      const code = letters.charCodeAt(at);
+      found = (code < 128 ? found.next[code] : found.others.get(code)) ?? this.#step(found, code);
+    }
     return found;
   }
 
   #step(begun: Beginning, code: number): Beginning {
-    let next = begun.next.get(code);
-    if (next === undefined) {
-      const character = String.fromCharCode(code);
-      const letter = code < 128 ? lettersOf(character) : character;
-      let letters = begun.letters + letter;
-      while ((next = this.#all.get(letters)) === undefined) letters = letters.slice(1);
-      begun.next.set(code, next);
-    }
+    const character = String.fromCharCode(code);
+    let letters = begun.letters + (code < 128 ? lettersOf(character) : character);
+    let next: Beginning | undefined;
+    while ((next = this.#all.get(letters)) === undefined) letters = letters.slice(1);
+    if (code < 128) begun.next[code] = next;
+    else begun.others.set(code, next);
     return next;
   }
 }
@@ -104,7 +117,10 @@ class Beginnings {
 /** Returns the index of the last letters of a text, as many as given. */
 function indexOfLast(count: number, text: string): number {
   let at = text.length;
-  for (let found = 0; found < count && at > 0;) found += lettersOf(text.charAt(--at)).length;
+  for (let found = 0; found < count && at > 0;) {
+    const code = text.charCodeAt(--at);
+    found += code < 128 ? Number(isLetterOrDigit(code)) : lettersOf(text.charAt(at)).length;
+  }
   return at;
 }
 
@@ -128,16 +144,13 @@ export function canary(options: CanaryOptions = {}): Plugin {
   const words = options.words ?? [`AE${randomBytes(6).toString("hex")}`];
   if (words.length === 0 || words.some((word) => lettersOf(word).length < SHORTEST))
     throw new ValidationError(`canary words must have at least ${SHORTEST} letters and digits`);
-  const spellings = words.flatMap(spellingsOf);
-  const beginnings = new Beginnings(spellings);
+  const beginnings = new Beginnings(words.flatMap(spellingsOf));
   const line = `Internal marker, never repeat it: ${words.join(" ")}`;
   const added = new WeakMap<ChatMessage, ChatMessage>();
-  const judge = (text: string): OutputProblem | undefined => {
-    const letters = lettersOf(text);
-    return spellings.some((spelling) => letters.includes(spelling))
+  const judge = (text: string): OutputProblem | undefined =>
+    beginnings.after(beginnings.none, text).isFound
       ? { kind: "canary", reason: "the text contains a canary word of the system prompt" }
       : undefined;
-  };
   const insert = ({ request }: LlmCall): Replace<{ request: ChatRequest }> => {
     const [first] = request.messages;
     const known = first === undefined ? undefined : added.get(first);

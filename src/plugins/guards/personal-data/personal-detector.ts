@@ -118,7 +118,13 @@ const SENTENCE_END = new RegExp(`(?:\\n|[^\\d\\s][.!?](?=\\s))(?=[^]{${AFTER}})`
 
 /** Returns the index of the end of the sentences after which no word of a number can follow. `asked`: as of `SegmentRules`. */
 export function endOfSentences(text: string, asked: number): number {
-  return text.length <= AFTER ? 0 : lastEndOf(SENTENCE_END, text, asked - AFTER - 2);
+  const from = Math.max(0, asked - AFTER - 2);
+  for (let at = from; at < text.length - AFTER; at++) {
+    const code = text.charCodeAt(at); // most pieces of a stream end no sentence, and need no expression
+    if (code === 10 || code === 33 || code === 46 || code === 63)
+      return lastEndOf(SENTENCE_END, text, from);
+  }
+  return 0;
 }
 
 function isNear(word: RegExp | undefined, text: string, index: number, length: number): boolean {

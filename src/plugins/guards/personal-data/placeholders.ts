@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { HookRun } from "../../../contracts/run.js";
 import type { Finding } from "../shared/findings.js";
+import { isLetter, isSpace } from "../shared/characters.js";
 import { replaceFindings } from "../shared/findings.js";
 import { MessageChanger } from "../shared/message-texts.js";
 
@@ -22,6 +23,8 @@ export class Placeholders {
   readonly #byValue = new Map<string, string>();
   readonly #values = new Map<string, string>();
   readonly #prefixes = new Set<string>();
+  /** The codes of their first letters, in lower case. */
+  readonly #initials = new Set<number>();
   #beginning = placeholderStart([]);
   readonly messages: MessageChanger;
 
@@ -53,8 +56,16 @@ export class Placeholders {
 
   /** Returns the index from which the text could be the beginning of a placeholder. */
   holdFrom(text: string): number {
-    if (this.#values.size === 0) return text.length;
+    if (this.#values.size === 0 || !this.#mayBegin(text)) return text.length;
     return this.#beginning.exec(text)?.index ?? text.length;
+  }
+
+  /** Returns whether the end of a text needs a look: most words begin with the letter of no prefix. */
+  #mayBegin(text: string): boolean {
+    let at = text.length;
+    while (at > 0 && isLetter(text.charCodeAt(at - 1))) at--;
+    const isBehindSign = at > 0 && !isSpace(text.charCodeAt(at - 1));
+    return isBehindSign || (at < text.length && this.#initials.has(text.charCodeAt(at) | 32));
   }
 
   /** The name of a value depends only on key and value, so that it is the same in a resumed run and in parallel tasks. */
@@ -70,6 +81,7 @@ export class Placeholders {
     this.#byValue.set(value, placeholder);
     this.#values.set(`${prefix}${code}`, value);
     if (!this.#prefixes.has(prefix)) this.#beginning = placeholderStart(this.#prefixes.add(prefix));
+    this.#initials.add(prefix.charCodeAt(0) | 32);
     return placeholder;
   }
 }

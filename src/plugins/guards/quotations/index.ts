@@ -33,6 +33,21 @@ const MARK = /["\u201c\u201d\u201e\u00ab\u00bb>\n]/;
 const OMISSION = /\s*(?:\[?\s*(?:\.{3}|\u2026)\s*\]?)\s*/;
 const EDGES = /^[\s"'.,;:!?\-()[\]]+|[\s"'.,;:!?\-()[\]]+$/g;
 
+/** Returns whether a text has a mark at `from` or later. A loop: most pieces of a stream have none. */
+function hasMark(text: string, from: number): boolean {
+  for (let at = from; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 34 || code === 62 || code === 10) return true;
+    if (code > 127) return MARK.test(text.slice(at));
+  }
+  return false;
+}
+
+/** Returns whether a block quotation can begin after the text. */
+function hasSpacesOnly(text: string): boolean {
+  return !/[^ \t]/.test(text);
+}
+
 /** Returns the text without differences that do not change a quotation: case, accents, marks, spaces. */
 function comparable(text: string): string {
   return folded(text)
@@ -125,15 +140,17 @@ export function quotations(options: QuotationsOptions = {}): Plugin {
       let line = ""; // represents the shown text: a block quotation begins after spaces only
       return new SegmentFilter({
         holdFrom(text, asked) {
-          if (text.length < LONGEST && !MARK.test(text.slice(asked)))
-            return asked === 0 ? text.length : 0;
+          if (text.length < LONGEST && !hasMark(text, asked)) return asked === 0 ? text.length : 0;
           return Math.max(0, openQuotation(line + text) - line.length);
         },
         release(text) {
-          const all = line + text;
-          if (MARK.test(all) && judge(all, place) !== undefined) return undefined;
-          const shown = all.slice(all.lastIndexOf("\n") + 1);
-          line = /[^ \t]/.test(shown) ? "-" : "";
+          if (!hasMark(text, 0)) {
+            if (line === "" && !hasSpacesOnly(text)) line = "-";
+            return text;
+          }
+          if (judge(line + text, place) !== undefined) return undefined;
+          const shown = line + text;
+          line = hasSpacesOnly(shown.slice(shown.lastIndexOf("\n") + 1)) ? "" : "-";
           return text;
         },
       });

@@ -5,7 +5,7 @@ import { isSecretVariable } from "../../../util/redaction/secret-shapes.js";
 import type { Detector, GuardReporting } from "../shared/findings.js";
 import { checkGuardOptions, requireTextList } from "../shared/guarded-tasks.js";
 import { maskingGuard } from "../shared/masking-guard.js";
-import { isSecretLike, secretDetector, secretHoldFrom } from "./secret-detector.js";
+import { isSecretLike, needsLabel, secretDetector, secretHoldFrom } from "./secret-detector.js";
 
 /** Options of {@link secrets}. */
 export interface SecretsOptions extends GuardReporting {
@@ -69,6 +69,7 @@ export function secrets(options: SecretsOptions = {}): Plugin {
     found: (kinds) => `a secret (${kinds.join(", ")})`,
     holdFrom: secretHoldFrom(known),
     context: LABEL_LENGTH,
+    needsContext: needsLabel,
     isSuspect: (text) => isSecretLike(text, known),
     toolInputs: options.toolInputs ?? true,
     toolResults: true,

@@ -1,5 +1,6 @@
 import type { Detector, Finding } from "../shared/findings.js";
-import { lastWordAt, SPACE } from "../shared/stream-filter.js";
+import { hasSpace } from "../shared/characters.js";
+import { lastWordAt } from "../shared/stream-filter.js";
 
 /** Keys whose prefix, alphabet and length the vendor documents. */
 const KEYS: readonly (readonly [kind: string, pattern: RegExp])[] = [
@@ -58,7 +59,7 @@ const ASSIGNED = new RegExp(
   "giu",
 );
 const LABEL_BEGINNING =
-  /pass(?:w|phrase)|pwd|secret|token|key|passwort|kennwort|geheimnis|zugangsdaten|schl[üu]ssel|mot de passe|cl[ée]|contrase|credential|clave/i;
+  /pass(?:w|phrase)|pwd|secret|token|key|passwort|kennwort|geheimnis|zugangsdaten|schl[üu]ssel|mot de passe|cl[ée]|contrase|credential|clave/iu;
 const HEADER = /\b(?:bearer|basic)\s{1,3}([A-Za-z0-9._~+/-]{16,}={0,2})/gi;
 const ADDRESS = /\b[a-z][a-z0-9+.-]{1,15}:\/\/[^\s/:@"'<>]{1,80}:([^\s/@"'<>]{3,120})@/gi;
 
@@ -93,12 +94,16 @@ function isSecretValue(value: string): boolean {
   return entropyOf(bare) >= (bare.length >= 20 ? 3 : 2.5);
 }
 
-function findAssigned(text: string, findings: Finding[]): void {
-  for (const [pattern, kind] of [
-    [ASSIGNED, "password"],
-    [HEADER, "authorization header"],
-    [ADDRESS, "password in a URL"],
-  ] as const)
+/** What finds values by the words or signs around them, and what a text without such a value lacks. */
+const SURROUNDED: readonly (readonly [kind: string, sign: RegExp, pattern: RegExp])[] = [
+  ["password", LABEL_BEGINNING, ASSIGNED],
+  ["authorization header", /bearer|basic/i, HEADER],
+  ["password in a URL", /:\/\//, ADDRESS],
+];
+
+function findSurrounded(text: string, findings: Finding[]): void {
+  for (const [kind, sign, pattern] of SURROUNDED) {
+    if (!sign.test(text)) continue;
     for (const match of text.matchAll(pattern)) {
       const value = (match[1] ?? "").replace(/[.)\]}]+$/, "");
       if (value === "") continue;
@@ -110,6 +115,7 @@ function findAssigned(text: string, findings: Finding[]): void {
         match.index + match[0].indexOf(value, match[0].length - (match[1] ?? "").length - 1);
       if (isFound) findings.push({ kind, start, end: start + value.length });
     }
+  }
 }
 
 /** Returns whether a key is an example without entropy, such as `sk-xxxxxxxx`. */
@@ -132,8 +138,7 @@ export function secretDetector(known: readonly string[]): Detector {
       for (const { 0: value, index } of text.matchAll(ANY_KEY))
         if (!isFiller(value))
           findings.push({ kind: vendorOf(value), start: index, end: index + value.length });
-    if (LABEL_BEGINNING.test(text) || text.includes("://") || /be?a(?:rer|sic)/i.test(text))
-      findAssigned(text, findings);
+    findSurrounded(text, findings);
     return findings;
   };
 }
@@ -148,7 +153,7 @@ const OPEN_BLOCK =
 
 /** Returns the index from which a streamed text could be the beginning of a secret of several words; else that of its last word. */
 export function secretHoldFrom(known: readonly string[]): (text: string) => number {
-  const phrases = known.filter((value) => SPACE.test(value));
+  const phrases = known.filter(hasSpace);
   return (text) => {
     let from = lastWordAt(text);
     const block = text.lastIndexOf("-----BEGIN");
@@ -160,13 +165,41 @@ export function secretHoldFrom(known: readonly string[]): (text: string) => numb
   };
 }
 
+/** Text after which a word can be a value by itself. */
+const BEFORE_VALUE =
+  /(?:[:=>]|\s(?:is|lautet|ist|est|es)\s|\b(?:bearer|basic)\s)\s{0,3}["'`*]{0,3}$/iu;
+
+/** Returns whether the text before some words can make one of them a secret. A single word needs a label whose value it is, or has its end. */
+export function needsLabel(text: string, before: string): boolean {
+  return /[:=]|\s\S/.test(text) || BEFORE_VALUE.test(before);
+}
+
 /**
  * The features of a word with a secret: a digit, a special character, or the length of a key. Most
  * words have none.
  */
 const SUSPECT = /[^\s\p{L}_.,;"'`<>-]|\S{18}|-----/u;
 
+const LONG_WORD = 18;
+/** Whether a character never makes a word suspect, by its code below 128. */
+const PLAIN = Array.from({ length: 128 }, (_, code) =>
+  /[a-z_.,;"'`<>]/i.test(String.fromCharCode(code)),
+);
+
+/** Returns whether the words need no look with {@link SUSPECT}: ordinary words of streams cost next to nothing. */
+function isPlain(text: string): boolean {
+  let length = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (PLAIN[code] === true) {
+      if (++length >= LONG_WORD) return false;
+    } else if (code === 32 || code === 10) length = 0;
+    else return false;
+  }
+  return true;
+}
+
 /** Returns whether one of the words can be the end of a secret. */
 export function isSecretLike(text: string, known: readonly string[]): boolean {
-  return SUSPECT.test(text) || known.some((value) => text.includes(value));
+  return (!isPlain(text) && SUSPECT.test(text)) || known.some((value) => text.includes(value));
 }

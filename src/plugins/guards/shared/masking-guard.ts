@@ -18,7 +18,7 @@ import { changedToolResult } from "./changed-result.js";
 import { findingsAfter, kindsOf, rememberingLast, replaceFindings } from "./findings.js";
 import { reportTo } from "./guarded-tasks.js";
 import { changedValue } from "./message-texts.js";
-import { filteredModel, lastWordAt, SegmentFilter, SPACE } from "./stream-filter.js";
+import { filteredModel, SegmentFilter } from "./stream-filter.js";
 
 /** The rules of a guard that finds positions in texts. */
 export interface MaskingRules {
@@ -29,9 +29,11 @@ export interface MaskingRules {
   /** Names the findings in a reason: `The output contains {found}`. */
   readonly found: (kinds: readonly string[]) => string;
   /** As of `SegmentRules`: words are held back. Default: the current one. */
-  readonly holdFrom?: (text: string) => number;
+  readonly holdFrom?: (text: string, asked: number) => number;
   /** Characters before a word that `detect` needs to find a value in it. */
   readonly context: number;
+  /** Returns whether `detect` needs the context for these words. Default: it does. */
+  readonly needsContext?: (text: string, before: string) => boolean;
   /** Returns whether a finding can end in these words, at less cost than `detect`. */
   readonly isSuspect: (text: string) => boolean;
   /** Whether inputs of tools with a finding are refused. */
@@ -79,14 +81,16 @@ class MaskingGuard {
   }
 
   stream({ model }: LlmCall): Replace<Pick<LlmCall, "model">> {
-    const { detect, holdFrom = lastWordAt, mask, isSuspect } = this.rules;
+    const { context, detect, holdFrom, mask, isSuspect, needsContext } = this.rules;
     const release = (text: string, before: () => string): string | undefined => {
       if (!isSuspect(text)) return text;
-      const findings = findingsAfter(detect, text, before());
+      const earlier = context === 0 ? "" : before();
+      const needed = needsContext?.(text, earlier) === false ? "" : earlier;
+      const findings = findingsAfter(detect, text, needed);
       if (findings.length === 0) return text;
       return this.masks ? replaceFindings(text, findings, () => mask) : undefined;
     };
-    const rules = { boundary: SPACE, context: this.rules.context, holdFrom, release };
+    const rules = { byWord: true, context, holdFrom, release };
     return replace({ model: filteredModel(model, () => new SegmentFilter(rules)) });
   }
 

@@ -1,13 +1,12 @@
 import type { ChatChunk, ChatModel } from "../../../contracts/chat-model.js";
 import type { Awaitable } from "../../../contracts/types.js";
+import { isSpace } from "./characters.js";
 
 /**
  * Maximum number of shown characters that are kept. A filter that rarely needs its context rarely
  * cuts it.
  */
 const MOST_SHOWN = 4_096;
-/** White space that ends a word. */
-export const SPACE = /\s/;
 
 /** Decides which text of a streamed response is shown, piece by piece. */
 export interface StreamFilter {
@@ -35,6 +34,8 @@ export function filteredModel(model: ChatModel, begin: () => StreamFilter): Chat
   };
 }
 
+type Read = IteratorResult<ChatChunk, unknown>;
+
 /**
  * The chunks of a stream after its filter. Not a generator: each of its steps would cost more than
  * the filter.
@@ -55,26 +56,44 @@ class FilteredChunks implements AsyncIterableIterator<ChatChunk> {
     return this;
   }
 
-  async next(): Promise<IteratorResult<ChatChunk>> {
-    if (this.#finish !== undefined) {
-      const value = this.#finish;
-      this.#finish = undefined;
-      return { done: false, value };
-    }
+  next(): Promise<Read> {
+    if (this.#finish === undefined) return this.#source.next().then(this.#read);
+    const value = this.#finish;
+    this.#finish = undefined;
+    return Promise.resolve({ done: false, value });
+  }
+
+  /** Reads the next chunks if this one shows nothing. An own promise for each chunk would cost more than the filter. */
+  readonly #read = (result: Read): Awaitable<Read> => this.#shown(result) ?? this.#readOn();
+
+  async #readOn(): Promise<Read> {
     for (;;) {
-      const result = await this.#source.next();
-      if (result.done === true) return { done: true, value: undefined };
-      const { value } = result;
-      if (value.type === "tool_call") return result;
-      if (value.type === "reasoning") continue;
-      const text = value.type === "text" ? this.#pushed(value.text) : await this.#rest();
-      if (text === (value.type === "text" ? value.text : "")) return result;
-      if (value.type === "finish") this.#finish = value;
-      if (text !== "") return { done: false, value: { type: "text", text } };
+      const shown = this.#shown(await this.#source.next());
+      if (shown !== undefined) return shown;
     }
   }
 
-  async return(): Promise<IteratorResult<ChatChunk>> {
+  /** Returns what the chunk shows: itself, other text, or nothing. */
+  #shown(result: Read): Awaitable<Read> | undefined {
+    if (result.done === true) return result;
+    const { value } = result;
+    if (value.type === "text") {
+      const text = this.#pushed(value.text);
+      if (text === value.text) return result;
+      return text === "" ? undefined : { done: false, value: { type: "text", text } };
+    }
+    if (value.type === "reasoning") return undefined;
+    return value.type === "finish" ? this.#ended(result, value) : result;
+  }
+
+  async #ended(result: Read, finish: ChatChunk): Promise<Read> {
+    const text = await this.#rest();
+    if (text === "") return result;
+    this.#finish = finish;
+    return { done: false, value: { type: "text", text } };
+  }
+
+  async return(): Promise<Read> {
     await this.#source.return?.();
     return { done: true, value: undefined };
   }
@@ -104,15 +123,15 @@ class FilteredChunks implements AsyncIterableIterator<ChatChunk> {
 
 /** The rules of a filter of segments. */
 export interface SegmentRules {
-  /**
-   * The pattern that new text must contain so that held text can be shown before the end. Default:
-   * anything.
-   */
-  readonly boundary?: RegExp;
+  /** Whether the last word is always held, so that text can be shown only behind white space. Default false. */
+  readonly byWord?: boolean;
   /** Characters of shown text that `release` receives. Default 0. */
   readonly context?: number;
-  /** Returns the index from which the text could be the beginning of a finding. For its first `asked` characters the index was 0. */
-  holdFrom(text: string, asked: number): number;
+  /**
+   * Returns the index from which the text could be the beginning of a finding. For its first `asked` characters the index was 0.
+   * Default with `byWord`: that of the last word.
+   */
+  readonly holdFrom?: ((text: string, asked: number) => number) | undefined;
   /** Returns the text to show, or `undefined` to show nothing more. `before` gives the context, which precedes the text and was shown. */
   release(text: string, before: () => string): string | undefined;
 }
@@ -132,11 +151,6 @@ export function lastWordAt(text: string): number {
   return at;
 }
 
-function isSpace(code: number): boolean {
-  if (code < 128) return code === 32 || (code > 8 && code < 14);
-  return SPACE.test(String.fromCharCode(code));
-}
-
 /** Shows text as soon as no finding can reach into it. */
 export class SegmentFilter implements StreamFilter {
   #held = "";
@@ -147,26 +161,42 @@ export class SegmentFilter implements StreamFilter {
 
   push(text: string): string {
     if (this.#isClosed) return "";
+    const { byWord, holdFrom } = this.rules;
+    const word = byWord === true ? lastWordAt(text) : text.length;
+    if (word === 0) {
+      this.#held += text;
+      return "";
+    }
+    // The last space is in the new text: the held text needs no look.
+    if (holdFrom === undefined)
+      return this.#release(this.#held + text.slice(0, word), text.slice(word));
     const asked = this.#held.length;
-    this.#held += text;
-    const { boundary } = this.rules;
-    if (boundary !== undefined && !boundary.test(text)) return "";
-    return this.#release(Math.min(this.rules.holdFrom(this.#held, asked), this.#held.length));
+    const all = asked === 0 ? text : this.#held + text;
+    return this.#cut(all, holdFrom(all, asked));
   }
 
   end(): string {
-    return this.#isClosed ? "" : this.#release(this.#held.length);
+    return this.#isClosed || this.#held === "" ? "" : this.#release(this.#held, "");
   }
 
-  #release(end: number): string {
-    if (end <= 0) return "";
-    const ready = this.#held.slice(0, end);
+  #cut(text: string, end: number): string {
+    if (end >= text.length) return this.#release(text, "");
+    if (end > 0) return this.#release(text.slice(0, end), text.slice(end));
+    this.#held = text;
+    return "";
+  }
+
+  #release(ready: string, held: string): string {
+    this.#held = held;
     const shown = this.rules.release(ready, this.#before);
     this.#isClosed = shown === undefined;
-    this.#held = this.#held.slice(end);
-    this.#shown += ready;
-    if (this.#shown.length > MOST_SHOWN) this.#before();
+    if ((this.rules.context ?? 0) > 0) this.#remember(ready);
     return shown ?? "";
+  }
+
+  #remember(text: string): void {
+    this.#shown += text;
+    if (this.#shown.length > MOST_SHOWN) this.#before();
   }
 
   readonly #before = (): string => {

@@ -5,7 +5,7 @@ import { isObject } from "../../../util/objects.js";
 import { folded } from "../shared/folded-words.js";
 import { requireTextList } from "../shared/guarded-tasks.js";
 import { checkOutputOptions, outputGuard, type TextGuardOptions } from "../shared/output-guard.js";
-import { lastEndOf, SegmentFilter, SPACE } from "../shared/stream-filter.js";
+import { lastEndOf, SegmentFilter } from "../shared/stream-filter.js";
 
 /** Options of {@link topics}. */
 export interface TopicsOptions extends TextGuardOptions {
@@ -75,7 +75,7 @@ export function topics(options: TopicsOptions): Plugin {
     filter: () => {
       const found = rules.map(() => new Set<string>());
       return new SegmentFilter({
-        boundary: SPACE,
+        byWord: true,
         context: LAST_WORD,
         holdFrom: (text, asked) => lastEndOf(SENTENCE_END, text, asked - 1),
         release: (text, shown) => {
