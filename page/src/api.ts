@@ -24,14 +24,14 @@ export interface Api {
   get<T>(path: string): Promise<T>;
   /** A file of the program. @throws ApiError */
   file(path: string): Promise<Blob>;
-  /** Sends JSON. `undefined` where the answer is empty. @throws ApiError */
+  /** Sends JSON. Returns `undefined` for an empty answer. @throws ApiError */
   send<T>(method: "POST" | "PUT" | "DELETE", path: string, body?: unknown): Promise<T>;
 }
 
 export interface ApiOptions {
   readonly fetch: (path: string, init: RequestInit) => Promise<Response>;
   readonly token: () => string | undefined;
-  /** Called when the server refuses the token, or asks for one. */
+  /** Called when the server refuses the token, or requires one. */
   readonly onUnauthorized: () => void;
 }
 

@@ -21,13 +21,16 @@ const ServicesView = lazyPart(async () => (await import("./views/control.js")).S
 const PanelView = lazyPart(async () => (await import("./views/control.js")).PanelView);
 const RunPage = lazyPart(async () => (await import("./views/run.js")).RunPage);
 
-/** Fetches what is not in sight yet: the page goes on when the program has ended. */
+/**
+ * Fetches scripts that are not visible yet: the page continues to work after the end of the
+ * program.
+ */
 export async function loadAhead(): Promise<void> {
   await Promise.all([RunPage.load(), ReviewsView.load(), CompareView.load()]);
   await (await import("./views/run.js")).loadViews();
 }
 
-/** The page: the bar on top, what is wrong with the connection, and the view of the address. */
+/** The page: the bar on top, problems of the connection, and the view of the address. */
 export function App(): JSX.Element {
   const { route, theme, connection, reviews } = useBoard();
   const [isHelp, setHelp] = useState(false);
@@ -66,7 +69,7 @@ export function App(): JSX.Element {
   );
 }
 
-/** A run, which is fetched while the scripts that show it are. */
+/** A run, which is fetched together with the scripts that show it. */
 function OpenedRun({ runId }: { readonly runId: string }): JSX.Element {
   const { openRun } = useBoard();
   useLayoutEffect(() => {

@@ -19,7 +19,7 @@ import type { Environment, Keep, Socket } from "./stores/environment.js";
 import { createLocalRunsStore } from "./stores/local-runs-store.js";
 import { tokenInAddress } from "./stores/session-store.js";
 
-/** A storage that may be forbidden: then what is kept lasts as long as the page. */
+/** Returns a storage. If the browser forbids it, values are kept in memory. */
 function keepIn(storageOf: () => Storage): Keep {
   const texts = new Map<string, string>();
   const attempt = <T,>(use: (storage: Storage) => T): T | undefined => {
@@ -41,7 +41,7 @@ function keepIn(storageOf: () => Storage): Keep {
   };
 }
 
-/** Pictures are not drawn in tabs out of sight; what came in is shown there now and then. */
+/** Hidden tabs draw no frames; new data are shown there at intervals. */
 function nextFrame(fn: () => void): void {
   if (document.visibilityState === "visible") requestAnimationFrame(fn);
   else setTimeout(fn, 250);
@@ -65,12 +65,12 @@ const environment: Environment = {
   local: keepIn(() => window.localStorage),
 };
 
-/** A proxy may serve the page below a path: everything else is served below the same one. */
+/** A proxy may serve the page below a path: all other files are served below the same path. */
 function serverPath(path: string): string {
   return new URL(`.${path}`, window.location.href.split("#")[0]).href;
 }
 
-/** Takes the token of the address out of it. */
+/** Removes the token from the address and returns it. */
 function takeToken(): string | undefined {
   const signIn = tokenInAddress(window.location.hash);
   if (signIn !== undefined) window.history.replaceState(null, "", signIn.rest);
@@ -86,7 +86,7 @@ window.addEventListener("hashchange", () => {
   board.session.setToken(other);
   board.connection.connect();
 });
-// A page that was saved with a run brings it along.
+// A page that was saved with a run contains the run.
 const localRuns = createLocalRunsStore();
 const saved = savedRunIn(document);
 if (saved !== undefined) {
@@ -105,7 +105,7 @@ document.addEventListener("visibilitychange", () => {
   if (isHere && ["lost", "ended"].includes(board.connection.state.value.kind))
     board.connection.connect();
 });
-// Once the first list is there; without an answer of the program there is nothing to fetch.
+// After the first list; without an answer of the program there is nothing to fetch.
 const cancelAhead = board.connection.onFrame(() => {
   cancelAhead();
   environment.later(() => void loadAhead().catch(() => undefined), 500);

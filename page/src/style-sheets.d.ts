@@ -1,2 +1,2 @@
-/** The bundler makes a separate file out of an imported style sheet. */
+/** The bundler creates a separate file for an imported style sheet. */
 declare module "*.css";

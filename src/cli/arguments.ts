@@ -46,7 +46,10 @@ export function tagsOf(given: readonly string[]): Readonly<Record<string, string
   return Object.fromEntries(pairs);
 }
 
-/** @throws ValidationError where no file can be created at `path`, as far as this can be checked without creating one. */
+/**
+ * @throws ValidationError if no file can be created at `path`, as far as this can be checked
+ * without creating one.
+ */
 export function checkTraceFile(path: string): void {
   const problem = placeProblem(resolve(path));
   if (problem === undefined) return;
@@ -67,7 +70,7 @@ function placeProblem(path: string): string | undefined {
   }
 }
 
-/** What is there on the way to a path; what is missing will be made. */
+/** Returns the nearest existing folder of a path; missing folders will be created. */
 function nearestFolder(path: string): string {
   const folder = dirname(path);
   return existsSync(folder) || folder === path ? folder : nearestFolder(folder);
@@ -84,7 +87,10 @@ async function textOfFile(option: string, path: string): Promise<string> {
   }
 }
 
-/** `name=value`, `name=@file` for a file's text, `name=@@text` for a text that begins with an @. */
+/**
+ * Parses `name=value`, `name=@file` for the text of a file, `name=@@text` for a text that begins
+ * with an @.
+ */
 async function argumentPair(argument: string): Promise<readonly [string, string]> {
   const at = argument.indexOf("=");
   const name = argument.slice(0, Math.max(at, 0)).trim();
@@ -95,7 +101,10 @@ async function argumentPair(argument: string): Promise<readonly [string, string]
   return [name, await textGiven(`--input ${name}`, argument.slice(at + 1))];
 }
 
-/** A text of the command line: `@file` for that of a file, `@@text` for one that begins with an @. @throws ValidationError for a file that can't be read. */
+/**
+ * Returns a text of the command line: `@file` for the text of a file, `@@text` for a text that
+ * begins with an @. @throws ValidationError for a file that can't be read.
+ */
 export async function textGiven(option: string, value: string): Promise<string> {
   if (value.startsWith("@@")) return value.slice(1);
   return value.startsWith("@") ? textOfFile(option, value.slice(1)) : value;
@@ -120,12 +129,15 @@ async function fileInputs(path: string): Promise<readonly (readonly [string, unk
   });
 }
 
-/** The inputs that `--input` gives, by name: their values are texts. */
+/** Returns the inputs of `--input`, by name: their values are texts. */
 export function namesGiven(input: readonly string[] | undefined): ReadonlySet<string> {
   return new Set(input?.map((pair) => pair.slice(0, Math.max(pair.indexOf("="), 0)).trim()));
 }
 
-/** The inputs of a run: those of the file, then those given one by one. @throws ValidationError */
+/**
+ * Returns the inputs of a run: those of the file, overridden by single ones. @throws
+ * ValidationError
+ */
 export async function inputsOf(o: {
   readonly input?: readonly string[] | undefined;
   readonly inputs?: string | undefined;
@@ -140,7 +152,10 @@ export async function inputsOf(o: {
   return Object.fromEntries(pairs);
 }
 
-/** @throws ValidationError for the first `--input` that nothing in the team reads. `known` is undefined where the read inputs are unknown. */
+/**
+ * @throws ValidationError for the first `--input` that the team does not read. `known` is undefined
+ * if the inputs are unknown.
+ */
 export function checkInputNames(
   given: readonly string[] | undefined,
   known: readonly string[] | undefined,

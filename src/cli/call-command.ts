@@ -18,7 +18,7 @@ export interface CallArguments {
 }
 
 const INPUTS_HINT = "  hint: Give inputs with --input name=value, or --inputs file.json.";
-/** Time in ms that one request waits for a result. */
+/** Time in ms for which one request waits for a result. */
 const WAIT_MS = 30_000;
 
 /** `agentensemble call`: requests a shared task, and waits for its result. */

@@ -13,7 +13,7 @@ Exit codes:
   130  the run was cancelled
 `;
 
-/** Takes the exit code of the command that ran. */
+/** Receives the exit code of the executed command. */
 export type CommandEnd = (code: number) => void;
 
 export function collect(value: string, before: readonly string[] | undefined): readonly string[] {
@@ -24,7 +24,7 @@ export function example(...lines: readonly string[]): string {
   return `\nExamples:\n${lines.map((line) => `  $ ${line}\n`).join("")}`;
 }
 
-/** What every command takes. */
+/** Adds the options of every command. */
 export function common(command: Command): Command {
   return command
     .option("--json", "print one JSON document")
@@ -41,7 +41,7 @@ export function withInputs(command: Command): Command {
     .option("--inputs <file.json>", "values from a JSON object; --input comes before it");
 }
 
-/** What all commands have in common that execute a run. */
+/** Adds the options of all commands that execute a run. */
 export function withExecution(command: Command): Command {
   return command
     .option("--capture <mode>", "how much the trace keeps: NONE, OFF, STANDARD or FULL")
@@ -54,7 +54,7 @@ export function withExecution(command: Command): Command {
     .option("-q, --quiet", "no progress; warnings and errors are printed all the same");
 }
 
-/** What `run` and `runs resume` have in common. */
+/** Adds the common options of `run` and `runs resume`. */
 export function withKeeping(command: Command): Command {
   return withStore(command)
     .option("--wait", "wait for people in this process, instead of ending with exit code 75")

@@ -27,8 +27,8 @@ const DEFAULT_STORE = "file:./.agentensemble";
 const TRACES = "./traces";
 
 /**
- * The places with runs: those that the user names, else the store of the environment or its default,
- * with the folder of traces where it exists.
+ * Returns the locations of runs: those of the user, otherwise the store of the environment or its
+ * default, with the folder of traces, if it exists.
  */
 export function placesOf(
   paths: readonly string[],
@@ -43,7 +43,10 @@ export function placesOf(
   return existsSync(TRACES) ? [TRACES, kept] : [kept];
 }
 
-/** The folder of all that is kept has these runs in `dashboard`; any other address is that of the runs themselves. */
+/**
+ * The common folder has these runs in `dashboard`; any other address is that of the runs
+ * themselves.
+ */
 function runsOfDashboard(url: string): string {
   return /^file:(?:.*\/)?\.agentensemble\/?$/s.test(url)
     ? `${url.replace(/\/$/, "")}/dashboard`
@@ -59,13 +62,13 @@ function portOf(text: string | undefined): number | undefined {
 
 const PROGRAM = /\.[cm]?[jt]sx?$/;
 
-/** What a command shows: runs that were kept, or programs whose ensembles people start. */
+/** The subject of a command: stored runs, or programs whose ensembles users start. */
 interface ShownPlaces {
   readonly store: RunStore | undefined;
   readonly programs: readonly string[];
 }
 
-/** Runs of programs are kept in `--store`, else in memory only. @throws ValidationError */
+/** Runs of programs are stored in `--store`, otherwise in memory only. @throws ValidationError */
 async function shownOf(paths: readonly string[], o: ServedRunsArguments): Promise<ShownPlaces> {
   const { RunStore: Stores } = await import("../dashboard.js"); // other commands do not load it
   const programs = paths.filter((path) => PROGRAM.test(path));
@@ -82,7 +85,10 @@ async function shownOf(paths: readonly string[], o: ServedRunsArguments): Promis
   return { store, programs };
 }
 
-/** Registers the ensembles of a program. One without a name gets that of its file. @throws ValidationError */
+/**
+ * Registers the ensembles of a program. One without a name gets the name of its file. @throws
+ * ValidationError
+ */
 async function registerProgram(board: Dashboard, file: string): Promise<readonly LoadedEnsemble[]> {
   const { ensembles } = await loadProgram(file);
   for (const ensemble of ensembles) {
@@ -95,7 +101,10 @@ async function registerProgram(board: Dashboard, file: string): Promise<readonly
   return ensembles;
 }
 
-/** `agentensemble dashboard [paths...]`: shows runs that were kept or saved, or starts ensembles of programs, until it is interrupted. */
+/**
+ * `agentensemble dashboard [paths...]`: shows stored or saved runs, or starts ensembles of
+ * programs, until it is interrupted.
+ */
 export async function dashboardCommand(
   paths: readonly string[],
   o: ServedRunsArguments,
@@ -121,7 +130,7 @@ export async function dashboardCommand(
     const ended = new Promise<void>((resolve) => (end = resolve));
     await interruptible(
       (async () => {
-        const runs = (await store?.list({ limit: 1 }))?.total ?? 0; // a store that can't be read is an error here
+        const runs = (await store?.list({ limit: 1 }))?.total ?? 0; // an unreadable store is an error here
         const url = await board.listen();
         const more = programs.length > 0 ? { ensembles: ensembles.length } : {};
         if (o.json === true) await terminal.json({ url, runs, ...more });

@@ -12,7 +12,7 @@ import { installedPackage, ownPackage } from "./own-package.js";
 import { errorJson, errorText } from "./report-error.js";
 import type { StoreArguments } from "./store.js";
 
-/** Variables that the framework reads, and what for. Their values are never shown. */
+/** Variables that the framework reads, with their purposes. Their values are never shown. */
 const VARIABLES: Readonly<Record<string, string>> = {
   OPENAI_API_KEY: "models named openai:...",
   OPENAI_BASE_URL: "another server for openai:...",
@@ -23,7 +23,7 @@ const VARIABLES: Readonly<Record<string, string>> = {
   AGENTENSEMBLE_STORE_KEY: "opens runs that are kept sealed",
 };
 
-/** What each optional package is for. */
+/** The purpose of each optional package. */
 export const OPTIONAL_PACKAGES: Readonly<Record<string, string>> = {
   "@a2a-js/sdk": "agents of other systems over A2A",
   "@ai-sdk/provider": "models of the Vercel AI SDK",
@@ -59,7 +59,7 @@ interface PackageReport {
   readonly command: string | null;
 }
 
-/** What `agentensemble doctor` finds. */
+/** The result of `agentensemble doctor`. */
 export interface DoctorReport {
   readonly node: { readonly version: string; readonly wanted: string; readonly ok: boolean };
   readonly agentensemble: { readonly version: string; readonly folder: string };
@@ -93,7 +93,7 @@ function packageReport(name: string, wanted: string, framework: InstalledPackage
   };
 }
 
-/** How TypeScript files would be loaded in `folder`. */
+/** Returns the loader for TypeScript files in `folder`. */
 function typeScriptLoader(folder: string): string | null {
   const tsx = installedPackage("tsx", folder);
   if (tsx !== undefined) return `tsx ${tsx.version}`;
@@ -102,9 +102,9 @@ function typeScriptLoader(folder: string): string | null {
     : null; // newer than the types of Node 20
 }
 
-/** Looks at the machine as a program in `folder` finds it. */
+/** Examines the machine from the perspective of a program in `folder`. */
 export function examine(folder: string): DoctorReport {
-  const framework = installedPackage("agentensemble", folder) ?? ownPackage(); // the project's copy, where it has one
+  const framework = installedPackage("agentensemble", folder) ?? ownPackage(); // the copy of the project, if it has one
   const wanted = framework.engines?.node ?? "";
   const traces = resolve(folder, "traces");
   return {
@@ -158,7 +158,7 @@ function reportText(report: DoctorReport, paint: Paint): string {
   ].join("\n");
 }
 
-/** What is wrong with the ensemble of a file. A file that can't be loaded is such a problem too. */
+/** Returns the problems of the ensemble of a file, including a failure to load the file. */
 async function problemsOf(file: string): Promise<readonly SetUpProblem[]> {
   let ensemble: LoadedEnsemble | undefined;
   try {
@@ -178,7 +178,10 @@ function problemsText(problems: readonly SetUpProblem[], terminal: OutputTermina
     .join("\n\n");
 }
 
-/** `agentensemble doctor [file]`: what is there and what is not; with a file also what stops a run of its ensemble. */
+/**
+ * `agentensemble doctor [file]`: the state of the installation; with a file also the problems that
+ * prevent a run of its ensemble.
+ */
 export async function doctorCommand(
   file: string | undefined,
   o: StoreArguments & { readonly json?: boolean },

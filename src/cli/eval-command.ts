@@ -47,10 +47,10 @@ interface Threshold {
   readonly least: number;
 }
 
-/** Shown at most this often. */
+/** Minimum interval of progress lines. */
 const PROGRESS_MS = 500;
 
-/** `agentensemble eval <file>`: evaluates, reports, and judges by exit code. */
+/** `agentensemble eval <file>`: evaluates, reports, and sets the exit code by the result. */
 export async function evalCommand(
   file: string,
   o: EvalArguments,
@@ -90,7 +90,9 @@ export async function evalCommand(
   return complaints.length > 0 ? ExitCode.FAILED : ExitCode.OK;
 }
 
-/** @throws ValidationError for a report that can't be written, before anything is spent. */
+/**
+ * @throws ValidationError for a report that can't be written, before the evaluation causes costs.
+ */
 function checkReportFiles(o: EvalArguments): void {
   for (const option of ["out", "junit", "markdown", "html"] as const) {
     try {
@@ -104,7 +106,7 @@ function checkReportFiles(o: EvalArguments): void {
   }
 }
 
-/** Writes the files that are asked for, and the result to standard output. */
+/** Writes the requested files, and the result to standard output. */
 async function writeReports(
   result: EvaluationResult,
   baseline: EvaluationResult | undefined,
@@ -202,7 +204,7 @@ function complaintsOf(
   return [...low, ...worse];
 }
 
-/** Prints how far the evaluation is. */
+/** Prints the progress of the evaluation. */
 function progressOf(terminal: OutputTerminal): (progress: EvaluationProgress) => void {
   let shown = Number.NEGATIVE_INFINITY;
   return ({ done, total, errors, elapsedMs, remainingMs, cost }) => {

@@ -2,22 +2,24 @@ import { PromptTemplateError, ValidationError } from "../contracts/errors.js";
 import { BaselineError, DatasetError } from "../contracts/evaluation-errors.js";
 import { FileFormatError } from "../contracts/state-errors.js";
 
-/** How the process ends. `docs/command-line.md` lists them. */
+/** The exit codes of the process. `docs/command-line.md` lists them. */
 export const ExitCode = Object.freeze({
   OK: 0,
   /** The run failed; of `trace diff`: the runs differ. */
   FAILED: 1,
-  /** Wrong arguments, a file that can't be used, an ensemble that can't be run: nothing was spent. */
+  /**
+   * Invalid arguments, an unusable file, or an ensemble that can't be run: no costs were caused.
+   */
   USAGE: 2,
   /** Of `eval`: trials or scores failed, or the budget ended the evaluation. */
   INCOMPLETE: 3,
-  /** The run waits for something that may come later: run it again. */
+  /** The run waits for an external event: run the command again later. */
   SUSPENDED: 75,
   TIMEOUT: 124,
   CANCELLED: 130,
 } as const);
 
-/** For what was thrown before anything was spent, or by the command itself. */
+/** Returns the exit code for an error before the run caused costs, or of the command itself. */
 export function exitCodeOf(error: unknown): number {
   const causes = [
     ValidationError,
@@ -25,6 +27,6 @@ export function exitCodeOf(error: unknown): number {
     FileFormatError,
     DatasetError,
     BaselineError,
-  ]; // a plugin's complaint at its start is wrapped
+  ]; // a failure of a plugin at its start is wrapped
   return causes.some((type) => type.find(error) !== undefined) ? ExitCode.USAGE : ExitCode.FAILED;
 }

@@ -43,7 +43,7 @@ function explainedLines(task: ExplainedTask, paint: Paint): readonly string[] {
   ];
 }
 
-/** An explanation as a person reads it. */
+/** Formats an explanation for people. */
 function explanationText(explanation: Explanation, paint: Paint): string {
   const { workflow, inputs, tasks, estimatedInputTokens, costBound, unbounded } = explanation;
   return [
@@ -59,7 +59,7 @@ function explanationText(explanation: Explanation, paint: Paint): string {
   ].join("\n");
 }
 
-/** Plugins, who binds each token, and who taps each lane of a hook. */
+/** Formats the plugins, the source of each binding, and the taps of each lane of a hook. */
 function pluginsText({ plugins, tokens, hooks }: KernelDescription, paint: Paint): string {
   const list = (names: readonly string[]): string => printableLine(names.join(", "), 1_000);
   return [
@@ -74,7 +74,7 @@ function pluginsText({ plugins, tokens, hooks }: KernelDescription, paint: Paint
   ].join("\n");
 }
 
-/** `agentensemble explain <file>`: what would be sent. */
+/** `agentensemble explain <file>`: shows the prompts without sending them. */
 export async function explainCommand(
   file: string,
   o: {

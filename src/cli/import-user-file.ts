@@ -14,7 +14,7 @@ function nodeLoadsTypeScript(): boolean {
   return Boolean((process.features as { readonly typescript?: unknown }).typescript); // newer than the types of Node 20
 }
 
-/** @throws ValidationError unless `path` is a file that may hold an ensemble. */
+/** @throws ValidationError unless `path` is a file that may contain an ensemble. */
 function checkUserFile(path: string, given: string): void {
   if (!existsSync(path)) {
     const folder = dirname(path);
@@ -36,7 +36,10 @@ function checkUserFile(path: string, given: string): void {
   });
 }
 
-/** Makes TypeScript loadable: by tsx where the project has it, else by Node.js itself. @throws ValidationError where neither can. */
+/**
+ * Makes TypeScript loadable: with tsx if the project has it, otherwise with Node.js. @throws
+ * ValidationError if neither can.
+ */
 async function prepareTypeScript(path: string, given: string): Promise<void> {
   let tsx: string;
   try {
@@ -52,7 +55,7 @@ async function prepareTypeScript(path: string, given: string): Promise<void> {
       },
     );
   }
-  const { register } = (await import(pathToFileURL(tsx).href)) as { register(): unknown }; // tsx's documented interface
+  const { register } = (await import(pathToFileURL(tsx).href)) as { register(): unknown }; // the documented interface of tsx
   register();
 }
 
@@ -71,15 +74,18 @@ function hintFor(error: unknown, path: string): string {
   return "The file itself failed; --verbose shows where.";
 }
 
-/** The exports of a user's file. @throws ValidationError for a file that is not there or can't be loaded; errors of the framework as they are. */
+/**
+ * Returns the exports of a file of the user. @throws ValidationError for a file that is missing or
+ * can't be loaded; errors of the framework unchanged.
+ */
 export async function importUserFile(given: string): Promise<Readonly<Record<string, unknown>>> {
   const path = resolve(given);
   checkUserFile(path, given);
   if (TYPESCRIPT.includes(extname(path))) await prepareTypeScript(path, given);
   try {
-    return (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>; // a module's namespace
+    return (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>; // the namespace of a module
   } catch (cause) {
-    if (AgentEnsembleError.isInstance(cause)) throw cause; // the ensemble's own error describes it best
+    if (AgentEnsembleError.isInstance(cause)) throw cause; // the error of the ensemble is the most specific one
     throw new ValidationError(`Can't load ${preview(given)}`, {
       cause,
       hint: hintFor(cause, path),

@@ -14,7 +14,7 @@ function allowedTypes(property: unknown): readonly string[] {
   return types.filter((name) => typeof name === "string");
 }
 
-/** One line for each input: name, type, whether it may be left out, and its description. */
+/** Returns one line for each input: name, type, whether it is optional, and its description. */
 export function inputLines(form: JsonSchema): readonly string[] {
   const required: unknown = form["required"];
   const needed: readonly unknown[] = Array.isArray(required) ? required : [];
@@ -26,7 +26,10 @@ export function inputLines(form: JsonSchema): readonly string[] {
   });
 }
 
-/** The text of an input as its form demands it: JSON, unless a text is allowed. @throws ValidationError */
+/**
+ * Converts the text of an input by its schema: as JSON, unless a text is allowed. @throws
+ * ValidationError
+ */
 function readAsInput(name: string, text: string, property: unknown): unknown {
   const types = allowedTypes(property);
   if (types.length === 0 || types.includes("string")) return text;
@@ -40,7 +43,10 @@ function readAsInput(name: string, text: string, property: unknown): unknown {
   }
 }
 
-/** Inputs as the form of an ensemble demands them; `given` are the names whose values are texts of the command line. @throws ValidationError for a name that the form does not have. */
+/**
+ * Converts inputs by the schema of an ensemble; `given` are the names whose values are texts of the
+ * command line. @throws ValidationError for an unknown name.
+ */
 export function formedInputs(
   form: JsonSchema | undefined,
   inputs: Fields,

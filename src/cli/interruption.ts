@@ -2,7 +2,10 @@ import { ExitCode } from "./exit-codes.js";
 
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
-/** Does `work` with the first SIGINT or SIGTERM calling `cancel`; the second ends the process at once. */
+/**
+ * Executes `work`. The first SIGINT or SIGTERM calls `cancel`; the second one ends the process at
+ * once.
+ */
 export async function interruptible<T>(
   work: Promise<T>,
   cancel: (signal: string) => void,

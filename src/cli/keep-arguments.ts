@@ -2,7 +2,7 @@ import type { StoreArguments } from "./store.js";
 import { ValidationError } from "../contracts/errors.js";
 import { requireOneOf } from "../contracts/validation.js";
 
-/** Options of commands that execute runs which are kept. */
+/** Options of commands that execute stored runs. */
 export interface KeepArguments extends StoreArguments {
   readonly durable?: boolean | undefined;
   readonly runId?: string | undefined;

@@ -15,10 +15,12 @@ import { shellWord } from "./shell-word.js";
 import { linesToAnswer } from "./review-text.js";
 import { Store } from "./store.js";
 
-/** One execution of a run by a command that keeps it: what the ensemble gets, and what is printed. */
+/**
+ * One execution of a stored run by a command: the plugins for the ensemble, and the printed text.
+ */
 export class KeptExecution {
   readonly runId: string;
-  /** What keeps the run, and what sees that it is kept. */
+  /** The plugin that stores the run, and the one that observes it. */
   readonly plugins: readonly Plugin[];
   readonly #durable: DurablePlugin;
   readonly #store: Store;
@@ -29,7 +31,7 @@ export class KeptExecution {
   #resumed: Ev<"run_resumed"> | undefined;
   #isBegun = false;
 
-  /** @throws ValidationError for a store of another form, and for what is no key. */
+  /** @throws ValidationError for an invalid store, and for an invalid key. */
   static async of(
     file: string,
     o: KeepArguments & { readonly quiet?: boolean | undefined },
@@ -62,7 +64,7 @@ export class KeptExecution {
     this.#resume = `agentensemble runs resume ${shellWord(file)} ${shellWord(this.runId)}${store.option}`;
   }
 
-  /** Whether this process got the right to execute the run. */
+  /** Whether this process has claimed the run. */
   get isBegun(): boolean {
     return this.#isBegun;
   }
@@ -71,14 +73,14 @@ export class KeptExecution {
     return { runId: this.runId, listeners: [{ on: (event) => this.#see(event) }] };
   }
 
-  /** The questions that the run waits for. */
+  /** Returns the questions that the run waits for. */
   async waitsFor({ exitReason }: EnsembleOutput): Promise<readonly StoredReview[]> {
     if (exitReason !== "SUSPENDED") return [];
     const pending = await this.#durable.runs.reviews.pending();
     return pending.filter(({ runId }) => runId === this.runId);
   }
 
-  /** Describes what to do about a run that has not reached its end. */
+  /** Describes the next steps for a run that has not ended. */
   async conclude(output: EnsembleOutput): Promise<void> {
     if (output.error === undefined || !this.#isBegun) return;
     const reviews = await this.waitsFor(output);
@@ -89,7 +91,7 @@ export class KeptExecution {
     await this.#say("To go on with the run:", `  ${this.#resume}`);
   }
 
-  /** What `--json` has more than of other runs. */
+  /** Returns the additional fields of `--json` for stored runs. */
   async json(output: EnsembleOutput): Promise<Readonly<Record<string, unknown>>> {
     const resumed = this.#resumed;
     const reviews = await this.waitsFor(output);
@@ -109,7 +111,7 @@ export class KeptExecution {
     return definePlugin({
       name: "kept-execution",
       apply: ({ hooks }) => {
-        // Behind the tap of durable(), which rejects where the run can't be executed here.
+        // After the tap of durable(), which rejects if the run can't be executed here.
         hooks.beforeRun.tap({ name: "kept-execution", lane: "policy" }, ({ run }) => {
           if (run.id !== this.runId) return;
           this.#isBegun = true;
@@ -125,7 +127,10 @@ export class KeptExecution {
     if (!this.#isQuiet) void this.#say(resumedText(event));
   }
 
-  /** Prints where the run is kept, and how to continue it after the end of this process. */
+  /**
+   * Prints the location of the run, and the command that continues it after the end of this
+   * process.
+   */
   #announce(): void {
     if (this.#isQuiet) return;
     const place = printableLine(this.#store.shown);
@@ -145,7 +150,7 @@ function resumedText({ execution, finishedTasks, saved }: Ev<"run_resumed">): st
   return saved === undefined ? head : `${head}. ${savedText(saved)}`;
 }
 
-/** What did not have to be done again. */
+/** Formats the work that was not repeated. */
 export function savedText(saved: SavedUsage): string {
   const { llmCalls, toolCalls, tokens, cost, currency = "" } = saved;
   const money =

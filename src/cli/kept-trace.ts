@@ -4,7 +4,7 @@ import type { CallView, DelegationView, TaskView, ToolView, TraceView } from "./
 import type { Fields } from "../util/objects.js";
 import { asCount, asFields, asList, asText } from "../util/objects.js";
 
-/** What is not known of what a journal keeps. */
+/** The value for durations, which a journal does not contain. */
 const UNKNOWN_MS = -1;
 
 /** The entries of one attempt of a task. */
@@ -15,8 +15,8 @@ interface Attempt {
 }
 
 /**
- * A run of a journal as commands show traces: its attempts of tasks in the order in which they began, those that were delegated below the task that
- * delegated. The journal knows no durations.
+ * Converts a run of a journal to the form of traces: its attempts of tasks in the order of their
+ * starts, with delegated tasks below the delegating one. A journal contains no durations.
  */
 export function keptTrace(run: KeptRun, entries: readonly KeptEntry[]): TraceView {
   const { result } = run;
@@ -51,7 +51,7 @@ export function keptTrace(run: KeptRun, entries: readonly KeptEntry[]): TraceVie
 function attemptsIn(entries: readonly KeptEntry[]): readonly Attempt[] {
   const byPlace = new Map<string, KeptEntry[]>();
   for (const entry of entries) {
-    const place = entry.task.replace(/#\d+$/, ""); // the calls of those who judge its output
+    const place = entry.task.replace(/#\d+$/, ""); // calls of judges of its output
     if (!/@\d+$/.test(place)) continue; // of the run itself
     const known = byPlace.get(place);
     if (known === undefined) byPlace.set(place, [entry]);
@@ -60,7 +60,7 @@ function attemptsIn(entries: readonly KeptEntry[]): readonly Attempt[] {
   return [...byPlace].map(([place, own]) => ({ place, entries: own }));
 }
 
-/** The attempt on whose behalf another one was made: `lead@1` of `lead@1>call_7@1`. */
+/** Whether an attempt was made on behalf of another one: `lead@1` of `lead@1>call_7@1`. */
 function isBelow(place: string, above: string): boolean {
   return place.startsWith(`${above}>`) && !place.slice(above.length + 1).includes(">");
 }
@@ -97,7 +97,7 @@ function keptTaskOf(
     outputTokens: knownSum(calls.map(({ outputTokens }) => outputTokens)),
     cost: null,
     calls,
-    tools: [...tools.values()], // those that no call shows
+    tools: [...tools.values()], // those without a call
     delegations: [
       ...agents.slice(1).map((to, i) => keptTransferOf(agents[i] ?? "", to)),
       ...attempts
@@ -107,7 +107,7 @@ function keptTaskOf(
   };
 }
 
-/** The agents of an attempt, one after the other: each got the task from the one before it. */
+/** Returns the agents of an attempt in order: each received the task from the previous one. */
 function agentsInAttempt(calls: readonly (Fields | undefined)[]): readonly string[] {
   const agents: string[] = [];
   for (const call of calls) {
@@ -122,7 +122,7 @@ function knownSum(counts: readonly number[]): number {
   return counts.some((count) => count < 0) ? -1 : counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** A model call with the tools that it asked for; those are taken out of `tools`. */
+/** Returns a model call with its requested tools, which are removed from `tools`. */
 function keptCallOf(call: Fields, tools: Map<string, ToolView>): CallView {
   const response = asFields(call["response"]);
   const usage = asFields(response?.["usage"]);
@@ -148,7 +148,9 @@ function keptCallOf(call: Fields, tools: Map<string, ToolView>): CallView {
   };
 }
 
-/** The tool call of an entry with its id; one that has begun and whose end is unknown is in doubt. */
+/**
+ * Returns the tool call of an entry with its id. A call that has begun and has no end is in doubt.
+ */
 function keptToolOf(
   { kind, key, value }: KeptEntry,
   place: string,

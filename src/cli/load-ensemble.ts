@@ -9,7 +9,9 @@ import { checkInputNames, namesGiven } from "./arguments.js";
 import { formedInputs } from "./input-form.js";
 import { importUserFile } from "./import-user-file.js";
 
-/** What commands need of an ensemble; one of another copy of the package has it too. */
+/**
+ * The part of an ensemble that commands use. An ensemble of another copy of the package has it too.
+ */
 export type LoadedEnsemble = Pick<
   Ensemble,
   "stream" | "resume" | "explain" | "toDag" | "toMermaid"
@@ -29,12 +31,12 @@ function isObjectOrFunction(value: unknown): value is Fields {
   return (typeof value === "object" && value !== null) || typeof value === "function";
 }
 
-/** By its methods: the user's file may import another copy of the package, whose class is another one. */
+/** Checks the methods: the file may import another copy of the package, whose class differs. */
 export function isEnsemble(value: unknown): value is LoadedEnsemble {
   return isObjectOrFunction(value) && METHODS.every((name) => typeof value[name] === "function");
 }
 
-/** CommonJS that was compiled from ES modules has its default export one level down. */
+/** CommonJS that was compiled from ES modules has a nested default export. */
 function defaultOf(exports: Fields): unknown {
   const value = exports["default"];
   return isObjectOrFunction(value) && value["__esModule"] === true && "default" in value
@@ -54,7 +56,10 @@ async function made(make: () => unknown, given: string): Promise<unknown> {
   }
 }
 
-/** A map-reduce of a fixed tree is an ensemble too. @throws ValidationError for one whose tree is made during the run. */
+/**
+ * A map-reduce of a static tree is an ensemble too. @throws ValidationError for one with a dynamic
+ * tree.
+ */
 function unwrapped(value: unknown): unknown {
   if (isEnsemble(value) || !isObjectOrFunction(value) || typeof value["toEnsemble"] !== "function")
     return value;
@@ -74,7 +79,10 @@ function complaint(exports: Fields, value: unknown, given: string): ValidationEr
   );
 }
 
-/** What a file default-exports, or its default-exported function returns, and the error about it where it is no ensemble. */
+/**
+ * Returns the default export of a file, or the result of a default-exported function, and the error
+ * if it is no ensemble.
+ */
 export async function loadDefault(
   given: string,
 ): Promise<{ readonly value: unknown; readonly complaint: ValidationError }> {
@@ -87,23 +95,29 @@ export async function loadDefault(
   return { value, complaint: complaint(exports, value, given) };
 }
 
-/** The ensemble that a file default-exports, or that its default-exported function returns. @throws ValidationError naming what is there instead. */
+/**
+ * Returns the ensemble that a file default-exports, or that its default-exported function returns.
+ * @throws ValidationError naming the actual value.
+ */
 export async function loadEnsemble(given: string): Promise<LoadedEnsemble> {
   const { value, complaint: error } = await loadDefault(given);
   if (isEnsemble(value)) return value;
   throw error;
 }
 
-/** What an ensemble lets the command line do beyond its methods. @throws ValidationError where it has nothing of the kind. */
+/** Returns the internal access to an ensemble. @throws ValidationError if it has none. */
 export function accessOf(ensemble: LoadedEnsemble): CommandLineAccess {
   const access = (ensemble as { readonly [COMMAND_LINE]?: unknown })[COMMAND_LINE];
-  if (typeof access === "function") return access.call(ensemble) as CommandLineAccess; // the symbol is ours
+  if (typeof access === "function") return access.call(ensemble) as CommandLineAccess; // the symbol belongs to this package
   throw new ValidationError("The default export looks like an Ensemble but was not made by one", {
     hint: "Export the Ensemble itself, made by a version of agentensemble that has this command.",
   });
 }
 
-/** Inputs as the form of the ensemble demands them. @throws ValidationError for one that it does not have, or that is no JSON where it must be. */
+/**
+ * Converts inputs by the schema of the ensemble. @throws ValidationError for an unknown input, and
+ * for invalid JSON.
+ */
 export function formedFor(
   ensemble: LoadedEnsemble,
   inputs: Fields,
@@ -115,7 +129,10 @@ export function formedFor(
   return formedInputs(form, inputs, namesGiven(input)); // names of run options among them are reported by the run
 }
 
-/** Disposes the kernel of an ensemble, also one that the file created, since the process is about to end. */
+/**
+ * Disposes the kernel of an ensemble, also one created by the file, because the process is about to
+ * end.
+ */
 export async function endEnsemble(ensemble: LoadedEnsemble | undefined): Promise<void> {
   if (ensemble !== undefined && COMMAND_LINE in ensemble) await accessOf(ensemble).end();
 }

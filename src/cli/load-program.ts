@@ -12,15 +12,17 @@ export type StartableEnsemble = LoadedEnsemble & {
   stop(options?: { readonly drainTimeoutMs?: number }): Promise<void>;
 };
 
-/** What a file exports for `serve`, `worker` and `submit`. */
+/** The exports of a file for `serve`, `worker` and `submit`. */
 export interface LoadedProgram {
   readonly ensembles: readonly StartableEnsemble[];
   readonly queues: Readonly<Record<string, QueueOptions>> | undefined;
 }
 
 /**
- * The ensembles that a file default-exports: one, a record of them, or a program. An ensemble without a name gets its key.
- * @throws ValidationError for a file that exports none, and for a key that differs from the name of its ensemble.
+ * Returns the ensembles that a file default-exports: one, a record of them, or a program. An
+ * ensemble without a name gets its key.
+ * @throws ValidationError for a file that exports none, and for a key that differs from the name of
+ * its ensemble.
  */
 export async function loadProgram(given: string): Promise<LoadedProgram> {
   const { value, complaint } = await loadDefault(given);
@@ -36,7 +38,7 @@ export async function loadProgram(given: string): Promise<LoadedProgram> {
 }
 
 function startable(ensemble: unknown, given: string): StartableEnsemble {
-  const { start, stop } = ensemble as Partial<StartableEnsemble>; // looked at before it is used
+  const { start, stop } = ensemble as Partial<StartableEnsemble>; // checked before its use
   if (typeof start === "function" && typeof stop === "function")
     return ensemble as StartableEnsemble; // it has the methods
   throw new ValidationError(`The ensemble of ${preview(given)} can't be started`, {
@@ -54,7 +56,10 @@ function named(ensemble: StartableEnsemble, key: string): StartableEnsemble {
   return ensemble;
 }
 
-/** The ensemble of a program with this name. Without a name: the only one. @throws ValidationError */
+/**
+ * Returns the ensemble of a program with this name; without a name, the only one. @throws
+ * ValidationError
+ */
 export function ensembleNamed(
   ensembles: readonly StartableEnsemble[],
   name: string | undefined,

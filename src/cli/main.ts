@@ -8,7 +8,7 @@ import { OutputTerminal } from "./terminal.js";
 
 const UNSETTLED = 13; // Node's code for a module whose top-level await never settles
 
-/** Whether errors are shown with where they come from. */
+/** Whether errors are shown with stack traces. */
 function isVerbose(argv: readonly string[]): boolean {
   return argv.includes("--verbose") || (process.env["DEBUG"] ?? "") !== "";
 }
@@ -25,7 +25,7 @@ async function report(
       await terminal.json({
         error: { code: "AE_VALIDATION", name: "UsageError", message, causes: [], hints: [] },
       });
-    return ExitCode.USAGE; // commander has said why
+    return ExitCode.USAGE; // commander has printed the reason
   }
   const say = (): Promise<void> => terminal.message(errorText(error, terminal));
   if (argv.includes("--json"))
@@ -48,7 +48,8 @@ const argv = process.argv.slice(2);
 const terminal = new OutputTerminal(isVerbose(argv));
 let ended = false;
 
-// The user's program may leave the loop with nothing to wait for while we still wait for it; Node would end without a word.
+// The program of the user may leave the event loop without work while the command still waits for
+// it; Node would end without a message.
 process.once("exit", (code) => {
   if (ended || (code !== 0 && code !== UNSETTLED)) return;
   writeSync(
@@ -65,4 +66,4 @@ process.once("uncaughtException", (error) => {
 const code = await main(argv, terminal);
 await terminal.flush();
 ended = true;
-process.exit(code); // what the user's program left open must not keep a finished command
+process.exit(code); // open handles of the program must not keep a finished command alive

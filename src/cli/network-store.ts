@@ -2,11 +2,11 @@ import { join } from "node:path";
 import type { NetworkBackend } from "../contracts/network.js";
 import { ValidationError } from "../contracts/errors.js";
 
-/** Where the requests and results of services are kept. */
+/** The storage of requests and results of services. */
 export interface NetworkStore {
-  /** Whether several processes can use it at the same time. */
+  /** Whether several processes can use it concurrently. */
   readonly isShared: boolean;
-  /** The address of the runs that are kept in it too; `undefined` where it keeps none. */
+  /** The address of the runs in the same storage; `undefined` if it stores none. */
   readonly journal: string | undefined;
   open(): Promise<NetworkBackend>;
 }
@@ -27,7 +27,10 @@ const STORES: Readonly<Record<string, StoreOf>> = {
 const FORMS =
   "Use file:<folder>, pglite:<folder>, postgres://host:5432/database, redis://host:6379 or nats://host:4222.";
 
-/** The store of an address, which may contain a password. @throws ValidationError for an address of another form. */
+/**
+ * Returns the store of an address, which may contain a password. @throws ValidationError for an
+ * invalid address.
+ */
 export function networkStoreAt(url: string): NetworkStore {
   const scheme = /^([a-z][a-z\d+.-]*):/i.exec(url)?.[1]?.toLowerCase();
   const storeOf = scheme === undefined ? undefined : STORES[scheme];
@@ -51,7 +54,7 @@ function fileStore(url: string): NetworkStore {
   };
 }
 
-/** The folder of all that is kept has the requests in `network` and the runs in `runs`. */
+/** The common folder has the requests in `network` and the runs in `runs`. */
 function isWhole(folder: string): boolean {
   return /(?:^|\/)\.agentensemble\/?$/s.test(folder);
 }

@@ -2,29 +2,29 @@ import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
-/** What is read of a `package.json`. */
+/** The part of a `package.json` that is read. */
 export interface PackageFile {
   readonly version: string;
   readonly engines?: { readonly node?: string };
   readonly peerDependencies?: Readonly<Record<string, string>>;
 }
 
-/** A package where it lies. */
+/** A package with its folder. */
 export interface InstalledPackage extends PackageFile {
   readonly folder: string;
 }
 
 function packageIn(folder: string): InstalledPackage {
-  const file = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as PackageFile; // npm's own format
+  const file = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as PackageFile; // the format of npm
   return { ...file, folder };
 }
 
-/** The package that this program belongs to. */
+/** Returns the package of this program. */
 export function ownPackage(): InstalledPackage {
   return packageIn(dirname(createRequire(import.meta.url).resolve("agentensemble/package.json")));
 }
 
-/** A package as code in `folder` would find it; `undefined` where it is not installed. */
+/** Returns a package as code in `folder` would resolve it; `undefined` if it is not installed. */
 export function installedPackage(name: string, folder: string): InstalledPackage | undefined {
   const folders = createRequire(join(folder, "package.json")).resolve.paths(name) ?? [];
   const found = folders

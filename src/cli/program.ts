@@ -188,7 +188,9 @@ function addDoctor(program: Command, terminal: OutputTerminal, done: CommandEnd)
     );
 }
 
-/** The commands and their help. Parsing throws CommanderError where commander has something to say. */
+/**
+ * Creates the commands with their help. Parsing throws CommanderError for messages of commander.
+ */
 export function commandLine(terminal: OutputTerminal, done: CommandEnd): Command {
   const program = new Command("agentensemble")
     .description("Runs teams of LLM agents, and shows what they will do and did.")

@@ -6,10 +6,10 @@ import { drawsOver, showsUnicode } from "../plugins/observability/console/consol
 import { LiveProgress } from "../plugins/observability/console/live-progress.js";
 import type { TerminalStream } from "../plugins/observability/console/live-region.js";
 
-/** The command prints the run's error itself. */
+/** The command prints the error of the run itself. */
 const SILENT = { errors: false };
 
-/** Shows the warnings of a run, and nothing else of it. Ends when the events do. */
+/** Shows only the warnings of a run. Ends with the events. */
 export async function showWarnings(
   events: AsyncIterable<EnsembleEvent>,
   target: TerminalStream,
@@ -19,7 +19,10 @@ export async function showWarnings(
   for await (const event of events) if (event.type === "run_warning") printer.handle(event);
 }
 
-/** Writes the output, but nothing between the question and the answer of a review, since the person types at the same terminal. */
+/**
+ * Writes the output, except between the question and the answer of a review, because the user types
+ * at the same terminal.
+ */
 class HeldTarget {
   readonly #held: string[] = [];
   #asked = 0;
@@ -38,7 +41,10 @@ class HeldTarget {
   }
 }
 
-/** Shows the events of a run on a terminal in place, elsewhere as lines. Ends with the events. With `holdsWhileAsked` nothing is written while a review waits. */
+/**
+ * Shows the events of a run in place on a terminal, otherwise as lines. Ends with the events. With
+ * `holdsWhileAsked` nothing is written while a review waits.
+ */
 export async function showProgress(
   events: AsyncIterable<EnsembleEvent>,
   target: TerminalStream,
@@ -59,7 +65,8 @@ async function showLive(
   stream: TerminalStream,
   paint: Paint,
 ): Promise<void> {
-  // What the program prints on standard output ends on the same terminal: the command leads it to standard error.
+  // Standard output of the program goes to the same terminal: the command redirects it to standard
+  // error.
   const others = stream === process.stderr ? [process.stdout] : [];
   const view = new LiveProgress({
     ...{ stream, others, paint, unicode: showsUnicode() },

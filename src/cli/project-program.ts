@@ -6,7 +6,7 @@ import type { OutputTerminal } from "./terminal.js";
 import { common, example, FILE, withInputs } from "./command-parts.js";
 import { TEMPLATES } from "./create/create-project.js";
 
-/** The commands that begin a project and run it while it is written. */
+/** Adds the commands that create a project and run it during development. */
 export function addProjects(program: Command, terminal: OutputTerminal, done: CommandEnd): void {
   const templates = Object.entries(TEMPLATES).map(([name, purpose]) => `${name} (${purpose})`);
   common(program.command("init"))

@@ -7,14 +7,14 @@ import { ServiceClient } from "./service-client.js";
 import { addressGiven } from "./store.js";
 import { StoreQueue } from "./store-queue.js";
 
-/** What all commands of queues take. */
+/** Options of all commands of queues. */
 export interface QueueArguments {
-  /** Where the requests are kept. Then the first argument is the name of the ensemble. */
+  /** The storage of the requests. The first argument is then the name of the ensemble. */
   readonly store?: string | undefined;
   readonly json?: boolean | undefined;
 }
 
-/** `agentensemble queue ls`: what waits, runs and is dead. */
+/** `agentensemble queue ls`: the waiting, running and dead requests. */
 export async function queueListCommand(
   place: string,
   { json, store }: QueueArguments,

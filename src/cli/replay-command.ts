@@ -10,7 +10,7 @@ export interface ReplayCommandOptions extends Omit<RunArguments, "model" | "reco
   readonly onMiss?: string | undefined;
 }
 
-/** @throws ValidationError before the user's file is loaded. */
+/** @throws ValidationError before the file of the user is loaded. */
 function checkReadable(path: string): void {
   try {
     accessSync(path, constants.R_OK);

@@ -7,7 +7,7 @@ import { messageOf } from "../util/errors.js";
 const MAX_LENGTH = 2_000;
 const SITE = "https://agentensemble.net";
 
-/** An error and those that led to it, outermost first. */
+/** Returns an error and its causes, outermost first. */
 function chainOf(error: unknown): readonly unknown[] {
   const chain: unknown[] = [];
   for (
@@ -19,7 +19,7 @@ function chainOf(error: unknown): readonly unknown[] {
   return chain;
 }
 
-/** What an error and its causes say, as it may be shown: without secrets, and safe for terminals. */
+/** Redacts a text and makes it safe for terminals. */
 type Shown = (text: string) => string;
 
 function shownOf(error: unknown): Shown {
@@ -27,7 +27,7 @@ function shownOf(error: unknown): Shown {
   return (text) => printableText(redact(text));
 }
 
-/** Advice along the chain, less what only repeats a message. */
+/** Returns the hints of the chain, except those that only repeat a message. */
 function hintsOf(chain: readonly unknown[], shown: Shown): readonly string[] {
   const messages = chain.map(messageOf);
   const hints = chain.flatMap((e) => {
@@ -41,7 +41,7 @@ function hintsOf(chain: readonly unknown[], shown: Shown): readonly string[] {
     .map(shown);
 }
 
-/** The messages of the chain, without those that an outer message contains. */
+/** Returns the messages of the chain, except those that an outer message contains. */
 function messagesOf(chain: readonly unknown[], shown: Shown): readonly string[] {
   const said: string[] = [];
   for (const e of chain) {
@@ -52,7 +52,10 @@ function messagesOf(chain: readonly unknown[], shown: Shown): readonly string[] 
   return said;
 }
 
-/** The page about the error that began the chain. Messages of ValidationError say all that its page does. */
+/**
+ * Returns the page about the error that began the chain. The message of a ValidationError is as
+ * complete as its page.
+ */
 function docsOf(chain: readonly unknown[]): string | undefined {
   const error = chain.findLast((e) => AgentEnsembleError.isInstance(e));
   return error === undefined || error.code === "AE_VALIDATION" || !/^AE_[A-Z_]+$/.test(error.code)
@@ -60,7 +63,7 @@ function docsOf(chain: readonly unknown[]): string | undefined {
     : `${SITE}/errors/${error.code}.html`;
 }
 
-/** An error as a person reads it: what happened, why, what to do. Stack traces only where asked for. */
+/** Formats an error for people: what happened, why, what to do. Stack traces only on request. */
 export function errorText(error: unknown, { paintMessage, verbose }: OutputTerminal): string {
   const chain = chainOf(error);
   const shown = shownOf(error);
@@ -78,7 +81,7 @@ export function errorText(error: unknown, { paintMessage, verbose }: OutputTermi
   ].join("\n");
 }
 
-/** An error as `--json` gives it. */
+/** Returns an error in the form of `--json`. */
 export function errorJson(error: unknown): Readonly<Record<string, unknown>> {
   const chain = chainOf(error);
   const shown = shownOf(error);

@@ -5,7 +5,7 @@ import { shellWord } from "./shell-word.js";
 
 const SHOWN = 2_000;
 
-/** How a review is answered. */
+/** Returns the command that answers a review. */
 function answerCommand(
   { reviewId }: Pick<StoredReview, "reviewId">,
   { option }: Pick<Store, "option">,
@@ -13,18 +13,18 @@ function answerCommand(
   return `agentensemble reviews answer ${shellWord(reviewId)} continue${option}`;
 }
 
-/** What a review asks, in one line. */
+/** Formats the question of a review in one line. */
 function questionLine({ taskId, prompt, taskDescription, timing }: StoredReview): string {
   const when = timing.toLowerCase().replaceAll("_", " ");
   return `${printableLine(taskId, 60)} (${when}): ${printableLine(prompt ?? taskDescription, 200)}`;
 }
 
-/** The question, and the command that answers it. */
+/** Formats the question, and the command that answers it. */
 export function linesToAnswer(review: StoredReview, store: Store): readonly string[] {
   return [`  ${questionLine(review)}`, `    ${answerCommand(review, store)}`];
 }
 
-/** All that a person needs to decide. */
+/** Formats all data for a decision. */
 export function reviewText(review: StoredReview, store: Store): string {
   const { reviewId, runId, agentRole, taskOutput, input, toolName } = review;
   const lines = [

@@ -51,7 +51,7 @@ export async function reviewsAnswerCommand(
   return resolution.outcome === "resolved" ? ExitCode.OK : ExitCode.FAILED;
 }
 
-/** @throws ValidationError for another word, and for a text that is missing or that nothing is done with. */
+/** @throws ValidationError for an unknown word, and for a missing or superfluous text. */
 async function decisionGiven(
   what: string,
   { text, comment, by }: AnswerArguments,
@@ -69,7 +69,7 @@ async function decisionGiven(
   throw new ValidationError(`The decision must be continue, edit or exit, got: ${preview(what)}`);
 }
 
-/** @throws ValidationError where the system does not know who executes the process. */
+/** @throws ValidationError if the system does not provide the user of the process. */
 function ownName(): string {
   try {
     return userInfo().username;

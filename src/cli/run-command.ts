@@ -42,11 +42,11 @@ export interface ExecutionArguments extends KeepArguments, DashboardArguments {
 /** A run that has begun. */
 export type BegunRun = Pick<RunHandle, "events" | "output" | "cancel">;
 
-/** How a command executes the ensemble of a file. */
+/** The execution of the ensemble of a file by a command. */
 export interface Execution {
-  /** What the command adds to the ensemble. */
+  /** The plugins that the command adds to the ensemble. */
   readonly plugins?: readonly Plugin[];
-  /** An ensemble that keeps runs itself is taken as it is. */
+  /** Whether an ensemble that already stores its runs is accepted. */
   readonly mayKeepItself?: boolean;
   begin(ensemble: LoadedEnsemble, options: RunOptions): BegunRun;
 }
@@ -63,7 +63,7 @@ const EXIT_CODES: Readonly<Record<ExitReason, number>> = {
 async function runOptionsOf(ensemble: LoadedEnsemble, o: ExecutionArguments): Promise<RunOptions> {
   const model = o.model === undefined ? undefined : await accessOf(ensemble).model(o.model);
   return {
-    throwOnError: false, // a failed run has results to show, too
+    throwOnError: false, // a failed run also has results
     ...(o.runId !== undefined && { runId: o.runId }),
     ...(o.tag !== undefined && { tags: tagsOf(o.tag) }),
     ...(o.capture !== undefined && { captureMode: o.capture }),
@@ -74,7 +74,7 @@ async function runOptionsOf(ensemble: LoadedEnsemble, o: ExecutionArguments): Pr
   };
 }
 
-/** What kept the trace from being written: no reason to lose the result. */
+/** Returns the reason why the trace was not written. It must not prevent the result. */
 async function saveTrace({ trace }: EnsembleOutput, path: string | undefined): Promise<unknown> {
   try {
     if (path !== undefined) await trace.save(path);
@@ -102,7 +102,7 @@ async function finish(
     if (output.raw !== "") await terminal.modelText(output.raw);
     await kept?.conclude(output);
   }
-  const isRefused = error !== undefined && kept?.isBegun === false; // nothing was spent
+  const isRefused = error !== undefined && kept?.isBegun === false; // no costs were caused
   const code = isRefused ? exitCodeOf(error) : EXIT_CODES[exitReason];
   return code === ExitCode.OK && unsaved !== undefined ? ExitCode.FAILED : code;
 }
@@ -111,7 +111,10 @@ async function recordersOf({ record }: ExecutionArguments): Promise<readonly Plu
   return record === undefined ? [] : [(await import("../replay.js")).recordTo(record)];
 }
 
-/** Whether reviews are answered at the terminal; by default where standard input and output are terminals. @throws ValidationError */
+/**
+ * Whether reviews are answered at the terminal; by default if standard input and output are
+ * terminals. @throws ValidationError
+ */
 function asksHere({ review }: ExecutionArguments): boolean {
   if (review === undefined) return process.stdin.isTTY && process.stdout.isTTY;
   if (review === "console" || review === "none") return review === "console";
@@ -126,12 +129,12 @@ async function addTerminal(ensemble: LoadedEnsemble, o: ExecutionArguments): Pro
     addPlugin(ensemble, terminalReviews({ input: process.stdin, output: process.stderr }));
     return true;
   } catch (error) {
-    if (o.review === undefined && ValidationError.isInstance(error)) return false; // the ensemble was used already, and the option was not given
+    if (o.review === undefined && ValidationError.isInstance(error)) return false; // the ensemble was already used, and the option was not given
     throw error;
   }
 }
 
-/** @throws ValidationError for an ensemble that has it already, or that has begun. */
+/** @throws ValidationError for an ensemble that already has it, or that has begun. */
 function addPlugin(ensemble: LoadedEnsemble, plugin: Plugin): void {
   try {
     accessOf(ensemble).use(plugin);
@@ -144,7 +147,7 @@ function addPlugin(ensemble: LoadedEnsemble, plugin: Plugin): void {
   }
 }
 
-/** Shows the runs of the ensemble on a dashboard from now on, and prints the link. */
+/** Shows later runs of the ensemble on a dashboard, and prints the link. */
 async function attachDashboard(
   ensemble: LoadedEnsemble,
   board: Dashboard,
@@ -154,7 +157,7 @@ async function attachDashboard(
   await terminal.message(`Dashboard: ${await board.listen()}`);
 }
 
-/** Lets the command keep the run. Returns how, or `undefined` where it does not. */
+/** Lets the command store the run. Returns the execution, or `undefined` if it does not. */
 async function addKeeping(
   ensemble: LoadedEnsemble,
   file: string,
@@ -192,14 +195,14 @@ async function runUntilInterrupted(
   return output;
 }
 
-/** Executes the ensemble of a file, and shows what comes of it. */
+/** Executes the ensemble of a file, and shows the result. */
 export async function executeFile(
   file: string,
   o: ExecutionArguments,
   terminal: OutputTerminal,
   { plugins = [], mayKeepItself = false, begin }: Execution,
 ): Promise<number> {
-  if (o.timeout !== undefined) durationOf(o.timeout); // before anything is loaded
+  if (o.timeout !== undefined) durationOf(o.timeout); // before any file is loaded
   asksHere(o);
   checkKeepArguments(o);
   checkDashboardArguments(o);
@@ -211,7 +214,7 @@ export async function executeFile(
     if (board !== undefined) await attachDashboard(ensemble, board, terminal);
     for (const plugin of [...plugins, ...(await recordersOf(o))]) addPlugin(ensemble, plugin);
     const isAsked = await addTerminal(ensemble, o);
-    const mayWait = isAsked || board !== undefined; // people answer while the run goes on
+    const mayWait = isAsked || board !== undefined; // people answer while the run is in progress
     const keeping = { ...o, isAsked: mayWait, mayKeepItself };
     const kept = await addKeeping(ensemble, file, keeping, terminal);
     const options = await runOptionsOf(ensemble, o);
@@ -226,7 +229,7 @@ export async function executeFile(
   }
 }
 
-/** `agentensemble run <file>`; with `plugins` also what other commands make of it. */
+/** `agentensemble run <file>`; with `plugins` also the variants of other commands. */
 export async function runCommand(
   file: string,
   o: RunArguments,

@@ -13,10 +13,10 @@ export interface DashboardArguments {
 }
 
 const LOOK_MS = 250;
-/** A page that is loaded again is away for a moment. */
+/** A page that is reloaded is disconnected for a moment. */
 const AWAY_MS = 3_000;
 
-/** @throws ValidationError for a port that is none, and for `--stay` without `--dashboard` */
+/** @throws ValidationError for an invalid port, and for `--stay` without `--dashboard` */
 export function checkDashboardArguments({ dashboard: port, stay }: DashboardArguments): void {
   if (port === undefined) {
     if (stay === true) throw new ValidationError("--stay needs --dashboard");
@@ -28,7 +28,7 @@ export function checkDashboardArguments({ dashboard: port, stay }: DashboardArgu
   });
 }
 
-/** Makes the dashboard that the arguments ask for. */
+/** Creates the dashboard that the arguments request. */
 export async function dashboardOf({
   dashboard: port,
 }: DashboardArguments): Promise<Dashboard | undefined> {
@@ -37,7 +37,7 @@ export async function dashboardOf({
   return dashboard(port === true ? {} : { port: Number(port) });
 }
 
-/** Waits until the last page has been closed, or until an interruption. Waits for the first page. */
+/** Waits for the first page, then until the last page has been closed, or until an interruption. */
 export async function untilLeft(board: Dashboard, terminal: OutputTerminal): Promise<void> {
   await terminal.message("The dashboard stays until its page is closed. Ctrl+C ends it.");
   const interruption = new AbortController();

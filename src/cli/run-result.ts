@@ -28,12 +28,17 @@ function taskJson({
   };
 }
 
-/** The sums alone: the records of single calls are in the trace, those of tasks with the tasks. */
+/**
+ * Returns the sums only: records of single calls are in the trace, those of tasks with the tasks.
+ */
 function totals({ ledger: _ledger, tasks: _tasks, ...sums }: ExecutionMetrics): JsonFields {
   return sums;
 }
 
-/** A run as `--json` prints it. `parsed` is the value of the task that was completed last; `unsaved` is why there is no file at `tracePath`. */
+/**
+ * Returns a run in the form of `--json`. `parsed` is the value of the last completed task;
+ * `unsaved` is the reason why there is no file at `tracePath`.
+ */
 export function runJson(
   output: EnsembleOutput,
   tracePath: string | undefined,
@@ -52,5 +57,5 @@ export function runJson(
     trace: unsaved === undefined ? (tracePath ?? null) : null,
     ...(unsaved !== undefined && { traceError: errorJson(unsaved) }),
     ...(output.error !== undefined && { error: errorJson(output.error) }),
-  }) as JsonFields; // an object stays one
+  }) as JsonFields; // an object remains an object
 }

@@ -21,12 +21,12 @@ import { Store } from "./store.js";
 
 const STATUSES = ["running", "waiting", "interrupted", "completed", "failed", "cancelled"];
 
-/** What all commands of kept runs take. */
+/** Options of all commands of stored runs. */
 export interface RunsArguments extends StoreArguments {
   readonly json?: boolean | undefined;
 }
 
-/** Which runs a command is about. */
+/** The filter of a command. */
 export interface FilterArguments extends RunsArguments {
   readonly status?: string | undefined;
   readonly ensemble?: string | undefined;
@@ -52,7 +52,7 @@ function before(age: string): string {
   return new Date(Math.max(0, ms)).toISOString();
 }
 
-/** @throws ValidationError where the store has no such run. */
+/** @throws ValidationError if the store has no such run. */
 export async function knownRun(
   runs: KeptRuns,
   runId: string,
@@ -183,7 +183,9 @@ export async function runsSettleCommand(
   return ExitCode.OK;
 }
 
-/** `agentensemble runs delete`: runs by their ids, or all that fit a filter and that no process executes. */
+/**
+ * `agentensemble runs delete`: runs by their ids, or all matching runs that no process executes.
+ */
 export async function runsDeleteCommand(
   runIds: readonly string[],
   o: FilterArguments,
@@ -209,7 +211,7 @@ async function deleteEach(
   runIds: readonly string[],
   store: Store,
 ): Promise<number> {
-  for (const runId of runIds) await knownRun(runs, runId, store); // nothing is deleted where one is misspelt
+  for (const runId of runIds) await knownRun(runs, runId, store); // nothing is deleted if one id is misspelt
   for (const runId of runIds) await runs.delete(runId);
   return runIds.length;
 }

@@ -30,7 +30,7 @@ function withFilter(command: Command): Command {
     .option("--poisoned", "ended their process five times in a row and got no further");
 }
 
-/** The commands of runs that are kept. */
+/** Adds the commands of stored runs. */
 export function addRuns(program: Command, terminal: OutputTerminal, done: CommandEnd): void {
   const runs = program.command("runs").description("look after runs that are kept");
   addLists(runs, terminal, done);
@@ -111,7 +111,7 @@ function addChanges(runs: Command, terminal: OutputTerminal, done: CommandEnd): 
     );
 }
 
-/** The commands of reviews that runs wait for. */
+/** Adds the commands of reviews that runs wait for. */
 export function addReviews(program: Command, terminal: OutputTerminal, done: CommandEnd): void {
   const reviews = program.command("reviews").description("answer what kept runs ask people");
   withStore(common(reviews.command("list").alias("ls")))

@@ -7,7 +7,7 @@ import type { OutputTerminal } from "./terminal.js";
 import { RunCancelledError } from "../contracts/errors.js";
 import { executeFile } from "./run-command.js";
 
-/** Begins to execute a run with the inputs that it was begun with. */
+/** Resumes a run with its original inputs. */
 function resumed(ensemble: LoadedEnsemble, runId: string, options: RunOptions): BegunRun {
   const end = new AbortController();
   const events = new PassThrough({ objectMode: true });

@@ -9,7 +9,7 @@ import { savedText } from "./kept-execution.js";
 import { linesToAnswer } from "./review-text.js";
 import { shellWord } from "./shell-word.js";
 
-/** Stands in the place of texts that there is no key for. */
+/** Replaces texts without a key. */
 const SEALED = "sealed: set AGENTENSEMBLE_STORE_KEY";
 
 const STYLES: Readonly<Record<KeptRun["status"], Style>> = {
@@ -21,14 +21,17 @@ const STYLES: Readonly<Record<KeptRun["status"], Style>> = {
   cancelled: "yellow",
 };
 
-/** A run, and what it needs of people. */
+/** A run, and its open questions. */
 export interface ShownRun {
   readonly run: KeptRun;
   readonly reviews: readonly StoredReview[];
   readonly inDoubt: readonly Doubt[];
 }
 
-/** Whether there is no key for the run's texts: its hash of inputs is among them. */
+/**
+ * Whether the texts of the run are encrypted and there is no key: its hash of inputs is one of
+ * them.
+ */
 function areTextsSealed({ inputsHash }: KeptRun): boolean {
   return inputsHash === "";
 }
@@ -46,7 +49,7 @@ function statusReason({ status, waitsFor, owner, cancelReason, result }: KeptRun
   return result?.error?.message ?? "";
 }
 
-/** A run in one line. */
+/** Formats a run in one line. */
 export function runLine(run: KeptRun, paint: Paint): string {
   const parts = [
     paint("bold", printableLine(run.runId)),
@@ -59,7 +62,7 @@ export function runLine(run: KeptRun, paint: Paint): string {
   return parts.filter((part) => part !== "").join("  ");
 }
 
-/** A run with all that is known of it, and what can be done with it. */
+/** Formats a run with all its data, and the possible actions. */
 export function runText(shown: ShownRun, store: Store, paint: Paint): string {
   const { run } = shown;
   const { result } = run;

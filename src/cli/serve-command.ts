@@ -12,11 +12,11 @@ import { runServices } from "./services.js";
 export interface ServeArguments {
   readonly port?: string | undefined;
   readonly host?: string | undefined;
-  /** Where requests and results are kept. Default: in memory. */
+  /** The storage of requests and results. Default: in memory. */
   readonly store?: string | undefined;
-  /** Keeps the runs in the store too. */
+  /** Also stores the runs in it. */
   readonly durable?: boolean | undefined;
-  /** How many processes serve. Default: this one. */
+  /** The number of serving processes. Default: this one. */
   readonly workers?: string | undefined;
   readonly allowedHost?: readonly string[] | undefined;
   readonly json?: boolean | undefined;
@@ -24,10 +24,10 @@ export interface ServeArguments {
 }
 
 const PORT = 7329;
-/** Hosts that stand for all addresses of the machine. */
+/** Hosts that mean all addresses of the machine. */
 const EVERY_ADDRESS: ReadonlySet<string> = new Set(["0.0.0.0", "::", "[::]"]);
 const CARD = "/.well-known/agent-card.json";
-/** The variable with the tokens of callers: `name=token`, with commas between them. */
+/** The variable with the tokens of callers: `name=token`, separated by commas. */
 const CALLERS = "AGENTENSEMBLE_CALLERS";
 
 /** `agentensemble serve`: starts the ensembles of a file, and ends when they have stopped. */
@@ -63,7 +63,7 @@ export async function serveCommand(
   return runServices(file, plan, o, terminal);
 }
 
-/** @throws ValidationError for `--durable` without a store that keeps runs. */
+/** @throws ValidationError for `--durable` without a store for runs. */
 function checkDurable({ durable }: ServeArguments, store: NetworkStore | undefined): void {
   if (durable !== true || store?.journal !== undefined) return;
   throw new ValidationError("--durable needs a --store that keeps runs", {
@@ -82,7 +82,7 @@ function startOptionsOf(o: ServeArguments): StartOptions {
   };
 }
 
-/** @throws ValidationError naming what an address that other machines reach needs. */
+/** @throws ValidationError naming the requirements of an address that other machines reach. */
 function requireReachable(host: string, names: unknown, callers: unknown): void {
   if (callers === undefined)
     throw new ValidationError(`--host ${host} needs callers, since other machines reach it`, {
@@ -110,7 +110,7 @@ function callersGiven(text: string): Readonly<Record<string, string>> | undefine
   );
 }
 
-/** @throws ValidationError for a number that is none, and for a store of one process. */
+/** @throws ValidationError for an invalid number, and for a store of one process. */
 function workersOf(given: string, store: NetworkStore | undefined): number {
   const count = Number(given);
   requireInteger("--workers", count, 1, "> 0");
@@ -122,7 +122,7 @@ function workersOf(given: string, store: NetworkStore | undefined): number {
   });
 }
 
-/** Where an ensemble is served. */
+/** The address of a served ensemble. */
 interface ServedAddress {
   readonly ensemble: string;
   readonly instance: string;

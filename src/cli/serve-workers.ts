@@ -6,13 +6,13 @@ import { backoffMs, clockPause } from "../util/abort/pauses.js";
 import { asFields, asList } from "../util/objects.js";
 import { ExitCode } from "./exit-codes.js";
 
-/** Delays in ms before a process is replaced that ended before it was ready. */
+/** Delays in ms before a process that ended before it was ready is replaced. */
 const AGAIN = { firstMs: 500, mostMs: 30_000 };
 
-/** Asks a process of `serve --workers` to end. */
+/** The message that ends a process of `serve --workers`. */
 const STOP = "agentensemble:stop";
 
-/** What a process of `serve --workers` reports when its services are ready. */
+/** The report of a process of `serve --workers` when its services are ready. */
 export interface ReadyServices {
   readonly ready: readonly unknown[];
 }
@@ -30,12 +30,15 @@ export class ServeWorkers {
     this.#terminal = terminal;
   }
 
-  /** Starts the processes, and ends when all have ended. `show` gets the services of the first when all are ready. */
+  /**
+   * Starts the processes, and returns when all have ended. `show` gets the services of the first
+   * one when all are ready.
+   */
   async run(show: (services: readonly unknown[]) => Promise<void>): Promise<number> {
     const leave = this.#stopOnSignals();
     try {
       const first = this.#kept();
-      const services = await first.ready; // alone: what is wrong with the file is printed once
+      const services = await first.ready; // alone, so that a problem of the file is printed once
       if (services === undefined) return await first.ended;
       const others = Array.from({ length: this.#count - 1 }, () => this.#kept());
       const starts = await Promise.all(others.map(({ ready }) => ready));
@@ -47,7 +50,10 @@ export class ServeWorkers {
     }
   }
 
-  /** Keeps one place filled. `ready` resolves with what its first process serves; `undefined` where that one ends before. */
+  /**
+   * Keeps one process running. `ready` resolves with the services of its first process; `undefined`
+   * if that one ends before.
+   */
   #kept(): {
     readonly ready: Promise<readonly unknown[] | undefined>;
     readonly ended: Promise<number>;
@@ -57,7 +63,10 @@ export class ServeWorkers {
     return { ready, ended: this.#fill(isReady) };
   }
 
-  /** Resolves when the command stops and the process has ended, or with the exit code of a first process that was never ready. */
+  /**
+   * Resolves when the command stops and the process has ended, or with the exit code of a first
+   * process that was never ready.
+   */
   async #fill(isReady: (services: readonly unknown[] | undefined) => void): Promise<number> {
     const { signal } = this.#stopping;
     let wasEverReady = false;
@@ -86,7 +95,7 @@ export class ServeWorkers {
       if (ready === undefined) return;
       services = true;
       isReady(asList(ready));
-      if (this.#stopping.signal.aborted) worker.send(STOP); // the first one may have come too early
+      if (this.#stopping.signal.aborted) worker.send(STOP); // the first signal may have come too early
     });
     return new Promise((resolve) => {
       worker.once("exit", (status: number | null, ending: NodeJS.Signals | null) => {
@@ -97,7 +106,7 @@ export class ServeWorkers {
     });
   }
 
-  /** The first signal lets all processes end what they execute. The second one ends them. */
+  /** The first signal lets all processes finish their work. The second one ends them. */
   #stopOnSignals(): () => void {
     const onSignal = (signal: NodeJS.Signals): void => {
       if (this.#stopping.signal.aborted) {
@@ -118,7 +127,9 @@ function workersNow(): readonly Worker[] {
   return Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
 }
 
-/** Calls `stop` when the process that started this one is asked to end, which also waits for the end of this one. */
+/**
+ * Calls `stop` when the process that started this one is to end, and which then waits for this one.
+ */
 export function onStopRequest(stop: () => void): void {
   process.on("message", (message) => {
     if (message === STOP) stop();

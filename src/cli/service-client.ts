@@ -21,12 +21,12 @@ interface ServiceRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Asks a service over HTTP. The token is sent to the given address only. */
+/** Sends requests to a service over HTTP. The token is sent to the given address only. */
 export class ServiceClient {
   readonly #url: URL;
   readonly #token: string | undefined;
 
-  /** @throws ValidationError for what is no address of a service. */
+  /** @throws ValidationError for an invalid address of a service. */
   constructor(url: string, environment: NodeJS.ProcessEnv = process.env) {
     if (!/^https?:\/\//i.test(url) || !URL.canParse(url))
       throw new ValidationError(`The address must be an http or https URL, got: ${preview(url)}`, {
@@ -84,7 +84,7 @@ export class ServiceClient {
   }
 }
 
-/** The fields of a JSON object; none if the text is something else. */
+/** Returns the fields of a JSON object; none for any other text. */
 function jsonFields(text: string): Fields {
   try {
     return asFields(JSON.parse(text)) ?? {};

@@ -20,7 +20,7 @@ const QUEUE_STORE = "look into this store instead of asking a service";
 // Loaded when they are executed: other commands start without them.
 const queueCommands = (): Promise<typeof Queue> => import("./queue-commands.js");
 
-/** The commands of services. */
+/** Adds the commands of services. */
 export function addServices(program: Command, terminal: OutputTerminal, done: CommandEnd): void {
   addServe(program, terminal, done);
   addWorker(program, terminal, done);

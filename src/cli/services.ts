@@ -12,21 +12,21 @@ import { accessOf, endEnsemble } from "./load-ensemble.js";
 import { loadProgram, type StartableEnsemble } from "./load-program.js";
 import { storeKeys } from "./store.js";
 
-/** How a command starts the ensembles of a file. */
+/** Settings for starting the ensembles of a file. */
 export interface ServicePlan {
   /** Default: in memory. */
   readonly store: NetworkStore | undefined;
-  /** Whether runs are kept in the store. */
+  /** Whether runs are stored in the store. */
   readonly keepsRuns: boolean;
-  /** The options of the nth ensemble. */
+  /** Returns the options of the nth ensemble. */
   options(index: number): StartOptions;
-  /** Gets a function that stops all. Default: signals stop them. */
+  /** Receives a function that stops all. Default: signals stop them. */
   readonly onStopRequest?: (stop: () => void) => void;
-  /** What is printed when all have started. */
+  /** Prints the services when all have started. */
   show(services: readonly Service[]): Promise<void>;
 }
 
-/** Starts the ensembles of a file as services, and ends when they have stopped. */
+/** Starts the ensembles of a file as services, and returns when they have stopped. */
 export async function runServices(
   file: string,
   plan: ServicePlan,
@@ -61,12 +61,15 @@ export async function runServices(
   }
 }
 
-/** The options of the start for a queue; its priority is for `submit`. */
+/** Returns the options of the start for a queue; its priority is for `submit`. */
 function queueStart({ priority: _, ...queue }: QueueOptions): Pick<StartOptions, "queue"> {
   return Object.keys(queue).length === 0 ? {} : { queue };
 }
 
-/** Adds what makes the ensemble one of several processes. What the ensemble brings itself is taken as it is. */
+/**
+ * Adds the plugins for an ensemble that runs in several processes. Plugins of the ensemble take
+ * precedence.
+ */
 async function equip(
   ensemble: StartableEnsemble,
   { store, keepsRuns }: ServicePlan,
@@ -85,7 +88,10 @@ async function equip(
   }
 }
 
-/** @throws ValidationError for what is no ensemble, and for one whose kernel has booted without the plugin. */
+/**
+ * @throws ValidationError for a value that is no ensemble, and for one whose kernel has booted
+ * without the plugin.
+ */
 function useUnlessThere(ensemble: StartableEnsemble, plugin: Plugin): void {
   const access = accessOf(ensemble);
   if (access.hasPlugin?.(plugin.name) === true) return;
@@ -102,7 +108,7 @@ function useUnlessThere(ensemble: StartableEnsemble, plugin: Plugin): void {
   }
 }
 
-/** Progress: what begins and ends, and what goes wrong. */
+/** Reports progress: starts, ends and problems. */
 async function reportProgress(
   event: ServiceEvent,
   isQuiet: boolean | undefined,

@@ -2,7 +2,7 @@ import type { DeadLetter, NetworkBackend, QueueDepth } from "../contracts/networ
 import { ValidationError } from "../contracts/errors.js";
 import { networkStoreAt } from "./network-store.js";
 
-/** The queue of an ensemble in a store, without a service that runs. */
+/** The queue of an ensemble in a store, without a running service. */
 export class StoreQueue {
   readonly #url: string;
   readonly #ensemble: string;

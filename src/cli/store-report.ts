@@ -12,16 +12,19 @@ import { errorJson, errorText } from "./report-error.js";
 
 const PAGE = 1_000;
 
-/** What `agentensemble doctor` finds about a store. */
+/** The result of `agentensemble doctor` for a store. */
 export interface StoreReport {
   readonly store: string;
-  /** Why the store can't be used. */
+  /** The reason why the store can't be used. */
   readonly error?: unknown;
-  /** Of a store that can be used: how many runs it has, and how many of them no process executes although none has ended them. */
+  /**
+   * Of a usable store: the number of runs, and the number of unfinished runs that no process
+   * executes.
+   */
   readonly runs?: { readonly total: number; readonly withoutProcess: number } | undefined;
 }
 
-/** Opens the store, reads it, and does what needs the right to change it, without changing a run. */
+/** Opens the store, reads it, and checks the permission to change it, without changing a run. */
 export async function examineStore(store: Store): Promise<StoreReport> {
   const { shown } = store;
   try {

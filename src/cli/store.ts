@@ -7,27 +7,33 @@ const DEFAULT = "file:./.agentensemble";
 const ADDRESS = "AGENTENSEMBLE_STORE";
 const KEY = "AGENTENSEMBLE_STORE_KEY";
 
-/** The option `--store` of all commands that use runs which are kept. */
+/** The option `--store` of all commands of stored runs. */
 export interface StoreArguments {
   readonly store?: string | undefined;
 }
 
-/** What `durable()` and `connectRuns()` take of a store. */
+/** The options of a store for `durable()` and `connectRuns()`. */
 interface JournalAccess {
   readonly url: string;
   readonly encryptionKey?:
     { readonly current: string; readonly previous: readonly string[] } | undefined;
 }
 
-/** Where runs are kept: `--store`, else the variable AGENTENSEMBLE_STORE, else `.agentensemble` in the current folder. */
+/**
+ * The location of runs: `--store`, the variable AGENTENSEMBLE_STORE, or `.agentensemble` in the
+ * current folder.
+ */
 export class Store {
-  /** May contain a password: for the journal alone. */
+  /** May contain a password: only for the journal. */
   readonly access: JournalAccess;
   /** Without a password. */
   readonly shown: string;
-  /** What a command needs behind it to use the same store: nothing where variable or default give it. */
+  /**
+   * The option with which another command uses the same store: empty if it comes from the variable
+   * or the default.
+   */
   readonly option: string;
-  /** Whether an option or a variable names the store. */
+  /** Whether an option or a variable sets the store. */
   readonly isNamed: boolean;
 
   /** @throws ValidationError for a blank address. */
@@ -41,7 +47,10 @@ export class Store {
     this.isNamed = given !== undefined;
   }
 
-  /** Does `work` with the runs of the store. @throws what `work` throws; ValidationError for an address of another form; JournalError. */
+  /**
+   * Executes `work` with the runs of the store. @throws the errors of `work`; ValidationError for
+   * an invalid address; JournalError.
+   */
   async use<T>(work: (runs: KeptRuns) => Promise<T>): Promise<T> {
     const { connectRuns } = await import("../durability.js"); // other commands do not load it
     const { url, ...keys } = this.access;
@@ -55,7 +64,7 @@ export class Store {
     }
   }
 
-  /** The error, with what to do where it does not contain that. */
+  /** Returns the error, with advice if it has none. */
   explained(error: unknown): unknown {
     if (!JournalError.isInstance(error) || error.hint !== undefined) return error;
     return new JournalError(error.message, {
@@ -65,7 +74,7 @@ export class Store {
   }
 }
 
-/** `--store`, else the variable AGENTENSEMBLE_STORE. */
+/** Returns `--store`, otherwise the variable AGENTENSEMBLE_STORE. */
 export function addressGiven(
   { store }: StoreArguments,
   environment: NodeJS.ProcessEnv = process.env,
@@ -74,7 +83,7 @@ export function addressGiven(
   return store ?? (variable === "" ? undefined : variable);
 }
 
-/** The keys of AGENTENSEMBLE_STORE_KEY: the first one seals, all open. */
+/** Returns the keys of AGENTENSEMBLE_STORE_KEY: the first one encrypts, all decrypt. */
 export function storeKeys(
   environment: NodeJS.ProcessEnv = process.env,
 ): Pick<JournalAccess, "encryptionKey"> {
@@ -84,12 +93,12 @@ export function storeKeys(
 
 const FORMS = "Use file:<folder>, pglite:<folder> or postgres://host:5432/database.";
 
-/** The folder of all that is kept has the runs in `runs`; any other address is that of the runs themselves. */
+/** The common folder has the runs in `runs`; any other address is that of the runs themselves. */
 function runsIn(url: string): string {
   return /^file:(?:.*\/)?\.agentensemble\/?$/s.test(url) ? `${url.replace(/\/$/, "")}/runs` : url;
 }
 
-/** The address as it may be shown. Of a server: user, host, port and path. */
+/** Returns the address without a password. For a server: user, host, port and path. */
 function withoutPassword(url: string): string {
   if (/^(?:file|pglite):/.test(url)) return url;
   try {

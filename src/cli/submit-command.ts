@@ -33,7 +33,10 @@ type Priority = (typeof PRIORITIES)[number];
 /** Longer than any wait for a result. */
 const LONGEST_MS = 2_000_000_000;
 
-/** `agentensemble submit`: lets a worker run an ensemble of a file. The id of the request is that of the run. */
+/**
+ * `agentensemble submit`: requests a run of an ensemble of a file from a worker. The id of the
+ * request is that of the run.
+ */
 export async function submitCommand(
   file: string,
   name: string | undefined,

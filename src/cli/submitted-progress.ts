@@ -4,7 +4,10 @@ import { ProgressPrinter } from "../plugins/observability/console/progress-print
 import { asFields, asText } from "../util/objects.js";
 import { printableLine } from "../util/printable.js";
 
-/** What a message may lack of an event: texts are not sent, and another version may send less. */
+/**
+ * Defaults for fields that a message may lack: texts are not sent, and other versions may send
+ * fewer fields.
+ */
 const ABSENT = Object.freeze({
   v: 1,
   taskId: "",
@@ -23,7 +26,7 @@ const ABSENT = Object.freeze({
   cause: Object.freeze({}),
 });
 
-/** The messages that are printed. */
+/** The printed messages. */
 const PRINTED: ReadonlySet<unknown> = new Set([
   "task_started",
   "task_completed",
@@ -31,7 +34,7 @@ const PRINTED: ReadonlySet<unknown> = new Set([
   "tool_called",
 ]);
 
-/** Returns a function that prints messages about the progress of a run elsewhere, as `run` prints its own events. */
+/** Returns a function that prints the progress messages of a remote run in the form of `run`. */
 export function submittedProgress(
   runId: string,
   terminal: Pick<OutputTerminal, "message" | "paintMessage">,
@@ -55,6 +58,6 @@ export function submittedProgress(
       const value = message[name];
       return [name, typeof value === typeof absent ? value : absent];
     });
-    printer.handle({ ...Object.fromEntries(known), type, runId } as EnsembleEvent); // with all fields that are printed
+    printer.handle({ ...Object.fromEntries(known), type, runId } as EnsembleEvent); // with all printed fields
   };
 }

@@ -10,7 +10,7 @@ import { messageOf } from "../util/errors.js";
 
 type Streams = Required<{ readonly [K in keyof ConsoleReviewOptions]: ConsoleReviewOptions[K] }>;
 
-/** What runs have used so far, as their usage is recorded. */
+/** The usage of runs so far, from their usage records. */
 class Spending {
   readonly #runs = new Map<
     string,
@@ -32,7 +32,10 @@ class Spending {
   }
 }
 
-/** Asks the person at the terminal for the reviews of an ensemble without a review handler, only for its own runs, and shows the tokens and cost so far. */
+/**
+ * Asks at the terminal for the reviews of an ensemble without a review handler, only for its runs,
+ * and shows the tokens and the cost so far.
+ */
 export function terminalReviews({ input, output }: Streams): Plugin {
   const spending = new Spending();
   const runs = new Set<string>();
@@ -53,7 +56,7 @@ export function terminalReviews({ input, output }: Streams): Plugin {
       open.delete(review.reviewId);
     }
   };
-  /** What an earlier execution of a run has asked, nothing reports again. */
+  /** Questions of an earlier execution of a run are not reported again. */
   const answerKept = async (runId: string): Promise<void> => {
     try {
       for (const review of (await kept?.pending()) ?? [])
@@ -72,7 +75,7 @@ export function terminalReviews({ input, output }: Streams): Plugin {
           if (event.type === "ensemble_started") runs.add(event.runId);
           if (event.type === "run_resumed") void answerKept(event.runId);
           if (event.type === "usage_recorded") spending.add(event);
-          if (event.type === "review_resolved") open.get(event.reviewId)?.abort(); // answered elsewhere, too late, or over
+          if (event.type === "review_resolved") open.get(event.reviewId)?.abort(); // answered elsewhere, too late, or expired
         },
         { only: ["ensemble_started", "run_resumed", "usage_recorded", "review_resolved"] },
       );

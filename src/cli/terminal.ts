@@ -4,13 +4,13 @@ import { printableJson, printableText } from "../util/printable.js";
 
 type Write = (text: string) => Promise<void>;
 
-/** Errors of a stream whose reader has gone, as `| head` does. */
+/** Errors of a stream whose reader has ended, for instance `| head`. */
 const NOBODY_READS = new Set<unknown>(["EPIPE", "ERR_STREAM_DESTROYED"]);
 
 type StreamWrite = (text: string, done: (error?: Error | null) => void) => unknown;
 
 function writerOf(stream: NodeJS.WriteStream, write: StreamWrite): Write {
-  stream.on("error", () => undefined); // the writer of the text gets it too
+  stream.on("error", () => undefined); // the writer of the text receives it too
   return (text) =>
     new Promise((resolve, reject) => {
       write(text, (error?: (Error & { readonly code?: string }) | null) => {
@@ -25,12 +25,13 @@ function coloursOn(stream: NodeJS.WriteStream): boolean {
 }
 
 /**
- * Where a command writes: results to standard output, everything else to standard error. What the user's program prints goes to standard error too,
- * so that standard output holds the result alone.
+ * The output of a command: results go to standard output, everything else to standard error. Output
+ * of the program of the user goes to standard error too, so that standard output contains only the
+ * result.
  */
 export class OutputTerminal {
   readonly #out: Write = writerOf(process.stdout, process.stdout.write.bind(process.stdout));
-  /** By the `write` of the moment: while tasks are shown in place, it writes above them. */
+  /** Uses the current `write`: while tasks are shown in place, it writes above them. */
   readonly #err: Write = writerOf(process.stderr, (text, done) => process.stderr.write(text, done));
   readonly #isTerminal = process.stdout.isTTY === true;
   /** For results. */
@@ -39,7 +40,7 @@ export class OutputTerminal {
   readonly paintMessage: Paint = painter(coloursOn(process.stderr));
 
   constructor(
-    /** Whether errors are shown with where they come from. */
+    /** Whether errors are shown with stack traces. */
     readonly verbose: boolean,
   ) {}
 
@@ -48,12 +49,15 @@ export class OutputTerminal {
     process.stdout.write = process.stderr.write.bind(process.stderr);
   }
 
-  /** A result as text. On a terminal control characters are removed; elsewhere it is written as it is. */
+  /**
+   * Writes a result as text. On a terminal control characters are removed; otherwise the text is
+   * unchanged.
+   */
   text(text: string): Promise<void> {
     return this.#out(text.endsWith("\n") ? text : `${text}\n`);
   }
 
-  /** The same for text that a model wrote. */
+  /** Does the same for text of a model. */
   modelText(text: string): Promise<void> {
     return this.text(this.#isTerminal ? printableText(text) : text);
   }
@@ -66,7 +70,7 @@ export class OutputTerminal {
     return this.#err(`${text}\n`);
   }
 
-  /** Everything written so far has left the process. */
+  /** Resolves when all output has left the process. */
   async flush(): Promise<void> {
     await this.#out("");
     await this.#err("");

@@ -40,7 +40,7 @@ function taskLines(task: TaskDifference, paint: Paint): readonly string[] {
   ];
 }
 
-/** Two texts below each other; nothing where they are the same. */
+/** Formats two texts one below the other; nothing if they are equal. */
 function pairLines(
   head: string,
   texts: readonly [string | null, string | null] | null,
@@ -51,7 +51,7 @@ function pairLines(
   return [head, paint("red", `- ${before}`), paint("green", `+ ${after}`)];
 }
 
-/** A comparison as a person reads it: a table with the first run's figures before the second's, then what differs. */
+/** Formats a comparison for people: a table with the figures of both runs, then the differences. */
 function differenceText(d: TraceDifference, paint: Paint): string {
   const rows = d.tasks.map((task) => [
     `${printableLine(task.taskId, 40)}${task.attempt > 1 ? ` (${task.attempt})` : ""}`,

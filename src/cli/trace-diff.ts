@@ -2,12 +2,16 @@ import type { SpentInTrace, TaskView, TraceView } from "./trace-view.js";
 import { canonicalJson } from "../util/json/canonical.js";
 import { asFields } from "../util/objects.js";
 
-/** What one run spent, and how long it took. */
+/** The usage and the duration of one run. */
 export interface RunMeasures extends SpentInTrace {
   readonly durationMs: number;
 }
 
-/** How a task of two runs compares. `difference` is the first line that is not the same in both outputs, `tools` the first tool call or delegation, `prompts` the first line of the prompts; `models` are those that were asked. */
+/**
+ * The comparison of a task in two runs. `difference` is the first line that differs in the outputs,
+ * `tools` the first tool call or delegation, `prompts` the first line of the prompts; `models` are
+ * the called models.
+ */
 export interface TaskDifference {
   readonly taskId: string;
   readonly attempt: number;
@@ -20,16 +24,16 @@ export interface TaskDifference {
   readonly models: readonly [string, string] | null;
 }
 
-/** An input that two runs do not share; `null` where a run has none of that name. */
+/** An input that differs between two runs; `null` if a run has none of that name. */
 export interface InputDifference {
   readonly name: string;
   readonly values: readonly [string | null, string | null];
 }
 
-/** How two runs compare. Times, tokens and costs alone are no difference. */
+/** The comparison of two runs. Times, tokens and costs alone are no difference. */
 export interface TraceDifference {
   readonly different: boolean;
-  /** Where the runs part first: `input 'topic'`, `task 'ask': prompt`. `null` for runs that are the same. */
+  /** The first difference: `input 'topic'`, `task 'ask': prompt`. `null` for equal runs. */
   readonly first: string | null;
   readonly runs: readonly [string, string];
   readonly exitReasons: readonly [string, string];
@@ -38,7 +42,7 @@ export interface TraceDifference {
   readonly tasks: readonly TaskDifference[];
 }
 
-/** Tasks by id and attempt; one that a loop did several times gets a number for each time. */
+/** Returns tasks by id and attempt; a task repeated by a loop gets a number for each repetition. */
 function keyed(tasks: readonly TaskView[]): ReadonlyMap<string, TaskView> {
   const byKey = new Map<string, TaskView>();
   const times = new Map<string, number>();
@@ -55,7 +59,7 @@ function measuresOf({ inputTokens, outputTokens, cost, durationMs }: RunMeasures
   return { inputTokens, outputTokens, cost, durationMs };
 }
 
-/** The first lines that differ; an empty text where one of them has ended. */
+/** Returns the first lines that differ; an empty text if one of them has ended. */
 function firstDifference(a: string, b: string): readonly [string, string] | null {
   if (a === b) return null;
   const [left, right] = [a.split("\n"), b.split("\n")];
@@ -64,7 +68,7 @@ function firstDifference(a: string, b: string): readonly [string, string] | null
   return [left[line] ?? "", right[line] ?? ""];
 }
 
-/** What a task's tools and workers were given and gave back, in order. */
+/** Returns the inputs and results of the tools and workers of a task, in order. */
 function actionsOf(task: TaskView): readonly string[] {
   const tools = [...task.calls.flatMap((call) => call.tools), ...task.tools].map(
     (tool) => `${tool.tool}(${tool.arguments}) ${tool.outcome}: ${tool.result}`,
@@ -76,7 +80,7 @@ function actionsOf(task: TaskView): readonly string[] {
   return [...tools, ...delegations];
 }
 
-/** The first steps that differ; an empty text where one of the tasks made no further one. */
+/** Returns the first steps that differ; an empty text if one of the tasks has no further step. */
 function firstAction(a: TaskView, b: TaskView): readonly [string, string] | null {
   const [left, right] = [actionsOf(a), actionsOf(b)];
   for (let i = 0; i < Math.max(left.length, right.length); i++)
@@ -84,7 +88,7 @@ function firstAction(a: TaskView, b: TaskView): readonly [string, string] | null
   return null;
 }
 
-/** The inputs of two runs that differ, by name. */
+/** Returns the inputs of two runs that differ, by name. */
 function inputDifferences(a: TraceView, b: TraceView): readonly InputDifference[] {
   const texts = ({ inputs }: TraceView): ReadonlyMap<string, string> =>
     new Map(Object.entries(asFields(inputs) ?? {}).map(([k, v]) => [k, canonicalJson(v)]));
@@ -94,7 +98,9 @@ function inputDifferences(a: TraceView, b: TraceView): readonly InputDifference[
     .map((name) => ({ name, values: [left.get(name) ?? null, right.get(name) ?? null] }));
 }
 
-/** The first lines of two prompts that differ. A trace without prompts has the description. */
+/**
+ * Returns the first lines of two prompts that differ. A trace without prompts has the description.
+ */
 function firstPromptLine(a: TaskView, b: TaskView): readonly [string, string] | null {
   const both = a.prompts !== null && b.prompts !== null;
   const text = ({ prompts, description }: TaskView): string =>
@@ -102,12 +108,12 @@ function firstPromptLine(a: TaskView, b: TaskView): readonly [string, string] | 
   return firstDifference(text(a), text(b));
 }
 
-/** The models that answered, each once. */
+/** Returns the models that answered, each once. */
 function modelsOf({ calls }: TaskView): string {
   return [...new Set(calls.map(({ model }) => model))].join(", ");
 }
 
-/** Where a task differs first, in the order of its work. */
+/** Returns the first different part of a task, in the order of its work. */
 function firstPart(task: TaskDifference): string | undefined {
   const { status, prompts, models, tools, outcome } = task;
   if (status === "same") return undefined;
@@ -118,7 +124,7 @@ function firstPart(task: TaskDifference): string | undefined {
   return outcome[0] === outcome[1] ? "output" : "outcome";
 }
 
-/** The first difference of two runs: their inputs come before their tasks. */
+/** Returns the first difference of two runs: their inputs come before their tasks. */
 function firstOf(
   inputs: readonly InputDifference[],
   tasks: readonly TaskDifference[],
@@ -152,7 +158,7 @@ function compare(a: TaskView, b: TaskView): TaskDifference {
   };
 }
 
-/** A task that only one of the runs has. */
+/** Returns the comparison of a task that only one of the runs has. */
 function unmatched(task: TaskView, status: "added" | "removed"): TaskDifference {
   const { taskId, attempt, outcome } = task;
   const measures = measuresOf(task);
@@ -169,7 +175,10 @@ function unmatched(task: TaskView, status: "added" | "removed"): TaskDifference 
   };
 }
 
-/** Compares two runs task by task, in the order of the first; tasks that only the second has come last. */
+/**
+ * Compares two runs task by task, in the order of the first; tasks of the second run only come
+ * last.
+ */
 export function compareTraces(a: TraceView, b: TraceView): TraceDifference {
   const [left, right] = [keyed(a.tasks), keyed(b.tasks)];
   const ofLeft = [...left].map(([key, task]) => {

@@ -3,7 +3,7 @@ import type { Fields } from "../util/objects.js";
 import { preview } from "../contracts/validation.js";
 import { isObject } from "../util/objects.js";
 
-/** A trace that is not of the form it should have, and where. */
+/** Reports an invalid trace, and the position of the problem. */
 export class MisshapenTrace extends Error {
   constructor(
     message: string,
@@ -21,15 +21,18 @@ function pathName(path: JsonPath): string {
 const ISO_DURATION =
   /^-?P(?:(\d+(?:\.\d+)?)D)?T?(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?$/;
 
-/** Steps of a path; each delegation takes three. */
+/** Maximum number of steps of a path; each delegation takes three. */
 const DEEPEST = 600;
 
-/** One object of a trace. What is missing is unknown; what is there and of another kind is a mistake. */
+/** One object of a trace. A missing field is unknown; a field of another type is an error. */
 export class TraceFields {
   readonly #value: Fields;
   readonly #path: JsonPath;
 
-  /** @throws Misshapen for what is no object, and for what lies too deep: a run delegates a few levels, and readers of a trace walk it level by level. */
+  /**
+   * @throws Misshapen for a value that is no object, and for one that is nested too deeply: a run
+   * delegates a few levels, and readers traverse a trace level by level.
+   */
   constructor(value: unknown, path: JsonPath) {
     if (!isObject(value))
       throw new MisshapenTrace(`${pathName(path)} must be an object, got: ${preview(value)}`, path);
@@ -49,7 +52,7 @@ export class TraceFields {
     throw this.#wrong(name, "a text");
   }
 
-  /** `unknown` where there is none. */
+  /** Returns `unknown` if there is none. */
   number(name: string, unknown: number): number {
     const value = this.#get(name);
     if (value === undefined) return unknown;
@@ -63,7 +66,7 @@ export class TraceFields {
     throw this.#wrong(name, "true or false");
   }
 
-  /** Milliseconds of an ISO-8601 duration; -1 where there is none. */
+  /** Returns the milliseconds of an ISO-8601 duration; -1 if there is none. */
   duration(name: string): number {
     const text = this.optionalText(name);
     if (text === undefined) return -1;
@@ -88,7 +91,7 @@ export class TraceFields {
     return value === undefined ? undefined : new TraceFields(value, [...this.#path, name]);
   }
 
-  /** The value itself, for what may be of several kinds. */
+  /** Returns the unchecked value, for fields with several types. */
   raw(name: string): unknown {
     return this.#get(name);
   }

@@ -39,7 +39,7 @@ function notJson(path: string, text: string, error: unknown): FileFormatError {
   );
 }
 
-/** @throws FileFormatError for other documents, and for versions that are not understood. */
+/** @throws FileFormatError for other documents, and for unsupported versions. */
 function checkTraceSchema(trace: TraceFields, path: string, text: string): void {
   const version = trace.raw("schemaVersion");
   const at = (steps: JsonPath): { readonly path: string; readonly line: number } => ({
@@ -70,7 +70,10 @@ function checkTraceSchema(trace: TraceFields, path: string, text: string): void 
   );
 }
 
-/** Reads a trace of schema 1.x. @throws ValidationError for a file that can't be read, FileFormatError with the line for one that is no such trace. */
+/**
+ * Reads a trace of schema 1.x. @throws ValidationError for a file that can't be read,
+ * FileFormatError with the line for an invalid one.
+ */
 export async function readTraceFile(path: string): Promise<TraceView> {
   const text = (await traceText(path)).replace(/^\uFEFF/, "");
   let document: unknown;

@@ -17,12 +17,15 @@ function withWorkers(task: TaskView): readonly TaskView[] {
   ];
 }
 
-/** The ids of a task and of the tasks of the run that it handed to others. */
+/** Returns the ids of a task and of the tasks of the run that it delegated to others. */
 function idsOf({ taskId, delegations }: TaskView): readonly (string | null)[] {
   return [taskId, ...delegations.map(({ workerTaskId }) => workerTaskId)];
 }
 
-/** Tasks by their id, else by the role of their agent. @throws ValidationError naming those there are. */
+/**
+ * Returns tasks by their id, otherwise by the role of their agent. @throws ValidationError naming
+ * the existing ones.
+ */
 function tasksNamed(trace: TraceView, name: string): readonly TaskView[] {
   const all = trace.tasks.flatMap(withWorkers);
   const byId = all.filter(({ taskId }) => taskId === name);
@@ -36,7 +39,7 @@ function tasksNamed(trace: TraceView, name: string): readonly TaskView[] {
   );
 }
 
-/** What went wrong of a task; `undefined` where nothing did. */
+/** Returns the failures of a task; `undefined` without any. */
 function failuresOf(task: TaskView): TaskView | undefined {
   const calls = task.calls.flatMap((call) => {
     const tools = call.tools.filter(({ outcome }) => outcome !== "SUCCESS");
@@ -55,7 +58,7 @@ function failuresOf(task: TaskView): TaskView | undefined {
   return fine ? undefined : { ...task, calls, tools, delegations };
 }
 
-/** The part of a trace that was asked for. @throws ValidationError for a task that is not in it. */
+/** Returns the requested part of a trace. @throws ValidationError for a task that is not in it. */
 export function partOf(
   trace: TraceView,
   o: { readonly task?: string | undefined; readonly errors?: boolean | undefined },
@@ -73,14 +76,14 @@ export function partOf(
   };
 }
 
-/** What to say of nothing. */
+/** Returns the remarks on empty parts. */
 function remarks({ tasks, errors }: TraceView, errorsOnly: boolean): readonly string[] {
   if (tasks.length > 0) return [];
   if (errorsOnly) return errors.length > 0 ? [] : ["Nothing went wrong."];
   return ["No task was started."];
 }
 
-/** The run of a journal where a store is named, else that of a file. */
+/** Returns the run of a journal if a store is given, otherwise that of a file. */
 async function traceNamed(name: string, o: StoreArguments): Promise<TraceView> {
   if (o.store === undefined) return readTraceFile(name);
   const [{ Store }, { knownRun }, { keptTrace }] = await Promise.all([
@@ -94,7 +97,7 @@ async function traceNamed(name: string, o: StoreArguments): Promise<TraceView> {
   );
 }
 
-/** `agentensemble trace show <file or run>`: what a run did, as a tree. */
+/** `agentensemble trace show <file or run>`: the steps of a run, as a tree. */
 export async function traceShowCommand(
   name: string,
   o: StoreArguments & {

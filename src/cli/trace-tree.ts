@@ -15,7 +15,7 @@ import {
 import { printableText, printableLine } from "../util/printable.js";
 import { counted } from "../util/text.js";
 
-/** A line and what stands below it. */
+/** A line and the lines below it. */
 interface TreeNode {
   readonly text: string;
   readonly below: readonly TreeNode[];
@@ -23,7 +23,7 @@ interface TreeNode {
 
 const GOOD = new Set(["ok", "answered", "SUCCESS", "COMPLETED"]);
 
-/** `1.2 s`, or `?` where it is not known. */
+/** Formats `1.2 s`, or `?` for an unknown duration. */
 export function timeText(ms: number): string {
   return ms < 0 ? "?" : readableDuration(ms);
 }
@@ -40,24 +40,24 @@ function spentText({ inputTokens, outputTokens, cost }: SpentInTrace): string {
   return `${readableCount(inputTokens)} in, ${readableCount(outputTokens)} out${price === "" ? "" : `, ${price}`}`;
 }
 
-/** Delegations below each other. */
+/** Maximum nesting of delegations. */
 const DEEPEST = 200;
 
-/** The ids of tasks of the run itself that a task handed to others. */
+/** Returns the ids of tasks of the run that a task delegated to others. */
 function workerIds({ delegations }: TaskView): readonly string[] {
   return delegations.flatMap(({ worker, workerTaskId }) =>
     worker !== null ? workerIds(worker) : (workerTaskId ?? []),
   );
 }
 
-/** Makes the lines of a tree. */
+/** Creates the lines of a tree. */
 class TreeMaker {
   readonly #paint: Paint;
-  /** Attempts of tasks that delegations of other tasks name, by id. Those that are drawn are taken out. */
+  /** Attempts of tasks in delegations of other tasks, by id. Drawn ones are removed. */
   readonly #workers = new Map<string, readonly TaskView[]>();
   #depth = 0;
 
-  /** @param tasks those among which the workers of managers stand. */
+  /** @param tasks the tasks that contain the workers of managers. */
   constructor(paint: Paint, tasks: readonly TaskView[]) {
     this.#paint = paint;
     const ids = new Set(tasks.flatMap(workerIds));
@@ -66,7 +66,10 @@ class TreeMaker {
         this.#workers.set(task.taskId, [...(this.#workers.get(task.taskId) ?? []), task]);
   }
 
-  /** Draws each task once: workers stand below the delegation, those of no task that is drawn at the end. */
+  /**
+   * Draws each task once: workers below their delegation, those of tasks that are not drawn at the
+   * end.
+   */
   tasks(tasks: readonly TaskView[]): readonly TreeNode[] {
     const isWorker = ({ taskId }: TaskView): boolean => this.#workers.has(taskId);
     const [workers, others] = [tasks.filter(isWorker), tasks.filter((task) => !isWorker(task))];
@@ -176,8 +179,8 @@ function styleOf(exitReason: string): Style {
 }
 
 /**
- * A trace as a tree: tasks, their model calls, tools and delegations, and below it the errors. The workers of managers are drawn below the delegation;
- * they are looked for in `workers`.
+ * Formats a trace as a tree: tasks, their model calls, tools and delegations, and then the errors.
+ * The workers of managers are drawn below the delegation; `workers` contains them.
  */
 export function traceTree(
   trace: TraceView,
@@ -202,7 +205,7 @@ export function traceTree(
   ].join("\n");
 }
 
-/** The complete texts of a task: its prompts and its answers. */
+/** Formats the complete texts of a task: its prompts and its answers. */
 export function taskTexts(task: TaskView, paint: Paint): string {
   const parts: readonly (readonly [string, string | undefined])[] = [
     ["Description", task.description],

@@ -1,22 +1,22 @@
 import { partLines } from "../util/part-line.js";
 import type { TraceFields } from "./trace-fields.js";
 
-/** What something cost. */
+/** The cost of something. */
 export interface Cost {
   readonly amount: number;
   readonly currency: string;
-  /** Whether calls without a known price are left out. */
+  /** Whether calls without a known price are omitted. */
   readonly atLeast: boolean;
 }
 
-/** Tokens and money; -1 and `null` where they are not known. */
+/** Tokens and cost; -1 and `null` if they are unknown. */
 export interface SpentInTrace {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cost: Cost | null;
 }
 
-/** A tool call as commands show it. */
+/** A tool call in the form of commands. */
 export interface ToolView {
   readonly tool: string;
   readonly arguments: string;
@@ -27,7 +27,7 @@ export interface ToolView {
   readonly durationMs: number;
 }
 
-/** A model call, one attempt. */
+/** A model call with one attempt. */
 export interface CallView extends SpentInTrace {
   readonly model: string;
   readonly purpose: string;
@@ -39,7 +39,7 @@ export interface CallView extends SpentInTrace {
   readonly tools: readonly ToolView[];
 }
 
-/** Work that was handed to another agent. */
+/** Work that was delegated to another agent. */
 export interface DelegationView {
   /** `task`, `tool` or `handoff`. */
   readonly mode: string;
@@ -49,7 +49,7 @@ export interface DelegationView {
   readonly succeeded: boolean;
   readonly result: string;
   readonly durationMs: number;
-  /** `null` also where the worker is a task of the run itself: that with the id. */
+  /** Also `null` if the worker is a task of the run itself: the one with the id. */
   readonly worker: TaskView | null;
   readonly workerTaskId: string | null;
 }
@@ -65,7 +65,7 @@ export interface TaskView extends SpentInTrace {
   readonly output: string | null;
   readonly prompts: { readonly system: string; readonly user: string } | null;
   readonly calls: readonly CallView[];
-  /** Those of a task that called no model. */
+  /** The tools of a task without a model call. */
   readonly tools: readonly ToolView[];
   readonly delegations: readonly DelegationView[];
 }
@@ -77,12 +77,12 @@ export interface ErrorView {
   readonly message: string;
 }
 
-/** A trace as commands show it; missing from older writers is unknown. */
+/** A trace in the form of commands; fields missing in files of older writers are unknown. */
 export interface TraceView extends SpentInTrace {
   readonly runId: string;
   readonly workflow: string;
   readonly exitReason: string;
-  /** As the trace keeps them. */
+  /** In the form of the trace. */
   readonly inputs: unknown;
   readonly captureMode: string;
   readonly startedAt: string;
@@ -91,7 +91,10 @@ export interface TraceView extends SpentInTrace {
   readonly errors: readonly ErrorView[];
 }
 
-/** Of metrics, under our names or the format's (`totalInputTokens`). A sum of nothing but unknown figures is unknown. */
+/**
+ * Reads metrics, under the names of this package or of the format (`totalInputTokens`). A sum of
+ * unknown figures only is unknown.
+ */
 function spentOf(metrics: TraceFields | undefined, currency: string): SpentInTrace {
   const unknownCalls = metrics?.number("unknownUsageCalls", 0) ?? 0;
   const tokens = (name: string, total: string): number => {
@@ -105,7 +108,10 @@ function spentOf(metrics: TraceFields | undefined, currency: string): SpentInTra
   };
 }
 
-/** The estimate in metrics, under our name or the format's. Some writers have a number there, in the currency of the run. */
+/**
+ * Reads the estimate in metrics, under the name of this package or of the format. Some writers have
+ * a number, in the currency of the run.
+ */
 function estimateOf(metrics: TraceFields | undefined, currency: string): Cost | null {
   const name = metrics?.raw("costEstimate") === undefined ? "totalCostEstimate" : "costEstimate";
   const value = metrics?.raw(name);
@@ -117,7 +123,10 @@ function estimateOf(metrics: TraceFields | undefined, currency: string): Cost | 
   return { amount, currency: estimate.text("currency") || currency, atLeast };
 }
 
-/** The currency of a trace, which its model calls don't repeat: that of the run's costs, else of its first task with costs. */
+/**
+ * Returns the currency of a trace, which its model calls do not repeat: that of the costs of the
+ * run, otherwise of its first task with costs.
+ */
 function currencyOf(trace: TraceFields): string {
   const metrics = [trace, ...trace.list("taskTraces")].map((part) => part.object("metrics"));
   const costs = metrics.map((part) => estimateOf(part, ""));
@@ -168,7 +177,7 @@ function delegationView(delegation: TraceFields, currency: string): DelegationVi
   };
 }
 
-/** Tasks of traces without ids are numbered as the framework numbers them. */
+/** Tasks of traces without ids are numbered like those of the framework. */
 function taskView(task: TraceFields, index: number, currency: string): TaskView {
   const output = task.optionalText("finalOutput") ?? null;
   const prompts = task.object("prompts");

@@ -15,7 +15,10 @@ export interface WorkerArguments extends StoreArguments {
   readonly quiet?: boolean | undefined;
 }
 
-/** `agentensemble worker`: executes what was submitted for the ensembles of a file, until it is stopped. */
+/**
+ * `agentensemble worker`: executes the submitted requests for the ensembles of a file, until it is
+ * stopped.
+ */
 export async function workerCommand(
   file: string,
   o: WorkerArguments,
@@ -32,7 +35,10 @@ export async function workerCommand(
   return runServices(file, plan, o, terminal);
 }
 
-/** The store of workers and of those who submit. @throws ValidationError for one of a single process. */
+/**
+ * Returns the store that workers and submitters share. @throws ValidationError for a store of a
+ * single process.
+ */
 export function sharedStore(o: StoreArguments): NetworkStore {
   const url = addressGiven(o);
   const store = url === undefined ? undefined : networkStoreAt(url);

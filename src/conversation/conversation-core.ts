@@ -35,7 +35,10 @@ import { TURN_TASK } from "./turn-record.js";
 const BUSY_TIMEOUT_MS = 30_000;
 const WINDOW = 50;
 
-/** Says nothing of the user's message, which is the description of the task. @throws ValidationError */
+/**
+ * The message omits the text of the user, which is the description of the task. @throws
+ * ValidationError
+ */
 function requireModel({ agent }: AnyTask, settings: Settings): void {
   if (agent === undefined || settings.model(undefined, agent) !== undefined) return;
   throw new ValidationError(`Agent '${agent.role}' of the conversation has no model`, {
@@ -43,7 +46,7 @@ function requireModel({ agent }: AnyTask, settings: Settings): void {
   });
 }
 
-/** The thread of a turn, as its window sees it. */
+/** The thread of a turn, for its window. */
 export interface SeenFrom {
   readonly store: ConversationStore;
   readonly threadId: string;
@@ -54,16 +57,16 @@ export interface SeenFrom {
 
 type RequestParts = Omit<RunRequest, "runOptions" | "streaming" | "handle" | "onEvent">;
 
-/** What all threads of a conversation have in common. */
+/** The common parts of all threads of a conversation. */
 export class ConversationCore {
   readonly onFailure: OnTurnFailure;
   readonly busyTimeoutMs: number;
-  /** Of the tasks of all turns. */
+  /** For the tasks of all turns. */
   readonly taskOptions: Pick<
     PlainTaskOptions<string>,
     "inputGuardrails" | "outputGuardrails" | "memory"
   >;
-  /** Of the parts of a message. */
+  /** For the parts of a message. */
   readonly limits: PartLimits | undefined;
   readonly #o: ConversationOptions;
   readonly #kernel: OpenKernel;
@@ -116,9 +119,9 @@ export class ConversationCore {
     return this.#kernel.internals.bindings.get(Tokens.Clock).now();
   }
 
-  /** Returns a new id; starts booting, since ids come from the container. */
+  /** Returns a new id; starts booting, because ids come from the container. */
   nextId(use?: "run"): string {
-    void this.ready().catch(() => undefined); // whoever waits for the boot is told
+    void this.ready().catch(() => undefined); // callers that wait for the boot receive the error
     return this.#kernel.internals.bindings.get(Tokens.IdGenerator).next(use);
   }
 
@@ -127,7 +130,7 @@ export class ConversationCore {
     return this.#team.first.role;
   }
 
-  /** Returns the agent that begins a turn after the turns before it, and a warning. */
+  /** Returns the agent that begins a turn, based on the earlier turns, and a warning. */
   async beginnerOf(
     given: Agent | undefined,
     before: () => Promise<string | undefined>,
@@ -142,7 +145,9 @@ export class ConversationCore {
     return { agent: first, warning };
   }
 
-  /** The thread, if there is one. @throws AccessDeniedError for the thread of another owner. */
+  /**
+   * Returns the thread, if there is one. @throws AccessDeniedError for the thread of another owner.
+   */
   async openOwned(threadId: string, owner: string | undefined): Promise<ThreadHead | undefined> {
     await this.ready();
     const head = await this.store.open(threadId);
@@ -152,7 +157,7 @@ export class ConversationCore {
     });
   }
 
-  /** The request for the run of one task. */
+  /** Returns the request for the run of one task. */
   requestOf(task: AnyTask): RequestParts {
     return {
       kernel: this.#kernel.internals,
@@ -171,7 +176,7 @@ export class ConversationCore {
     };
   }
 
-  /** Chooses what the model sees; a new summary is left in `work`. */
+  /** Selects the messages for the model; a new summary is stored in `work`. */
   async seenBy(
     { scope, summarize }: WindowReader,
     { store, threadId, head, keep }: SeenFrom,
@@ -197,7 +202,10 @@ export class ConversationCore {
     return { turns: chosen.turns, summary: chosen.summary?.text };
   }
 
-  /** The id of a thread, which a function makes from the values of the thread. @throws ValidationError */
+  /**
+   * Returns the id of a thread, which a function may create from the values of the thread. @throws
+   * ValidationError
+   */
   idOf(id: ScopeName, values: readonly RunValue[]): unknown {
     if (typeof id !== "function") return id;
     const known = valuesByToken(values);
@@ -219,7 +227,7 @@ export class ConversationCore {
     return id(run);
   }
 
-  /** Ends the kernel that was made here. */
+  /** Disposes the kernel that this object created. */
   async dispose(): Promise<void> {
     const { owned, kernel } = this.#kernel;
     if (owned) await kernel.dispose();

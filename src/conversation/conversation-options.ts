@@ -22,7 +22,7 @@ import {
 } from "../contracts/validation.js";
 import { checkEnsembleOptions, ENSEMBLE_OPTIONS, RUN_OPTIONS } from "../ensemble/validation.js";
 
-/** Options of ensembles that concern tasks or services, or that have another form here. */
+/** Options of ensembles for tasks or services, or with another form in conversations. */
 const TASK_OPTIONS = [
   ...["tasks", "phases", "loops", "graph", "workflow", "inputs", "inputType", "memory"],
   ...["parallelErrorStrategy", "maxConcurrency", "reviewPolicy", "agentSynthesizer"],
@@ -65,7 +65,7 @@ export interface TurnGuardrails {
 
 /** Options of a conversation: an agent, its threads, and the options of ensembles except those of tasks. */
 export interface ConversationOptions extends Omit<EnsembleOptions, TaskOption> {
-  /** Answers. */
+  /** The answering agent. */
   readonly agent: Agent;
   /** Added to the agent's tools. */
   readonly tools?: readonly ToolLike[] | undefined;
@@ -74,9 +74,15 @@ export interface ConversationOptions extends Omit<EnsembleOptions, TaskOption> {
   /** The agent that starts a turn: the agent that answered last (default), or `agent`. */
   readonly nextAgent?: "last" | "first" | undefined;
   readonly guardrails?: TurnGuardrails | undefined;
-  /** Keeps the threads. Default: the container's `Tokens.ConversationStore`, else in memory. */
+  /**
+   * The store of the threads. Default: `Tokens.ConversationStore` of the container, otherwise in
+   * memory.
+   */
   readonly store?: ConversationStore | undefined;
-  /** Chooses what the model sees of a thread. Default: the container's `Tokens.WindowPolicy`, else the last 50 turns. */
+  /**
+   * Selects the messages of a thread for the model. Default: `Tokens.WindowPolicy` of the
+   * container, otherwise the last 50 turns.
+   */
   readonly window?: WindowPolicy | undefined;
   /** Limits of the parts of a message. Default: those of {@link AttachmentLimits}, with all types. */
   readonly limits?: AttachmentLimits | undefined;
@@ -86,25 +92,34 @@ export interface ConversationOptions extends Omit<EnsembleOptions, TaskOption> {
   readonly busy?: "wait" | "refuse" | undefined;
   /** Time limit of the wait for the previous turn, in milliseconds. Default 30,000. */
   readonly busyTimeoutMs?: number | undefined;
-  /** `discard` (default): a turn that fails or is cancelled leaves the thread as it was. `keep`: question and partial answer stay, marked. */
+  /**
+   * `discard` (default): a turn that fails or is cancelled does not change the thread. `keep`:
+   * question and partial answer are stored with a mark.
+   */
   readonly onFailure?: OnTurnFailure | undefined;
 }
 
 /** Options of one turn. */
 export interface TurnOptions extends RunOptions {
-  /** The id of the user's message. A second message with it is refused. Default: made from the id of the turn. */
+  /**
+   * The id of the message of the user. A second message with it is refused. Default: derived from
+   * the id of the turn.
+   */
   readonly messageId?: string | undefined;
-  /** Overrides the conversation's. */
+  /** Overrides the option of the conversation. */
   readonly onFailure?: OnTurnFailure | undefined;
-  /** Over those of the agent. */
+  /** Override those of the agent. */
   readonly modelOptions?: ModelOptions | undefined;
-  /** Answers this turn instead of the agent whose turn it is. */
+  /** Answers this turn instead of the next agent. */
   readonly agent?: Agent | undefined;
 }
 
 /** Options of a thread. */
 export interface ThreadOptions {
-  /** Who may use the thread. An existing thread of another owner is refused with `AccessDeniedError`. */
+  /**
+   * The owner of the thread. An existing thread of another owner is refused with
+   * `AccessDeniedError`.
+   */
   readonly owner?: string | undefined;
   /** Values for the runs of its turns. Those of a turn replace them. */
   readonly values?: readonly RunValue[] | undefined;
@@ -179,7 +194,7 @@ function requireMethods(what: string, value: unknown, methods: readonly string[]
 
 const TURN_OPTIONS = ["messageId", "onFailure", "modelOptions", "agent", ...RUN_OPTIONS];
 
-/** The options of a turn that belong to its run. @throws ValidationError for the others. */
+/** Returns the options of a turn for its run. @throws ValidationError for the others. */
 export function runOptionsOf(o: TurnOptions): RunOptions {
   checkOptions("the options of a turn", o, TURN_OPTIONS);
   const { messageId, onFailure, modelOptions: _modelOptions, agent, ...run } = o;

@@ -7,10 +7,10 @@ import { canonicalRole } from "../contracts/role.js";
 
 /** The agents of a conversation, with its tools and handoffs. */
 export class ConversationTeam {
-  /** Begins the first turn. */
+  /** The agent that begins the first turn. */
   readonly first: Agent;
   readonly #options: Pick<ConversationOptions, "agent" | "tools" | "handoffs">;
-  /** Those that may transfer to each other. */
+  /** The agents that may transfer to each other. */
   readonly #group: readonly Handoff[];
   readonly #equipped = new WeakMap<Agent, Agent>();
   readonly #byRole = new Map<string, Agent>();
@@ -25,7 +25,7 @@ export class ConversationTeam {
     for (const member of withSuccessors([this.first])) this.#add(member);
   }
 
-  /** Whether a turn may end with another agent than it began with. */
+  /** Whether a turn may end with another agent than its first one. */
   get hasHandoffs(): boolean {
     return this.#byRole.size > 1;
   }
@@ -35,7 +35,7 @@ export class ConversationTeam {
     return this.#byRole.get(canonicalRole(role));
   }
 
-  /** Returns an agent with what the conversation adds. */
+  /** Returns an agent with the tools and handoffs of the conversation. */
   equipped(agent: Agent): Agent {
     const { tools = [] } = this.#options;
     const others = this.#othersOf(agent);
@@ -55,7 +55,7 @@ export class ConversationTeam {
     return equipped;
   }
 
-  /** The handoffs of an agent, then those of its group that it does not name. */
+  /** Returns the handoffs of an agent, then those of its group that it lacks. */
   #successorsOf(agent: Agent, others: readonly Handoff[]): readonly Handoff[] {
     const own = handoffsOf(agent);
     const known = new Set(own.map((handoff) => canonicalRole(handoff.agent.role)));

@@ -11,12 +11,12 @@ import { ConversationThread } from "./thread.js";
 
 /**
  * Chats with an agent in threads of several turns. Each turn is one run, with hooks, budget,
- * guardrails, reviews, trace and replay as any other. The model receives the agent's instructions,
- * the messages of the thread and the user's message as it is.
+ * guardrails, reviews, trace and replay as any other. The model receives the instructions of the
+ * agent, the messages of the thread and the unchanged message of the user.
  *
- * @example const chat = new Conversation({ agent, model: "openai:gpt-5-mini" });
- * const { text } = await chat.thread("user-42").send("My name is Ada.");
- * @throws ValidationError from the constructor for what stands in its options.
+ * @example const chat = new Conversation({ agent, model: "openai:gpt-5-mini" }); const { text } =
+ * await chat.thread("user-42").send("My name is Ada.");
+ * @throws ValidationError from the constructor for invalid options.
  */
 export class Conversation {
   /** The option `name`. */
@@ -30,8 +30,8 @@ export class Conversation {
   }
 
   /**
-   * Returns a thread, new or stored; reads nothing. A function makes the id from the thread's
-   * `values`. @throws ValidationError for an id that is no text of 1 to 256 characters without
+   * Returns a thread, new or stored; reads nothing. A function creates the id from the `values` of
+   * the thread. @throws ValidationError for an id that is not a text of 1 to 256 characters without
    * control characters.
    */
   thread(id: ScopeName, options: ThreadOptions = {}): Thread {
@@ -43,13 +43,18 @@ export class Conversation {
     return new ConversationThread(this.#core, this.#running, { id: threadId, owner, values });
   }
 
-  /** Lists the stored threads, the last changed first. Default: 100 threads of all owners. */
+  /**
+   * Lists the stored threads, the most recently changed first. Default: 100 threads of all owners.
+   */
   async threads(query: ThreadQuery = {}): Promise<ThreadPage> {
     await this.#core.ready();
     return this.#core.store.list(query);
   }
 
-  /** Cancels the turns in progress, and ends the kernel that this conversation made. A store stays open. */
+  /**
+   * Cancels the turns in progress, and disposes the kernel that this conversation created. A store
+   * stays open.
+   */
   async dispose(): Promise<void> {
     await this.#running.shutDown("the conversation was disposed");
     await this.#core.dispose();

@@ -20,40 +20,41 @@ import {
 
 // Factories with the name of a type, as in src/ensemble/factories.ts.
 
-/** Keeps threads; see the contract. */
+/** Stores threads; see the contract. */
 export type ConversationStore = Store;
 
 /** The stores of threads, for the option `store` of a conversation. */
 export const ConversationStore = Object.freeze({
   /**
-   * Lasts as long as the object, within a bound.
-   * @throws ValidationError for other options.
+   * Keeps threads for the lifetime of the object, within limits.
+   * @throws ValidationError for invalid options.
    */
   inMemory: (options?: InMemoryThreadsOptions): ConversationStore => new InMemoryThreads(options),
   /**
-   * Lasts: a folder with one file of JSON lines for each thread, made at the first change. Several
-   * processes may use it. A relative path is resolved against the current folder of the moment.
+   * Stores threads permanently in a folder with one file of JSON lines for each thread, created at
+   * the first change. Several processes may use it. A relative path is resolved against the folder
+   * that is current at this call.
    * @throws ValidationError for a blank folder.
    */
   file: (folder: string): ConversationStore => new FileThreads(folder),
   /**
-   * Lasts: in PostgreSQL, on a server or in this process. Loads and connects nothing before the
-   * first call; the caller closes it.
-   * @throws ValidationError for other options.
+   * Stores threads permanently in PostgreSQL, on a server or in this process. Loads and connects
+   * nothing before the first call; the caller must close it.
+   * @throws ValidationError for invalid options.
    */
   sql: (options: SqlThreadsOptions): ConversationStore => sqlThreads(options),
 });
 
-/** Chooses what of a thread a model sees; see the contract. */
+/** Selects the messages of a thread for a model; see the contract. */
 export type WindowPolicy = Policy;
 
 /** The window policies, for the option `window` of a conversation. All throw ValidationError for options out of range. */
 export const WindowPolicy = Object.freeze({
-  /** The last `n` turns. With 50 the default of conversations. */
+  /** The last `n` turns. The default of conversations is 50. */
   lastTurns: (n: number, options?: LastTurnsOptions): WindowPolicy => lastTurns(n, options),
-  /** As many of the last turns as fit into `max` tokens; at least one. */
+  /** The last turns that fit into `max` tokens; at least one. */
   tokens: (max: number): WindowPolicy => tokenBudget(max),
-  /** A summary of the turns that no longer fit, then the others. The turns stay in the store. */
+  /** A summary of the turns that do not fit, then the other turns. All turns stay in the store. */
   summary: (options: SummaryWindowOptions): WindowPolicy => summarized(options),
   /** All turns. */
   all: (): WindowPolicy => allTurns(),

@@ -6,12 +6,12 @@ import { threadTags, type TurnOwner } from "../plugins/shared/thread-tags.js";
 import { KEPT_STEPS } from "../plugins/durability/durable/kept-steps.js";
 import { TURN_TASK } from "./turn-record.js";
 
-/** A journal keeps messages up to this many characters of JSON. */
+/** Maximum size of a message in a journal, in characters of JSON. */
 const MAX_KEPT = 4 * 1024 * 1024;
 const STEP = { place: `${TURN_TASK}@1`, name: "message" } as const;
 const UNFINISHED = ["waiting", "interrupted", "running"] as const;
 
-/** What a journal keeps of a turn that may be left unfinished. JSON data. */
+/** The data of an unfinished turn in a journal. JSON data. */
 export interface KeptMessage {
   /** The version of the thread before the turn. */
   readonly version: number;
@@ -21,7 +21,7 @@ export interface KeptMessage {
   readonly messageId?: string | undefined;
 }
 
-/** A turn that its process has left. */
+/** A turn whose process has ended. */
 export interface LeftTurn {
   readonly runId: string;
   readonly message: KeptMessage;
@@ -36,8 +36,8 @@ export async function keepMessage(run: RunInfo, message: KeptMessage): Promise<v
 }
 
 /**
- * Returns the newest turn of a thread that no process executes and that was begun at this version of the thread. Older ones are cancelled: the thread has
- * gone on without them.
+ * Returns the newest turn of a thread that no process executes and that was begun at this version
+ * of the thread. Older ones are cancelled, because the thread has continued without them.
  */
 export async function leftTurn(
   journals: readonly ResumableRuns[],
@@ -65,7 +65,7 @@ export async function cancelLeftTurns(
       await runs.cancel(runId, "the thread was deleted");
 }
 
-/** The newest first. */
+/** Returns the newest first. */
 async function unfinishedRuns(runs: ResumableRuns, place: TurnOwner): Promise<readonly KeptRun[]> {
   const found: KeptRun[] = [];
   for (const status of UNFINISHED) {

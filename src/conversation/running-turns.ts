@@ -2,11 +2,11 @@ import type { TurnOwner } from "../plugins/shared/thread-tags.js";
 
 /** How turns are cancelled. */
 export interface TurnCancellation {
-  /** Whether their program ends, so that a journal keeps them for a later one. */
+  /** Whether the program ends, so that a journal keeps them for a later one. */
   readonly isShutdown: boolean;
 }
 
-/** A turn that runs, or waits for its place. */
+/** A turn that runs, or waits in the queue of its thread. */
 export interface RunningTurn {
   cancel(reason: string, o: TurnCancellation): void;
   readonly end: Promise<unknown>;
@@ -35,7 +35,7 @@ export class RunningTurns {
     await cancelAll(this.#turns.get(ownedThreadKey(thread)) ?? [], reason, { isShutdown: false });
   }
 
-  /** Cancels all turns at the end of their program, and waits until they have ended. */
+  /** Cancels all turns at the end of the program, and waits until they have ended. */
   async shutDown(reason: string): Promise<void> {
     await cancelAll(
       [...this.#turns.values()].flatMap((turns) => [...turns]),

@@ -25,7 +25,7 @@ import { freed, Turn } from "./turn.js";
 import { TURN_TASK } from "./turn-record.js";
 import { TurnRun } from "./turn-run.js";
 
-/** Turns that are read at once. */
+/** Number of turns in one read. */
 const PAGE = 32;
 
 /** A turn in progress. `output` and `result` settle together, after the turn was stored. */
@@ -36,7 +36,7 @@ export interface TurnHandle extends RunHandle {
   readonly text: AsyncIterable<string>;
 }
 
-/** A turn that goes on after its process has ended. */
+/** A turn that continues after the end of its process. */
 export interface ResumedTurn extends TurnHandle {
   /** The user's message. `replaces`: the id of the turn that an edit replaces. */
   readonly question: {
@@ -54,7 +54,7 @@ export interface MessageQuery {
   readonly before?: string | undefined;
 }
 
-/** Where a fork goes. */
+/** The target of a fork. */
 export interface ForkOptions {
   /** Default: a new id. */
   readonly id?: string | undefined;
@@ -77,7 +77,7 @@ export interface Thread {
    * ConversationStoreError.
    */
   send(input: TurnContent, options?: TurnOptions): Promise<TurnResult>;
-  /** As `send`, with the events of the run as they happen. */
+  /** Like `send`, with the events of the run as they happen. */
   stream(input: TurnContent, options?: TurnOptions): TurnHandle;
   /** Returns the stored messages, oldest first. */
   messages(query?: MessageQuery): Promise<readonly ThreadMessage[]>;
@@ -86,22 +86,22 @@ export interface Thread {
   /** Copies the thread up to the turn with this message or turn id. Default: all turns. */
   fork(at?: string, options?: ForkOptions): Promise<Thread>;
   /**
-   * Sends the user's message of a turn again, or another one in its place; it keeps its id. When the
-   * new turn is stored, it replaces that turn and all that follow.
+   * Repeats the message of the user of a turn, or replaces it; the message keeps its id. When the
+   * new turn is stored, it replaces that turn and all later ones.
    */
   edit(at: string, input?: TurnContent, options?: TurnOptions): TurnHandle;
   /**
-   * Continues the turn that was in progress when its process ended. Needs `durable()` among the
+   * Continues the turn that was in progress when its process ended. Requires `durable()` among the
    * plugins. Returns `undefined` if there is none, or if the thread has changed since.
    */
   resume(options?: Omit<TurnOptions, "runId" | "messageId">): Promise<ResumedTurn | undefined>;
   /** Sets the title. @throws ValidationError for a thread without turns. */
   rename(title: string): Promise<void>;
-  /** Cancels the turn in progress, then deletes the thread. Returns whether it was there. */
+  /** Cancels the turn in progress, then deletes the thread. Returns whether it existed. */
   delete(): Promise<boolean>;
 }
 
-/** What a thread belongs to. */
+/** The parts of a thread. */
 export interface ThreadPlace {
   readonly id: string;
   readonly owner: string | undefined;
@@ -268,7 +268,7 @@ export class ConversationThread implements Thread {
     return { id, run, result };
   }
 
-  /** The values of the thread that a turn does not replace. */
+  /** Returns the values of the thread that a turn does not replace. */
   #unless(given: readonly RunValue[]): readonly RunValue[] {
     return this.#values.filter(({ token }) => !given.some((value) => value.token === token));
   }
@@ -298,12 +298,12 @@ export class ConversationThread implements Thread {
     };
   }
 
-  /** The turns from number `from` up to `to`. */
+  /** Returns the turns from number `from` up to `to`. */
   async #turns(from: number, to: number): Promise<readonly StoredTurn[]> {
     return to > from ? this.#core.store.read(this.id, { limit: to - from, before: to }) : [];
   }
 
-  /** The turn with a message or turn id, looked for from the end. @throws ValidationError */
+  /** Returns the turn with a message or turn id, searched from the end. @throws ValidationError */
   async #turnAt(at: string, head: ThreadHead | undefined): Promise<StoredTurn> {
     requireText(at, `A message id must be text, got: ${preview(at, 60)}`);
     for (let before = head?.turns ?? 0; before > 0; before -= PAGE) {
@@ -315,7 +315,7 @@ export class ConversationThread implements Thread {
   }
 }
 
-/** A page calls the whole answer of a turn `{turnId}-a`. */
+/** A page identifies the complete answer of a turn by `{turnId}-a`. */
 function hasId({ turnId, messages }: StoredTurn, at: string): boolean {
   return at === turnId || at === `${turnId}-a` || messages.some(({ id }) => id === at);
 }

@@ -4,7 +4,7 @@ import { redactorOf } from "../contracts/redaction.js";
 import { parsedOrText } from "../util/json/parsed-or-text.js";
 import { toJsonValue } from "../util/json/to-json-value.js";
 
-/** What pages show of the tool calls of a turn, by its events. A model may use an id again. */
+/** The shown form of the tool calls of a turn, from its events. A model may repeat an id. */
 export class ToolCallViews {
   readonly #views = new Map<string, ToolCallView[]>();
 

@@ -3,13 +3,13 @@ import { checkParts, type PartLimits } from "../contracts/attachment.js";
 import { ValidationError } from "../contracts/errors.js";
 import { preview } from "../contracts/validation.js";
 
-/** What a user sends: text, or parts of which some are files. */
+/** A message of a user: text, or parts, some of which are files. */
 export type TurnContent = string | readonly ContentPart[];
 
-/** Characters of the text of one message. */
+/** Maximum number of characters of the text of one message. */
 const MAX_TEXT = 1_048_576;
 
-/** The message of a turn, checked. */
+/** The checked message of a turn. */
 export interface TurnInput {
   /** Sent and stored unchanged. */
   readonly content: TurnContent;
@@ -19,7 +19,7 @@ export interface TurnInput {
   readonly files: readonly ContentPart[];
 }
 
-/** @throws ValidationError for an empty message, a text that is too long, and an unsound part. */
+/** @throws ValidationError for an empty message, a text that is too long, and an invalid part. */
 export function turnInputOf(input: unknown, limits?: PartLimits): TurnInput {
   if (typeof input === "string") return { content: input, text: checkedText(input), files: [] };
   if (!Array.isArray(input) || input.length === 0)

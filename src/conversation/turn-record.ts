@@ -14,7 +14,7 @@ export interface AddedMessage {
   readonly message: ChatMessage;
 }
 
-/** What a turn stored is made of. */
+/** The data of a stored turn. */
 export interface TurnFacts {
   readonly n: number;
   readonly turnId: string;
@@ -23,13 +23,13 @@ export interface TurnFacts {
   readonly agentRole: string;
   readonly messageId: string | undefined;
   readonly content: TurnContent;
-  /** What came after the user's message. */
+  /** The messages after that of the user. */
   readonly added: readonly AddedMessage[];
   readonly output: EnsembleOutput;
   readonly views: ToolCallViews;
 }
 
-/** Makes the turn as it is stored. */
+/** Returns the stored form of a turn. */
 export function storedTurnOf(facts: TurnFacts): StoredTurn {
   const { n, turnId, status, agentRole, output } = facts;
   const { inputTokens, outputTokens, costEstimate } = output.metrics;
@@ -60,14 +60,17 @@ function messagesOfFacts(facts: TurnFacts): readonly ThreadMessage[] {
   return Object.freeze([user, ...others]);
 }
 
-/** Returns what the agents of a turn added, in order. */
+/** Returns the messages that the agents of a turn added, in order. */
 export function addedBy(parts: readonly AgentPart[]): readonly AddedMessage[] {
   return parts.flatMap(({ agentRole, messages }) =>
     messages.map((message) => ({ agentRole, message })),
   );
 }
 
-/** The messages of an answer with its accepted text. A changed text no longer follows from its reasoning. */
+/**
+ * Returns the messages of an answer with its accepted text. The reasoning is removed if the text
+ * was changed.
+ */
 export function acceptedMessages(
   added: readonly AddedMessage[],
   text: string,
@@ -84,8 +87,8 @@ export function acceptedMessages(
 }
 
 /**
- * The messages of an answer that was cut off: calls without a result are left out, and the text
- * that had arrived is added.
+ * Returns the messages of an incomplete answer: calls without a result are omitted, and the
+ * received text is added.
  */
 export function partialMessages(
   added: readonly AddedMessage[],

@@ -18,17 +18,17 @@ import type { TurnCancellation } from "./running-turns.js";
 import { threadTags } from "../plugins/shared/thread-tags.js";
 import { TURN_TASK } from "./turn-record.js";
 
-/** Where the run of a turn belongs. */
+/** The place of the run of a turn. */
 export interface TurnPlace {
   readonly threadId: string;
   readonly owner: string | undefined;
   readonly runId: string;
   readonly turnOptions: TurnOptions;
-  /** Those of `turnOptions` that belong to runs, checked, with the values of the thread. */
+  /** The checked options of the turn for its run, with the values of the thread. */
   readonly options: RunOptions;
 }
 
-/** What the run of a turn does. */
+/** The task of the run of a turn. */
 export interface TurnTask {
   readonly agent: Agent;
   readonly input: TurnInput;
@@ -62,7 +62,7 @@ export class TurnRun {
     this.#handle.cancel(new RunCancelledError(message, o));
   }
 
-  /** Waits for something that ends when the turn is cancelled. @throws RunCancelledError */
+  /** Waits for a promise, until the turn is cancelled. @throws RunCancelledError */
   async whileWaiting<T>(wait: (signal: AbortSignal) => T): Promise<Awaited<T>> {
     const { signal } = this.#place.options;
     if (signal === undefined) return await wait(this.#handle.signal);
@@ -75,7 +75,10 @@ export class TurnRun {
     }
   }
 
-  /** Runs the task. A failed run is an output with its error, which has the output. @throws what is refused before the run. */
+  /**
+   * Executes the task. A failed run returns an output with its error, which has the output. @throws
+   * errors before the run.
+   */
   async execute({ agent, input, turn, listen, end }: TurnTask): Promise<EnsembleOutput> {
     const { threadId, owner, options, turnOptions } = this.#place;
     const taskOptions: PlainTaskOptions<string> = {

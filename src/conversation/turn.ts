@@ -35,25 +35,25 @@ import {
   TURN_TASK,
 } from "./turn-record.js";
 
-/** What a turn is about. */
+/** The subject of a turn. */
 export interface TurnRequest {
   readonly threadId: string;
   readonly owner: string | undefined;
   readonly options: TurnOptions;
-  /** Finds what to send. `base`: the thread before the turn, which an edit shortens. */
+  /** Determines the message. `base`: the thread before the turn, which an edit shortens. */
   readonly prepare: (store: ConversationStore, head: ThreadHead | undefined) => Promise<TurnPlan>;
 }
 
-/** What to send, and after how many turns. */
+/** The message, and the number of preceding turns. */
 export interface TurnPlan {
   readonly input: TurnInput;
-  /** The turns that stay. */
+  /** The number of kept turns. */
   readonly keep: number;
   /** The id of the user's message. Default: that of the options. */
   readonly messageId?: string | undefined;
 }
 
-/** What is known of a turn while it runs. */
+/** The state of a running turn. */
 class TurnWork {
   readonly progress: ChatProgress = { added: () => [], finishReason: "other" };
   /** The role of the agent that begins the turn. */
@@ -61,7 +61,7 @@ class TurnWork {
   readonly views = new ToolCallViews();
   /** The number of earlier turns that the model saw. */
   turnsInWindow = 0;
-  /** A summary that the window made. */
+  /** A summary created by the window. */
   summary: ThreadSummary | undefined;
   /** The text of the model call in progress. */
   #text = "";
@@ -79,7 +79,7 @@ class TurnWork {
     return this.progress.added().at(-1)?.agentRole ?? this.agentRoleAtStart;
   }
 
-  /** What had been added when the turn ended without an answer. */
+  /** Returns the messages added before the turn ended without an answer. */
   partial(): readonly AddedMessage[] {
     return partialMessages(addedBy(this.progress.added()), this.#text, this.agentRole);
   }
@@ -91,7 +91,7 @@ const TEXT_ENDS: readonly string[] = [
   "retry_scheduled",
 ];
 
-/** What is known of a turn when it begins. */
+/** The state of a turn at its start. */
 interface TurnStart extends TurnPlan {
   readonly store: ConversationStore;
   readonly head: ThreadHead | undefined;
@@ -101,13 +101,13 @@ interface TurnStart extends TurnPlan {
 /** The end of a turn. */
 interface EndedTurn {
   readonly result: TurnResult;
-  /** Why it could not be stored. */
+  /** The reason why it could not be stored. */
   readonly unstored?: Error;
 }
 
 const noResult = (): void => undefined;
 
-/** Frees a lock. The answer is stored by then, so a failure is a warning. */
+/** Releases a lock. The answer is already stored, so a failure is a warning. */
 export async function freed(lock: ThreadLock | undefined, threadId: string): Promise<void> {
   try {
     await lock?.release();
@@ -118,7 +118,7 @@ export async function freed(lock: ThreadLock | undefined, threadId: string): Pro
   }
 }
 
-/** Does one turn: waits for its place, runs it, stores it. */
+/** Executes one turn: waits in the queue, runs it, and stores it. */
 export class Turn {
   readonly #core: ConversationCore;
   readonly #request: TurnRequest;
@@ -190,7 +190,7 @@ export class Turn {
     return result;
   }
 
-  /** Makes the turn of a run, and stores it. Never rejects. */
+  /** Creates the turn of a run, and stores it. Never rejects. */
   async #end(
     { store, head, keep, startedAt, input, messageId }: TurnStart,
     output: EnsembleOutput,
@@ -300,14 +300,14 @@ export class Turn {
     }
   }
 
-  /** Once in a turn, which may be attempted several times. */
+  /** Called once in a turn, which may have several attempts. */
   async #keepMessage(run: RunInfo, message: KeptMessage): Promise<void> {
     if (this.#isKept) return;
     this.#isKept = true;
     await keepMessage(run, message);
   }
 
-  /** The agent that answered last, before a turn that has `keep` turns before it. */
+  /** Returns the agent that answered last, before a turn with `keep` preceding turns. */
   async #roleBefore(
     store: ConversationStore,
     head: ThreadHead | undefined,
@@ -319,7 +319,7 @@ export class Turn {
     return turn?.agentRole;
   }
 
-  /** An agent that answers one turn in place of another does not get the next one. */
+  /** An agent that replaces another one for one turn does not begin the next one. */
   #turnStaysWith(head: ThreadHead | undefined): { readonly agentRole?: string } {
     if (this.#request.options.agent === undefined) return {};
     return { agentRole: head?.agentRole ?? this.#core.firstRole };

@@ -7,7 +7,10 @@ import { parallelWorkflow } from "../plugins/workflows/parallel/parallel-workflo
 import { phasesWorkflow } from "../plugins/workflows/phases/phases-workflow.js";
 import { sequentialWorkflow } from "../plugins/workflows/sequential/sequential-workflow.js";
 
-/** The workflows that describe a plan in their own way. A diagram has no kernel to ask for others. */
+/**
+ * The workflows with a separate description of a plan. A diagram has no kernel that could provide
+ * others.
+ */
 export function builtInWorkflows(): readonly WorkflowExecutor[] {
   return [
     sequentialWorkflow,

@@ -18,7 +18,7 @@ import { linksOf } from "./links.js";
 
 type Facts = Omit<DagTask, "parallelGroup" | "onCriticalPath">;
 
-/** A plan, and how its workflow runs it. */
+/** A plan, and the description by its workflow. */
 export interface DescribedPlan {
   readonly plan: Plan;
   readonly workflow: string;
@@ -26,8 +26,9 @@ export interface DescribedPlan {
 }
 
 /**
- * Plans as `run()` does, but leaves the texts as they were written. Looks at no kernel: names of models are not checked, and workflows of plugins are
- * described by the context of their tasks. @throws ValidationError for tasks that can't be put into an order.
+ * Plans like `run()`, but keeps the texts unchanged. Uses no kernel: names of models are not
+ * checked, and workflows of plugins are described by the context of their tasks. @throws
+ * ValidationError for tasks without a possible order.
  */
 export function describePlan(
   options: EnsembleOptions,
@@ -40,7 +41,10 @@ export function describePlan(
   );
 }
 
-/** The plan as a workflow describes it; without a description every task follows its context. @throws ValidationError for tasks that can't be put into an order. */
+/**
+ * Returns the description of a plan by its workflow; without one every task follows its context.
+ * @throws ValidationError for tasks without a possible order.
+ */
 export function describedBy(
   plan: Plan,
   workflow: Pick<WorkflowExecutor, "name" | "describe">,
@@ -49,7 +53,7 @@ export function describedBy(
   return { plan, workflow: workflow.name, description };
 }
 
-/** The diagram of a plan. @throws ValidationError for tasks that can't be put into an order. */
+/** Returns the diagram of a plan. @throws ValidationError for tasks without a possible order. */
 export function dagOf({ plan, workflow, description }: DescribedPlan): Dag {
   const { graph, managed } = description;
   const manager = managed === true ? managerOf(plan) : undefined;
@@ -90,7 +94,9 @@ export function dagOf({ plan, workflow, description }: DescribedPlan): Dag {
   };
 }
 
-/** The task of the manager. Its id is that of the first task which a run adds to the plan. */
+/**
+ * Returns the task of the manager. Its id is that of the first task that a run adds to the plan.
+ */
 function managerOf({ tasks }: Plan): Facts {
   return {
     id: `task-${tasks.length + 1}`,
@@ -102,13 +108,16 @@ function managerOf({ tasks }: Plan): Facts {
   };
 }
 
-/** The manager's step, and the others behind it. */
+/** Returns the step of the manager, followed by the others. */
 function led(steps: readonly PlanStep[], managerId: string): readonly PlanStep[] {
   const others = steps.map((step) => ({ ...step, after: [managerId, ...step.after] }));
   return [{ id: managerId, after: [] }, ...others];
 }
 
-/** Who will do a task, as far as that is known before the run. A manager chooses among agents that are given. */
+/**
+ * Returns the role of the agent of a task, as far as it is known before the run. A manager selects
+ * among given agents.
+ */
 function roleOf(
   task: AnyTask,
   { agentSynthesizer, agents }: EnsembleOptions,
@@ -136,7 +145,7 @@ function taskFacts(
   };
 }
 
-/** A step of the description as a node; the tasks of a loop stand in it. */
+/** Returns a step of the description as a node; the tasks of a loop are inside it. */
 function nodeOf(
   step: PlanStep,
   tasks: ReadonlyMap<string, PlannedTask>,
@@ -165,7 +174,7 @@ function nodeOf(
   };
 }
 
-/** The agents that are known, workers first, each role once. */
+/** Returns the known agents, workers first, each role once. */
 function drawnAgents(plan: Plan): readonly AgentSummary[] {
   const agents = [
     ...(plan.options.agents ?? []),

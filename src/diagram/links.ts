@@ -1,7 +1,10 @@
 import type { DagLink, DagTask } from "../contracts/dag.js";
 import type { PlanStep } from "../contracts/plan-description.js";
 
-/** How the tasks are connected: by context, by order, by the repeats of loops, by the manager's delegations. */
+/**
+ * Returns the connections between tasks: by context, by order, by the repeats of loops, by
+ * delegations of the manager.
+ */
 export function linksOf(steps: readonly PlanStep[], tasks: readonly DagTask[]): readonly DagLink[] {
   const nodes = new Map(tasks.map((task) => [task.id, task]));
   const manager = tasks.find(({ nodeType }) => nodeType === "manager")?.id;
@@ -23,7 +26,10 @@ function link(fromTaskId: string, toTaskId: string, kind: DagLink["kind"]): DagL
   return { fromTaskId, toTaskId, kind };
 }
 
-/** What a step waits for without getting its output, less what one of the others waits for already. */
+/**
+ * Returns the predecessors of a step without an output for it, except predecessors of its other
+ * predecessors.
+ */
 function orderBefore(
   { after }: PlanStep,
   known: readonly string[],
@@ -35,7 +41,7 @@ function orderBefore(
   );
 }
 
-/** The tasks of a loop run one after the other; the last one leads back to the first. */
+/** The tasks of a loop run in sequence; the last one leads back to the first. */
 function bodyLinks(body: readonly DagTask[]): readonly DagLink[] {
   const [first, last] = [body[0], body.at(-1)];
   if (first === undefined || last === undefined) return [];

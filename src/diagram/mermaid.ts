@@ -4,7 +4,7 @@ import type { DescribedPlan } from "./dag.js";
 import { Flowchart, labelText, nodeKey } from "../plugins/shared/flowchart.js";
 import { dagOf } from "./dag.js";
 
-/** A plan as a Mermaid flowchart. @throws ValidationError as {@link dagOf}. */
+/** Returns a plan as a Mermaid flowchart. @throws ValidationError as {@link dagOf}. */
 export function mermaidOf(plan: DescribedPlan): string {
   const dag = dagOf(plan);
   const { graph, phases, managed, sequential } = plan.description;
@@ -20,7 +20,7 @@ function drawContexts(chart: Flowchart, tasks: readonly DagTask[]): void {
   for (const { id, dependsOn } of tasks) for (const context of dependsOn) chart.edge(context, id);
 }
 
-/** Solid arrows carry outputs; dotted ones only say what comes first. */
+/** Solid arrows carry outputs; dotted ones show only the order. */
 function drawOrder(chart: Flowchart, tasks: readonly DagTask[]): void {
   tasks.forEach((task, i) => {
     const before = tasks[i - 1];
@@ -54,7 +54,9 @@ function drawLoop(chart: Flowchart, loop: DagTask, body: readonly DagTask[]): vo
   });
 }
 
-/** The order of a phase's own tasks shows in their groups: those of one group run side by side. */
+/**
+ * The order of the tasks of a phase is visible in their groups: those of one group run in parallel.
+ */
 function drawPhases(
   chart: Flowchart,
   { tasks }: Dag,
@@ -94,7 +96,7 @@ function drawGraph(
     });
 }
 
-/** The manager is given the tasks and hands them to whom it likes. */
+/** The manager receives the tasks and delegates them. */
 function drawHierarchy(chart: Flowchart, { tasks: all, agents }: Dag): void {
   const manager = nodeKey("manager");
   const tasks = all.filter(({ nodeType }) => nodeType !== "manager");

@@ -8,7 +8,8 @@ import { withEachAgent } from "./validate-run.js";
 import { Tokens } from "../contracts/tokens.js";
 
 /**
- * Checks every model that a plan names, each once, so that a missing key is found before a call is paid for.
+ * Checks every model of a plan, each once, so that a missing key is found before a call is paid
+ * for.
  * @throws ValidationError naming the task or agent that would call the model.
  */
 export function checkModels(plan: Plan, settings: Settings, workflow: WorkflowExecutor): void {
@@ -34,7 +35,7 @@ export function* modelProblems(
   }
 }
 
-/** The models of a plan, with who calls each. */
+/** Yields the models of a plan, with their callers. */
 function* modelsOf(
   plan: Plan,
   settings: Settings,

@@ -7,7 +7,7 @@ import { SHARED_NAME } from "../contracts/service-options.js";
 import { checkOptions, preview, requireArray } from "../contracts/validation.js";
 import { Ensemble } from "./ensemble.js";
 
-/** An ensemble, as a program needs it. */
+/** The part of an ensemble that a program uses. */
 export interface ProgramEnsemble {
   /** `EnsembleOptions.name`. */
   readonly name: string | undefined;
@@ -15,8 +15,9 @@ export interface ProgramEnsemble {
 }
 
 /**
- * Creates the ensemble of a run from its inputs, at each execution: the same for the same inputs, in
- * every process. It must have no `kernel`, `plugins` and `spread`. An error ends the run.
+ * Creates the ensemble of a run from its inputs, at each execution. Equal inputs must give equal
+ * ensembles in every process. The ensemble must have no `kernel`, `plugins` and `spread`. An error
+ * ends the run.
  */
 export type ProgramFunction = (
   inputs: Inputs,
@@ -26,24 +27,29 @@ export type ProgramFunction = (
 export interface ProgramOptions {
   /** The display name of the program: at most 64 letters, digits, `-` and `_`. */
   readonly name: string;
-  /** Ensembles, or functions that make them, by their names. An ensemble without a name gets its key. */
+  /**
+   * Ensembles, or functions that create them, by their names. An ensemble without a name gets its
+   * key.
+   */
   readonly ensembles: Readonly<Record<string, ProgramEnsemble | ProgramFunction>>;
   /** Limits and priorities by the names of ensembles; `default` is for those without an entry. */
   readonly queues?: Readonly<Record<string, QueueOptions>> | undefined;
-  /** Plugins of the ensembles that functions make. Default: none. */
+  /** Plugins of the ensembles that functions create. Default: none. */
   readonly plugins?: readonly Plugin[] | undefined;
 }
 
 /** The ensembles that `agentensemble worker`, `serve` and `submit` use together. */
 export interface Program extends Pick<ProgramOptions, "name" | "queues"> {
-  /** By their names. One for each function: its runs make the tasks. */
+  /** By their names. One for each function: its runs create the tasks. */
   readonly ensembles: Readonly<Record<string, ProgramEnsemble>>;
 }
 
 /**
- * Joins ensembles to a program: the default export of a file for `agentensemble worker`, `serve` and `submit`.
- * @throws ValidationError for an unknown option, an invalid name, a value that is not an ensemble, an invalid queue, a key that differs from the name of its
- * ensemble, and plugins without a function.
+ * Combines ensembles to a program: the default export of a file for `agentensemble worker`, `serve`
+ * and `submit`.
+ * @throws ValidationError for an unknown option, an invalid name, a value that is not an ensemble,
+ * an invalid queue, a key that differs from the name of its ensemble, and plugins without a
+ * function.
  */
 export function defineProgram(options: ProgramOptions): Program {
   checkOptions("defineProgram()", options, ["name", "ensembles", "queues", "plugins"]);

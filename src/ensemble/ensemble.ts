@@ -56,10 +56,13 @@ type RunParameters<In> =
     : [inputs: In, options?: RunOptions];
 
 /**
- * A team: tasks, who does them, and how they are run. Immutable; every `run()` is independent and may overlap with others.
+ * A team: tasks, their agents, and the workflow. Immutable; every `run()` is independent and may
+ * overlap with others.
  *
- * Without a `kernel` it creates one from the standard plugins and its `plugins`; `dispose()` then disposes of that kernel.
- * @throws ValidationError from the constructor for invalid options; `run()` refuses other mistakes before any cost arises.
+ * Without a `kernel` it creates one from the standard plugins and its `plugins`; `dispose()` then
+ * disposes of that kernel.
+ * @throws ValidationError from the constructor for invalid options; `run()` refuses other mistakes
+ * before any cost arises.
  */
 export class Ensemble<In = Inputs> {
   #options: EnsembleOptions;
@@ -195,8 +198,10 @@ export class Ensemble<In = Inputs> {
   }
 
   /**
-   * Goes on with a run that a journal keeps, with the inputs and tags that it began with; needs `durable()`. The `runId` stays.
-   * @throws ValidationError without `durable()`, for an unknown run, and for inputs that JSON can't hold: pass those to `run(inputs, { runId })`; then as `run()`.
+   * Continues a run of a journal with its original inputs and tags, under the same `runId`.
+   * Requires `durable()`.
+   * @throws ValidationError without `durable()`, for an unknown run, and for inputs that JSON can't
+   * represent: pass those to `run(inputs, { runId })`; then as `run()`.
    */
   async resume(runId: string, options: Omit<RunOptions, "runId"> = {}): Promise<EnsembleOutput> {
     return resumeRun(this.#internals, this.#access(), { runId, options });
@@ -216,15 +221,19 @@ export class Ensemble<In = Inputs> {
   }
 
   /**
-   * The tasks and what they wait for, as data of the format `.dag.json`, schema 1.3. Runs nothing and needs no inputs: texts stay as they were written.
-   * A task without an agent has the agent of the default synthesizer, or `(synthesized)` if the ensemble has another synthesizer.
-   * @throws ValidationError for tasks that can't be put into an order.
+   * Returns the tasks and their dependencies as data of the format `.dag.json`, schema 1.3. Runs
+   * nothing and needs no inputs: texts are unchanged. A task without an agent has the agent of the
+   * default synthesizer, or `(synthesized)` if the ensemble has another synthesizer.
+   * @throws ValidationError for tasks without a possible order.
    */
   toDag(): Dag {
     return dagOf(describePlan(this.#options, this.#shape));
   }
 
-  /** The same as a Mermaid flowchart, for documentation; every label is escaped. @throws as `toDag()`. */
+  /**
+   * Returns the same as a Mermaid flowchart, for documentation; every label is escaped. @throws as
+   * `toDag()`.
+   */
   toMermaid(): string {
     return mermaidOf(describePlan(this.#options, this.#shape));
   }
@@ -235,19 +244,27 @@ export class Ensemble<In = Inputs> {
   }
 
   /**
-   * Starts the ensemble as a service: it executes requests for what it shares until `stop()` or SIGTERM. A number is a port. A started one is returned again.
-   * @throws ValidationError before a port or a connection is opened; NetworkError for a backend that does not answer for 30 s; ServiceStateError while it stops.
+   * Starts the ensemble as a service: it executes requests for its shared tasks and tools until
+   * `stop()` or SIGTERM. A number is a port. Returns a service that is already started.
+   * @throws ValidationError before a port or a connection is opened; NetworkError for a backend
+   * that does not answer for 30 s; ServiceStateError while it stops.
    */
   start(options: number | StartOptions = {}): Promise<Service> {
     return this.#service.start(options);
   }
 
-  /** Stops the service: ends what runs within `drainTimeoutMs`, and returns the rest to the queue. Does nothing without a service. */
+  /**
+   * Stops the service: finishes current requests within `drainTimeoutMs`, and returns the others to
+   * the queue. Does nothing without a service.
+   */
   stop(options: StopOptions = {}): Promise<void> {
     return this.#service.stop(options);
   }
 
-  /** Stops a service at once, and ends the kernel that this ensemble made; a kernel that was given stays. */
+  /**
+   * Stops a service at once, and disposes the kernel that this ensemble created; a given kernel
+   * stays.
+   */
   async dispose(): Promise<void> {
     await this.#service.stop({ drainTimeoutMs: 0 });
     if (this.#owned) await this.#kernel.dispose();
@@ -290,7 +307,7 @@ export class Ensemble<In = Inputs> {
     };
   }
 
-  /** The ensemble as plugins see it. */
+  /** Returns the ensemble in the form for plugins. */
   #access(): EnsembleAccess {
     return {
       name: this.#options.name,
@@ -321,7 +338,10 @@ export class Ensemble<In = Inputs> {
       : this.#typedInTime(request).then(executeRun);
   }
 
-  /** Schemas and functions may work asynchronously, and may never finish. @throws ValidationError, RunCancelledError, RunTimeoutError */
+  /**
+   * Schemas and functions may be asynchronous, and may never settle. @throws ValidationError,
+   * RunCancelledError, RunTimeoutError
+   */
   async #typedInTime(request: RunRequest): Promise<RunRequest> {
     const end = new Cancellation<AgentEnsembleError>();
     follow(end, request);

@@ -1,14 +1,17 @@
 import type { EnsembleEvent } from "../contracts/events.js";
 import { AgentEnsembleError } from "../contracts/errors.js";
 
-/** Events waiting for a slow reader: from here on tokens of one task are joined ... */
+/** Number of waiting events of a slow reader from which on tokens of one task are merged ... */
 const JOIN_FROM = 1_024;
-/** ... and here the reader is given up, not the run. */
+/** ... and at which the reader is dropped, not the run. */
 const HARD_LIMIT = 100_000;
 
-/** The events of a run as an async iterable with a bounded buffer. It ends with the run; leaving the loop early just stops the listening. */
+/**
+ * The events of a run as an async iterable with a bounded buffer. It ends with the run; leaving the
+ * loop early only removes the listener.
+ */
 export class EventQueue implements AsyncIterable<EnsembleEvent> {
-  /** A place whose event was read is empty. */
+  /** The slot of a read event is empty. */
   #events: (EnsembleEvent | undefined)[] = [];
   #read = 0;
   #ended = false;
@@ -75,7 +78,10 @@ export class EventQueue implements AsyncIterable<EnsembleEvent> {
   }
 }
 
-/** Returns two pieces of one text, or of one block of reasoning, as one event; `undefined` for any others. */
+/**
+ * Merges two pieces of one text, or of one block of reasoning, into one event; returns `undefined`
+ * for other events.
+ */
 function joinedEvent(
   last: EnsembleEvent | undefined,
   event: EnsembleEvent,

@@ -28,12 +28,12 @@ import { consoleHandler } from "../plugins/review/handlers/console-handler.js";
 
 // Factories with the name of a type: `AgentSynthesizer` is the contract and the object with its factories.
 
-/** Keeps what is learnt from tasks; see the contract. */
+/** Stores lessons of tasks; see the contract. */
 export type ReflectionStore = Reflections;
 
-/** The stores there are, for `EnsembleOptions.reflectionStore`. */
+/** The available stores, for `EnsembleOptions.reflectionStore`. */
 export const ReflectionStore = Object.freeze({
-  /** For as long as the object lives. */
+  /** For the lifetime of the object. */
   inMemory: (): ReflectionStore => inMemoryReflections(),
   /** In one JSON file. @throws ValidationError for a blank path. */
   file: (path: string): ReflectionStore => fileReflections(path),
@@ -42,7 +42,7 @@ export const ReflectionStore = Object.freeze({
 /** Creates an agent for a task without an agent; see the contract. */
 export type AgentSynthesizer = Synthesizer;
 
-/** The synthesizers there are, for `EnsembleOptions.agentSynthesizer`. */
+/** The available synthesizers, for `EnsembleOptions.agentSynthesizer`. */
 export const AgentSynthesizer = Object.freeze({
   /** Creates the agent from the description, without a model: the first verb determines the role. The default. */
   template: (): AgentSynthesizer => templateSynthesizer(),
@@ -50,10 +50,13 @@ export const AgentSynthesizer = Object.freeze({
   llmBased: (): AgentSynthesizer => llmSynthesizer(),
 });
 
-/** Keeps entries by scope; see the contract. */
+/** Stores entries by scope; see the contract. */
 export type MemoryStore = Store;
 
-/** Finds by meaning; the entries are in memory, or in a vector store of yours, which has no versions and locks. */
+/**
+ * Searches by meaning; the entries are in memory, or in a given vector store, which has no versions
+ * and locks.
+ */
 function embeddings(
   model: EmbeddingModel,
   vectorStore?: undefined,
@@ -76,17 +79,23 @@ function embeddings(
 
 /** The memory stores for `EnsembleOptions.memoryStore` and for programs. `docs/memory-stores.md` compares them. */
 export const MemoryStore = Object.freeze({
-  /** Keeps entries in the memory of the object. Returns the latest entries of a scope, oldest first. */
+  /**
+   * Keeps entries for the lifetime of the object. Returns the latest entries of a scope, oldest
+   * first.
+   */
   inMemory: (): SharedMemoryStore => inMemoryStore(),
   /**
-   * Keeps entries in one file of JSON lines, created at the first call. An entry is on disk when `store` resolves, and survives a crash.
-   * One object at a time may use the file; `close()` lets go of it. A relative path is meant from the current folder of now.
+   * Keeps entries in one file of JSON lines, created at the first call. An entry is on disk when
+   * `store` resolves, and survives a crash. One object at a time may use the file; `close()`
+   * releases it. A relative path is resolved against the folder that is current at this call.
    * @throws ValidationError for an invalid path or option.
    */
   file: (path: string, options?: FileStoreOptions): SharedMemoryStore => fileStore(path, options),
   /**
-   * Searches by meaning, the best match first; a blank query returns the latest entries, the oldest first. Without a vector store it lasts as long as the
-   * object; your own database makes it persistent. `minScore` excludes entries that are too dissimilar to the query. See docs/semantic-memory.md.
+   * Searches by meaning, the best match first; a blank query returns the latest entries, the oldest
+   * first. Without a vector store it has the lifetime of the object; a custom database makes it
+   * persistent. `minScore` excludes entries that are too dissimilar to the query. See
+   * docs/semantic-memory.md.
    * @throws ValidationError for a value that is not a model or a vector store.
    */
   embeddings,
@@ -95,28 +104,38 @@ export const MemoryStore = Object.freeze({
 /** A memory across runs; see the contract. */
 export type LongTermMemory = LongTerm;
 
-/** The long-term memories there are, for `MemoryOptions.longTerm`. */
+/** The available long-term memories, for `MemoryOptions.longTerm`. */
 export const LongTermMemory = Object.freeze({
   /**
    * Uses one scope of a store, by default `long-term`. A semantic store searches by meaning, other stores return the latest entries. A blank query returns nothing.
    * @throws ValidationError for a value that is not a store, and for a blank scope.
    */
   of: (store: MemoryStore, scope?: string): LongTermMemory => longTermMemory(store, scope),
-  /** Finds by meaning, in memory or in a vector store of yours: short for `LongTermMemory.of(MemoryStore.embeddings(...))`. */
+  /**
+   * Searches by meaning, in memory or in a given vector store: short for
+   * `LongTermMemory.of(MemoryStore.embeddings(...))`.
+   */
   embeddings: (model: EmbeddingModel, vectorStore?: VectorStore): LongTermMemory =>
     longTermMemory(
       vectorStore === undefined ? embeddingMemory(model) : embeddingMemory(model, vectorStore),
     ),
 });
 
-/** Decides which entries of a scope stay; see the contract. */
+/** Selects the entries of a scope that are kept; see the contract. */
 export type EvictionPolicy = Eviction;
 
-/** The eviction policies there are, for `MemoryStore.evict`. A task's scope has them as methods. */
+/**
+ * The available eviction policies, for `MemoryStore.evict`. The scope of a task has them as
+ * methods.
+ */
 export const EvictionPolicy = Object.freeze({
-  /** Keeps the last `n` entries. @throws ValidationError unless `n` is a whole number above 0. */
+  /** Keeps the last `n` entries. @throws ValidationError unless `n` is an integer above 0. */
   keepLastEntries: (n: number): EvictionPolicy => keepLastEntries(n),
-  /** Keeps what was stored within the last `ms` milliseconds of the run's clock; outside a run of `clock`, by default the machine's. @throws ValidationError unless `ms` is a positive number. */
+  /**
+   * Keeps entries stored within the last `ms` milliseconds by the clock of the run; outside of a
+   * run by `clock`, by default that of the machine. @throws ValidationError unless `ms` is a
+   * positive number.
+   */
   keepEntriesWithin: (ms: number, clock: Pick<Clock, "now"> = systemClock): EvictionPolicy =>
     keepEntriesWithin(ms, clock),
 });
@@ -124,16 +143,19 @@ export const EvictionPolicy = Object.freeze({
 /** Facts by name; see the contract. */
 export type EntityMemory = Entities;
 
-/** The entity memories there are, for `MemoryOptions.entity`. */
+/** The available entity memories, for `MemoryOptions.entity`. */
 export const EntityMemory = Object.freeze({
-  /** Lasts as long as the object. Names are trimmed; a fact replaces the one before. */
+  /** For the lifetime of the object. Names are trimmed; a fact replaces the previous one. */
   inMemory: (): InMemoryEntityMemory => inMemoryEntities(),
 });
 
 /** Requests a decision from a reviewer; see the contract. */
 export type ReviewHandler = Handler;
 
-/** Handlers for `EnsembleOptions.reviewHandler`. Where answers come by another way, leave it out and answer from the review store: see `reviewInbox` of `agentensemble/review`. */
+/**
+ * Handlers for `EnsembleOptions.reviewHandler`. If answers arrive in another way, omit it and
+ * answer from the review store: see `reviewInbox` of `agentensemble/review`.
+ */
 export const ReviewHandler = Object.freeze({
   /** Asks at the terminal, one question at a time. @throws ValidationError for a value that is not a stream. */
   console: (options?: ConsoleReviewOptions): ReviewHandler => consoleHandler(options),

@@ -1,8 +1,8 @@
 import type { EnsembleOptions } from "../contracts/ensemble-options.js";
 
 /**
- * The name of an ensemble's workflow: by its shape, else the one it names.
- * Without either: PARALLEL if a task has another task in its context, otherwise SEQUENTIAL.
+ * Returns the name of the workflow of an ensemble: by its shape, otherwise the given one. Without
+ * either: PARALLEL if a task has another task in its context, otherwise SEQUENTIAL.
  */
 export function inferWorkflow({
   graph,

@@ -6,7 +6,10 @@ import { createPlan } from "../engine/plan/plan.js";
 
 const NO_PROMPTS: NonNullable<ReturnType<typeof Agent.promptsOf>> = Object.freeze({});
 
-/** The inputs that the templates of a team name or its options set; `undefined` where a handler may read others. */
+/**
+ * Returns the inputs in the templates of a team or set by its options; `undefined` if a handler may
+ * read others.
+ */
 export function inputNames(
   options: EnsembleOptions,
   entries: readonly PlanEntry[],
@@ -25,7 +28,7 @@ export function inputNames(
   ];
 }
 
-/** Every variable of the plan is missing where no input is given. */
+/** Without inputs, every variable of the plan is missing. */
 function variablesOfTasks(
   options: EnsembleOptions,
   entries: readonly PlanEntry[],
@@ -35,6 +38,6 @@ function variablesOfTasks(
     return [];
   } catch (error) {
     if (PromptTemplateError.isInstance(error)) return error.missingVariables;
-    return []; // what else is wrong with the plan the run reports
+    return []; // the run reports other problems of the plan
   }
 }

@@ -3,16 +3,16 @@ import type { RunRequest } from "../engine/run/prepare-run.js";
 import { ValidationError } from "../contracts/errors.js";
 import { preview } from "../contracts/validation.js";
 
-/** The parts of a request to run that a team made of its inputs replaces. */
+/** The parts of a request to run that a team created from its inputs replaces. */
 export type TeamRequest = Pick<RunRequest, "inputs" | "options" | "shape">;
 
-/** A map-reduce of a fixed tree is an ensemble too. */
+/** A map-reduce of a static tree is an ensemble too. */
 export function fixedTree(made: unknown): unknown {
   const { toEnsemble } = (made ?? {}) as { readonly toEnsemble?: unknown }; // looked at before it is used
   return typeof toEnsemble === "function" ? toEnsemble.call(made) : made;
 }
 
-/** @throws ValidationError for options that a team made of inputs can't have. */
+/** @throws ValidationError for options that a team created from inputs can't have. */
 export function requireTeam(name: string, options: EnsembleOptions): void {
   const what = `The ensemble that the function of '${name}' makes`;
   if (options.name !== undefined && options.name !== name)

@@ -3,16 +3,16 @@ import { ValidationError } from "../contracts/errors.js";
 import { Kernel, internalsOf, type KernelInternals } from "../kernel/kernel.js";
 import { standardPlugins } from "./standard-plugins.js";
 
-/** A kernel with its standard plugins, and who ends it. */
+/** A kernel with its standard plugins, and its owner. */
 export interface OpenKernel {
   readonly kernel: Kernel;
   readonly internals: KernelInternals;
-  /** Whether it was made here. */
+  /** Whether it was created here. */
   readonly owned: boolean;
 }
 
 /**
- * Adds plugins to the given kernel or to a new one, the standard ones included.
+ * Adds plugins to the given kernel or to a new one, including the standard ones.
  * @throws ValidationError for a value that is no kernel, and for plugins after its boot.
  */
 export function openKernel(

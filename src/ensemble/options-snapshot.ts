@@ -1,7 +1,10 @@
 import type { EnsembleOptions } from "../contracts/ensemble-options.js";
 import { sharingOrigin } from "../contracts/derived-options.js";
 
-/** A copy of the options, since the caller may change its lists later. Notes (under a symbol) stay. */
+/**
+ * Copies the options, because the caller may change its lists later. Notes (under a symbol) are
+ * kept.
+ */
 export function snapshotOf(options: EnsembleOptions): EnsembleOptions {
   const copies = Object.entries(options).map(([name, value]: [string, unknown]) => [
     name,

@@ -6,7 +6,10 @@ import type { KernelInternals } from "../kernel/kernel.js";
 import { ValidationError } from "../contracts/errors.js";
 import { Tokens } from "../contracts/tokens.js";
 
-/** Goes on with a run of the kernel's journal. @throws ValidationError without a journal, for an unknown run, and for inputs that are not kept as they were. */
+/**
+ * Continues a run of the journal of the kernel. @throws ValidationError without a journal, for an
+ * unknown run, and for inputs that were not stored exactly.
+ */
 export async function resumeRun(
   internals: KernelInternals,
   ensemble: EnsembleAccess,

@@ -24,12 +24,14 @@ export interface McpServingOptions
   extends McpServingSettings, Omit<EnsembleOptions, (typeof SHAPE_OPTIONS)[number]> {}
 
 /**
- * Offers tools and tasks to MCP clients: editors, chat programs, other agents. Each call is a separate run on one kernel, with everything
- * that belongs to a run: hooks, guardrails, limits, events, trace. Needs the package `@modelcontextprotocol/server`. Nothing is served before
- * `stdio()`, `http()` or `serve()`.
- * @example await using server = mcpServer({ model: "openai:gpt-5-mini", tasks: [new Task({ name: "summarise", description: "Summarise {text}" })] });
- * await server.stdio();
- * @throws ValidationError for options that are unsound, and for tools that clients could not tell apart or call.
+ * Offers tools and tasks to MCP clients: editors, chat programs, other agents. Each call is a
+ * separate run on one kernel, with the features of a run: hooks, guardrails, limits, events, trace.
+ * Requires the package `@modelcontextprotocol/server`. Serving begins with `stdio()`, `http()` or
+ * `serve()`.
+ * @example await using server = mcpServer({ model: "openai:gpt-5-mini", tasks: [new Task({ name:
+ * "summarise", description: "Summarise {text}" })] }); await server.stdio();
+ * @throws ValidationError for invalid options, and for tools that clients could not distinguish or
+ * call.
  */
 export function mcpServer(options: McpServingOptions): McpServer {
   checkOptions("mcpServer()", options, [...OWN, ...TAKEN]);

@@ -31,7 +31,7 @@ export function isShared({ shareTasks, shareTools, shareRun, schedules }: Servic
   return shareRun === true || names.length > 0 || (schedules?.length ?? 0) > 0;
 }
 
-/** What one of the two options shares. */
+/** The entries of one of the two options. */
 interface SharedKind {
   readonly option: "shareTasks" | "shareTools";
   /** The field of an entry with settings. */
@@ -44,7 +44,7 @@ const KINDS: readonly SharedKind[] = [
   { option: "shareTools", field: "tool", isOne: isTool },
 ];
 
-/** @throws ValidationError for an option of a service that is not as its type describes it. */
+/** @throws ValidationError for an invalid option of a service. */
 export function checkServiceOptions(o: ServiceOptions): void {
   const names = new Map<string, string>();
   if (o.shareRun === true) names.set(RUN, "shareRun");

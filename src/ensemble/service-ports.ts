@@ -21,7 +21,7 @@ export interface TaskPart {
   readonly options: EnsembleOptions;
 }
 
-/** An ensemble as the ports of its service need it. */
+/** The part of an ensemble that the ports of its service use. */
 export interface ServedEnsemble {
   readonly options: EnsembleOptions;
   readonly kernel: Kernel;
@@ -34,11 +34,11 @@ export interface ServedEnsemble {
     inputs: Inputs,
     options: RunOptions,
   ) => Promise<EnsembleOutput>;
-  /** Makes another ensemble. */
+  /** Creates another ensemble. */
   make(options: EnsembleOptions): { readonly run: Runner };
 }
 
-/** The ensemble as its service sees it. */
+/** Returns the functions of an ensemble for its service. */
 export function servicePorts({
   options,
   kernel,
@@ -74,7 +74,10 @@ export function servicePorts({
   };
 }
 
-/** The options of a run of some of an ensemble's tasks. What follows from all tasks is left to the run that has them all. */
+/**
+ * Returns the options of a run of some of the tasks of an ensemble. Options that depend on all
+ * tasks are left to the run with all of them.
+ */
 function partOptions(options: EnsembleOptions, name: string): EnsembleOptions {
   const { reviewPolicy } = options;
   const part: EnsembleOptions = {
@@ -87,7 +90,10 @@ function partOptions(options: EnsembleOptions, name: string): EnsembleOptions {
   return sharingOrigin(part, options);
 }
 
-/** The name of runs of a shared task: a journal must not take them for runs of the ensemble. */
+/**
+ * Returns the name of runs of a shared task: a journal must distinguish them from runs of the
+ * ensemble.
+ */
 function derivedName(ensemble: string, shared: string): string {
   const name = `${ensemble}--${shared}`;
   if (name.length <= LONGEST_NAME) return name;
@@ -95,7 +101,7 @@ function derivedName(ensemble: string, shared: string): string {
   return `${name.slice(0, LONGEST_NAME - hash.length - 1)}-${hash}`;
 }
 
-/** The template variables in the texts of a task. */
+/** Returns the template variables in the texts of a task. */
 export function variablesOf(task: AnyTask): readonly string[] {
   if (!task.template) return [];
   const { description, expectedOutput } = Task.promptsOf(task);

@@ -3,7 +3,7 @@ import type { ServiceStarter } from "../service/open-service.js";
 import type { ServicePorts } from "../service/ports.js";
 import { ServiceStateError } from "../contracts/network-errors.js";
 
-/** What `stop()` takes. */
+/** Options of `stop()`. */
 export interface StopOptions {
   readonly drainTimeoutMs?: number | undefined;
 }
@@ -13,7 +13,7 @@ export class ServiceSlot {
   readonly #ports: () => ServicePorts;
   #starter: ServiceStarter | undefined;
   #starting: { readonly started: Promise<Service>; readonly abort: AbortController } | undefined;
-  /** The latest service that was made; it may not have been opened. */
+  /** The latest created service, which may not be open. */
   #opening: Service | undefined;
   #service: Service | undefined;
 

@@ -17,7 +17,7 @@ import { ActiveHookRun } from "../engine/run/hook-run.js";
 import { isWritableFolder } from "../util/files/writable-folder.js";
 import { modelProblems } from "./check-models.js";
 
-/** Collects what is thrown. */
+/** Collects errors. */
 class Problems {
   readonly found: SetUpProblem[] = [];
 
@@ -25,7 +25,7 @@ class Problems {
     this.found.push({ error, page });
   }
 
-  /** The result; `undefined` where the check has thrown. */
+  /** Returns the result; `undefined` if the check has thrown. */
   try<T>(page: string, check: () => T): T | undefined {
     try {
       return check();
@@ -36,7 +36,10 @@ class Problems {
   }
 }
 
-/** Returns everything for which a run would be refused or would fail without an answer. Needs no inputs, and calls no model. */
+/**
+ * Returns all reasons why a run would be refused or would fail without an answer. Needs no inputs,
+ * and calls no model.
+ */
 export async function setUpProblems(
   kernel: KernelInternals,
   options: EnsembleOptions,
@@ -63,7 +66,7 @@ export async function setUpProblems(
     for (const error of modelProblems(plan, settings, workflow))
       problems.add("docs/providers.md", error);
   } catch {
-    // The name of a model without a provider: validate() has reported it.
+    // The name of a model without a provider, which validate() has reported.
   }
   const run = ActiveHookRun.idle({ id: "doctor", inputs: {}, tags: {} }, settings);
   if (run.find(Tokens.ReviewGate)?.canAsk(run) !== true)
@@ -92,7 +95,7 @@ function checkReviewer(task: AnyTask, run: HookRun, problems: Problems): void {
       problems.add("docs/review.md", noReviewer(tool.name));
 }
 
-/** The places where memory and lessons are kept. */
+/** Checks the stores of memory and lessons. */
 async function checkStores(
   settings: Settings,
   { memory }: EnsembleOptions,
@@ -112,7 +115,7 @@ async function checkStores(
   }
 }
 
-/** The folder to which the capture mode writes traces. */
+/** Checks the folder of the traces of the capture mode. */
 function checkTraces(settings: Settings, problems: Problems): void {
   const folder = problems.try("docs/capture.md", () => chooseCapture(settings, undefined))?.mode
     .exportsTo;

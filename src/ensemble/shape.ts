@@ -19,7 +19,10 @@ function requireInstances(
   });
 }
 
-/** Refuses tasks, phases, loops and a graph that can't stand in one ensemble. @throws ValidationError */
+/**
+ * Refuses tasks, phases, loops and a graph that can't be combined in one ensemble. @throws
+ * ValidationError
+ */
 export function checkShape(o: EnsembleOptions): void {
   requireInstances("phases", o.phases, Phase);
   requireInstances("loops", o.loops, Loop);
@@ -32,7 +35,7 @@ export function checkShape(o: EnsembleOptions): void {
   checkPhaseGraph(o.phases ?? []);
 }
 
-/** A graph excludes everything else. */
+/** A graph excludes all others. */
 function problemOfGraph(o: EnsembleOptions): string | undefined {
   const { tasks = [], phases = [], loops = [], graph, workflow } = o;
   if (graph === undefined) return undefined;

@@ -50,7 +50,7 @@ export function standardPlugins(): readonly Plugin[] {
     standardRetry(),
     tokenCounter(),
     rateLimits(),
-    standardBudgets(), // after the rate limits: they may keep a call waiting until its budget is over
+    standardBudgets(), // after the rate limits, which may keep a call waiting until its budget has expired
     memory(),
     reflection(),
     contextFormat(),

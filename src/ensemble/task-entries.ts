@@ -11,7 +11,10 @@ import { taskNotesOf } from "./task-notes.js";
 const idIn = (prefix: string, task: AnyTask, index: number): string =>
   `${prefix}/${task.name ?? `task-${index + 1}`}`;
 
-/** All tasks of an ensemble: the list, then those of phases (their reviews included), loops and the graph. */
+/**
+ * Returns all tasks of an ensemble: the list, then those of phases (including their reviews), loops
+ * and the graph.
+ */
 export function taskEntries(options: EnsembleOptions): readonly PlanEntry[] {
   const { tasks = [], phases = [], loops = [], graph } = options;
   const notes = taskNotesOf(options);

@@ -2,21 +2,24 @@ import type { EnsembleOptions } from "../contracts/ensemble-options.js";
 import type { AnyTask } from "../contracts/task.js";
 import type { PlanEntry } from "../engine/plan/plan.js";
 
-/** The place of a task in the plan, as a class that makes an ensemble from data knows it. */
+/** The place of a task in the plan, in the form of a class that creates an ensemble from data. */
 export interface TaskNote extends Pick<PlanEntry, "task" | "id" | "purpose" | "mapReduce"> {
-  /** Characters at the start of the description that are a template. The rest and `expectedOutput` may hold data and are not filled. */
+  /**
+   * Number of characters at the start of the description that are a template. The rest and
+   * `expectedOutput` may contain data and are not filled.
+   */
   readonly templateLength: number;
 }
 
 /** The key of the notes in the options of a composed ensemble. */
 export const TASK_NOTES = Symbol.for("agentensemble/task-notes");
 
-/** Options with notes. The key is a symbol, because only classes of the framework make notes. */
+/** Options with notes. The key is a symbol, because only classes of the framework create notes. */
 export interface ComposedOptions extends EnsembleOptions {
   readonly [TASK_NOTES]: ReadonlyMap<AnyTask, TaskNote>;
 }
 
-/** The notes of options; `undefined` where there are none. */
+/** Returns the notes of options; `undefined` without any. */
 export function taskNotesOf(options: EnsembleOptions): ReadonlyMap<AnyTask, TaskNote> | undefined {
   return (options as Partial<ComposedOptions>)[TASK_NOTES]; // optional: most options have none
 }

@@ -7,7 +7,7 @@ import { standardPlugins } from "./standard-plugins.js";
 
 const START_MS = Date.UTC(2026, 0, 1);
 
-/** Begins at 2026-01-01T00:00:00Z; every reading is a millisecond later than the one before. */
+/** Begins at 2026-01-01T00:00:00Z; every reading is a millisecond later than the previous one. */
 function steppingClock(): Clock {
   let readings = 0;
   return { now: () => new Date(START_MS + readings++), monotonicMs: () => readings++ };
@@ -25,11 +25,13 @@ function countingIds(): IdGenerator {
 }
 
 /**
- * A kernel whose runs repeat themselves to the letter: the standard plugins (less those that `plugins` replaces by name) and the given ones,
- * a clock that starts at 2026-01-01T00:00:00Z and advances by 1 ms with every reading, and the run ids `run-1`, `run-2`, ...
- * Ids of requests are `request-1` and so on, those of instances `instance-1`.
+ * Creates a kernel with deterministic runs: the standard plugins (except those that `plugins`
+ * replaces by name) and the given ones, a clock that starts at 2026-01-01T00:00:00Z and advances by
+ * 1 ms with every reading, and the run ids `run-1`, `run-2`, ... Ids of requests are `request-1`
+ * and so on, those of instances `instance-1`.
  *
- * Clock and ids override other bindings, so a plugin that overrides them as well is a boot error. Dispose the kernel after the test.
+ * Clock and ids override other bindings, so a plugin that overrides them as well is a boot error.
+ * Dispose the kernel after the test.
  * @throws ValidationError for a value that is not a plugin.
  */
 export function testKernel(plugins: readonly Plugin[] = []): Kernel {

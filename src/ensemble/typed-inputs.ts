@@ -7,7 +7,10 @@ import { isObject } from "../util/objects.js";
 import { jsonSchemaOfSide } from "../util/schema/schema-sides.js";
 import { checkValue, isValidating } from "../util/schema/standard-schema.js";
 
-/** @throws ValidationError for what is no schema, or one without JSON Schema, or one of something else than an object. */
+/**
+ * @throws ValidationError for a value that is no schema, and for a schema without a JSON Schema of
+ * an object.
+ */
 export function checkInputType(type: unknown): void {
   if (type === undefined) return;
   if (typeof type !== "object" || type === null || !isValidating(type))
@@ -21,7 +24,10 @@ export function checkInputType(type: unknown): void {
     );
 }
 
-/** The inputs as the ensemble's `inputType` makes them. @throws ValidationError naming each field that does not fit. */
+/**
+ * Parses the inputs by the `inputType` of the ensemble. @throws ValidationError naming each invalid
+ * field.
+ */
 export async function checkedInputs(type: InputSchema<unknown>, inputs: Inputs): Promise<Inputs> {
   const checked = await checkValue(type, inputs);
   if (!checked.ok)
@@ -35,7 +41,10 @@ export async function checkedInputs(type: InputSchema<unknown>, inputs: Inputs):
   );
 }
 
-/** What a caller has to give, as JSON Schema: fields that the ensemble's own `inputs` fill are not required. */
+/**
+ * Returns the inputs of a caller, as JSON Schema: fields that the `inputs` of the ensemble fill are
+ * not required.
+ */
 export function inputFormOf({
   inputType,
   inputs = {},

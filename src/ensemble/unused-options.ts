@@ -39,7 +39,10 @@ function ofTasks(plan: Plan): readonly string[] {
   });
 }
 
-/** Agents without a task to which no agent can delegate. A workflow without `reads` may use them in its own way. */
+/**
+ * Agents without a task to which no agent can delegate. A workflow without `reads` may use them
+ * differently.
+ */
 function ofAgents(plan: Plan, workflow: WorkflowExecutor): readonly string[] {
   const { agents = [], agentSynthesizer } = plan.options;
   if (agents.length === 0 || workflow.reads === undefined) return [];
@@ -78,7 +81,9 @@ function ofMemory({ options, tasks }: Plan): readonly string[] {
   ];
 }
 
-/** Options that other workflows read and this one does not. A workflow without `reads` may read any. */
+/**
+ * Options that other workflows read and this one does not. A workflow without `reads` may read any.
+ */
 function ofWorkflow(
   options: EnsembleOptions,
   { name, reads: own }: WorkflowExecutor,

@@ -14,7 +14,10 @@ import { Tokens } from "../contracts/tokens.js";
 import { knownNames } from "../contracts/validation.js";
 import { taskLabel } from "../contracts/task-label.js";
 
-/** Refuses what only the whole of plan, kernel and options shows; nothing has been spent yet. @throws ValidationError */
+/**
+ * Refuses mistakes that only plan, kernel and options together show, before the run causes costs.
+ * @throws ValidationError
+ */
 export function validateRun(plan: Plan, settings: Settings, workflow: WorkflowExecutor): void {
   if (
     settings.options.rateLimit !== undefined &&
@@ -33,11 +36,14 @@ export function validateRun(plan: Plan, settings: Settings, workflow: WorkflowEx
       checkToolNames(task, shared);
     }
   checkPrompts(settings);
-  checkCostConfiguration("Tokens.CostConfiguration", settings.find(Tokens.CostConfiguration)); // the ensemble's was checked, what is bound was not
+  checkCostConfiguration("Tokens.CostConfiguration", settings.find(Tokens.CostConfiguration)); // the workflow of the ensemble was checked, a bound one was not
   workflow.validate?.(plan);
 }
 
-/** Whether a manager chooses among given workers who does a task without an agent: then the worker's model counts, which the workflow checks. */
+/**
+ * Whether a manager selects the worker of a task without an agent among given workers. The workflow
+ * then checks the model of the worker.
+ */
 function isLed(plan: Plan, workflow: WorkflowExecutor): boolean {
   const { agents = [] } = plan.options;
   return agents.length > 0 && workflow.describe?.(plan).managed === true;
@@ -63,7 +69,7 @@ function requireModel(planned: PlannedTask, settings: Settings): void {
   });
 }
 
-/** The task with its agent, then with each that may take it over. */
+/** Yields the task with its agent, then with each agent that may take it over. */
 export function withEachAgent(planned: PlannedTask): readonly PlannedTask[] {
   if (planned.agent?.handoffs === undefined) return [planned];
   return [...withSuccessors([planned.agent])].map((agent) => ({ ...planned, agent }));
@@ -91,7 +97,7 @@ function checkToolNames(
   }
 }
 
-/** A replaced prompt must replace something. */
+/** A prompt must override an existing text. */
 function checkPrompts(settings: Settings): void {
   const { prompts } = settings.options;
   if (prompts === undefined) return;

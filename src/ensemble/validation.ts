@@ -123,7 +123,7 @@ function checkMembers(
   });
 }
 
-/** Refuses what stands in an ensemble's own options. @throws ValidationError */
+/** Refuses invalid options of an ensemble. @throws ValidationError */
 export function checkEnsembleOptions(o: EnsembleOptions): void {
   checkOptions("Ensemble", o, ENSEMBLE_OPTIONS, ENSEMBLE_SYNONYMS);
   if (o.name !== undefined && !(typeof o.name === "string" && SHARED_NAME.test(o.name)))
@@ -196,7 +196,7 @@ function checkMethods(
     });
 }
 
-/** @throws ValidationError for anything but true, false or a window. */
+/** @throws ValidationError for a value other than true, false or a window. */
 function checkShortTerm(shortTerm: unknown): void {
   if (!isObject(shortTerm)) return requireBoolean("Ensemble memory.shortTerm", shortTerm);
   checkOptions("Ensemble memory.shortTerm", shortTerm, ["window"]);
@@ -248,7 +248,7 @@ function checkMemory(memory: EnsembleOptions["memory"]): void {
     );
 }
 
-/** What a team remembers, asks, learns, costs and keeps. */
+/** Checks the options of memory, reviews, reflection, cost and capture. */
 function checkState(o: EnsembleOptions): void {
   checkMemory(o.memory);
   checkMethods(
@@ -341,7 +341,7 @@ function checkExporters(exporters: EnsembleOptions["traceExporter"]): void {
   }
 }
 
-/** @throws ValidationError for an unknown or unsound run option. */
+/** @throws ValidationError for an unknown or invalid run option. */
 export function checkRunOptions(o: RunOptions): void {
   checkOptions("run()", o, RUN_OPTIONS);
   if (o.signal !== undefined && !(o.signal instanceof AbortSignal))
@@ -361,7 +361,10 @@ export function checkRunOptions(o: RunOptions): void {
   if (o.priority !== undefined) checkPriority("run() priority", o.priority);
 }
 
-/** The inputs as a record; none are an empty one. @throws ValidationError for inputs that are no plain record. */
+/**
+ * Returns the inputs as a record, which is empty without inputs. @throws ValidationError for inputs
+ * that are no plain record.
+ */
 export function checkInputs(inputs: unknown): Inputs {
   requireObject("run() inputs", inputs);
   return (inputs ?? {}) as Inputs; // just checked

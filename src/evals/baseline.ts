@@ -8,7 +8,9 @@ import { messageOf } from "../util/errors.js";
 import { asFields, asList } from "../util/objects.js";
 import { changesText, datasetChanges } from "./datasets/dataset-difference.js";
 
-/** Reads the result of an evaluation from a JSON file. @throws BaselineError for anything else. */
+/**
+ * Reads the result of an evaluation from a JSON file. @throws BaselineError for any other content.
+ */
 export async function readEvaluation(path: string): Promise<EvaluationResult> {
   let value: unknown;
   try {
@@ -22,14 +24,14 @@ export async function readEvaluation(path: string): Promise<EvaluationResult> {
   return checkedEvaluation(value, `'${preview(path)}'`);
 }
 
-/** A baseline, with the cases that an evaluation can be compared with. */
+/** A baseline, with the comparable cases. */
 export interface UsedBaseline {
   readonly result: EvaluationResult;
   /** Set for a baseline of another version of the dataset. */
   readonly datasetChanges?: DatasetChanges;
 }
 
-/** The baseline of an evaluation of the dataset, which has this hash. @throws BaselineError */
+/** Returns the baseline for the dataset with this hash. @throws BaselineError */
 export async function baselineOf(
   { baseline: given, onDatasetChange }: Pick<AnyEvaluation, "baseline" | "onDatasetChange">,
   { dataset: read, hash }: { readonly dataset: EvaluationDataset; readonly hash: string },

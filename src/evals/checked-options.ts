@@ -24,7 +24,7 @@ const OPTION_NAMES = [
 const MOST_TRIALS = 100;
 const MOST_SEEDS = 0xffff_ffff;
 
-/** Refuses options that are wrong. @throws ValidationError */
+/** Refuses invalid options. @throws ValidationError */
 export function checkEvaluateOptions(o: AnyEvaluation): void {
   checkOptions("evaluate()", o, OPTION_NAMES);
   requireText(o.name, `evaluate() name must be a text, got: ${preview(o.name)}`);

@@ -1,7 +1,7 @@
 import type { TurnResult } from "../contracts/conversation.js";
 import type { RunOptions } from "../contracts/run.js";
 
-/** A conversation, by the methods that an evaluation needs. */
+/** The methods of a conversation that an evaluation uses. */
 export interface ConversationTarget {
   thread(id: string): ConversationTargetThread;
 }
@@ -14,12 +14,12 @@ export interface ConversationTargetThread {
 
 /**
  * A user whose messages a model writes, by the `model` of the evaluation. The conversation ends
- * when the user has what they want, or after `maxTurns`.
+ * when the goal of the user is reached, or after `maxTurns`.
  */
 export interface SimulatedUser {
-  /** What the user wants. */
+  /** The goal of the user. */
   readonly goal: string;
-  /** How the user writes, what they know. Default: a brief, polite person. */
+  /** The style and the knowledge of the user. Default: a brief, polite person. */
   readonly persona?: string | undefined;
   /** The first message. Default: written by the model. */
   readonly opening?: string | undefined;
@@ -27,5 +27,8 @@ export interface SimulatedUser {
   readonly maxTurns?: number | undefined;
 }
 
-/** What a conversation is sent: a message, messages one after the other, or those of a simulated user. The output is the last answer. */
+/**
+ * The messages of a conversation: one message, several in sequence, or those of a simulated user.
+ * The output is the last answer.
+ */
 export type ConversationInput = string | readonly string[] | SimulatedUser;

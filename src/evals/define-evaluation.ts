@@ -10,7 +10,7 @@ import { EVALUATION } from "../contracts/command-line.js";
 import { checkEvaluateOptions } from "./checked-options.js";
 import { evaluate } from "./evaluate.js";
 
-/** What an execution of an evaluation may change. */
+/** The changes of an execution of an evaluation. */
 export type EvaluationChanges = Pick<
   EvaluationSettings,
   | "trials"
@@ -36,7 +36,7 @@ export interface Evaluation<In = unknown, Out = unknown> {
 
 /**
  * Defines an evaluation for `agentensemble eval`: export it as the default of a file.
- * @throws ValidationError for wrong options.
+ * @throws ValidationError for invalid options.
  */
 export function defineEvaluation<In, Out>(
   options: EvaluateFunctionOptions<In, Out>,
@@ -51,6 +51,6 @@ export function defineEvaluation(options: { readonly target: unknown }): Evaluat
     name: checked.name,
     [EVALUATION]: true as const,
     run: (changes: EvaluationChanges = {}) =>
-      evaluate({ ...checked, ...changes } as unknown as EvaluateOptions), // types matter to users only
+      evaluate({ ...checked, ...changes } as unknown as EvaluateOptions), // the types matter only to users
   });
 }

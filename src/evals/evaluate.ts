@@ -32,11 +32,12 @@ const DEFAULT_KEPT_CASES = 10_000;
 /**
  * Evaluates a target: runs it for each case of a dataset, `trials` times, and scores its outputs.
  * Each trial is a run, whose id follows from the dataset, the case and the trial: with `durable()`
- * an interrupted evaluation goes on where it stopped. Resolves also where trials or scores failed,
- * the budget was used up or `signal` was aborted: see `problems` and `status`.
- * @throws ValidationError for wrong options; DatasetError, FileFormatError and BaselineError before
- * anything is spent.
- * @example await evaluate({ name: "rivers", target: team, dataset: [{ input: { topic: "Rhine" }, expected: "1,230 km" }], scorers: [contains()] })
+ * an interrupted evaluation continues where it stopped. Also resolves if trials or scores failed,
+ * the budget was exhausted or `signal` was aborted: see `problems` and `status`.
+ * @throws ValidationError for invalid options; DatasetError, FileFormatError and BaselineError
+ * before the evaluation causes costs.
+ * @example await evaluate({ name: "rivers", target: team, dataset: [{ input: { topic: "Rhine" },
+ * expected: "1,230 km" }], scorers: [contains()] })
  */
 export function evaluate<In, Out>(
   options: EvaluateFunctionOptions<In, Out>,
@@ -106,7 +107,7 @@ function datasetSummary(
   return { ...(name !== undefined && { name }), hash, cases, selected };
 }
 
-/** Does the work in a run with the budget, which all runs of the evaluation join. */
+/** Executes the work in a run with the budget, which all runs of the evaluation join. */
 async function withBudget(
   { budget, costConfiguration }: AnyEvaluation,
   signal: AbortSignal,
@@ -132,11 +133,11 @@ async function withBudget(
   if (failure !== undefined) throw failure.error;
 }
 
-/** Does trials side by side, in the order of the dataset. */
+/** Executes trials concurrently, in the order of the dataset. */
 class TrialPool {
   status: EvaluationResult["status"] = "complete";
   readonly #running = new Set<Promise<void>>();
-  /** Cases whose trials are not all over. */
+  /** Cases with unfinished trials. */
   readonly #open = new Set<CaseTrials>();
   readonly #began = performance.now();
   #failure: { readonly error: unknown } | undefined;
@@ -147,7 +148,7 @@ class TrialPool {
     readonly signal: AbortSignal,
   ) {}
 
-  /** @throws errors of the dataset, and those that are no errors of a target or a scorer. */
+  /** @throws errors of the dataset, and errors that do not come from a target or a scorer. */
   async work(run: EvaluationRun, cases: AsyncIterable<NamedCase>): Promise<void> {
     const { trials = 1, concurrency = DEFAULT_CONCURRENCY } = this.options;
     for await (const one of cases) {

@@ -1,9 +1,9 @@
-/** One case of a dataset: an input, and what a good answer to it is. */
+/** One case of a dataset: an input, and the properties of a good answer. */
 export interface EvaluationCase<In = unknown, Out = unknown> {
   /** Unique in the dataset, 1 to 200 characters. Default: `case-{position}`, from 1. */
   readonly id?: string | undefined;
   readonly input: In;
-  /** The right output. Scorers that compare need it. */
+  /** The correct output, which comparing scorers require. */
   readonly expected?: Out | undefined;
   /** Groups, for `only` and for reports. */
   readonly tags?: readonly string[] | undefined;

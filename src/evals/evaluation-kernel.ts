@@ -25,14 +25,17 @@ export type CalledFunction = (context: TaskContext) => unknown;
 const JUDGE_REQUEST = createToken<JudgeRequest>("EvaluationJudgeRequest");
 const CALLED = createToken<CalledFunction>("EvaluationCall");
 
-/** The options of an evaluation that its own runs have. */
+/** The options of an evaluation that apply to its runs. */
 export interface EvaluationKernelOptions {
   readonly model?: ModelRef | undefined;
   readonly plugins?: readonly Plugin[] | undefined;
   readonly costConfiguration?: CostConfiguration | undefined;
 }
 
-/** The kernel of an evaluation: its plugins, and the ensembles of functions, tasks and judges. Made at first use. */
+/**
+ * The kernel of an evaluation: its plugins, and the ensembles of functions, tasks and judges.
+ * Created at first use.
+ */
 export class EvaluationKernel {
   readonly #kernel = new Kernel();
   #judge: Ensemble | undefined;
@@ -86,7 +89,7 @@ export class EvaluationKernel {
   }
 }
 
-/** A tool calls the model, since tools have the gateway with all purposes. */
+/** A tool calls the model, because tools have the gateway with all purposes. */
 function judgeTask(byDefault: ModelRef | undefined): AnyTask {
   const handler = tool({
     name: "judge",
@@ -109,6 +112,6 @@ function judgeTask(byDefault: ModelRef | undefined): AnyTask {
     name: "judge",
     description: "Judge an output",
     template: false,
-    handler: handler as never, // a tool of text, as every tool without an input schema
+    handler: handler as never, // a text tool, like every tool without an input schema
   });
 }

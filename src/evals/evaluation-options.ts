@@ -11,64 +11,73 @@ import type { Awaitable } from "../contracts/types.js";
 
 /** Limits of a whole evaluation. A call that would exceed one is not made, and no further trial starts. */
 export interface EvaluationBudget {
-  /** Input and output tokens of all calls, those of judges included. */
+  /** Input and output tokens of all calls, including those of judges. */
   readonly maxTokens?: number | undefined;
-  /** Needs `costConfiguration`. */
+  /** Requires `costConfiguration`. */
   readonly maxCost?: number | undefined;
   /** Milliseconds from the start. */
   readonly maxDurationMs?: number | undefined;
 }
 
-/** How far an evaluation is. */
+/** The progress of an evaluation. */
 export interface EvaluationProgress {
-  /** Trials that are over. */
+  /** Number of finished trials. */
   readonly done: number;
   readonly total: number;
-  /** Trials without an output, and scores with an error. */
+  /** Number of trials without an output, and of scores with an error. */
   readonly errors: number;
   readonly elapsedMs: number;
-  /** By the trials so far; missing before the first. */
+  /** Estimated from the trials so far; absent before the first. */
   readonly remainingMs?: number | undefined;
-  /** Of targets and judges; missing without prices. */
+  /** Cost of targets and judges; absent without prices. */
   readonly cost?: number | undefined;
 }
 
-/** Which cases are evaluated. Cases that match one of `ids` or one of `tags`. */
+/** The evaluated cases: those that match one of `ids` or one of `tags`. */
 export interface CaseSelection {
   readonly ids?: readonly string[] | undefined;
   readonly tags?: readonly string[] | undefined;
-  /** At most this many of them, drawn by the seed. Default: all. */
+  /** Maximum number of these cases, sampled by the seed. Default: all. */
   readonly sample?: number | undefined;
 }
 
-/** Options of `evaluate` besides the target: `In` and `Out` are the types of its inputs and outputs. */
+/**
+ * Options of `evaluate` except the target: `In` and `Out` are the types of its inputs and outputs.
+ */
 export interface EvaluationSettings<In = unknown, Out = unknown> {
-  /** Of the evaluation, in reports and ids. */
+  /** The name of the evaluation in reports and ids. */
   readonly name: string;
   readonly dataset: EvaluationDataset<In, Out> | readonly EvaluationCase<In, Out>[];
   /** Names must differ. */
   readonly scorers: readonly Scorer<In, Out>[];
-  /** How often each case is tried, 1 to 100. Default 1. */
+  /** Number of trials of each case, 1 to 100. Default 1. */
   readonly trials?: number | undefined;
-  /** Trials at a time. Default 4. */
+  /** Number of concurrent trials. Default 4. */
   readonly concurrency?: number | undefined;
   readonly budget?: EvaluationBudget | undefined;
   /** An earlier result of the same dataset, or the JSON file of one. */
   readonly baseline?: string | EvaluationResult | undefined;
-  /** A baseline of another version of the dataset: `refuse` it (default), or `compare` the cases that did not change. A baseline that did not keep all of its cases is refused. */
+  /**
+   * A baseline of another version of the dataset: `refuse` it (default), or `compare` the cases
+   * that did not change. A baseline without all of its cases is refused.
+   */
   readonly onDatasetChange?: "refuse" | "compare" | undefined;
   readonly only?: CaseSelection | undefined;
-  /** Of all random numbers. An integer from 0 to 4,294,967,295. Default 1. */
+  /** Seed of all random numbers. An integer from 0 to 4,294,967,295. Default 1. */
   readonly seed?: number | undefined;
-  /** Of intervals. Default 0.95. */
+  /** Confidence of intervals. Default 0.95. */
   readonly confidence?: number | undefined;
-  /** The least difference of a mean that matters, for the verdict. Default 0.05. */
+  /** The minimum difference of a mean that matters, for the verdict. Default 0.05. */
   readonly minDifference?: number | undefined;
-  /** Of targets that are tasks, of judges and of simulated users. */
+  /** The model of targets that are tasks, of judges and of simulated users. */
   readonly model?: ModelRef | undefined;
   /** For `semanticSimilarity`. */
   readonly embeddingModel?: EmbeddingModel | undefined;
-  /** Of the kernel that the evaluation makes for tasks, functions, judges and simulated users: `durable()`, `recordings(file)`, providers. Ensembles and conversations keep their own. */
+  /**
+   * Plugins of the kernel that the evaluation creates for tasks, functions, judges and simulated
+   * users: `durable()`, `recordings(file)`, providers. Ensembles and conversations use their own
+   * plugins.
+   */
   readonly plugins?: readonly Plugin[] | undefined;
   /** Prices for the kernel of the evaluation and for `budget.maxCost`. */
   readonly costConfiguration?: CostConfiguration | undefined;
@@ -76,18 +85,26 @@ export interface EvaluationSettings<In = unknown, Out = unknown> {
   readonly timeoutMs?: number | undefined;
   /** Time limit of a score in milliseconds. Default 60,000. */
   readonly scorerTimeoutMs?: number | undefined;
-  /** A trial whose target fails: an `error` that is no score (default), or `zero` for all scorers. */
+  /**
+   * The treatment of a trial whose target fails: an `error` without a score (default), or `zero`
+   * for all scorers.
+   */
   readonly onTargetError?: "error" | "zero" | undefined;
   /** Distinguishes versions of the target in the ids of its runs. Default: a hash of its prompts, models and tools; of functions, of their source. */
   readonly version?: string | undefined;
-  /** How much of the trials' runs their traces keep. Default `STANDARD`, which has the conversations. */
+  /**
+   * The capture mode of the traces of trials. Default `STANDARD`, which includes the conversations.
+   */
   readonly captureMode?: CaptureMode | undefined;
   /** Writes the trace of each trial to this folder. Reports link to them. Default: none. */
   readonly traces?: string | undefined;
-  /** Cases whose outputs the result keeps. The figures count all. Default 10,000. */
+  /**
+   * Maximum number of cases whose outputs the result contains. The figures include all. Default
+   * 10,000.
+   */
   readonly keepCases?: number | undefined;
   readonly onProgress?: ((progress: EvaluationProgress) => void) | undefined;
-  /** Cancels the evaluation: the result has the trials that are over. */
+  /** Cancels the evaluation: the result has the finished trials. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -95,7 +112,10 @@ export interface EvaluationSettings<In = unknown, Out = unknown> {
 export interface EvaluateOptions<
   T extends EvaluationTarget = EvaluationTarget,
 > extends EvaluationSettings<TargetInput<T>, TargetOutput<T>> {
-  /** An ensemble, a map-reduce, a task (needs `model`), `{ ensemble, task }`, a conversation, or a function. */
+  /**
+   * An ensemble, a map-reduce, a task (requires `model`), `{ ensemble, task }`, a conversation, or
+   * a function.
+   */
   readonly target: T;
 }
 
@@ -109,7 +129,9 @@ export interface EvaluateFunctionOptions<In, Out> extends Omit<
   readonly scorers: readonly Scorer<In, Out>[]; // not NoInfer: TypeScript checks them before the function whose `context` has no type
 }
 
-/** Options of an evaluation inside of this folder, where the types of inputs and outputs do not matter. */
+/**
+ * Options of an evaluation within this folder, where the types of inputs and outputs do not matter.
+ */
 export interface AnyEvaluation extends EvaluationSettings<never, never> {
   readonly target: unknown;
 }

@@ -6,7 +6,7 @@ export interface Interval {
   readonly high: number;
   /** For instance 0.95. */
   readonly confidence: number;
-  /** `bootstrap` over the cases; `normal` for more than 10,000; `exact` where all values are equal. */
+  /** `bootstrap` over the cases; `normal` for more than 10,000; `exact` if all values are equal. */
   readonly method: "bootstrap" | "normal" | "exact";
 }
 
@@ -20,22 +20,28 @@ export interface ScoreSummary {
   readonly errors: number;
   /** Samples to which the scorer did not apply. */
   readonly skipped: number;
-  /** The mean of the cases' means; missing without a score. */
+  /** The mean of the means of the cases; absent without a score. */
   readonly mean?: number | undefined;
   readonly interval?: Interval | undefined;
-  /** The least value that passes. */
+  /** The minimum value that passes. */
   readonly passAt: number;
-  /** The part of the scores that pass. */
+  /** The fraction of the scores that pass. */
   readonly passRate?: number | undefined;
-  /** The chance that at least one of k trials passes, for k from 1. Over cases with all trials scored. */
+  /**
+   * The probability that at least one of k trials passes, for k from 1. Over cases with scores for
+   * all trials.
+   */
   readonly passAtK: readonly number[];
-  /** The chance that all of k trials pass (pass^k). */
+  /** The probability that all of k trials pass (pass^k). */
   readonly passHatK: readonly number[];
-  /** The least difference that a second evaluation of this size would probably (80 %) show. Missing with fewer than 6 cases. */
+  /**
+   * The minimum difference that a second evaluation of this size would detect with a probability of
+   * 80 %. Absent for fewer than 6 cases.
+   */
   readonly detectableDifference?: number | undefined;
 }
 
-/** What a comparison shows. */
+/** The result of a comparison. */
 export type EvaluationVerdict = "better" | "worse" | "no difference" | "not enough data";
 
 /** The scores of one scorer compared with the baseline, case by case. */
@@ -44,7 +50,7 @@ export interface ScoreComparison {
   /** Cases with scores in both. */
   readonly pairs: number;
   readonly baselineMean: number;
-  /** The mean of the cases' differences: above 0 is better. */
+  /** The mean of the differences of the cases: above 0 is better. */
   readonly difference: number;
   readonly interval: Interval;
   readonly better: readonly string[];
@@ -76,7 +82,7 @@ export interface BaselineComparison {
   readonly verdict: EvaluationVerdict;
 }
 
-/** Why there is no score, or no output. */
+/** The reason of a missing score or output. */
 export interface EvaluationProblem {
   readonly kind:
     | "target"
@@ -96,7 +102,7 @@ export interface EvaluationProblem {
   readonly scorer?: string | undefined;
 }
 
-/** A score of a trial: a value, an error, or neither where the scorer does not apply. */
+/** A score of a trial: a value, an error, or neither if the scorer does not apply. */
 export interface TrialScore {
   readonly value?: number | undefined;
   readonly passed?: boolean | undefined;
@@ -110,7 +116,7 @@ export interface TrialResult<Out = unknown> {
   /** From 1. */
   readonly trial: number;
   readonly output?: Out | undefined;
-  /** Why there is no output. */
+  /** The reason of a missing output. */
   readonly error?: string | undefined;
   /** By the name of the scorer. */
   readonly scores: Readonly<Record<string, TrialScore>>;
@@ -128,7 +134,7 @@ export interface CaseResult<In = unknown, Out = unknown> {
   readonly trials: readonly TrialResult<Out>[];
 }
 
-/** What an evaluation found. JSON; `evaluationJson` writes it and `readEvaluation` reads it. */
+/** The result of an evaluation. JSON; `evaluationJson` writes it and `readEvaluation` reads it. */
 export interface EvaluationResult<In = unknown, Out = unknown> {
   readonly format: "agentensemble-evaluation";
   readonly version: 1;
@@ -143,16 +149,16 @@ export interface EvaluationResult<In = unknown, Out = unknown> {
     /** SHA-256 of the cases, in hexadecimal digits. */
     readonly hash: string;
     readonly cases: number;
-    /** Cases that were chosen by `only`. */
+    /** Number of cases selected by `only`. */
     readonly selected: number;
   };
   /** `incomplete`: the budget ended it. */
   readonly status: "complete" | "incomplete" | "cancelled";
   readonly scores: readonly ScoreSummary[];
   readonly comparison?: BaselineComparison | undefined;
-  /** What the target used, and what judges and simulated users used. */
+  /** The usage of the target, and of judges and simulated users. */
   readonly spending: { readonly target: EvaluationSpending; readonly judges: EvaluationSpending };
-  /** Up to 1,000. */
+  /** At most 1,000. */
   readonly problems: readonly EvaluationProblem[];
   readonly problemCount: number;
   /** In the order of the dataset, up to `keepCases`. */

@@ -30,7 +30,7 @@ import type { EvaluationTally } from "./evaluation-tally.js";
 const DEFAULT_TIMEOUT_MS = 600_000;
 const DEFAULT_SCORER_TIMEOUT_MS = 60_000;
 
-/** What all trials of an evaluation share. */
+/** The shared settings of all trials of an evaluation. */
 export interface TrialSettings {
   readonly options: AnyEvaluation;
   readonly kernel: EvaluationKernel;
@@ -40,15 +40,15 @@ export interface TrialSettings {
   /** Cases of the baseline by id. */
   readonly baseline: ReadonlyMap<string, CaseResult> | undefined;
   readonly signal: AbortSignal;
-  /** The run whose budget all runs use; missing without a budget. */
+  /** The run whose budget all runs use; absent without a budget. */
   readonly parent: RunOptions["parent"];
 }
 
-/** A trial that is over, or why it says nothing about the target. */
+/** A finished trial, or the reason why it is no result of the target. */
 export type EndedTrial =
   { readonly result: TrialResult } | { readonly ended: "budget" | "cancelled" };
 
-/** What the model of simulated users is asked. */
+/** The question to the model of simulated users. */
 interface UserQuestion {
   readonly id: string;
   readonly instructions: string;
@@ -56,9 +56,9 @@ interface UserQuestion {
   readonly runOptions: RunOptions;
 }
 
-/** Does the trials of an evaluation, and scores their outputs. */
+/** Executes the trials of an evaluation, and scores their outputs. */
 export class EvaluationRun {
-  /** A hash of what the ids of all trials have in common. */
+  /** A hash of the common part of the ids of all trials. */
   #evaluation: Promise<string> | undefined;
   readonly #scopes = new WeakMap<NamedCase, TrialScope[]>();
 
@@ -199,7 +199,7 @@ export class EvaluationRun {
     return this.settings.parent !== undefined && BudgetExceededError.find(error) !== undefined;
   }
 
-  /** Asks the model of simulated users for the user's next message. */
+  /** Asks the model of simulated users for the next message of the user. */
   async #ask({ id, instructions, said, runOptions }: UserQuestion): Promise<string> {
     const conversation = said.map((content, i) =>
       i % 2 === 0
@@ -212,7 +212,7 @@ export class EvaluationRun {
     return (await calls.chat({ messages }, undefined, runOptions)).message.content;
   }
 
-  /** One object for all runs of a trial. */
+  /** Returns one object for all runs of a trial. */
   #scopeOf(one: NamedCase, trial: number): TrialScope {
     const scopes = this.#scopes.get(one) ?? [];
     this.#scopes.set(one, scopes);
@@ -230,7 +230,10 @@ export class EvaluationRun {
     };
   }
 
-  /** Equal for the same dataset, case, trial and version of the target, so that a journal knows the run. */
+  /**
+   * Returns an id that is equal for the same dataset, case, trial and version of the target, so
+   * that a journal recognises the run.
+   */
   async #idOf(one: NamedCase, trial: number): Promise<string> {
     const { options, datasetHash, runner } = this.settings;
     this.#evaluation ??= (async () => {
@@ -277,7 +280,7 @@ class JudgeCalls {
     const { kernel, tally } = this.settings;
     const runs = new TrialRuns();
     const key = requestKey(request, { provider: "", modelId: modelName(model) });
-    const count = (this.#made.get(key) ?? 0) + 1; // votes ask the same again
+    const count = (this.#made.get(key) ?? 0) + 1; // votes repeat the same request
     this.#made.set(key, count);
     const runId = `ej-${digest([this.scope, key, count])}`;
     try {

@@ -14,13 +14,13 @@ import { ScoreColumn } from "./statistics/score-column.js";
 import { passValueOf } from "./scored-sample.js";
 import { addSpending, NO_SPENDING, spendingOf } from "./way-of-runs.js";
 
-/** Problems that a result lists; the others are counted. */
+/** Maximum number of problems in a result; further ones are only counted. */
 const MOST_PROBLEMS = 1_000;
 
-/** Who made a model call. */
+/** The origin of a model call. */
 export type Spender = "target" | "judges";
 
-/** Collects what an evaluation finds. Takes a few bytes for each case, besides the cases that are kept. */
+/** Collects the results of an evaluation. Uses a few bytes per case, besides the stored cases. */
 export class EvaluationTally {
   readonly spending: Record<Spender, EvaluationSpending> = {
     target: NO_SPENDING,
@@ -36,7 +36,7 @@ export class EvaluationTally {
   constructor(
     readonly scorers: readonly Scorer[],
     readonly keepCases: number,
-    /** Trials of all cases. */
+    /** Number of trials of all cases. */
     readonly total: number,
   ) {
     this.#columns = scorers.map((scorer) => new ScoreColumn(scorer.name, passValueOf(scorer)));
@@ -73,7 +73,7 @@ export class EvaluationTally {
     };
   }
 
-  /** Adds a case whose trials are over, in their order. */
+  /** Adds a case with finished trials, in their order. */
   caseEnded(one: NamedCase, trials: readonly TrialResult[]): void {
     for (const column of this.#columns) {
       const scores = trials.flatMap((trial) => trial.scores[column.scorer] ?? []);

@@ -5,11 +5,11 @@ import { checkOptions, knownNames, preview, requireBoolean } from "../contracts/
 import { problemText } from "./reports/text-report.js";
 import { casePasses, percent, reasonOfCase } from "./reports/report-values.js";
 
-/** What `expectScore` demands. */
+/** The expectation of `expectScore`. */
 export interface ScoreExpectation {
-  /** The least mean, from 0 to 1. */
+  /** The minimum mean, from 0 to 1. */
   readonly atLeast?: number | undefined;
-  /** The least lower end of the interval: the mean is surely that high. */
+  /** The minimum lower bound of the interval of the mean. */
   readonly surelyAtLeast?: number | undefined;
   /** Whether the scorer must not be worse than in the baseline. Default false. */
   readonly noRegression?: boolean | undefined;
@@ -18,8 +18,8 @@ export interface ScoreExpectation {
 const SHOWN_CASES = 5;
 
 /**
- * Fails a test of vitest, mocha or another runner where a scorer is lower than expected, or where
- * there are problems. Returns the result.
+ * Fails a test of vitest, mocha or another runner if a score is lower than expected, or if there
+ * are problems. Returns the result.
  * @throws AssertionError with the cases that do not pass; ValidationError for an unknown scorer.
  * @example await expectScore(evaluate({ ... }), "exact", { atLeast: 0.9 });
  */

@@ -17,8 +17,8 @@ export interface ScoreTracesOptions<In, Out>
 }
 
 /**
- * Scores outputs of earlier runs, for instance a sample of production: `only: { sample: 100 }`. Runs
- * nothing but the scorers.
+ * Scores outputs of earlier runs, for instance a sample of production: `only: { sample: 100 }`.
+ * Runs only the scorers.
  * @throws as `evaluate`.
  */
 export function scoreTraces<In = Readonly<Record<string, unknown>>, Out = string>(

@@ -9,13 +9,13 @@ import { withTimeout } from "../util/abort/timeouts.js";
 import { messageOf } from "../util/errors.js";
 import { asFields } from "../util/objects.js";
 
-/** The score of a sample, or why there is none. */
+/** The score of a sample, or the reason why there is none. */
 export type SampleScore =
   | { readonly score: TrialScore & { readonly value: number } }
   | { readonly score: TrialScore; readonly skipped: true }
   | { readonly score: TrialScore; readonly error: ScoreError };
 
-/** What scoring needs. */
+/** Settings for scoring. */
 export interface ScoringSettings {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -26,7 +26,7 @@ export interface ScoringSettings {
   ): Promise<ChatResponse>;
 }
 
-/** The least value that passes. */
+/** Returns the minimum value that passes. */
 export function passValueOf(scorer: Scorer): number {
   return scorer.passAt ?? 1;
 }
@@ -77,7 +77,7 @@ function scorerContextOf(
   };
 }
 
-/** @throws ScoreError for anything that is no value from 0 to 1. */
+/** @throws ScoreError for a value other than one from 0 to 1. */
 function checkedScore(given: unknown, passAt: number): TrialScore & { readonly value: number } {
   const fields = asFields(given);
   const raw = fields === undefined ? given : fields["value"];

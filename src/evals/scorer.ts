@@ -7,13 +7,13 @@ import type { TrialWay } from "./trial-way.js";
 export interface Score {
   /** 0 to 1. */
   readonly value: number;
-  /** Why, for people. */
+  /** The reason, for people. */
   readonly reason?: string | undefined;
-  /** What the score is based on: differences, votes, quotations. JSON. */
+  /** The evidence of the score: differences, votes, quotations. JSON. */
   readonly evidence?: unknown;
 }
 
-/** What a scorer judges: one output of one trial of a case. */
+/** The subject of a scorer: one output of one trial of a case. */
 export interface Sample<In = unknown, Out = unknown> {
   readonly case: NamedCase<In, Out>;
   readonly input: In;
@@ -21,20 +21,20 @@ export interface Sample<In = unknown, Out = unknown> {
   readonly expected: Out | undefined;
   /** From 1. */
   readonly trial: number;
-  /** What the target did on its way to the output. */
+  /** The steps of the target towards the output. */
   readonly way: TrialWay;
-  /** The output of the same case and trial in the baseline; missing without a baseline. */
+  /** The output of the same case and trial in the baseline; absent without a baseline. */
   readonly baseline?: { readonly output: unknown } | undefined;
 }
 
-/** What scorers may use. */
+/** The functions for scorers. */
 export interface ScorerContext {
   /** Aborted at the time limit of the score, and when the evaluation is cancelled. */
   readonly signal: AbortSignal;
   /**
    * Calls a model with the purpose `judge`: with retries, rate limits, recordings and the budget of
-   * the evaluation. Its calls are counted apart from those of the target. Default model: that of the
-   * evaluation. @throws ValidationError without a model; the error of the call.
+   * the evaluation. Its calls are counted separately from those of the target. Default model: that
+   * of the evaluation. @throws ValidationError without a model; the error of the call.
    */
   chat(request: ChatRequest, options?: { readonly model?: ModelRef }): Promise<ChatResponse>;
   /** The vectors of texts, by the embedding model of the evaluation. @throws ValidationError without one. */
@@ -45,14 +45,14 @@ export interface ScorerContext {
 export type ScoreValue = Score | number | boolean | undefined;
 
 /**
- * Judges a sample. Its name is that of the function. What it throws is an error of the score, which
- * is no zero.
+ * Judges a sample. Its default name is that of the function. An error that it throws is an error of
+ * the score, not a score of zero.
  */
 export interface Scorer<In = never, Out = never> {
   (sample: Sample<In, Out>, context: ScorerContext): Awaitable<ScoreValue>;
   /** In reports, options and results. */
   readonly name: string;
-  /** The least value of a sample that passes. Default 1. */
+  /** The minimum value of a sample that passes. Default 1. */
   readonly passAt?: number | undefined;
 }
 
@@ -60,6 +60,6 @@ export interface Scorer<In = never, Out = never> {
 export interface ScorerOptions {
   /** Default: the name of the kind of scorer. */
   readonly name?: string | undefined;
-  /** The least value of a sample that passes. */
+  /** The minimum value of a sample that passes. */
   readonly passAt?: number | undefined;
 }

@@ -4,7 +4,10 @@ import type { RunOptions } from "../contracts/run.js";
 import type { AnyTask, Task } from "../contracts/task.js";
 import type { Inputs } from "../contracts/types.js";
 
-/** An ensemble, a map-reduce, or anything else with their `run`. Its output is the final text; of a map-reduce the parsed value. */
+/**
+ * An ensemble, a map-reduce, or another object with their `run`. Its output is the final text; for
+ * a map-reduce the parsed value.
+ */
 export interface EnsembleTarget {
   run(inputs: never, options?: RunOptions): Promise<EnsembleOutput>;
 }
@@ -12,11 +15,11 @@ export interface EnsembleTarget {
 /** An ensemble whose output is the value of one of its tasks. */
 export interface TaskOfEnsembleTarget {
   readonly ensemble: EnsembleTarget;
-  /** The task object that the ensemble has. */
+  /** The task object of the ensemble. */
   readonly task: object;
 }
 
-/** What a function that is evaluated receives in addition to its input. */
+/** The second argument of an evaluated function. */
 export interface TargetContext {
   readonly caseId: string;
   /** From 1. */
@@ -27,7 +30,7 @@ export interface TargetContext {
   readonly signal: AbortSignal;
   /**
    * Runs an ensemble as a part of the trial: its usage, tool calls and conversation belong to it.
-   * @throws as the `run` of the ensemble.
+   * @throws like the `run` of the ensemble.
    */
   run<E extends EnsembleTarget>(
     ensemble: E,
@@ -57,7 +60,7 @@ export type TargetInput<T> = T extends AnyTask
           ? I
           : unknown;
 
-/** The type of the outputs of a target: what its cases expect, and what scorers judge. */
+/** The type of the outputs of a target: of the expected values, and of the values for scorers. */
 export type TargetOutput<T> =
   T extends Task<infer V>
     ? V

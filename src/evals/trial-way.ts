@@ -1,10 +1,10 @@
 /** A tool call of a trial. */
 export interface WayToolCall {
   readonly name: string;
-  /** The arguments as a value; the text where they are no JSON. */
+  /** The arguments as a value, or as text if they are no JSON. */
   readonly arguments: unknown;
   readonly result: string;
-  /** `SUCCESS`, or how the call failed. */
+  /** `SUCCESS`, or the kind of the failure. */
   readonly outcome: string;
   readonly taskId: string;
 }
@@ -25,23 +25,23 @@ export interface WayMessage {
   readonly toolName?: string | undefined;
 }
 
-/** Model calls, and what they used. */
+/** Model calls, and their usage. */
 export interface EvaluationSpending {
-  /** Model calls, without those that a recording or a journal answered. */
+  /** Number of model calls, without those answered by a recording or a journal. */
   readonly calls: number;
-  /** Calls that a recording, a cache or a journal answered. */
+  /** Number of calls answered by a recording, a cache or a journal. */
   readonly answered: number;
   /** As far as they are known. */
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** By the prices of the target; missing without prices. Recorded calls count in `recordedCost`. */
+  /** By the prices of the target; absent without prices. Recorded calls count in `recordedCost`. */
   readonly cost?: number | undefined;
   readonly recordedCost?: number | undefined;
 }
 
-/** What the target did in a trial, in the order of the tasks. */
+/** The steps of the target in a trial, in the order of the tasks. */
 export interface TrialWay {
-  /** The runs of the trial: one, of conversations one for each turn. */
+  /** The runs of the trial: one, or one per turn of a conversation. */
   readonly runIds: readonly string[];
   readonly toolCalls: readonly WayToolCall[];
   readonly delegations: readonly WayDelegation[];

@@ -11,7 +11,7 @@ import type {
 import { parsedOrText } from "../util/json/parsed-or-text.js";
 import { asList } from "../util/objects.js";
 
-/** No calls. */
+/** Usage without calls. */
 export const NO_SPENDING: EvaluationSpending = Object.freeze({
   calls: 0,
   answered: 0,
@@ -22,7 +22,7 @@ export const NO_SPENDING: EvaluationSpending = Object.freeze({
 const addAmounts = (a: number | undefined, b: number | undefined): number | undefined =>
   a === undefined && b === undefined ? undefined : (a ?? 0) + (b ?? 0);
 
-/** The sum of two amounts. */
+/** Returns the sum of two amounts. */
 export function addSpending(a: EvaluationSpending, b: EvaluationSpending): EvaluationSpending {
   const cost = addAmounts(a.cost, b.cost);
   const recordedCost = addAmounts(a.recordedCost, b.recordedCost);
@@ -36,7 +36,7 @@ export function addSpending(a: EvaluationSpending, b: EvaluationSpending): Evalu
   };
 }
 
-/** What the calls of a ledger used. */
+/** Returns the usage of the calls of a ledger. */
 export function spendingOf(ledger: readonly UsageRecord[]): EvaluationSpending {
   let [calls, answered, inputTokens, outputTokens] = [0, 0, 0, 0];
   let [cost, recordedCost]: (number | undefined)[] = [];
@@ -58,13 +58,15 @@ export function spendingOf(ledger: readonly UsageRecord[]): EvaluationSpending {
   };
 }
 
-/** Whether a run made no calls. Its trace then has nothing for a way. */
+/** Whether a run made no calls. Its trace then contains no steps. */
 function isWithoutCalls({ isComplete, metrics }: EnsembleOutput): boolean {
   const { ledger, toolCallCount, delegationCount } = metrics;
   return isComplete && ledger.length + toolCallCount + delegationCount === 0;
 }
 
-/** What the runs of a trial did. The traces of those with calls are read, so call it once. */
+/**
+ * Returns the steps of the runs of a trial. Reads the traces of those with calls, so call it once.
+ */
 export function wayOfRuns(
   runs: readonly EnsembleOutput[],
   spending: EvaluationSpending,
@@ -78,7 +80,7 @@ export function wayOfRuns(
   );
 }
 
-/** What the tasks of traces did, those of workers within delegations included. */
+/** Returns the steps of the tasks of traces, including those of workers within delegations. */
 export function wayOfTasks(
   runIds: readonly string[],
   traces: readonly TaskTrace[],

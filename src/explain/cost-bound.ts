@@ -12,14 +12,17 @@ import { messageOf } from "../util/errors.js";
 const OTHER_TURNS = 3;
 /** The tokens of a message in addition to its text: role, ids, the note on shortened text. */
 const FRAME = 60;
-/** Tokens of what a guardrail, or a schema that an answer does not fit, has to say (texts of 2,000 characters). */
+/** Tokens of the message of a guardrail or of an invalid answer (texts of 2,000 characters). */
 const FEEDBACK = 500;
 /** The default of the option `maxHandoffs`. */
 const MAX_HANDOFFS = 5;
-/** In the two turns over the limit every refused call is answered by a text, about four times as long as the call. */
+/**
+ * In the two turns over the limit every refused call gets a text about four times as long as the
+ * call.
+ */
 const STOP_TEXTS = 2 * 4;
 
-/** How many model calls a run makes for a task at most, tries that fail not counted. */
+/** Returns the maximum number of model calls of a run for a task, without failed attempts. */
 export function callsOf(
   task: Omit<TaskDetails, "explained"> & { readonly tools: number },
   { maxHandoffs = MAX_HANDOFFS }: EnsembleOptions,
@@ -42,17 +45,20 @@ export function callsOf(
 
 type Bound = Pick<Explanation, "costBound" | "unbounded">;
 
-/** Where a bound is reckoned: what it goes by, and where it is said why there is none. */
+/** The basis of a bound, and the collector of the reasons for a missing one. */
 interface Reckoning {
   readonly options: EnsembleOptions;
   readonly prices: CostConfiguration;
-  /** All tasks whose outputs may stand in a prompt. */
+  /** All tasks whose outputs may be in a prompt. */
   readonly all: readonly TaskDetails[];
   readonly manager: TaskDetails | undefined;
   readonly unbounded: Set<string>;
 }
 
-/** The most that a run costs, or what it depends on. Estimates of tokens are taken for what they are: a text may have a few more. */
+/**
+ * Returns the maximum cost of a run, or the missing limits. Token counts are estimates: a text may
+ * have a few more.
+ */
 export function costBoundOf(
   tasks: readonly TaskDetails[],
   options: EnsembleOptions,
@@ -70,7 +76,7 @@ export function costBoundOf(
   if (team !== undefined) {
     const texts = [team.manager, ...team.assignments].map(
       (task) => task.modelOptions.maxOutputTokens ?? 0,
-    ); // without that limit there is no bound anyway
+    ); // without that limit there is no bound
     const told = (texts[0] ?? 0) + Math.max(...texts) + FRAME; // the manager's text and, for a repeated task, its previous output
     costs.push(
       timesBound(
@@ -93,7 +99,7 @@ function costOf(task: TaskDetails, reckoning: Reckoning, told = 0): CostEstimate
   const usage = model === undefined ? undefined : longestCall(task, reckoning, told);
   if (usage === undefined) return undefined;
   try {
-    const price = priceOf(reckoning.prices, usage); // of each call by itself: a function may have a fee per call, or dearer tokens in long ones
+    const price = priceOf(reckoning.prices, usage); // for each call: a function may have a fee per call, or more expensive tokens in long ones
     if (price.cost === undefined)
       reckoning.unbounded.add(
         `Task '${planned.id}': the price function knows no price for ${explained.model}`,
@@ -149,7 +155,7 @@ function sumOf(costs: readonly (CostEstimate | undefined)[]): CostEstimate {
   };
 }
 
-/** Of a task that any of several agents may do: with the one whose answers may be longest. */
+/** Returns, for a task that any of several agents may execute, the one with the longest answers. */
 function longestOf(tasks: readonly TaskDetails[]): TaskDetails | undefined {
   const lengthOf = ({ modelOptions }: TaskDetails): number =>
     modelOptions.maxOutputTokens ?? Number.POSITIVE_INFINITY;
@@ -166,7 +172,10 @@ function sourcesOf(
   );
 }
 
-/** What a call of the task would have no limit for, each with what would limit it. */
+/**
+ * Returns the values without a limit in a call of the task, each with the option that would limit
+ * it.
+ */
 function reasonsWithoutBound(
   task: TaskDetails,
   { all, manager, options }: Reckoning,
@@ -199,7 +208,10 @@ function reasonsWithoutBound(
   return reasons.flatMap(([holds, reason]) => (holds ? [reason] : []));
 }
 
-/** The most input tokens of a call of the task, where its answers have at most `maxOutputTokens`. */
+/**
+ * Returns the maximum input tokens of a call of the task, if its answers have at most
+ * `maxOutputTokens`.
+ */
 function greatestInput(
   task: TaskDetails,
   { all, options }: Reckoning,
@@ -224,7 +236,7 @@ function greatestInput(
   return given + grown + schemas + answers;
 }
 
-/** The longest call that a task may make, or nothing and the reasons. */
+/** Returns the longest call of a task, or `undefined` and the reasons. */
 function longestCall(
   task: TaskDetails,
   reckoning: Reckoning,

@@ -18,11 +18,11 @@ import { Tokens } from "../contracts/tokens.js";
 import { ActiveHookRun } from "../engine/run/hook-run.js";
 import { callsOf } from "./cost-bound.js";
 
-/** Who did a task with a handler, as outputs say it. */
+/** The agent of a task with a handler, in the form of outputs. */
 const DETERMINISTIC = "(deterministic)";
 const NOTHING: PromptPreview = { systemPrompt: "", userPrompt: "", tools: [] };
 
-/** Stands for an output that does not exist yet. */
+/** Represents an output that does not exist yet. */
 function placeholder({ id, task }: PlannedTask, agentRole: string): TaskOutput {
   const raw = `[output of ${id}]`;
   const output = {
@@ -39,7 +39,10 @@ function placeholder({ id, task }: PlannedTask, agentRole: string): TaskOutput {
   return { ...output, getParsedOutput: () => raw as never }; // a placeholder is never parsed
 }
 
-/** What plugins would add to the prompt, by the slots that task and ensemble declare. */
+/**
+ * Returns the sections that plugins would add to the prompt, by the slots that task and ensemble
+ * declare.
+ */
 function declaredSections(
   { task, agent }: PlannedTask,
   { memory, memoryStore }: EnsembleOptions,
@@ -66,12 +69,18 @@ function declaredSections(
   ];
 }
 
-/** Ids of tasks whose outputs a task gets: of its step, then of its context. */
+/**
+ * Returns the ids of the tasks whose outputs a task gets: those of its step, then those of its
+ * context.
+ */
 function givenIds({ contextIds }: PlannedTask, { dependsOn = [] }: PlanStep): readonly string[] {
   return [...new Set([...dependsOn, ...contextIds])];
 }
 
-/** The steps of a description by the ids of their tasks. Those of a loop run as often as the loop. */
+/**
+ * Returns the steps of a description by the ids of their tasks. Those of a loop run as often as the
+ * loop.
+ */
 function stepsByTask({ steps }: PlanDescription): ReadonlyMap<string, PlanStep> {
   return new Map(
     steps.flatMap(({ body, maxRuns, ...step }) =>
@@ -87,7 +96,7 @@ export class TaskExplainer {
   readonly plan: Plan;
   readonly #steps: ReadonlyMap<string, PlanStep>;
   readonly #counter: TokenCounter;
-  /** The run that prompts are built in. */
+  /** The run for building prompts. */
   readonly #hookRun: HookRun;
 
   constructor(

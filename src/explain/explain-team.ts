@@ -6,7 +6,7 @@ import { Task } from "../contracts/task.js";
 import { Tokens } from "../contracts/tokens.js";
 import { canonicalRole } from "../contracts/role.js";
 
-/** How often a manager assigns something at most. */
+/** Returns the maximum number of delegations of a manager. */
 export function delegationsOf(manager: TaskDetails, { settings }: TaskExplainer): number {
   const limit = settings.find(Tokens.HierarchicalConstraints)?.globalMaxDelegations ?? 0;
   return Math.min(
@@ -15,7 +15,10 @@ export function delegationsOf(manager: TaskDetails, { settings }: TaskExplainer)
   );
 }
 
-/** What can be assigned; `listed` are the plan's tasks. A task whose agent a model creates is listed itself, since its agent is not known yet. */
+/**
+ * Returns the possible delegations; `listed` are the tasks of the plan. A task whose agent a model
+ * creates is listed itself, because its agent is unknown.
+ */
 export async function assignmentsOf(
   plan: Plan,
   listed: readonly TaskDetails[],
@@ -36,7 +39,7 @@ export async function assignmentsOf(
   return [...unknown, ...(await Promise.all(assigned.map((task) => explainer.explain(task))))];
 }
 
-/** A task that the manager makes up; its text is the manager's answer. */
+/** A task that the manager creates; its text is the answer of the manager. */
 function madeUp(agent: Agent): PlannedTask {
   return {
     id: `a task for ${agent.role}`,

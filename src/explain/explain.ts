@@ -20,7 +20,7 @@ function refused(what: string): never {
   });
 }
 
-/** A run for synthesizers and workflows that look something up in it; nothing can be done with it. */
+/** A run for synthesizers and workflows that read values from it; it allows no actions. */
 function explainedRun(plan: Plan, settings: Settings, inputs: Inputs): Run {
   const noTasks = (): never => refused("runs no task");
   const agents = [
@@ -50,12 +50,15 @@ function explainedRun(plan: Plan, settings: Settings, inputs: Inputs): Run {
   };
 }
 
-/** A manager may assign a listed task as often as it may assign anything. */
+/** A manager may delegate a listed task as often as any other. */
 function doneAtMost(task: ExplainedTask, times: number): ExplainedTask {
   return times === 1 ? task : { ...task, maxModelCalls: task.maxModelCalls * times };
 }
 
-/** The plan and the first prompt of every task, with token estimates and an upper bound of the cost. No model, tool or tap is called. */
+/**
+ * Returns the plan and the first prompt of every task, with token estimates and an upper bound of
+ * the cost. No model, tool or tap is called.
+ */
 export async function explain(request: Parameters<typeof prepareRun>[0]): Promise<Explanation> {
   const { options, inputs } = request;
   const { draft, settings, workflow } = prepareRun(request);

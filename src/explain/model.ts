@@ -4,7 +4,7 @@ import type { ExplainedTask } from "../contracts/ensemble-options.js";
 import type { PlannedTask } from "../contracts/plan.js";
 import type { PlanStep } from "../contracts/plan-description.js";
 
-/** An explained task, with what a bound of its cost is reckoned from. */
+/** An explained task, with the data for a bound of its cost. */
 export interface TaskDetails {
   readonly planned: PlannedTask;
   /** Its place in the description of the workflow. */
@@ -17,11 +17,13 @@ export interface TaskDetails {
   readonly explained: ExplainedTask;
 }
 
-/** A hierarchical team, as far as its cost depends on what its manager decides. */
+/** A hierarchical team, with the values that determine its cost. */
 export interface TeamDetails {
   readonly manager: TaskDetails;
-  /** What can be assigned: to each worker every listed task, and one that the manager makes up. */
+  /**
+   * The possible delegations: to each worker every listed task, and one that the manager creates.
+   */
   readonly assignments: readonly TaskDetails[];
-  /** How often something is assigned at most. */
+  /** The maximum number of delegations. */
   readonly delegations: number;
 }

@@ -19,7 +19,10 @@ import { resolveMapReduceOptions } from "./options.js";
 import { MapReduceTasks, TaskBook, itemText } from "./tasks.js";
 import { MAP_REDUCE_ADAPTIVE, mapReduce } from "../plugins/workflows/map-reduce/index.js";
 
-/** Under this key `of` marks which part of its descriptions is a template: the text before an item, and the whole reduce. */
+/**
+ * The key under which `of` marks the template part of its descriptions: the text before an item,
+ * and the complete reduce.
+ */
 const TEMPLATES = Symbol("templates");
 
 interface Templates {
@@ -30,13 +33,17 @@ const DIRECT: MapReduceNode = Object.freeze({ nodeType: "direct", mapReduceLevel
 const MAP: MapReduceNode = Object.freeze({ nodeType: "map", mapReduceLevel: 0 });
 
 /**
- * Works through many items: a task for each (map), then tasks that bring their outputs together (reduce), in a tree, until one output is left.
- * Static (default): the tree follows from the number of items and `chunkSize`, and is one PARALLEL ensemble. Adaptive (a token budget): each level
- * follows from the size of the outputs before it. Immutable; runs may overlap.
+ * Processes many items: a task for each (map), then tasks that combine their outputs (reduce), in a
+ * tree, until one output is left. Static (default): the tree is determined by the number of items
+ * and `chunkSize`, and is one PARALLEL ensemble. Adaptive (a token budget): each level depends on
+ * the size of the previous outputs. Immutable; runs may overlap.
  *
- * Items and outputs are data: `{name}` in the texts of tasks made by your functions is no template variable. Only the two texts of `of` are templates.
- * @example new MapReduceEnsemble({ model, items: files, mapTask: (file) => Task.of(`Summarise ${file.text}`), reduceTask: (tasks) => new Task({ description: "Merge the summaries", context: tasks }) })
- * @throws ValidationError from the constructor, which also makes the tasks of all items.
+ * Items and outputs are data: `{name}` in the texts of tasks made by your functions is no template
+ * variable. Only the two texts of `of` are templates.
+ * @example new MapReduceEnsemble({ model, items: files, mapTask: (file) => Task.of(`Summarise
+ * ${file.text}`), reduceTask: (tasks) => new Task({ description: "Merge the summaries", context:
+ * tasks }) })
+ * @throws ValidationError from the constructor, which also creates the tasks of all items.
  */
 export class MapReduceEnsemble<I, R = string> {
   readonly #strategy: Strategy;
@@ -61,8 +68,9 @@ export class MapReduceEnsemble<I, R = string> {
   }
 
   /**
-   * The short form, static: each item's task is `{mapDescription}: {item}` (items that are no strings as JSON), or what the function returns.
-   * The two descriptions are templates for the inputs of `run()`; the item, and what a function returns, are not.
+   * The short form, static: each item's task is `{mapDescription}: {item}` (items that are no
+   * strings as JSON), or the task that the function returns. The two descriptions are templates for
+   * the inputs of `run()`; the item, and the result of a function, are not.
    */
   static of<I>(
     model: ModelRef,
@@ -95,15 +103,17 @@ export class MapReduceEnsemble<I, R = string> {
     return new MapReduceEnsemble<I>(options);
   }
 
-  /** Whether the reduces follow from the size of the outputs. */
+  /** Whether the reduces depend on the size of the outputs. */
   get isAdaptiveMode(): boolean {
     return this.#strategy.kind === "adaptive";
   }
 
   /**
-   * Runs maps and reduces. `parsed` is the value of the final reduce; where the run ended without one (an early exit, `throwOnError: false`),
-   * reading it throws a ValidationError. `inputs` reach handlers, and the templates of `of`.
-   * @throws as `Ensemble.run`; a ValidationError also where a function makes an unsound reduce during the run.
+   * Runs maps and reduces. `parsed` is the value of the final reduce; if the run ended without one
+   * (an early exit, `throwOnError: false`), reading it throws a ValidationError. `inputs` reach
+   * handlers, and the templates of `of`.
+   * @throws as `Ensemble.run`; a ValidationError also if a function creates an invalid reduce
+   * during the run.
    */
   async run(
     inputs: Inputs = {},
@@ -126,14 +136,17 @@ export class MapReduceEnsemble<I, R = string> {
       },
     });
     const bindings = (bind: BindApi): void => {
-      plugin.bind(bind); // of this run alone, so that a shared kernel serves any number of reductions
+      plugin.bind(bind); // only for this run, so that a shared kernel serves any number of reductions
       return options.bindings?.(bind);
     };
     const output = await this.#ensemble.run(inputs, { ...options, bindings });
     return withParsed(output, final);
   }
 
-  /** The ensemble of the whole tree, to look at or to run. @throws ValidationError in adaptive mode. */
+  /**
+   * Returns the ensemble of the complete tree, for inspection or for a run. @throws ValidationError
+   * in adaptive mode.
+   */
   toEnsemble(): Ensemble {
     if (this.#strategy.kind === "static") return this.#ensemble;
     throw new ValidationError(
@@ -144,7 +157,7 @@ export class MapReduceEnsemble<I, R = string> {
     );
   }
 
-  /** Ends the kernel that was made for this map-reduce; a kernel that was given stays. */
+  /** Disposes the kernel that was created for this map-reduce; a given kernel stays. */
   dispose(): Promise<void> {
     return this.#ensemble.dispose();
   }
@@ -160,8 +173,9 @@ export class MapReduceEnsemble<I, R = string> {
   }
 
   /**
-   * Maps, then reduces of `chunkSize` outputs until one reduce can take the rest. In adaptive mode a single reduce of all maps: it serves where their
-   * outputs fit the budget, and shows a mistake in `reduceTask` before anything is spent.
+   * Adds maps, then reduces of `chunkSize` outputs until one reduce can take the rest. In adaptive
+   * mode adds a single reduce of all maps. It is used if their outputs fit the budget, and reveals
+   * a mistake in `reduceTask` before the run causes costs.
    */
   #addTree(items: readonly I[], templates: Templates[typeof TEMPLATES]): TaskOf<R> {
     const chunkSize =
@@ -210,7 +224,10 @@ function chunks<T>(items: readonly T[], size: number): readonly (readonly T[])[]
   );
 }
 
-/** The output with the final value. It is the run's own object, since a copy would lose values that are created on access. */
+/**
+ * Returns the output with the final value. It is the object of the run, because a copy would lose
+ * values that are created on access.
+ */
 function withParsed<R>(
   output: EnsembleOutput,
   final: TaskOf<R>,

@@ -5,7 +5,7 @@ import { ValidationError } from "../contracts/errors.js";
 import { checkOptions, preview, requireFunction, requireInteger } from "../contracts/validation.js";
 import { ENSEMBLE_OPTIONS } from "../ensemble/validation.js";
 
-/** Options that decide what an ensemble does; here they follow from the items. */
+/** Options of an ensemble that a map-reduce derives from the items. */
 const DECIDED = [
   "agents",
   "tasks",
@@ -59,44 +59,68 @@ const FUNCTIONS = [
   "inputEstimator",
 ] as const;
 
-/** Options of a map-reduce. What an ensemble takes beside its tasks is taken here too, and holds for all of them. */
+/**
+ * Options of a map-reduce. The options of an ensemble, except its tasks, are accepted too and apply
+ * to all tasks.
+ */
 export interface MapReduceOptions<I, R> extends Omit<EnsembleOptions, (typeof DECIDED)[number]> {
-  /** What is worked through, at least one. */
+  /** The items, at least one. */
   readonly items: readonly I[];
-  /** Makes the agent that `mapTask` is given, once per item. */
+  /** Creates the agent for `mapTask`, once per item. */
   readonly mapAgent?: ((item: I) => Agent) | undefined;
-  /** Makes the task of one item. Its texts are taken as they are: `{name}` in them is no template variable. */
+  /**
+   * Creates the task of one item. Its texts are used unchanged: `{name}` in them is no template
+   * variable.
+   */
   readonly mapTask: (item: I, agent?: Agent) => AnyTask;
-  /** Makes the agent that `reduceTask` is given, once per group. */
+  /** Creates the agent for `reduceTask`, once per group. */
   readonly reduceAgent?: (() => Agent) | undefined;
-  /** Makes the task that brings some outputs together: all `tasks` must be in its `context`. Its texts are no templates either. */
+  /**
+   * Creates the task that combines some outputs: all `tasks` must be in its `context`. Its texts
+   * are no templates either.
+   */
   readonly reduceTask: (tasks: readonly AnyTask[], agent?: Agent) => Task<R>;
-  /** Static: how many outputs one reduce is given at most, 2 or more. Default 5. */
+  /** Static: maximum number of outputs of one reduce, 2 or more. Default 5. */
   readonly chunkSize?: number | undefined;
-  /** Adaptive: how many tokens the outputs given to one reduce may have together. Excludes `chunkSize`. */
+  /** Adaptive: maximum number of tokens of all outputs of one reduce. Excludes `chunkSize`. */
   readonly targetTokenBudget?: number | undefined;
-  /** Adaptive: the model's context window in tokens; the budget is `budgetRatio` of it. Instead of `targetTokenBudget`. */
+  /**
+   * Adaptive: the context window of the model in tokens; the budget is `budgetRatio` of it.
+   * Replaces `targetTokenBudget`.
+   */
   readonly contextWindowSize?: number | undefined;
   /** More than 0, at most 1. Default 0.5. */
   readonly budgetRatio?: number | undefined;
-  /** Adaptive: levels of reduces before the final one. Default 10. */
+  /** Adaptive: maximum number of levels of reduces before the final one. Default 10. */
   readonly maxReduceLevels?: number | undefined;
-  /** Adaptive: the tokens of a text whose model reported none. Default: a quarter of its length. */
+  /**
+   * Adaptive: returns the tokens of a text if the model reported none. Default: a quarter of its
+   * length.
+   */
   readonly tokenEstimator?: ((text: string) => number) | undefined;
-  /** Makes the agent that `directTask` is given. */
+  /** Creates the agent for `directTask`. */
   readonly directAgent?: (() => Agent) | undefined;
-  /** Adaptive: makes the one task that does everything, used when the items fit the budget together. Its texts are no templates. */
+  /**
+   * Adaptive: creates the only task, which is used if all items fit the budget. Its texts are no
+   * templates.
+   */
   readonly directTask?: ((items: readonly I[], agent?: Agent) => Task<NoInfer<R>>) | undefined;
-  /** The text of an item, for estimating whether `directTask` can be used; without effect where there is none. Default: a string as it is, anything else as JSON. */
+  /**
+   * Returns the text of an item, to estimate whether `directTask` can be used; without effect if
+   * there is none. Default: a string unchanged, other values as JSON.
+   */
   readonly inputEstimator?: ((item: I) => string) | undefined;
 }
 
-/** How the reduces are made: all at once from the number of items, or level by level from the size of the outputs. */
+/**
+ * The creation of the reduces: all at once from the number of items, or level by level from the
+ * size of the outputs.
+ */
 export type Strategy =
   | { readonly kind: "static"; readonly chunkSize: number }
   | { readonly kind: "adaptive"; readonly budget: number; readonly maxReduceLevels: number };
 
-/** Refuses what does not fit together and names the strategy. @throws ValidationError */
+/** Refuses incompatible options and returns the strategy. @throws ValidationError */
 export function resolveMapReduceOptions<I, R>(
   o: MapReduceOptions<I, R>,
 ): { readonly strategy: Strategy; readonly ensemble: EnsembleOptions } {
@@ -142,7 +166,7 @@ function resolveStrategy(o: Limits): Strategy {
   return { kind: "adaptive", budget, maxReduceLevels: o.maxReduceLevels ?? 10 };
 }
 
-/** Refuses limits that are unsound, or contradict each other. @throws ValidationError */
+/** Refuses invalid or contradictory limits. @throws ValidationError */
 function checkLimits(o: Limits): void {
   requireInteger("chunkSize", o.chunkSize, 2);
   requireInteger("targetTokenBudget", o.targetTokenBudget, 1, "> 0");
@@ -168,7 +192,7 @@ function checkLimits(o: Limits): void {
   }
 }
 
-/** An adaptive tree follows from its outputs, so that it is no ensemble that could be started. */
+/** An adaptive tree depends on its outputs, so it is no ensemble that could be started. */
 function refuseServedOptions(o: EnsembleOptions): void {
   const given = SERVED.find((name) => o[name] !== undefined);
   if (given === undefined) return;
@@ -177,7 +201,7 @@ function refuseServedOptions(o: EnsembleOptions): void {
   });
 }
 
-/** `inputEstimator` alone may stand in either mode, as in the reference. */
+/** `inputEstimator` alone is accepted in either mode, like in the reference. */
 function refuseAdaptiveOptions<I, R>(o: MapReduceOptions<I, R>): void {
   const hint = "Set targetTokenBudget or contextWindowSize for adaptive mode.";
   if (o.directTask !== undefined) {

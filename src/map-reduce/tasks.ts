@@ -9,14 +9,17 @@ import { preview } from "../contracts/validation.js";
 import { purposeOf } from "../plugins/workflows/map-reduce/index.js";
 import { messageOf } from "../util/errors.js";
 
-/** The text of an item: a string as it is, anything else as JSON. @throws TypeError for what JSON can't hold. */
+/**
+ * Returns the text of an item: a string unchanged, other values as JSON. @throws TypeError for a
+ * value without a JSON form.
+ */
 export function itemText(item: unknown): string {
   return typeof item === "string" ? item : (JSON.stringify(item) ?? String(item));
 }
 
 const quarterOf = (text: string): number => Math.floor(text.length / 4);
 
-/** The user's functions, with everything they return checked. */
+/** The functions of the user, with checks of their results. */
 export class MapReduceTasks<I, R> {
   readonly #options: MapReduceOptions<I, R>;
 
@@ -43,7 +46,7 @@ export class MapReduceTasks<I, R> {
     );
   }
 
-  /** @throws ValidationError naming the tasks that were left out of `context`. */
+  /** @throws ValidationError naming the tasks missing in `context`. */
   reduce(tasks: readonly AnyTask[]): TaskOf<R> {
     const { reduceAgent, reduceTask } = this.#options;
     const place = ` for ${tasks.length} tasks`;
@@ -89,7 +92,7 @@ export class MapReduceTasks<I, R> {
     return total <= budget;
   }
 
-  /** The task that does all items at once. */
+  /** Returns the task that processes all items at once. */
   direct(items: readonly I[]): TaskOf<R> {
     const { directAgent, directTask } = this.#options;
     const agent =
@@ -120,7 +123,7 @@ function call(name: string, place: string, make: () => unknown): unknown {
 }
 
 function checkTreeTask<T>(name: string, task: unknown, place: string): TaskOf<T> {
-  if (task instanceof Task) return task as TaskOf<T>; // by the type of the user's function
+  if (task instanceof Task) return task as TaskOf<T>; // by the type of the function of the user
   throw new ValidationError(`${name} must return a Task${place}, got: ${preview(task)}`);
 }
 
@@ -129,11 +132,14 @@ function checkTreeAgent(name: string, agent: unknown, place: string): Agent {
   throw new ValidationError(`${name} must return an Agent${place}, got: ${preview(agent)}`);
 }
 
-/** The tasks of one tree with their ids: the task's name, numbered where it repeats, else what it is and its number. */
+/**
+ * The tasks of one tree with their ids: the name of the task, numbered if it repeats, otherwise its
+ * kind and its number.
+ */
 export class TaskBook {
   readonly #notes: Map<AnyTask, TaskNote>;
   readonly #taken: Set<string>;
-  /** How often an id was made from each base. */
+  /** Number of ids created from each base. */
   readonly #counts = new Map<string, number>();
 
   constructor(from?: TaskBook) {
@@ -149,7 +155,10 @@ export class TaskBook {
     return [...this.#notes.keys()];
   }
 
-  /** `templateLength`: characters at the start of its description that are a template. @throws ValidationError for a task that is there already. */
+  /**
+   * `templateLength`: number of characters at the start of its description that are a template.
+   * @throws ValidationError for a task that was already added.
+   */
   add(task: AnyTask, mapReduce: MapReduceNode, templateLength = 0): string {
     const other = this.#notes.get(task);
     if (other !== undefined) {

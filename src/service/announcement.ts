@@ -3,11 +3,11 @@ import type { DeliveryParts } from "./delivery-parts.js";
 import { startClockTimer } from "../plugins/network/shared/clock-timer.js";
 import { messageOf } from "../util/errors.js";
 
-/** How long an entry of the catalogue lasts, and how often it is renewed, in ms. */
+/** Lifetime of an entry of the catalogue, and the interval of its renewal, in ms. */
 const TTL_MS = 60_000;
 const RENEW_MS = 20_000;
 
-/** Keeps a service in the catalogue while it runs. */
+/** Keeps the entry of a running service in the catalogue. */
 export class Announcement {
   readonly #parts: DeliveryParts;
   readonly #entry: () => CatalogueEntry;
@@ -26,7 +26,7 @@ export class Announcement {
     if (!this.#hasEnded) this.#schedule();
   }
 
-  /** @throws the error of the catalogue; the entry then disappears by itself. */
+  /** @throws the error of the catalogue; the entry then expires. */
   async end(): Promise<void> {
     this.#hasEnded = true;
     if (this.#stopTimer === undefined) return;
@@ -55,6 +55,6 @@ export class Announcement {
 
   async #withdraw(): Promise<void> {
     const { name, instance } = this.#parts.settings;
-    await this.#parts.backend.catalogue.withdraw(name, instance).catch(() => undefined); // it disappears by itself
+    await this.#parts.backend.catalogue.withdraw(name, instance).catch(() => undefined); // it expires
   }
 }

@@ -3,7 +3,7 @@ import type { WorkRequest, WorkResponse } from "../contracts/network.js";
 import type { DeliveryParts } from "./delivery-parts.js";
 import { asText } from "../util/objects.js";
 
-/** The field of a kept response with the instant of its execution. */
+/** The field of a stored response with the instant of its execution. */
 const MADE_AT = "madeAt";
 
 /** The results that requests with the same `cache.key`, task and version share. */
@@ -20,7 +20,7 @@ export class CachedResults {
     this.#id = cache === undefined ? undefined : cacheId([to, task, version, cache.key]);
   }
 
-  /** The result of an earlier request, as the response to this one. */
+  /** Returns the result of an earlier request, as the response to this one. */
   async find(): Promise<WorkResponse | undefined> {
     const { cache, requestId } = this.#request;
     if (this.#id === undefined || cache?.policy !== "USE_CACHED") return undefined;
@@ -28,11 +28,11 @@ export class CachedResults {
     if (kept === undefined) return undefined;
     const ageMs = this.#parts.clock.now().getTime() - Date.parse(asText(kept[MADE_AT]));
     if (!(ageMs <= cache.maxAgeMs)) return undefined;
-    const { [MADE_AT]: _, usage: __, ...response } = kept; // nothing was used for this request
+    const { [MADE_AT]: _, usage: __, ...response } = kept; // this request used nothing
     return { ...response, requestId, durationMs: 0 };
   }
 
-  /** Keeps a completed response. */
+  /** Stores a completed response. */
   async keep(response: WorkResponse): Promise<void> {
     const { results } = this.#parts.backend;
     const { cache } = this.#request;

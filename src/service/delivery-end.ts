@@ -12,9 +12,11 @@ import { isObject } from "../util/objects.js";
 import { StoreCalls } from "./store-calls.js";
 import { limitedResponse, jsonBytes, unstoredResponse } from "./work-response.js";
 
-/** Attempts to end a lease whose result is stored. The next delivery would end it too. */
+/**
+ * Number of attempts to end a lease whose result is stored. The next delivery would also end it.
+ */
 const ATTEMPTS = 3;
-/** The largest message of a topic, in bytes. */
+/** Maximum size of a message of a topic, in bytes. */
 const MOST_TOPIC_BYTES = 4_096;
 
 /** How a request returns to the queue. */
@@ -42,7 +44,7 @@ export class DeliveryEnd {
     );
   }
 
-  /** From now on each store is asked once, and no webhook again. */
+  /** From now on each store is called once, and webhooks are not repeated. */
   giveUp(): void {
     this.#calls.giveUp();
   }
@@ -52,7 +54,7 @@ export class DeliveryEnd {
     this.#stopTimer = startClockTimer(clock, ms, fn);
   }
 
-  /** Stores the result, then ends the delivery. Repeats both while the store is away. */
+  /** Stores the result, then ends the delivery. Repeats both while the store is unavailable. */
   async deliver(response: WorkResponse, ttlMs: number | undefined): Promise<void> {
     this.#stopTimer();
     const { events, settings, backend } = this.#parts;
@@ -64,7 +66,7 @@ export class DeliveryEnd {
     const stored = await this.#calls.repeated(() => backend.results.store(requestId, kept, ms), {
       isThere: () => backend.results.retrieve(requestId),
     });
-    if (stored.kind === "away") return; // the lease ends, and another instance does it again
+    if (stored.kind === "away") return; // the lease ends, and another instance repeats it
     if (stored.kind === "refused")
       return this.bury(unstoredResponse(kept, stored.error), messageOf(stored.error));
     const recorded = stored.value;
@@ -76,8 +78,8 @@ export class DeliveryEnd {
   }
 
   /**
-   * Ends a request whose result is kept: sends it to its webhook, then acknowledges. A result that
-   * does not reach its webhook makes a dead letter, or returns with a service that stops.
+   * Ends a request whose result is stored: sends it to its webhook, then acknowledges. A result
+   * that does not reach its webhook becomes a dead letter, or is returned by a service that stops.
    */
   async conclude(known: WorkResponse | undefined): Promise<void> {
     const { queue } = this.#parts.backend;
@@ -89,7 +91,7 @@ export class DeliveryEnd {
     else await this.#deadLetter(`${UNDELIVERED}: ${problem}`);
   }
 
-  /** The canceller has stored the result, without what the run has used. */
+  /** The canceller has stored the result, without the usage of the run. */
   async concludeCancelled(durationMs: number, usage: readonly ForeignUsage[]): Promise<void> {
     this.#stopTimer();
     await this.#keepUsage(usage);
@@ -163,7 +165,10 @@ export class DeliveryEnd {
     this.#parts.events.emit({ type: "lease_lost", ...this.#request() });
   }
 
-  /** Sends the kept result to the webhook of the request, if it has one. Returns why that failed. */
+  /**
+   * Sends the stored result to the webhook of the request, if it has one. Returns the reason of a
+   * failure.
+   */
   async #undelivered(known: WorkResponse | undefined): Promise<string | undefined> {
     const { delivery, requestId } = this.#lease.request;
     const { webhooks, backend } = this.#parts;
@@ -194,7 +199,7 @@ export class DeliveryEnd {
       events.emit({ type: "dead_letter", ...this.#request(), reason });
   }
 
-  /** The response as it is stored: without the output where the caller wants none. */
+  /** Returns the stored form of a response: without the output if the caller does not want it. */
   #kept(response: WorkResponse): WorkResponse {
     if (this.#lease.request.delivery?.method !== "NONE") return response;
     const { result: _, parsed: __, ...rest } = response;
@@ -240,14 +245,14 @@ export class DeliveryEnd {
   }
 }
 
-/** What the topic of a request gets: its response, or the output of a schedule. */
+/** Returns the message for the topic of a request: its response, or the output of a schedule. */
 function topicMessage(
   { schedule }: WorkRequest,
   response: WorkResponse,
 ): Readonly<Record<string, unknown>> | undefined {
   const { result: text, parsed, ...short } = response;
   if (!isObject(schedule)) return jsonBytes(response) <= MOST_TOPIC_BYTES ? response : short;
-  if (response.status !== "COMPLETED") return undefined; // events and results report it
+  if (response.status !== "COMPLETED") return undefined; // reported by events and results
   const { name, at } = schedule;
   const whole = { schedule: name, at, text, ...(parsed !== undefined && { parsed }) };
   return jsonBytes(whole) <= MOST_TOPIC_BYTES ? whole : { schedule: name, at, truncated: true };

@@ -18,7 +18,7 @@ export interface DeliveryParts {
   readonly settings: ServiceSettings;
   readonly redactor: ServiceRedactor;
   readonly shared: ReadonlyMap<string, SharedWork>;
-  /** Sends results to webhooks; `undefined` where the service does not. */
+  /** Sends results to webhooks; `undefined` if the service does not. */
   readonly webhooks: WebhookSender | undefined;
   readonly trace: TracePropagation | undefined;
   readonly reviews: ReviewStore | undefined;

@@ -23,15 +23,15 @@ import { RequestTopics } from "./request-topics.js";
 import { requestRunOptions } from "./run-options.js";
 import { completedResponse, failureOf, failureResponse } from "./work-response.js";
 
-/** Why a run was ended from outside. */
+/** The reason why a run was ended from outside. */
 type Stop = "drained" | "lost" | "cancelled" | "deadline";
 
-/** Time in ms before a request returns to the queue that this instance can't do. */
+/** Time in ms before a request that this instance can't execute returns to the queue. */
 const OTHERS_MS = 1_000;
 /** Time in ms before a request returns to the queue whose run waits for people, or is in use. */
 const WAITING_MS = 15_000;
 
-/** One delivery of a request: from its lease to its end. */
+/** One delivery of a request, from its lease to its end. */
 export class Delivery {
   readonly lease: Lease;
   readonly startedAt: string;
@@ -59,23 +59,23 @@ export class Delivery {
     return Object.freeze({ requestId, runId: requestId, task, from, attempt, startedAt });
   }
 
-  /** Ends the run. The request returns to the queue, as if it had not been delivered. */
+  /** Ends the run. The request returns to the queue as if it had not been delivered. */
   drain(): void {
     this.#end.giveUp();
     this.#stop("drained", new RunCancelledError("The service was stopped", { isShutdown: true }));
   }
 
-  /** Ends the run: another instance has the request. */
+  /** Ends the run, because another instance has the request. */
   lose(): void {
     this.#stop("lost", new RunCancelledError("The lease was lost", { isShutdown: true }));
   }
 
-  /** Ends the run. The result of the request is already kept. */
+  /** Ends the run. The result of the request is already stored. */
   cancel(reason: string): void {
     this.#stop("cancelled", new RunCancelledError(`The request was cancelled: ${reason}`));
   }
 
-  /** Never rejects: a store that fails returns the request to the queue by the end of its lease. */
+  /** Never rejects: if a store fails, the request returns to the queue at the end of its lease. */
   async perform(): Promise<void> {
     const { backend, clock, events } = this.#parts;
     const keeper = new LeaseKeeper({ queue: backend.queue, clock }, this.lease, (held) =>
@@ -127,7 +127,7 @@ export class Delivery {
     await this.#end.deliver(kept, work.resultTtlMs);
   }
 
-  /** Runs the request. `undefined` if there is nothing to deliver. */
+  /** Runs the request. Returns `undefined` if there is no response to deliver. */
   async #respond(work: SharedWork, topics: RequestTopics): Promise<WorkResponse | undefined> {
     const { request } = this.lease;
     const { trace, currency, quotas } = this.#parts;
@@ -157,7 +157,7 @@ export class Delivery {
     this.#parts.events.emit({ type: "request_started", requestId, task, from, attempt, waitedMs });
   }
 
-  /** What follows from the error of a run. */
+  /** Handles the error of a run. */
   async #failedRun(error: unknown): Promise<WorkResponse | undefined> {
     const { output } = error as { readonly output?: Parameters<typeof failureResponse>[2] };
     if (this.#stopped === "lost" || RunFencedError.find(error) !== undefined) return this.#lost();
@@ -225,14 +225,14 @@ export class Delivery {
     this.#run.cancel(reason);
   }
 
-  /** The stored result decides: messages to cancel may get lost, and may come from anywhere. */
+  /** The stored result decides: cancel messages may get lost, and any client may send them. */
   async #lookForCancel(): Promise<void> {
     if (this.#stopped !== undefined) return;
     try {
       const known = await this.#parts.backend.results.retrieve(this.lease.request.requestId);
       if (known?.status === "CANCELLED") this.cancel(known.error ?? "");
     } catch {
-      // The next renewal looks again.
+      // The next renewal reads again.
     }
   }
 }

@@ -11,7 +11,7 @@ const COUNTS: readonly Counts[] = [
 
 /**
  * Adds up the usage of a run for its caller, one entry for each model. Calls with an unknown count
- * have an entry of their own, without that count.
+ * have a separate entry without that count.
  */
 export function foreignUsageOf(
   ledger: readonly UsageRecord[],

@@ -2,9 +2,11 @@ import type { Ev } from "../contracts/events.js";
 import type { Clock } from "../contracts/runtime.js";
 import { startClockTimer } from "../plugins/network/shared/clock-timer.js";
 
-/** How often a question is published until it is answered: messages may get lost. */
+/**
+ * Interval in which a question is published until it is answered, because messages may get lost.
+ */
 const REPEAT_MS = 2_000;
-/** Characters of the texts in a message: a message has at most 4 KiB. */
+/** Maximum number of characters of a text in a message, which has at most 4 KiB. */
 const MOST_QUESTION = 300;
 const MOST_OUTPUT = 600;
 
@@ -12,7 +14,7 @@ type Asked = Ev<"review_requested">;
 
 interface QuestionPlace {
   readonly clock: Clock;
-  /** Whether the caller answers; otherwise it only learns that somebody is asked. */
+  /** Whether the caller answers; otherwise it is only informed of the question. */
   readonly isForwarded: boolean;
   publish(message: Readonly<Record<string, unknown>>): void;
 }

@@ -6,26 +6,28 @@ import { Delivery } from "./delivery.js";
 import { backoffMs, clockPause } from "../util/abort/pauses.js";
 import { NO_LIMIT, type QueuePlace } from "./queue-gate.js";
 
-/** How long one look at the queue waits, in ms. */
+/** Maximum wait of one read of the queue, in ms. */
 const POLL_MS = 20_000;
 /** Delays in ms between attempts while the queue can't be reached. */
 const AWAY = { firstMs: 250, mostMs: 15_000 };
-/** From this delivery on a request may have ended the processes of the earlier ones. */
+/** From this delivery on, the request may be the reason why earlier processes ended. */
 const SUSPECT_ATTEMPT = 3;
-/** Without a successful look at the queue for so long, in ms, the intake does not work. */
+/** Time in ms without a successful read of the queue after which the intake is unhealthy. */
 const SILENT_MS = 60_000;
 
-/** Takes requests from the queue, and does as many at once as there are slots. */
+/** Takes requests from the queue, and executes as many concurrently as there are slots. */
 export class Intake {
   readonly #parts: DeliveryParts;
   readonly #running = new Set<Delivery>();
   readonly #closing = new AbortController();
-  /** A suspect that was given back: until it has run here or elsewhere, one request runs at a time. */
+  /**
+   * A suspect that was returned: until it has run here or elsewhere, one request runs at a time.
+   */
   #suspect: string | undefined;
-  /** A suspect is running. */
+  /** Whether a suspect is running. */
   #isAlone = false;
   #lastPollMs: number;
-  /** When a slot became free. */
+  /** The time at which a slot became free. */
   #freeSinceMs: number;
   #failures = 0;
   /** Called when a request has ended. */
@@ -59,13 +61,13 @@ export class Intake {
     this.#loop ??= this.#run();
   }
 
-  /** Takes nothing more. */
+  /** Stops taking requests. */
   close(): void {
     this.#closing.abort();
     this.#onEnd();
   }
 
-  /** Resolves when nothing is taken and nothing runs any more. Call `close` before. */
+  /** Resolves when no request is being taken or executed. Call `close` before. */
   async drained(): Promise<void> {
     await this.#loop;
     while (this.#running.size > 0) await this.#nextEnd();
@@ -128,7 +130,7 @@ export class Intake {
     this.#failures = 0;
   }
 
-  /** Waits longer after each failure. Returns `undefined` after one. */
+  /** Increases the wait after each failure. Returns `undefined` after a failure. */
   async #reached<T>(ask: () => Promise<T | undefined>): Promise<T | undefined> {
     const { clock, events } = this.#parts;
     const { signal } = this.#closing;
@@ -150,7 +152,8 @@ export class Intake {
     }
     const isSuspect = lease.attempt >= SUSPECT_ATTEMPT;
     if (isSuspect && this.#running.size > 0) {
-      // A request that waits holds no lease: it would be blamed if one of the others ended the process.
+      // A waiting request must not hold a lease: it would be suspected if another one ended the
+      // process.
       this.#suspect = requestId;
       admission.leave();
       return this.#giveBack(lease);
@@ -166,7 +169,7 @@ export class Intake {
     { alone, admission }: { readonly alone: boolean; readonly admission: QueuePlace },
   ): void {
     const { requestId } = lease.request;
-    this.#find(requestId)?.lose(); // its lease was lost, or this one would not be here
+    this.#find(requestId)?.lose(); // its lease was lost, otherwise this one would not be here
     const delivery = new Delivery(lease, this.#parts);
     this.#isAlone = alone;
     this.#running.add(delivery);
@@ -187,7 +190,7 @@ export class Intake {
     try {
       await this.#parts.backend.queue.release(lease, { blame: false });
     } catch {
-      // The lease ends by itself.
+      // The lease expires.
     }
   }
 

@@ -6,12 +6,12 @@ import { checkWorkRequest } from "../plugins/network/shared/work-request.js";
 import { messageOf } from "../util/errors.js";
 import { jsonBytes } from "./work-response.js";
 
-/** The longest path of a request. */
+/** Maximum length of the path of a request. */
 const MOST_HOPS = 8;
-/** Time in ms that a newer instance has to take a request that this one can't do. */
+/** Time in ms in which a newer instance can take a request that this one can't execute. */
 const OTHERS_MS = 60_000;
 
-/** What happens to a delivered request. */
+/** The decision about a delivered request. */
 export type RequestVerdict =
   | { readonly kind: "run"; readonly work: SharedWork }
   | { readonly kind: "answer"; readonly failure: WorkFailure }
@@ -19,7 +19,7 @@ export type RequestVerdict =
   | { readonly kind: "release"; readonly reason: string }
   | { readonly kind: "bury"; readonly failure: WorkFailure };
 
-/** Decides what happens to a delivered request. Executes nothing. */
+/** Decides about a delivered request. Executes nothing. */
 export function judgeRequest(
   lease: Lease,
   parts: Pick<DeliveryParts, "shared" | "settings" | "webhooks">,
@@ -36,7 +36,7 @@ export function judgeRequest(
   return earlyRefusal(lease, parts) ?? assigned(lease, shared);
 }
 
-/** The text of a dead letter whose deliveries ended without a result. */
+/** Returns the text of a dead letter whose deliveries ended without a result. */
 function poisonText(attempts: number): string {
   return `AE_RUN_POISONED: ${attempts} deliveries in a row ended with their process`;
 }

@@ -2,7 +2,7 @@ import type { Lease, RequestQueue } from "../contracts/network.js";
 import type { Clock } from "../contracts/runtime.js";
 import { startClockTimer } from "../plugins/network/shared/clock-timer.js";
 
-/** Renews the lease of a request each third of it, until it is stopped. */
+/** Renews the lease of a request at each third of its duration, until it is stopped. */
 export class LeaseKeeper {
   readonly #queue: RequestQueue;
   readonly #lease: Lease;
@@ -35,12 +35,12 @@ export class LeaseKeeper {
   }
 
   async #renew(): Promise<void> {
-    this.#schedule(); // a store that never answers does not end the renewals
+    this.#schedule(); // a store that does not respond does not end the renewals
     let held: boolean;
     try {
       held = await this.#queue.extend(this.#lease);
     } catch {
-      return; // The store is away. The next renewal shows whether the lease was lost.
+      return; // The store is unavailable. The next renewal shows whether the lease was lost.
     }
     if (this.#isStopped) return;
     if (!held) this.stop();

@@ -3,7 +3,7 @@ import type { ServiceObserver } from "../contracts/service-observer.js";
 import type { ServiceEvents } from "./service-events.js";
 import { messageOf } from "../util/errors.js";
 
-/** The observers of one service, from its start to its end. */
+/** The observers of one service, during its lifetime. */
 export class Observation {
   readonly #observers: readonly ServiceObserver[];
   readonly #events: ServiceEvents;
@@ -19,7 +19,7 @@ export class Observation {
     for (const observer of this.#observers) this.#ends.push(observer.observe(service, limits));
   }
 
-  /** Ends all. An error is reported, and does not hinder the others. */
+  /** Ends all. An error is reported, and does not affect the others. */
   end(): void {
     for (const end of this.#ends.splice(0)) {
       try {

@@ -37,17 +37,17 @@ import { unitParts } from "./spread/unit-work.js";
 import { Units } from "./spread/units.js";
 import { checkedStartOptions, requireServiceName } from "./start-options.js";
 
-/** Time in ms in which a backend must answer: one that is restarted must not end its services. */
+/** Time limit in ms of a backend: a restart of the backend must not end its services. */
 const BACKEND_MS = 30_000;
 const AWAY = { firstMs: 100, mostMs: 3_000 };
 
-/** Starts services of one ensemble, one after the other. */
+/** Starts services of one ensemble in sequence. */
 export class ServiceStarter {
   readonly #ports: ServicePorts;
   #shared: ReadonlyMap<string, SharedWork> | undefined;
   /** Whether the ensemble itself is in `shared`. */
   #sharesRun = false;
-  /** How the runs of the present service are spread. */
+  /** The settings for spreading the runs of the current service. */
   #spread: SpreadParts | undefined;
 
   constructor(ports: ServicePorts) {
@@ -55,9 +55,10 @@ export class ServiceStarter {
   }
 
   /**
-   * Checks the options, boots the kernel, and opens the service. `opening` gets the service before it is opened.
-   * @throws ValidationError before a port or a connection is opened; NetworkError for a backend that
-   * does not answer for 30 seconds; the error of the port; the reason of `signal`.
+   * Checks the options, boots the kernel, and opens the service. `opening` gets the service before
+   * it is opened.
+   * @throws ValidationError before a port or a connection is opened; NetworkError for a backend
+   * that does not respond for 30 seconds; the error of the port; the reason of `signal`.
    */
   async start(
     given: number | StartOptions,
@@ -128,7 +129,7 @@ export class ServiceStarter {
   readonly #spreadRun = (request: WorkRequest): SpreadRun =>
     new SpreadRun(this.#spread as SpreadParts, request); // a service with the option has them
 
-  /** Starts the listener of a service, whose modules are loaded then. */
+  /** Starts the listener of a service. Its modules are loaded on this call. */
   #listen(
     parts: Omit<ListenParts, "routes" | "mounts">,
   ): ((service: RunningService) => Promise<ServiceListener | undefined>) | undefined {
@@ -225,7 +226,10 @@ function priceCurrency(prices: CostConfiguration | undefined): string | undefine
   return typeof prices === "function" ? "USD" : (prices.currency ?? "USD");
 }
 
-/** Resolves when the backend answers. @throws NetworkError after 30 seconds; the signal's reason. */
+/**
+ * Resolves when the backend responds. @throws NetworkError after 30 seconds; the reason of the
+ * signal.
+ */
 async function backendAnswers(
   backend: NetworkBackend,
   o: {

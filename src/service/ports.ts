@@ -9,7 +9,7 @@ import type { Inputs, JsonSchema } from "../contracts/types.js";
 /** Starts a run. @throws as `Ensemble.run`. */
 export type Runner = (inputs: Inputs, options: RunOptions) => Promise<EnsembleOutput>;
 
-/** The ensemble as its service sees it. */
+/** The functions of an ensemble for its service. */
 export interface ServicePorts {
   readonly options: EnsembleOptions;
   /** Boots the kernel. @throws as the kernel's `boot()`. */
@@ -17,10 +17,10 @@ export interface ServicePorts {
   /** Returns the value of a token after the boot; `undefined` for an unbound one. */
   find<T>(token: Token<T>): T | undefined;
   all<T>(token: Token<T, "many">): readonly T[];
-  /** Runs the ensemble's own tasks. */
+  /** Runs the tasks of the ensemble. */
   readonly run: Runner;
   /**
-   * Makes an ensemble of these tasks with the same settings on the same kernel. Its runs have the
+   * Creates an ensemble of these tasks with the same settings on the same kernel. Its runs have the
    * name `{ensemble}--{name}`, so that a journal distinguishes them from runs of the ensemble.
    * @throws ValidationError for tasks that don't fit together.
    */
@@ -28,11 +28,12 @@ export interface ServicePorts {
   /** The tasks of the ensemble with their ids. */
   readonly entries: readonly PlanEntry[];
   /**
-   * Returns how to run some of the ensemble's tasks by themselves, on the same kernel, under the name `{ensemble}--{name}`. One that fails does not end the
-   * others. The inputs are not checked again.
+   * Returns a function that runs only these tasks of the ensemble, on the same kernel, under the
+   * name `{ensemble}--{name}`. A failed task does not end the others. The inputs are not checked
+   * again.
    */
   part(name: string, tasks: readonly PlanEntry[]): Runner;
-  /** The form of the inputs of the ensemble's own tasks, if it has an `inputType`. */
+  /** The schema of the inputs of the ensemble, if it has an `inputType`. */
   readonly inputSchema: JsonSchema | undefined;
   /** The template variables of a task's texts that the ensemble's `inputs` do not fill. */
   variablesOf(task: AnyTask): readonly string[];

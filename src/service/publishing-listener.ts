@@ -1,11 +1,14 @@
 import type { EnsembleEvent, EnsembleListener } from "../contracts/events.js";
 import type { Fields } from "../util/objects.js";
 
-/** Characters of a name in a message: a message has at most 4 KiB. */
+/** Maximum number of characters of a name in a message, which has at most 4 KiB. */
 const MOST_NAME = 200;
 const TASK = ["taskIndex", "totalTasks", "attempt"] as const;
 
-/** The fields that callers receive of an event: names and numbers, since texts may be confidential. */
+/**
+ * The fields of an event that callers receive: names and numbers, because texts may be
+ * confidential.
+ */
 const FIELDS = {
   onTaskStart: TASK,
   onTaskComplete: [...TASK, "durationMs", "tokenCount", "toolCallCount"],
@@ -17,7 +20,10 @@ const FIELDS = {
 } as const satisfies Partial<Record<keyof EnsembleListener, readonly string[]>>;
 const OF_ALL = ["type", "taskId", "parentTaskId", "agentRole"] as const;
 
-/** Publishes the events of a run for its caller. It has a callback for each event: a listener to all events would make the run emit more. */
+/**
+ * Publishes the events of a run for its caller. It has a callback for each event, because a
+ * listener to all events would make the run emit more.
+ */
 export function publishingListener(publish: (message: Fields) => void): EnsembleListener {
   const callbacks = Object.entries(FIELDS).map(([name, fields]) => [
     name,

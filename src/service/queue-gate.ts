@@ -7,25 +7,28 @@ import { RateLimit } from "../contracts/rate-limit.js";
 import { startClockTimer } from "../plugins/network/shared/clock-timer.js";
 import { clockPause } from "../util/abort/pauses.js";
 
-/** How often a full queue is looked at, in ms. */
+/** Interval in ms in which a full queue is read. */
 const LOOK_MS = 250;
 const NOTHING = Object.freeze({ tokens: 0, cost: 0 });
 
 /** The permission to execute one request. */
 export interface QueuePlace {
-  /** A request was taken. */
+  /** Called when a request was taken. */
   begin(): void;
-  /** No request was taken, or it has ended. */
+  /** Called when no request was taken, or when it has ended. */
   leave(): void;
 }
 
-/** Where nothing limits the requests. */
+/** Used if requests are not limited. */
 export const NO_LIMIT: QueuePlace = Object.freeze({
   begin: () => undefined,
   leave: () => undefined,
 });
 
-/** Admits the requests of a queue under the limits of all processes: a place of `globalConcurrency` is a reserved unit of an account, whose lease is leaseRenewed. */
+/**
+ * Admits the requests of a queue under the limits of all processes: a place of `globalConcurrency`
+ * is a reserved unit of an account, whose lease is renewed.
+ */
 export class QueueGate {
   readonly #key: string;
   readonly #limits: QueueLimits;
@@ -43,7 +46,8 @@ export class QueueGate {
   }
 
   /**
-   * Waits until one more request may begin. `undefined` at the abort. Calls `looked` at each answer of the store.
+   * Waits until one more request may begin. Returns `undefined` after an abort. Calls `looked` at
+   * each answer of the store.
    * @throws the error of the store.
    */
   async enter(signal: AbortSignal, looked: () => void): Promise<QueuePlace | undefined> {
@@ -70,7 +74,7 @@ export class QueueGate {
     };
   }
 
-  /** Reserves a place. Returns how to give it back. */
+  /** Reserves a place. Returns a function that releases it. */
   async #place(signal: AbortSignal, looked: () => void): Promise<(() => void) | undefined> {
     const { globalConcurrency: maxTokens } = this.#limits;
     if (maxTokens === undefined) return signal.aborted ? undefined : () => undefined;
@@ -124,12 +128,12 @@ export class QueueGate {
 
 const FREE: RateTurn = Object.freeze({ begin: () => undefined, end: () => undefined });
 
-/** A place that can't be given back is free at the end of its lease. */
+/** A place that can't be released becomes free at the end of its lease. */
 async function returned(place: BudgetReservation): Promise<void> {
   try {
     await place.settle(NOTHING);
   } catch {
-    // The lease ends.
+    // The lease expires.
   }
 }
 

@@ -7,7 +7,7 @@ import { ForwardedQuestions } from "./forwarded-questions.js";
 import { receiveDecisions } from "../plugins/network/shared/decisions.js";
 import { cancelTopic, progressTopic } from "../plugins/network/shared/topic-names.js";
 
-/** Messages of one request that are on their way at the same time. */
+/** Maximum number of messages of one request that are sent concurrently. */
 const MOST_AT_ONCE = 50;
 
 /** The messages between the run of a request and its caller: cancel, progress, reviews. */
@@ -43,8 +43,8 @@ export class RequestTopics {
   }
 
   /**
-   * Calls `lookForCancel` when the request may have been cancelled. Messages may get lost: a store
-   * that fails here ends nothing.
+   * Calls `lookForCancel` when the request may have been cancelled. Messages may get lost: a
+   * failing store ends nothing.
    */
   async open(lookForCancel: () => void): Promise<void> {
     const topic = cancelTopic(this.#requestId);
@@ -57,7 +57,7 @@ export class RequestTopics {
     for (const leave of this.#leave.splice(0)) leave();
   }
 
-  /** Best effort: what many tasks report at once is left out. */
+  /** Best effort: excess messages of concurrent tasks are dropped. */
   #publish(message: Readonly<Record<string, unknown>>): void {
     const { backend, redactor } = this.#parts;
     if (this.#publishing >= MOST_AT_ONCE) return;
@@ -86,7 +86,7 @@ export class RequestTopics {
       if (this.#isClosed) leave();
       else this.#leave.push(leave);
     } catch {
-      // The renewals of the lease find out whether the request was cancelled.
+      // The renewals of the lease detect whether the request was cancelled.
     }
   }
 }

@@ -11,7 +11,7 @@ import { REQUEST_PATH } from "../plugins/network/shared/request-path.js";
 import { tighterBudget } from "./quotas/usage-amount.js";
 import { runBudget } from "../plugins/resilience/budget/run-budget.js";
 
-/** What the run of a request gets besides its inputs. */
+/** The options of the run of a request besides its inputs. */
 export interface RequestRun {
   readonly signal: AbortSignal;
   readonly timeoutMs: number | undefined;
@@ -24,7 +24,7 @@ export interface RequestRun {
 
 /**
  * The options of the run of a request.
- * @throws ValidationError about the inputs for a budget that can't be kept here.
+ * @throws ValidationError about the inputs for a budget that can't be enforced here.
  */
 export function requestRunOptions(request: WorkRequest, run: RequestRun): RunOptions {
   const { requestId, from, priority, path = [] } = request;
@@ -45,7 +45,7 @@ export function requestRunOptions(request: WorkRequest, run: RequestRun): RunOpt
   };
 }
 
-/** The caller answers reviews: the run may ask without anybody in this process. */
+/** The caller answers reviews: the run may ask without a reviewer in this process. */
 const REMOTE_REVIEWER: OutsideAccess = Object.freeze({
   access: <T>(_call: OutsideCall<T>, work: () => Promise<T>) => work(),
   decidesReviews: () => true,

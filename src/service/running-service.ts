@@ -28,15 +28,15 @@ import { clockPause } from "../util/abort/pauses.js";
 import { answeredWithin } from "./service-time.js";
 import { stopOnSignals } from "./signals.js";
 
-/** Time in ms that ended runs have to return their requests, after the time to drain. */
+/** Time limit in ms for ended runs to return their requests, after the drain time. */
 const RELEASE_MS = 10_000;
 
-/** Time in ms in which the catalogue has to take the first announcement. */
+/** Time limit in ms of the catalogue for the first announcement. */
 const ANNOUNCE_MS = 30_000;
-/** Time in ms that the backend has to answer each of the last calls of a service. */
+/** Time limit in ms of the backend for each of the last calls of a service. */
 const LAST_CALLS_MS = 5_000;
 
-/** What a service is made of. */
+/** The parts of a service. */
 export interface ServiceParts extends DeliveryParts {
   readonly description: string | undefined;
   /** Whether the service closes the backend. */
@@ -44,11 +44,11 @@ export interface ServiceParts extends DeliveryParts {
   readonly schedules: readonly PlannedSchedule[];
   readonly stopsOnSignals: boolean;
   readonly ingress: readonly Ingress[];
-  /** Whether plugins serve something on the listener, for instance the dashboard. */
+  /** Whether plugins serve routes on the listener, for instance the dashboard. */
   readonly hasMounts: boolean;
-  /** The parts of the intake of units; `undefined` where nothing is spread. */
+  /** The parts of the intake of units; `undefined` without spreading. */
   readonly units: DeliveryParts | undefined;
-  /** Starts the HTTP listener, if the service has one. `undefined` without anything to start. */
+  /** Starts the HTTP listener, if the service has one. `undefined` if there is none. */
   readonly listen: ((service: RunningService) => Promise<ServiceListener | undefined>) | undefined;
 }
 
@@ -56,13 +56,13 @@ export interface ServiceParts extends DeliveryParts {
 export class RunningService implements Service {
   readonly closed: Promise<void>;
   readonly intake: Intake;
-  /** Takes requests, and units of runs. */
+  /** Take requests, and units of runs. */
   readonly #intakes: readonly Intake[];
   readonly #parts: ServiceParts;
   readonly #announcement: Announcement;
   readonly #schedules: Schedules;
   readonly #ingresses: OpenIngresses;
-  /** Ends the time to drain. */
+  /** Aborted at the end of the drain time. */
   readonly #outOfTime = new AbortController();
   readonly #ended = new AbortController();
   #state: ServiceState = "NEW";
@@ -102,7 +102,7 @@ export class RunningService implements Service {
     return this.#parts.backend;
   }
 
-  /** Begins to listen and to take requests. Takes everything back when `signal` aborts. */
+  /** Begins to listen and to take requests. Undoes both when `signal` aborts. */
   async open(signal: AbortSignal): Promise<void> {
     this.#enter("STARTING");
     try {
@@ -219,7 +219,7 @@ export class RunningService implements Service {
     this.#close();
   }
 
-  /** Resolves some time after the time to drain is over. */
+  /** Resolves some time after the end of the drain time. */
   async #released(): Promise<void> {
     const { clock } = this.#parts;
     const { signal } = this.#outOfTime;
@@ -230,7 +230,7 @@ export class RunningService implements Service {
     await clockPause(clock, RELEASE_MS, this.#ended.signal);
   }
 
-  /** Closes what `open` has opened. */
+  /** Closes everything that `open` has opened. */
   async #shut(): Promise<void> {
     const { backend, clock, ownsBackend, events } = this.#parts;
     const ms = LAST_CALLS_MS;

@@ -44,7 +44,7 @@ export class ServiceEvents {
     for (const listener of listeners) this.on(listener);
   }
 
-  /** Calls `fn` with each event of the filter. Returns a function that ends this. */
+  /** Calls `fn` with each matching event. Returns a function that removes the callback. */
   on(fn: EventListener, filter: ServiceEventFilter = {}): () => void {
     checkOptions("on()", filter, ["only"]);
     requireArray("on() only", filter.only);

@@ -1,6 +1,6 @@
 /** The HTTP listener of a service. */
 export interface ServiceListener {
-  /** The address under which others reach it. */
+  /** The address for clients. */
   readonly url: string;
   close(): Promise<void>;
 }

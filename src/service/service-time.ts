@@ -4,7 +4,7 @@ import { startClockTimer } from "../plugins/network/shared/clock-timer.js";
 import { settleWithin } from "../util/abort/timeouts.js";
 
 /**
- * Settles as `work`, which continues where it does not settle in time.
+ * Settles like `work`. If `work` does not settle in time, it continues in the background.
  * @throws NetworkError after `ms` milliseconds of the clock; the reason of `signal`.
  */
 export async function answeredWithin<T>(

@@ -27,16 +27,19 @@ export interface WorkOutput {
   readonly output: EnsembleOutput;
 }
 
-/** Something that others may request. */
+/** A task or tool that callers may request. */
 export interface SharedWork {
   readonly capability: SharedCapability;
   readonly timeoutMs: number | undefined;
   readonly resultTtlMs: number | undefined;
-  /** Runs a request. @throws as `Ensemble.run`; ValidationError for wrong arguments. */
+  /** Runs a request. @throws as `Ensemble.run`; ValidationError for invalid arguments. */
   run(request: WorkRequest, options: RunOptions): Promise<WorkOutput>;
 }
 
-/** Returns what an ensemble shares, by name. @throws ValidationError for a tool without a schema, and for an entry with the name of the ensemble's own run. */
+/**
+ * Returns the shared tasks and tools of an ensemble, by name. @throws ValidationError for a tool
+ * without a schema, and for an entry with the name of the run of the ensemble.
+ */
 export function sharedWorkOf(
   ports: ServicePorts,
   sharesRun: boolean,
@@ -97,7 +100,10 @@ function taskWork(name: string, entry: SharedTask, ports: ServicePorts): SharedW
   };
 }
 
-/** The variables of a task as its inputs. `undefined` for `{context}` alone: that is the default. */
+/**
+ * Returns the variables of a task as its inputs; `undefined` for `{context}` alone, which is the
+ * default.
+ */
 function variablesSchema(found: readonly string[]): JsonSchema | undefined {
   const required = [...new Set(found)];
   if (required.length === 1 && required[0] === "context") return undefined;
@@ -146,7 +152,7 @@ function argumentsOf({ inputs, context }: WorkRequest): Readonly<Record<string, 
   return inputs ?? (context === undefined ? {} : { input: context });
 }
 
-/** @throws ValidationError for arguments that do not fit the tool. */
+/** @throws ValidationError for invalid arguments of the tool. */
 async function requireToolInput(
   tool: AnyTool,
   args: Readonly<Record<string, unknown>>,

@@ -4,7 +4,7 @@ const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
 /**
  * Calls `stop` at the first SIGTERM or SIGINT. A second one ends the process at once. Returns a
- * function that ends this.
+ * function that removes the listeners.
  */
 export function stopOnSignals(stop: () => Promise<void>): () => void {
   let isStopping = false;

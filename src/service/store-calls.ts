@@ -5,22 +5,22 @@ import { backoffMs, clockPause } from "../util/abort/pauses.js";
 
 /** Delays in ms between attempts. */
 const DELAYS = { firstMs: 250, mostMs: 60_000 };
-/** Failures after which the store is asked whether it is there: several minutes. */
+/** Number of failures after which the availability of the store is checked: several minutes. */
 const PATIENCE = 10;
-/** Failures of a store that is there, after which it counts as refusing. */
+/** Number of failures of an available store after which it counts as refusing. */
 const MOST_REFUSALS = 3;
 
-/** How calls of a store ended: it answered; it did not; it refuses what it gets. */
+/** The result of a call of a store: an answer, no answer, or a refusal. */
 export type StoreAnswer<T> =
   | { readonly kind: "done"; readonly value: T }
   | { readonly kind: "away" }
   | { readonly kind: "refused"; readonly error: unknown };
 
-/** How often a call is repeated. */
+/** The repetitions of a call. */
 export interface StoreCall {
-  /** Default: without end, while the store does not answer. */
+  /** Default: without a limit, while the store does not respond. */
   readonly attempts?: number;
-  /** Asks the store for something else. Resolves where the store is there. */
+  /** Sends another query to the store. Resolves if the store is available. */
   readonly isThere?: () => Promise<unknown>;
 }
 
@@ -30,13 +30,13 @@ export class StoreCalls {
   readonly #onFailure: (error: unknown) => void;
   readonly #givenUp = new AbortController();
 
-  /** `onFailure` gets the first error of each call. */
+  /** `onFailure` receives the first error of each call. */
   constructor(clock: Clock, onFailure: (error: unknown) => void) {
     this.#clock = clock;
     this.#onFailure = onFailure;
   }
 
-  /** Aborts when each store is asked once only. */
+  /** Aborted when each store is called only once. */
   get givenUp(): AbortSignal {
     return this.#givenUp.signal;
   }

@@ -8,7 +8,7 @@ import { BudgetExceededError } from "../contracts/state-errors.js";
 import { failureText } from "../plugins/shared/offers/run-result.js";
 import { foreignUsageOf } from "./foreign-usage.js";
 
-/** What all responses of one delivery have in common. */
+/** The common fields of all responses of one delivery. */
 export interface ResponseOrigin {
   readonly request: Pick<WorkRequest, "requestId">;
   readonly attempt: number;
@@ -16,7 +16,7 @@ export interface ResponseOrigin {
   readonly settings: ServiceSettings;
 }
 
-/** Why a request has no output. */
+/** The reason why a request has no output. */
 export interface WorkFailure {
   readonly status: "FAILED" | "REJECTED" | "CANCELLED";
   readonly reason: WorkReason;
@@ -73,12 +73,12 @@ function isInvalidInput(error: unknown): boolean {
   return ValidationError.isInstance(error) && error.about === "inputs";
 }
 
-/** The longest error of a response that is cut, in bytes. */
+/** Maximum size of an error in a cut response, in bytes. */
 const MOST_ERROR_BYTES = 10_000;
 
 /**
- * Returns the response within the limit of the service: leaves out `parsed`, and `usage` if it is
- * larger than half of the limit; cuts `error` and `result`.
+ * Returns the response within the limit of the service: omits `parsed`, and `usage` if it is larger
+ * than half of the limit; cuts `error` and `result`.
  */
 export function limitedResponse(response: WorkResponse, maxBytes: number): WorkResponse {
   if (jsonBytes(response) <= maxBytes) return response;
@@ -109,10 +109,15 @@ export function unstoredResponse(response: WorkResponse, error: unknown): WorkRe
   );
 }
 
-/** Characters of a text that are measured at once: a long text must not be written many times. */
+/**
+ * Number of characters that are measured together, because a long text must not be written many
+ * times.
+ */
 const STEP = 65_536;
 
-/** The longest beginning of a text whose JSON has at most `bytes` bytes, without its quotes. */
+/**
+ * Returns the longest prefix of a text whose JSON has at most `bytes` bytes, without its quotes.
+ */
 function longestWithin(text: string, bytes: number): string {
   let end = 0;
   for (let left = bytes; end < text.length;) {
@@ -125,7 +130,9 @@ function longestWithin(text: string, bytes: number): string {
   return text;
 }
 
-/** The end of the longest part of a text from `start` whose JSON has at most `bytes` bytes. */
+/**
+ * Returns the end of the longest part of a text from `start` whose JSON has at most `bytes` bytes.
+ */
 function longestEnd(text: string, start: number, bytes: number): number {
   let low = start;
   let high = Math.min(text.length, start + STEP);
@@ -137,14 +144,14 @@ function longestEnd(text: string, start: number, bytes: number): number {
   return wholeUntil(text, low);
 }
 
-/** `end`, or the place before it where it would divide a character of a text. */
+/** Returns `end`, or an earlier position if it would split a character. */
 function wholeUntil(text: string, end: number): number {
   if (end === text.length) return end;
   const code = text.charCodeAt(end - 1);
   return code >= 0xd800 && code < 0xdc00 ? end - 1 : end;
 }
 
-/** Bytes of a value as JSON. */
+/** Returns the number of bytes of a value as JSON. */
 export function jsonBytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value) ?? "");
 }
@@ -157,12 +164,12 @@ function responseUsage(
   return usage.length === 0 ? {} : { usage };
 }
 
-/** The value as JSON data; `undefined` if it has none. */
+/** Returns the value as JSON data; `undefined` if it has none. */
 function jsonValue(value: unknown): unknown {
   try {
     const text = JSON.stringify(value);
     return text === undefined ? undefined : (JSON.parse(text) as unknown);
   } catch {
-    return undefined; // the text is there
+    return undefined; // the text is sufficient
   }
 }

@@ -15,14 +15,14 @@ import { Written, type WrittenProps } from "./written.js";
 export interface ConversationProps {
   readonly detail: TaskDetail;
   readonly conversation: ConversationData;
-  /** The model call to bring into sight, from 1. */
+  /** The model call to scroll to, from 1. */
   readonly call: number | undefined;
-  /** The entry to bring into sight. */
+  /** The entry to scroll to. */
   readonly entry: number | undefined;
   readonly isMarkdown: boolean;
 }
 
-/** Pixels from the end at which a reader still follows it. */
+/** Distance from the end in pixels within which the view still follows it. */
 const NEAR = 24;
 
 interface Follow {
@@ -32,7 +32,10 @@ interface Follow {
   readonly onScroll: () => void;
 }
 
-/** Keeps the end in sight when one of `changes` changes, unless the reader has scrolled up or asked for a call. */
+/**
+ * Scrolls to the end when one of `changes` changes, unless the user has scrolled up or opened a
+ * call.
+ */
 function useFollow(isLive: boolean, call: number | undefined, changes: readonly unknown[]): Follow {
   const box = useRef<HTMLDivElement>(null);
   const [isFollowing, setFollowing] = useState(call === undefined);
@@ -54,7 +57,7 @@ function useFollow(isLive: boolean, call: number | undefined, changes: readonly 
     const isUp = element.scrollTop < top.current;
     top.current = element.scrollTop;
     const isNear = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR;
-    if (isNear || isUp) setFollowing(isNear); // text that is added moves the end, not the reader
+    if (isNear || isUp) setFollowing(isNear); // new text moves the end, not the scroll position
   };
   return { box, isFollowing, toEnd, onScroll };
 }
@@ -75,7 +78,7 @@ export function Conversation(props: ConversationProps): JSX.Element {
     box.current?.querySelector("[aria-current]")?.scrollIntoView();
   }, [call, entry, detail.state]);
   const { path, query } = route.current.value;
-  const reporter = runs.summaryOf(path[1] ?? "")?.process; // its reviews have its name on the board
+  const reporter = runs.summaryOf(path[1] ?? "")?.process; // its reviews have the name of the task on the board
   return (
     <>
       <div
@@ -120,7 +123,7 @@ export function Conversation(props: ConversationProps): JSX.Element {
   );
 }
 
-/** The answer that the model is writing. */
+/** The answer that the model is streaming. */
 function Writing({ text, isMarkdown }: WrittenProps): JSX.Element {
   return (
     <TurnFrame look="model" icon="model" title="Writing">
@@ -145,7 +148,7 @@ interface FollowBarProps {
   readonly onFollow: () => void;
 }
 
-/** How fast the model writes, and whether the end is followed. */
+/** The output rate of the model, and whether the view follows the end. */
 function FollowBar({ detail, isAsked, isFollowing, onFollow }: FollowBarProps): JSX.Element {
   const { env } = useBoard();
   const { writing, writingSinceMs } = detail;

@@ -4,9 +4,9 @@ import type { CostLine } from "../lib/run/cost-rows.js";
 import { Text } from "./text.js";
 
 export interface CostTableProps {
-  /** What the rows are: `agent`, `model`. */
+  /** The kind of the rows: `agent`, `model`. */
   readonly title: string;
-  /** Which calls are counted, where it is not the run's. */
+  /** The subject of the counted calls, if it is not the run. */
   readonly of?: string | undefined;
   readonly lines: readonly CostLine[];
   readonly currency: string | undefined;
@@ -15,7 +15,7 @@ export interface CostTableProps {
   readonly onTask?: ((taskId: string) => void) | undefined;
 }
 
-/** Tokens and cost by one property, the dearest first. */
+/** Tokens and cost by one property, the most expensive first. */
 export function CostTable(props: CostTableProps): JSX.Element {
   const { title, of = "", lines, currency, isPriced, onTask } = props;
   const hasWaste = lines.some(({ wastedTokens = 0 }) => wastedTokens > 0);
@@ -114,7 +114,7 @@ function Line({ line, currency, isPriced, hasWaste, onTask }: LineProps): JSX.El
   );
 }
 
-/** Usage that no call reported is unknown, and never 0. */
+/** Usage that no call reported is unknown, not 0. */
 function tokens(count: number, { unknownCalls, calls }: CostLine): JSX.Element {
   if (unknownCalls === 0) return <>{formatCount(count)}</>;
   if (unknownCalls >= calls) return <span class="faint">unknown</span>;

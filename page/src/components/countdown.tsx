@@ -5,11 +5,11 @@ import { useBoard } from "../stores/board.js";
 export interface CountdownProps {
   /** An ISO instant. */
   readonly to: string;
-  /** What stands behind the time. Default ` left`. */
+  /** The text after the time. Default ` left`. */
   readonly after?: string | undefined;
 }
 
-/** The time that is left, renewed each second; `time is up` behind the moment. */
+/** The remaining time, updated each second; `time is up` after the deadline. */
 export function Countdown({ to, after = " left" }: CountdownProps): JSX.Element {
   const { clock } = useBoard();
   const restMs = Date.parse(to) - clock.seconds.value;

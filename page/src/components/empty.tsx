@@ -7,7 +7,7 @@ export interface EmptyProps {
   readonly children?: ComponentChildren;
 }
 
-/** What a view shows when it has nothing to show. */
+/** The contents of a view without data. */
 export function Empty({ icon, title, children }: EmptyProps): JSX.Element {
   return (
     <div class="empty">

@@ -14,7 +14,7 @@ export interface GraphNodeProps {
   readonly rect: Rect;
   readonly href: string;
   readonly isCurrent: boolean;
-  /** How many tasks it caused that are not drawn. */
+  /** The number of hidden tasks that it caused. */
   readonly folded: number;
   /** Milliseconds since the run's start. */
   readonly nowMs: number;
@@ -56,7 +56,7 @@ export function GraphNode(props: GraphNodeProps): JSX.Element {
   );
 }
 
-/** What matters most now: the question, the error, or the figures. */
+/** The most important information: the question, the error, or the figures. */
 function LastLine({ task, review, nowMs, currency }: GraphNodeProps): JSX.Element {
   if (task.state === "waiting") {
     if (review?.deadline === undefined) return <>waits for review</>;

@@ -56,7 +56,7 @@ export function GraphWires({ layout, model, tasks }: GraphWiresProps): JSX.Eleme
   );
 }
 
-/** Of many tasks: at work while one is, done when all are. */
+/** Returns the state of many tasks: running while one is, done when all are. */
 function stateOf({ tasks: ids }: GraphNode, tasks: RunView["tasks"]): WorkState {
   const states = new Set(ids.map((id) => tasks.get(id)?.state ?? "idle"));
   const [only] = states;

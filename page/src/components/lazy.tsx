@@ -3,14 +3,16 @@ import { useEffect, useState } from "preact/hooks";
 import { useBoard } from "../stores/board.js";
 import { Empty } from "./empty.js";
 
-/** A component whose code is a file that is fetched when it is first drawn, or ahead. */
+/** A component whose code is a file that is fetched when it is first drawn, or earlier. */
 export interface LazyPart<P> {
   (props: P): JSX.Element;
-  /** Fetches the code. Rejects where the file can't be read; a later call tries again. */
+  /** Fetches the code. Rejects if the file can't be read; a later call tries again. */
   load(): Promise<unknown>;
 }
 
-/** Makes a component of an import of its code. `meanwhile` is drawn until the code is there. */
+/**
+ * Creates a component from an import of its code. `meanwhile` is drawn until the code has arrived.
+ */
 export function lazyPart<P extends object>(
   load: () => Promise<ComponentType<P>>,
   meanwhile?: ComponentType<P>,

@@ -7,7 +7,10 @@ import { Code } from "./code.js";
 import { PlainText } from "./plain-text.js";
 import { Text } from "./text.js";
 
-/** Markdown of a model as elements. HTML in it stays text, images become links, and links show their address. */
+/**
+ * Converts Markdown of a model to elements. HTML in it is shown as text, images become links, and
+ * links show their address.
+ */
 export function MarkdownText({ text }: { readonly text: string }): JSX.Element {
   const tokens = useMemo(() => markdownTokens(text), [text]);
   if (tokens === undefined) return <PlainText text={text} />;
@@ -16,7 +19,7 @@ export function MarkdownText({ text }: { readonly text: string }): JSX.Element {
 
 type Draw<T> = (token: T) => ComponentChildren;
 
-/** Elements by the type of their token. Types that are not here are shown as the text they were written as. */
+/** Elements by the type of their token. Other types are shown as their source text. */
 const DRAW: { readonly [type: string]: Draw<never> | undefined } = {
   space: () => null,
   def: () => null,
@@ -59,7 +62,7 @@ const DRAW: { readonly [type: string]: Draw<never> | undefined } = {
 
 function blocks(tokens: readonly Token[]): ComponentChildren {
   return tokens.map((token, i) => {
-    const draw = DRAW[token.type] as Draw<Token> | undefined; // the table goes by the type
+    const draw = DRAW[token.type] as Draw<Token> | undefined; // the table is indexed by the type
     return <Piece key={i}>{draw === undefined ? <Text>{token.raw}</Text> : draw(token)}</Piece>;
   });
 }
@@ -102,12 +105,15 @@ function table({ header, rows }: Tokens.Table): JSX.Element {
 
 interface AddressProps {
   readonly href: string;
-  /** Whether the address stands behind the text. */
+  /** Whether the address is shown after the text. */
   readonly isShown: boolean;
   readonly children: ComponentChildren;
 }
 
-/** A link to another page; text and address where the address is none that a browser should open. */
+/**
+ * A link to another page. Shows text and address without a link if a browser should not open the
+ * address.
+ */
 function Address({ href, isShown, children }: AddressProps): JSX.Element {
   const url = safeAddress(href);
   const shown = isShown && (
@@ -138,7 +144,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "&quot;": '"',
 };
 
-/** The lexer leaves the named entities that a writer used, and decodes those with numbers. */
+/** The lexer keeps named entities and decodes numeric ones. */
 function unescaped(text: string): string {
   return text.replace(/&(?:amp|lt|gt|quot);/g, (entity) => ENTITIES[entity] ?? entity);
 }

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import type { WorkState } from "../../../src/contracts/run-store.js";
 
 export interface MeterProps {
-  /** What it shows, in words: `3 of 8 tasks done`. */
+  /** The description of the meter: `3 of 8 tasks done`. */
   readonly label: string;
   /** Parts from the left, with their share of `total`. */
   readonly parts: readonly {

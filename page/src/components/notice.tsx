@@ -6,7 +6,7 @@ export interface NoticeProps {
   readonly icon?: IconName | undefined;
   /** Whether screen readers read it at once. */
   readonly isUrgent?: boolean | undefined;
-  /** What a person can do, behind the text. */
+  /** The possible action, after the text. */
   readonly action?: ComponentChildren;
   readonly children: ComponentChildren;
 }

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { Text } from "./text.js";
 
-/** A text as it was written. */
+/** A text without formatting. */
 export function PlainText({ text }: { readonly text: string }): JSX.Element {
   return (
     <div class="prose plain">

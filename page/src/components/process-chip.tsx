@@ -3,7 +3,10 @@ import type { RunSummary } from "../../../src/contracts/run-store.js";
 import { visibleText } from "../lib/visible-text.js";
 import { Chip } from "./chip.js";
 
-/** The process that reports a run, and whether it is away; nothing for a run of the program that serves the page. */
+/**
+ * The process that reports a run, and whether it is disconnected; nothing for a run of the serving
+ * program.
+ */
 export function ProcessChip({
   process,
   isAway,

@@ -12,7 +12,7 @@ export interface QueryBoxProps {
   readonly input: RefObject<HTMLInputElement | null>;
 }
 
-/** A filter is applied so long after the last key. */
+/** Delay between the last key and the application of a filter. */
 const PAUSE_MS = 300;
 
 /** The filter of the list of runs as text, with its conditions as chips. */
@@ -21,7 +21,7 @@ export function QueryBox({ filter, onFilter, input }: QueryBoxProps): JSX.Elemen
   const [text, setText] = useState(filter);
   const applied = useRef(filter);
   useEffect(() => {
-    // A filter that did not come from this box: a chip, a state, the button back.
+    // A filter from another source: a chip, a state, the back button.
     if (filter !== applied.current) setText(filter);
     applied.current = filter;
   }, [filter]);

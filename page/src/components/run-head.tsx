@@ -16,7 +16,7 @@ import { State } from "./state.js";
 
 export interface RunHeadProps {
   readonly run: OpenRun;
-  /** What can be done with the run. */
+  /** The actions for the run. */
   readonly children: ComponentChildren;
 }
 
@@ -79,7 +79,7 @@ export function RunHead({ run, children }: RunHeadProps): JSX.Element {
   );
 }
 
-/** What only the server knows of a run of another process. */
+/** Adds the data of a run of another process that only the server has. */
 function withProcess(summary: RunSummary, known: RunSummary | undefined): RunSummary {
   if (known?.process === undefined) return summary;
   const { process, isAway, state } = known;
@@ -104,7 +104,7 @@ function Tokens({ totals, all }: TokensProps): JSX.Element {
   );
 }
 
-/** Copies the address of what is shown. */
+/** Copies the address of the shown view. */
 function CopyLink(): JSX.Element {
   const { env } = useBoard();
   const [isCopied, setCopied] = useState(false);
@@ -114,7 +114,7 @@ function CopyLink(): JSX.Element {
         setCopied(true);
         env.later(() => setCopied(false), 1_500);
       },
-      () => undefined, // a page without the right to; the address bar has it
+      () => undefined, // a page without the permission; the address bar has it
     );
   };
   return (
@@ -141,7 +141,7 @@ interface BudgetProps {
   readonly currency: string | undefined;
 }
 
-/** How much of a limit is used, and reserved for calls under way. */
+/** The used part of a limit, and the part reserved for calls in progress. */
 function Budget({ budget, currency }: BudgetProps): JSX.Element {
   const { limit, allowed, used, reserved, exceeded } = budget;
   const text = (amount: number): string => {

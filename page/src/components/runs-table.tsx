@@ -17,12 +17,12 @@ import { Meter, taskCount, taskParts } from "./meter.js";
 import { ProcessChip } from "./process-chip.js";
 import { State } from "./state.js";
 
-/** Rows that are compared with the baseline of their ensemble. */
+/** Maximum number of rows that are compared with the baseline of their ensemble. */
 const MOST_COMPARED = 20;
 
 export interface RunsTableProps {
   readonly runs: readonly RunSummary[];
-  /** The row that the keys have reached; -1 for none. */
+  /** The row selected by keys; -1 for none. */
   readonly place: number;
   /** Ids of the runs that are selected for comparing. */
   readonly chosen: readonly string[];
@@ -85,7 +85,7 @@ interface RunRowProps {
   readonly onTag: (name: string, value: string) => void;
 }
 
-/** Opens the run wherever the row is clicked; its name is the link. */
+/** A click anywhere on the row opens the run; its name is the link. */
 function RunRow(props: RunRowProps): JSX.Element {
   const { run, isHere, review, isChosen, baseline, onChoose, onTag } = props;
   const { clock, route } = useBoard();
@@ -143,7 +143,7 @@ function RunRow(props: RunRowProps): JSX.Element {
   );
 }
 
-/** The question in a line. Of a tool call it is what the call would do. */
+/** Returns the question in one line. For a tool call it is the effect of the call. */
 function questionOf({ toolName, prompt, taskDescription }: StoredReview): string {
   return toolName === undefined ? (prompt ?? taskDescription) : taskDescription;
 }
@@ -153,7 +153,7 @@ interface SecondLineProps extends Pick<RunRowProps, "run" | "review"> {
   readonly isNarrow?: boolean | undefined;
 }
 
-/** What failed, or what a person is asked. */
+/** The failure, or the question to a person. */
 function SecondLine({ run, review, isNarrow = false }: SecondLineProps): JSX.Element | null {
   const { error, runId } = run;
   if (review !== undefined)
@@ -182,7 +182,7 @@ function SecondLine({ run, review, isNarrow = false }: SecondLineProps): JSX.Ele
   );
 }
 
-/** Where the run comes from, what it is compared with, and its first tags. */
+/** The origin of the run, its comparison, and its first tags. */
 function RunChips(props: Pick<RunRowProps, "run" | "baseline" | "onTag">): JSX.Element {
   const { run, baseline, onTag } = props;
   return (
@@ -195,7 +195,7 @@ function RunChips(props: Pick<RunRowProps, "run" | "baseline" | "onTag">): JSX.E
   );
 }
 
-/** The first tags of a run; each filters the list. */
+/** The first tags of a run; a click on one filters the list. */
 function Tags({ tags, onTag }: Pick<RunSummary, "tags"> & Pick<RunRowProps, "onTag">): JSX.Element {
   return (
     <>

@@ -6,9 +6,9 @@ import { runMs, runName } from "../lib/run-words.js";
 import { useBoard } from "../stores/board.js";
 import { Facts } from "./facts.js";
 
-/** Bars of the last runs. */
+/** Number of bars of the last runs. */
 const BARS = 60;
-/** Pixels of the longest bar, and of the shortest. */
+/** Height of the longest and of the shortest bar in pixels. */
 const HIGHEST = 58;
 const LOWEST = 4;
 
@@ -64,7 +64,7 @@ function Bars({
     <div class="grow bars" role="group" aria-label={`Durations of the last ${runs.length} runs`}>
       {runs.map((run) => {
         const ms = runMs(run, nowMs);
-        // The root keeps short runs visible next to long ones.
+        // The square root keeps short runs visible next to long ones.
         const height = Math.max(LOWEST, Math.round(Math.sqrt(ms / longest) * HIGHEST));
         const words = `${runName(run)}, ${run.state}, ${formatDuration(ms)}`;
         return (

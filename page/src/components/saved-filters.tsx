@@ -12,7 +12,7 @@ export interface SavedFiltersProps {
   readonly onFilter: (filter: string) => void;
 }
 
-/** Filters that are kept in this browser: one is added, applied and removed by a click. */
+/** Filters stored in this browser, which can be added, applied and removed. */
 export function SavedFilters({ filter, onFilter }: SavedFiltersProps): JSX.Element | null {
   const { env } = useBoard();
   const [saved, setSaved] = useState(() => savedIn(env.local.read(NAME)));
@@ -57,6 +57,6 @@ function savedIn(text: string | undefined): readonly string[] {
     const filters: unknown = JSON.parse(text ?? "[]");
     return Array.isArray(filters) ? filters.filter((one) => typeof one === "string") : [];
   } catch {
-    return []; // something else wrote it
+    return []; // written by another program
   }
 }

@@ -12,7 +12,7 @@ export interface SegmentsProps<K extends string> {
   readonly onSelect: (id: K) => void;
 }
 
-/** A choice of one of a few, as buttons. */
+/** A selection of one of a few values, as buttons. */
 export function Segments<K extends string>(props: SegmentsProps<K>): JSX.Element {
   const { label, options, selected, onSelect } = props;
   return (

@@ -3,14 +3,14 @@ import { useRef, useState } from "preact/hooks";
 import { useBoard } from "../stores/board.js";
 
 export interface SplitProps {
-  /** What is separated, in words. */
+  /** The description of the separator. */
   readonly label: string;
-  /** Where the width is kept for the next visit. */
+  /** The key under which the width is stored for the next visit. */
   readonly name: string;
-  /** Percent of the left side at the first visit. Default 66. */
+  /** Width of the left side in percent at the first visit. Default 66. */
   readonly share?: number;
   readonly left: ComponentChildren;
-  /** Absent: the left side takes everything. */
+  /** Absent: the left side uses the complete width. */
   readonly right?: ComponentChildren;
 }
 
@@ -18,7 +18,10 @@ const NARROWEST = 25;
 const WIDEST = 80;
 const inRange = (percent: number): number => Math.min(WIDEST, Math.max(NARROWEST, percent));
 
-/** Two panes side by side, with a grip for mouse and arrow keys. On narrow windows the right one covers the left one. */
+/**
+ * Two panes side by side, with a handle for mouse and arrow keys. On narrow windows the right one
+ * covers the left one.
+ */
 export function Split({ label, name, share = 66, left, right }: SplitProps): JSX.Element {
   const { env } = useBoard();
   const key = `agentensemble.split.${name}`;

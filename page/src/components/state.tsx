@@ -14,7 +14,7 @@ const ICONS: Readonly<Record<ShownState, IconName>> = {
   interrupted: "stopped",
 };
 
-/** The words of states, where a view has no better ones. */
+/** The words of states for views without more specific ones. */
 const WORDS: Readonly<Record<ShownState, string>> = {
   idle: "not started",
   running: "running",
@@ -29,7 +29,7 @@ export interface StateProps {
   readonly state: ShownState;
   /** Default: the state's usual word. */
   readonly word?: string | undefined;
-  /** Only the icon, which then has the word as its name. */
+  /** Whether only the icon is shown, with the word as its label. */
   readonly isIcon?: boolean | undefined;
 }
 

@@ -6,14 +6,14 @@ export interface TabsProps<K extends string> {
   readonly tabs: readonly {
     readonly id: K;
     readonly title: string;
-    /** A number behind the title. */
+    /** A number after the title. */
     readonly extra?: ComponentChildren;
   }[];
   readonly selected: K;
   readonly onSelect: (id: K) => void;
   /** `line`: a line under the selected one (default); `box`: a box around it. */
   readonly look?: "line" | "box" | undefined;
-  /** Id of the element that shows what is selected. */
+  /** Id of the element with the selected contents. */
   readonly panel?: string | undefined;
 }
 
@@ -24,7 +24,7 @@ export function Tabs<K extends string>(props: TabsProps<K>): JSX.Element {
   const { label, tabs, selected, onSelect, look = "line", panel } = props;
   const list = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
-    // On narrow windows the list is wider than its place.
+    // On narrow windows the list is wider than its container.
     const tab = list.current?.querySelector('[aria-selected="true"]');
     tab?.scrollIntoView({ block: "nearest", inline: "center" });
   }, [selected]);

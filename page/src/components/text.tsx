@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { textPieces, visibleText } from "../lib/visible-text.js";
 
-/** A text of more pieces is drawn as one: each piece is an element. */
+/** A text with more pieces is drawn as one, because each piece is an element. */
 const MOST_PIECES = 2_000;
 
 /** A text of a model or a program: characters that hide or reorder others are shown as symbols. */

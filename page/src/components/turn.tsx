@@ -22,7 +22,7 @@ export interface TurnProps<T extends TurnData = TurnData> {
   /** Whether answers are shown as Markdown. */
   readonly isMarkdown: boolean;
   readonly isCurrent?: boolean | undefined;
-  /** Opens a task or a review. */
+  /** Returns the link of a task or a review. */
   readonly hrefOfTask: (taskId: string) => string;
   readonly hrefOfReview: (reviewId: string) => string;
 }
@@ -55,7 +55,7 @@ interface FrameProps {
   readonly children?: ComponentChildren;
 }
 
-/** Icon, title and what stands at the end of the line, above the text of a turn. */
+/** The icon, the title and the end of the line, above the text of a turn. */
 export function TurnFrame({
   look,
   icon,
@@ -131,7 +131,7 @@ function Answer({ turn, isMarkdown, isCurrent }: TurnProps<ModelTurn>): JSX.Elem
   );
 }
 
-/** `2.1 s · 1,204 → 61 · $0.0006`; what is not known is called unknown. */
+/** Formats `2.1 s · 1,204 → 61 · $0.0006`; unknown values are called unknown. */
 function answerFigures(turn: ModelTurn): string {
   const { durationMs, inputTokens, outputTokens, cachedTokens, cost, currency, isRecorded } = turn;
   const tokens = (count: number): string => (count < 0 ? "unknown" : formatCount(count));
@@ -146,7 +146,7 @@ function answerFigures(turn: ModelTurn): string {
     .join(" · ");
 }
 
-/** What became of a tool call, in words. */
+/** The outcomes of tool calls, in words. */
 const OUTCOMES: Readonly<Record<string, string>> = {
   SUCCESS: "",
   FAILURE: "failed",

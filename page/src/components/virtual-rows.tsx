@@ -5,25 +5,25 @@ export interface VirtualRowsProps {
   readonly count: number;
   /** Pixels; each row has the same height. */
   readonly rowHeight: number;
-  /** Draws one row. Its outermost element gets its place by `style`. */
+  /** Draws one row. Its outermost element gets its position by `style`. */
   readonly row: (
     index: number,
     style: { readonly top: string; readonly height: string },
   ) => ComponentChildren;
   readonly label: string;
-  /** Default `list`. Rows need the role that belongs to it. */
+  /** Default `list`. Rows need the corresponding role. */
   readonly role?: "list" | "grid" | "treegrid" | "rowgroup" | undefined;
-  /** A row to bring into sight when it changes. */
+  /** A row to scroll to when it changes. */
   readonly shown?: number | undefined;
-  /** Stands above the rows and scrolls sideways with them. */
+  /** Is above the rows and scrolls horizontally with them. */
   readonly head?: ComponentChildren;
   readonly class?: string | undefined;
 }
 
-/** Rows beyond what is seen, above and below. */
+/** Number of rows that are drawn outside of the visible part, above and below. */
 const SPARE = 8;
 
-/** A list that holds only the rows in sight. */
+/** A list that draws only the visible rows. */
 export function VirtualRows(props: VirtualRowsProps): JSX.Element {
   const { count, rowHeight, row, label, role = "list", shown, head } = props;
   const box = useRef<HTMLDivElement>(null);

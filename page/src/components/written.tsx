@@ -3,7 +3,7 @@ import { Code } from "./code.js";
 import { lazyPart } from "./lazy.js";
 import { PlainText } from "./plain-text.js";
 
-/** Markdown of a model; as it was written until the parser is there. */
+/** Markdown of a model; shown as source text until the parser has been fetched. */
 export const Markdown = lazyPart(
   async () => (await import("./markdown.js")).MarkdownText,
   PlainText,
@@ -14,7 +14,7 @@ export interface WrittenProps {
   readonly isMarkdown: boolean;
 }
 
-/** What a model or a person wrote: as Markdown, as data where it is JSON, or as it is. */
+/** Text of a model or a person: as Markdown, as data if it is JSON, or unchanged. */
 export function Written({ text, isMarkdown }: WrittenProps): JSX.Element {
   if (!isMarkdown) return <PlainText text={text} />;
   return isJson(text) ? <Code value={text} /> : <Markdown text={text} />;

@@ -1,15 +1,15 @@
 import { useState } from "preact/hooks";
 import { ApiError } from "../api.js";
 
-/** A request that a person makes by a button. */
+/** A request that a user makes with a button. */
 export interface Action {
   readonly isBusy: boolean;
   readonly error: ApiError | undefined;
-  /** Makes the request, and keeps what was refused; a second one waits for the first. */
+  /** Makes the request, and stores its refusal; a second request waits for the first. */
   readonly run: (request: () => Promise<void>) => void;
 }
 
-/** Keeps what becomes of requests that are made by buttons. */
+/** Stores the results of requests made with buttons. */
 export function useAction(): Action {
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<ApiError>();
@@ -27,7 +27,7 @@ export function useAction(): Action {
   return { isBusy, error, run };
 }
 
-/** What is wrong with inputs, by field, where the server refused them. */
+/** Returns the problems of inputs by field, if the server refused them. */
 export function inputProblems(error: ApiError | undefined): Readonly<Record<string, string>> {
   const fields = error?.code === "INPUTS_INVALID" ? error.body["fields"] : undefined;
   if (typeof fields !== "object" || fields === null) return {};

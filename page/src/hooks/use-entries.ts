@@ -7,22 +7,23 @@ import { useBoard } from "../stores/board.js";
 
 /** Some entries of a run with all their texts. */
 export interface Entries {
-  /** Those that have arrived, in order. */
+  /** The received entries, in order. */
   readonly entries: readonly LogEntry[];
   readonly isLoading: boolean;
   readonly error: ApiError | undefined;
 }
 
-/** Beyond so many fetches the oldest entries are left out. */
+/** Maximum number of fetches; beyond it the oldest entries are omitted. */
 const MOST_RANGES = 30;
 
-/** Fetches the entries with these numbers, which ascend; each of them once. */
+/** Fetches the entries with these ascending numbers, each once. */
 export function useEntries(runId: string, numbers: readonly number[]): Entries {
   const { api } = useBoard();
   const [known, setKnown] = useState<ReadonlyMap<number, LogEntry>>(new Map());
   const [error, setError] = useState<ApiError>();
   const [isLoading, setLoading] = useState(true);
-  // A new set per run: an answer is of use as long as its set is the present one, also behind a change of the numbers.
+  // A new set per run: an answer is used only if its set is still the current one, also after a
+  // change of the numbers.
   const asked = useRef(new Set<number>());
   useEffect(() => {
     setKnown(new Map());

@@ -2,15 +2,15 @@ import { useEffect, useState } from "preact/hooks";
 import { ApiError } from "../api.js";
 import { useBoard } from "../stores/board.js";
 
-/** What became of requests. `ready` keeps what was there while the same paths are fetched again. */
+/** The results of requests. `ready` keeps the data while the same paths are fetched again. */
 export type Fetched<T> =
   | { readonly kind: "loading" }
   | { readonly kind: "failed"; readonly error: ApiError }
   | { readonly kind: "ready"; readonly bodies: readonly T[] };
 
 /**
- * Fetches some paths, one after the other, again whenever they or `version` change.
- * @throws what is no answer of the server
+ * Fetches some paths in sequence, and again when they or `version` change.
+ * @throws errors that are no answer of the server
  */
 export function useFetched<T>(paths: readonly string[], version: unknown = 0): Fetched<T> {
   const { api } = useBoard();

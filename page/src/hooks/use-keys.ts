@@ -1,17 +1,23 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { isTyping, keyOf } from "../lib/keys.js";
 
-/** What keys do. A name is the key as `event.key`, with `Ctrl+` for Ctrl or the command key; two keys in a row are `g r`. */
+/**
+ * The actions of keys. A name is the key as `event.key`, with `Ctrl+` for Ctrl or the command key;
+ * two keys in sequence are `g r`.
+ */
 export type KeyActions = Readonly<Record<string, (() => void) | undefined>>;
 
-/** How long the first key of two counts. */
+/** Time after which the first key of two is ignored. */
 const CHORD_MS = 1_000;
 
-/** Handles keys of the whole page while the component is there. Never while a person types, apart from `Ctrl+` keys. */
+/**
+ * Handles keys of the complete page while the component is mounted. Ignores keys while a user
+ * types, except `Ctrl+` keys.
+ */
 export function useKeys(actions: KeyActions): void {
   const latest = useRef(actions);
   latest.current = actions;
-  // Before the browser paints: a key counts as soon as what it does is in sight.
+  // Before the browser paints: a key works as soon as its effect is visible.
   useLayoutEffect(() => {
     let first = "";
     let firstAt = 0;

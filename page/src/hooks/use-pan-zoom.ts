@@ -6,7 +6,7 @@ interface Size {
   readonly height: number;
 }
 
-/** Where the drawing lies in its window. */
+/** The position of the drawing in its window. */
 export interface PanZoom {
   readonly x: number;
   readonly y: number;
@@ -15,7 +15,7 @@ export interface PanZoom {
 
 export interface PanZoomControls {
   readonly place: PanZoom;
-  /** Shows everything, and goes on doing so when the window or the drawing changes. */
+  /** Shows the complete drawing, also after changes of the window or the drawing. */
   readonly fit: () => void;
   /** Zooms by a factor around the middle of the window. */
   readonly zoom: (factor: number) => void;
@@ -32,7 +32,7 @@ export interface PanZoomControls {
 const MIN_SCALE = 0.05;
 const MAX_SCALE = 2;
 const MARGIN = 18;
-/** Pixels that a pointer moves before it is a drag and no click. */
+/** Distance in pixels from which a movement is a drag and no click. */
 const DRAG = 4;
 
 /** Zoom by wheel and buttons, pan by drag and keys. */
@@ -78,7 +78,7 @@ export function usePanZoom(window: Size, drawing: Size): PanZoomControls {
         pan(dx, dy);
       },
       onPointerUp: () => {
-        // The click behind a drag comes next, and opens nothing.
+        // The click after a drag follows, and opens nothing.
         if (drag.current?.moved !== true) drag.current = undefined;
       },
       onClickCapture: (event) => {

@@ -6,7 +6,7 @@ import {
 import { useBoard } from "../stores/board.js";
 import type { OpenRun } from "../stores/open-run-store.js";
 
-/** A run as it was at a moment. */
+/** The state of a run at an instant. */
 export interface RunAt {
   /** `undefined` until the log has arrived. */
   readonly run: OpenRun | undefined;
@@ -24,7 +24,10 @@ interface Kept {
   tick: number;
 }
 
-/** The state of a run `atMs` milliseconds behind its start, out of its log; `undefined` shows the present state. */
+/**
+ * Returns the state of a run `atMs` milliseconds after its start, from its log; `undefined` shows
+ * the current state.
+ */
 export function useRunAt(run: OpenRun, atMs: number | undefined): RunAt | undefined {
   const { runLog } = useBoard();
   const kept = useRef<Kept | undefined>(undefined);
@@ -44,9 +47,9 @@ export function useRunAt(run: OpenRun, atMs: number | undefined): RunAt | undefi
     if (Date.parse(at) > until) break;
     end++;
   }
-  // The plan is a part of the beginning, also if it was written a moment later.
+  // The plan counts as part of the beginning, even if it was written a moment later.
   end = Math.max(end, log.entries.findIndex(({ type }) => type === "run_planned") + 1);
-  // Forward by the entries between; backward from the beginning.
+  // Forward by the entries in between; backward from the beginning.
   const before = kept.current;
   const canGoOn = before?.runId === run.runId && before.place <= end;
   const state: Kept = canGoOn

@@ -8,7 +8,10 @@ const WORDS: Readonly<Record<string, string>> = {
   UNREACHABLE: "The program does not answer. What was there before is kept.",
 };
 
-/** What a refused request means for a person: the words of the page, or else those of the answer. */
+/**
+ * Returns the meaning of a refused request for a user: the words of the page, otherwise those of
+ * the answer.
+ */
 export function errorWords({ code, message, hint }: ApiError): string {
   return WORDS[code] ?? (hint === undefined ? message : `${message}. ${hint}`);
 }

@@ -6,12 +6,12 @@ import type {
 } from "../../../src/plugins/dashboard/protocol/compare.js";
 import { formatCost, formatCount, formatDuration } from "./format.js";
 
-/** One figure of both sides, as it is shown. */
+/** One figure of both sides in its shown form. */
 export interface FigureRow {
   readonly name: string;
   readonly a: string;
   readonly b: string;
-  /** `+3`, `-23 %`; empty where nothing changed, or where a side has no figure. */
+  /** `+3`, `-23 %`; empty if nothing changed, or if a side has no figure. */
   readonly change: string;
   /** Whether `b` used more. */
   readonly isMore: boolean;
@@ -58,7 +58,7 @@ export function figureRows(
   ];
 }
 
-/** `+3` of counts, `-23 %` of other figures; empty where they are equal. */
+/** Returns `+3` for counts, `-23 %` for other figures; empty if they are equal. */
 export function changeOf(a: number, b: number, isCount = false): string {
   if (a === b) return "";
   const sign = b > a ? "+" : "−";

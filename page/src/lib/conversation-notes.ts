@@ -2,7 +2,7 @@ import type { LogEntry } from "../../../src/contracts/run-store.js";
 import type { NoteTurn } from "./conversation-types.js";
 import { counted, formatDuration } from "./format.js";
 
-/** A note without what all turns have. */
+/** A note without the common fields of turns. */
 type Note = Omit<NoteTurn, "kind" | "n" | "at">;
 
 export const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
@@ -98,7 +98,7 @@ const NOTES: { readonly [type: string]: NoteMaker | undefined } = {
   },
 };
 
-/** The note that an entry makes; `undefined` for entries that are turns of another kind, or none. */
+/** Returns the note of an entry; `undefined` for entries that are other turns, or none. */
 export function noteOf(entry: LogEntry): NoteTurn | undefined {
   const made = NOTES[entry.type]?.(entry);
   return made && { kind: "note", n: entry.n, at: entry.at, ...made };

@@ -36,11 +36,11 @@ export interface ModelTurn extends TurnBase {
   readonly currency: string | undefined;
   /** What the call was for, where it was not the task itself: `judge`, `summary`. */
   readonly purpose: string;
-  /** Of a call that failed. */
+  /** The error of a failed call. */
   readonly error: { readonly code: string; readonly message: string } | undefined;
   /** Whether the answer came from a recording, and cost nothing. */
   readonly isRecorded: boolean;
-  /** Whether it is the same answer as the one before, word for word. */
+  /** Whether the text equals the previous answer. */
   readonly isRepeated: boolean;
 }
 
@@ -50,9 +50,9 @@ export interface ToolTurn extends TurnBase {
   readonly name: string;
   readonly title: string | undefined;
   readonly args: string;
-  /** `undefined` while it works. */
+  /** `undefined` while it is in progress. */
   readonly result: string | undefined;
-  /** One of the outcomes of tool calls; `undefined` while it works. */
+  /** One of the outcomes of tool calls; `undefined` while it is in progress. */
   readonly outcome: string | undefined;
   readonly durationMs: number | undefined;
 }
@@ -85,12 +85,12 @@ export interface ReviewTurn extends TurnBase {
   readonly durationMs: number | undefined;
 }
 
-/** Something that happened to the task, in a line and perhaps a text. */
+/** An event of the task, in a line with an optional text. */
 export interface NoteTurn extends TurnBase {
   readonly kind: "note";
   readonly look: "info" | "waiting" | "failed" | "done";
   readonly title: string;
-  /** Stands at the end of the line. */
+  /** The end of the line. */
   readonly end: string;
   readonly text: string;
 }
@@ -102,6 +102,6 @@ export interface Conversation {
   readonly turns: readonly Turn[];
   /** The output that was accepted; `undefined` before. */
   readonly output: { readonly text: string; readonly value: unknown } | undefined;
-  /** Whether texts were given up, because the log is long. */
+  /** Whether texts were removed, because the log is long. */
   readonly isTrimmed: boolean;
 }

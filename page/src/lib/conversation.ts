@@ -12,14 +12,14 @@ import type {
 } from "./conversation-types.js";
 import { promptSections } from "./prompt-sections.js";
 
-/** Tools whose calls are drawn as the delegations that they make. */
+/** Tools whose calls are drawn as their delegations. */
 const DELEGATING = new Set(["delegate", "delegateTask"]);
 
 interface Draft {
   turns: Turn[];
-  /** Usage of calls whose answers come next, by their iteration. */
+  /** Usage of calls whose answers follow, by their iteration. */
   usage: Map<number, LogEntry>;
-  /** Places of turns that are not over, by what ends them. */
+  /** Indexes of open turns, by the key that closes them. */
   open: Map<string, number>;
   calls: number;
   reasoning: string;
@@ -94,7 +94,7 @@ function taskInput(d: Draft, e: LogEntry): void {
 function usageRecorded(d: Draft, e: LogEntry): void {
   const isAnswered = e.outcome !== "failed" && e.outcome !== "aborted";
   if (isAnswered && typeof e.iteration === "number") {
-    d.usage.set(e.iteration, e); // its answer comes next
+    d.usage.set(e.iteration, e); // its answer follows
     return;
   }
   const isOwn = e.purpose === "task" || e.purpose === "worker";
@@ -256,7 +256,7 @@ function begin(d: Draft, key: string, turn: Turn): void {
   d.open.set(key, d.turns.push(turn) - 1);
 }
 
-/** Adds to a turn that was begun what is known at its end. */
+/** Adds the data known at its end to a begun turn. */
 function finish<K extends Turn["kind"]>(
   d: Draft,
   key: string,
@@ -270,7 +270,10 @@ function finish<K extends Turn["kind"]>(
   d.open.delete(key);
 }
 
-/** A call of a delegating tool and its delegation are the same: the call is left out where the delegation follows it. */
+/**
+ * A call of a delegating tool and its delegation are the same: the call is omitted if the
+ * delegation follows it.
+ */
 function withoutDelegatingTools(turns: readonly Turn[]): readonly Turn[] {
   let delegations = turns.filter(({ kind }) => kind === "delegation").length;
   return turns.filter((turn) => {

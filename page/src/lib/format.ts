@@ -23,7 +23,10 @@ export function formatCount(count: number): string {
   return `${(count / 1_000_000).toFixed(2)} M`;
 }
 
-/** `$0.094`, `€14.02`; the number alone without a currency. Small amounts keep two digits that count. */
+/**
+ * Formats `$0.094`, `€14.02`; only the number without a currency. Small amounts keep two
+ * significant digits.
+ */
 export function formatCost(cost: number, currency: string | undefined): string {
   const digits = cost === 0 || cost >= 1 ? 2 : Math.min(8, Math.max(3, leadingZeros(cost) + 2));
   const amount = cost.toFixed(digits).replace(/(\.\d\d\d*?)0+$/, "$1");
@@ -45,7 +48,7 @@ export function formatAgo(thenMs: number, nowMs: number): string {
   return new Date(thenMs).toLocaleDateString();
 }
 
-/** The time of day, as the browser's language writes it with seconds. */
+/** Formats the time of day in the language of the browser, with seconds. */
 export function formatTime(iso: string): string {
   const time = new Date(iso);
   return Number.isNaN(time.getTime()) ? "" : time.toLocaleTimeString(undefined, { hour12: false });

@@ -51,7 +51,7 @@ export const NAME_ONLY: NodeShape = {
 };
 /** Room in a box: its title on top, and edges that lead back at its side. */
 const PAD = { top: 34, side: 14, bottom: 14, back: 26 } as const;
-/** Room for edges of a state machine that lead back. */
+/** Space for edges of a state machine that lead back. */
 const BACK_ROOM = 90;
 /** Labels of transitions need longer edges. */
 const LABEL_GAP = 34;
@@ -105,7 +105,7 @@ const isForward = ({ kind }: GraphEdge): boolean => kind !== "repeat";
 
 const pairKey = (from: string, to: string): string => `${from}\0${to}`;
 
-/** The edges between what is placed together, once for each pair. */
+/** Returns the edges between nodes that are placed together, once for each pair. */
 function linksOfHolders(
   edges: readonly GraphEdge[],
   holder: ReadonlyMap<string, string>,
@@ -119,7 +119,10 @@ function linksOfHolders(
   return links;
 }
 
-/** How many transitions each state is away from the first one; states that are never reached come last. */
+/**
+ * Returns the number of transitions from the first state to each state; unreachable states come
+ * last.
+ */
 function levelsFrom(
   start: string,
   nodes: readonly LayoutNode[],
@@ -127,7 +130,7 @@ function levelsFrom(
 ): ReadonlyMap<string, number> {
   const levels = new Map([[start, 0]]);
   for (const [id, level] of levels)
-    // grows while it is read
+    // grows during the iteration
     for (const { from, to } of edges.values())
       if (from === id && !levels.has(to)) levels.set(to, level + 1);
   const last = Math.max(...levels.values());
@@ -200,7 +203,7 @@ function routesInBoxes(
   const routes = new Map<string, readonly Point[] | undefined>();
   for (const [box, layout] of inner) {
     const { x: dx, y: dy } = offsets.get(box) ?? { x: 0, y: 0 };
-    // As in `layoutGraph`: the order gives the route its edge.
+    // As in `layoutGraph`: the order assigns routes to edges.
     model.edges
       .filter(
         (edge) => isForward(edge) && layout.places.has(edge.from) && layout.places.has(edge.to),
@@ -213,7 +216,9 @@ function routesInBoxes(
   return routes;
 }
 
-/** Lays a graph out both ways, and returns the way that can be shown larger in a window of this size. */
+/**
+ * Computes both directions, and returns the one that can be shown larger in a window of this size.
+ */
 export function fittingLayout(
   model: GraphModel,
   window: { readonly width: number; readonly height: number },
@@ -222,7 +227,7 @@ export function fittingLayout(
   return scaleToFit(right, window) > scaleToFit(down, window) * 1.1 ? right : down;
 }
 
-/** The scale at which a drawing fits into a window; never larger than it is. */
+/** Returns the scale at which a drawing fits into a window, at most 1. */
 export function scaleToFit(
   drawing: { readonly width: number; readonly height: number },
   window: { readonly width: number; readonly height: number },

@@ -5,11 +5,11 @@ import type { RunView, TaskState } from "../../../src/plugins/dashboard/protocol
 export interface GraphNode {
   readonly id: string;
   readonly box: string | undefined;
-  /** Ids of the tasks it stands for; its own id for a single task. */
+  /** Ids of its tasks; the own id for a single task. */
   readonly tasks: readonly string[];
-  /** Of many tasks: what they have in common. */
+  /** For many tasks: their common properties. */
   readonly group?: { readonly kind: string; readonly level: number } | undefined;
-  /** How many tasks it caused that are not drawn. */
+  /** The number of hidden tasks that it caused. */
   readonly folded: number;
 }
 
@@ -40,18 +40,18 @@ export interface GraphModel {
   readonly boxes: readonly GraphBox[];
   /** The state with which a state machine begins. */
   readonly start: string | undefined;
-  /** Changes when something has to be placed again. */
+  /** Changes when nodes have to be placed again. */
   readonly key: string;
 }
 
-/** More tasks are drawn as one node for each level and kind. */
+/** Above this number, the tasks of each level and kind are drawn as one node. */
 export const MAX_NODES = 300;
 /** The description of an edge without a condition and a label. */
 const UNCONDITIONAL = "unconditional";
-/** More delegated tasks of one task are a number on it. */
+/** Above this number, the delegated tasks of a task are shown as a number. */
 const MAX_DELEGATED = 3;
 
-/** What the graph of a run shows: the plan, and the tasks that delegations have added. */
+/** Returns the graph of a run: the plan, and the tasks added by delegations. */
 export function graphModel(view: Pick<RunView, "dag" | "tasks">): GraphModel {
   const { dag, tasks } = view;
   const boxes = new Map<string, GraphBox>();
@@ -87,7 +87,10 @@ function addPlanned(
   boxOf.set(id, box);
 }
 
-/** Adds tasks that are not in the plan to the box of the task that caused them. Returns how many are left out, by that task. */
+/**
+ * Adds tasks outside the plan to the box of the task that caused them. Returns the number of
+ * omitted tasks by that task.
+ */
 function addDelegated(
   tasks: RunView["tasks"],
   boxes: ReadonlyMap<string, GraphBox>,
@@ -137,7 +140,7 @@ function edgesOf(
     ...added.flatMap((task) => edgesTo(task, tasks)),
   ]) {
     const key = `${edge.from}\0${edge.to}`;
-    // Outputs that are passed on are more than the order alone.
+    // An edge with an output takes precedence over one of order.
     if (edges.get(key)?.kind !== "context") edges.set(key, edge);
   }
   return [...edges.values()];
@@ -186,7 +189,7 @@ function grouped({ nodes, edges, boxes, start }: Drawn, tasks: RunView["tasks"])
   }
   return {
     nodes: [...groups].map(([key, { box, ids, first }]) =>
-      // One task alone is drawn as itself.
+      // A single task is drawn as itself.
       ids.length === 1
         ? { id: first.id, box, tasks: ids, folded: 0 }
         : {
@@ -203,7 +206,7 @@ function grouped({ nodes, edges, boxes, start }: Drawn, tasks: RunView["tasks"])
   };
 }
 
-/** Everything that the places depend on. The number of tasks of a group does not. */
+/** Returns everything that determines the positions. The number of tasks of a group does not. */
 function keyOf({ nodes, edges, boxes }: Drawn): string {
   return [
     nodes.map(({ id, box = "" }) => `${id}\t${box}`).join("\n"),

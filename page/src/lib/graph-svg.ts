@@ -18,7 +18,7 @@ const MARGIN = 20;
 /** Characters that fit into a node. */
 const WIDEST = 30;
 
-/** The plan of a run with the state of its tasks as a picture, without a reference to anything else. */
+/** Returns the plan of a run with the states of its tasks as a self-contained image. */
 export function graphSvg(view: RunView): string {
   const model = graphModel(view);
   const layout = layoutGraph(model, "right");

@@ -11,13 +11,13 @@ export function keyOf({ key, ctrlKey, metaKey, altKey }: PressedKey): string {
   return ctrlKey || metaKey ? `Ctrl+${key}` : key;
 }
 
-/** Whether keys pressed there write text. */
+/** Whether keys pressed in an element write text. */
 export function isTyping(target: unknown): boolean {
   const { tagName, isContentEditable, type } = (target ?? {}) as {
     readonly tagName?: string;
     readonly isContentEditable?: boolean;
     readonly type?: string;
-  }; // an element, or anything else without these
+  }; // an element, or any value without these fields
   if (isContentEditable === true || tagName === "TEXTAREA" || tagName === "SELECT") return true;
   return tagName === "INPUT" && type !== "checkbox" && type !== "radio";
 }

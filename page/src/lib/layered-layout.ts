@@ -21,7 +21,7 @@ export interface LayoutOptions {
   /** Pixels between levels, and between nodes of a level. */
   readonly levelGap: number;
   readonly nodeGap: number;
-  /** The level of each node; default: as far from the first nodes as its longest way. */
+  /** The level of each node; default: the length of its longest path from the first nodes. */
   readonly levels?: ReadonlyMap<string, number> | undefined;
 }
 
@@ -35,13 +35,16 @@ export interface Layout {
 }
 
 const collator = new Intl.Collator("en", { numeric: true });
-/** The order of ids: numbers in them count. */
+/** Orders ids: numbers in them are compared as numbers. */
 export const byId = (a: string, b: string): number => collator.compare(a, b) || (a < b ? -1 : 1);
 
-/** Room across the levels for an edge that passes a level. */
+/** Space across the levels for an edge that passes a level. */
 const PASSAGE = 14;
 
-/** Places nodes in levels. Nodes and edges in another order give the same places. Edges of unknown nodes are left out. */
+/**
+ * Places nodes in levels. The order of nodes and edges does not affect the positions. Edges of
+ * unknown nodes are omitted.
+ */
 export function layoutInLevels(
   nodes: readonly LayoutNode[],
   edges: readonly LayoutEdge[],
@@ -90,7 +93,7 @@ function normalised(levels: ReadonlyMap<string, number>): ReadonlyMap<string, nu
   return new Map([...levels].map(([id, level]) => [id, places.get(level) ?? 0]));
 }
 
-/** The longest way to each node. In a circle the node that comes first by its id begins. */
+/** Returns the longest path to each node. In a cycle the node with the first id is the start. */
 function longestWays(
   nodes: readonly LayoutNode[],
   edges: readonly LayoutEdge[],

@@ -4,7 +4,7 @@ export interface Point {
   readonly y: number;
 }
 
-/** What stands in a level: a node, or the place where a long edge passes through. */
+/** An item of a level: a node, or the point where a long edge passes. */
 export interface Cell {
   /** `undefined` for a place of an edge. */
   readonly id: string | undefined;
@@ -13,7 +13,7 @@ export interface Cell {
   /** Along the levels. */
   readonly depth: number;
   readonly level: number;
-  /** Cells of the level before and of the level behind that edges lead to. */
+  /** Cells of the previous and of the next level that edges lead to. */
   readonly before: number[];
   readonly behind: number[];
 }
@@ -26,7 +26,7 @@ export interface Layers {
 
 const SWEEPS = 16;
 
-/** Orders the cells of each level so that few edges cross. The same cells give the same order. */
+/** Orders the cells of each level to reduce crossings of edges. Equal cells give an equal order. */
 export function orderLevels({ cells, levels }: Layers): readonly number[][] {
   const place = new Array<number>(cells.length).fill(0);
   const note = (level: readonly number[]): void => level.forEach((cell, i) => (place[cell] = i));
@@ -50,7 +50,7 @@ export function orderLevels({ cells, levels }: Layers): readonly number[][] {
   return best;
 }
 
-/** Sorts by the mean place of the neighbours; a cell without neighbours keeps its place. */
+/** Sorts by the mean position of the neighbours; a cell without neighbours keeps its position. */
 function sortLevel(
   level: number[],
   place: readonly number[],

@@ -1,7 +1,7 @@
 import type { Cell, Layers } from "./layered-order.js";
 
 const PASSES = 12;
-/** Long edges are drawn straight rather than nodes centred. */
+/** Weight of straight long edges relative to centred nodes. */
 const CHAIN_WEIGHT = 8;
 
 /** The middle of each cell across the levels: near its neighbours, and at least `gap` from the next cell. */
@@ -14,7 +14,7 @@ export function placeCells({ cells, levels }: Layers, gap: number): readonly num
       middles[number] = end + breadth / 2;
       end += breadth + gap;
     }
-    const shift = (end - gap) / 2; // every level has its middle at 0
+    const shift = (end - gap) / 2; // every level is centred at 0
     for (const number of level) middles[number] = (middles[number] ?? 0) - shift;
   }
   for (let pass = 0; pass < PASSES; pass++) {
@@ -43,7 +43,10 @@ interface Block {
   sum: number;
 }
 
-/** Puts the cells of a level as near to where they want to be as their order and the gaps allow: least squares, by pooling neighbours that collide. */
+/**
+ * Places the cells of a level as near to their desired positions as their order and the gaps allow:
+ * least squares, by pooling colliding neighbours.
+ */
 function placeLevel(
   level: readonly number[],
   cells: readonly Cell[],

@@ -1,7 +1,10 @@
-/** Deeper quotes and lists are cut to this depth: a parser goes one call deeper for each. */
+/** Deeper quotes and lists are cut to this depth: a parser recurses for each level. */
 export const MAX_DEPTH = 20;
 
-/** Takes nesting beyond a limit out of the beginnings of lines, and runs of brackets and stars that make parsers slow. */
+/**
+ * Removes nesting beyond a limit from the beginnings of lines, and runs of brackets and stars that
+ * slow parsers down.
+ */
 export function tamed(markdown: string): string {
   return markdown
     .replace(/^(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])[ \t])){21,}/gm, firstMarkers)
@@ -15,7 +18,10 @@ function firstMarkers(markers: string): string {
   return each.slice(0, MAX_DEPTH).join("");
 }
 
-/** The address of a link, where a browser may open it: http, https or mail; else `undefined`. */
+/**
+ * Returns the address of a link if a browser may open it: http, https or mail; otherwise
+ * `undefined`.
+ */
 export function safeAddress(href: string): string | undefined {
   try {
     const { protocol, href: address } = new URL(href);

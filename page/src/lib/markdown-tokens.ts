@@ -1,23 +1,25 @@
 import { Lexer, type Token } from "marked";
 import { MAX_DEPTH, tamed } from "./markdown-safety.js";
 
-/** Longer texts are shown as they are. */
+/** Longer texts are shown without parsing. */
 const MAX_LENGTH = 100_000;
-/** So are texts of more lines: the lexer reads the rest of a list again for each of its lines. */
+/** Texts with more lines too: the lexer reads the rest of a list again for each of its lines. */
 const MAX_LINES = 3_000;
 
-/** The Markdown of a model in pieces; `undefined` where it is too large or nested too deep to be read. */
+/**
+ * Returns the tokens of Markdown of a model; `undefined` if it is too large or nested too deeply.
+ */
 export function markdownTokens(text: string): readonly Token[] | undefined {
   if (text.length > MAX_LENGTH || hasMoreLines(text, MAX_LINES)) return undefined;
   try {
     return new BoundedLexer({ gfm: true }).lex(tamed(text));
   } catch (error) {
-    if (error instanceof RangeError) return undefined; // the stack is full
+    if (error instanceof RangeError) return undefined; // stack overflow
     throw error;
   }
 }
 
-/** Leaves emphasis and links as text where they are nested beyond a limit. */
+/** Keeps emphasis and links as text if they are nested beyond a limit. */
 class BoundedLexer extends Lexer {
   #depth = 0;
 

@@ -1,6 +1,6 @@
 import type { Rect } from "./graph-layout.js";
 
-/** Styles of an element that lies at a place of a drawing. */
+/** Styles of an element at a position of a drawing. */
 export type PlaceStyle = {
   readonly left: string;
   readonly top: string;

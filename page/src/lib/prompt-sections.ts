@@ -1,4 +1,4 @@
-/** A part of a prompt with the name of the template that wrote it. */
+/** A part of a prompt with the name of its template. */
 export interface PromptSection {
   readonly title: string;
   /** As in `prompts` of an ensemble; `undefined` for text that no known template begins. */
@@ -6,7 +6,7 @@ export interface PromptSection {
   readonly text: string;
 }
 
-/** What stands in the heading of a section, and its template. The slots come in this order. */
+/** The headings of sections, and their templates. The slots occur in this order. */
 const HEADINGS: readonly (readonly [start: string, title: string, template: string])[] = [
   ["## Memory: ", "memory", "memory.scope"],
   ["## Short-Term Memory", "short-term memory", "memory.shortTerm"],
@@ -20,10 +20,13 @@ const HEADINGS: readonly (readonly [start: string, title: string, template: stri
   ["## Output Format", "output format", "task.outputFormat"],
 ];
 
-/** Outputs of other tasks stand between such lines; headings in them are theirs. */
+/** Outputs of other tasks are between such lines; headings in them belong to the outputs. */
 const FENCE = "---";
 
-/** Splits the prompt for a task where the framework's templates begin. A prompt of other templates is one section. */
+/**
+ * Splits the prompt of a task at the beginnings of the templates of the framework. A prompt of
+ * other templates is one section.
+ */
 export function promptSections(prompt: string): readonly PromptSection[] {
   const sections: { title: string; template: string | undefined; lines: string[] }[] = [];
   let isQuoted = false;
@@ -37,7 +40,7 @@ export function promptSections(prompt: string): readonly PromptSection[] {
       sections.push({ title: rest === "" ? title : `${title} · ${rest}`, template, lines: [] });
     } else {
       if (sections.length === 0) sections.push({ title: "prompt", template: undefined, lines: [] });
-      // Right under a text the line would make a heading of it.
+      // Directly below a text, the line would turn the text into a heading.
       sections.at(-1)?.lines.push(...(isFence ? ["", line] : [line]));
     }
   }

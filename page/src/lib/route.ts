@@ -27,7 +27,7 @@ export function hrefOf(
   return `#/${path.map(encodeURIComponent).join("/")}${search}`;
 }
 
-/** A part of an address without its encoding; as it is where it is malformed. */
+/** Decodes a part of an address; returns a malformed one unchanged. */
 export function decoded(part: string): string {
   try {
     return decodeURIComponent(part);

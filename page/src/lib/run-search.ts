@@ -57,7 +57,7 @@ export function withTag(filter: string, name: string, value: string): string {
   return formatRunFilter({ ...query, tags: { ...query.tags, [name]: value } });
 }
 
-/** Sums of runs, where the program gives none. */
+/** Computes sums of runs, if the program returns none. */
 export function sumsOf(runs: readonly RunSummary[]): RunSums {
   const sums = { inputTokens: 0, outputTokens: 0, unknownCalls: 0, calls: 0, tools: 0 };
   const cost: Record<string, number> = {};
@@ -73,7 +73,7 @@ export function sumsOf(runs: readonly RunSummary[]): RunSums {
   return { ...sums, cost, states };
 }
 
-/** An instant without its time where it is the beginning or the end of a day. */
+/** Returns an instant without its time if it is the beginning or the end of a day. */
 function shortInstant(text: string): string {
   return text.replace(/T(?:00:00:00.000|23:59:59.999)Z$/, "");
 }

@@ -16,7 +16,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
   SUSPENDED: "waits to go on",
 };
 
-/** The state of a run in words; `undefined` where the state's usual word fits. */
+/** Returns the state of a run in words; `undefined` if the usual word applies. */
 export function runWord({ state, exitReason }: RunSummary): string | undefined {
   return state === "failed" || state === "running" ? undefined : ENDINGS[exitReason ?? ""];
 }

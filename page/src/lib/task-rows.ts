@@ -1,10 +1,13 @@
 import type { TaskState } from "../../../src/plugins/dashboard/protocol/state-types.js";
 import { byId } from "./layered-layout.js";
 
-/** The columns that rows can be sorted by. `plan`: as they stand in the plan, parts under what caused them. */
+/**
+ * The columns for sorting rows. `plan`: in the order of the plan, parts below the task that caused
+ * them.
+ */
 export type TaskOrder = "plan" | "state" | "time" | "tokens" | "cost";
 
-/** Which tasks are shown; all of the given must fit. */
+/** The filter of tasks; all given conditions must match. */
 export interface TaskFilter {
   readonly state?: string | undefined;
   readonly level?: number | undefined;
@@ -15,11 +18,11 @@ export interface TaskFilter {
 
 export interface TaskRow {
   readonly task: TaskState;
-  /** How deep it stands under what caused it. */
+  /** The nesting depth below the task that caused it. */
   readonly depth: number;
 }
 
-/** Waiting and failed tasks concern people first. */
+/** Waiting and failed tasks come first. */
 const STATES = ["waiting", "failed", "running", "stopped", "done", "idle"];
 
 /** The rows of the table. */

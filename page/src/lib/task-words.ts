@@ -9,8 +9,8 @@ const NAMELESS = /(?:^|\/)task-\d+(?:\.\d+)*$|\.\d+$/;
 const GRAPH_END = "__END__";
 
 /**
- * What a task is called where there is room for one line: its name without that of its phase, loop or
- * state machine, or else what it is to do.
+ * Returns the title of a task in one line: its name without that of its phase, loop or state
+ * machine, otherwise its description.
  */
 export function taskTitle({ id, description }: Pick<TaskState, "id" | "description">): string {
   if (id === GRAPH_END) return "end";
@@ -45,7 +45,10 @@ export function taskMs(
   return startMs === undefined ? undefined : Math.max(0, (endMs ?? nowMs) - startMs);
 }
 
-/** Time, tokens and cost of a task that has begun. Figures that are 0 are left out; calls without usage are shown as unknown. */
+/**
+ * Formats time, tokens and cost of a task that has begun. Figures that are 0 are omitted; calls
+ * without usage are shown as unknown.
+ */
 export function taskFigures(task: TaskState, nowMs: number, currency: string | undefined): string {
   const ms = taskMs(task, nowMs);
   const tokens = task.inputTokens + task.outputTokens;

@@ -4,7 +4,7 @@ const HIDDEN = /(?![\n\t])\p{Cc}|[\u061C\u200B-\u200F\u2028-\u202E\u2060-\u2069\
 /** The symbols of control characters begin here in Unicode. */
 const CONTROL_PICTURES = 0x2400;
 
-/** A piece of text; `symbol` where it stands for a character that can't be seen. */
+/** A piece of text; `symbol` if it replaces an invisible character. */
 export interface TextPiece {
   readonly text: string;
   readonly symbol?: string;
@@ -23,12 +23,12 @@ export function textPieces(text: string): readonly TextPiece[] {
   return pieces;
 }
 
-/** A text with symbols in the place of such characters: for names, titles and labels. */
+/** Replaces such characters by symbols: for names, titles and labels. */
 export function visibleText(text: string): string {
   return text.replace(HIDDEN, symbolOf);
 }
 
-/** The title of something with a name; its name where titles stay in the program. */
+/** Returns the title of an item with a name; its name if titles do not leave the program. */
 export function titleOrName({
   title,
   name,

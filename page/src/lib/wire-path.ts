@@ -9,7 +9,10 @@ export interface WirePath {
   readonly label: Point;
 }
 
-/** Draws an edge from one node to another through the given points, two for each level that it passes. Without points it leads back in a bow. */
+/**
+ * Draws an edge from one node to another through the given points, two for each passed level.
+ * Without points it leads back in an arc.
+ */
 export function wirePath(
   from: Rect,
   to: Rect,
@@ -38,10 +41,10 @@ function curve(a: Point, b: Point, isDown: boolean): string {
     : `C${mx} ${a.y} ${mx} ${b.y} ${b.x} ${b.y}`;
 }
 
-/** How far a bow stands out. */
+/** The distance of an arc from the nodes. */
 const BOW = 64;
 
-/** A bow at the side of the nodes. */
+/** Draws an arc at the side of the nodes. */
 function bow(from: Rect, to: Rect, direction: Direction): WirePath {
   if (direction === "down") {
     const [a, b] = [shifted(middleRight(from), 0, 10), shifted(middleRight(to), 0, -10)];

@@ -13,7 +13,7 @@ export interface ReadRun {
   readonly entries: readonly LogEntry[];
 }
 
-/** What became of files: the runs in them, and why others hold none. */
+/** The result of reading files: their runs, and the reasons why others contain none. */
 export interface ReadFiles {
   readonly runs: readonly ReadRun[];
   readonly problems: readonly string[];
@@ -68,7 +68,7 @@ export async function readFiles(files: readonly TextFile[]): Promise<ReadFiles> 
   return { runs, problems };
 }
 
-/** @throws Error for anything that holds no run. */
+/** @throws Error for a file without a run. */
 async function contentOf(file: TextFile): Promise<Content> {
   if (file.size > MOST_BYTES) throw new Error("the file has more than 256 MiB");
   const text = (await file.text()).replace(/^\uFEFF/, "");
@@ -85,7 +85,7 @@ async function contentOf(file: TextFile): Promise<Content> {
   return { kind: "trace", trace: value };
 }
 
-/** @throws Error where a trace can't be read. */
+/** @throws Error for an invalid trace. */
 function runOf(file: TextFile, content: Content, diagram: Dag | undefined): ReadRun {
   const fallback = stemOf(file.name);
   if (content.kind === "log") {
@@ -99,7 +99,7 @@ function runOf(file: TextFile, content: Content, diagram: Dag | undefined): Read
   return { runId, entries: traceToLog({ ...saved, runId }, diagram ?? planOfTrace(saved)) };
 }
 
-/** Entries by number; a log of which a part is missing is numbered again. */
+/** Returns entries by number; a log with missing parts is numbered again. */
 function numbered(entries: readonly LogEntry[]): readonly LogEntry[] {
   return [...entries].sort((a, b) => a.n - b.n).map((entry, n) => ({ ...entry, n }));
 }

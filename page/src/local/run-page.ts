@@ -1,7 +1,7 @@
 import type { LogEntry } from "../../../src/contracts/run-store.js";
 import { SAVED_RUN, type SavedRun } from "./saved-page.js";
 
-/** What a page in one file is made of. */
+/** The parts of a page in one file. */
 export interface RunPageParts {
   readonly title: string;
   readonly run: SavedRun;
@@ -11,13 +11,13 @@ export interface RunPageParts {
   readonly main: string;
 }
 
-/** Only what stands in the file itself: no request leaves it. */
+/** Allows only the contents of the file itself: it makes no requests. */
 const POLICY =
   "default-src 'none'; script-src 'unsafe-inline' data:; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
 /**
- * The page and one run as a file of HTML, which opens without a program. The scripts become data
- * addresses: an import map gives them the names under which they import each other.
+ * Creates an HTML file with the page and one run, which opens without a program. The scripts become
+ * data addresses: an import map gives them the names under which they import each other.
  */
 export function runPage({ title, run, files, main }: RunPageParts): string {
   const scripts = [...files].filter(([name]) => name.endsWith(".js"));

@@ -8,10 +8,10 @@ import {
 import type { Environment, Socket } from "../stores/environment.js";
 import type { LocalRunsStore } from "../stores/local-runs-store.js";
 
-/** The element of a page that was saved with a run. */
+/** The element of a saved page that contains the run. */
 export const SAVED_RUN = "saved-run";
 
-/** What the element holds, as JSON. */
+/** The contents of the element, as JSON. */
 export interface SavedRun {
   readonly runId: string;
   readonly entries: readonly LogEntry[];
@@ -30,7 +30,7 @@ export function savedRunIn(document: Elements): SavedRun | undefined {
   return text === undefined || text === null ? undefined : (JSON.parse(text) as SavedRun); // the export wrote it
 }
 
-/** The environment of a saved page: there is no program, and nothing is requested from anywhere. */
+/** The environment of a saved page: there is no program, and no request is made. */
 export function savedEnvironment(env: Environment, local: LocalRunsStore): Environment {
   return {
     ...env,

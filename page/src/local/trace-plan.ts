@@ -1,7 +1,10 @@
 import type { Dag, DagTask } from "../../../src/contracts/dag.js";
 import type { SavedTrace } from "../../../src/plugins/dashboard/protocol/saved-trace.js";
 
-/** The tasks of a trace with what each one got the output of. Phases, loops and states of graphs are in diagrams only. */
+/**
+ * Returns the tasks of a trace, each with the tasks whose outputs it received. Phases, loops and
+ * states of graphs are in diagrams only.
+ */
 export function planOfTrace({ tasks, workflow }: SavedTrace): Dag {
   const own = new Map(
     tasks
@@ -9,7 +12,8 @@ export function planOfTrace({ tasks, workflow }: SavedTrace): Dag {
       .map((task) => [task.taskId, task]),
   );
   const levels = new Map<string, number>();
-  // A task stands behind those whose outputs it got. Deeper than the number of tasks is a circle.
+  // A task follows the tasks whose outputs it received. A depth above the number of tasks is a
+  // cycle.
   const levelOf = (id: string, depth = 0): number => {
     const known = levels.get(id);
     if (known !== undefined || depth > own.size) return known ?? 0;

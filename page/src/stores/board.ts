@@ -15,7 +15,7 @@ import { createSessionStore, type SessionStore } from "./session-store.js";
 import { createTaskDetailStore, type TaskDetailStore } from "./task-detail-store.js";
 import { createThemeStore, type ThemeStore } from "./theme-store.js";
 
-/** All that the page knows. */
+/** All stores of the page. */
 export interface Board {
   readonly env: Environment;
   readonly api: Api;
@@ -45,7 +45,7 @@ export function createBoard(
     fetch: env.fetch,
     token: () => session.token.value,
     onUnauthorized: () => {
-      // A token that was taken away while the page was open.
+      // A token that was revoked while the page was open.
       if (connection.state.value.kind === "live") connection.connect();
     },
   });

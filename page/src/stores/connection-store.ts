@@ -12,9 +12,10 @@ import type { Environment, Socket } from "./environment.js";
 import type { SessionStore } from "./session-store.js";
 
 /**
- * Whether the page is connected. `lost`: since `sinceMs`, with the next attempt at `retryAtMs`, both by
- * the server's clock; `isBusy` where the program answered that it had too many requests. `ended`: the program said so; attempts go on. `refused`: a token is needed, or
- * the given one is wrong.
+ * Whether the page is connected. `lost`: since `sinceMs`, with the next attempt at `retryAtMs`,
+ * both by the server's clock; `isBusy` if the program answered that it had too many requests.
+ * `ended`: the program reported its end; attempts continue. `refused`: a token is required, or the
+ * given one is wrong.
  */
 export type LinkState =
   | { readonly kind: "connecting" }
@@ -31,13 +32,15 @@ export type LinkState =
 
 export interface ConnectionStore {
   readonly state: ReadonlySignal<LinkState>;
-  /** Names this start of the server; empty before the first frame. */
+  /** Identifies this start of the server; empty before the first frame. */
   readonly epoch: ReadonlySignal<string>;
-  /** Connects, at once where an attempt waits. */
+  /** Connects, at once if an attempt is waiting. */
   connect(): void;
   /** Returns whether the frame left. */
   send(frame: ClientFrame): boolean;
-  /** Calls `fn` with each frame of the server. The result ends it. */
+  /**
+   * The server sends a frame at least every 15 s: after a longer silence the connection is dead.
+   */
   onFrame(fn: (frame: ServerFrame) => void): () => void;
 }
 
@@ -142,7 +145,7 @@ class Connection implements ConnectionStore {
     for (const listener of [...this.#listeners]) listener(frame);
   }
 
-  /** Gives the connection up when no further frame comes in time. */
+  /** Closes the connection if no further frame arrives in time. */
   #awaitFrame(): void {
     this.#cancelSilence();
     this.#cancelSilence = this.#needs.env.later(() => {

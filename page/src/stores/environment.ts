@@ -1,4 +1,4 @@
-/** What the page takes from the browser. Tests pass others. */
+/** The parts of the browser that the page uses. Tests pass others. */
 export interface Environment {
   /** Whether the page is a file with one run, without a program. Default false. */
   readonly isSaved?: boolean | undefined;
@@ -8,7 +8,7 @@ export interface Environment {
   random(): number;
   /** Calls `fn` once after `ms`; the result cancels it. */
   later(fn: () => void, ms: number): () => void;
-  /** Calls `fn` before the next picture is drawn; soon where none is drawn. */
+  /** Calls `fn` before the next frame is drawn; soon if none is drawn. */
   nextFrame(fn: () => void): void;
   fetch(path: string, init: RequestInit): Promise<Response>;
   openSocket(path: string, protocol: string): Socket;

@@ -7,15 +7,15 @@ import { runsPath } from "../lib/run-search.js";
 import type { ConnectionStore } from "./connection-store.js";
 import type { Environment } from "./environment.js";
 
-/** The runs that fit a filter. */
+/** The runs that match a filter. */
 export interface FoundRuns {
   readonly filter: string;
   /** Newest first. */
   readonly runs: readonly RunSummary[];
   readonly total: number;
-  /** Of all that fit; absent where the store of the runs does not add up. */
+  /** Over all matching runs; absent if the store of the runs does not compute sums. */
   readonly sums?: RunSums | undefined;
-  /** Runs by state that fit the rest of the filter. */
+  /** Runs by state that match the rest of the filter. */
   readonly states?: RunSums["states"] | undefined;
   readonly hasMore: boolean;
   readonly error?: ApiError | undefined;
@@ -24,7 +24,10 @@ export interface FoundRuns {
 export interface FoundRunsStore {
   /** `undefined` before the first answer. */
   readonly current: ReadonlySignal<FoundRuns | undefined>;
-  /** Follows the runs that fit; `undefined` follows none. What was found is shown until the answer arrives. */
+  /**
+   * Follows the matching runs; `undefined` follows none. The previous result is shown until the
+   * answer arrives.
+   */
   find(filter: string | undefined): void;
   /** Fetches the next page. */
   more(): void;

@@ -14,14 +14,16 @@ import {
 import { decoded } from "../lib/route.js";
 import type { Environment, Socket } from "./environment.js";
 
-/** Runs that the page has from files. They do not leave the browser. */
+/** Runs from files. They do not leave the browser. */
 export interface LocalRunsStore {
   /** Newest first. */
   readonly list: ReadonlySignal<readonly RunSummary[]>;
   has(runId: string): boolean;
   /** Adds a run; one with the same id is replaced. */
   add(runId: string, entries: readonly LogEntry[]): void;
-  /** The answer to a request about one of these runs; `undefined` for all other requests. */
+  /**
+   * Returns the answer to a request about one of these runs; `undefined` for all other requests.
+   */
   answer(path: string): Response | undefined;
 }
 
@@ -58,7 +60,7 @@ export function createLocalRunsStore(): LocalRunsStore {
   };
 }
 
-/** The environment of a page that has runs from files: requests about them are answered in it. */
+/** The environment of a page with runs from files: it answers requests about them itself. */
 export function withLocalRuns(env: Environment, local: LocalRunsStore): Environment {
   return {
     ...env,

@@ -12,8 +12,8 @@ import type { ConnectionStore } from "./connection-store.js";
 import type { Environment } from "./environment.js";
 
 /**
- * A run as the page draws it. `view` is the state of the reducer: it changes with the next entries, so
- * components depend on `tick`, which counts the pictures.
+ * A run as the page draws it. `view` is the state of the reducer: it changes with the next entries,
+ * so components depend on `tick`, which counts the frames.
  */
 export interface OpenRun {
   readonly runId: string;
@@ -21,7 +21,10 @@ export interface OpenRun {
   readonly tick: number;
   /** Number of the entry up to which the page caught up after it was too slow; else `undefined`. */
   readonly caughtUpAt: number | undefined;
-  /** Milliseconds since 1970: what is shown of a run that is played; absent for the present state. */
+  /**
+   * Milliseconds since 1970: the shown instant of a run that is played; absent for the current
+   * state.
+   */
   readonly untilMs?: number | undefined;
 }
 
@@ -34,7 +37,7 @@ export type OpenRunState =
 
 export interface OpenRunStore {
   readonly state: ReadonlySignal<OpenRunState>;
-  /** Follows a run, and no other one; `undefined` follows none. */
+  /** Follows only this run; `undefined` follows none. */
   open(runId: string | undefined): void;
   /** Fetches the open run again. */
   reload(): void;
@@ -110,7 +113,7 @@ class FollowedRun implements OpenRunStore {
     } catch (error) {
       if (fetch !== this.#fetch) return;
       if (!(error instanceof ApiError)) throw error;
-      // What is shown stays while the program can't be reached.
+      // The shown state stays while the program can't be reached.
       if (error.status === 0 && this.#reducer !== undefined) return;
       this.state.value =
         error.status === 404 ? { kind: "missing", runId } : { kind: "failed", runId, error };
@@ -124,7 +127,10 @@ class FollowedRun implements OpenRunStore {
     this.#needs.connection.send({ type: "subscribe", runId, after, epoch: this.#epoch });
   }
 
-  /** Behind a new connection: goes on behind the last entry, or begins again with another start of the server. */
+  /**
+   * After a new connection: continues after the last entry, or begins again after another start of
+   * the server.
+   */
   #resume(epoch: string): void {
     if (this.#runId === undefined) return;
     if (this.#reducer === undefined && this.#isLoading) return; // subscribes when the state is there
@@ -140,13 +146,13 @@ class FollowedRun implements OpenRunStore {
   #take({ events, runId }: EventsFrame): void {
     const reducer = this.#reducer;
     if (reducer === undefined) return;
-    // Pieces of answers bear the number of the entry before them.
+    // Pieces of answers have the number of the previous entry.
     for (const entry of events) if (entry.type !== "token") reducer.apply(entry);
     for (const listener of [...this.#listeners]) listener(events, runId);
     this.#draw();
   }
 
-  /** Shows what has come in, once per picture. */
+  /** Shows new data, once per frame. */
   #draw(): void {
     if (this.#isDrawing) return;
     this.#isDrawing = true;

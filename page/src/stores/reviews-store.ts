@@ -9,9 +9,9 @@ import type { Api } from "../api.js";
 import type { ConnectionStore } from "./connection-store.js";
 
 export interface ReviewsStore {
-  /** Those that wait, nearest deadline first; those without one last. */
+  /** The waiting reviews, nearest deadline first; those without one last. */
   readonly pending: ReadonlySignal<readonly StoredReview[]>;
-  /** The last that have an answer, or whose time is up. */
+  /** The last reviews that were answered or have expired. */
   readonly answered: ReadonlySignal<readonly AnsweredReview[]>;
   /** Whether the first list has come. */
   readonly isKnown: ReadonlySignal<boolean>;

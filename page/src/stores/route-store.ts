@@ -3,13 +3,13 @@ import { hrefOf, parseRoute, type Route } from "../lib/route.js";
 
 export interface RouteStore {
   readonly current: ReadonlySignal<Route>;
-  /** Opens an address such as `#/runs`; `replace` puts it in the place of the present one. */
+  /** Opens an address such as `#/runs`; `replace` replaces the current one. */
   go(href: string, how?: "push" | "replace"): void;
   /** Changes parts of the query; `undefined` removes one. */
   patch(query: Readonly<Record<string, string | undefined>>, how?: "push" | "replace"): void;
 }
 
-/** What the store needs of a window. */
+/** The part of a window that the store uses. */
 export interface AddressWindow {
   readonly location: { readonly hash: string };
   readonly history: Readonly<

@@ -13,7 +13,7 @@ export interface RunLog {
   readonly error?: ApiError | undefined;
   /** In order, without a gap. */
   readonly entries: readonly LogEntry[];
-  /** Whether entries behind these are left out: see {@link MOST_ENTRIES}. */
+  /** Whether entries after these are omitted: see {@link MOST_ENTRIES}. */
   readonly isCut: boolean;
 }
 
@@ -109,7 +109,7 @@ class FollowedLog implements RunLogStore {
       await this.#fetch(this.#runId);
   }
 
-  /** Adds those that come next; leaves out what is there already. */
+  /** Adds the next entries; omits those that are already present. */
   #add(entries: readonly LogEntry[]): void {
     for (const entry of entries)
       if (entry.n === this.#last + 1 && entry.type !== "token" && !this.#isCut)

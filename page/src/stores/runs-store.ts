@@ -2,7 +2,7 @@ import { computed, signal, type ReadonlySignal } from "@preact/signals";
 import type { RunSummary } from "../../../src/contracts/run-store.js";
 import type { ConnectionStore } from "./connection-store.js";
 
-/** The runs that the program sends unasked: the last ones, and those that change. */
+/** The runs that the program sends without a request: the last ones, and those that change. */
 export interface RunsStore {
   /** Newest first. */
   readonly list: ReadonlySignal<readonly RunSummary[]>;

@@ -4,17 +4,17 @@ import { decoded } from "../lib/route.js";
 import type { Environment } from "./environment.js";
 
 const TOKEN = "agentensemble.token";
-/** The token in an address, which stands in the program's output. */
+/** The token in an address that the program printed. */
 const IN_ADDRESS = /^#t=([^&]*)(?:&(.*))?$/;
 
-/** Who looks at the page. */
+/** The user of the page. */
 export interface SessionStore {
   readonly user: ReadonlySignal<BoardUser | undefined>;
   readonly token: ReadonlySignal<string | undefined>;
   setUser(user: BoardUser | undefined): void;
   /** Keeps a token in this tab; `undefined` forgets it. */
   setToken(token: string | undefined): void;
-  /** Whether the person may do what this role may. */
+  /** Whether the user has the permissions of this role. */
   may(role: "viewer" | "reviewer" | "operator"): boolean;
 }
 

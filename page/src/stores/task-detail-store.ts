@@ -38,7 +38,7 @@ export function createTaskDetailStore(needs: Needs): TaskDetailStore {
   return new WatchedTask(needs);
 }
 
-/** What ends the answer that is being written. */
+/** Entries that end the answer in progress. */
 const ENDS_ANSWER = new Set([
   "llm_iteration_completed",
   "task_completed",
@@ -58,7 +58,7 @@ class WatchedTask implements TaskDetailStore {
   #isDrawing = false;
   /** Whether entries of the task arrive in full. */
   #isWatched = false;
-  /** Pings without an answer: only that of the last one stands behind the last task. */
+  /** Number of pings without an answer: only the last answer follows the last task. */
   #pings = 0;
   #fetch = 0;
 
@@ -93,8 +93,8 @@ class WatchedTask implements TaskDetailStore {
   }
 
   /**
-   * Watches, and fetches when the server has taken note of it: from its answer to the ping on, entries
-   * of the task arrive in full. What arrives before is in what is fetched.
+   * Subscribes, and fetches when the server has confirmed that: after its answer to the ping,
+   * entries of the task arrive in full. The fetched data contain the earlier ones.
    */
   #begin(): void {
     const task = this.#task;
@@ -135,7 +135,7 @@ class WatchedTask implements TaskDetailStore {
     } catch (error) {
       if (fetch !== this.#fetch) return;
       if (!(error instanceof ApiError)) throw error;
-      if (this.#state === "ready") return; // what is shown stays
+      if (this.#state === "ready") return; // the shown state stays
       this.#state = "failed";
       this.#error = error;
     }

@@ -11,7 +11,7 @@ export interface ThemeStore {
 
 const NAME = "agentensemble.theme";
 
-/** What the store needs of a window. */
+/** The part of a window that the store uses. */
 export interface ThemedWindow {
   matchMedia(query: string): {
     readonly matches: boolean;
@@ -19,7 +19,7 @@ export interface ThemedWindow {
   };
 }
 
-/** Follows the system until the person chooses. */
+/** Follows the system until the user selects a theme. */
 export function createThemeStore(
   env: Pick<Environment, "local">,
   window: ThemedWindow,

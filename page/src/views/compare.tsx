@@ -164,7 +164,7 @@ interface RowProps {
   readonly onClick: () => void;
 }
 
-/** The change of a task's cost; `undefined` where it has none that can be computed. */
+/** Returns the change of the cost of a task; `undefined` if it can't be computed. */
 function costChange(
   { a, b }: TaskComparison,
   currencies: RowProps["currencies"],

@@ -13,7 +13,7 @@ import type { RunViewProps } from "./run-view-props.js";
 
 const MOST_TASKS = 100;
 
-/** What the run cost, and where: by task, agent, model, purpose and tag; and what is left of its budget. */
+/** The cost of the run by task, agent, model, purpose and tag, and the rest of its budget. */
 export function CostView({ run, onTask }: RunViewProps): JSX.Element {
   const { runs } = useBoard();
   const { summary, byAgent, byModel, byPurpose, budgets } = run.view;
@@ -49,7 +49,7 @@ export function CostView({ run, onTask }: RunViewProps): JSX.Element {
   );
 }
 
-/** The rows of tasks, with the names that people know them by. */
+/** Returns the rows of tasks, with their shown names. */
 function taskLines({ view }: OpenRun): readonly CostLine[] {
   return taskCostLines(view.tasks.values(), MOST_TASKS).map((line) => {
     const task = line.taskId === undefined ? undefined : view.tasks.get(line.taskId);

@@ -9,7 +9,7 @@ import { counted } from "../lib/format.js";
 import { hrefOf } from "../lib/route.js";
 import { titleOrName, visibleText } from "../lib/visible-text.js";
 
-/** The list may be longer than its place, above all on a narrow screen. */
+/** The list may be longer than its container, mainly on a narrow screen. */
 function intoSight(link: HTMLElement | null): void {
   link?.scrollIntoView({ block: "nearest" });
 }

@@ -9,10 +9,12 @@ import { errorWords } from "../lib/api-words.js";
 import { troubleOf, type Trouble } from "../lib/run/error-cards.js";
 import type { RunViewProps } from "./run-view-props.js";
 
-/** More failures are listed without their conversations, each of which is a request. */
+/** Maximum number of failures with their conversations, each of which is a request. */
 const MOST_CARDS = 10;
 
-/** What went wrong: failures first, then what the run went on with, then warnings. */
+/**
+ * The problems of a run: failures first, then events after which the run continued, then warnings.
+ */
 export function ErrorsView({ run, onTask }: RunViewProps): JSX.Element {
   const { errors, summary } = run.view;
   const { entries, isLoading, error } = useEntries(run.runId, errors);
@@ -67,7 +69,7 @@ export function ErrorsView({ run, onTask }: RunViewProps): JSX.Element {
   );
 }
 
-/** Failures of tasks, the latest first; that of the run where no task failed. */
+/** Returns failures of tasks, the latest first; that of the run if no task failed. */
 function failuresOf(troubles: readonly Trouble[]): readonly Trouble[] {
   const failures = troubles.filter(({ weight }) => weight === "failed").toReversed();
   const ofTasks = failures.filter(({ taskId }) => taskId !== undefined);

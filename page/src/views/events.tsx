@@ -18,7 +18,7 @@ import type { RunViewProps } from "./run-view-props.js";
 const ROW = 28;
 const NONE: readonly LogEntry[] = [];
 
-/** The log of the run as it was written, to filter by type and text. */
+/** The log of the run, with filters by type and text. */
 export function EventsView({ run, taskId }: RunViewProps): JSX.Element {
   const { runLog } = useBoard();
   const { runId } = run;

@@ -104,7 +104,7 @@ function Nodes({ run, taskId, model, layout }: NodesProps): JSX.Element {
   );
 }
 
-/** A phase or loop, and how often it was done. */
+/** A phase or loop, with the number of its executions. */
 function BoxTitle({ box, run }: { readonly box: GraphBox; readonly run: OpenRun }): JSX.Element {
   const loop = box.kind === "loop" ? run.view.tasks.get(box.id) : undefined;
   const phase =

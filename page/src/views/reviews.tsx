@@ -18,7 +18,7 @@ export interface ReviewsViewProps {
 /** Windows that show the list and a review at once: these open the first review. */
 const WIDE = "(min-width: 901px)";
 
-/** What waits for people, and what they answered. */
+/** The waiting reviews, and the answered ones. */
 export function ReviewsView({ reviewId }: ReviewsViewProps): JSX.Element {
   const { reviews, route } = useBoard();
   const [tab, setTab] = useState<"waiting" | "answered">("waiting");
@@ -69,7 +69,7 @@ export function ReviewsView({ reviewId }: ReviewsViewProps): JSX.Element {
   );
 }
 
-/** The reviews that this page has seen: one that was answered elsewhere stays readable. */
+/** The reviews that this page has received: one that was answered elsewhere stays readable. */
 function useKnown(pending: readonly StoredReview[]): ReadonlyMap<string, StoredReview> {
   const known = useRef(new Map<string, StoredReview>());
   for (const review of pending) known.current.set(review.reviewId, review);

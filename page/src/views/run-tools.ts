@@ -1,3 +1,3 @@
-// What a run can do beside being shown, in a file that is fetched when it is needed.
+// Further tools for a run, in a file that is fetched on demand.
 export { ExportMenu } from "../components/run/export-menu.js";
 export { SearchPanel } from "../components/run/search-panel.js";

@@ -1,6 +1,9 @@
 import type { OpenRun } from "../stores/open-run-store.js";
 
-/** What each view of a run gets. The state in `run.view` changes in place; a new `run` comes with each picture. */
+/**
+ * The properties of each view of a run. The state in `run.view` changes in place; each frame has a
+ * new `run`.
+ */
 export interface RunViewProps {
   readonly run: OpenRun;
   /** The task of the address, shown in the inspector. */

@@ -49,7 +49,7 @@ type ViewName = keyof typeof VIEWS;
 function loadView(name: string | undefined): void {
   if (name === undefined || !Object.hasOwn(FETCHED, name)) return;
   const view = FETCHED[name as keyof typeof FETCHED]; // one of them
-  view.load().catch(() => undefined); // its place shows why
+  view.load().catch(() => undefined); // its container shows the reason
 }
 
 const TITLES: Readonly<Record<ViewName, string>> = {
@@ -158,7 +158,7 @@ function ShownView({ name, ...props }: RunViewProps & { readonly name: ViewName 
   );
 }
 
-/** The moment of an address, in milliseconds behind the start of the run. */
+/** Returns the instant of an address, in milliseconds after the start of the run. */
 function momentOf(at: string | undefined): number | undefined {
   const ms = Number(at);
   return at === undefined || !Number.isFinite(ms) || ms < 0 ? undefined : ms;
@@ -172,7 +172,7 @@ interface ViewBarProps {
   readonly onSelect: (view: ViewName) => void;
 }
 
-/** The views to choose from, and how far the run is. */
+/** The selectable views, and the progress of the run. */
 function ViewBar({ run, selected, onSelect }: ViewBarProps): JSX.Element {
   const { errors, summary } = run.view;
   const { done, all } = taskCount(summary.counts);
@@ -206,7 +206,7 @@ function ViewBar({ run, selected, onSelect }: ViewBarProps): JSX.Element {
   );
 }
 
-/** The id of a task by its id, or else by the beginning of its description. */
+/** Returns the id of a task by its id, otherwise by the beginning of its description. */
 function taskOf({ view }: OpenRun, task: string | undefined): string | undefined {
   if (task === undefined || view.tasks.has(task)) return task;
   for (const { id, description } of view.tasks.values())

@@ -21,7 +21,7 @@ import { useBoard, type Board } from "../stores/board.js";
 import { NoRuns } from "./states.js";
 
 const STATES = ["all", "running", "waiting", "failed"] as const;
-/** Two runs are compared. */
+/** Number of runs in a comparison. */
 const MOST_CHOSEN = 2;
 
 /** The runs that fit a filter, newest first, with the sums of all that fit. */
@@ -85,7 +85,7 @@ export function RunsView(): JSX.Element {
 
 function RunsHead({ chosen }: { readonly chosen: readonly string[] }): JSX.Element {
   const { session, env } = useBoard();
-  const [a, b] = [...chosen].reverse(); // the older of the two is in most cases chosen last
+  const [a, b] = [...chosen].reverse(); // the older run is usually selected last
   return (
     <div class="row">
       <h1 class="grow">Runs</h1>
@@ -140,7 +140,7 @@ interface ShownRuns {
   readonly error: ApiError | undefined;
 }
 
-/** What was found, with what the program has sent since. */
+/** The found runs, with those that the program has sent since. */
 function useShown(filter: string): ShownRuns {
   const { runs, foundRuns } = useBoard();
   const found = foundRuns.current.value;
@@ -173,7 +173,7 @@ function shownRuns(
   return [...later, ...found.map((run) => summaryOf(run.runId) ?? run)];
 }
 
-/** How many are shown, and what those that fit have used. */
+/** The number of shown runs, and the usage of all matching ones. */
 function Sums({ list }: { readonly list: ShownRuns }): JSX.Element {
   const { foundRuns } = useBoard();
   const { sums, total, runs, isSumOfAll, hasMore } = list;

@@ -9,7 +9,7 @@ import { hrefOf } from "../lib/route.js";
 import { useFetched } from "../hooks/use-fetched.js";
 import { useBoard } from "../stores/board.js";
 
-/** What is wrong with the connection, under the bar on top; nothing while events arrive. */
+/** Problems of the connection, below the bar on top; nothing while events arrive. */
 export function ConnectionNotice(): JSX.Element | null {
   const { connection, clock, runs } = useBoard();
   const state = connection.state.value;

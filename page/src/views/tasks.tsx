@@ -115,7 +115,7 @@ interface FilterBarProps {
   readonly counts: Readonly<Record<WorkState, number>>;
 }
 
-/** What is shown, and what else there is. */
+/** The current filter, and the other possible ones. */
 function FilterBar({ filter, counts }: FilterBarProps): JSX.Element {
   const { route } = useBoard();
   const { state, kind, level, text } = filter;

@@ -176,7 +176,7 @@ function ThreadHead({ thread }: { readonly thread: ThreadInfo }): JSX.Element {
   );
 }
 
-/** Changes whenever a run ends: a turn of a thread may have been stored. */
+/** A value that changes whenever a run ends: a turn of a thread may have been stored. */
 function useChanges(): string {
   const { runs } = useBoard();
   const ended = runs.list.value.filter(({ endedAt }) => endedAt !== undefined);

@@ -17,7 +17,10 @@ import { useBoard } from "../stores/board.js";
 import type { OpenRun } from "../stores/open-run-store.js";
 import type { RunViewProps } from "./run-view-props.js";
 
-/** What happened when: a row per task or agent, with a bar for each model call, tool call, delegation and wait. */
+/**
+ * The course of a run: a row per task or agent, with a bar for each model call, tool call,
+ * delegation and wait.
+ */
 export function TimelineView({ run, taskId, onTask }: RunViewProps): JSX.Element {
   const nowMs = useNow(run);
   const { tasks } = run.view;
@@ -74,7 +77,10 @@ export function TimelineView({ run, taskId, onTask }: RunViewProps): JSX.Element
   );
 }
 
-/** Milliseconds since the start of a run that goes on, renewed each second; `undefined` once it has ended. */
+/**
+ * Returns the milliseconds since the start of a run in progress, updated each second; `undefined`
+ * after its end.
+ */
 function useNow({ view }: OpenRun): number | undefined {
   const { clock } = useBoard();
   const { startedAt, endedAt } = view.summary;

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 
-/** The templates and what each is for. */
+/** The templates and their purposes. */
 export const TEMPLATES: Readonly<Record<string, string>> = {
   minimal: "two agents, one after the other",
   research: "a research team that reads a folder in parallel",
@@ -15,7 +15,7 @@ export const TEMPLATES: Readonly<Record<string, string>> = {
 export interface NewProject {
   /** The name of a template. */
   readonly template: string;
-  /** The folder of the project. It is created where it is missing. */
+  /** The folder of the project. It is created if it is missing. */
   readonly folder: string;
   /** The folder with the templates. */
   readonly templates: string;
@@ -35,7 +35,7 @@ export class ProjectCreationError extends Error {
   }
 }
 
-/** What may be in the folder of a new project: a repository that was just made. */
+/** Allowed contents of the folder of a new project: those of a new repository. */
 const HARMLESS = new Set([".git", ".DS_Store"]);
 /** Files in which `{{name}}` and `{{version}}` are replaced. */
 const FILLED = ["package.json", "README.md"];
@@ -79,13 +79,13 @@ async function fillPlaceholders(
       text.replaceAll(/\{\{(name|version)\}\}/g, (_, name: string) => values[name] ?? ""),
     );
   }
-  await rename(join(folder, "_gitignore"), join(folder, ".gitignore")); // npm publishes no file of the second name
+  await rename(join(folder, "_gitignore"), join(folder, ".gitignore")); // npm does not publish a file of the second name
 }
 
 /**
- * Writes a new project, whole or not at all. Returns its folder.
- * @throws ProjectCreationError for an unknown template, a folder that is not empty, and one that
- * can't be written.
+ * Writes a new project atomically. Returns its folder.
+ * @throws ProjectCreationError for an unknown template, a folder that is not empty, and a folder
+ * that can't be written.
  */
 export async function createProject(project: NewProject): Promise<string> {
   const { template, templates, version } = project;
@@ -96,7 +96,7 @@ export async function createProject(project: NewProject): Promise<string> {
     );
   const folder = resolve(project.folder);
   await checkIsEmpty(folder);
-  const parent = existsSync(folder) ? folder : dirname(folder); // the same file system, for the renaming
+  const parent = existsSync(folder) ? folder : dirname(folder); // the same file system, for the rename
   let temporary: string | undefined;
   try {
     await mkdir(parent, { recursive: true });
@@ -118,7 +118,7 @@ export async function createProject(project: NewProject): Promise<string> {
   return folder;
 }
 
-/** Puts the finished files into their folder: by one renaming where it is new. */
+/** Moves the finished files into their folder: with one rename if it is new. */
 async function moveInto(draft: string, folder: string): Promise<void> {
   if (!existsSync(folder)) return rename(draft, folder);
   for (const name of await readdir(draft)) await rename(join(draft, name), join(folder, name));

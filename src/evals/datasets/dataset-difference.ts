@@ -4,12 +4,12 @@ import { preview } from "../../contracts/validation.js";
 import { canonicalJson } from "../../util/json/canonical.js";
 import { namedCase } from "./checked-case.js";
 
-/** Ids that a message names of each kind. */
+/** Maximum number of ids of each kind in a message. */
 const NAMED_IDS = 3;
 
 /**
- * Returns the cases that a dataset has, lacks or has changed since the evaluation of another version;
- * `undefined` where that evaluation did not keep all of its cases.
+ * Returns the cases that were added, removed or changed since the evaluation of another version;
+ * `undefined` if that evaluation did not store all of its cases.
  */
 export async function datasetChanges(
   dataset: EvaluationDataset,
@@ -29,7 +29,7 @@ export async function datasetChanges(
   return { hash: earlier.hash, added, removed: [...missing.keys()], changed };
 }
 
-/** Names the changes, for a message. */
+/** Formats the changes for a message. */
 export function changesText({ added, removed, changed }: DatasetChanges): string {
   const parts = Object.entries({ added, removed, changed }).flatMap(([kind, list]) =>
     list.length === 0 ? [] : `${list.length} ${kind} (${namesOf(list)})`,

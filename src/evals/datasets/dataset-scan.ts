@@ -9,7 +9,7 @@ import { RandomSource } from "../statistics/random-source.js";
 import { namedCase } from "./checked-case.js";
 import { IdSet } from "./id-set.js";
 
-/** What the first pass over a dataset found. */
+/** The result of the first pass over a dataset. */
 export interface DatasetScan {
   readonly hash: string;
   readonly cases: number;
@@ -18,7 +18,10 @@ export interface DatasetScan {
   selects(one: NamedCase): boolean;
 }
 
-/** Reads all cases once: checks them, hashes them, and chooses those to evaluate. @throws DatasetError */
+/**
+ * Reads all cases once: checks them, hashes them, and selects those to evaluate. @throws
+ * DatasetError
+ */
 export async function scanDataset(
   dataset: EvaluationDataset,
   only: CaseSelection | undefined,
@@ -53,7 +56,10 @@ export async function scanDataset(
   };
 }
 
-/** The cases to evaluate, again from the start. @throws DatasetError where there are fewer or more than in the first pass. */
+/**
+ * Yields the cases to evaluate, from the start. @throws DatasetError if there are fewer or more
+ * than in the first pass.
+ */
 export async function* selectedCases(
   dataset: EvaluationDataset,
   scan: DatasetScan,
@@ -87,7 +93,7 @@ function hashedText({ id, input, expected, tags, metadata }: NamedCase): string 
   }
 }
 
-/** Chooses cases by ids and tags, and draws some of these. */
+/** Selects cases by ids and tags, and samples some of these. */
 class CaseChoice {
   readonly #ids: ReadonlySet<string> | undefined;
   readonly #tags: ReadonlySet<string> | undefined;
@@ -109,7 +115,7 @@ class CaseChoice {
     return this.only?.sample === undefined ? this.#matching : this.#drawn.length;
   }
 
-  /** Reservoir sampling: each matching case has the same chance. */
+  /** Reservoir sampling: each matching case has the same probability. */
   offer(one: NamedCase): void {
     if (!this.#matches(one)) return;
     this.#matching++;

@@ -3,9 +3,9 @@ import { ValidationError } from "../../contracts/errors.js";
 import { preview } from "../../contracts/validation.js";
 import { csvDataset, jsonlDataset } from "./file-datasets.js";
 
-/** Makes datasets. Each reads its cases again in every pass and keeps none of them. */
+/** Creates datasets. Each reads its cases again in every pass and keeps none of them. */
 export const Dataset = Object.freeze({
-  /** Of a list. */
+  /** From a list. */
   of: <In, Out>(
     cases: readonly EvaluationCase<In, Out>[],
     name?: string,
@@ -19,13 +19,19 @@ export const Dataset = Object.freeze({
       },
     });
   },
-  /** Of a file with one JSON object in each line: `{ "id", "input", "expected", "tags", "metadata" }`. */
+  /**
+   * From a file with one JSON object in each line: `{ "id", "input", "expected", "tags", "metadata"
+   * }`.
+   */
   jsonl: jsonlDataset,
-  /** Of a CSV file with a line of names. `id`, `expected` and `tags` (divided by `;`) are fields of the case; `input` is its text, or all other columns are fields of the input. */
+  /**
+   * From a CSV file with a header line. `id`, `expected` and `tags` (separated by `;`) are fields
+   * of the case; `input` is its text, or all other columns are fields of the input.
+   */
   csv: csvDataset,
 });
 
-/** The dataset of an option. */
+/** Returns the dataset of an option. */
 export function datasetOf<In, Out>(
   given: EvaluationDataset<In, Out> | readonly EvaluationCase<In, Out>[],
 ): EvaluationDataset<In, Out> {

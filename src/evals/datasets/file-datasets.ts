@@ -10,9 +10,9 @@ import { asFields } from "../../util/objects.js";
 import { checkValue, isValidating } from "../../util/schema/standard-schema.js";
 import { datasetBytes, datasetLines } from "./read-lines.js";
 
-/** How rows of a file become cases. */
+/** The conversion of rows of a file to cases. */
 export interface DatasetFileOptions<In, Out> {
-  /** Makes a case of a row. Default: a row has the fields of a case; see the format. */
+  /** Converts a row to a case. Default: a row has the fields of a case; see the format. */
   readonly map?: ((row: Fields, line: number) => EvaluationCase<In, Out>) | undefined;
   /** Checks and converts the inputs. */
   readonly inputType?: OutputSchema<In> | undefined;
@@ -156,7 +156,10 @@ interface CsvRecord {
   readonly info: { readonly lines: number };
 }
 
-/** The columns `id`, `expected` and `tags` (divided by `;`) are fields of the case; `input` is its text, or all other columns are fields of the input. */
+/**
+ * The columns `id`, `expected` and `tags` (separated by `;`) are fields of the case; `input` is its
+ * text, or all other columns are fields of the input.
+ */
 function caseOfCsv(row: Fields): Fields {
   const { id, expected, tags, input, ...others } = row;
   const given = (name: string, value: unknown): Fields =>

@@ -4,7 +4,10 @@ export class IdSet {
   #low = new Uint32Array(1024);
   #size = 0;
 
-  /** Returns whether the text is new. Two texts pass for one with a chance of 1 in 37 million for a million texts. */
+  /**
+   * Returns whether the text is new. For a million texts the probability of a collision is 1 in 37
+   * million.
+   */
   add(text: string): boolean {
     if (this.#size * 2 >= this.#high.length) this.#grow();
     return this.#put(...hash64(text));
@@ -46,5 +49,5 @@ function hash64(text: string): readonly [number, number] {
   }
   a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909);
   b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909);
-  return [a >>> 0, b >>> 0 || 1]; // 0, 0 marks a free place
+  return [a >>> 0, b >>> 0 || 1]; // 0, 0 marks a free slot
 }

@@ -31,7 +31,7 @@ export async function* datasetLines(path: string): AsyncGenerator<NumberedLine, 
   if (parts.length > 0) yield { text: textOfLine(parts, line), line: line + 1 };
 }
 
-/** The bytes of a file in pieces. @throws ValidationError for a file that can't be read. */
+/** Yields the bytes of a file in pieces. @throws ValidationError for a file that can't be read. */
 export async function* datasetBytes(path: string): AsyncGenerator<Buffer, void, void> {
   try {
     for await (const chunk of createReadStream(path)) yield chunk as Buffer; // without an encoding

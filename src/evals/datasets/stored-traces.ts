@@ -11,11 +11,11 @@ import { messageOf } from "../../util/errors.js";
 import { asCount, asFields, asList, asText, type Fields } from "../../util/objects.js";
 import { wayOfTasks } from "../way-of-runs.js";
 
-/** A trace of a run, as datasets take it. */
+/** A trace of a run for datasets. */
 export interface StoredTrace {
   readonly runId: string;
   readonly inputs: Readonly<Record<string, unknown>>;
-  /** The output of the last task; missing where the run has none. */
+  /** The output of the last task; absent if the run has none. */
   readonly output?: string | undefined;
   readonly exitReason: string;
   readonly startedAt: Date;
@@ -27,9 +27,9 @@ export interface StoredTrace {
 /** Traces: a folder with `*.trace.json` files, paths of files, or traces of outputs. */
 export type TraceSource = string | readonly (string | ExecutionTrace)[];
 
-/** How traces become cases. */
+/** The conversion of traces to cases. */
 export interface TraceDatasetOptions<In, Out> {
-  /** Leaves traces out. Default: takes those of completed runs. */
+  /** Filters traces. Default: those of completed runs. */
   readonly where?: ((trace: StoredTrace) => boolean) | undefined;
   /** Default: the inputs of the run. */
   readonly input?: ((trace: StoredTrace) => In) | undefined;
@@ -43,9 +43,10 @@ export interface TraceDatasetOptions<In, Out> {
 const STORED = Symbol("stored trace");
 
 /**
- * A dataset of stored traces: what the team was asked, and what it answered then. The ids of the
- * cases are those of the runs.
- * @throws ValidationError for wrong options; while it is read, FileFormatError for a file that is no trace.
+ * Creates a dataset of stored traces: the inputs of the team and its answers. The ids of the cases
+ * are those of the runs.
+ * @throws ValidationError for invalid options; during a read, FileFormatError for a file that is no
+ * trace.
  */
 export function datasetFromTraces<In = Readonly<Record<string, unknown>>, Out = string>(
   source: TraceSource,
@@ -81,7 +82,7 @@ function tagsOfTrace({ tags }: StoredTrace): readonly string[] {
   return Object.entries(tags).map(([name, value]) => `${name}=${value}`);
 }
 
-/** A target that repeats what stored traces show. */
+/** A target that repeats the outputs of stored traces. */
 export class TraceTarget implements TargetRunner {
   perform({ case: { id, metadata } }: TrialRequest, runs: TrialRuns): Promise<unknown> {
     const trace = (metadata as { readonly [STORED]?: StoredTrace } | undefined)?.[STORED];
@@ -127,7 +128,7 @@ async function traceInFile(path: string): Promise<StoredTrace> {
   return storedTrace(fields);
 }
 
-/** A trace or the JSON of one: their fields that are read here have the same names. */
+/** Reads a trace or its JSON: the fields that are read have the same names in both. */
 function storedTrace(trace: Fields): StoredTrace {
   const tasks = asList(trace["taskTraces"]) as readonly TaskTrace[];
   const last = tasks.findLast(

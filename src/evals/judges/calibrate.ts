@@ -15,7 +15,7 @@ export interface LabelledSample<In = unknown, Out = unknown> {
   readonly output: Out;
   readonly expected?: Out | undefined;
   readonly metadata?: EvaluationCase["metadata"];
-  /** Whether a person accepts the output, or their score from 0 to 1. */
+  /** Whether a person accepts the output, or the score of the person from 0 to 1. */
   readonly label: boolean | number;
 }
 
@@ -35,14 +35,17 @@ export interface CalibrateOptions<In, Out> extends Pick<
   readonly samples: readonly LabelledSample<In, Out>[];
 }
 
-/** How well a scorer agrees with people. */
+/** The agreement of a scorer with people. */
 export interface Calibration {
   /** Samples with a score. */
   readonly samples: number;
-  /** The part of the samples that both pass or both fail. */
+  /** The fraction of the samples that both pass or both fail. */
   readonly agreement: number;
   readonly interval: Interval;
-  /** Cohen's kappa: agreement beyond chance, 1 at most. Missing where chance alone explains all. */
+  /**
+   * Cohen's kappa: agreement beyond chance, at most 1. Absent if chance alone explains the
+   * agreement.
+   */
   readonly kappa?: number | undefined;
   /** Pass and fail of the scorer against those of people. */
   readonly truePositives: number;
@@ -51,9 +54,9 @@ export interface Calibration {
   readonly trueNegatives: number;
   readonly precision?: number | undefined;
   readonly recall?: number | undefined;
-  /** The mean distance of scores and labels. */
+  /** The mean distance between scores and labels. */
   readonly meanError: number;
-  /** Where they differ. */
+  /** The samples with different results. */
   readonly disagreements: readonly {
     readonly id: string;
     readonly label: number;
@@ -65,8 +68,8 @@ export interface Calibration {
 }
 
 /**
- * Measures how well a scorer, mostly a model as judge, agrees with labels of people. Labels and
- * scores pass at the scorer's `passAt`.
+ * Measures the agreement of a scorer, usually a model as judge, with labels of people. Labels and
+ * scores pass at the `passAt` of the scorer.
  * @throws ValidationError; DatasetError without a sample.
  */
 export async function calibrate<In, Out>(options: CalibrateOptions<In, Out>): Promise<Calibration> {
@@ -131,7 +134,7 @@ interface LabelledScore {
   readonly reason: string | undefined;
 }
 
-/** The figures of pairs of a label and a score. */
+/** Computes the figures for pairs of a label and a score. */
 export function agreementOf(
   pairs: readonly LabelledScore[],
   passAt: number,

@@ -18,9 +18,10 @@ const DEFAULT_WORDS = 3;
 const QUOTATIONS = /"([^"\n]+)"|“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»|»([^«]+)«|^>[ \t]?(.+)$/gmu;
 
 /**
- * The part of the quotations in the output that are in one of the sources. Case, white space, kinds
- * of quotation marks and dashes, and punctuation at the ends do not matter; an ellipsis divides a
- * quotation into parts, all of which must be there. Does not apply to an output without quotations.
+ * Scores the fraction of the quotations in the output that occur in one of the sources. Ignores
+ * case, white space, the kind of quotation marks and dashes, and punctuation at the ends. An
+ * ellipsis divides a quotation into parts, all of which must occur. Does not apply to an output
+ * without quotations.
  */
 export function grounded(options: GroundedOptions = {}): Scorer<unknown, unknown> {
   const { sources = sourceTextsOf, minWords = DEFAULT_WORDS } = options;
@@ -61,7 +62,7 @@ function isIn(quotation: string, sources: readonly string[]): boolean {
   return sources.some((source) => parts.every((part) => source.includes(part)));
 }
 
-/** Text without what differs between writers: case, white space, marks. */
+/** Normalizes a text: case, white space, marks. */
 function comparableText(text: string): string {
   return text
     .normalize("NFKC")

@@ -16,11 +16,11 @@ import { modelJson } from "./model-json.js";
 
 /** Options that all judges have. */
 export interface JudgeOptions extends ScorerOptions {
-  /** What makes an output good. */
+  /** The criteria of a good output. */
   readonly rubric: string;
-  /** Default: the model of the evaluation. Better another one than that of the target. */
+  /** Default: the model of the evaluation. A model other than that of the target is preferable. */
   readonly model?: ModelRef | undefined;
-  /** Calls for each sample, 1 to 15. Their mean is the score. Default 1. */
+  /** Number of calls for each sample, 1 to 15. Their mean is the score. Default 1. */
   readonly votes?: number | undefined;
 }
 
@@ -38,13 +38,13 @@ const MOST_VOTES = 15;
 export interface RubricJudgeOptions extends JudgeOptions {
   /** Names of grades with their values from 0 to 1. Default: excellent 1, good 0.75, fair 0.5, poor 0.25, bad 0. */
   readonly grades?: Readonly<Record<string, number>> | undefined;
-  /** Whether the judge sees the expected value, where there is one. Default true. */
+  /** Whether the judge sees the expected value, if there is one. Default true. */
   readonly showExpected?: boolean | undefined;
 }
 
 /**
  * A model grades the output by a rubric. The reasons and the votes are in the evidence. An answer
- * without a grade is asked once more, and then an error of the score. Passes at 0.75.
+ * without a grade is requested once more; a second one is an error of the score. Passes at 0.75.
  * @throws ValidationError
  */
 export function judge(options: RubricJudgeOptions): Scorer<unknown, unknown> {
@@ -63,7 +63,7 @@ export function judge(options: RubricJudgeOptions): Scorer<unknown, unknown> {
   });
 }
 
-/** The number of votes. @throws ValidationError */
+/** Returns the number of votes. @throws ValidationError */
 export function checkedVotes(kind: string, { rubric, votes = 1 }: JudgeOptions): number {
   requireText(rubric, `${kind} rubric must be a text, got: ${preview(rubric)}`);
   requireInteger(`${kind} votes`, votes, 1);
@@ -89,7 +89,7 @@ export interface JudgeVote {
   readonly reason: string;
 }
 
-/** The mean of the votes, with the reason of the vote nearest to it. */
+/** Returns the mean of the votes, with the reason of the vote nearest to it. */
 export function voteScore(values: readonly number[], votes: readonly JudgeVote[]): Score {
   const value = values.reduce((sum, one) => sum + one, 0) / values.length;
   const nearest = values.reduce(
@@ -103,7 +103,7 @@ export function voteScore(values: readonly number[], votes: readonly JudgeVote[]
   };
 }
 
-/** Votes one after the other, so that recordings find them in the same order. */
+/** Executes votes in sequence, so that recordings find them in the same order. */
 export async function inTurn<T>(count: number, vote: (n: number) => Promise<T>): Promise<T[]> {
   const given: T[] = [];
   for (let n = 0; n < count; n++) given.push(await vote(n));
@@ -120,7 +120,10 @@ export interface JudgeQuestion {
   readonly field: string;
 }
 
-/** Asks a judge, once more after an answer without a choice. @throws ScoreError after the second one */
+/**
+ * Asks a judge, and repeats the question after an answer without a choice. @throws ScoreError after
+ * the second one
+ */
 export async function verdictOfModel({
   messages,
   model,
@@ -131,7 +134,7 @@ export async function verdictOfModel({
   const options = model === undefined ? {} : { model };
   let conversation = messages;
   for (let attempt = 1; ; attempt++) {
-    // Without a temperature: reasoning models accept no other than their own.
+    // Without a temperature, because reasoning models accept only their default.
     const { message } = await context.chat({ messages: conversation }, options);
     const fields = asFields(modelJson(message.content));
     const choice = asText(fields?.[field]).trim().toLowerCase();

@@ -1,4 +1,7 @@
-/** The JSON object in the answer of a model, also between other text; `undefined` without one. */
+/**
+ * Returns the JSON object in the answer of a model, also within other text; `undefined` without
+ * one.
+ */
 export function modelJson(text: string): unknown {
   const start = text.indexOf("{");
   const end = text.lastIndexOf("}");

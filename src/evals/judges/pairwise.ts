@@ -47,7 +47,7 @@ export function pairwise(options: PairwiseOptions): Scorer<unknown, unknown> {
   });
 }
 
-/** Of the candidate that is shown first. */
+/** Returns the points of the candidate that is shown first. */
 function points(choice: string): number {
   return choice === "first" ? 1 : choice === "second" ? 0 : 0.5;
 }

@@ -15,17 +15,20 @@ import { trialScopeOf } from "./trial-scope.js";
 
 /** Options of `recordings`. */
 export interface RecordingsOptions {
-  /** A request that the file does not have: `live` (default) asks the model and records its response, `fail` ends the call with RecordingMismatchError, and no key is needed. */
+  /**
+   * The treatment of a request that is not in the file: `live` (default) calls the model and
+   * records its response, `fail` ends the call with RecordingMismatchError and needs no key.
+   */
   readonly onMiss?: "live" | "fail" | undefined;
 }
 
 /**
  * Answers model calls from a file by their content, and records the others into it: a second
  * evaluation pays only for requests that changed. Each trial has its responses, and so has each
- * repetition of a request within a trial. Tokens and cost of recorded calls are those of the first
- * time, as `recordedCost`. Put it at the end of the plugins. Several kernels of a process may share it.
- * @throws ValidationError for a path that is none; when the kernel starts, for a file that can't be
- * used; FileFormatError for one that has something else.
+ * repetition of a request within a trial. Tokens and cost of recorded calls are the original ones,
+ * as `recordedCost`. It must be the last of the plugins. Several kernels of a process may share it.
+ * @throws ValidationError for an invalid path; when the kernel starts, for a file that can't be
+ * used; FileFormatError for a file with other content.
  */
 export function recordings(path: string, options: RecordingsOptions = {}): Plugin {
   requireText(path, `recordings() needs the path of a file, got: ${preview(path)}`);
@@ -53,9 +56,9 @@ export function recordings(path: string, options: RecordingsOptions = {}): Plugi
   });
 }
 
-/** Chooses between the file and the model. */
+/** Selects between the file and the model. */
 class RecordedResponses {
-  /** How often each request was made in a trial. */
+  /** Number of times each request was made in a trial. */
   readonly #made = new WeakMap<TrialScope, Map<string, number>>();
 
   constructor(
@@ -88,7 +91,7 @@ class RecordedResponses {
         const isWhole = given?.finishReason === "stop" || given?.finishReason === "tool_calls";
         if (given !== undefined && isWhole)
           this.file.add(key, run.redactValue(given) as typeof given); // the same form
-        else counts.set(content, (counts.get(content) ?? 1) - 1); // the next attempt takes its place
+        else counts.set(content, (counts.get(content) ?? 1) - 1); // the next attempt replaces it
       }),
     });
   }

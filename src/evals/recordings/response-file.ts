@@ -13,24 +13,24 @@ import { asFields } from "../../util/objects.js";
 
 const FORMAT = "agentensemble-responses";
 const VERSION = 1;
-/** Access of the owner only: responses may contain what prompts contain. */
+/** Access for the owner only: responses may contain the contents of prompts. */
 const MODE = 0o600;
 
-/** Where a line is in the file. */
+/** The position of a line in the file. */
 interface ResponsePlace {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * Responses by the content of their requests, one JSON document in each line. Only the places of the
- * lines are in memory. One process writes at a time.
+ * Responses by the content of their requests, one JSON document in each line. Only the positions of
+ * the lines are in memory. One process writes at a time.
  */
 export class ResponseFile {
   readonly path: string;
   readonly #places = new Map<string, ResponsePlace>();
   readonly #users = new Set<object>();
-  /** Opening and closing, one after the other. */
+  /** Serializes opening and closing. */
   #turn: Promise<void> = Promise.resolve();
   #file: FileHandle | undefined;
   #end = 0;
@@ -41,7 +41,10 @@ export class ResponseFile {
     this.path = resolve(path);
   }
 
-  /** Opens the file for a user, and makes it. A last line that was cut off is removed. @throws ValidationError, FileFormatError */
+  /**
+   * Opens the file for a user, and creates it. Removes an incomplete last line. @throws
+   * ValidationError, FileFormatError
+   */
   open(user: object): Promise<void> {
     this.#users.add(user);
     return this.#inTurn(async () => {
@@ -58,7 +61,7 @@ export class ResponseFile {
     return this.#places.has(key);
   }
 
-  /** The response of a key; `undefined` without one. */
+  /** Returns the response of a key; `undefined` without one. */
   async get(key: string): Promise<ChatResponse | undefined> {
     const place = this.#places.get(key);
     if (place === undefined || this.#file === undefined) return undefined;
@@ -75,7 +78,10 @@ export class ResponseFile {
     this.#append({ key, response }, key);
   }
 
-  /** Everything so far is in the file. @throws ValidationError where writing failed */
+  /**
+   * Resolves when all responses so far are in the file. @throws ValidationError after a failed
+   * write
+   */
   async flush(): Promise<void> {
     await this.#writing;
     if (this.#failure === undefined) return;
@@ -102,7 +108,7 @@ export class ResponseFile {
   async #open(): Promise<void> {
     try {
       await makeFolder(dirname(this.path));
-      const noFollow = (constants as { readonly O_NOFOLLOW?: number }).O_NOFOLLOW ?? 0; // Windows has none
+      const noFollow = (constants as { readonly O_NOFOLLOW?: number }).O_NOFOLLOW ?? 0; // not supported on Windows
       this.#file = await open(this.path, constants.O_RDWR | constants.O_CREAT | noFollow, MODE);
     } catch (cause) {
       throw new ValidationError(

@@ -11,7 +11,10 @@ export const TRIAL_SCOPE = createToken<TrialScope>("EvaluationTrial");
 
 const NO_TRIALS = new WeakMap<HookRun, TrialScope>();
 
-/** The trial of a run; of a run outside of evaluations the run that it joined first, as trial 1. */
+/**
+ * Returns the trial of a run. For a run outside of evaluations returns the run that it joined
+ * first, as trial 1.
+ */
 export function trialScopeOf(run: HookRun): TrialScope {
   const scope = run.find(TRIAL_SCOPE);
   if (scope !== undefined) return scope;

@@ -1,7 +1,7 @@
 import type { EvaluationResult } from "../evaluation-result.js";
 import { toJsonText } from "./json-text.js";
 
-/** The result as JSON, which `readEvaluation` and `baseline` read. */
+/** Returns the result as JSON, for `readEvaluation` and `baseline`. */
 export function evaluationJson(result: EvaluationResult): string {
   return `${toJsonText(result)}\n`;
 }

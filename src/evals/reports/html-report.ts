@@ -24,19 +24,20 @@ export interface HtmlReportOptions {
   readonly baseline?: EvaluationResult | undefined;
   /** The file of the page: links to traces are relative to it. Default: the current folder. */
   readonly path?: string | undefined;
-  /** Cases on the page, those that do not pass first. Default 1,000. */
+  /** Maximum number of cases on the page. Cases that do not pass come first. Default 1,000. */
   readonly maxCases?: number | undefined;
 }
 
 const MOST_CASES = 1_000;
-/** Characters of a message or an output. */
+/** Maximum number of characters of a message or an output. */
 const LONGEST_TEXT = 20_000;
 
 type DiffLines = typeof DiffLinesFunction;
 
 /**
- * The result as one page without scripts and requests: scores with their intervals, the comparison,
- * problems, and cases with differences, both conversations side by side and links to traces.
+ * Formats the result as one page without scripts and requests: scores with their intervals, the
+ * comparison, problems, and cases with differences, both conversations side by side and links to
+ * traces.
  */
 export async function htmlReport(
   result: EvaluationResult,
@@ -79,7 +80,7 @@ function failedFirst(one: CaseResult): number {
   return casePasses(one) === false ? 0 : 1;
 }
 
-/** Text as HTML, also within attributes in double quotes. */
+/** Escapes text for HTML, also within attributes in double quotes. */
 function html(text: string): string {
   return text
     .replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`)
@@ -98,7 +99,10 @@ function pageTable(head: readonly string[], rows: readonly string[]): string {
   return `<div class="wide"><table><thead>${row(head, "th")}</thead><tbody>${rows.join("")}</tbody></table></div>`;
 }
 
-/** The interval as a bar: an image without an inline style, which the policy of the page would forbid. */
+/**
+ * Formats the interval as a bar: an image without an inline style, which the policy of the page
+ * would forbid.
+ */
 function bar(mean: number | undefined, low: number, high: number): string {
   const x = (value: number): string => (value * 100).toFixed(1);
   const width = x(Math.max(high - low, 0.004));
@@ -156,7 +160,10 @@ function comparisonTable({ comparison }: EvaluationResult): string {
   return `<h2>Compared with the baseline: ${verdictTag(comparison.verdict)}</h2>${pageTable(head, rows)}`;
 }
 
-/** The cases that the dataset has, lacks or has changed since the baseline; what was removed stands only there. */
+/**
+ * Formats the cases that were added, removed or changed since the baseline; removed cases are
+ * listed only there.
+ */
 function changesSection(
   result: EvaluationResult,
   earlier: ReadonlyMap<string, CaseResult>,
@@ -226,7 +233,10 @@ class CaseWriter {
     return `<details class="case${passes === false ? "" : " pass"}"><summary>${mark} <b>${html(one.id)}</b> ${scores.join(" ")}</summary>${parts.join("")}</details>`;
   }
 
-  /** What the dataset gives a case, and how it differs from the baseline's version of the dataset. */
+  /**
+   * Formats the fields of a case in the dataset, and their differences from the version of the
+   * baseline.
+   */
   #given(title: string, value: unknown, before: unknown): readonly string[] {
     const text = textOfOutput(value);
     const shown = `<h3>${title}</h3><pre>${shownText(text)}</pre>`;
@@ -292,7 +302,7 @@ function evidenceOf(evidence: unknown): string {
   return `<details><summary>evidence</summary><pre>${shownText(textOfOutput(evidence))}</pre></details>`;
 }
 
-/** The conversations of a trial, next to those of the baseline if there is one. */
+/** Formats the conversations of a trial, next to those of the baseline if there is one. */
 function conversationColumns(way: TrialWay, before: TrialWay | undefined): string {
   const sides = [
     { title: "Conversation", way },

@@ -1,4 +1,4 @@
-/** JSON of any value, with two spaces. What JSON can't contain becomes a text. */
+/** Returns the JSON of any value, with two spaces. Values without a JSON form become texts. */
 export function toJsonText(value: unknown): string {
   const inside: object[] = [];
   const text = JSON.stringify(

@@ -13,7 +13,10 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "\n": "&#10;",
 };
 
-/** The result as JUnit XML: a suite for each scorer, a test for each case. What ended the evaluation is a suite without cases. */
+/**
+ * Formats the result as JUnit XML: a suite for each scorer, a test for each case. The problem that
+ * ended the evaluation is a suite without cases.
+ */
 export function junitReport(result: EvaluationResult): string {
   const suites = result.scores.map(({ scorer, passAt }) => suiteOf(result, scorer, passAt));
   const general = result.problems.filter(({ caseId }) => caseId === undefined);

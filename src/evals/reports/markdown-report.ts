@@ -15,7 +15,7 @@ import { problemText } from "./text-report.js";
 
 const MOST_ROWS = 20;
 
-/** The result as Markdown, for a pull request. Texts of models are escaped. */
+/** Formats the result as Markdown, for a pull request. Texts of models are escaped. */
 export function markdownReport(result: EvaluationResult): string {
   const { comparison, scores, problems, problemCount } = result;
   const parts = [
@@ -63,7 +63,7 @@ export function markdownReport(result: EvaluationResult): string {
   return `${parts.join("\n\n")}\n`;
 }
 
-/** The cases that the dataset has, lacks or has changed since the baseline. */
+/** Formats the cases that were added, removed or changed since the baseline. */
 function changesList(result: EvaluationResult): readonly string[] {
   const changes = changedCases(result);
   if (changes.length === 0) return [];
@@ -96,7 +96,7 @@ function failedTable(result: EvaluationResult): readonly string[] {
   ];
 }
 
-/** A table in Markdown; its cells are escaped already. */
+/** Formats a table in Markdown; its cells are already escaped. */
 export function markdownTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],
@@ -105,7 +105,7 @@ export function markdownTable(
   return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
 }
 
-/** Text of one line that Markdown and HTML take as text. */
+/** Escapes a text of one line for Markdown and HTML. */
 export function cell(text: string): string {
   return printableLine(text, 200).replace(/[\\`*_{}[\]<>()#|~!&@]/g, (char) =>
     char === "@" ? "@\u200B" : `&#${char.charCodeAt(0)};`,

@@ -7,27 +7,27 @@ import type {
 import { changesText } from "../datasets/dataset-difference.js";
 import { addSpending } from "../way-of-runs.js";
 
-/** `0.8333` as `83.3 %`; `-` where there is none. */
+/** Formats `0.8333` as `83.3 %`; `-` without a value. */
 export function percent(value: number | undefined): string {
   return value === undefined ? "-" : `${(value * 100).toFixed(1)} %`;
 }
 
-/** A difference with its sign. */
+/** Formats a difference with its sign. */
 export function signedPercent(value: number): string {
   return `${value > 0 ? "+" : ""}${(value * 100).toFixed(1)} %`;
 }
 
-/** A p-value. */
+/** Formats a p-value. */
 export function probability(p: number): string {
   return p < 0.001 ? "< 0.001" : p.toFixed(3);
 }
 
-/** The interval of a score: `71.2 % to 90.1 %`. */
+/** Formats the interval of a score: `71.2 % to 90.1 %`. */
 export function intervalText(interval: ScoreSummary["interval"]): string {
   return interval === undefined ? "-" : `${percent(interval.low)} to ${percent(interval.high)}`;
 }
 
-/** The head of all reports, as pairs of a name and a text. */
+/** Returns the head of all reports, as pairs of a name and a text. */
 export function headLines(result: EvaluationResult): readonly (readonly [string, string])[] {
   const { dataset, spending, status, trials, problemCount } = result;
   const chosen = dataset.selected < dataset.cases ? `${dataset.selected} of ` : "";
@@ -72,7 +72,10 @@ export function headLines(result: EvaluationResult): readonly (readonly [string,
   ];
 }
 
-/** The kinds of changes of a dataset since the baseline's version, with the ids of their cases. */
+/**
+ * Returns the kinds of changes of a dataset since the version of the baseline, with the ids of
+ * their cases.
+ */
 export function changedCases({
   comparison,
 }: EvaluationResult): readonly (readonly [kind: string, ids: readonly string[]])[] {
@@ -80,7 +83,7 @@ export function changedCases({
   return Object.entries({ added, removed, changed }).filter(([, ids]) => ids.length > 0);
 }
 
-/** Whether all scores of a case pass; `undefined` where it has none. */
+/** Whether all scores of a case pass; `undefined` if it has none. */
 export function casePasses({ trials }: CaseResult): boolean | undefined {
   const scores = trials.flatMap((trial) => Object.values(trial.scores));
   const failed = trials.some(({ error }) => error !== undefined);
@@ -89,13 +92,13 @@ export function casePasses({ trials }: CaseResult): boolean | undefined {
   return scores.some(({ passed }) => passed === true) ? true : undefined;
 }
 
-/** The mean of a scorer in a case. */
+/** Returns the mean of a scorer in a case. */
 export function meanOfCase({ trials }: CaseResult, scorer: string): number | undefined {
   const values = trials.flatMap(({ scores }) => scores[scorer]?.value ?? []);
   return values.length === 0 ? undefined : values.reduce((a, b) => a + b, 0) / values.length;
 }
 
-/** Why a scorer gave less than a pass, or nothing. */
+/** Returns the reason of a score below a pass, or of a missing score. */
 export function reasonOfCase({ trials }: CaseResult, scorer: string): string {
   const reasons = trials.flatMap(({ error, scores }: TrialResult) => {
     const score = scores[scorer];

@@ -15,7 +15,7 @@ import {
 const WIDEST = 60;
 const MOST_CASES = 10;
 
-/** The result as text for a terminal. */
+/** Formats the result as text for a terminal. */
 export function textReport(
   result: EvaluationResult,
   { colour = false }: { readonly colour?: boolean | undefined } = {},
@@ -109,7 +109,7 @@ function failedLines(result: EvaluationResult): readonly string[] {
   return ["", "Cases that do not pass:", ...shown, ...more(failed.length - MOST_CASES, "cases")];
 }
 
-/** A problem as one line. */
+/** Formats a problem as one line. */
 export function problemText({
   kind,
   message,

@@ -16,15 +16,17 @@ import { textOf } from "../../util/text.js";
 import { differencesOf } from "./json-differences.js";
 import { builtInScorer } from "./named-scorer.js";
 
-/** How texts are compared. */
+/** Options for comparing texts. */
 export interface TextScorerOptions extends ScorerOptions {
   /** Default false. */
   readonly ignoreCase?: boolean | undefined;
-  /** Whether white space at the ends, and runs of it within, do not matter. Default false. */
+  /**
+   * Whether white space at the ends is ignored, and runs of it count as one blank. Default false.
+   */
   readonly ignoreSpace?: boolean | undefined;
 }
 
-/** The expected value. @throws ScoreError where the case has none. */
+/** Returns the expected value. @throws ScoreError if the case has none. */
 function expectedOf<Out>({ expected, case: { id } }: Sample<unknown, Out>): Out {
   if (expected !== undefined) return expected;
   throw new ScoreError(`The case '${preview(id)}' has no expected value`, "score");
@@ -35,7 +37,10 @@ function normalized(text: string, { ignoreCase, ignoreSpace }: TextScorerOptions
   return ignoreSpace === true ? cased.trim().replace(/\s+/gu, " ") : cased;
 }
 
-/** 1 where the output is the expected value; objects are compared as JSON, without regard to the order of keys. */
+/**
+ * Scores 1 if the output equals the expected value; objects are compared as JSON, independent of
+ * the order of keys.
+ */
 export function exact(options: TextScorerOptions = {}): Scorer<unknown, unknown> {
   return builtInScorer("exact", options, ["ignoreCase", "ignoreSpace"], (sample) => {
     const expected = expectedOf(sample);
@@ -51,7 +56,10 @@ export function exact(options: TextScorerOptions = {}): Scorer<unknown, unknown>
 /** Texts, or a function that finds them in a sample. */
 export type SampleTexts = readonly string[] | ((sample: Sample) => readonly string[]);
 
-/** The part of the texts that the output contains. Default: the expected value is the text. */
+/**
+ * Scores the fraction of the texts that the output contains. Default: the expected value is the
+ * text.
+ */
 export function contains(
   options: TextScorerOptions & { readonly texts?: SampleTexts | undefined } = {},
 ): Scorer<unknown, unknown> {
@@ -77,8 +85,8 @@ export function contains(
 }
 
 /**
- * 1 where the regular expression matches a part of the output, in time linear in its length.
- * @throws ValidationError for look-around and references to groups, which take time without a bound.
+ * Scores 1 if the regular expression matches a part of the output, in time linear in its length.
+ * @throws ValidationError for look-around and back references, whose time has no bound.
  */
 export function pattern(regex: RegExp, options: ScorerOptions = {}): Scorer<unknown, unknown> {
   if (!(regex instanceof RegExp))
@@ -100,7 +108,10 @@ export function pattern(regex: RegExp, options: ScorerOptions = {}): Scorer<unkn
   });
 }
 
-/** The part of the values within the expected JSON, and within the output, that are the same. A text is read as JSON. */
+/**
+ * Scores the fraction of equal values in the expected JSON and in the output. A text is parsed as
+ * JSON.
+ */
 export function jsonDifference(options: ScorerOptions = {}): Scorer<unknown, unknown> {
   return builtInScorer("jsonDifference", options, [], (sample): Score => {
     const { same, differences } = differencesOf(
@@ -121,20 +132,23 @@ export function jsonDifference(options: ScorerOptions = {}): Scorer<unknown, unk
   });
 }
 
-/** The value of a JSON text; any other value as it is. */
+/** Returns the value of a JSON text; any other value unchanged. */
 function valueOrParsed(value: unknown): unknown {
   return typeof value === "string" ? parsedOrText(value) : value;
 }
 
-/** How far a number may be off. */
+/** Tolerances of a number. */
 export interface NumericToleranceOptions extends ScorerOptions {
   /** Default 0. */
   readonly absolute?: number | undefined;
-  /** A part of the expected number. Default 0. The greater of both holds. */
+  /** Relative to the expected number. Default 0. The greater tolerance applies. */
   readonly relative?: number | undefined;
 }
 
-/** 1 where the output is within the tolerance of the expected number. Of a text the last number counts. */
+/**
+ * Scores 1 if the output is within the tolerance of the expected number. Of a text the last number
+ * counts.
+ */
 export function numericTolerance(options: NumericToleranceOptions = {}): Scorer<unknown, unknown> {
   const { absolute = 0, relative = 0 } = options;
   for (const [name, value] of Object.entries({ absolute, relative }))
@@ -160,7 +174,7 @@ function numberIn(value: unknown): number | undefined {
   return last === undefined ? undefined : Number(last.replaceAll(",", ""));
 }
 
-/** 1 where the output matches the schema. A text is read as JSON. */
+/** Scores 1 if the output matches the schema. A text is parsed as JSON. */
 export function matchesSchema(
   schema: OutputSchema<unknown>,
   options: ScorerOptions = {},
@@ -177,7 +191,10 @@ export function matchesSchema(
   });
 }
 
-/** The cosineOfPair of the vectors of output and expected value, at least 0. Passes at 0.8. Default model: that of the evaluation. */
+/**
+ * Scores the cosine similarity of the vectors of output and expected value, at least 0. Passes at
+ * 0.8. Default model: that of the evaluation.
+ */
 export function semanticSimilarity(
   options: ScorerOptions & { readonly model?: EmbeddingModel | undefined } = {},
 ): Scorer<unknown, unknown> {

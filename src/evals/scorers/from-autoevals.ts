@@ -19,8 +19,8 @@ export type AutoevalsScorer = (args: {
 }>;
 
 /**
- * Makes a scorer of one of the package `autoevals`. `options` are passed to it. Scorers of that
- * package that call models use its settings for that: their calls are not counted here.
+ * Creates a scorer from one of the package `autoevals`. `options` are passed to it. Scorers of that
+ * package that call models use its settings: their calls are not counted here.
  */
 export function fromAutoevals(
   scorer: AutoevalsScorer,

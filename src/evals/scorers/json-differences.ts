@@ -2,14 +2,17 @@ import { canonicalJson } from "../../util/json/canonical.js";
 import { asFields } from "../../util/objects.js";
 import { preview } from "../../contracts/validation.js";
 
-/** A place where two JSON values differ. */
+/** A position where two JSON values differ. */
 export interface JsonDifference {
   /** Like `$.rivers[0].name`. */
   readonly path: string;
   readonly problem: string;
 }
 
-/** The number of equal values within two JSON values, and the differences. Objects and lists count as what they contain; empty ones as one value. */
+/**
+ * Returns the number of equal values in two JSON values, and the differences. Objects and lists
+ * count as their contents; empty ones as one value.
+ */
 export function differencesOf(
   expected: unknown,
   output: unknown,
@@ -27,7 +30,7 @@ export function differencesOf(
   return { same, differences };
 }
 
-/** The parts of two lists or two objects; `undefined` for anything else. */
+/** Returns the parts of two lists or two objects; `undefined` for other values. */
 function comparedParts(
   path: string,
   wanted: unknown,

@@ -4,7 +4,7 @@ import { ValidationError } from "../../contracts/errors.js";
 import { checkOptions, preview, requireFunction, requireText } from "../../contracts/validation.js";
 
 /**
- * Names a function that judges a sample, and sets the least value that passes.
+ * Creates a named scorer from a function, and sets the minimum value that passes.
  * @throws ValidationError for a blank name, and a `passAt` that is not above 0 and at most 1.
  * @example scorer("politeness", ({ output }) => output.includes("please"))
  */
@@ -27,7 +27,10 @@ export function scorer<In = unknown, Out = unknown>(
   return Object.freeze(Object.assign(named, passAt === undefined ? {} : { passAt }));
 }
 
-/** The scorer of a built-in kind: checks the options' names and applies the defaults of name and `passAt`. */
+/**
+ * Creates a scorer of a built-in kind: checks the names of the options and applies the defaults of
+ * name and `passAt`.
+ */
 export function builtInScorer<In = unknown, Out = unknown>(
   kind: string,
   options: ScorerOptions,

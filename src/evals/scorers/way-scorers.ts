@@ -12,7 +12,7 @@ function requireNameList(what: string, names: unknown): void {
   throw new ValidationError(`${what} needs a list of names, got: ${preview(names)}`);
 }
 
-/** The length of the longest part of `wanted` that `found` has in this order. */
+/** Returns the length of the longest part of `wanted` that `found` contains in this order. */
 function longestInOrder(wanted: readonly string[], found: readonly string[]): number {
   let row = new Array<number>(found.length + 1).fill(0);
   for (const name of wanted) {
@@ -36,7 +36,10 @@ function orderScore(wanted: readonly string[], found: readonly string[]): Score 
   };
 }
 
-/** The part of the tools that were called in this order. Other calls may lie between. */
+/**
+ * Scores the fraction of the tools that were called in this order. Other calls may occur in
+ * between.
+ */
 export function toolsInOrder(names: readonly string[], options: ScorerOptions = {}): WayScorer {
   requireNameList("toolsInOrder()", names);
   return builtInScorer("toolsInOrder", options, [], ({ way }) =>
@@ -47,7 +50,10 @@ export function toolsInOrder(names: readonly string[], options: ScorerOptions = 
   );
 }
 
-/** The best match of the arguments of a tool's calls with those that are wanted: the part of the values that are the same. 0 without a call. Arguments that are not wanted do not count. */
+/**
+ * Scores the best match of the arguments of the calls of a tool with the wanted ones: the fraction
+ * of equal values. 0 without a call. Additional arguments do not count.
+ */
 export function toolCalledWith(
   name: string,
   wanted:
@@ -76,7 +82,7 @@ export function toolCalledWith(
   });
 }
 
-/** 1 where none of the tools was called, successfully or not. */
+/** Scores 1 if none of the tools was called, successfully or not. */
 export function forbidsTools(names: readonly string[], options: ScorerOptions = {}): WayScorer {
   requireNameList("forbidsTools()", names);
   const forbidden = new Set(names);
@@ -91,7 +97,7 @@ export function forbidsTools(names: readonly string[], options: ScorerOptions = 
   });
 }
 
-/** The part of the roles to which tasks were delegated, in this order. */
+/** Scores the fraction of the roles to which tasks were delegated, in this order. */
 export function delegatesTo(roles: readonly string[], options: ScorerOptions = {}): WayScorer {
   requireNameList("delegatesTo()", roles);
   return builtInScorer("delegatesTo", options, [], ({ way }) =>
@@ -102,7 +108,7 @@ export function delegatesTo(roles: readonly string[], options: ScorerOptions = {
   );
 }
 
-/** 1 where no delegation was refused by a constraint or a policy. */
+/** Scores 1 if no delegation was refused by a constraint or a policy. */
 export function constraintsMet(options: ScorerOptions = {}): WayScorer {
   return builtInScorer("constraintsMet", options, [], ({ way: { refusedDelegations } }) =>
     refusedDelegations === 0
@@ -111,7 +117,7 @@ export function constraintsMet(options: ScorerOptions = {}): WayScorer {
   );
 }
 
-/** 1 up to the limit, and limit / amount above it. */
+/** Scores 1 up to the limit, and limit / amount above it. */
 function limitScorer(
   [kind, unit]: readonly [kind: string, unit: string],
   limit: number,
@@ -131,7 +137,7 @@ function limitScorer(
   });
 }
 
-/** 1 where at most this many tools were called; less the more there were. */
+/** Scores 1 for at most this many tool calls, and less for more. */
 export function toolCallsAtMost(limit: number, options: ScorerOptions = {}): WayScorer {
   return limitScorer(
     ["toolCallsAtMost", "tool calls"],
@@ -141,7 +147,7 @@ export function toolCallsAtMost(limit: number, options: ScorerOptions = {}): Way
   );
 }
 
-/** 1 where at most this many tokens were used, those of recorded calls included. */
+/** Scores 1 if at most this many tokens were used, including those of recorded calls. */
 export function tokensAtMost(limit: number, options: ScorerOptions = {}): WayScorer {
   return limitScorer(
     ["tokensAtMost", "tokens"],
@@ -151,7 +157,10 @@ export function tokensAtMost(limit: number, options: ScorerOptions = {}): WaySco
   );
 }
 
-/** 1 where the trial cost at most this much, recorded calls included. Does not apply without prices. */
+/**
+ * Scores 1 if the trial cost at most this much, including recorded calls. Does not apply without
+ * prices.
+ */
 export function costAtMost(limit: number, options: ScorerOptions = {}): WayScorer {
   return limitScorer(["costAtMost", "cost"], limit, options, ({ way: { spending } }) => {
     const { cost, recordedCost } = spending;
@@ -161,7 +170,10 @@ export function costAtMost(limit: number, options: ScorerOptions = {}): WayScore
   });
 }
 
-/** 1 where the trial took at most this many milliseconds. Does not apply to trials with calls that a recording or a cache answered. */
+/**
+ * Scores 1 if the trial took at most this many milliseconds. Does not apply to trials with calls
+ * answered by a recording or a cache.
+ */
 export function latencyAtMost(limitMs: number, options: ScorerOptions = {}): WayScorer {
   return limitScorer(["latencyAtMost", "ms"], limitMs, options, ({ way }) =>
     way.spending.answered > 0 ? undefined : way.durationMs,

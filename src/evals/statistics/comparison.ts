@@ -13,7 +13,7 @@ import { signTest } from "./sign-test.js";
 export interface ComparisonSettings {
   readonly confidence: number;
   readonly seed: number;
-  /** The least difference that matters. */
+  /** The minimum difference that matters. */
   readonly minDifference: number;
 }
 
@@ -43,7 +43,7 @@ function overall(verdicts: readonly EvaluationVerdict[]): EvaluationVerdict {
   return none ? "not enough data" : "no difference";
 }
 
-/** The mean of the scores of a case; `undefined` without any. */
+/** Returns the mean of the scores of a case; `undefined` without any. */
 function caseMean(result: CaseResult | undefined, scorer: string): number | undefined {
   const values = (result?.trials ?? []).flatMap(({ scores }) => scores[scorer]?.value ?? []);
   return values.length === 0
@@ -51,7 +51,7 @@ function caseMean(result: CaseResult | undefined, scorer: string): number | unde
     : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** Rounding errors of means are no difference. */
+/** Rounding errors of means do not count as a difference. */
 const SMALLEST = 1e-12;
 
 function compareScores(
@@ -87,8 +87,8 @@ function compareScores(
 }
 
 /**
- * A difference needs both tests: an interval without 0 and a significant sign test. No difference
- * needs an interval that is narrower than the least difference that matters.
+ * A difference requires both tests: an interval without 0 and a significant sign test. The verdict
+ * "equal" requires an interval narrower than the minimum difference that matters.
  */
 function comparisonVerdict(
   pairs: number,

@@ -5,9 +5,9 @@ export const FEWEST_PAIRS = 6;
 const POWER = 0.8;
 
 /**
- * The least mean difference that a paired comparison of this many cases shows with a chance of 80 %:
- * (z(1 - alpha / 2) + z(0.8)) * s / sqrt(n), at least a sixth case in n where all differences are
- * equal. Missing with fewer than 6 pairs.
+ * Returns the minimum mean difference that a paired comparison of this many cases detects with a
+ * probability of 80 %: (z(1 - alpha / 2) + z(0.8)) * s / sqrt(n), at least a sixth case in n if all
+ * differences are equal. `undefined` for fewer than 6 pairs.
  */
 export function detectableDifference(
   differences: Float64Array,
@@ -16,7 +16,7 @@ export function detectableDifference(
   return detectable(differences.length, deviationOf(differences), confidence);
 }
 
-/** The same for a second evaluation that is not made yet: as if its scores were independent of these. */
+/** Returns the same for a future second evaluation, as if its scores were independent of these. */
 export function detectableNextTime(means: Float64Array, confidence: number): number | undefined {
   return detectable(means.length, Math.SQRT2 * deviationOf(means), confidence);
 }

@@ -3,10 +3,13 @@ import { RandomSource } from "./random-source.js";
 
 /** Resamples of a bootstrap. */
 const RESAMPLES = 10_000;
-/** Above it the bootstrap and the normal distribution agree, and only the first takes time. */
+/**
+ * Above this number the bootstrap and the normal distribution agree, but the bootstrap takes much
+ * longer.
+ */
 const MOST_BOOTSTRAPPED = 10_000;
 
-/** How an interval is made. */
+/** Settings of an interval. */
 export interface IntervalSettings {
   readonly confidence: number;
   readonly seed: number;
@@ -14,14 +17,14 @@ export interface IntervalSettings {
   readonly range: readonly [low: number, high: number];
 }
 
-/** The mean; 0 of no values. */
+/** Returns the mean; 0 for no values. */
 export function meanOf(values: Float64Array): number {
   let sum = 0;
   for (const value of values) sum += value;
   return values.length === 0 ? 0 : sum / values.length;
 }
 
-/** The standard deviation of a sample (divisor n - 1); 0 of fewer than two values. */
+/** Returns the standard deviation of a sample (divisor n - 1); 0 for fewer than two values. */
 export function deviationOf(values: Float64Array): number {
   if (values.length < 2) return 0;
   const mean = meanOf(values);
@@ -31,9 +34,9 @@ export function deviationOf(values: Float64Array): number {
 }
 
 /**
- * The interval of the mean of independent cases. Percentile bootstrap; where all values are equal,
- * which leaves a bootstrap nothing to draw from, the exact bound of Clopper and Pearson for the
- * part of other values that may have been missed: 1 - (alpha / 2)^(1 / n).
+ * Returns the interval of the mean of independent cases by a percentile bootstrap. If all values
+ * are equal, a bootstrap has no variation, and the interval is the exact bound of Clopper and
+ * Pearson for the part of other values that may have been missed: 1 - (alpha / 2)^(1 / n).
  */
 export function meanInterval(values: Float64Array, settings: IntervalSettings): Interval {
   const { confidence, range } = settings;
@@ -59,7 +62,7 @@ export function meanInterval(values: Float64Array, settings: IntervalSettings): 
   return bounded(quantile(means, tail), quantile(means, 1 - tail), "bootstrap");
 }
 
-/** Sorted means of samples that are drawn from the values, each as large as they are. */
+/** Returns the sorted means of resamples of the same size. */
 function bootstrapMeans(values: Float64Array, seed: number): Float64Array {
   const random = new RandomSource(seed);
   const means = new Float64Array(RESAMPLES);
@@ -71,7 +74,7 @@ function bootstrapMeans(values: Float64Array, seed: number): Float64Array {
   return means.sort();
 }
 
-/** The quantile of sorted values, linear between two of them. */
+/** Returns the quantile of sorted values, with linear interpolation. */
 function quantile(sorted: Float64Array, part: number): number {
   const place = (sorted.length - 1) * part;
   const below = Math.floor(place);
@@ -81,8 +84,8 @@ function quantile(sorted: Float64Array, part: number): number {
 }
 
 /**
- * The quantile of the standard normal distribution, by the rational approximation of Acklam, whose
- * relative error is below 1.15e-9.
+ * Returns the quantile of the standard normal distribution, by the rational approximation of
+ * Acklam, whose relative error is below 1.15e-9.
  */
 export function normalQuantile(p: number): number {
   const a = [-3.969683028665376e1, 2.209460984245205e2, -2.759285104469687e2];

@@ -1,6 +1,6 @@
 /**
- * Random numbers that follow from a seed: sfc32 (Doty-Humphrey's small fast counting generator),
- * seeded with `seed`, 0, 0 and 1, and its first 12 numbers left out.
+ * A generator of random numbers with a seed: sfc32 (Doty-Humphrey's small fast counting generator),
+ * seeded with `seed`, 0, 0 and 1, with its first 12 numbers discarded.
  */
 export class RandomSource {
   #a: number;
@@ -13,7 +13,7 @@ export class RandomSource {
     for (let i = 0; i < 12; i++) this.next();
   }
 
-  /** An integer from 0 to 2^32 - 1. */
+  /** Returns an integer from 0 to 2^32 - 1. */
   next(): number {
     const sum = (this.#a + this.#b + this.#counter) | 0;
     this.#counter = (this.#counter + 1) | 0;
@@ -24,7 +24,7 @@ export class RandomSource {
     return sum >>> 0;
   }
 
-  /** An integer from 0 to `count` - 1. `count` is at most 2^21. */
+  /** Returns an integer from 0 to `count` - 1. `count` is at most 2^21. */
   below(count: number): number {
     return Math.floor((this.next() * count) / 0x1_0000_0000);
   }

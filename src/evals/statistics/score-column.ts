@@ -15,7 +15,7 @@ export class ScoreColumn {
   /** Means of the cases, in the order of their ends. */
   #means = new Float64Array(64);
   #count = 0;
-  /** How many cases have n scores of which c pass, at `n * 128 + c`. */
+  /** The number of cases with n scores of which c pass, at `n * 128 + c`. */
   readonly #passes = new Map<number, number>();
   /** The position in the dataset of each case, since the order of the ends is a matter of chance. */
   #positions = new Float64Array(64);
@@ -29,7 +29,7 @@ export class ScoreColumn {
     readonly passAt: number,
   ) {}
 
-  /** Adds the scores of a case. */
+  /** The position in the dataset of each case, because the order of the ends is random. */
   add(
     position: number,
     { values, errors, skipped }: { values: readonly number[]; errors: number; skipped: number },
@@ -71,7 +71,9 @@ export class ScoreColumn {
     };
   }
 
-  /** Means in the order of the dataset, so that a seed always gives the same figures. */
+  /**
+   * Returns the means in the order of the dataset, so that a seed always gives the same figures.
+   */
   #inOrder(): Float64Array {
     const order = Array.from({ length: this.#count }, (_, i) => i);
     order.sort((a, b) => (this.#positions[a] as number) - (this.#positions[b] as number));

@@ -1,4 +1,6 @@
-/** The logarithm of a binomial coefficient. `k` is the smaller side, so the sum is short. */
+/**
+ * Returns the logarithm of a binomial coefficient. `k` is the smaller side, so the sum is short.
+ */
 function logChoose(n: number, k: number): number {
   let sum = 0;
   for (let i = 1; i <= k; i++) sum += Math.log((n - k + i) / i);
@@ -6,8 +8,8 @@ function logChoose(n: number, k: number): number {
 }
 
 /**
- * The p-value of the exact two-sided sign test: the chance that of `better + worse` fair coins at
- * least this many fall on one side. 1 without any.
+ * Returns the p-value of the exact two-sided sign test: the probability that of `better + worse`
+ * fair coins at least this many show the same side. 1 without any.
  */
 export function signTest(better: number, worse: number): number {
   const n = better + worse;
@@ -17,17 +19,23 @@ export function signTest(better: number, worse: number): number {
   return Math.min(1, 2 * sum);
 }
 
-/** The chance that at least one of k trials passes, when c of n did: 1 - C(n - c, k) / C(n, k) (Chen et al. 2021). */
+/**
+ * Returns the probability that at least one of k trials passes, if c of n did: 1 - C(n - c, k) /
+ * C(n, k) (Chen et al. 2021).
+ */
 export function passAtK(n: number, c: number, k: number): number {
   return 1 - drawnFrom(n, n - c, k);
 }
 
-/** The chance that all of k trials pass, when c of n did: C(c, k) / C(n, k) (Yao et al. 2024). */
+/**
+ * Returns the probability that all of k trials pass, if c of n did: C(c, k) / C(n, k) (Yao et al.
+ * 2024).
+ */
 export function passHatK(n: number, c: number, k: number): number {
   return drawnFrom(n, c, k);
 }
 
-/** The chance that k things drawn from n are all among c of them. */
+/** Returns the probability that k items drawn from n are all among c of them. */
 function drawnFrom(n: number, c: number, k: number): number {
   let chance = 1;
   for (let i = 0; i < k; i++) chance *= Math.max(0, c - i) / (n - i);

@@ -17,7 +17,7 @@ export function conversationRunner(conversation: ConversationTarget): TargetRunn
   return {
     perform: async (request, runs) => {
       const thread = conversation.thread(`evaluation-${request.id}`);
-      await thread.delete(); // of an evaluation that was interrupted
+      await thread.delete(); // left by an interrupted evaluation
       try {
         return await converse(thread, request, runs);
       } finally {
@@ -68,7 +68,9 @@ function checkedUser(input: unknown): SimulatedUser {
   return user;
 }
 
-/** A model plays the user: its messages are JSON, which says whether the user has what they want. */
+/**
+ * A model simulates the user: its messages are JSON, with a field for whether the goal is reached.
+ */
 async function converseWith(
   user: SimulatedUser,
   send: (message: string) => Promise<string>,

@@ -13,7 +13,7 @@ import { asFields } from "../../util/objects.js";
 import { TraceTarget } from "../datasets/stored-traces.js";
 import { conversationRunner } from "./conversation-runner.js";
 
-/** The `run` of an ensemble, with the types that all of them share. */
+/** The `run` of an ensemble, with the types common to all of them. */
 interface RunnableTarget {
   run(
     inputs: unknown,
@@ -22,7 +22,7 @@ interface RunnableTarget {
   explain?(inputs: unknown): Promise<unknown>;
 }
 
-/** The runner of a target, by what it is. @throws ValidationError for anything that is no target. */
+/** Returns the runner of a target by its kind. @throws ValidationError for any other value. */
 export function targetRunnerOf(target: unknown, kernel: EvaluationKernel): TargetRunner {
   if (target instanceof TraceTarget) return target;
   if (target instanceof Task) {

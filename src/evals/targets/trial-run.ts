@@ -5,7 +5,7 @@ import type { EvaluationSpending, TrialWay } from "../trial-way.js";
 import { AgentEnsembleError } from "../../contracts/errors.js";
 import { addSpending, NO_SPENDING, spendingOf, wayOfRuns } from "../way-of-runs.js";
 
-/** One trial of a case, as a target gets it. */
+/** One trial of a case for a target. */
 export interface TrialRequest {
   readonly case: NamedCase;
   readonly trial: number;
@@ -18,21 +18,23 @@ export interface TrialRequest {
   ask(instructions: string, conversation: readonly string[]): Promise<string>;
 }
 
-/** Does trials of one kind of target. */
+/** Executes trials of one kind of target. */
 export interface TargetRunner {
-  /** Returns the output; reports the runs that it made. */
+  /** Returns the output; reports its runs. */
   perform(request: TrialRequest, runs: TrialRuns): Promise<unknown>;
-  /** A text that differs where the target does; missing where nothing is known of it. */
+  /** Returns a text that changes with the target; absent if there is none. */
   fingerprint?(input: unknown): Promise<string>;
 }
 
-/** The runs of a trial, those that failed included. */
+/** The runs of a trial, including failed ones. */
 export class TrialRuns {
   readonly #runs: EnsembleOutput[] = [];
   #spending: EvaluationSpending = NO_SPENDING;
   #earlier: TrialWay | undefined;
 
-  /** Waits for a run, and keeps what it did. `isPart`: a run that joined another counts its usage. */
+  /**
+   * Waits for a run, and records its steps. `isPart`: a run that joined another counts its usage.
+   */
   async of<O extends EnsembleOutput>(run: Promise<O>, isPart = false): Promise<O> {
     try {
       const output = await run;
@@ -45,12 +47,12 @@ export class TrialRuns {
     }
   }
 
-  /** Counts the usage of a run that is no work of the target's agents. */
+  /** Counts the usage of a run that is not work of the agents of the target. */
   count(output: EnsembleOutput): void {
     this.#spending = addSpending(this.#spending, spendingOf(output.metrics.ledger));
   }
 
-  /** Sets what an earlier run did. */
+  /** Sets the steps of an earlier run. */
   use(way: TrialWay): void {
     this.#earlier = way;
     this.#spending = way.spending;

@@ -2,11 +2,12 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { JsonSchema, OutputSchema } from "../../contracts/types.js";
 import { isObject } from "../../util/objects.js";
 
-/** A schema with its own check. */
+/** A schema with a separate check. */
 export type DescribedInput = Extract<OutputSchema<unknown>, { readonly jsonSchema: JsonSchema }>;
 
 /**
- * The input of a tool that passes its arguments to another check. Models receive the schema. Only the names that it requires are checked here.
+ * The input of a tool that passes its arguments to another check. Models receive the schema. Only
+ * its required names are checked here.
  */
 export function describedInput(jsonSchema: JsonSchema): DescribedInput {
   const { required } = jsonSchema;

@@ -1,11 +1,14 @@
 import type { DagTask } from "../../contracts/dag.js";
 
-/** Characters of a description that a node shows. */
+/** Number of characters of a description in a node. */
 const SHOWN = 60;
-/** All others are written as numbers, so that no text can end its label, begin a directive or become markup. */
+/**
+ * All other characters are written as numbers, so that no text can end its label, begin a directive
+ * or become markup.
+ */
 const UNSAFE = /[^\p{L}\p{N} ….,'()/_+-]/gu;
 
-/** A text as a label; line breaks become blanks. */
+/** Returns a text as a label; line breaks become blanks. */
 export function labelText(text: string): string {
   return text
     .replace(/\s+/g, " ")
@@ -13,7 +16,7 @@ export function labelText(text: string): string {
     .replace(UNSAFE, (char) => `#${char.codePointAt(0)};`);
 }
 
-/** The key of a node that is no task. */
+/** Returns the key of a node that is no task. */
 export const nodeKey = (kind: string, name = ""): string => `\u0000${kind} ${name}`;
 
 function short(text: string): string {
@@ -31,7 +34,7 @@ export class Flowchart {
     this.#lines.push(`${"  ".repeat(this.#depth)}${line}`);
   }
 
-  /** The node's name: its own id may hold anything. */
+  /** Returns the name of a node, because its id may contain any characters. */
   nameOf(key: string): string {
     const name = this.#names.get(key) ?? `n${this.#names.size + 1}`;
     this.#names.set(key, name);

@@ -1,7 +1,7 @@
 import type { DagTask } from "../../contracts/dag.js";
 import { Graph } from "../../contracts/graph.js";
 
-/** The node of a diagram to which the transitions to the end of a graph lead. */
+/** The target of transitions to the end of a graph. */
 export const GRAPH_END: Omit<DagTask, "parallelGroup" | "onCriticalPath"> = Object.freeze({
   id: Graph.END,
   description: "End of the graph",

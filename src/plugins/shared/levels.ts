@@ -1,13 +1,16 @@
 import { ValidationError } from "../../contracts/errors.js";
 
-/** Something that waits for others. */
+/** A step that waits for others. */
 export interface OrderedStep {
   readonly id: string;
-  /** Ids of what it waits for; ids of no step count as done. */
+  /** Ids of the steps that it waits for; unknown ids count as done. */
   readonly after: readonly string[];
 }
 
-/** The level of each step: one more than the highest of what it waits for. @throws ValidationError where steps wait for each other in a circle. */
+/**
+ * Returns the level of each step: one more than the highest level of its predecessors. @throws
+ * ValidationError for a cycle.
+ */
 export function levelsOf(steps: readonly OrderedStep[]): ReadonlyMap<string, number> {
   const open = new Map<string, number>();
   const waiting = new Map<string, string[]>();
@@ -41,7 +44,10 @@ export function levelsOf(steps: readonly OrderedStep[]): ReadonlyMap<string, num
   return levels;
 }
 
-/** The longest chain of steps that wait for each other; of equally long ones that of the last steps. */
+/**
+ * Returns the longest chain of steps that wait for each other; among equal lengths, that of the
+ * last steps.
+ */
 export function criticalPathOf(
   steps: readonly OrderedStep[],
   levels: ReadonlyMap<string, number>,

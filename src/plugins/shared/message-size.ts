@@ -2,9 +2,9 @@ import type { ChatMessage } from "../../contracts/chat-model.js";
 import type { ContentPart, MediaPart } from "../../contracts/content.js";
 import { isTextType, mediaSourceOf, normalMediaType } from "../../util/media.js";
 
-/** What a message consists of for a count of its tokens. */
+/** The parts of a message for a count of its tokens. */
 export interface MessageSize {
-  /** The texts that the model reads, for a token counter. Text files are texts. */
+  /** The texts that the model reads, for a token counter, including text files. */
   readonly text: string;
   /** The estimated tokens of images, documents and audio. */
   readonly fileTokens: number;
@@ -16,7 +16,7 @@ const ADDRESS = 2_500;
 /** 2,500 tokens for 100 kB of a document; 25 tokens for 32 kB of audio, which is about a second. */
 const PER_BYTE = { file: 2_500 / 100_000, audio: 25 / 32_000 } as const;
 
-/** Measures a message. A request has no exact size of an image or a document, so these count by rule. */
+/** Measures a message. Images and documents have no exact size, so fixed rules apply. */
 export function messageSize(message: ChatMessage): MessageSize {
   const texts: string[] = [];
   let fileTokens = 0;

@@ -2,7 +2,9 @@ import type { ChatMessage } from "../../contracts/chat-model.js";
 import { summaryOfPart } from "../../contracts/part-summary.js";
 import { partLine } from "../../util/part-line.js";
 
-/** The text of a message, for people and for comparisons: images and files are one line each. */
+/**
+ * Returns the text of a message for people and for comparisons: images and files are one line each.
+ */
 export function textWithParts(message: ChatMessage): string {
   const { content } = message;
   const parts = message.role === "tool" ? (message.parts ?? []) : [];

@@ -18,7 +18,7 @@ export class PartDigests {
 
   /**
    * Returns the message with hashes in place of the content of its parts; the same message without
-   * parts. A message that has no content any more stays as it is.
+   * parts. A message whose content was already replaced is unchanged.
    */
   withoutContent(message: ChatMessage): ChatMessage {
     return withMedia(message, (part) => {

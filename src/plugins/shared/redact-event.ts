@@ -6,11 +6,14 @@ import { messageOf } from "../../util/errors.js";
 import { codeOf } from "../../util/objects.js";
 import { shownMessages } from "./shown-messages.js";
 
-/** An event as plain JSON data: its own fields, without secrets and without live objects. */
+/** An event as plain JSON data: its fields, without secrets and without live objects. */
 export type RedactedEvent = Pick<EnsembleEvent, "type" | "v" | "seq" | "runId" | "at"> &
   Readonly<Record<string, unknown>>;
 
-/** An event with its texts redacted, for observers that show it elsewhere. Live objects in it (`taskOutput`, `cause`, ...) stay as they are. */
+/**
+ * Returns an event with its texts redacted, for observers that show it elsewhere. Its live objects
+ * (`taskOutput`, `cause`, ...) are unchanged.
+ */
 export function redactEvent(event: EnsembleEvent, redactor: Redactor): EnsembleEvent {
   const texts = Object.entries(event).flatMap(([name, value]) =>
     typeof value === "string" ? [[name, redactor.redactText(value)]] : [],
@@ -19,11 +22,12 @@ export function redactEvent(event: EnsembleEvent, redactor: Redactor): EnsembleE
 }
 
 /**
- * Returns an event as data that may leave the process: secrets that its run knows of are replaced by `[redacted]`,
- * and live objects (`taskOutput`, `request`, ...) become JSON; an error (`cause`) becomes `{ name, message, code }`. Takes an event exactly as a listener
- * got it. Images and files in messages become `{ type, mediaType, bytes, name }`.
- * A secret that a model streams in several `token` events is recognised in none of them.
- * @throws ValidationError for a copy of an event or anything else, whose run is not known.
+ * Returns an event as data that may leave the process: secrets that its run knows of are replaced
+ * by `[redacted]`, and live objects (`taskOutput`, `request`, ...) become JSON; an error (`cause`)
+ * becomes `{ name, message, code }`. Requires the event object that a listener received. Images and
+ * files in messages become `{ type, mediaType, bytes, name }`. A secret that a model streams in
+ * several `token` events is not recognised in them.
+ * @throws ValidationError for a copy of an event and any other value, because their run is unknown.
  */
 export function redacted(event: EnsembleEvent): RedactedEvent {
   const redactor = redactorOf(event);
@@ -49,7 +53,7 @@ export function withShownMessages(event: EnsembleEvent): EnsembleEvent {
     : event;
 }
 
-/** What of an error may leave the process. `code` is absent where it is no text. */
+/** Returns the fields of an error that may leave the process. `code` is absent if it is no text. */
 function errorFields(error: Error): Readonly<Record<string, unknown>> {
   const code = codeOf(error);
   return { name: error.name, message: messageOf(error), ...(typeof code === "string" && { code }) };

@@ -4,8 +4,9 @@ import { canonicalJson } from "../../util/json/canonical.js";
 import { PartDigests } from "./part-digests.js";
 
 /**
- * The content of a request, independent of run and time: ids of tool calls, which vendors draw at random, are replaced by their place in the conversation,
- * and the content of images and files by its hash.
+ * The content of a request, independent of run and time: ids of tool calls, which vendors generate
+ * randomly, are replaced by their position in the conversation, and the content of images and files
+ * by its hash.
  */
 export function canonicalRequest(
   request: ChatRequest,
@@ -23,8 +24,9 @@ export function canonicalRequest(
 }
 
 /**
- * The SHA-256 of a request and of the model that it goes to, as hexadecimal digits: the name under which caches and recordings keep its answer.
- * `identity` is that of the model, where answers of other endpoints and accounts must not count. `digests` knows the hashes of earlier requests.
+ * Returns the SHA-256 of a request and its model, as hexadecimal digits: the key of its answer in
+ * caches and recordings. `identity` is that of the model, if answers of other endpoints and
+ * accounts must not count. `digests` has the hashes of earlier requests.
  */
 export function requestKey(
   request: ChatRequest,

@@ -12,7 +12,9 @@ export class ReviewListeners {
     return this.#listeners.size;
   }
 
-  /** Returns a function that removes `fn`. @throws ValidationError for what is no function. */
+  /**
+   * Returns a function that removes `fn`. @throws ValidationError for a value that is no function.
+   */
   add(fn: (review: StoredReview) => unknown): () => void {
     if (fn === undefined) throw new ValidationError("onRequest needs a function");
     requireFunction("onRequest's argument", fn);

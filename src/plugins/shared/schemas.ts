@@ -2,15 +2,18 @@ import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/sp
 import type { JsonSchema, OutputSchema } from "../../contracts/types.js";
 import { messageOf, toError } from "../../util/errors.js";
 
-/** A schema as models and messages need it. */
+/** A schema in the form for models and messages. */
 export interface SchemaFacts {
   /** Without `$schema`. */
   readonly jsonSchema: JsonSchema;
   /** Compact JSON. */
   readonly text: string;
-  /** Its title, else its type: what a message calls the expected value. */
+  /** Its title, otherwise its type: the name of the expected value in a message. */
   readonly title: string;
-  /** The `type` of its root, where it is a single one: vendors demand `object` of tool parameters and response formats. */
+  /**
+   * The `type` of its root, if it is a single one: vendors require `object` for tool parameters and
+   * response formats.
+   */
   readonly rootType: string | undefined;
 }
 
@@ -40,11 +43,11 @@ function factsOf(type: OutputSchema<unknown> | JsonSchema): SchemaFacts {
   };
 }
 
-/** Turns schemas into JSON Schema, once for each schema object. */
+/** Converts schemas to JSON Schema, once per schema object. */
 export class Schemas {
   readonly #facts = new WeakMap<object, SchemaFacts>();
 
-  /** @throws what `failure` makes of it when the schema has no JSON Schema. */
+  /** @throws the error of `failure` if the schema has no JSON Schema. */
   of(
     type: OutputSchema<unknown> | JsonSchema,
     failure: (problem: string, cause: unknown) => Error,
@@ -61,12 +64,12 @@ export class Schemas {
     return facts;
   }
 
-  /** The JSON Schema, `undefined` where there is none. */
+  /** Returns the JSON Schema; `undefined` if there is none. */
   find(type: OutputSchema<unknown> | JsonSchema): JsonSchema | undefined {
     try {
       return this.of(type, (_problem, cause) => toError(cause)).jsonSchema;
     } catch {
-      return undefined; // the caller that needs it reports it
+      return undefined; // the caller that requires it reports it
     }
   }
 }

@@ -4,8 +4,8 @@ import { summaryOfPart } from "../../contracts/part-summary.js";
 import { withMedia } from "./part-digests.js";
 
 /**
- * Messages as observers may pass them on: without the content of images and files, and without the
- * vendors' own blocks of reasoning.
+ * Returns messages in the form for observers: without the content of images and files, and without
+ * the encrypted reasoning of vendors.
  */
 export function shownMessages(messages: readonly ChatMessage[]): readonly ChatMessage[] {
   return messages.map((message) => {

@@ -53,7 +53,7 @@ export const ERROR_KINDS: readonly string[] = Object.freeze([
 
 const TIMEOUT_MESSAGE = / did not finish within \d+(\.\d+)? ms$/;
 
-/** What is kept of an error: everything that decides what a run does with it. */
+/** Returns the stored form of an error, with everything that determines the reaction of a run. */
 export function storeError(thrown: unknown): StoredError {
   const error = toError(thrown);
   const base = {
@@ -88,7 +88,7 @@ export function storeError(thrown: unknown): StoredError {
   return { kind: AgentEnsembleError.isInstance(error) ? "framework" : "other", ...base };
 }
 
-/** The error again. */
+/** Restores an error. */
 export function restoreError(stored: StoredError): Error {
   const { message, hint, name } = stored;
   const cause =

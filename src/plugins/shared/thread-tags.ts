@@ -1,12 +1,12 @@
 import { hash } from "node:crypto";
 
-/** Where a turn belongs. */
+/** The thread of a turn. */
 export interface TurnOwner {
   readonly threadId: string;
   readonly owner: string | undefined;
 }
 
-/** The tags of the runs of a thread, which do not show its id and owner. */
+/** Returns the tags of the runs of a thread, which do not reveal its id and owner. */
 export function threadTags({ threadId, owner }: TurnOwner): Readonly<Record<string, string>> {
   return {
     threadId: hashedName(threadId),

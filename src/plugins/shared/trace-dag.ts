@@ -30,7 +30,7 @@ export interface DrawnTrace extends Pick<
   readonly mapReduceLevels?: readonly unknown[] | undefined;
 }
 
-/** Every task of a trace once, by its last attempt; those inside delegations too. */
+/** Returns every task of a trace once, by its last attempt, including those inside delegations. */
 export function tasksOf(traces: readonly DrawnTask[]): ReadonlyMap<string, DrawnTask> {
   const byId = new Map<string, DrawnTask>();
   const waiting = [...traces].reverse();
@@ -42,7 +42,7 @@ export function tasksOf(traces: readonly DrawnTask[]): ReadonlyMap<string, Drawn
   return byId;
 }
 
-/** What came first without handing on an output: tasks of SEQUENTIAL, and phases. */
+/** Returns the predecessors without an output: for tasks of SEQUENTIAL, and for phases. */
 function orderOf(
   { workflow, phases }: DrawnTrace,
   tasks: readonly DrawnTask[],
@@ -81,7 +81,7 @@ function edgesOf(trace: DrawnTrace, tasks: ReadonlyMap<string, DrawnTask>): read
   return [...edges.values()];
 }
 
-/** The states and transitions of the walk, where the run had a graph. */
+/** Returns the states and transitions of the run, if it had a graph. */
 function walkOf({ graphTrace }: DrawnTrace): Partial<RunDag> {
   if (graphTrace === undefined) return {};
   const idOf = (state: string): string =>
@@ -109,7 +109,10 @@ function walkOf({ graphTrace }: DrawnTrace): Partial<RunDag> {
 
 type Node = Omit<DagTask, "parallelGroup" | "onCriticalPath">;
 
-/** What a task was in this run: a part of a tree, a state, made for a delegation, or the one that handed out the others. */
+/**
+ * Returns the kind of a task in this run: a part of a tree, a state, a delegated task, or the
+ * delegating one.
+ */
 function kindOf(task: DrawnTask, isState: boolean): DagTask["nodeType"] {
   const { taskId, parentTaskId, delegations } = task;
   if (task.nodeType !== undefined) return task.nodeType;
@@ -133,7 +136,10 @@ function nodeOf(task: DrawnTask, isState: boolean): Node {
   };
 }
 
-/** Nodes with their places: behind what they waited for, the states of a graph in the order of the walk. */
+/**
+ * Returns nodes with their positions: after their dependencies, the states of a graph in the order
+ * of execution.
+ */
 function arranged(
   nodes: readonly Node[],
   edges: readonly DagLink[],
@@ -162,9 +168,9 @@ function arranged(
 }
 
 /**
- * Makes the diagram of what a run did from its trace: the tasks that began, also those that no plan knew
- * (delegated tasks, the tree of an adaptive map-reduce), with their texts as the trace holds them.
- * @throws ValidationError for a trace whose tasks wait for each other in a circle.
+ * Creates the diagram of an executed run from its trace: the started tasks, including tasks outside
+ * the plan (delegated tasks, the tree of an adaptive map-reduce), with their texts from the trace.
+ * @throws ValidationError for a trace whose tasks wait for each other in a cycle.
  */
 export function dagOf(trace: DrawnTrace): RunDag {
   const traces = tasksOf(trace.taskTraces);

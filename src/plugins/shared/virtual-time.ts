@@ -1,7 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../../contracts/runtime.js";
 
-/** Each reading of the clock is later than the one before, by so little that no duration shows it: so what began first comes first. */
+/**
+ * Each reading of the clock is later than the previous one, by an amount too small to affect
+ * durations. So equal instants keep their order.
+ */
 const STEP_MS = 2 ** -20;
 
 interface WaitingSleep {
@@ -10,26 +13,27 @@ interface WaitingSleep {
 }
 
 /**
- * The time in which a replay takes place. It stands still while the program works, and when nothing happens any more it jumps to the next thing that was
- * recorded: answers come in the recorded order and with the recorded durations, without real waits.
+ * The clock of a replay. It stands still while the program works. When all work waits, it advances
+ * to the next recorded event: answers arrive in the recorded order and with the recorded durations,
+ * without real waits.
  */
 export class VirtualTime implements Clock {
   #ms = 0;
   #wallMs: number | undefined;
   #live: number | undefined;
-  /** By time; of equal ones the first to come first. */
+  /** By time; equal times in the order of arrival. */
   readonly #waiting: WaitingSleep[] = [];
   #armed = false;
 
   constructor(
-    /** The instant at which the run of this id was started in the recording. */
+    /** Returns the start of the run with this id in the recording. */
     readonly recordedStart: (runId: string) => Date | undefined,
     readonly system: Clock,
     /** Whether the recording determines the next step, so that the time need not. */
     readonly isDriven: () => boolean,
   ) {}
 
-  /** Continues in real time, since a step was not recorded. */
+  /** Continues in real time, because a step was not recorded. */
   goLive(): void {
     this.#live ??= this.system.monotonicMs();
   }
@@ -51,7 +55,7 @@ export class VirtualTime implements Clock {
     return start;
   }
 
-  /** The recorded moment `atMs` has come. */
+  /** Advances to the recorded time `atMs`. */
   advance(atMs: number): void {
     this.#ms = Math.max(this.#ms, atMs);
   }
@@ -65,7 +69,7 @@ export class VirtualTime implements Clock {
     return this.until(this.monotonicMs() + ms, signal);
   }
 
-  /** Resolves when this time has come; rejects with the signal's reason. */
+  /** Resolves at this time; rejects with the reason of the signal. */
   until(atMs: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) {
@@ -115,7 +119,10 @@ export class VirtualTime implements Clock {
     this.#arm();
   }
 
-  /** One at a time: what follows from it comes before the next, which may be later than that. */
+  /**
+   * One at a time: the consequences of an event precede the next event, although that may be due
+   * earlier.
+   */
   #arm(): void {
     if (this.#armed) return;
     this.#armed = true;

@@ -37,7 +37,10 @@ const VALUES: readonly unknown[] = Object.freeze([
   { a: { b: [] } },
 ]);
 
-/** Arguments of a schema's kind with one of them made absurd, as a confused model sends them, and things that are no arguments at all. */
+/**
+ * Returns arguments of the form of a schema, each with one absurd value as a confused model may
+ * send it, and values that are no arguments.
+ */
 function absurdArguments(
   schema: Readonly<Record<string, unknown>>,
   sample: unknown,
@@ -56,7 +59,7 @@ function absurdArguments(
   ];
 }
 
-/** Absurd input as far as the framework lets it through: what a tool's schema refuses never reaches it. */
+/** Returns the absurd inputs that pass the schema of the tool: the framework refuses the others. */
 export async function absurdInputs(tool: AnyTool, sample: unknown): Promise<readonly unknown[]> {
   const schema = jsonSchemaOf(tool);
   if (schema === undefined) return TEXTS;

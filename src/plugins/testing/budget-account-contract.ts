@@ -11,21 +11,24 @@ import type { Awaitable } from "../../contracts/types.js";
 import { checkOptions } from "../../contracts/validation.js";
 import { sleep } from "../../util/abort/timeouts.js";
 
-/** Accounts as a test of `budgetAccountContract` gets them. */
+/** Accounts for a test of `budgetAccountContract`. */
 export interface BudgetAccountsUnderTest {
   /** Contains no account yet. */
   readonly accounts: BudgetAccounts;
-  /** With `shares`: the same accounts as another process sees them. */
+  /** With `shares`: the same accounts in another process. */
   readonly other?: BudgetAccounts | undefined;
-  /** Closes everything, and removes what lies on servers. */
+  /** Closes everything, and removes data on servers. */
   readonly dispose?: (() => Awaitable<void>) | undefined;
 }
 
-/** How `budgetAccountContract` gets its accounts. */
+/** Options of `budgetAccountContract`. */
 export interface BudgetAccountContractOptions {
   /** Called once per test. With `shares`, leases of 200 to 500 ms keep the tests short. */
   create(): Awaitable<BudgetAccountsUnderTest>;
-  /** Several processes count together: needs `other` and accounts with `shared`. Default false. */
+  /**
+   * Whether several processes count together: requires `other` and accounts with `shared`. Default
+   * false.
+   */
   readonly shares?: boolean | undefined;
 }
 
@@ -41,7 +44,7 @@ const KEY = "run:contract/budget:0";
 /** Longer than any lease that a test can wait for. */
 const LONGEST_LEASE_MS = 60_000;
 
-/** Quarters, which sums represent exactly. */
+/** Quarters, whose sums are exact. */
 const amountOf = (tokens: number, cost = 0): BudgetAmount => ({ tokens, cost });
 
 async function openAccountIn(

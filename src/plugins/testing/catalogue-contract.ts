@@ -4,17 +4,17 @@ import type { Awaitable } from "../../contracts/types.js";
 import { checkOptions } from "../../contracts/validation.js";
 import { asData, LONG_MS, delay } from "./request-queue-scenario.js";
 
-/** A catalogue as a test of `catalogueContract` gets it. */
+/** A catalogue for a test of `catalogueContract`. */
 export interface CatalogueUnderTest {
   /** Empty. */
   readonly catalogue: Catalogue;
-  /** Another client of the same storage, as another process has it. The suite closes it. */
+  /** Another client of the same storage, as in another process. The suite closes it. */
   readonly another?: (() => Awaitable<Catalogue>) | undefined;
-  /** Closes everything, and removes what lies on disks and servers. */
+  /** Closes everything, and removes data on disks and servers. */
   readonly dispose?: (() => Awaitable<void>) | undefined;
 }
 
-/** How `catalogueContract` gets its catalogues. */
+/** Options of `catalogueContract`. */
 export interface CatalogueContractOptions {
   /** Called once per test. */
   create(): Awaitable<CatalogueUnderTest>;

@@ -17,9 +17,9 @@ import type {
   ChatModelUnderTest,
 } from "./chat-model-scenario.js";
 
-/** Time after an abort within which a call must have ended. */
+/** Time after an abort in which a call must end. */
 const ABORT_LIMIT_MS = 300;
-/** Time to let a request reach its server before it is aborted. */
+/** Time for a request to reach its server before it is aborted. */
 const UNDER_WAY_MS = 50;
 const UNICODE = 'Grüße, 世界 👩‍👩‍👧 \u2028 "quoted" \\ back\nslash';
 const HELLO: ChatRequest = { messages: [{ role: "user", content: "Say hello" }] };
@@ -49,7 +49,7 @@ type Use = <T>(
   body: (subject: ChatModelUnderTest) => Promise<T>,
 ) => Promise<T>;
 
-/** A model under test with `stream` known to be there. */
+/** A model under test with `stream`. */
 interface StreamingModel extends ChatModel {
   stream: NonNullable<ChatModel["stream"]>;
 }
@@ -88,7 +88,7 @@ function finalResponse(chunks: readonly ChatChunk[]): ChatResponse {
   return last.response;
 }
 
-/** The tool calls, assembled from the chunks only. */
+/** Assembles the tool calls from the chunks only. */
 function assembleCalls(chunks: readonly ChatChunk[]): readonly ToolCall[] {
   const calls: { id: string; name: string; arguments: string }[] = [];
   for (const chunk of chunks) {
@@ -110,7 +110,7 @@ async function rejection(work: Promise<unknown>): Promise<unknown> {
   return assert.fail("the call must be rejected, but was answered");
 }
 
-/** Aborts a call that is under way and checks that it ends at once, with the signal's reason. */
+/** Aborts a call in progress and checks that it ends at once, with the reason of the signal. */
 async function assertAborts(
   start: (signal: AbortSignal) => Promise<unknown>,
   delayMs: number,
@@ -361,11 +361,12 @@ function abortSuite(use: Use, supports: ChatModelContractSupport): void {
 }
 
 /**
- * Registers tests with the global `describe` and `it` of any runner that every chat model should pass.
- * `create` is called once per test with what the service behind the model is to do, typically to program a loopback server.
+ * Registers tests with the global `describe` and `it` of any runner that every chat model should
+ * pass. `create` is called once per test with the scenario of the service behind the model,
+ * typically to program a loopback server.
  *
- * @example
- * chatModelContract("my model", { create: async (scenario) => startFakeServer(scenario), supports: { images: false } });
+ * @example chatModelContract("my model", { create: async (scenario) => startFakeServer(scenario),
+ * supports: { images: false } });
  * @throws ValidationError for an unknown option.
  */
 export function chatModelContract(name: string, options: ChatModelContractOptions): void {

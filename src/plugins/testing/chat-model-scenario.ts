@@ -1,11 +1,12 @@
 import type { ChatModel, FinishReason, ToolCall, Usage } from "../../contracts/chat-model.js";
 
 /**
- * What the service behind a model under test is to do with the next request, in words no vendor owns.
+ * The behaviour of the service behind a model under test for the next request, independent of
+ * vendors.
  * - `answer`: this text and these tool calls; without `usage` the service reports none.
- * - `error`: this HTTP status, or what comes nearest to it.
- * - `hang`: take the request and never answer.
- * - `stall`: stream this text, then fall silent without an end.
+ * - `error`: this HTTP status, or the nearest equivalent.
+ * - `hang`: accepts the request and never answers.
+ * - `stall`: streams this text, then sends nothing more.
  */
 export type ChatModelScenario =
   | {
@@ -22,12 +23,15 @@ export type ChatModelScenario =
 /** A model set up for one scenario. */
 export interface ChatModelUnderTest {
   readonly model: ChatModel;
-  /** The last request as the service received it; its JSON is searched for what must have been sent. Absent: not checked. */
+  /**
+   * Returns the last request that the service received; its JSON is searched for the expected
+   * content. Absent: not checked.
+   */
   lastRequest?(): unknown;
   close(): Promise<void>;
 }
 
-/** What a set-up cannot show; `false` leaves those tests out. All default to true. */
+/** Features of a set-up; `false` omits their tests. All default to true. */
 export interface ChatModelContractSupport {
   readonly streaming?: boolean | undefined;
   readonly structuredOutput?: boolean | undefined;
@@ -40,7 +44,7 @@ export interface ChatModelContractSupport {
   readonly stall?: boolean | undefined;
 }
 
-/** How `chatModelContract` gets its models. */
+/** Options of `chatModelContract`. */
 export interface ChatModelContractOptions {
   create(scenario: ChatModelScenario): Promise<ChatModelUnderTest>;
   readonly supports?: ChatModelContractSupport | undefined;

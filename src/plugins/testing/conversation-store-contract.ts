@@ -7,29 +7,29 @@ import { checkOptions } from "../../contracts/validation.js";
 import { threadListSuite, threadLockSuite, writersSuite } from "./conversation-store-sharing.js";
 import { failureOf, fill, storedTurn, textsIn } from "./conversation-store-turns.js";
 
-/** A store as a test of `conversationStoreContract` gets it. */
+/** A store for a test of `conversationStoreContract`. */
 export interface ConversationStoreUnderTest {
   /** Empty. */
   readonly store: ConversationStore;
-  /** With `reopens`: opens what the store has left, as another process would. */
+  /** With `reopens`: opens the persisted data, as another process would. */
   readonly reopen?: (() => Awaitable<ConversationStore>) | undefined;
-  /** Closes everything, and removes what lies on disks and servers. */
+  /** Closes everything, and removes data on disks and servers. */
   readonly dispose?: (() => Awaitable<void>) | undefined;
 }
 
-/** How `conversationStoreContract` gets its stores, and what they can do. */
+/** Options of `conversationStoreContract`, with the features of the stores. */
 export interface ConversationStoreContractOptions {
   /** Called once per test. */
   create(): Awaitable<ConversationStoreUnderTest>;
-  /** Threads outlive the store object: needs `reopen`. Default false. */
+  /** Whether threads outlive the store object: requires `reopen`. Default false. */
   readonly reopens?: boolean | undefined;
-  /** Has `lock`. Default true. */
+  /** Whether it has `lock`. Default true. */
   readonly locks?: boolean | undefined;
-  /** How many turns eight writers add. Default 1,000. */
+  /** Number of turns that eight writers add. Default 1,000. */
   readonly turns?: number | undefined;
 }
 
-/** Passes a new store to a test, and disposes of it afterwards. */
+/** Passes a new store to a test, and disposes it afterwards. */
 type UseStore = (
   body: (store: ConversationStore, subject: ConversationStoreUnderTest) => Promise<void>,
 ) => Promise<void>;
@@ -192,9 +192,9 @@ function removalSuite(use: UseStore): void {
 }
 
 /**
- * Checks a conversation store: versions, changes that are whole, order, owners, and many writers at
- * once. `locks` false leaves out the tests of `lock`; with `reopens` threads must outlast the store
- * object. For mocha and what is like it.
+ * Registers tests of a conversation store: versions, atomic changes, order, owners, and concurrent
+ * writers. `locks: false` omits the tests of `lock`; with `reopens` threads must outlive the store
+ * object. For mocha and compatible runners.
  * @example conversationStoreContract("my store", { create: () => ({ store: new MyStore() }) });
  */
 export function conversationStoreContract(name: string, o: ConversationStoreContractOptions): void {

@@ -9,7 +9,7 @@ type UseThreads = (body: (store: ConversationStore) => Promise<void>) => Promise
 const WRITERS = 8;
 const THREADS = ["x", "y", "z"];
 
-/** Owners, and lists in parts. */
+/** Tests of owners and of paged lists. */
 export function threadListSuite(use: UseThreads): void {
   it("lists all threads in parts, the last changed first", () =>
     use(async (store) => {
@@ -69,7 +69,7 @@ export function threadListSuite(use: UseThreads): void {
     }));
 }
 
-/** Several writers of the same threads. */
+/** Tests of several writers of the same threads. */
 export function writersSuite(use: UseThreads, turns: number): void {
   it(`loses nothing of ${turns} turns that ${WRITERS} writers add at once`, async function () {
     this.timeout(120_000);
@@ -104,7 +104,7 @@ export function writersSuite(use: UseThreads, turns: number): void {
   });
 }
 
-/** Adds a turn, again and again until no other writer is in between. */
+/** Adds a turn, and repeats it until no other writer interferes. */
 async function addedAfter(store: ConversationStore, id: string, text: string): Promise<void> {
   for (;;) {
     const head = await store.open(id);
@@ -118,7 +118,7 @@ async function addedAfter(store: ConversationStore, id: string, text: string): P
   }
 }
 
-/** Numbers from 0 to 1, the same in each run. */
+/** Returns a generator of numbers from 0 to 1, equal in each run. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -127,7 +127,7 @@ function randomFrom(seed: number): () => number {
   };
 }
 
-/** Turns that wait for each other. */
+/** Tests of turns that wait for each other. */
 export function threadLockSuite(use: UseThreads): void {
   const lockOf = (
     store: ConversationStore,

@@ -27,13 +27,13 @@ export async function fill(store: ConversationStore, id: string, count: number):
     await store.append(id, { expectedVersion: n, turns: [storedTurn(n)] });
 }
 
-/** The questions of a thread. */
+/** Returns the questions of a thread. */
 export async function textsIn(store: ConversationStore, id: string): Promise<readonly unknown[]> {
   const turns = await store.read(id, { limit: 10_000 });
   return turns.map(({ messages }) => messages[0]?.content);
 }
 
-/** What a call rejects with, which it has to. */
+/** Returns the error of a call, which must reject. */
 export async function failureOf(work: Promise<unknown>): Promise<unknown> {
   try {
     await work;

@@ -19,22 +19,22 @@ export interface IngressMessage {
 }
 
 /**
- * What the sender of a message learns: it was accepted; it needs no request; it may be sent again
- * later; it would be refused again.
+ * The result for the sender of a message: accepted, not needed, to be repeated later, or refused
+ * permanently.
  */
 export type IngressAnswer = "accepted" | "ignored" | "later" | "refused";
 
-/** An ingress as a test of `ingressContract` gets it. */
+/** An ingress for a test of `ingressContract`. */
 export interface IngressUnderTest {
   /** Used by no other test. */
   readonly ingress: Ingress;
-  /** Sends a message as its sender does. `routes` are those of the ingress. */
+  /** Sends a message as a sender would. `routes` are those of the ingress. */
   send(message: IngressMessage, routes: readonly HttpRoute[]): Promise<IngressAnswer>;
-  /** Closes what `create` has opened. */
+  /** Closes the resources of `create`. */
   readonly dispose?: (() => Awaitable<void>) | undefined;
 }
 
-/** How `ingressContract` gets its ingresses. */
+/** Options of `ingressContract`. */
 export interface IngressContractOptions {
   /** Called once per test. */
   create(): Awaitable<IngressUnderTest>;
@@ -48,9 +48,9 @@ interface Submitted {
 interface IngressScenario {
   readonly submitted: readonly Submitted[];
   send(message: IngressMessage): Promise<IngressAnswer>;
-  /** From now on `submit` ends like this. */
+  /** Sets the result of later `submit` calls. */
   answer(with_: () => EnqueueReceipt): void;
-  /** Ends the ingress, as a service that stops. */
+  /** Ends the ingress, like a service that stops. */
   end(): Promise<void>;
 }
 
@@ -143,7 +143,7 @@ function refusalsSuite(use: UseIngress): void {
     }));
 }
 
-/** The texts in the content of a request. */
+/** Returns the texts in the content of a request. */
 function textsIn(work: IngressWork | undefined): readonly string[] {
   const texts: string[] = [];
   JSON.stringify([work?.context, work?.inputs], (_key, value: unknown) => {
@@ -153,7 +153,7 @@ function textsIn(work: IngressWork | undefined): readonly string[] {
   return texts;
 }
 
-/** A service that accepts nothing after its end. */
+/** A service that accepts no requests after its end. */
 class RecordingPort implements IngressPort {
   readonly ensemble = "kitchen";
   readonly clock = systemClock;
@@ -166,12 +166,12 @@ class RecordingPort implements IngressPort {
     if (this.hasEnded) throw new ServiceStateError("The service has stopped");
     const receipt = this.answer();
     if (receipt.status !== "FULL")
-      this.submitted.push({ requestId, work: JSON.parse(JSON.stringify(work)) as IngressWork }); // as storage keeps it
+      this.submitted.push({ requestId, work: JSON.parse(JSON.stringify(work)) as IngressWork }); // in the form of a storage
     return receipt;
   }
 
   warn(): void {
-    // The sender learns what the suite looks at.
+    // The suite checks the response to the sender.
   }
 }
 

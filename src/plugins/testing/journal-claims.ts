@@ -19,7 +19,10 @@ import {
   writeEntries,
 } from "./journal-scenario.js";
 
-/** The lease of the two that ask at once: the one that gets the run renews it until the other has given up. */
+/**
+ * The lease of two concurrent claimants: the one that gets the run renews it until the other has
+ * given up.
+ */
 const RIVAL_MS = 500;
 
 const ENDS: readonly Exclude<RunStatus, "running">[] = [
@@ -282,7 +285,7 @@ export function journalClaimsSuite(use: UseJournal): void {
   cancelSuite(use);
 }
 
-/** Fails where a claim can still be made; for journals that are closed. */
+/** Fails if a claim is still possible; for closed journals. */
 export async function assertClosed({ journal }: JournalScenario, claim: Claim): Promise<void> {
   const signal = noSignal();
   const { reviews } = journal;

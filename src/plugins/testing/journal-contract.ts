@@ -18,10 +18,10 @@ import {
 } from "./journal-scenario.js";
 import { reviewStoreContract } from "./review-store-contract.js";
 
-/** So long a wait that has to end is waited for. */
+/** Time limit of a wait that must end. */
 const END_MS = 2_000;
 
-/** What the journal under test has left. */
+/** Reopens the journal under test. */
 async function reopened({ journal, reopen }: JournalUnderTest): Promise<Journal> {
   await journal.close();
   return (await reopen?.()) ?? assert.fail("a journal that reopens needs `reopen`");
@@ -83,10 +83,10 @@ function reopeningSuite(use: UseJournal): void {
 }
 
 /**
- * Registers tests with the global `describe` and `it` of any runner that every journal should pass, those of its review store included.
+ * Registers tests with the global `describe` and `it` of any runner that every journal should pass,
+ * including those of its review store.
  *
- * @example
- * journalContract("mine", { create: async () => ({ journal: await openMine() }) });
+ * @example journalContract("mine", { create: async () => ({ journal: await openMine() }) });
  * @throws ValidationError for an unknown option.
  */
 export function journalContract(name: string, options: JournalContractOptions): void {

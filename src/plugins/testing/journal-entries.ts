@@ -14,7 +14,9 @@ import {
   writeEntries,
 } from "./journal-scenario.js";
 
-/** Texts that storages spoil: lone surrogates, separators of lines, NUL, quotes, combining marks. */
+/**
+ * Texts that storages may damage: lone surrogates, line separators, NUL, quotes, combining marks.
+ */
 const ODD_TEXTS = [
   "\ud83d",
   "\udc00 x \ud800",
@@ -25,12 +27,15 @@ const ODD_TEXTS = [
   "'; drop table runs; --",
 ];
 
-/** Texts that no key and no name of a task has. */
+/** Texts that are no valid keys and task names. */
 const NO_NAMES: ReadonlySet<string> = new Set(ODD_TEXTS.filter((_, n) => n < 2 || n === 3));
 
 const VALUES: readonly unknown[] = [null, 0, -1.5e-7, "", false, true, [], {}, [[{}]], 2 ** 53];
 
-/** Calls and tools of a task whose entry covers them, of one whose entry does not, and of one that is not done. */
+/**
+ * Calls and tools of a task whose entry covers them, of one whose entry does not, and of an
+ * unfinished one.
+ */
 const COVERED: readonly JournalEntry[] = [
   entryNamed("c1", { kind: "call", task: "done@1" }),
   entryNamed("k1", { kind: "tool", task: "done@1" }),
@@ -44,7 +49,7 @@ const COVERED: readonly JournalEntry[] = [
 ];
 const MUST_BE_HANDED_OUT = ["c2", "c0", "r1", "t1", "t2", "c3"];
 
-/** The entry as it is read back. */
+/** Writes an entry and reads it again. */
 async function roundTrip(journal: Journal, claim: Claim, entry: JournalEntry): Promise<KeptEntry> {
   await journal.append(claim, entry);
   return keptEntry(journal, claim.runId, entry.key);
@@ -229,7 +234,7 @@ function manySuite(use: UseJournal): void {
     }));
 }
 
-/** Shows that an entry is where another process can read it when its promise resolves. */
+/** Tests that another process can read an entry when its promise has resolved. */
 export function sharedEntriesSuite(use: UseJournal): void {
   it("shows an entry to another process as soon as it is written", () =>
     use(async ({ journal, other }) => {

@@ -19,7 +19,7 @@ import {
   writeEntries,
 } from "./journal-scenario.js";
 
-/** Ids that leave a folder, name a device, or are equal where case is ignored. */
+/** Ids that leave a folder, name a device, or differ only in case. */
 const ODD_IDS = [
   "../../x",
   "..",
@@ -43,7 +43,7 @@ const ODD_IDS = [
   "\u{1f980}".repeat(100),
 ];
 
-/** Keeps ended runs in the given order, with different instants. */
+/** Stores ended runs in the given order, with different instants. */
 async function keepRuns(journal: Journal, starts: readonly RunStart[]): Promise<void> {
   for (const start of starts) {
     const status = start.runId.startsWith("w") ? "waiting" : "completed";

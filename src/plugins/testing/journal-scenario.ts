@@ -11,36 +11,44 @@ import type {
 import type { Awaitable } from "../../contracts/types.js";
 import { AgentEnsembleError } from "../../contracts/errors.js";
 
-/** A journal as a test of `journalContract` gets it. The suite closes it by its own `close()`, then calls `dispose`. */
+/**
+ * A journal for a test of `journalContract`. The suite closes it with `close()`, then calls
+ * `dispose`.
+ */
 export interface JournalUnderTest {
   /** Empty. */
   readonly journal: Journal;
-  /** With `reopens`: opens what the journal has left, after the suite has closed it. */
+  /** With `reopens`: opens the persisted data, after the suite has closed the journal. */
   readonly reopen?: (() => Awaitable<Journal>) | undefined;
-  /** With `shared`: a second object over the same storage, as another process has it, while the first is in use. */
+  /**
+   * With `shared`: a second object for the same storage, as in another process, while the first is
+   * in use.
+   */
   readonly another?: (() => Awaitable<Journal>) | undefined;
   /**
-   * Makes the holder of a claim look dead to others, for journals that do not judge that by the time of the lease: they ask the system for the process,
-   * for instance, and here that is the process of the test.
+   * Makes the holder of a claim appear dead to others, for journals that do not use the time of the
+   * lease. They may look up the process, which here is the process of the test.
    */
   readonly abandon?: ((claim: Claim) => Awaitable<void>) | undefined;
-  /** Closes what `reopen` and `another` gave, and removes what lies on disks and servers. */
+  /** Closes the objects of `reopen` and `another`, and removes data on disks and servers. */
   readonly dispose?: (() => Awaitable<void>) | undefined;
 }
 
-/** How `journalContract` gets its journals, and what they can do. */
+/** Options of `journalContract`, with the features of the journals. */
 export interface JournalContractOptions {
   /** Called once per test. */
   create(): Awaitable<JournalUnderTest>;
-  /** What the journal keeps outlasts `close()`: needs `reopen`. Default false. */
+  /** Whether its data outlive `close()`: requires `reopen`. Default false. */
   readonly reopens?: boolean | undefined;
-  /** Several processes may use the storage at once: needs `another`. Default false. */
+  /**
+   * Whether several processes may use the storage concurrently: requires `another`. Default false.
+   */
   readonly shared?: boolean | undefined;
 }
 
-/** A journal in the hands of a test. */
+/** A journal in use by a test. */
 export interface JournalScenario extends JournalUnderTest {
-  /** What another process has: the second object where there is one, else the first. */
+  /** The journal of another process: the second object if there is one, otherwise the first. */
   readonly other: Journal;
 }
 
@@ -48,7 +56,7 @@ export type UseJournal = (body: (scenario: JournalScenario) => Promise<void>) =>
 
 /** Longer than any test takes. */
 const LONG_MS = 60_000;
-/** The lease of a holder that will be dead, and the time that a claim waits in vain. */
+/** The lease of a holder that will be dead, and the time of a claim that must fail. */
 export const SHORT_MS = 50;
 
 export const noSignal = (): AbortSignal => new AbortController().signal;
@@ -69,7 +77,7 @@ export function claimRun(
   return journal.claim({ start: whole, owner, leaseMs, signal: noSignal() });
 }
 
-/** A claim whose process is dead once `work` is done. */
+/** Creates a claim whose process is dead after `work`. */
 export async function claimOfTheDead(
   { journal, abandon }: JournalScenario,
   runId: string,
@@ -85,7 +93,7 @@ export function entryNamed(key: string, o: Partial<JournalEntry> = {}): JournalE
   return { key, kind: "step", task: "t@1", value: `value of ${key}`, ...o };
 }
 
-/** Writes entries with these keys, one after the other. */
+/** Writes entries with these keys in sequence. */
 export async function writeEntries(
   journal: Journal,
   claim: Claim,
@@ -98,18 +106,18 @@ export async function writeEntries(
 export const keysIn = (entries: readonly KeptEntry[]): readonly string[] =>
   entries.map(({ key }) => key);
 
-/** The run, which must be kept. */
+/** Returns the run, which must be stored. */
 export async function keptRun(journal: Journal, runId: string): Promise<KeptRun> {
   return (await journal.get(runId)) ?? assert.fail(`run '${runId}' is not kept`);
 }
 
-/** The entry, which must be kept. */
+/** Returns the entry, which must be stored. */
 export async function keptEntry(journal: Journal, runId: string, key: string): Promise<KeptEntry> {
   const found = (await journal.entries(runId)).find((entry) => entry.key === key);
   return found ?? assert.fail(`entry '${key}' of run '${runId}' is not kept`);
 }
 
-/** JSON data alone: no fields that are undefined, no classes. */
+/** Converts a value to plain JSON data: without undefined fields and classes. */
 export const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 /** Fails unless `work` rejects with an error of the framework that has this code; returns that error. */

@@ -33,7 +33,7 @@ export const SCOPES = [
   "世界",
   "long ".repeat(60),
 ];
-/** Everything that JSON has. */
+/** All types of JSON values. */
 export const STRUCTURED = {
   n: 1.5,
   text: "é\u2028",
@@ -43,7 +43,7 @@ export const STRUCTURED = {
   empty: {},
 };
 
-/** The contents of a scope in the order of the answer. */
+/** Returns the contents of a scope in the order of the answer. */
 export async function contents(
   store: MemoryStore,
   scope: string,
@@ -53,11 +53,14 @@ export async function contents(
   return (await store.retrieve(scope, query, maxResults)).map(({ content }) => content);
 }
 
-/** Whether a scope holds these contents and no others, in this order. */
+/** Whether a scope contains exactly these entries, in this order. */
 export const holdsInOrder: Holds = async (store, scope, expected) =>
   assert.deepEqual(await contents(store, scope), expected);
 
-/** The same for stores that find by meaning: each is found by its own words, and nothing else is. */
+/**
+ * Does the same for stores that search by meaning: each entry is found by its words, and no others
+ * are.
+ */
 export const holdsSomehow: Holds = async (store, scope, expected) => {
   const queries = expected.length === 0 ? ["an apple"] : expected;
   const found = new Set<string>();

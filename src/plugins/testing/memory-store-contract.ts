@@ -84,7 +84,10 @@ function isolationSuite(use: Use, holds: Holds): void {
     }));
 }
 
-/** A copy of the prototypes of this file: those of `structuredClone` are others where a runner has its own globals. */
+/**
+ * Returns a copy with the prototypes of this file: those of `structuredClone` differ if a runner
+ * has separate globals.
+ */
 function throughJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
@@ -146,7 +149,7 @@ function copySuite(use: Use): void {
       const structuredContent = { list: [1] };
       const entry = { ...entryOf("an apple"), structuredContent, metadata: { a: "1" } };
       const time = entry.storedAt.getTime();
-      const writing = store.store("copies", entry); // changed while it is being written, too
+      const writing = store.store("copies", entry); // changed during the write, too
       structuredContent.list.push(2);
       entry.metadata.a = "2";
       entry.storedAt.setTime(0);
@@ -182,7 +185,7 @@ function copySuite(use: Use): void {
     }));
 }
 
-/** Calls that a store rejects, each with the message. */
+/** Returns calls that a store rejects, each with the message. */
 function refusedCalls(
   entry: MemoryEntry,
 ): readonly (readonly [string, (store: MemoryStore) => Promise<unknown>])[] {

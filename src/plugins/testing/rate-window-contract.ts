@@ -4,33 +4,33 @@ import type { Awaitable } from "../../contracts/types.js";
 import { RateLimit } from "../../contracts/rate-limit.js";
 import { checkOptions } from "../../contracts/validation.js";
 
-/** A window as a test of `rateWindowContract` gets it. */
+/** A window for a test of `rateWindowContract`. */
 export interface RateWindowUnderTest {
-  /** Counts nothing yet. */
+  /** Empty. */
   readonly window: RateWindow;
-  /** With `shares`: the same windows as another process sees them. */
+  /** With `shares`: the same windows in another process. */
   readonly other?: RateWindow | undefined;
-  /** Closes everything, and removes what lies on servers. */
+  /** Closes everything, and removes data on servers. */
   readonly dispose?: (() => Awaitable<void>) | undefined;
 }
 
-/** How `rateWindowContract` gets its windows. */
+/** Options of `rateWindowContract`. */
 export interface RateWindowContractOptions {
   /** Called once per test. */
   create(): Awaitable<RateWindowUnderTest>;
-  /** Several processes count together: needs `other`. Default false. */
+  /** Whether several processes count together: requires `other`. Default false. */
   readonly shares?: boolean | undefined;
 }
 
 type Use = (body: (subject: RateWindowUnderTest) => Promise<void>) => Promise<void>;
-/** Asks for the turn of a call. */
+/** Requests the turn of a call. */
 type Ask = (
   limits: readonly (readonly [string, RateLimit])[],
   tokens?: number,
 ) => Promise<TurnAnswer>;
 type TurnAnswer = RateTurn | RateWait;
 
-/** Longer than any test takes, so that nothing opens by itself. */
+/** Longer than any test, so that no window opens during it. */
 const LONG = 3_600_000;
 const TWO = RateLimit.of(2, LONG);
 

@@ -2,7 +2,7 @@ import type { EnsembleEvent, EnsembleListener, Ev } from "../../contracts/events
 
 /** A listener that records its events; pass it in `listeners`. */
 export interface RecordingListener extends EnsembleListener {
-  /** Every event, in the order of arrival; tokens only where the run streams. */
+  /** All events, in the order of arrival; tokens only if the run streams. */
   readonly events: readonly EnsembleEvent[];
   /** The types of the events, in order. */
   types(): readonly EnsembleEvent["type"][];
@@ -15,12 +15,10 @@ function isOfType<K extends EnsembleEvent["type"]>(event: EnsembleEvent, type: K
 }
 
 /**
- * A listener that records the events of all runs it is given to.
+ * Creates a listener that records the events of all its runs.
  *
- * @example
- * const seen = recordingListener();
- * await new Ensemble({ ...options, listeners: [seen] }).run();
- * seen.types(); // ["ensemble_started", "task_started", ...]
+ * @example const seen = recordingListener(); await new Ensemble({ ...options, listeners: [seen]
+ * }).run(); seen.types(); // ["ensemble_started", "task_started", ...]
  */
 export function recordingListener(): RecordingListener {
   const events: EnsembleEvent[] = [];

@@ -13,7 +13,7 @@ import {
 
 const ODD_TEXT = 'Grüße \u2028 \u0001 \u{1F980} "quoted" \\ \' $1 -- ; \ud800';
 
-/** Checks of what is accepted, and how it is kept. */
+/** Tests of accepted and stored requests. */
 export function queueAcceptingSuite(use: UseQueue): void {
   it("delivers a request whole and once, with fields that it does not know", () =>
     use(async ({ queue, other }) => {
@@ -70,7 +70,7 @@ export function queueAcceptingSuite(use: UseQueue): void {
     }));
 }
 
-/** Checks of what is kept apart and whole. */
+/** Tests of separation and completeness. */
 export function queueKeepingSuite(use: UseQueue): void {
   it("keeps queues apart", () =>
     use(async ({ queue, other }) => {
@@ -107,7 +107,7 @@ export function queueKeepingSuite(use: UseQueue): void {
     }));
 }
 
-/** Checks of order and capacity. */
+/** Tests of order and capacity. */
 export function queueOrderSuite(use: UseQueue, capabilities: RequestQueueCapabilities): void {
   const { priorities = true, ageing = true, exactCapacity = true } = capabilities;
   it("delivers in the order of acceptance", () =>
@@ -152,7 +152,7 @@ export function queueOrderSuite(use: UseQueue, capabilities: RequestQueueCapabil
           status,
         );
       assert.equal(await queue.status(QUEUE, "r3"), undefined);
-      await takeNext(queue); // what is leased does not count
+      await takeNext(queue); // leased requests do not count
       const again = await other.enqueue(QUEUE, requestNamed("r3"), { maxQueued: 2 });
       assert.equal(again.status, "ACCEPTED");
     }));

@@ -16,15 +16,14 @@ import {
 
 const CAPABILITIES = ["priorities", "ageing", "exactCapacity", "consumersPerProcess"];
 const LEASE_MS = 100;
-/** Of a test without its own: so long that no order changes during it. */
+/** The default of a test: so long that the order does not change during it. */
 const AGING_MS = 60_000;
 
 /**
  * Registers tests with the global `describe` and `it` of any runner that every request queue should
- * pass. A test takes up to some lease durations; raise the runner's limit for long leases.
+ * pass. A test takes several lease durations; raise the limit of the runner for long leases.
  *
- * @example
- * requestQueueContract("mine", {
+ * @example requestQueueContract("mine", {
  *   create: async () => ({ queue: await openMine(), another: () => openMine() }),
  *   leaseMs: 2_000,
  *   capabilities: { priorities: false },

@@ -13,7 +13,7 @@ import {
   takeNext,
 } from "./request-queue-scenario.js";
 
-/** Checks of waits. */
+/** Tests of waits. */
 export function queueWaitingSuite(use: UseQueue): void {
   it("ends a wait when its time is over, and at once when its signal aborts", () =>
     use(async ({ queue }) => {
@@ -70,7 +70,7 @@ export function queueWaitingSuite(use: UseQueue): void {
     }));
 }
 
-/** Checks of leases. */
+/** Tests of leases. */
 export function queueLeaseSuite(use: UseQueue): void {
   it("delivers again when a lease ends, with the next attempt and another token", () =>
     use(async ({ queue, otherConsumer, leaseMs }) => {
@@ -121,7 +121,7 @@ export function queueLeaseSuite(use: UseQueue): void {
     }));
 }
 
-/** Checks of releases. */
+/** Tests of releases. */
 export function queueReturnSuite(use: UseQueue): void {
   it("returns a released request to its place, at once, and counts its delivery", () =>
     use(async ({ queue, otherConsumer }) => {
@@ -154,10 +154,10 @@ export function queueReturnSuite(use: UseQueue): void {
     }));
 }
 
-/** A reason of the greatest length: 1,500 characters. */
+/** A reason of maximum length: 1,500 characters. */
 const LONG_REASON = "\u00e9\n\u{1f980}".repeat(375);
 
-/** Checks of dead letters and of what a queue reports. */
+/** Tests of dead letters and of the reports of a queue. */
 export function queueReportSuite(use: UseQueue): void {
   it("keeps 1,500 characters of the reason of a dead letter", () =>
     use(async ({ queue, other }) => {
@@ -206,7 +206,7 @@ export function queueReportSuite(use: UseQueue): void {
     }));
 }
 
-/** Checks of a queue that lasts. */
+/** Tests of a persistent queue. */
 export function queueReopeningSuite(use: UseQueue): void {
   it("has what waited, what is known and what is dead after it was closed", () =>
     use(async ({ queue, reopen, leaseMs }) => {
@@ -231,6 +231,6 @@ export function queueReopeningSuite(use: UseQueue): void {
 }
 
 const EMPTY = { queued: 0, leased: 0, dead: 0, oldestWaitMs: 0 };
-/** How long an abort and a wake-up may take. */
+/** Time limit of an abort and of a wake-up. */
 const ABORT_MS = 1_000;
 const WAKE_MS = 1_500;

@@ -3,46 +3,49 @@ import type { Lease, RequestQueue, WorkRequest, WorkResponse } from "../../contr
 import type { Awaitable } from "../../contracts/types.js";
 import { WORK_VERSION } from "../../contracts/network.js";
 
-/** A queue as a test of `requestQueueContract` gets it. */
+/** A queue for a test of `requestQueueContract`. */
 export interface RequestQueueUnderTest {
   /** Empty. */
   readonly queue: RequestQueue;
-  /** Another client of the same storage, as another process has it. The suite closes it. */
+  /** Another client of the same storage, as in another process. The suite closes it. */
   readonly another?: (() => Awaitable<RequestQueue>) | undefined;
-  /** With `reopens`: opens what the queue has left, after the suite has closed it. */
+  /** With `reopens`: opens the persisted data, after the suite has closed the queue. */
   readonly reopen?: (() => Awaitable<RequestQueue>) | undefined;
-  /** Closes everything, and removes what lies on disks and servers. */
+  /** Closes everything, and removes data on disks and servers. */
   readonly dispose?: (() => Awaitable<void>) | undefined;
 }
 
-/** What an engine may lack. All else is required. */
+/** Optional features of an engine. All others are required. */
 export interface RequestQueueCapabilities {
-  /** Requests with a higher priority are delivered first. Default true. */
+  /** Whether requests with a higher priority are delivered first. Default true. */
   readonly priorities?: boolean | undefined;
-  /** A request of a lower priority is overtaken for a limited time. Default true. */
+  /** Whether a request of a lower priority is overtaken only for a limited time. Default true. */
   readonly ageing?: boolean | undefined;
-  /** `maxQueued` holds for enqueues at one moment too. Default true. */
+  /** Whether `maxQueued` also limits concurrent calls of `enqueue`. Default true. */
   readonly exactCapacity?: boolean | undefined;
-  /** Clients that may consume in one process. Default: any number. */
+  /** Maximum number of consuming clients in one process. Default: any number. */
   readonly consumersPerProcess?: number | undefined;
 }
 
-/** How `requestQueueContract` gets its queues, and what they can do. */
+/** Options of `requestQueueContract`, with the features of the queues. */
 export interface RequestQueueContractOptions {
-  /** Called once per test. `agingMs` is what one rank of priority must be worth. */
+  /** Called once per test. `agingMs` is the value of one rank of priority. */
   create(settings: { readonly agingMs: number }): Awaitable<RequestQueueUnderTest>;
-  /** What waits outlasts `close()`: needs `reopen`. Default false. */
+  /** Whether waiting requests outlive `close()`: requires `reopen`. Default false. */
   readonly reopens?: boolean | undefined;
-  /** The shortest lease in milliseconds that the engine keeps exactly enough. Default 100. */
+  /**
+   * The shortest lease in milliseconds that the engine keeps with sufficient precision. Default
+   * 100.
+   */
   readonly leaseMs?: number | undefined;
   readonly capabilities?: RequestQueueCapabilities | undefined;
 }
 
-/** A queue in the hands of a test. */
+/** A queue in use by a test. */
 export interface RequestQueueScenario extends RequestQueueUnderTest {
-  /** A client that enqueues and asks: another one, if there is one. */
+  /** A client that enqueues and queries: another one, if available. */
   readonly other: RequestQueue;
-  /** A client that consumes too: another one, if several may. */
+  /** A client that also consumes: another one, if several may. */
   readonly otherConsumer: RequestQueue;
   readonly leaseMs: number;
 }
@@ -54,7 +57,7 @@ export type UseQueue = (
 
 /** Longer than any test takes. */
 export const LONG_MS = 60_000;
-/** How long a wait that has to end is awaited. */
+/** Time limit of a wait that must end. */
 const END_MS = 15_000;
 
 export const QUEUE = "kitchen";
@@ -86,7 +89,7 @@ export async function enqueueAll(
   }
 }
 
-/** Takes the next request, which must come. */
+/** Receives the next request, which must arrive. */
 export async function takeNext(
   queue: RequestQueue,
   o: { readonly leaseMs?: number; readonly timeoutMs?: number } = {},
@@ -102,7 +105,7 @@ export async function assertNothing(queue: RequestQueue, timeoutMs = 0): Promise
   assert.equal(lease?.request.requestId, undefined, "a request was delivered");
 }
 
-/** The ids of `count` requests in the order of their delivery. */
+/** Returns the ids of `count` requests in the order of their delivery. */
 export async function deliveredIds(queue: RequestQueue, count: number): Promise<readonly string[]> {
   const ids: string[] = [];
   while (ids.length < count) {
@@ -125,5 +128,5 @@ export async function endsSoon<T>(wait: Promise<T>, ms = END_MS): Promise<T> {
 export const delay = (ms: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, ms));
 
-/** JSON data alone: no fields that are undefined, no classes. */
+/** Converts a value to plain JSON data: without undefined fields and classes. */
 export const asData = (value: unknown): unknown => JSON.parse(JSON.stringify(value));

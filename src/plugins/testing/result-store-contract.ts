@@ -4,25 +4,25 @@ import type { Awaitable } from "../../contracts/types.js";
 import { checkOptions } from "../../contracts/validation.js";
 import { asData, endsSoon, LONG_MS, delay, resultNamed } from "./request-queue-scenario.js";
 
-/** A store as a test of `resultStoreContract` gets it. */
+/** A store for a test of `resultStoreContract`. */
 export interface ResultStoreUnderTest {
   /** Empty. */
   readonly store: ResultStore;
-  /** Another client of the same storage, as another process has it. The suite closes it. */
+  /** Another client of the same storage, as in another process. The suite closes it. */
   readonly another?: (() => Awaitable<ResultStore>) | undefined;
-  /** With `reopens`: opens what the store has left, after the suite has closed it. */
+  /** With `reopens`: opens the persisted data, after the suite has closed the store. */
   readonly reopen?: (() => Awaitable<ResultStore>) | undefined;
-  /** Number of subscriptions that the store holds. Checked to be 0 after each test. */
+  /** The number of subscriptions of the store. It must be 0 after each test. */
   readonly subscriptions?: (() => Awaitable<number>) | undefined;
-  /** Closes everything, and removes what lies on disks and servers. */
+  /** Closes everything, and removes data on disks and servers. */
   readonly dispose?: (() => Awaitable<void>) | undefined;
 }
 
-/** How `resultStoreContract` gets its stores, and what they can do. */
+/** Options of `resultStoreContract`, with the features of the stores. */
 export interface ResultStoreContractOptions {
   /** Called once per test. */
   create(): Awaitable<ResultStoreUnderTest>;
-  /** Results outlast `close()`: needs `reopen`. Default false. */
+  /** Whether results outlive `close()`: requires `reopen`. Default false. */
   readonly reopens?: boolean | undefined;
   /** The shortest time in milliseconds for which results are kept. Default 50. */
   readonly ttlMs?: number | undefined;
@@ -154,7 +154,7 @@ function racingSuite(use: UseResult): void {
             const storing = (): Promise<unknown> => store.store(id, resultNamed(id), LONG_MS);
             void Promise.all(
               n % 2 === 0 ? [subscribing(), storing()] : [storing(), subscribing()],
-            ).catch(() => undefined); // then the wait ends without a call
+            ).catch(() => undefined); // the wait then ends without a call
           });
           await endsSoon(called);
           return () => count;

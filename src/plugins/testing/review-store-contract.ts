@@ -5,21 +5,21 @@ import { ValidationError } from "../../contracts/errors.js";
 import { ReviewDecision } from "../../contracts/review.js";
 import { checkOptions } from "../../contracts/validation.js";
 
-/** A store as a test of `reviewStoreContract` gets it. */
+/** A store for a test of `reviewStoreContract`. */
 export interface ReviewStoreUnderTest {
   /** Empty, and without other listeners. */
   readonly store: ReviewStore;
-  /** With `reopens`: opens what the store has left, as another process would. */
+  /** With `reopens`: opens the persisted data, as another process would. */
   readonly reopen?: (() => Awaitable<ReviewStore>) | undefined;
-  /** Closes everything, and removes what lies on disks and servers. */
+  /** Closes everything, and removes data on disks and servers. */
   readonly dispose?: (() => Awaitable<void>) | undefined;
 }
 
-/** How `reviewStoreContract` gets its stores, and what they can do. */
+/** Options of `reviewStoreContract`, with the features of the stores. */
 export interface ReviewStoreContractOptions {
   /** Called once per test. */
   create(): Awaitable<ReviewStoreUnderTest>;
-  /** Reviews outlive the process: needs `reopen`. Default false. */
+  /** Whether reviews outlive the process: requires `reopen`. Default false. */
   readonly reopens?: boolean | undefined;
 }
 
@@ -48,7 +48,7 @@ function question(reviewId: string, o: Partial<StoredReview> = {}): StoredReview
 
 const never = (): AbortSignal => new AbortController().signal;
 
-/** So long a wait that has to end is waited for. */
+/** Time limit of a wait that must end. */
 const END_MS = 1_000;
 
 async function ending<T>(wait: Promise<T>): Promise<T> {
@@ -149,7 +149,7 @@ function answeringSuite(use: Use): void {
       await store.ask(question("a"));
       for (const odd of [undefined, "CONTINUE", {}, { type: "EDIT" }, { ...YES, by: 1 }])
         await assert.rejects(
-          async () => store.resolve("a", odd as never), // wrong on purpose
+          async () => store.resolve("a", odd as never), // invalid on purpose
           (error) => ValidationError.isInstance(error),
         );
       assert.deepEqual(await reviewIdsOf(store), ["a"]);

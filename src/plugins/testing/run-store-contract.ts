@@ -3,23 +3,23 @@ import type { LogEntry, RunStore, RunSummary } from "../../contracts/run-store.j
 import type { Awaitable } from "../../contracts/types.js";
 import { checkOptions } from "../../contracts/validation.js";
 
-/** A store as a test of `runStoreContract` gets it. */
+/** A store for a test of `runStoreContract`. */
 export interface RunStoreUnderTest {
   /** Empty. */
   readonly store: RunStore;
-  /** With `reopens`: opens what the store has left, as another process would. */
+  /** With `reopens`: opens the persisted data, as another process would. */
   readonly reopen?: (() => Awaitable<RunStore>) | undefined;
-  /** Closes everything, and removes what lies on disks and servers. */
+  /** Closes everything, and removes data on disks and servers. */
   readonly dispose?: (() => Awaitable<void>) | undefined;
 }
 
-/** How `runStoreContract` gets its stores, and what they can do. */
+/** Options of `runStoreContract`, with the features of the stores. */
 export interface RunStoreContractOptions {
   /** Called once per test. */
   create(): Awaitable<RunStoreUnderTest>;
-  /** Runs outlive the process: needs `reopen`. Default false. */
+  /** Whether runs outlive the process: requires `reopen`. Default false. */
   readonly reopens?: boolean | undefined;
-  /** How many entries the largest log has. Default 10,000. */
+  /** Number of entries of the largest log. Default 10,000. */
   readonly entries?: number | undefined;
 }
 

@@ -7,7 +7,10 @@ import {
   requireDuration,
 } from "../../contracts/validation.js";
 
-/** A tool call of a script: `arguments` is JSON text, taken as it is, or a value that is written as JSON. `id` defaults to `call_{n}`. */
+/**
+ * A tool call of a script. `arguments` is JSON text, used unchanged, or a value that is written as
+ * JSON. `id` defaults to `call_{n}`.
+ */
 export interface ScriptedToolCall {
   readonly name: string;
   readonly arguments: unknown;
@@ -32,7 +35,7 @@ export type ScriptStep =
       readonly reasoning?: readonly string[] | undefined;
     };
 
-/** A step with every form written out. */
+/** A step with all forms expanded. */
 export interface ResolvedStep {
   readonly text: string;
   readonly chunks: readonly string[];
@@ -61,8 +64,8 @@ function checkToolCall(what: string, call: ScriptedToolCall): void {
 }
 
 /**
- * Writes a step out in full.
- * @throws ValidationError for what is no step, naming it as `what`.
+ * Expands a step.
+ * @throws ValidationError for an invalid step, which is called `what`.
  */
 export function resolveStep(what: string, step: ScriptStep): ResolvedStep {
   const none = { reasoning: [], toolCalls: [], usage: undefined, delayMs: 0, error: undefined };
@@ -93,12 +96,12 @@ export function resolveStep(what: string, step: ScriptStep): ResolvedStep {
   };
 }
 
-/** The arguments as a model would write them. */
+/** Returns the arguments as a model would write them. */
 function argumentsText(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value) ?? "{}");
 }
 
-/** The calls of a step, with ids; `nextId` gives one to each call that has none. */
+/** Returns the calls of a step, with ids; `nextId` creates the missing ones. */
 export function toToolCalls(step: ResolvedStep, nextId: () => string): readonly ToolCall[] {
   return step.toolCalls.map((call) => ({
     id: call.id ?? nextId(),

@@ -19,7 +19,7 @@ export interface ScriptedModelOptions {
   readonly provider?: string | undefined;
   /** Default `scripted`. */
   readonly modelId?: string | undefined;
-  /** What happens after the last step: an error (default), or the last step again. */
+  /** The behaviour after the last step: an error (default), or the last step again. */
   readonly onExhausted?: "throw" | "repeat-last" | undefined;
 }
 
@@ -46,11 +46,13 @@ function checkSteps(script: readonly ScriptStep[]): void {
 }
 
 /**
- * A chat model that answers from a script, for tests: a list of steps taken in order, or a function of the request and the number of the call (from 0).
- * Records every request, its messages copied as they were then.
+ * A chat model that answers from a script, for tests: a list of steps taken in order, or a function
+ * of the request and the number of the call (from 0). Records every request, with a copy of its
+ * messages.
  *
- * @example new ScriptedModel([{ toolCalls: [{ name: "add", arguments: { a: 1, b: 2 } }] }, "The sum is 3."])
- * @throws ValidationError for an unknown option or something that is no step.
+ * @example new ScriptedModel([{ toolCalls: [{ name: "add", arguments: { a: 1, b: 2 } }] }, "The sum
+ * is 3."])
+ * @throws ValidationError for an unknown option or an invalid step.
  */
 export class ScriptedModel implements ChatModel {
   readonly provider: string;
@@ -75,7 +77,7 @@ export class ScriptedModel implements ChatModel {
     this.#repeatLast = onExhausted === "repeat-last";
   }
 
-  /** Every request so far, in order, failed ones included. */
+  /** All requests so far, in order, including failed ones. */
   get requests(): readonly ChatRequest[] {
     return this.#requests;
   }
@@ -111,7 +113,7 @@ export class ScriptedModel implements ChatModel {
     yield { type: "finish", response };
   }
 
-  /** @throws Error when steps are left over, or when the script is a function, which has no end. */
+  /** @throws Error if steps are left, or if the script is a function, which has no end. */
   assertExhausted(): void {
     if (typeof this.#script === "function")
       throw new Error("assertExhausted() needs a script that is an array; a function has no end");

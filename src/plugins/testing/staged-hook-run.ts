@@ -8,7 +8,7 @@ import { ValidationError } from "../../contracts/errors.js";
 import { Tokens } from "../../contracts/tokens.js";
 import { tokenName } from "../../contracts/token.js";
 
-/** Always the same moment; durations are real. */
+/** A constant instant; durations are real. */
 const STAGED_CLOCK: Clock = Object.freeze({
   now: () => new Date(Date.UTC(2026, 0, 1)),
   monotonicMs: () => performance.now(),
@@ -16,7 +16,9 @@ const STAGED_CLOCK: Clock = Object.freeze({
 
 const NOTHING: readonly never[] = Object.freeze([]);
 
-/** A run that is only known by name. It behaves as a run that has ended; the clock is its only binding. */
+/**
+ * A run without an execution. It behaves like a run that has ended; the clock is its only binding.
+ */
 export class StagedHookRun implements HookRun {
   readonly inputs = Object.freeze({});
   readonly tags = Object.freeze({});
@@ -32,7 +34,7 @@ export class StagedHookRun implements HookRun {
     throw new ValidationError(`A staged scope has no binding for '${tokenName(token)}'`);
   }
   find<T>(token: Token<T>): T | undefined {
-    return token === Tokens.Clock ? (STAGED_CLOCK as T) : undefined; // what Tokens.Clock stands for
+    return token === Tokens.Clock ? (STAGED_CLOCK as T) : undefined; // the type of Tokens.Clock
   }
   all<T>(): readonly T[] {
     return NOTHING;

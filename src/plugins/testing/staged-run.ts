@@ -9,7 +9,7 @@ import { RunCancelledError, TaskExecutionError, ValidationError } from "../../co
 import { NO_METRICS, SOURCE_TASK } from "../../contracts/output.js";
 import { sleep } from "../../util/abort/timeouts.js";
 
-/** A finished task that was never done. */
+/** Creates a finished task that was not executed. */
 export function stagedOutput(taskId: string, task: AnyTask, raw: string): TaskOutput {
   const output = {
     taskId,
@@ -22,12 +22,12 @@ export function stagedOutput(taskId: string, task: AnyTask, raw: string): TaskOu
     toolCallCount: 0,
     metrics: NO_METRICS,
     [SOURCE_TASK]: task,
-    getParsedOutput: () => raw as never, // texts are all there is
+    getParsedOutput: () => raw as never, // only texts are available
   };
   return Object.freeze(output);
 }
 
-/** A plan of these tasks as `run()` would make it, their texts taken as they are. */
+/** Creates a plan of these tasks as `run()` would, with their texts unchanged. */
 export function stagedPlan(tasks: readonly AnyTask[], options: EnsembleOptions = {}): Plan {
   const ids = new Map(tasks.map((task, index) => [task, task.name ?? `task-${index + 1}`]));
   const planned = tasks.map((task): PlannedTask => {
@@ -48,14 +48,20 @@ export function stagedPlan(tasks: readonly AnyTask[], options: EnsembleOptions =
   return Object.freeze({ tasks: Object.freeze(planned), ...rest });
 }
 
-/** A workflow's run in which no task does anything: tasks take a moment, may be made to fail, and everything asked for is written down. */
+/**
+ * The run of a workflow in which no task does real work: tasks take a moment and can be made to
+ * fail, and all calls are recorded.
+ */
 export class StagedRun implements Run {
   readonly id: string;
   readonly inputs = {};
   readonly tags = {};
-  /** Ids in the order in which they were started. */
+  /** Ids in the order of their starts. */
   readonly started: string[] = [];
-  /** Ids of tasks that were started before one of their context tasks was done, without outputs given instead. */
+  /**
+   * Ids of tasks that were started before one of their context tasks was finished, without given
+   * outputs.
+   */
   readonly premature: string[] = [];
   readonly made = new Set<TaskOutput>();
   active = 0;
@@ -160,7 +166,7 @@ export class StagedRun implements Run {
   }
 }
 
-/** What `runTask` of a real run rejects with when a task's work has failed. */
+/** The error with which `runTask` of a real run rejects when the work of a task has failed. */
 export function stagedFailure(taskId: string): TaskExecutionError {
   const context = {
     taskDescription: taskId,

@@ -22,7 +22,7 @@ import { messageOf } from "../../util/errors.js";
 
 const NOTHING: readonly never[] = Object.freeze([]);
 
-/** The context of a tool call, of a scope without a run. Every approval is granted. */
+/** Creates the context of a tool call, of a scope without a run. Every approval is granted. */
 export function stagedContext(scope: StagedScope, toolCallId = "call_1"): ToolContext {
   const { signal, run, taskId } = scope;
   return {
@@ -38,7 +38,9 @@ export function stagedContext(scope: StagedScope, toolCallId = "call_1"): ToolCo
   };
 }
 
-/** A task's scope without a run behind it: model and tools are called at once, without hooks and records. */
+/**
+ * The scope of a task without a run: model and tools are called at once, without hooks and records.
+ */
 export class StagedScope implements TaskScope {
   readonly run: HookRun;
   readonly taskId = "task-1";
@@ -50,7 +52,7 @@ export class StagedScope implements TaskScope {
   readonly maxToolOutputLength = -1;
   readonly workers = NOTHING;
   readonly streaming = false;
-  /** What executors see: it must not be called but through `chat`. */
+  /** Visible to executors, which must call it only through `chat`. */
   readonly model: ScriptedModel;
   readonly purposes: Purpose[] = [];
   readonly #controller = new AbortController();
@@ -115,7 +117,7 @@ export class StagedScope implements TaskScope {
   }
 
   skipTool(_call: ToolCall, _text: string): void {
-    // kept nowhere
+    // not stored
   }
 
   emit(_event: NewEvent): void {
@@ -126,7 +128,7 @@ export class StagedScope implements TaskScope {
     return false;
   }
 
-  /** The clock is the only binding: tools that use the time need it. */
+  /** The clock is the only binding, because tools that use the time need it. */
   get<T>(token: Token<T>): T {
     return this.run.get(token);
   }
@@ -158,7 +160,10 @@ export class StagedScope implements TaskScope {
   }
 }
 
-/** The input that the kernel would make of a call's arguments: checked by the tool's schema, or the text under `input`. */
+/**
+ * Returns the input that the kernel would create from the arguments of a call: checked by the
+ * schema of the tool, or the text under `input`.
+ */
 async function inputOf(tool: AnyTool, text: string): Promise<Checked> {
   let value: unknown;
   try {

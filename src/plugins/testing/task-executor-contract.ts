@@ -12,17 +12,20 @@ import { ScriptedModel } from "./scripted-model.js";
 import { stagedOutput } from "./staged-run.js";
 import { StagedScope } from "./staged-scope.js";
 
-/** How `taskExecutorContract` gets its executors. */
+/** Options of `taskExecutorContract`. */
 export interface TaskExecutorContractOptions {
   /** Called once per test. */
   create(): TaskExecutor;
-  /** A task that the executor does, and that succeeds. */
+  /** A task that the executor executes successfully. */
   readonly task: AnyTask;
-  /** A task like it that fails: its tool or handler throws. Default: `task`, with a model that fails. */
+  /**
+   * A similar task that fails: its tool or handler throws. Default: `task`, with a model that
+   * fails.
+   */
   readonly failing?: AnyTask | undefined;
-  /** A task that it leaves to others. Default: not checked. */
+  /** A task that it does not execute. Default: not checked. */
   readonly foreign?: AnyTask | undefined;
-  /** Answers its model calls. Default: every call with the text `answer`. */
+  /** Answers its model calls. Default: every call gets the text `answer`. */
   readonly model?: ChatModel | undefined;
 }
 
@@ -115,11 +118,12 @@ function endingSuite(options: TaskExecutorContractOptions, model: ChatModel): vo
 }
 
 /**
- * Registers tests with the global `describe` and `it` of any runner that every task executor should pass. The executor is given a scope without
- * a run behind it: calls of the model are answered by `model`, tools run as they are.
+ * Registers tests with the global `describe` and `it` of any runner that every task executor should
+ * pass. The executor gets a scope without a run: `model` answers model calls, and tools are
+ * executed directly.
  *
- * @example
- * taskExecutorContract("my executor", { create: () => new MyExecutor(), task: Task.of("Say hello") });
+ * @example taskExecutorContract("my executor", { create: () => new MyExecutor(), task: Task.of("Say
+ * hello") });
  * @throws ValidationError for an unknown option.
  */
 export function taskExecutorContract(name: string, options: TaskExecutorContractOptions): void {

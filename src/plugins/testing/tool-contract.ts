@@ -18,32 +18,43 @@ import {
 import { schemaProblems, undescribed } from "./tool-schema-rules.js";
 import { endingWithin, jsonSchemaOf, tryTool } from "./tool-trial.js";
 
-/** How `toolContract` gets its tools. */
+/** Options of `toolContract`. */
 export interface ToolContractOptions<I = unknown> {
   /** Called at least once per test. */
   create(): Tool<I>;
-  /** Inputs with which the tool succeeds, at least one. They are used several times, and at once. */
+  /**
+   * Inputs with which the tool succeeds, at least one. They are used several times and
+   * concurrently.
+   */
   readonly valid: readonly I[];
   /** Inputs that its schema must refuse. Default: none; not for tools without `input`. */
   readonly invalid?: readonly unknown[] | undefined;
   /** Inputs with which it must fail, by a failed result or by throwing. Default: none. */
   readonly failing?: readonly I[] | undefined;
-  /** An input with which it works for at least 100 ms unless it is stopped. Default: the first valid one, which may be done before it can be stopped. */
+  /**
+   * An input with which it works for at least 100 ms unless it is stopped. Default: the first valid
+   * one, which may end before it can be stopped.
+   */
   readonly slow?: I | undefined;
-  /** Values, such as keys the tool was made with, that must not be read in a result or an error. Default: none. */
+  /**
+   * Values, such as keys of the tool, that must not occur in a result or an error. Default: none.
+   */
   readonly secrets?: readonly string[] | undefined;
 }
 
-/** Time within which a tool must have ended after its signal; a fifth of it is the aim, the rest is for busy machines. */
+/**
+ * Time in which a tool must end after its signal. A fifth of it is the target; the rest allows for
+ * busy machines.
+ */
 const ABORT_LIMIT_MS = 500;
-/** How long a slow call is at work before it is stopped. */
+/** Time after which a slow call is stopped. */
 const AT_WORK_MS = 20;
-/** After this long a call with absurd input is stopped. */
+/** Time after which a call with absurd input is stopped. */
 const PATIENCE_MS = 300;
 const HANDLE_LIMIT_MS = 2_000;
 const TEST_LIMIT_MS = 60_000;
 
-/** Registers a test. Where the runner lets a registered test take longer, as mocha does, it gets a minute. */
+/** Registers a test. A runner that supports it, such as mocha, gets a time limit of a minute. */
 function test(title: string, body: () => void | Promise<void>): void {
   const registered: unknown = it(title, body);
   const { timeout } = (registered ?? {}) as { readonly timeout?: unknown };
@@ -116,7 +127,7 @@ function runSuite({ create, valid, failing = [] }: ToolContractOptions): void {
     const together = await Promise.all(valid.map((input) => tryTool(tool, input).ending));
     for (const [index, [first, second]] of alone.entries()) {
       const ending = together[index];
-      // What differs from call to call anyway, such as the time, is no finding.
+      // A difference that occurs between any two calls, such as the time, is no finding.
       if (first === second && ending !== undefined)
         assert.equal(seenText(ending), first, `with ${preview(valid[index])}`);
     }
@@ -136,7 +147,7 @@ function runSuite({ create, valid, failing = [] }: ToolContractOptions): void {
   });
 }
 
-/** Calls with everything absurd that gets past the schema, some at a time. */
+/** Executes calls with all absurd inputs that pass the schema, several at a time. */
 async function endingsOfAbsurd(
   create: ToolContractOptions["create"],
   valid: readonly unknown[],
@@ -195,7 +206,7 @@ function endSuite(options: ToolContractOptions): void {
   });
 
   test("leaves nothing behind that keeps the process alive", async () => {
-    await sleep(1); // the test runner sets its own timer when the test has begun
+    await sleep(1); // the test runner sets a timer at the start of the test
     const before = handles();
     for (const input of [...valid, ...failing]) await patiently(create(), input);
     await stopped();
@@ -212,12 +223,13 @@ function endSuite(options: ToolContractOptions): void {
 }
 
 /**
- * Registers tests with the global `describe` and `it` of any runner that every tool should pass: name, description and schema as the vendors take them,
- * every parameter described, results with a JSON form, inputs left alone, calls that do not mix, absurd input answered in order, an end soon after the
- * signal, no open handles, no revealed secret.
+ * Registers tests with the global `describe` and `it` of any runner that every tool should pass:
+ * valid name, description and schema for the vendors, a description of every parameter, results
+ * with a JSON form, unchanged inputs, independent calls, proper results for absurd input, a prompt
+ * end after the signal, no open handles, and no revealed secret.
  *
- * @example
- * toolContract("calculator", { create: calculator, valid: [{ expression: "1 + 1" }], invalid: [{}], failing: [{ expression: "1 / 0" }] });
+ * @example toolContract("calculator", { create: calculator, valid: [{ expression: "1 + 1" }],
+ * invalid: [{}], failing: [{ expression: "1 / 0" }] });
  * @throws ValidationError for an unknown option.
  */
 export function toolContract<I>(name: string, options: ToolContractOptions<I>): void {
@@ -232,7 +244,7 @@ export function toolContract<I>(name: string, options: ToolContractOptions<I>): 
   requireArray("toolContract() secrets", options.secrets);
   for (const secret of options.secrets ?? [])
     requireText(secret, "toolContract() secrets must be texts with something in them");
-  const anyOptions = options as ToolContractOptions<never> as ToolContractOptions; // inputs are only handed from `valid` to the tool they belong to
+  const anyOptions = options as ToolContractOptions<never> as ToolContractOptions; // inputs are passed only from `valid` to their tool
   describe(`tool contract: ${name}`, () => {
     shapeSuite(anyOptions);
     runSuite(anyOptions);

@@ -24,7 +24,7 @@ export function isFailure(ending: TrialEnding): boolean {
   );
 }
 
-/** Fails unless what a tool returned is one of the things that tools return, with a JSON form. */
+/** Fails unless the return value of a tool has a valid type and a JSON form. */
 function assertReturn(returned: ToolReturn): void {
   if (returned === undefined || typeof returned === "string") return;
   assert.equal(
@@ -41,7 +41,7 @@ function assertReturn(returned: ToolReturn): void {
     );
 }
 
-/** Fails unless the call ended well. */
+/** Fails unless the call succeeded. */
 export function assertSuccess(ending: TrialEnding): void {
   assert.notEqual(ending.kind, "hung", "the tool did not end");
   if (ending.kind === "threw") throw ending.error;
@@ -51,7 +51,9 @@ export function assertSuccess(ending: TrialEnding): void {
     assert.ok(ending.returned.ok, `the tool failed: ${ending.returned.errorMessage ?? ""}`);
 }
 
-/** Fails unless a call with absurd input ended in a result or an error that describes what is wrong. */
+/**
+ * Fails unless a call with absurd input ended in a result or an error that describes the problem.
+ */
 export function assertOrderly(input: unknown, ending: TrialEnding): void {
   const shown = preview(input, 60);
   assert.notEqual(
@@ -66,7 +68,7 @@ export function assertOrderly(input: unknown, ending: TrialEnding): void {
   );
 }
 
-/** What the model would see of a call; the comparison of two calls. */
+/** Returns the part of a call that the model would receive, for comparing two calls. */
 export function seenText(ending: TrialEnding): string {
   if (ending.kind === "hung") return "hung";
   if (ending.kind === "threw") return `threw ${messageOf(ending.error)}`;
@@ -76,7 +78,10 @@ export function seenText(ending: TrialEnding): string {
   return typeof returned === "string" ? returned : (JSON.stringify(returned) ?? "");
 }
 
-/** Fails when one of the secrets, plain or encoded, can be read in how a call ended: results, errors, their causes and stacks. */
+/**
+ * Fails if one of the secrets, plain or encoded, occurs in the end of a call: results, errors,
+ * their causes and stacks.
+ */
 export function assertNoSecret(secrets: readonly string[], ending: TrialEnding): void {
   const shown = inspect(ending, {
     depth: 12,
@@ -100,7 +105,7 @@ export function assertNoSecret(secrets: readonly string[], ending: TrialEnding):
   }
 }
 
-/** How many resources of each kind keep the process alive. */
+/** Returns the number of resources of each kind that keep the process alive. */
 export function handles(): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const kind of process.getActiveResourcesInfo())
@@ -108,7 +113,7 @@ export function handles(): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** Kinds of which there are more than before, after they had time to go. */
+/** Returns the kinds with more resources than before, after a time for their release. */
 export async function handlesLeft(
   before: ReadonlyMap<string, number>,
   limitMs: number,

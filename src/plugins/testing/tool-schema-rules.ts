@@ -2,7 +2,7 @@ import type { Fields } from "../../util/objects.js";
 import { preview } from "../../contracts/validation.js";
 import { isObject, asList } from "../../util/objects.js";
 
-/** What vendors refuse at the root of a tool's parameters. */
+/** Keywords that vendors refuse at the root of the parameters of a tool. */
 const NOT_AT_THE_ROOT = ["anyOf", "oneOf", "allOf", "not", "enum", "const", "if"];
 const TYPES = new Set(["object", "array", "string", "number", "integer", "boolean", "null"]);
 /** Anthropic's rule for the names of parameters. */
@@ -12,7 +12,7 @@ function fieldsOf(value: unknown): Fields {
   return isObject(value) ? value : {};
 }
 
-/** The schema that a local reference leads to. */
+/** Returns the schema of a local reference. */
 function resolve(root: Fields, reference: unknown): Fields | undefined {
   if (typeof reference !== "string" || !/^#(\/|$)/.test(reference)) return undefined;
   let found: unknown = root;
@@ -21,7 +21,10 @@ function resolve(root: Fields, reference: unknown): Fields | undefined {
   return isObject(found) ? found : undefined;
 }
 
-/** Every schema within a schema, with a path that a reader understands; `property`: whether it is that of a parameter. */
+/**
+ * Yields every schema within a schema, with a readable path; `property`: whether it is that of a
+ * parameter.
+ */
 function* schemasWithPaths(
   schema: unknown,
   path: string,
@@ -76,7 +79,10 @@ function problemsOfOne(root: Fields, schema: Fields, path: string): readonly str
   ];
 }
 
-/** Why OpenAI or Anthropic would refuse this JSON Schema as a tool's parameters; empty when both take it. */
+/**
+ * Returns the reasons why OpenAI or Anthropic would refuse this JSON Schema for a tool; empty if
+ * both accept it.
+ */
 export function schemaProblems(schema: Fields): readonly string[] {
   try {
     JSON.stringify(schema);
@@ -97,7 +103,7 @@ export function schemaProblems(schema: Fields): readonly string[] {
   ];
 }
 
-/** The parameters without a description, including nested ones. */
+/** Returns the parameters without a description, including nested ones. */
 export function undescribed(schema: Fields): readonly string[] {
   const tells = (found: Fields | undefined): boolean =>
     typeof found?.["description"] === "string" && found["description"].trim() !== "";

@@ -7,7 +7,7 @@ import { ScriptedModel } from "./scripted-model.js";
 import { stagedContext, StagedScope } from "./staged-scope.js";
 import { deepFreeze } from "../../util/objects.js";
 
-/** How a call ended; `hung` when it had not ended long after its signal. */
+/** The end of a call; `hung` if it did not end for a long time after its signal. */
 export type TrialEnding =
   | { readonly kind: "returned"; readonly returned: ToolReturn }
   | { readonly kind: "threw"; readonly error: unknown }
@@ -16,14 +16,14 @@ export type TrialEnding =
 /** One call of a tool outside a run. */
 export interface Trial {
   readonly ending: Promise<TrialEnding>;
-  /** Whether it has ended by now. */
+  /** Returns whether it has ended. */
   ended(): boolean;
   abort(): void;
-  /** Whether the tool changed the input it was given. */
+  /** Returns whether the tool has changed its input. */
   changedInput(): boolean;
 }
 
-/** Begins a call with a frozen copy of the input: a change would throw, or show. */
+/** Begins a call with a frozen copy of the input: a change would throw, or be detected. */
 export function tryTool(
   tool: AnyTool,
   input: unknown,
@@ -53,7 +53,10 @@ export function tryTool(
   };
 }
 
-/** How a call ends within a time, which is counted in small steps: what delays them on a busy machine delays the tool, too. */
+/**
+ * Returns the end of a call within a time, which is counted in small steps, because a busy machine
+ * delays the tool as well.
+ */
 export async function endingWithin(trial: Trial, limitMs: number): Promise<TrialEnding> {
   for (let step = 0; step < 10 && !trial.ended(); step++) await sleep(limitMs / 10);
   return trial.ended() ? trial.ending : { kind: "hung" };
@@ -61,15 +64,15 @@ export async function endingWithin(trial: Trial, limitMs: number): Promise<Trial
 
 type Validator = StandardSchemaV1["~standard"];
 
-/** What checks a tool's input before it is called; `undefined` where nothing does. */
+/** Returns the validator of the input of a tool; `undefined` if there is none. */
 function inputValidator(tool: AnyTool): Validator | undefined {
   const input = tool.input as
     | { readonly "~standard"?: Validator; readonly schema?: { readonly "~standard"?: Validator } }
-    | undefined; // looked at, not trusted
+    | undefined; // inspected, not trusted
   return input?.["~standard"] ?? input?.schema?.["~standard"];
 }
 
-/** A tool's JSON Schema; `undefined` for a tool that takes one text. */
+/** Returns the JSON Schema of a tool; `undefined` for a tool that takes one text. */
 export function jsonSchemaOf(tool: AnyTool): Readonly<Record<string, unknown>> | undefined {
   const input = tool.input as
     | {
@@ -80,5 +83,5 @@ export function jsonSchemaOf(tool: AnyTool): Readonly<Record<string, unknown>> |
   if (input === undefined) return undefined;
   if (input["~standard"] !== undefined)
     return input["~standard"].jsonSchema.input({ target: "draft-2020-12" });
-  return inputValidator(tool) === undefined ? input : input.jsonSchema; // plain JSON Schema, else a pair
+  return inputValidator(tool) === undefined ? input : input.jsonSchema; // plain JSON Schema, otherwise a pair
 }

@@ -5,17 +5,17 @@ import { ValidationError } from "../../contracts/errors.js";
 import { checkOptions } from "../../contracts/validation.js";
 import { asData, endsSoon, delay } from "./request-queue-scenario.js";
 
-/** Topics as a test of `topicsContract` gets them. */
+/** Topics for a test of `topicsContract`. */
 export interface TopicsUnderTest {
   /** Used by no other test. */
   readonly topics: Topics;
-  /** Another client, as another process has it. The suite closes it. */
+  /** Another client, as in another process. The suite closes it. */
   readonly another?: (() => Awaitable<Topics>) | undefined;
-  /** Closes everything, and removes what lies on servers. */
+  /** Closes everything, and removes data on servers. */
   readonly dispose?: (() => Awaitable<void>) | undefined;
 }
 
-/** How `topicsContract` gets its topics. */
+/** Options of `topicsContract`. */
 export interface TopicsContractOptions {
   /** Called once per test. */
   create(): Awaitable<TopicsUnderTest>;
@@ -25,7 +25,9 @@ type UseTopics = (
   body: (scenario: { readonly topics: Topics; readonly other: Topics }) => Promise<void>,
 ) => Promise<void>;
 
-/** Publishes until the message has come: the delivery of each one is not promised. */
+/**
+ * Publishes until the message has arrived, because the delivery of a single one is not guaranteed.
+ */
 async function published(topics: Topics, topic: string, message: unknown, seen: unknown[]) {
   for (let tries = 0; seen.length === 0 && tries < 50; tries++) {
     await topics.publish(topic, message);

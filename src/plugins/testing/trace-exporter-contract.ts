@@ -13,12 +13,12 @@ import { checkOptions } from "../../contracts/validation.js";
 /** An exporter set up for one test. */
 export interface TraceExporterUnderTest {
   readonly exporter: TraceExporter;
-  /** The ids of the runs whose traces have arrived, in any order. Absent: not checked. */
+  /** Returns the ids of the runs whose traces have arrived, in any order. Absent: not checked. */
   exported?(): Awaitable<readonly string[]>;
   close?(): Awaitable<void>;
 }
 
-/** How `traceExporterContract` gets its exporters. */
+/** Options of `traceExporterContract`. */
 export interface TraceExporterContractOptions {
   /** Called once per test. */
   create(): Awaitable<TraceExporterUnderTest>;
@@ -43,7 +43,7 @@ const PLACE = Object.freeze({
   taskDescription: "Say hello",
 });
 
-/** A trace of a run with one task; frozen, so that an exporter that changes it throws. */
+/** Creates a trace of a run with one task; frozen, so that an exporter that changes it throws. */
 function traceOf(runId: string, failed = false): ExecutionTrace {
   const startedAt = new Date(Date.UTC(2026, 0, 1));
   const completedAt = new Date(startedAt.getTime() + 40);

@@ -12,17 +12,17 @@ import {
   resultNamed,
 } from "./request-queue-scenario.js";
 
-/** A transport as a test of `transportContract` gets it. */
+/** A transport for a test of `transportContract`. */
 export interface TransportUnderTest {
-  /** Named `kitchen`, with no request. */
+  /** Named `kitchen`, without requests. */
   readonly transport: Transport;
   /** The transport of a caller in another process. The suite closes it. */
   readonly another?: (() => Awaitable<Transport>) | undefined;
-  /** Closes everything, and removes what lies on disks and servers. */
+  /** Closes everything, and removes data on disks and servers. */
   readonly dispose?: (() => Awaitable<void>) | undefined;
 }
 
-/** How `transportContract` gets its transports. */
+/** Options of `transportContract`. */
 export interface TransportContractOptions {
   /** Called once per test. */
   create(): Awaitable<TransportUnderTest>;

@@ -9,7 +9,7 @@ import { checkOptions } from "../../contracts/validation.js";
 import { withTimeout } from "../../util/abort/timeouts.js";
 import { stagedFailure, stagedPlan, StagedRun } from "./staged-run.js";
 
-/** How `workflowContract` gets its workflows. */
+/** Options of `workflowContract`. */
 export interface WorkflowContractOptions {
   /** Called once per test. */
   create(): WorkflowExecutor;
@@ -19,7 +19,7 @@ export interface WorkflowContractOptions {
   readonly ensembleOptions?: EnsembleOptions | undefined;
 }
 
-/** Time within which a workflow must be through with tasks that take a millisecond each. */
+/** Time limit of a workflow for tasks that take a millisecond each. */
 const LIMIT_MS = 2_000;
 
 type WorkflowAttempt = { readonly result: WorkflowResult } | { readonly error: unknown };
@@ -152,15 +152,15 @@ function workflowEndingSuite(
 }
 
 /**
- * Registers tests with the global `describe` and `it` of any runner that every workflow should pass. The workflow is given a run in which the tasks
- * are not really done, so no model is needed.
+ * Registers tests with the global `describe` and `it` of any runner that every workflow should
+ * pass. The workflow gets a run whose tasks are not really executed, so no model is needed.
  *
- * @example
- * workflowContract("DEBATE", { create: () => debate(2), tasks: [Task.of("For"), Task.of("Against"), Task.of("Judge")] });
+ * @example workflowContract("DEBATE", { create: () => debate(2), tasks: [Task.of("For"),
+ * Task.of("Against"), Task.of("Judge")] });
  * @throws ValidationError for an unknown option.
  */
 export function workflowContract(name: string, options: WorkflowContractOptions): void;
-/** The short form: a factory alone; the workflow's own name is the title. */
+/** The short form: a factory alone; the name of the workflow is the title. */
 export function workflowContract(create: WorkflowContractOptions["create"]): void;
 export function workflowContract(
   first: string | WorkflowContractOptions["create"],

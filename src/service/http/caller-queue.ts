@@ -4,7 +4,7 @@ import type { CallerQuotas, QuotaRefusal } from "../quotas/caller-quotas.js";
 import type { RunningService } from "../running-service.js";
 import type { ServiceSettings } from "../service-settings.js";
 
-/** What accepting requests of callers needs. */
+/** The parts that accept requests of callers. */
 export interface CallerQueueParts {
   readonly service: RunningService;
   readonly settings: ServiceSettings;
@@ -19,14 +19,14 @@ export type CallerReceipt = EnqueueReceipt | ({ readonly status: "QUOTA" } & Quo
 /** Accepts requests of callers within their limits. */
 export class CallerQueue {
   readonly #parts: CallerQueueParts;
-  /** Requests of callers with a limit that have no result yet, as far as this instance knows. */
+  /** Requests of limited callers without a result, as far as this instance has seen them. */
   readonly #open = new Map<string, Set<string>>();
 
   constructor(parts: CallerQueueParts) {
     this.#parts = parts;
   }
 
-  /** How many requests a caller has, if that is as many as it may have. */
+  /** Returns the number of requests of a caller that has reached its limit. */
   reachedLimit({ from, requestId }: WorkRequest): number | undefined {
     const most = this.#limitOf(from);
     const open = this.#open.get(from);

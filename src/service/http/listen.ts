@@ -31,10 +31,10 @@ import { serviceAccess } from "./service-access.js";
 import { statusRoutes } from "./status-routes.js";
 import { WorkRoutes } from "./work-routes.js";
 
-/** Time in ms for answers that are being sent when the service stops. */
+/** Time limit in ms of responses in progress when the service stops. */
 const LAST_ANSWERS_MS = 1_000;
 
-/** What the listener of a service is made of. */
+/** The parts of the listener of a service. */
 export interface ListenParts {
   readonly options: StartOptions;
   readonly settings: ServiceSettings;
@@ -115,7 +115,7 @@ function notListening(cause: unknown, host: string, port: number): NetworkError 
   });
 }
 
-/** Offers `mounts` a service without a listener. @throws the error of a mount */
+/** Passes a service without a listener to `mounts`. @throws the error of a mount */
 export async function mountNothing(
   service: RunningService,
   mounts: readonly HttpMount[],
@@ -161,7 +161,7 @@ function a2aServing(
   };
 }
 
-/** The names in the Host header of requests that are answered. */
+/** Returns the accepted names in the Host header. */
 function hostNames(host: string, { allowedHosts = [], publicUrl }: StartOptions): string[] {
   const own = isWildcardHost(host) ? [] : [urlHostOf(host)];
   const published = publicUrl === undefined ? [] : [new URL(publicUrl).hostname];

@@ -16,7 +16,7 @@ export class Mounts {
     this.#mounted = mounted;
   }
 
-  /** @throws the error of a mount, after those before it are closed */
+  /** @throws the error of a mount, after the previous ones are closed */
   static async open(mounts: readonly HttpMount[], address: MountAddress): Promise<Mounts> {
     const mounted: MountedHttp[] = [];
     try {
@@ -40,7 +40,10 @@ export class Mounts {
     for (const part of this.#mounted) part.listening?.(at);
   }
 
-  /** Passes requests to the part that serves their path, others and those for `own` routes to `rest`. */
+  /**
+   * Passes requests to the mount that serves their path; others, and those for `own` routes, to
+   * `rest`.
+   */
   before(rest: Dispatcher, own: readonly Pick<HttpRoute, "path">[]): Dispatcher {
     if (this.#mounted.length === 0) return rest;
     const dispatcherOf = ({ url = "" }: IncomingMessage): Dispatcher => {

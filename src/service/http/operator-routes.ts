@@ -7,7 +7,7 @@ import { privateAnswer, route } from "./routes.js";
 export const OPERATOR_PATHS = /^\/api\/(lifecycle|queue)\//;
 const REDRIVE = "/api/queue/redrive/";
 
-/** The routes of operators: to stop the service, and to look after dead letters. */
+/** The routes of operators: stop the service, and handle dead letters. */
 export function operatorRoutes(service: RunningService): readonly HttpRoute[] {
   return [
     route("POST", "/api/lifecycle/drain", "operator", () => {
@@ -30,7 +30,7 @@ export function operatorRoutes(service: RunningService): readonly HttpRoute[] {
   ];
 }
 
-/** The id behind the path of a route. @throws HttpRefusal for an id that is not encoded as in URLs. */
+/** Returns the id in the path of a route. @throws HttpRefusal for an invalid encoding. */
 export function idBehind(request: Request, path: string): string {
   try {
     return decodeURIComponent(new URL(request.url).pathname.slice(path.length));

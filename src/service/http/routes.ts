@@ -7,7 +7,7 @@ import { HttpRefusal } from "../../plugins/shared/http/http-refusal.js";
 /** Seconds after which a service may be asked again that takes no requests now. */
 const RETRY_S = 5;
 
-/** Answers a request. A refusal that it throws is sent to the client. */
+/** Answers a request. A thrown refusal is sent to the client. */
 type Handle = (request: Request, principal: Principal | undefined) => Awaitable<Response>;
 
 export function route(

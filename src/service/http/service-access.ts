@@ -5,7 +5,7 @@ import { loopbackOnly } from "../../plugins/http/loopback-only.js";
 import { secretDigest } from "../../plugins/shared/http/http-gate.js";
 import { OPERATOR_PATHS } from "./operator-routes.js";
 
-/** A request of this machine, where nothing else authenticates it. */
+/** A request of this machine without another authentication. */
 const LOCAL: Principal = Object.freeze({ name: "local", role: "operator" });
 
 /** Authenticates the requests to a service. */
@@ -17,13 +17,13 @@ export function serviceAccess(o: StartOptions, isReachable: boolean): Authentica
   const byToken = callersByToken(callers);
   return (request) => {
     if (request.headers.has("authorization")) return byToken(request);
-    // Without a proxy only this machine reaches the routes of operators.
+    // Without a proxy only this machine has access to the routes of operators.
     const isOperation = !isReachable && OPERATOR_PATHS.test(new URL(request.url).pathname);
     return isOperation ? local(request) : undefined;
   };
 }
 
-/** Finds callers by their tokens. Each token is compared, in the same time. */
+/** Finds callers by their tokens, in constant time. */
 function callersByToken(
   callers: NonNullable<StartOptions["callers"]>,
 ): (request: Request) => Principal | undefined {

@@ -8,14 +8,14 @@ import { HttpRefusal, badRequest } from "../../plugins/shared/http/http-refusal.
 import { callersCache, outsideProblem } from "../../plugins/network/shared/outside-fields.js";
 import { checkWorkRequest } from "../../plugins/network/shared/work-request.js";
 
-/** The fields of a request that programs may set. */
+/** The fields of a request that callers may set. */
 const FIELDS = [
   ...["task", "context", "inputs", "priority", "deadlineMs", "budget", "cache"],
   ...["delivery", "path", "version"],
 ];
 const LONGEST_KEY = 200;
 
-/** What a request gets in addition to its body. */
+/** The fields of a request in addition to its body. */
 export interface WorkRequestOrigin {
   readonly headers: Headers;
   readonly principal: Principal;
@@ -23,12 +23,12 @@ export interface WorkRequestOrigin {
   readonly capabilities: readonly SharedCapability[];
   /** Whether the service sends results to webhooks. */
   readonly hasWebhooks: boolean;
-  /** Makes the id of a request from its `Idempotency-Key`, or a new one. */
+  /** Returns the id of a request: from its `Idempotency-Key`, or a new one. */
   idOf(key: string | undefined): string;
 }
 
 /**
- * The request in a body.
+ * Parses the request in a body.
  * @throws HttpRefusal 400 for an invalid field, 403 for a name that the caller may not use, 404 for
  * a name that is not shared.
  */

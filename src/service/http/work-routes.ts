@@ -19,7 +19,7 @@ const RECEIVE_MS = 30_000;
 /** The longest wait of a GET for a result, in ms. */
 const LONGEST_WAIT_MS = 60_000;
 
-/** What the routes of requests need. */
+/** The parts that the routes of requests use. */
 export interface WorkRoutesParts {
   readonly service: RunningService;
   readonly settings: ServiceSettings;
@@ -29,11 +29,11 @@ export interface WorkRoutesParts {
   /** Whether the service sends results to webhooks. */
   readonly hasWebhooks: boolean;
   readonly ids: Pick<IdGenerator, "next">;
-  /** Aborts when the service stops: nothing waits any more. */
+  /** Aborts when the service stops, which ends all waits. */
   readonly closing: AbortSignal;
 }
 
-/** The routes of programs: requests, and their results. */
+/** The routes of callers: requests and their results. */
 export class WorkRoutes {
   readonly #parts: WorkRoutesParts;
 
@@ -113,7 +113,7 @@ export class WorkRoutes {
       : privateAnswer(200, response);
   }
 
-  /** Waits for the result up to `waitMs` of the address. */
+  /** Waits for the result up to `waitMs` of the URL. */
   async #awaited(request: Request, requestId: string): Promise<WorkResponse | undefined> {
     const given = Number(new URL(request.url).searchParams.get("waitMs") ?? 0);
     if (!(given >= 0)) throw new HttpRefusal(400, "BAD_REQUEST", "waitMs must be a number >= 0");

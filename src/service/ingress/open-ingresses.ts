@@ -5,13 +5,13 @@ import { ServiceStateError } from "../../contracts/network-errors.js";
 import { settleWithin } from "../../util/abort/timeouts.js";
 import { messageOf } from "../../util/errors.js";
 
-/** How to end an ingress that is open. */
+/** The function that ends an open ingress. */
 interface OpenIngress {
   readonly name: string;
   readonly end: () => Awaitable<void>;
 }
 
-/** What messages come in by, besides the routes of a service. */
+/** The open ingresses of a service, in addition to its routes. */
 export class OpenIngresses {
   readonly #events: ServiceEvents;
   readonly #open: OpenIngress[] = [];
@@ -22,9 +22,9 @@ export class OpenIngresses {
   }
 
   /**
-   * Opens one after the other.
-   * @throws the error of an ingress, after those before it are closed; ServiceStateError at `stop()`,
-   * which does not wait for an ingress that is being opened.
+   * Opens ingresses in sequence.
+   * @throws the error of an ingress, after the previous ones are closed; ServiceStateError at
+   * `stop()`, which does not wait for an ingress that is being opened.
    */
   async start(
     ingresses: readonly Ingress[],
@@ -42,7 +42,7 @@ export class OpenIngresses {
     }
   }
 
-  /** Ends all. An error is reported, and does not hinder the others. */
+  /** Ends all. An error is reported, and does not affect the others. */
   async stop(): Promise<void> {
     this.#closing.abort(new ServiceStateError("The service was stopped while it started"));
     for (const one of this.#open.splice(0)) await this.#end(one);

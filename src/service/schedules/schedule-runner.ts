@@ -6,7 +6,10 @@ import { WORK_VERSION } from "../../contracts/network.js";
 import { messageOf } from "../../util/errors.js";
 import { backoffMs, clockPause } from "../../util/abort/pauses.js";
 
-/** Timers measure durations, and the clock of the machine may be set: it is read again after this time, in ms. */
+/**
+ * Timers measure durations, but the clock of the machine may be set: it is read again after this
+ * time, in ms.
+ */
 const LOOK_MS = 60_000;
 const AWAY = { firstMs: 250, mostMs: 15_000 };
 
@@ -24,7 +27,7 @@ export class ScheduleRunner {
   readonly #schedule: PlannedSchedule;
   readonly #parts: DeliveryParts;
   readonly #signal: AbortSignal;
-  /** The last planned time whose request the queue knows. */
+  /** The last planned time whose request is in the queue. */
   #lastMs: number | undefined;
 
   constructor(schedule: PlannedSchedule, parts: DeliveryParts, signal: AbortSignal) {
@@ -33,7 +36,7 @@ export class ScheduleRunner {
     this.#signal = signal;
   }
 
-  /** Resolves when the signal aborts, or when there is no planned time any more. Never rejects. */
+  /** Resolves when the signal aborts, or without a further planned time. Never rejects. */
   async run(): Promise<void> {
     const { options, times } = this.#schedule;
     let fromMs = this.#nowMs;
@@ -44,7 +47,7 @@ export class ScheduleRunner {
     for (;;) {
       const nextMs = times.after(fromMs);
       if (nextMs === undefined || !(await this.#reached(nextMs))) return;
-      // After a sleep of the machine several times may have passed: the last one counts.
+      // After a sleep of the machine several times may have passed: only the last one is used.
       const plannedMs = times.before(this.#nowMs + 1) ?? nextMs;
       fromMs = Math.max(nextMs, plannedMs);
       await this.#fire(fromMs);
@@ -65,7 +68,10 @@ export class ScheduleRunner {
     return !this.#signal.aborted;
   }
 
-  /** Requests the task, unless the request before has no result yet. Tries again until the next planned time. */
+  /**
+   * Requests the task, unless the previous request has no result yet. Retries until the next
+   * planned time.
+   */
   async #fire(plannedMs: number): Promise<void> {
     const { events, clock } = this.#parts;
     const { options, times } = this.#schedule;

@@ -21,11 +21,14 @@ import { backoffMs, clockPause } from "../../util/abort/pauses.js";
 import { unitResultIn } from "./unit-result.js";
 import { unitQueue, unitRunId, UNITS } from "./units.js";
 
-/** How often a request is sent again while its result is awaited: its store may have forgotten it. */
+/**
+ * Interval in which a request is sent again during the wait for its result, because its store may
+ * have lost it.
+ */
 const RESEND_MS = 30_000;
 const AWAY = { firstMs: 100, mostMs: 5_000 };
 
-/** What the units of a run are requested with. */
+/** The settings for requests of units of a run. */
 export interface SpreadParts {
   readonly ensemble: string;
   readonly backend: NetworkBackend;
@@ -34,10 +37,10 @@ export interface SpreadParts {
   readonly units: Units;
 }
 
-/** The request for a run, as far as its units need it. */
+/** The part of the request of a run that its units use. */
 type SpreadRequest = Pick<WorkRequest, "requestId" | "priority" | "budget">;
 
-/** A unit that was requested. */
+/** A requested unit. */
 interface GivenUnit {
   readonly result: Promise<ReceivedUnit>;
   /** Tasks whose output is not in the journal of the run yet. */
@@ -45,7 +48,7 @@ interface GivenUnit {
   requestId: string;
 }
 
-/** Gives the tasks of one run away, and takes their outputs. */
+/** Passes the tasks of one run to other processes, and receives their outputs. */
 export class SpreadRun implements TaskSpreader {
   readonly #parts: SpreadParts;
   readonly #transport: Transport;
@@ -62,7 +65,7 @@ export class SpreadRun implements TaskSpreader {
     this.#transport = transportOf(unitQueue(ensemble), backend, { clock, resultTtlMs });
   }
 
-  /** Executes the run with these options. @throws what it throws. */
+  /** Executes the run with these options. @throws the errors of the run. */
   async run<T>(options: RunOptions, work: (options: RunOptions) => Promise<T>): Promise<T> {
     const { bindings, listeners = [] } = options;
     try {
@@ -86,7 +89,10 @@ export class SpreadRun implements TaskSpreader {
     return unit === undefined ? undefined : this.#taken(unit, call);
   }
 
-  /** The output of a task is in the journal of the run: a unit without open tasks is forgotten. */
+  /**
+   * Called when the output of a task is in the journal of the run: a unit without open tasks is
+   * removed.
+   */
   #completed(taskId: string): void {
     const unit = this.#parts.units.of(taskId);
     const given = unit === undefined ? undefined : this.#given.get(unit.index);
@@ -97,7 +103,10 @@ export class SpreadRun implements TaskSpreader {
     void this.#forget(unit, given.requestId);
   }
 
-  /** The run has failed or was cancelled: ends what other processes still do for it. A run that goes on elsewhere needs its units. */
+  /**
+   * The run has failed or was cancelled: cancels its work in other processes. A run that continues
+   * elsewhere needs its units.
+   */
   async #end(error: unknown): Promise<void> {
     this.#ended.abort();
     const goesOn =
@@ -106,7 +115,7 @@ export class SpreadRun implements TaskSpreader {
     if (goesOn) return;
     const reason = `Run '${this.#request.requestId}' has ended`;
     for (const { requestId } of this.#given.values())
-      await this.#transport.cancel(requestId, reason).catch(() => undefined); // its result is not asked for
+      await this.#transport.cancel(requestId, reason).catch(() => undefined); // its result is not needed
   }
 
   async #taken(unit: RunUnit, call: TaskCall): Promise<GivenTask> {
@@ -137,8 +146,8 @@ export class SpreadRun implements TaskSpreader {
   }
 
   /**
-   * The tasks of a unit. A failure that an earlier execution of the run has seen is no result of this one: the failed tasks are done again, under another id of
-   * the request and the same id of the run.
+   * Executes the tasks of a unit. A failure of an earlier execution of the run is no result of this
+   * one: the failed tasks are repeated, under another id of the request and the same id of the run.
    */
   async #done(
     unit: RunUnit,
@@ -195,18 +204,18 @@ export class SpreadRun implements TaskSpreader {
     }
   }
 
-  /** What a unit has left is in the journal of the run. */
+  /** The results of a unit are in the journal of the run. */
   async #forget({ index }: RunUnit, requestId: string): Promise<void> {
     try {
       await this.#parts.backend.results.forget(requestId);
       await this.#journal?.delete(unitRunId(this.#request.requestId, index));
     } catch {
-      // The result ends with its time to live; the run of the unit stays in the list of runs.
+      // The result expires; the run of the unit stays in the list of runs.
     }
   }
 }
 
-/** The value, unless the signal aborts before. */
+/** Resolves with the value, unless the signal aborts before. */
 function until<T>(value: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const stop = (): void => reject(toError(signal.reason));

@@ -10,7 +10,7 @@ import { BudgetExceededError } from "../../contracts/state-errors.js";
 import { storeError } from "../../plugins/shared/stored-error.js";
 import { asFields, asList } from "../../util/objects.js";
 
-/** What a unit made of one task. JSON data. */
+/** The result of one task of a unit. JSON data. */
 export type UnitTask = { readonly id: string } & (
   GivenTask | { readonly error: StoredError; readonly calls: readonly RestoredCall[] }
 );
@@ -18,17 +18,17 @@ export type UnitTask = { readonly id: string } & (
 /** The structured result of the request for a unit. */
 export interface UnitResult {
   readonly tasks: readonly UnitTask[];
-  /** The error that ends the whole run: its budget is used up. */
+  /** The error that ends the complete run: its budget is exhausted. */
   readonly stop?: StoredError | undefined;
 }
 
-/** What a unit has left, as the run sees it. */
+/** The result of a unit in the form for the run. */
 export interface ReceivedUnit {
   readonly tasks: ReadonlyMap<string, UnitTask>;
   readonly stop: StoredError | undefined;
 }
 
-/** The result of a unit's run. Tasks that were not reached are missing. */
+/** Returns the result of the run of a unit. Tasks that were not reached are absent. */
 export function unitResultOf(entries: readonly PlanEntry[], output: EnsembleOutput): UnitResult {
   const calls = callsByTask(output);
   const outputs = new Map(output.taskOutputs.map((one) => [one.taskId, one]));
@@ -58,12 +58,15 @@ export function unitResultOf(entries: readonly PlanEntry[], output: EnsembleOutp
   };
 }
 
-/** The error of a unit that has ended because the budget of the run is used up; its tasks have failed or were not reached. */
+/**
+ * Returns the error of a unit that ended because the budget of the run is exhausted; its tasks have
+ * failed or were not reached.
+ */
 export function stopOf({ error }: EnsembleOutput): BudgetExceededError | undefined {
   return ParallelExecutionError.isInstance(error) ? undefined : BudgetExceededError.find(error);
 }
 
-/** The error of the task itself: the run that gave it away adds the rest. */
+/** Returns the error of the task itself: the run that requested it adds the wrappers. */
 function causeOf(failure: Error): unknown {
   return TaskExecutionError.isInstance(failure) ? (failure.cause ?? failure) : failure;
 }
@@ -84,7 +87,9 @@ function callsByTask(output: EnsembleOutput): ReadonlyMap<string, readonly Resto
   return calls;
 }
 
-/** A result that came from another process, its tasks by id. @throws NetworkError for a value of another form. */
+/**
+ * Parses a result of another process, its tasks by id. @throws NetworkError for an invalid value.
+ */
 export function unitResultIn(value: unknown): ReceivedUnit {
   const { tasks, stop } = asFields(value) ?? {};
   if (!Array.isArray(tasks))

@@ -37,7 +37,7 @@ export function unitParts(
   };
 }
 
-/** Does the tasks of a unit. */
+/** Executes the tasks of a unit. */
 function unitWork(units: Units, ports: ServicePorts): SharedWork {
   return {
     capability: { name: UNITS, type: "TASK", description: "Does some tasks of a run" },
@@ -61,7 +61,8 @@ function unitWork(units: Units, ports: ServicePorts): SharedWork {
         tags: { ...options.tags, "spread.run": run },
         throwOnError: false,
       });
-      // Failed tasks and a budget that is used up are a result; a unit that was cancelled, or lost its claim, has none.
+      // Failed tasks and an exhausted budget are a result; a unit that was cancelled, or lost its
+      // claim, has none.
       const hasResult = ParallelExecutionError.isInstance(output.error) || stopOf(output);
       if (output.error !== undefined && !hasResult) throw output.error;
       return { raw: "", parsed: unitResultOf(entries, output), output };
@@ -69,7 +70,10 @@ function unitWork(units: Units, ports: ServicePorts): SharedWork {
   };
 }
 
-/** The task without what the run that gives it away does itself: it asks before the task begins, and judges the output. */
+/**
+ * Returns the task without the parts that the requesting run executes: questions before the task,
+ * and the policies of the output.
+ */
 function bareEntry(entry: PlanEntry): PlanEntry {
   const { task } = entry;
   const { beforeReview, inputGuardrails, outputGuardrails } = task;

@@ -5,16 +5,19 @@ import type { PlanEntry } from "../../engine/plan/plan.js";
 /** The name under which units are requested, and the end of the name of their queue. */
 export const UNITS = "units";
 const SIZE = 20;
-/** The longest id of a request. */
+/** Maximum length of the id of a request. */
 const LONGEST_ID = 200;
 
-/** Tasks that one process does together. */
+/** Tasks that one process executes together. */
 export interface RunUnit {
   readonly index: number;
   readonly tasks: readonly PlanEntry[];
 }
 
-/** The tasks of an ensemble that may be given away, in units. They follow from the plan alone, so that every process makes the same ones. */
+/**
+ * The tasks of an ensemble that other processes may execute, in units. They depend only on the
+ * plan, so that every process computes the same ones.
+ */
 export class Units {
   readonly #units: readonly RunUnit[];
   readonly #byTask = new Map<string, RunUnit>();
@@ -33,7 +36,7 @@ export class Units {
     return this.#units[index];
   }
 
-  /** The unit of a task; `undefined` for a task that is not given away. */
+  /** Returns the unit of a task; `undefined` for a task that is not spread. */
   of(taskId: string): RunUnit | undefined {
     return this.#byTask.get(taskId);
   }
@@ -42,7 +45,7 @@ export class Units {
 const isMap = ({ mapReduce }: Pick<PlanEntry, "mapReduce">): boolean =>
   mapReduce?.nodeType === "map";
 
-/** Whether a task needs nothing of the run but its inputs. */
+/** Whether a task uses only the inputs of the run. */
 function canBeGiven({ task, group }: PlanEntry): boolean {
   const { context, memory, reflect, handler } = task;
   const reflects = reflect !== undefined && reflect !== false;
@@ -64,12 +67,12 @@ export function unitQueue(ensemble: string): string {
 export interface UnitInputs {
   readonly run: string;
   readonly unit: number;
-  /** The ids of its tasks, to find out whether this process has the same plan. */
+  /** The ids of its tasks, to check whether this process has the same plan. */
   readonly tasks: readonly string[];
   readonly inputs: Readonly<Record<string, unknown>>;
 }
 
-/** The id of the run of a unit: the same in all executions of the run. */
+/** Returns the id of the run of a unit: the same in all executions of the run. */
 export function unitRunId(runId: string, index: number): string {
   const id = `${runId}/unit-${index + 1}`;
   if (id.length + 10 <= LONGEST_ID) return id;

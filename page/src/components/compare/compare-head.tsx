@@ -76,7 +76,7 @@ function Side({ letter, run }: SideProps): JSX.Element {
   );
 }
 
-/** Makes a run the one that later runs of its ensemble are compared with, or ends that. */
+/** Makes a run the baseline of its ensemble, or removes the mark. */
 function BaselineButton({ run }: { readonly run: RunSummary }): JSX.Element | null {
   const { api, session } = useBoard();
   const [isBaseline, setBaseline] = useState(run.baseline === true);

@@ -14,7 +14,7 @@ export interface FormProps {
   readonly onValue: (key: string, value: FieldValue) => void;
 }
 
-/** The fields of a form, each with what is wrong with it. */
+/** The fields of a form, each with its problem. */
 export function FormFields({ fields, values, problems, onValue }: FormProps): JSX.Element {
   return (
     <>
@@ -141,7 +141,7 @@ function Choice(props: ControlProps & { readonly text: string }): JSX.Element {
   );
 }
 
-/** What every kind of control has. */
+/** The common properties of all kinds of controls. */
 function commonOf({ id, hint, problem, field }: ControlProps): {
   readonly id: string;
   readonly "aria-describedby": string;

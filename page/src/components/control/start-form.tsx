@@ -28,7 +28,7 @@ import { Notice } from "../notice.js";
 import { FormFields } from "./form.js";
 import { Preview, type Previewed } from "./preview.js";
 
-/** The inputs of an ensemble, what a run would send, and the button that starts it. */
+/** The inputs of an ensemble, the prompts of a run, and the button that starts it. */
 export function StartForm({ ensemble }: { readonly ensemble: StartableEnsemble }): JSX.Element {
   const { session } = useBoard();
   const form = useStart(ensemble);
@@ -138,7 +138,7 @@ function useStart(ensemble: StartableEnsemble): StartState {
   };
 }
 
-/** Problems of the fields that a person has written in. */
+/** Returns the problems of the fields that a user has edited. */
 function onlyWritten(
   problems: Readonly<Record<string, string>>,
   values: FormValues,

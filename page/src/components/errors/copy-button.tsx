@@ -13,7 +13,7 @@ export interface CopyButtonProps {
   readonly text: string;
 }
 
-/** Puts a text into the clipboard. */
+/** Copies a text to the clipboard. */
 export function CopyButton({ title = "Copy as JSON", text }: CopyButtonProps): JSX.Element {
   const [state, setState] = useState<keyof typeof WORDS>();
   const copy = async (): Promise<void> => {

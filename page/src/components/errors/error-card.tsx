@@ -25,7 +25,10 @@ export interface ErrorCardProps {
   readonly onTask: (taskId: string) => void;
 }
 
-/** A failure: its message, what to do, its causes, the last answer, and what was not started because of it. */
+/**
+ * A failure: its message, a hint, its causes, the last answer, and the tasks that did not start
+ * because of it.
+ */
 export function ErrorCard({ run, trouble, onTask }: ErrorCardProps): JSX.Element {
   const { taskId, code, message, hint, causes } = trouble;
   const path = `/api/runs/${encodeURIComponent(run.runId)}/tasks/${encodeURIComponent(taskId ?? "")}`;

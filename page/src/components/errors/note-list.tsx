@@ -20,7 +20,7 @@ const ICONS: Readonly<Record<string, IconName>> = {
 };
 const LONGEST = 800;
 
-/** What went wrong without ending a task: failed attempts, tool calls, refusals, corrections, limits. */
+/** Problems that did not end a task: failed attempts, tool calls, refusals, corrections, limits. */
 export function NoteList({ notes, startedAtMs, onTask }: NoteListProps): JSX.Element {
   return (
     <ol class="notes">

@@ -8,7 +8,7 @@ import { Empty } from "../empty.js";
 import { State } from "../state.js";
 import { Text } from "../text.js";
 
-/** The last reviews that have an answer, or whose time is up. */
+/** The last reviews that were answered or have expired. */
 export function AnsweredList(): JSX.Element {
   const answered = useBoard().reviews.answered.value;
   if (answered.length === 0)

@@ -7,14 +7,14 @@ import { askedAt, contextOf, outputStep, stepsOf, type Step } from "../../lib/re
 import { Icon } from "../icon.js";
 import { Text } from "../text.js";
 
-/** How many outputs of tasks before it, and how many of the task's own steps, are shown at most. */
+/** The maximum numbers of shown outputs of earlier tasks, and of steps of the task. */
 const MOST_TASKS = 5;
 const MOST_STEPS = 8;
 const LONGEST = 600;
 
 const ICONS = { task: "done", model: "model", tool: "tool", refused: "failed" } as const;
 
-/** What happened before a review was asked. */
+/** The events that preceded a review. */
 export function LedTo({ review }: { readonly review: StoredReview }): JSX.Element | null {
   const { runId, taskId, reviewId } = review;
   const pathOf = (id: string): string =>

@@ -14,11 +14,11 @@ export interface OutcomeProps {
   readonly state: Sending;
   readonly end: AnsweredReview | undefined;
   readonly isOver: boolean;
-  /** Why the person may not answer. */
+  /** The reason why the user may not answer. */
   readonly refusal: string | undefined;
 }
 
-/** What became of a review or of an answer, and why an answer is not possible. */
+/** The result of a review or of an answer, and the reason why an answer is not possible. */
 export function Outcome(props: OutcomeProps): JSX.Element | null {
   const { review, state, end, isOver, refusal } = props;
   if (state.kind === "applied")
@@ -60,7 +60,7 @@ function appliedWord(review: StoredReview, decision: string): string {
   return decisionWord(decision);
 }
 
-/** A review that another person answered, or whose time is up, while it was open here. */
+/** A review that another user answered, or that expired, while it was open here. */
 function Ended({ end }: Pick<OutcomeProps, "end">): JSX.Element {
   const { clock } = useBoard();
   if (end === undefined)
@@ -85,7 +85,7 @@ function Ended({ end }: Pick<OutcomeProps, "end">): JSX.Element {
   );
 }
 
-/** A notice that leads to the review that comes next. */
+/** A notice with a link to the next review. */
 function Over({ children }: { readonly children: ComponentChildren }): JSX.Element {
   const next = useBoard().reviews.pending.value[0];
   const href = hrefOf(next === undefined ? ["reviews"] : ["reviews", next.reviewId]);

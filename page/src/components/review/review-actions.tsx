@@ -19,10 +19,10 @@ export interface ReviewActionsProps {
   readonly finish: () => void;
 }
 
-/** The name of the key that sends, as this machine has it. */
+/** The name of the key that sends, on this machine. */
 const SEND_KEY = /Mac|iPhone|iPad/.test(navigator.userAgent) ? "⌘ ⏎" : "Ctrl ⏎";
 
-/** The comment and the buttons. The green one is what Ctrl+Enter does. */
+/** The comment and the buttons. Ctrl+Enter triggers the green one. */
 export function ReviewActions(props: ReviewActionsProps): JSX.Element {
   const { review, comment, onComment, isOpen, isEdited, isReady, approve, edit, finish } = props;
   const words = wordsOf(review);

@@ -16,7 +16,7 @@ import { useDraft } from "./use-draft.js";
 
 export interface ReviewDetailProps {
   readonly review: StoredReview;
-  /** How it ended, as far as the server still knows. */
+  /** Its end, as far as the server still has it. */
   readonly end: AnsweredReview | undefined;
   /** Whether it no longer waits. */
   readonly isOver: boolean;
@@ -24,7 +24,7 @@ export interface ReviewDetailProps {
   readonly waiting: number;
 }
 
-/** One review: the question, what is judged, what led to it, and the answer. */
+/** One review: the question, the judged text, the preceding events, and the answer. */
 export function ReviewDetail({ review, end, isOver, waiting }: ReviewDetailProps): JSX.Element {
   const original = originalText(review);
   const { text, comment, change, forget } = useDraft(review.reviewId, original);

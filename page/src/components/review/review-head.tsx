@@ -16,7 +16,7 @@ export interface ReviewHeadProps {
   readonly isOver: boolean;
 }
 
-/** The question, who asks it, and how much time is left. */
+/** The question, its author, and the remaining time. */
 export function ReviewHead({ review, waiting, isOver }: ReviewHeadProps): JSX.Element {
   const { deadline, prompt = "", taskDescription } = review;
   const kind = kindOf(review);
@@ -66,7 +66,7 @@ interface AskerProps {
   readonly kind: ReviewKind;
 }
 
-/** Who asks, with links to the task and the run. */
+/** The author of the question, with links to the task and the run. */
 function Asker({ review, kind }: AskerProps): JSX.Element {
   const { runs } = useBoard();
   const { runId, taskId, agentRole, toolName = "" } = review;

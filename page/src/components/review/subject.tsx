@@ -8,7 +8,7 @@ import { Notice } from "../notice.js";
 import { Segments } from "../segments.js";
 import { WordDiff } from "./word-diff.js";
 
-/** How what is judged is shown: as it was asked about, in an editor, or as the changes. */
+/** The view of the judged text: the original, an editor, or the changes. */
 export type SubjectMode = "original" | "edit" | "changes";
 
 export interface SubjectProps {
@@ -18,7 +18,7 @@ export interface SubjectProps {
   readonly onText: (text: string) => void;
   readonly mode: SubjectMode;
   readonly onMode: (mode: SubjectMode) => void;
-  /** What is wrong with the edit. */
+  /** The problem of the edit. */
   readonly problem: string | undefined;
   readonly canEdit: boolean;
 }
@@ -29,7 +29,7 @@ const MODES = [
   { id: "changes", title: "changes" },
 ] as const;
 
-/** What a review judges: the arguments of a call, an output, or the answer to a question. */
+/** The subject of a review: the arguments of a call, an output, or the answer to a question. */
 export function Subject(props: SubjectProps): JSX.Element | null {
   const { review, text, original, mode, onMode, canEdit } = props;
   const kind = kindOf(review);
@@ -66,7 +66,7 @@ function Shown(props: SubjectProps): JSX.Element {
   );
 }
 
-/** The editor. It takes the focus when a person asks for it. */
+/** The editor. It takes the focus when the user opens it. */
 function Editor({ review, text, onText, problem, canEdit }: SubjectProps): JSX.Element {
   const area = useRef<HTMLTextAreaElement>(null);
   const kind = kindOf(review);

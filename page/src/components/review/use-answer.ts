@@ -15,11 +15,11 @@ export type Sending =
 
 export interface Answer {
   readonly state: Sending;
-  /** Sends one decision at a time; none behind one that was applied. */
+  /** Sends one decision at a time, and none after an applied one. */
   send(decision: Decision, o: { readonly text: string; readonly comment: string }): void;
 }
 
-/** Sends the answer to a review, and keeps what became of it. `onApplied` is called when it was used. */
+/** Sends the answer to a review, and stores the result. `onApplied` is called when it was used. */
 export function useAnswer({ reviewId }: StoredReview, onApplied: () => void): Answer {
   const { reviews } = useBoard();
   const [state, setState] = useState<Sending>({ kind: "open" });

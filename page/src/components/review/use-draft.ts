@@ -1,20 +1,22 @@
 import { useState } from "preact/hooks";
 import { useBoard } from "../../stores/board.js";
 
-/** What a person has written to a review and not sent. */
+/** The unsent input of a user for a review. */
 export interface Draft {
   readonly text: string;
   readonly comment: string;
 }
 
 export interface DraftControls extends Draft {
-  /** Keeps a change until the tab is closed: also behind other reviews, other pages and a reload. */
+  /**
+   * Keeps a change until the tab is closed, also across other reviews, other pages and a reload.
+   */
   readonly change: (part: Partial<Draft>) => void;
-  /** Forgets it, behind an answer that was used. What is shown stays. */
+  /** Removes the draft after a used answer. The shown text stays. */
   readonly forget: () => void;
 }
 
-/** The draft of a review. `text` begins as the text that is judged. */
+/** The draft of a review. `text` begins as the judged text. */
 export function useDraft(reviewId: string, original: string): DraftControls {
   const { session } = useBoard().env;
   const name = `agentensemble.draft.${reviewId}`;

@@ -11,13 +11,13 @@ import { Text } from "../text.js";
 export interface WordDiffProps {
   readonly before: string;
   readonly after: string;
-  /** The words where both are equal. */
+  /** The text that is shown if both are equal. */
   readonly nothing?: string | undefined;
 }
 
 const SIGNS = { same: " ", added: "+", removed: "-" } as const;
 
-/** Two texts line by line, with the words that changed. */
+/** Shows two texts line by line, with the changed words. */
 export function WordDiff(props: WordDiffProps): JSX.Element {
   const { before, after, nothing = "Nothing is changed yet." } = props;
   const lines = useMemo(() => differenceOf(before, after), [before, after]);
@@ -33,7 +33,7 @@ export function WordDiff(props: WordDiffProps): JSX.Element {
   );
 }
 
-/** Two texts as one, with the words that changed; line by line where the texts are long. */
+/** Shows two texts as one, with the changed words; line by line if the texts are long. */
 export function TextDiff(props: WordDiffProps): JSX.Element {
   const { before, after } = props;
   const parts = useMemo(() => textWithChanges(before, after), [before, after]);

@@ -168,7 +168,7 @@ function OtherInputs({ run, action, onInputs }: OtherInputsProps): JSX.Element {
   );
 }
 
-/** Runs again with the answers of before, so that models are not paid. */
+/** Runs again with the previous answers, so that models cause no costs. */
 function Replay({
   run,
   path,
@@ -219,7 +219,7 @@ function Resume({ path, action, done }: PartProps): JSX.Element {
   );
 }
 
-/** A tool call of which nobody can tell whether it took place. */
+/** A tool call that may or may not have taken place. */
 function Doubt({
   path,
   action,
@@ -337,7 +337,7 @@ function Remove({ path, action }: PartProps): JSX.Element {
   );
 }
 
-/** The views of the run that plugins add. */
+/** The views of the run that plugins contribute. */
 function PanelLinks({ runId }: { readonly runId: string }): JSX.Element | null {
   const state = useFetched<PanelListBody>([`/api/panels?run=${encodeURIComponent(runId)}`]);
   const panels = state.kind === "ready" ? state.bodies.flatMap((body) => body.panels) : [];

@@ -30,7 +30,7 @@ interface Form {
 const path = ({ runId }: OpenRun, rest: string): string =>
   `/api/runs/${encodeURIComponent(runId)}/${rest}`;
 
-/** What a run can be saved as. */
+/** The export formats of a run. */
 const FORMS: readonly Form[] = [
   {
     title: "Page to send (HTML)",
@@ -74,7 +74,7 @@ const FORMS: readonly Form[] = [
   },
 ];
 
-/** The forms in which a run is saved as a file. */
+/** The formats in which a run is saved as a file. */
 export function ExportMenu(props: ExportMenuProps): JSX.Element {
   const board = useBoard();
   const { run, taskId } = props;
@@ -118,7 +118,7 @@ export function ExportMenu(props: ExportMenuProps): JSX.Element {
   );
 }
 
-/** Copies the OpenTelemetry id of a run, which its trace has. */
+/** Copies the OpenTelemetry id of a run from its trace. */
 function CopyTraceId({ run }: Pick<ExportMenuProps, "run">): JSX.Element {
   const { api } = useBoard();
   const [word, setWord] = useState("Copy the OpenTelemetry trace id");
@@ -165,7 +165,7 @@ async function htmlOf({ api, env }: Pick<Board, "api" | "env">, run: OpenRun): P
   return runPage({ title, run: { runId: run.runId, entries }, files, main });
 }
 
-/** A name that every system takes. */
+/** Returns a file name that is valid on every system. */
 function fileName(text: string): string {
   return text.replace(/[^\w.-]+/g, "-").slice(0, 80);
 }

@@ -18,11 +18,11 @@ export interface PlayerProps {
   readonly onAt: (atMs: number | undefined) => void;
 }
 
-/** A run is played in so many steps, one for each pause. */
+/** Number of steps in which a run is played, one for each pause. */
 const STEPS = 120;
 const PAUSE_MS = 80;
 
-/** Chooses the moment at which a run is shown, and plays it. */
+/** Selects the instant at which a run is shown, and plays it. */
 export function Player({ run, atMs, n, isCut, onAt }: PlayerProps): JSX.Element {
   const { env, clock } = useBoard();
   const [isPlaying, setPlaying] = useState(false);
@@ -76,12 +76,12 @@ export function Player({ run, atMs, n, isCut, onAt }: PlayerProps): JSX.Element 
 }
 
 export interface StoppedClockProps {
-  /** Milliseconds since 1970; `undefined`: the clock goes on. */
+  /** Milliseconds since 1970; `undefined`: the clock continues. */
   readonly atMs: number | undefined;
   readonly children: ComponentChildren;
 }
 
-/** Inside it the time of the page stands still. */
+/** Stops the clock of the page for its children. */
 export function StoppedClock({ atMs, children }: StoppedClockProps): JSX.Element {
   const board = useBoard();
   const stopped = useMemo(() => {

@@ -17,7 +17,7 @@ export interface SearchPanelProps {
   readonly onClose: () => void;
 }
 
-/** A text is searched so long after the last key. */
+/** Delay between the last key and a search. */
 const PAUSE_MS = 250;
 
 const PLACES: Readonly<Record<SearchHit["where"], string>> = {
@@ -33,7 +33,7 @@ const PLACES: Readonly<Record<SearchHit["where"], string>> = {
   error: "error",
 };
 
-/** Finds texts of prompts, answers, arguments and results, and opens the place. */
+/** Finds texts of prompts, answers, arguments and results, and opens their positions. */
 export function SearchPanel({ runId, onClose }: SearchPanelProps): JSX.Element {
   const { env } = useBoard();
   const input = useRef<HTMLInputElement>(null);

@@ -13,7 +13,7 @@ const ActionsPanel = lazyPart(async () => (await import("../../views/control.js"
 const CancelPanel = lazyPart(async () => (await import("../../views/control.js")).CancelPanel);
 const SearchPanel = lazyPart(async () => (await import("../../views/run-tools.js")).SearchPanel);
 
-/** Fetches what the buttons open. */
+/** Fetches the scripts of the buttons. */
 export function loadTools(): Promise<unknown> {
   return ExportMenu.load();
 }

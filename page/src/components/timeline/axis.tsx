@@ -27,7 +27,7 @@ export function Axis({ span, lane }: AxisProps): JSX.Element {
   );
 }
 
-/** The place of a time in a span, for the style of an element. */
+/** Returns the position of a time in a span, for the style of an element. */
 export function placeOf(at: number, { from, to }: Span): string {
   return `${((at - from) / (to - from)) * 100}%`;
 }

@@ -9,12 +9,12 @@ import { State } from "../state.js";
 export interface BarDetailProps {
   readonly task: TaskState;
   readonly bars: readonly Bar[];
-  /** The place of the chosen bar; `undefined` for the whole task. */
+  /** The index of the selected bar; `undefined` for the complete task. */
   readonly bar: number | undefined;
   readonly nowMs: number;
 }
 
-/** Where the time of a task went, and when the chosen bar began and ended. */
+/** The use of the time of a task, and the start and end of the selected bar. */
 export function BarDetail({ task, bars, bar, nowMs }: BarDetailProps): JSX.Element {
   const { wholeMs, parts } = timeSpent(bars, nowMs);
   const chosen = bar === undefined ? undefined : bars[bar];

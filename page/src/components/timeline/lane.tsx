@@ -11,7 +11,7 @@ export interface LaneProps {
   readonly bars: BarsOf;
   readonly span: Span;
   readonly nowMs: number;
-  /** The chosen bar, by its task and its place among its bars. */
+  /** The selected bar, by its task and its index among its bars. */
   readonly chosen: { readonly taskId: string; readonly bar: number } | undefined;
 }
 

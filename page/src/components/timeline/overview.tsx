@@ -14,7 +14,7 @@ export interface OverviewProps {
   readonly onSpan: (span: Span) => void;
 }
 
-/** The whole time of the run; a part that is drawn over with the pointer becomes the span of the lanes. */
+/** The complete time of the run. Dragging over a part makes it the span of the lanes. */
 export function Overview(props: OverviewProps): JSX.Element {
   const { title, detail, heights, whole, span, onSpan } = props;
   const from = useRef<number | undefined>(undefined);

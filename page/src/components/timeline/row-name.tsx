@@ -10,12 +10,12 @@ export interface RowNameProps {
   readonly row: TimelineRow;
   readonly task: TaskState | undefined;
   readonly currency: string | undefined;
-  /** `undefined`: nothing is below it. */
+  /** `undefined`: it has no children. */
   readonly isClosed: boolean | undefined;
   readonly onToggle: () => void;
 }
 
-/** What stands left of a lane: a task, or the agent of the rows that follow. */
+/** The label of a lane: a task, or the agent of the following rows. */
 export function RowName(props: RowNameProps): JSX.Element {
   const { row, task, currency, isClosed, onToggle } = props;
   const { agent, depth } = row;
@@ -39,7 +39,7 @@ export function RowName(props: RowNameProps): JSX.Element {
           tabIndex={-1}
           aria-label={isClosed ? `Show what is below ${task.id}` : `Hide what is below ${task.id}`}
           onClick={(event) => {
-            event.stopPropagation(); // it does not choose the row
+            event.stopPropagation(); // does not select the row
             onToggle();
           }}
         >

@@ -14,19 +14,19 @@ export interface RowsProps {
   readonly run: OpenRun;
   readonly list: TimelineRows;
   readonly lanes: Omit<LaneProps, "tasks">;
-  /** The chosen task. */
+  /** The selected task. */
   readonly taskId: string | undefined;
-  /** Gets the ids of the tasks whose rows are drawn. */
+  /** Receives the ids of the tasks with visible rows. */
   readonly visible: { current: readonly string[] };
   readonly head: JSX.Element;
-  /** The present time of a run that goes on. */
+  /** The current time of a run in progress. */
   readonly live: number | undefined;
   readonly onTask: (taskId: string | undefined) => void;
-  /** Called with keys that do not choose a row. */
+  /** Called with keys that do not select a row. */
   readonly onKey: (event: KeyboardEvent) => void;
 }
 
-/** The rows. Up and down choose one. */
+/** The rows. The keys up and down select one. */
 export function Rows(props: RowsProps): JSX.Element {
   const { list, taskId, visible, head, onTask, onKey } = props;
   const { rows } = list;

@@ -18,7 +18,7 @@ const MODES = [
   { id: "agent", title: "by agent" },
 ] as const;
 
-/** The legend, the zoom and the choice of rows. */
+/** The legend, the zoom and the selection of rows. */
 export function Toolbar({ mode, onMode, control, isWhole }: ToolbarProps): JSX.Element {
   return (
     <div class="row pane-bar wrap">

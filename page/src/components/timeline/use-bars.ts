@@ -8,9 +8,9 @@ import type { OpenRun } from "../../stores/open-run-store.js";
 
 /** Runs with more tasks have no bars in their state. */
 const MOST_BAR_TASKS = 2_000;
-/** Rows that are fetched together. */
+/** Number of rows that are fetched together. */
 const CHUNK = 200;
-/** How often rows of a run that goes on are fetched again. */
+/** The interval in which rows of a run in progress are fetched again. */
 const AGAIN_MS = 1_500;
 
 /** The bars of a task, as far as they are known. */
@@ -18,7 +18,10 @@ export type BarsOf = (taskId: string) => readonly Bar[];
 
 const NONE: readonly Bar[] = [];
 
-/** The bars of tasks: of the run's state, or fetched for the rows in sight where a run has too many tasks. */
+/**
+ * Returns the bars of tasks: from the state of the run, or fetched for the visible rows if a run
+ * has too many tasks.
+ */
 export function useBars(run: OpenRun, visibleIds: readonly string[]): BarsOf {
   const { tasks } = run.view;
   const isLarge = tasks.size > MOST_BAR_TASKS;
@@ -71,7 +74,7 @@ function useFetchedBars(
         )
         .catch((error: unknown) => {
           if (!(error instanceof ApiError)) throw error;
-          had.current.delete(`${run.runId} ${chunk}`); // tried again with the next picture
+          had.current.delete(`${run.runId} ${chunk}`); // tried again with the next frame
         });
     }
   });

@@ -6,11 +6,11 @@ import { useBoard } from "../../stores/board.js";
 import type { OpenRun } from "../../stores/open-run-store.js";
 import type { OverviewProps } from "./overview.js";
 
-/** The log of longer runs is not fetched for the sake of the tokens. */
+/** The log of longer runs is not fetched only for token rates. */
 const MOST_ENTRIES = 10_000;
 const PARTS = 90;
 
-/** Tokens per second where they are known, else how many tasks were at work. */
+/** Returns tokens per second if they are known, otherwise the number of running tasks. */
 export function useOverview(
   run: OpenRun,
   whole: Span,

@@ -5,13 +5,13 @@ import type { TimelineMode } from "./toolbar.js";
 
 export interface TimelineRows {
   readonly rows: readonly TimelineRow[];
-  /** Keys of rows that have others below them. */
+  /** Keys of rows with children. */
   readonly parents: ReadonlySet<string>;
   readonly closed: ReadonlySet<string>;
   toggle(key: string): void;
 }
 
-/** The rows of a run. They are made again when tasks were added, and at most once a second. */
+/** The rows of a run. They are computed again when tasks were added, and at most once a second. */
 export function useRows(run: OpenRun, mode: TimelineMode, second: number): TimelineRows {
   const { tasks } = run.view;
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());

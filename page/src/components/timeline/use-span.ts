@@ -2,18 +2,18 @@ import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { isWhole, panned, zoomed, type Span } from "../../lib/timeline/axis.js";
 
-/** The part of the time that is shown, and what moves it. */
+/** The visible part of the time, and its controls. */
 export interface SpanControl {
   readonly span: Span;
   set(span: Span): void;
   /** By a factor around a time; default around the middle. */
   zoom(factor: number, at?: number): void;
-  /** By a part of what is shown. */
+  /** Moves by a fraction of the visible part. */
   pan(share: number): void;
   all(): void;
 }
 
-/** Follows the end of the run until the person chooses a part. */
+/** Follows the end of the run until the user selects a part. */
 export function useSpan(whole: Span): SpanControl {
   const [part, setPart] = useState<Span>();
   const span = part ?? whole;
@@ -69,7 +69,7 @@ export function useGestures(gestures: Gestures): void {
   }, []);
 }
 
-/** Over the axis, with Ctrl, and where there is nothing to scroll, the wheel zooms; sideways it moves. */
+/** Over the axis, with Ctrl, and without a scroll range, the wheel zooms; horizontally it moves. */
 function wheel(
   event: WheelEvent,
   box: Element,

@@ -1,7 +1,9 @@
 import type { Inputs, JsonSchema } from "../../../../src/contracts/types.js";
 import { fitProblem } from "../reviews/schema-check.js";
 
-/** How a field is filled in. `lines`: a list of texts, one per line. `json`: anything else, as JSON. */
+/**
+ * The input of a field. `lines`: a list of texts, one per line. `json`: any other value, as JSON.
+ */
 export type FieldKind =
   "text" | "long" | "number" | "boolean" | "choice" | "date" | "lines" | "json";
 
@@ -9,24 +11,24 @@ export type FieldKind =
 export interface FormField {
   /** Names from the outside: `["limits", "sources"]`. */
   readonly path: readonly string[];
-  /** The path as the server writes it. */
+  /** The path in the form of the server. */
   readonly key: string;
   readonly title: string;
   readonly description: string;
   readonly kind: FieldKind;
   readonly isRequired: boolean;
-  /** Of a choice. */
+  /** The options of a choice. */
   readonly options: readonly unknown[];
   readonly schema: Fields;
-  /** What the form begins with. */
+  /** The initial value. */
   readonly initial: FieldValue;
 }
 
-/** What a person has written, or a box that is ticked. */
+/** A text, or the state of a check box. */
 export type FieldValue = string | boolean;
 export type FormValues = Readonly<Record<string, FieldValue>>;
 
-/** The inputs of a form, or what is wrong with them by field. */
+/** The inputs of a form, or their problems by field. */
 export interface FormResult {
   readonly inputs: Inputs;
   readonly problems: Readonly<Record<string, string>>;
@@ -37,11 +39,11 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Objects below the first level are written as JSON. */
 const DEEPEST = 2;
 
-/** The fields of a JSON Schema of an object. `filled`: values that are there already. */
+/** Returns the fields of a JSON Schema of an object. `filled`: existing values. */
 export function formFields(schema: JsonSchema, filled: Inputs = {}): readonly FormField[] {
   const fields = fieldsOf(schema, { root: schema, path: [], filled });
   if (fields.length > 0 || schema["additionalProperties"] === false) return fields;
-  // The names of the inputs are not known: all of them are written as one object.
+  // The names of the inputs are unknown: all of them are entered as one object.
   const value = Object.keys(filled).length > 0 ? filled : undefined;
   return [
     fieldOf({ ...schema, title: "Inputs" }, { root: schema, path: [], filled: value }, false),
@@ -101,7 +103,7 @@ function writtenValue(kind: FieldKind, value: unknown): FieldValue {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** The inputs that a form gives. An empty field that is not required is left out. */
+/** Returns the inputs of a form. An empty field that is not required is omitted. */
 export function formResult(fields: readonly FormField[], values: FormValues): FormResult {
   const inputs: Record<string, unknown> = {};
   const problems: Record<string, string> = {};
@@ -118,7 +120,7 @@ export function formResult(fields: readonly FormField[], values: FormValues): Fo
   return { inputs, problems };
 }
 
-/** What a field holds. */
+/** Returns the value of a field. */
 export function fieldValue({ key, initial }: FormField, values: FormValues): FieldValue {
   return Object.hasOwn(values, key) ? (values[key] ?? initial) : initial;
 }
@@ -151,7 +153,7 @@ function valueOf(kind: FieldKind, written: string): unknown {
 function setAt(target: Record<string, unknown>, path: readonly string[], value: unknown): void {
   const [name = "", ...rest] = path;
   const define = (to: unknown): void => {
-    // An own property, whatever the name is.
+    // An own property for any name.
     Object.defineProperty(target, name, {
       value: to,
       enumerable: true,
@@ -177,7 +179,7 @@ function resolved(schema: Fields, root: Fields): Fields {
   return { ...recordOf(at), ...schema };
 }
 
-/** A field that a record has itself: names such as `constructor` are names of inputs too. */
+/** Returns an own field of a record: names such as `constructor` are possible input names too. */
 function ownOf(value: unknown, name: string): unknown {
   const record = recordOf(value);
   return Object.hasOwn(record, name) ? record[name] : undefined;

@@ -7,7 +7,7 @@ import type { BoardUser } from "../../../../src/plugins/dashboard/protocol/messa
 import { fitProblem } from "./schema-check.js";
 import { decisionWord, kindOf } from "./review-words.js";
 
-/** Why a person may not answer a review; `undefined` where the person may. */
+/** Returns the reason why a user may not answer a review; `undefined` if the user may. */
 export function refusalFor(
   user: BoardUser,
   { requiredRole }: Pick<StoredReview, "requiredRole">,
@@ -20,7 +20,7 @@ export function refusalFor(
   return `This review requires the role ${requiredRole}. You have ${own}.`;
 }
 
-/** The text that a person may edit, as it was asked about. */
+/** The text that a user may edit, in its original form. */
 export function originalText(review: StoredReview): string {
   switch (kindOf(review)) {
     case "call":
@@ -34,9 +34,8 @@ export function originalText(review: StoredReview): string {
 }
 
 /**
- * Why an edit does not fit what the review allows; `undefined` where it fits. It follows the rules
- * of the server, which has the last word: a text that is no JSON object replaces the main argument
- * of a call.
+ * Returns the reason why an edit is invalid; `undefined` for a valid one. It follows the rules of
+ * the server, which decides: a text that is no JSON object replaces the main argument of a call.
  */
 export function editProblem(review: StoredReview, text: string): string | undefined {
   const { editSchema } = review;
@@ -81,7 +80,7 @@ export function answerBody(
   };
 }
 
-/** What became of an answer that was not used. */
+/** The result of an answer that was not used. */
 export interface Refusal {
   /** `over`: it can't be answered any more. `fix`: another answer may be accepted. */
   readonly kind: "over" | "fix";

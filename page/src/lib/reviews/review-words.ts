@@ -1,7 +1,10 @@
 import type { StoredReview } from "../../../../src/contracts/review.js";
 import type { AnsweredReview } from "../../../../src/plugins/dashboard/protocol/messages.js";
 
-/** What a review judges: a task that has not begun, its output, a tool call, or nothing: a tool asks a question. */
+/**
+ * The subject of a review: a task that has not begun, its output, a tool call, or none: a tool asks
+ * a question.
+ */
 export type ReviewKind = "before" | "after" | "call" | "question";
 
 export function kindOf({ timing, input }: Pick<StoredReview, "timing" | "input">): ReviewKind {
@@ -55,7 +58,7 @@ export function wordsOf(review: Pick<StoredReview, "timing" | "input">): KindWor
   return WORDS[kindOf(review)];
 }
 
-/** What happens when the time is up. */
+/** Describes the effect of an expired review. */
 export function afterwards(review: Pick<StoredReview, "timing" | "input" | "onTimeout">): string {
   const kind = kindOf(review);
   switch (review.onTimeout) {
@@ -68,7 +71,7 @@ export function afterwards(review: Pick<StoredReview, "timing" | "input" | "onTi
   }
 }
 
-/** The question of a review: what its author wrote, else what is judged. */
+/** Returns the question of a review: the text of its author, otherwise its subject. */
 export function titleOf(review: StoredReview): string {
   const { prompt, taskDescription, toolName } = review;
   switch (kindOf(review)) {
@@ -83,7 +86,10 @@ export function titleOf(review: StoredReview): string {
   }
 }
 
-/** How much of the time for an answer is left, from 0 to 1; `undefined` without a limit. */
+/**
+ * Returns the remaining fraction of the time for an answer, from 0 to 1; `undefined` without a
+ * limit.
+ */
 export function shareLeft(
   { deadline, timeoutMs }: Pick<StoredReview, "deadline" | "timeoutMs">,
   nowMs: number,

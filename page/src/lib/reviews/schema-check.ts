@@ -2,12 +2,12 @@ import type { JsonSchema } from "../../../../src/contracts/types.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** References and nested parts beyond this depth are not looked at. */
+/** References and nested parts beyond this depth are not checked. */
 const DEEPEST = 40;
 
 /**
- * The first place where a value does not fit a JSON Schema, as a sentence; `undefined` where it
- * fits. Keywords that are not known are passed over: the server checks all of them.
+ * Describes the first position where a value does not match a JSON Schema, as a sentence;
+ * `undefined` if it matches. Unknown keywords are ignored, because the server checks all of them.
  */
 export function fitProblem(schema: JsonSchema, value: unknown): string | undefined {
   return new Check(schema).problemAt(schema, value, { path: "", depth: 0 });

@@ -1,6 +1,6 @@
 import type { LogEntry } from "../../../../src/contracts/run-store.js";
 
-/** Something that led to a review. */
+/** An event that preceded a review. */
 export interface Step {
   readonly n: number;
   readonly kind: "task" | "model" | "tool" | "refused";
@@ -35,7 +35,10 @@ export function outputStep(taskId: string, entries: readonly LogEntry[]): Step |
   };
 }
 
-/** What the task did before entry `before`: answers, tool calls and refusals, the last `most` of them. */
+/**
+ * Returns the steps of the task before entry `before`: answers, tool calls and refusals, the last
+ * `most` of them.
+ */
 export function stepsOf(
   entries: readonly LogEntry[],
   before: number,

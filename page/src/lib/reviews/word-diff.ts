@@ -6,7 +6,7 @@ export interface DiffPart {
   readonly text: string;
 }
 
-/** A line of a difference. A line that was changed stands there twice: as it was, and as it is. */
+/** A line of a difference. A changed line occurs twice: before and after. */
 export interface DiffLine {
   readonly kind: DiffPart["kind"];
   readonly parts: readonly DiffPart[];

@@ -2,20 +2,20 @@ import type { CostRow, TaskState } from "../../../../src/plugins/dashboard/proto
 
 /** A row of a table of costs. */
 export interface CostLine extends CostRow {
-  /** What is shown in the place of the name. */
+  /** The text in place of the name. */
   readonly title?: string | undefined;
-  /** Where the name leads to: the id of a task. */
+  /** The target of the name: the id of a task. */
   readonly taskId?: string | undefined;
   /** Tokens and cost of attempts that failed; a part of the sums. */
   readonly wastedTokens?: number | undefined;
   readonly wastedCost?: number | undefined;
-  /** The part of the largest row's cost, or of its tokens where nothing has a price; from 0 to 1. */
+  /** The fraction of the cost of the largest row, or of its tokens without prices; from 0 to 1. */
   readonly share: number;
 }
 
 type Sums = Omit<CostLine, "share">;
 
-/** Rows by what they cost, the dearest first; those without calls are left out. */
+/** Sorts rows by their cost, the most expensive first; omits those without calls. */
 function sorted(rows: readonly Sums[]): readonly CostLine[] {
   const used = rows.filter(({ calls }) => calls > 0);
   const priced = used.some(({ cost }) => cost > 0);
@@ -44,7 +44,7 @@ type CostTask = Pick<
   | "wastedCost"
 >;
 
-/** Rows of tasks, at most `most` of them; the last one then stands for all others. */
+/** Rows of tasks, at most `most` of them; the last one then has the sum of all others. */
 export function taskCostLines(tasks: Iterable<CostTask>, most: number): readonly CostLine[] {
   const lines = sorted(
     Array.from(tasks, (task) => ({
@@ -77,7 +77,7 @@ export function taskCostLines(tasks: Iterable<CostTask>, most: number): readonly
   return [...lines.slice(0, most - 1), others];
 }
 
-/** What attempts that failed have used. */
+/** Returns the usage of failed attempts. */
 export function wastedOf(tasks: Iterable<Pick<CostTask, "wastedTokens" | "wastedCost">>): {
   readonly tokens: number;
   readonly cost: number;

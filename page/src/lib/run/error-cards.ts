@@ -10,13 +10,16 @@ export interface Cause {
   readonly hint?: string | undefined;
 }
 
-/** Something that went wrong, or that kept a run from its course. */
+/** A problem, or an event that affected the course of a run. */
 export interface Trouble {
   readonly n: number;
   readonly at: string;
   readonly type: string;
   readonly taskId?: string | undefined;
-  /** `failed`: a task or the run failed. `note`: the run went on. `warning`: without effect on the run. */
+  /**
+   * `failed`: a task or the run failed. `note`: the run continued. `warning`: without effect on the
+   * run.
+   */
   readonly weight: "failed" | "note" | "warning";
   readonly title: string;
   readonly code?: string | undefined;
@@ -26,7 +29,7 @@ export interface Trouble {
   readonly causes: readonly Cause[];
 }
 
-/** What an entry of the log is as a trouble. Unknown types have their name as title. */
+/** Converts an entry of the log to a problem. Unknown types have their name as title. */
 export function troubleOf(entry: LogEntry): Trouble {
   const { n, at, type, taskId } = entry;
   const base = { n, at, type, taskId, causes: [] };
@@ -157,7 +160,7 @@ function guardrailNote({ guardrailName, kind, message, retriesLeft }: LogEntry):
   };
 }
 
-/** Tasks that did not begin because a task failed: those that need it, directly or through others. */
+/** Tasks that did not begin because a task failed: its direct and indirect dependants. */
 export function notStartedBecauseOf(
   failedId: string,
   tasks: ReadonlyMap<string, Pick<TaskState, "id" | "deps" | "after" | "startMs">>,
@@ -186,7 +189,7 @@ export function lastAnswer(entries: readonly LogEntry[]): string | undefined {
   return text(last?.responseText);
 }
 
-/** How many answers of a task did not fit its schema. */
+/** Returns the number of answers of a task that did not match its schema. */
 export function correctionsOf(entries: readonly LogEntry[]): number {
   return entries.filter(({ type }) => type === "output_corrected").length;
 }

@@ -1,6 +1,6 @@
 import type { LogEntry } from "../../../../src/contracts/run-store.js";
 
-/** Fields that have a column of their own. */
+/** Fields with separate columns. */
 const COLUMNS = new Set(["n", "at", "type", "taskId"]);
 
 /** The other fields of an entry in one line, short texts first. */
@@ -33,7 +33,10 @@ export function typesOf(
   );
 }
 
-/** Entries of the wanted types (all, where none is named) whose line or task contains a text, without regard to case. */
+/**
+ * Returns the entries of the selected types (all, if there is none) whose line or task contains a
+ * text, ignoring case.
+ */
 export function filtered(
   entries: readonly LogEntry[],
   wanted: {

@@ -4,7 +4,7 @@ export interface NumberRange {
   readonly limit: number;
 }
 
-/** Numbers that are so close are fetched together with those between them. */
+/** Numbers with smaller distances are fetched together with the numbers between them. */
 const CLOSE = 40;
 const LONGEST = 500;
 

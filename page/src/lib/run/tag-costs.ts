@@ -1,7 +1,9 @@
 import type { RunSummary } from "../../../../src/contracts/run-store.js";
 import { costLines, type CostLine } from "./cost-rows.js";
 
-/** For each tag of a run the sums of the runs that have the same tag, the run itself among them. */
+/**
+ * Returns, for each tag of a run, the sums of the runs with the same tag, including the run itself.
+ */
 export function tagCosts(
   tags: Readonly<Record<string, string>>,
   own: RunSummary,

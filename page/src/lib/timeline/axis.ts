@@ -7,12 +7,15 @@ export interface Span {
 /** The shortest span that can be shown. */
 const SHORTEST_MS = 2;
 
-/** The whole time of a run, with a little room behind its end. */
+/** Returns the complete time of a run, with a margin after its end. */
 export function wholeSpan(endMs: number): Span {
   return { from: 0, to: Math.max(10, endMs * 1.04) };
 }
 
-/** The span that is `factor` times as long and keeps the time `at` in its place. It stays within `whole`. */
+/**
+ * Returns the span that is `factor` times as long and keeps the position of the time `at`. It stays
+ * within `whole`.
+ */
 export function zoomed(span: Span, at: number, factor: number, whole: Span): Span {
   const length = span.to - span.from;
   const wanted = Math.min(whole.to - whole.from, Math.max(SHORTEST_MS, length * factor));
@@ -47,7 +50,7 @@ export function isWhole(span: Span, whole: Span): boolean {
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
-/** Distances of ticks that people can count with. */
+/** Distances of ticks that are easy to read. */
 const STEPS: readonly number[] = [
   1,
   2,

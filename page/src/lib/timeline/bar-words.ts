@@ -1,7 +1,7 @@
 import type { BarKind } from "../../../../src/plugins/dashboard/protocol/state-types.js";
 import type { SpentKind } from "./time-spent.js";
 
-/** What a bar stands for. */
+/** The meanings of bars. */
 export const BAR_WORDS: Readonly<Record<BarKind, string>> = {
   task: "task",
   model: "model call",

@@ -1,7 +1,7 @@
 import type { Bar, BarKind } from "../../../../src/plugins/dashboard/protocol/state-types.js";
 import type { Span } from "./axis.js";
 
-/** A bar as it is drawn. Places are in percent of the width of the lane. */
+/** A bar in its drawn form. Positions are in percent of the width of the lane. */
 export interface Box {
   /** The place of the bar among the bars of its task. */
   readonly index: number;
@@ -10,7 +10,7 @@ export interface Box {
   readonly width: number;
   /** Whether it lasts. */
   readonly open: boolean;
-  /** How many bars it stands for: those that are too narrow to be seen alone. */
+  /** The number of its bars: bars that are too narrow are merged. */
   readonly count: number;
 }
 

@@ -1,6 +1,9 @@
 import type { Bar } from "../../../../src/plugins/dashboard/protocol/state-types.js";
 
-/** Which model call of its task a bar is, from 1, as the conversation counts them: failed attempts are no calls of their own. */
+/**
+ * Returns the number of the model call of a bar in its task, from 1, as in the conversation: failed
+ * attempts do not count.
+ */
 export function callNumber(bars: readonly Bar[], bar: number): number | undefined {
   const chosen = bars[bar];
   if (chosen === undefined || (chosen.kind !== "model" && chosen.kind !== "failed"))

@@ -1,6 +1,6 @@
 import type { Bar, TaskState } from "../../../../src/plugins/dashboard/protocol/state-types.js";
 
-/** What a row needs to know of a task. */
+/** The part of a task that a row uses. */
 export type RowTask = Pick<TaskState, "id" | "role" | "parent" | "startMs" | "endMs" | "type">;
 
 /** A row of the timeline. */
@@ -8,13 +8,13 @@ export interface TimelineRow {
   readonly key: string;
   /** How deep the task is nested; 0 for tasks of the plan. */
   readonly depth: number;
-  /** The tasks whose bars the row has: one, or those of an agent that do not overlap. */
+  /** The tasks whose bars are in the row: one, or those of an agent that do not overlap. */
   readonly taskIds: readonly string[];
   /** Only of the first row of an agent: its role and how many tasks it has. */
   readonly agent?: { readonly role: string; readonly tasks: number } | undefined;
 }
 
-/** One row per task: tasks in their order, and what a task caused below it. */
+/** Returns one row per task: tasks in their order, followed by the tasks they caused. */
 export function rowsByTask(tasks: Iterable<RowTask>): readonly TimelineRow[] {
   const all = [...tasks].filter(({ type }) => type !== "graph-end");
   const known = new Set(all.map(({ id }) => id));
@@ -47,7 +47,10 @@ export function rowsByTask(tasks: Iterable<RowTask>): readonly TimelineRow[] {
   return rows;
 }
 
-/** Rows of each agent, as few as its tasks fit into without overlapping. Tasks that have not begun have no row. */
+/**
+ * Returns rows of each agent, as few as possible without overlapping tasks. Tasks that have not
+ * begun have no row.
+ */
 export function rowsByAgent(tasks: Iterable<RowTask>): readonly TimelineRow[] {
   const byRole = new Map<string, RowTask[]>();
   for (const task of tasks) {
@@ -95,7 +98,7 @@ export function openRows(
   });
 }
 
-/** The end of what is known of a run: its end, or the latest time of its tasks, or now. */
+/** Returns the end of the known time of a run: its end, the latest time of its tasks, or now. */
 export function lastTime(
   tasks: Iterable<Pick<TaskState, "startMs" | "endMs">>,
   nowMs: number | undefined,
@@ -105,7 +108,7 @@ export function lastTime(
   return last;
 }
 
-/** Reads the bars of the server's answer: kind, start and end, one behind the other. */
+/** Reads the bars of the answer of the server: kind, start and end, flat. */
 export function barsOfRow(flat: readonly (Bar["kind"] | number | null)[]): readonly Bar[] {
   const bars: Bar[] = [];
   for (let i = 0; i + 2 < flat.length; i += 3) {

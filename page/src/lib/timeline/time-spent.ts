@@ -1,17 +1,17 @@
 import type { Bar, BarKind } from "../../../../src/plugins/dashboard/protocol/state-types.js";
 
-/** What a task was busy with. `framework`: none of the others. */
+/** The use of the time of a task. `framework`: none of the others. */
 export type SpentKind = "model" | "failed" | "tool" | "delegation" | "waiting" | "framework";
 
-/** Where the time of a task went. */
+/** The use of the time of a task. */
 export interface TimeSpent {
   /** Milliseconds from its first start to its last end. */
   readonly wholeMs: number;
-  /** In the order in which they are shown; those without time are left out. */
+  /** In the shown order; kinds without time are omitted. */
   readonly parts: readonly { readonly kind: SpentKind; readonly ms: number }[];
 }
 
-/** Which kind counts where several bars lie over each other: the first. */
+/** The order of precedence of kinds for overlapping bars. */
 const ORDER: readonly SpentKind[] = ["failed", "model", "tool", "delegation", "waiting"];
 
 const SHOWN_ORDER: readonly SpentKind[] = [
@@ -34,7 +34,7 @@ const KIND_OF: Readonly<Record<BarKind, SpentKind | undefined>> = {
   "wait-retry": "waiting",
 };
 
-/** Divides the time of a task among what it was busy with. Each moment counts once. */
+/** Divides the time of a task by kind. Each moment counts once. */
 export function timeSpent(bars: readonly Bar[], nowMs: number): TimeSpent {
   const edges = [...new Set(bars.flatMap(({ startMs, endMs }) => [startMs, endMs ?? nowMs]))];
   edges.sort((a, b) => a - b);

@@ -14,7 +14,7 @@ export interface TokenRate {
   readonly last: number;
 }
 
-/** The call that an entry of type `usage_recorded` is about; `undefined` where its tokens are not known. */
+/** Returns the call of an entry of type `usage_recorded`; `undefined` if its tokens are unknown. */
 export function callTokens(entry: LogEntry, startedAtMs: number): CallTokens | undefined {
   const { type, at, outputTokens, latencyMs } = entry;
   if (type !== "usage_recorded" || typeof outputTokens !== "number" || outputTokens <= 0)
@@ -24,7 +24,7 @@ export function callTokens(entry: LogEntry, startedAtMs: number): CallTokens | u
   return { startMs: Math.max(0, endMs - length), endMs, outputTokens };
 }
 
-/** Spreads the tokens of each call evenly over its time. */
+/** Distributes the tokens of each call evenly over its time. */
 export function tokenRate(
   calls: readonly CallTokens[],
   span: { readonly from: number; readonly to: number },

@@ -3,7 +3,7 @@ import type { CachedResponse } from "./response-store.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { preview } from "../../../contracts/validation.js";
 
-/** A frozen copy of a response, since many runs receive the same object. */
+/** Returns a frozen copy of a response, because many runs receive the same object. */
 export function withoutUsage(response: ChatResponse): ChatResponse {
   const { message, finishReason, responseId, modelId, reasoning } = response;
   const toolCalls = message.toolCalls?.map((call) => Object.freeze({ ...call }));

@@ -18,7 +18,10 @@ export class ResponseCache {
 
   constructor(readonly settings: CacheSettings) {}
 
-  /** @throws what the store throws, and ValidationError for an invalid entry. The kernel then warns and calls the model. */
+  /**
+   * @throws the errors of the store, and ValidationError for an invalid entry. The kernel then
+   * warns and calls the model.
+   */
   lookUp(call: LlmCall): Awaitable<Answer<ChatResponse> | undefined> {
     if (this.settings.excludePurposes.has(call.purpose)) return undefined;
     if (call.model.capabilities?.recorded === true) return undefined; // a replay neither reads nor changes the store

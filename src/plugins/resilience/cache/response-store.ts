@@ -10,11 +10,12 @@ export interface CachedResponse {
 }
 
 /**
- * The store of a `cache`: a database, a file or another process. Keys are SHA-256 digests in hexadecimal digits and do not reveal the request.
- * Where a method throws or takes longer than the cache's `timeoutMs`, a `run_warning` is emitted and the model is called.
+ * The store of a `cache`: a database, a file or another process. Keys are SHA-256 digests in
+ * hexadecimal digits and do not reveal the request. If a method throws or takes longer than the
+ * cache's `timeoutMs`, a `run_warning` is emitted and the model is called.
  */
 export interface ResponseStore {
-  /** `undefined` where no response has this key. */
+  /** Returns `undefined` if there is no response with this key. */
   get(key: string): Awaitable<CachedResponse | undefined>;
   set(key: string, entry: CachedResponse): Awaitable<void>;
 }

@@ -1,7 +1,7 @@
 import { ValidationError } from "../../../contracts/errors.js";
 import { checkOptions, preview, requireInteger } from "../../../contracts/validation.js";
 
-/** How a too long conversation is shortened. */
+/** How to shorten a conversation that is too long. */
 export interface CompactOptions {
   /** The number of last turns whose tool results are not shortened. A turn is one response of the model with the results that it requested. Default 2. */
   readonly keepTurns?: number | undefined;
@@ -11,7 +11,10 @@ export interface CompactOptions {
 
 /** Options of `contextLimit`. */
 export interface ContextLimitOptions {
-  /** The maximum input tokens of a request, including tools and schema: the model's context window minus the space for its answer. */
+  /**
+   * The maximum input tokens of a request, including tools and schema: the context window of the
+   * model minus the space for its answer.
+   */
   readonly maxInputTokens: number;
   /** Whether old tool results are shortened before a call is refused. Default false. */
   readonly compact?: boolean | CompactOptions | undefined;

@@ -131,7 +131,10 @@ function endOfOldTurns(messages: readonly ChatMessage[], keepTurns: number): num
   return keepTurns === 0 ? messages.length : 0;
 }
 
-/** Returns the message with the beginning of its text and without its files; the same message where that saves nothing. */
+/**
+ * Returns the message with the beginning of its text and without its files; the same message if
+ * that saves nothing.
+ */
 function shortenedMessages(
   message: ToolMessage,
   keepCharacters: number,

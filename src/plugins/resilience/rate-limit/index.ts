@@ -21,7 +21,7 @@ export function rateLimits(): Plugin {
       hooks.beforeLlmCall.tap({ name: "rate-limit-start", lane: "answer", order: "post" }, (call) =>
         limiter.begin(call),
       );
-      // The first tap, so that a place is released even where a later tap fails.
+      // The first tap, so that a place is released even if a later tap fails.
       hooks.afterLlmCall.tap({ name: "rate-limit", lane: "transform", order: "pre" }, (call) =>
         limiter.settle(call),
       );

@@ -10,7 +10,7 @@ import { WaitList } from "./wait-list.js";
 import { WaitingCall, waitRejection } from "./waiting-call.js";
 import { windowKey } from "./window-key.js";
 
-/** How long calls of a model wait after a 429 without a `Retry-After`. */
+/** Pause of the calls of a model after a 429 without `Retry-After`. */
 const DEFAULT_PAUSE_MS = 1_000;
 /** The maximum delay of a timer, in milliseconds. */
 const LONGEST_MS = 2_147_483_647;
@@ -22,9 +22,10 @@ interface AdmittedCall {
 }
 
 /**
- * Lets model calls start when all their rate limits allow it, those of higher priority first, else in the order of their arrival; a call that waits
- * for one limit does not hold up calls that need only others. `Tokens.RateWindow` counts. One timer serves all waiting calls; without waiting calls there
- * is none.
+ * Starts model calls when all their rate limits allow it: by priority, then in the order of their
+ * arrival. A call that waits for one limit does not delay calls with other limits.
+ * `Tokens.RateWindow` counts. One timer serves all waiting calls; without waiting calls there is
+ * none.
  */
 export class RateLimiter {
   readonly #pauses = new WeakMap<ChatModel, number>();
@@ -41,17 +42,21 @@ export class RateLimiter {
   /** The time of the next check after that. */
   #missedLook = Number.POSITIVE_INFINITY;
 
-  /** Before a call. Resolves at once for a call without limits, else when its turn has come or its time limit has passed. @throws the signal's reason when that ends the wait; LimitStoreError if the window fails or is late. */
+  /**
+   * Called before a call. Returns `undefined` for a call without limits; otherwise resolves when
+   * its turn has come or its time limit has passed. @throws the reason of the signal if it ends the
+   * wait; LimitStoreError if the window fails or is late.
+   */
   admit(call: LlmCall): undefined | Reject | Promise<Reject | undefined> {
     if (call.rateLimits.length === 0) return undefined;
     call.signal.throwIfAborted();
     const turn = this.#turnOf(call);
-    const ahead = this.#waiting.size > 0 ? this.#advance() : undefined; // waiting calls come first where the timer is late
+    const ahead = this.#waiting.size > 0 ? this.#advance() : undefined; // waiting calls come first if the timer is late
     const looked = ahead === undefined ? this.#ask(turn) : ahead.then(() => this.#ask(turn));
     return looked === undefined ? this.#decide(call, turn) : this.#decideLater(call, turn, looked);
   }
 
-  /** Directly before the model is called: later taps may take time, or answer instead of the model. */
+  /** Called directly before the model: later taps may take time, or answer instead of the model. */
   begin(call: LlmCall): void {
     if (call.rateLimits.length === 0) return;
     const turn = this.#admitted.get(call.rateLimits)?.turn;
@@ -61,7 +66,7 @@ export class RateLimiter {
     setImmediate(() => this.#count(turn));
   }
 
-  /** After a call with any outcome. */
+  /** Called after a call with any outcome. */
   settle(call: After<LlmCall, "response", ChatResponse>): void {
     const { rateLimits, model, error, response } = call;
     if (rateLimits.length === 0) return;
@@ -100,7 +105,7 @@ export class RateLimiter {
     return turn.look(performance.now());
   }
 
-  /** The outcome of a request for a turn. */
+  /** Decides about a call after a request for a turn. */
   #decide(call: LlmCall, turn: Turn): undefined | Reject | Promise<Reject | undefined> {
     if (turn.taken) return void this.#admit(call, turn);
     const now = performance.now();
@@ -129,7 +134,8 @@ export class RateLimiter {
   }
 
   #admit(call: LlmCall, turn: Turn): void {
-    // A tap that never returns would keep the place indefinitely; a call that has begun ends by itself.
+    // A tap that never returns would keep the place indefinitely. A call that has begun ends by
+    // itself.
     const unwatch = this.#aborts.on(call.signal, () => {
       if (!turn.begun) this.#end(call, performance.now(), undefined);
     });
@@ -145,7 +151,7 @@ export class RateLimiter {
   /** `used`: the tokens of the call, if they are known. */
   #end({ rateLimits }: Pick<LlmCall, "rateLimits">, now: number, used: number | undefined): void {
     const admitted = this.#admitted.get(rateLimits);
-    if (admitted === undefined) return; // it never had its turn, or was released
+    if (admitted === undefined) return; // it had no turn, or was released
     this.#admitted.delete(rateLimits);
     const { turn, unwatch } = admitted;
     unwatch();
@@ -170,7 +176,10 @@ export class RateLimiter {
     return waiting.verdict;
   }
 
-  /** Starts the calls whose turn has come, in order, and refuses those that have waited too long. Returns a promise only where a window does. */
+  /**
+   * Starts the calls whose turn has come, in order, and refuses those that have waited too long.
+   * Returns a promise only if a window does.
+   */
   #advance(): Promise<void> | undefined {
     if (this.#pass !== undefined) return this.#pass;
     this.#disarm();
@@ -185,7 +194,7 @@ export class RateLimiter {
     return this.#pass;
   }
 
-  /** Checks the waiting calls one after the other. */
+  /** Checks the waiting calls in sequence. */
   #lookAt(queue: Iterator<WaitingCall>): Promise<void> | undefined {
     for (let next = queue.next(); next.done !== true; next = queue.next()) {
       const { value: waiting } = next;

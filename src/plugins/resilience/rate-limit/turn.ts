@@ -8,7 +8,10 @@ import type {
 import { isLater } from "../../../util/awaitable.js";
 import { storeAnswer } from "../shared/store-answer.js";
 
-/** The delay, in milliseconds, before a call whose turn depends on calls in flight asks again, since these may be of another process. */
+/**
+ * The delay, in milliseconds, before a call that depends on calls in flight asks again. These may
+ * belong to another process.
+ */
 const RECHECK_MS = 250;
 
 /** When a limit allows the call to start. */
@@ -51,7 +54,10 @@ export class Turn {
     return this.#left;
   }
 
-  /** Requests the turn. Returns a promise only where the window does. @throws LimitStoreError if the window fails or is late. */
+  /**
+   * Requests the turn. Returns a promise only if the window does. @throws LimitStoreError if the
+   * window fails or is late.
+   */
   look(now: number): Promise<void> | undefined {
     const pausedUntil = this.pausedUntil();
     if (pausedUntil > now) {
@@ -89,31 +95,31 @@ export class Turn {
     });
   }
 
-  /** The call no longer waits: a place that becomes free later is given back. */
+  /** Called when the call no longer waits: returns a place that it gets later. */
   leave(): void {
     this.#left = true;
   }
 
-  /** The model is about to be called. */
+  /** Called before the call of the model. */
   begin(): void {
     this.#begun = true;
   }
 
-  /** The model has been called: the period counts from here. */
+  /** Called after the call of the model: the period counts from here. */
   count(): void {
     if (this.#counted) return;
     this.#counted = true;
     this.#place?.begin();
   }
 
-  /** The call has ended with this usage, or never began. */
+  /** Called when the call has ended with this usage, or did not begin. */
   end(used: number): void {
     if (this.#begun) this.count();
     this.#counted = true;
     this.#place?.end(used);
   }
 
-  /** The limit that delays the call longest, and the minimum delay. */
+  /** Returns the limit that delays the call longest, and the minimum delay. */
   obstacle(now: number): { readonly limit: RateLimit; readonly waitMs: number } {
     const waits = this.#openings.map((opening) => ({
       limit: opening.limit,
@@ -122,7 +128,7 @@ export class Turn {
     return waits.reduce((longest, wait) => (wait.waitMs > longest.waitMs ? wait : longest));
   }
 
-  /** The limit whose maximum wait the call has exceeded or will certainly exceed. */
+  /** Returns the limit whose maximum wait the call has exceeded or will certainly exceed. */
   missed(now: number): RateLimit | undefined {
     return this.#openings.find((opening) => {
       const deadline = this.#deadline(opening);
@@ -130,7 +136,9 @@ export class Turn {
     })?.limit;
   }
 
-  /** The time of the next check: when the limit may be open, or when the maximum wait ends. */
+  /**
+   * Returns the time of the next check: when the limit may be open, or when the maximum wait ends.
+   */
   nextLook(now: number): number {
     const openAt = this.#openings.reduce(
       (latest, opening) => Math.max(latest, opening.openAt),

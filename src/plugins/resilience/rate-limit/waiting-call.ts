@@ -51,12 +51,12 @@ export class WaitingCall {
     this.#resolve(waitRejection(limit));
   }
 
-  /** The call's signal was aborted. */
+  /** Called when the signal of the call was aborted. */
   giveUp(): void {
     this.#reject(this.call.signal.reason);
   }
 
-  /** The window of the call failed. */
+  /** Called when the window of the call failed. */
   fail(error: unknown): void {
     this.#reject(error);
   }

@@ -1,7 +1,10 @@
 import type { LlmCall } from "../../../contracts/hooks.js";
 import { originOf } from "../../../contracts/derived-options.js";
 
-/** The key of a window, equal in every process: the kind of its owner and the owner's name. */
+/**
+ * Returns the key of a window, equal in every process: the kind of its owner and the name of the
+ * owner.
+ */
 export function windowKey({ run, taskId }: LlmCall, owner: object, limit: object): string {
   const ensemble = originOf(run.options).name ?? "";
   if (owner === limit) return `ensemble:${ensemble}`;

@@ -50,7 +50,10 @@ export class AttemptPolicy implements RetryPolicy {
     return this.#chainOf(model)?.allAfter(model) ?? [];
   }
 
-  /** The delay before the next attempt with the same model; `undefined` where there is none. `tries`: the attempts already made with it. */
+  /**
+   * Returns the delay before the next attempt with the same model; `undefined` if there is none.
+   * `tries`: the attempts already made with it.
+   */
   #delayMs(failure: ModelCallError, tries: number, call: LlmCall): number | undefined {
     const { maxAttempts = call.model.capabilities?.retry?.maxAttempts ?? 1, maxRetryAfterMs } =
       this.settings;

@@ -11,7 +11,10 @@ const FINAL_CODES: readonly string[] = Object.freeze([
   "AE_MODEL_CONTEXT_LENGTH",
 ]);
 
-/** Whether the same call to the same model may succeed later. The kind of the failure takes precedence over the provider's statement. */
+/**
+ * Whether the same call to the same model may succeed later. The kind of the failure takes
+ * precedence over the statement of the provider.
+ */
 export function mayPass(failure: ModelCallError): boolean {
   if (
     FINAL_CODES.includes(failure.code) ||
@@ -22,8 +25,9 @@ export function mayPass(failure: ModelCallError): boolean {
 }
 
 /**
- * Whether another model may succeed: always, unless the request itself is invalid. A missing model is reported as a bad request with status 404. A bad
- * request with images or files may only be bad for this vendor, which does not take them.
+ * Whether another model may succeed: always, unless the request itself is invalid. A missing model
+ * is reported as a bad request with status 404. A bad request with images or files may be valid for
+ * another vendor that accepts them.
  */
 export function anotherModelMayHelp(failure: ModelCallError, request: ChatRequest): boolean {
   return (

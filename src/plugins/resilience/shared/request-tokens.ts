@@ -11,13 +11,17 @@ const FRAME_TOKENS = 4;
 type RequestPart = ChatMessage | ToolSpec | NonNullable<ChatRequest["responseFormat"]>;
 
 /**
- * Counts the input tokens of requests with a counter. Each message and each tool is counted once, even where it is sent repeatedly, so the count of a growing
- * conversation costs the same in every turn.
+ * Counts the input tokens of requests with a counter. Each message and each tool is counted once,
+ * even if it is sent repeatedly, so the count of a growing conversation costs the same in every
+ * turn.
  */
 export class RequestTokens {
   readonly #known = new WeakMap<TokenCounter, WeakMap<RequestPart, number>>();
 
-  /** Returns a promise only if the counter does. @throws ValidationError where the counter returns no count; what the counter throws. */
+  /**
+   * Returns a promise only if the counter does. @throws ValidationError if the counter returns no
+   * count; the errors of the counter.
+   */
   of(
     { messages, tools = [], responseFormat }: ChatRequest,
     counter: TokenCounter,
@@ -60,7 +64,7 @@ function countPart(
   return typeof tokens === "number" ? keep(tokens) : Promise.resolve(tokens).then(keep);
 }
 
-/** The tokens of a text. @throws ValidationError where the counter returns no count. */
+/** Counts the tokens of a text. @throws ValidationError if the counter returns no count. */
 export function countOf(text: string, counter: TokenCounter): Awaitable<number> {
   const tokens = counter.count(text);
   return typeof tokens === "number"

@@ -7,11 +7,11 @@ import { messageOf } from "../../../util/errors.js";
 /** The default time limit of an answer, in milliseconds. */
 const ANSWER_MS = 10_000;
 
-/** How a store is called. */
+/** A call of a store. */
 interface StoreQuestion<T> {
-  /** Names the question in errors: subject and verb. */
+  /** Describes the call in errors: subject and verb. */
   readonly what: string;
-  /** How long the answer may take, in milliseconds. Default 10,000. */
+  /** The time limit of the answer, in milliseconds. Default 10,000. */
   readonly timeoutMs?: number | undefined;
   /** Ends the wait, but not the call. */
   readonly signal?: AbortSignal | undefined;
@@ -34,7 +34,7 @@ async function laterAnswer<T>(answer: Promise<T>, question: StoreQuestion<T>): P
   const { what, timeoutMs = ANSWER_MS, signal, undo } = question;
   const ending = await firstEnding(answer, { timeoutMs, signal });
   if (ending !== "done") {
-    // Where this fails, the lease ends by itself.
+    // If this fails, the lease expires.
     answer.then(undo).catch(() => undefined);
     signal?.throwIfAborted();
     throw new LimitStoreError(`${what} did not answer within ${timeoutMs} ms`);

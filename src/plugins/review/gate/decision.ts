@@ -3,7 +3,10 @@ import { asReviewDecision, ReviewDecision } from "../../../contracts/review.js";
 import { ReviewError, ReviewTimeoutError } from "../../../contracts/state-errors.js";
 import { messageOf } from "../../../util/errors.js";
 
-/** Reads a handler's answer as a decision. @throws ReviewError for anything else, so that nothing is approved by mistake. */
+/**
+ * Converts a result of a handler to a decision. @throws ReviewError for any other value, so that
+ * nothing is approved by mistake.
+ */
 export function decisionOf(answer: unknown): ReviewDecision {
   try {
     return asReviewDecision(answer);
@@ -14,7 +17,10 @@ export function decisionOf(answer: unknown): ReviewDecision {
   }
 }
 
-/** The decision of a handler that threw: an early exit is a decision. @throws ReviewError, ReviewTimeoutError */
+/**
+ * Returns the decision of a handler that threw: an early exit is a decision. @throws ReviewError,
+ * ReviewTimeoutError
+ */
 export function decisionOfError(error: unknown): ReviewDecision {
   if (ExitEarlySignal.isInstance(error))
     return ReviewDecision.exitEarly({ timedOut: error.timedOut });

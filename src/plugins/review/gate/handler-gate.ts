@@ -33,7 +33,10 @@ type OpenRequest = Omit<ReviewRequest, "signal">;
 /** The latest instant of a `Date`, in milliseconds. */
 const LAST_INSTANT_MS = 8.64e15;
 
-/** Passes requests to the run's handler, else to its store, and enforces the time limit itself, independently of both. */
+/**
+ * Passes requests to the handler of the run, otherwise to its store. Enforces the time limit
+ * independently of both.
+ */
 export class HandlerGate implements ReviewGate {
   readonly #defaults: ReviewDefaults;
   /** The number of requests of a run for each question. */
@@ -104,7 +107,7 @@ export class HandlerGate implements ReviewGate {
     }
   }
 
-  /** Requests a decision from the run's handler, else from its store. */
+  /** Requests a decision from the handler of the run, otherwise from its store. */
   async #decide(
     request: OpenRequest,
     { run, signal }: ReviewAsker,
@@ -155,7 +158,7 @@ export class HandlerGate implements ReviewGate {
     }
   }
 
-  /** Warns once in a run how to answer from outside the process, where no one answers inside. */
+  /** Warns once per run how to answer from another process, if no one answers in this one. */
   #warnUnwatched(run: HookRun, store: ReviewStore, reviewId: string): void {
     if (store.isWatched() || this.#warned.has(run) || isDecidedOutside(run)) return;
     this.#warned.add(run);
@@ -188,13 +191,19 @@ export class HandlerGate implements ReviewGate {
     };
   }
 
-  /** The time-out of a tool approval: a missing answer never approves a call, unless the tool's own options allow it. */
+  /**
+   * The reaction to a time-out. For a tool approval a missing answer never approves a call, unless
+   * the options of the tool allow it.
+   */
   #onTimeout({ timing }: ReviewQuestion): ReviewDefaults["onTimeout"] {
     const { onTimeout } = this.#defaults;
     return timing === "DURING_EXECUTION" && onTimeout === "CONTINUE" ? "EXIT_EARLY" : onTimeout;
   }
 
-  /** Equal for the same question of a run, so that an answer can arrive later and through another channel. Where a model gives two tool calls one id, the order distinguishes them. */
+  /**
+   * Equal for the same question of a run, so that an answer can arrive later and through another
+   * channel. If a model gives two tool calls the same id, the order distinguishes them.
+   */
   #idOf({ timing, key }: ReviewQuestion, { run, taskId, attempt }: ReviewAsker): string {
     const facts = JSON.stringify([run.id, taskId, attempt, timing, key]);
     const id = `review-${createHash("sha256").update(facts).digest("hex").slice(0, 16)}`;
@@ -232,7 +241,10 @@ interface SettledReview {
   readonly timedOut: boolean;
 }
 
-/** The result of `ask` within the time limit; after it, the result that `onTimeout` determines. */
+/**
+ * Returns the result of `ask` within the time limit; after it, the result that `onTimeout`
+ * determines.
+ */
 function decideWithin(
   ask: (signal: AbortSignal) => Promise<unknown>,
   request: OpenRequest,
@@ -246,7 +258,7 @@ function decideWithin(
   });
 }
 
-/** Calls the handler. Rejects with what it throws. */
+/** Calls the handler. Rejects with its error. */
 async function handed(
   handler: ReviewHandler,
   request: OpenRequest,
@@ -255,7 +267,7 @@ async function handed(
   return handler(Object.freeze({ ...request, signal }));
 }
 
-/** @throws ReviewError for what the store throws, and for a result that is no review. */
+/** @throws ReviewError for an error of the store, and for an invalid review. */
 async function askInbox(store: ReviewStore, request: OpenRequest): Promise<StoredReview> {
   try {
     const kept: unknown = await store.ask(request);
@@ -270,7 +282,10 @@ async function askInbox(store: ReviewStore, request: OpenRequest): Promise<Store
   }
 }
 
-/** The remaining time limit of a stored review; where its store has lost the deadline, that of the request. */
+/**
+ * Returns the remaining time of a stored review; if its store has lost the deadline, that of the
+ * request.
+ */
 function msLeft(
   { deadline = "" }: StoredReview,
   { timeoutMs }: OpenRequest,
@@ -294,7 +309,7 @@ function settled(decision: Decision): SettledReview {
   return { decision, timedOut: decision.timedOut === true };
 }
 
-/** @throws ReviewTimeoutError where a missing answer fails the task. */
+/** @throws ReviewTimeoutError if a missing answer fails the task. */
 function decisionOfSilence({ onTimeout, timeoutMs }: OpenRequest): SettledReview {
   if (onTimeout === "FAIL") throw new ReviewTimeoutError(timeoutMs);
   const decision =

@@ -20,8 +20,10 @@ export class TaskReviews {
   readonly #schemas = new Schemas();
 
   /**
-   * Requests the review before a task, where the task has one. There is no output yet, so an edit counts as an approval.
-   * @throws ExitEarlySignal; ReviewUnavailableError where a review of this task, before or after it, is needed and no one can answer.
+   * Requests the review before a task, if the task has one. There is no output yet, so an edit
+   * counts as an approval.
+   * @throws ExitEarlySignal; ReviewUnavailableError if a review before or after this task is needed
+   * and no one can answer.
    */
   before(call: TaskCall): Awaitable<void> {
     const { beforeReview } = call.task;
@@ -31,7 +33,10 @@ export class TaskReviews {
     return isAsked ? askBefore(gate, call, beforeReview) : undefined;
   }
 
-  /** Requests the review of an output, where the task or the ensemble's policy has one. @throws ExitEarlySignal */
+  /**
+   * Requests the review of an output, if the task or the policy of the ensemble requires one.
+   * @throws ExitEarlySignal
+   */
   after(call: AfterTask): Awaitable<void | Replace<Edit>> {
     if (call.outcome !== "ok" || !mayBeReviewed(call)) return undefined;
     const { review } = call.task;
@@ -42,7 +47,7 @@ export class TaskReviews {
   }
 }
 
-/** Whether the task's output needs a review, as far as this is known before the execution. */
+/** Whether the output of the task needs a review, as far as this is known before the execution. */
 function mayBeReviewed({ task: { review }, run, isLast }: TaskCall): boolean {
   if (review !== undefined) return review.mode === "REQUIRED";
   const { reviewPolicy = "NEVER" } = run.options;
@@ -57,7 +62,7 @@ function isReviewedByPolicy({
   return run.options.reviewPolicy !== "AFTER_LAST_TASK" || isLast?.(output) === true;
 }
 
-/** @throws ReviewUnavailableError where no one can answer. */
+/** @throws ReviewUnavailableError if no one can answer. */
 function gateFor({ run, task }: TaskCall): ReviewGate {
   const gate = run.find(Tokens.ReviewGate);
   if (gate?.canAsk(run) === true) return gate;
@@ -105,7 +110,10 @@ async function askAfter(
     : undefined;
 }
 
-/** A text and, with a schema, its value: parsed as JSON, or the text itself where the schema accepts a string. */
+/**
+ * Returns a text and, with a schema, its value: parsed as JSON, or the text itself if the schema
+ * accepts a string.
+ */
 async function readEdit(
   schema: OutputSchema<unknown> | undefined,
   raw: string,

@@ -21,8 +21,9 @@ export interface ConsoleReviewOptions {
 }
 
 /**
- * Asks at the terminal, one question at a time. An empty line or `c` continues, `e` asks for a new text, `x` ends the run, `m` adds a comment to the
- * decision that follows. The question is repeated after any other answer. Where the input has ended, `onTimeout` applies at once.
+ * Asks at the terminal, one question at a time. An empty line or `c` continues, `e` asks for a new
+ * text, `x` ends the run, `m` adds a comment to the decision that follows. The question is repeated
+ * after any other answer. After the end of the input, `onTimeout` applies at once.
  * @throws ValidationError for an unknown option or a value that is not a stream.
  */
 export function consoleHandler(options: ConsoleReviewOptions = {}): ReviewHandler {
@@ -101,7 +102,7 @@ class ConsoleConversation {
     return isYes ? ReviewDecision.continue() : undefined;
   }
 
-  /** Handles input that is not a decision yet. */
+  /** Handles input that is not a decision. */
   async #goOn(choice: string): Promise<Decision | undefined> {
     if (choice === "e" || choice === "edit") return this.#edit();
     if (choice === "m" || choice === "comment") await this.#readComment();
@@ -116,7 +117,7 @@ class ConsoleConversation {
     this.#comment = text === undefined || text.trim() === "" ? undefined : text;
   }
 
-  /** `undefined` for an empty text, which cancels the edit. */
+  /** Returns `undefined` for an empty text, which cancels the edit. */
   async #edit(): Promise<Decision | undefined> {
     this.output.write("New text > ");
     const text = await this.terminal.readPaste(this.request.signal);
@@ -124,7 +125,7 @@ class ConsoleConversation {
     return text.trim() === "" ? undefined : ReviewDecision.edit(text);
   }
 
-  /** @throws ReviewError where `onTimeout` gives no decision for a missing answer. */
+  /** @throws ReviewError if `onTimeout` defines no decision for a missing answer. */
   #nobody(): Decision {
     const { timeoutMs, onTimeout } = this.request;
     this.output.write("(the input has ended: no answer is possible)\n");

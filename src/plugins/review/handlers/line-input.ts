@@ -31,7 +31,10 @@ export class LineInput {
     this.#source = source;
   }
 
-  /** The next line without its line ending; `undefined` at the end of the input. One call at a time. @throws the signal's reason. */
+  /**
+   * Returns the next line without its line ending; `undefined` at the end of the input. One call at
+   * a time. @throws the reason of the signal.
+   */
   readLine(signal: AbortSignal): Promise<string | undefined> {
     return new Promise((resolve, reject) => {
       const settle = (end: () => void): void => {
@@ -75,7 +78,10 @@ export class LineInput {
     this.#source.resume();
   }
 
-  /** Not called within an event of the stream: standard input would start to read again and keep the process alive. */
+  /**
+   * Not called within an event of the stream: standard input would start to read again and keep the
+   * process alive.
+   */
   #rest(): void {
     if (this.#onChange !== undefined || !this.#listening) return;
     this.#listening = false;

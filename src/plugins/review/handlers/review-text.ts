@@ -34,7 +34,7 @@ export function headerOf(request: ReviewRequest): string {
   return `\n${facts.join("\n")}\n`;
 }
 
-/** Whether the header or the request itself leaves out a part of the input. */
+/** Whether the header or the request omits a part of the input. */
 export function isPartial({ input, truncated }: ReviewRequest): boolean {
   return truncated === true || fieldsOf(input, FIELD_LIMIT) !== fieldsOf(input, Infinity);
 }

@@ -29,7 +29,10 @@ export class Terminal {
     return (bearer[TERMINAL] ??= new Terminal(source));
   }
 
-  /** Executes `work` after all earlier questions. @throws the signal's reason where it is aborted before. */
+  /**
+   * Executes `work` after all earlier questions. @throws the reason of the signal if it is aborted
+   * before.
+   */
   turn<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const mine = this.#tail.then(() => {
       signal.throwIfAborted();
@@ -44,7 +47,7 @@ export class Terminal {
     if (this.#isTyped) await this.#lines.burst(QUIET_MS, signal);
   }
 
-  /** `undefined` at the end of the input. */
+  /** Returns `undefined` at the end of the input. */
   readLine(signal: AbortSignal): Promise<string | undefined> {
     return this.#lines.readLine(signal);
   }

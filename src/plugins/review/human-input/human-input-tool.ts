@@ -29,7 +29,7 @@ export type HumanInput = Readonly<Record<string, unknown>>;
 const DESCRIPTION =
   'Asks a person a question and waits for the answer. Use it when a decision or a fact is missing that only a person can give. Example: {"question": "Which of the two dates suits you?"}';
 
-/** The review has its own time limit, so the general time limit of tools does not apply. */
+/** The review has a separate time limit, so the general time limit of tools does not apply. */
 const LONGEST_MS = 2_147_483_647;
 
 const INPUT = Object.freeze({
@@ -46,8 +46,9 @@ const INPUT = Object.freeze({
 });
 
 /**
- * The tool `human_input`: lets an agent ask a person a question. The answer is an edit of the review; continue instructs the model to continue, exit early
- * ends the run. Where no one can answer, the model receives a text that states this.
+ * The tool `human_input`: lets an agent ask a person a question. The answer is an edit of the
+ * review; continue instructs the model to continue, exit early ends the run. If no one can answer,
+ * the model receives a text that states this.
  * @throws ValidationError for an unknown option or a value out of range.
  */
 export function humanInputTool(options: HumanInputOptions = {}): Tool<HumanInput> {
@@ -93,7 +94,7 @@ export function humanInputTool(options: HumanInputOptions = {}): Tool<HumanInput
   });
 }
 
-/** Warns of the missing handler, since the model continues without an answer. */
+/** Warns about the missing handler, because the model continues without an answer. */
 function warnOnce(warned: WeakSet<RunInfo>, { scope }: ToolContext): void {
   if (warned.has(scope.run)) return;
   warned.add(scope.run);
@@ -104,7 +105,7 @@ function warnOnce(warned: WeakSet<RunInfo>, { scope }: ToolContext): void {
   });
 }
 
-/** `undefined` where no one can answer. */
+/** Returns `undefined` if no one can answer. */
 async function askPerson(
   ctx: ToolContext,
   question: Parameters<ToolContext["requestApproval"]>[0],

@@ -26,8 +26,9 @@ export type FittingDecision<T> =
     };
 
 /**
- * Asks for a decision. An invalid edit is asked for again, with the reason in the question, so that a missing bracket does not lose finished work.
- * @throws ReviewError where the third edit is invalid, too; what the gate throws.
+ * Asks for a decision. An invalid edit is asked for again, with the reason in the question, so that
+ * a missing bracket does not lose finished work.
+ * @throws ReviewError if the third edit is also invalid; the errors of the gate.
  */
 export async function askUntilFits<T>(
   gate: ReviewGate,

@@ -10,13 +10,16 @@ import { messageOf } from "../../../util/errors.js";
 const POLICY_LIMIT_MS = 30_000;
 const UNDECIDED = Symbol("undecided");
 
-/** Whether the tool itself requires an approval. Any value except `false` does, so that a doubtful result approves nothing. @throws ReviewError where the tool's function throws. */
+/**
+ * Whether the tool requires an approval. Any value except `false` does, so that an invalid result
+ * approves nothing. @throws ReviewError if the function of the tool throws.
+ */
 export function toolWantsApproval({ tool, input }: ToolCallContext): boolean {
   if (tool.needsApproval === undefined) return tool.requireApproval === true;
   return ofTool(tool.name, "needsApproval", () => tool.needsApproval?.(input)) !== false;
 }
 
-/** The result of a tool's own function. @throws ReviewError where it throws. */
+/** Returns the result of the function of a tool. @throws ReviewError if it throws. */
 export function ofTool<T>(toolName: string, field: string, say: () => T): T {
   try {
     return say();
@@ -28,7 +31,10 @@ export function ofTool<T>(toolName: string, field: string, say: () => T): T {
   }
 }
 
-/** The result of the first policy that requires an approval: `true` or its reason; `false` where none does. @throws ReviewError where a policy throws. */
+/**
+ * Returns the result of the first policy that requires an approval: `true` or its reason; `false`
+ * if there is none. @throws ReviewError if a policy throws.
+ */
 export async function policiesWantApproval(
   policies: readonly ApprovalPolicy[],
   call: ToolCallContext,

@@ -7,7 +7,10 @@ import { isObject } from "../../../util/objects.js";
 /** The names of the main text argument, in the order of preference. */
 const MAIN_NAMES = ["content", "body", "text", "input", "message", "query", "question", "command"];
 
-/** The name of the argument that a plain-text edit replaces: a known name, else the only text argument. */
+/**
+ * Returns the name of the argument that a plain-text edit replaces: a known name, otherwise the
+ * only text argument.
+ */
 function mainTextOf(input: unknown): string | undefined {
   if (!isObject(input)) return undefined;
   const texts = Object.keys(input).filter((name) => typeof input[name] === "string");
@@ -25,7 +28,10 @@ export function editHint(tool: AnyTool, input: unknown): string {
     : `An edit that is a JSON object replaces the arguments, any other text '${main}'.`;
 }
 
-/** The input of an edited call: a JSON object replaces the arguments, any other text the main argument. For a tool without a schema, the text is the input. */
+/**
+ * Returns the input of an edited call: a JSON object replaces the arguments, any other text the
+ * main argument. For a tool without a schema, the text is the input.
+ */
 export async function editedInput(
   tool: AnyTool,
   input: unknown,

@@ -4,7 +4,7 @@ import { excerptJson } from "../../../util/json/excerpt.js";
 import { toJsonValue } from "../../../util/json/to-json-value.js";
 import { asList, isObject } from "../../../util/objects.js";
 
-/** An input as people see it: the complete input as data, and a text that may be shortened. */
+/** An input in its shown form: the complete input as data, and a text that may be shortened. */
 export interface ShownInput extends Required<Pick<ReviewQuestion, "input" | "truncated">> {
   readonly text: string;
 }
@@ -42,7 +42,7 @@ function isFaithful(value: unknown, data: unknown): boolean {
   }
 }
 
-/** Whether JSON leaves a field out. */
+/** Whether JSON omits a field. */
 function hasLost(value: unknown): boolean {
   if (typeof value === "function" || typeof value === "symbol") return true;
   if (Array.isArray(value)) return asList(value).some(hasLost);

@@ -28,7 +28,10 @@ export class ToolApprovals {
   readonly #schemas = new Schemas();
   readonly #library = new PromptLibrary(REVIEW_TEMPLATES);
 
-  /** Requests an approval where the tool or a policy requires it. An edit changes the arguments. @throws ReviewUnavailableError where no one can answer. */
+  /**
+   * Requests an approval if the tool or a policy requires it. An edit changes the arguments.
+   * @throws ReviewUnavailableError if no one can answer.
+   */
   ask(call: ToolCallContext): Awaitable<void | Replace<Pick<ToolCallContext, "input">>> {
     if (toolWantsApproval(call)) return this.#approve(call, true);
     const policies = call.run.all(Tokens.ApprovalPolicy);
@@ -92,7 +95,10 @@ export class ToolApprovals {
   }
 }
 
-/** Refuses a task with a tool that needs approval for every call, where no one can answer, before anything is spent. @throws ReviewUnavailableError */
+/**
+ * Refuses, before it causes costs, a task with a tool that always needs approval if no one can
+ * answer. @throws ReviewUnavailableError
+ */
 export function checkApprovable({ run, task, agent }: TaskCall): void {
   const own = task.handler === undefined ? toolsUsed(task, agent) : [task.handler];
   const tool =

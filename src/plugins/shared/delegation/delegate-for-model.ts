@@ -5,8 +5,9 @@ import { Tokens } from "../../../contracts/tokens.js";
 import { messageOf } from "../../../util/errors.js";
 
 /**
- * Delegates what a model asked for with a tool: a request of default scope and priority.
- * @throws ToolConfigurationError where a guard broke, which is no business of the model's: its task fails. Ends of the run pass as they are.
+ * Executes a delegation that a model requested with a tool, with the default scope and priority.
+ * @throws ToolConfigurationError if a guard failed. This error fails the task and is not shown to
+ * the model. Errors that end the run are unchanged.
  */
 export async function delegateForModel(
   scope: TaskScope,

@@ -10,7 +10,10 @@ import { shownAddress, shownUrl } from "./shown-url.js";
 
 const LONGEST_URL = 8_192;
 
-/** Where one request goes: all of these addresses have been judged, and no other may be connected to. */
+/**
+ * The target of one request: all of these addresses have been checked, and only they may be
+ * connected to.
+ */
 export interface Target {
   readonly url: URL;
   readonly host: string;
@@ -18,7 +21,7 @@ export interface Target {
   readonly addresses: readonly string[];
 }
 
-/** @throws ValidationError for what is no absolute URL. */
+/** @throws ValidationError for a value that is no absolute URL. */
 export function parseUrl(url: unknown): URL {
   const text = url instanceof URL ? url.href : url;
   if (typeof text !== "string" || text.length > LONGEST_URL || !URL.canParse(text)) {
@@ -39,7 +42,7 @@ async function systemLookup(host: string): Promise<readonly string[]> {
   return (await lookup(host, { all: true })).map(({ address }) => address);
 }
 
-/** The rules by which targets are judged. One object serves many requests. */
+/** The rules for targets. One object serves many requests. */
 export class AddressPolicy {
   readonly #settings: SafeFetchSettings;
   readonly #lookup: HostLookup;
@@ -50,7 +53,10 @@ export class AddressPolicy {
     this.#lookup = settings.lookup ?? systemLookup;
   }
 
-  /** Judges a URL by its form and by all the addresses of its host. @throws AccessDeniedError when it is refused, FetchError when its host is not found. */
+  /**
+   * Checks a URL by its form and by all the addresses of its host. @throws AccessDeniedError if it
+   * is refused, FetchError if its host is not found.
+   */
   async resolve(url: URL, signal: AbortSignal): Promise<Target> {
     const host = plainHost(url.hostname);
     const port = portOf(url);
@@ -83,7 +89,7 @@ export class AddressPolicy {
     }
   }
 
-  /** By their names alone, so that no resolver is asked for them. */
+  /** Checks names first, so that refused names are not resolved. */
   #checkName(url: URL, host: string): void {
     const { allow } = this.#settings;
     const isLocal = host === "localhost" || host.endsWith(".localhost");
@@ -92,7 +98,7 @@ export class AddressPolicy {
   }
 
   async #addressesOf(url: URL, host: string, signal: AbortSignal): Promise<readonly string[]> {
-    // A resolver may throw at once as well.
+    // A resolver may also throw synchronously.
     const looking = Promise.resolve().then(() => this.#lookup(host, { signal }));
     const answer = await settleWithin(looking, signal).catch((cause: unknown) => {
       if (signal.aborted || cause instanceof AgentEnsembleError) throw cause;
@@ -106,7 +112,8 @@ export class AddressPolicy {
     const isAddress = isIP(address) !== 0 && !address.includes("%");
     if (isAddress && (isTrusted || this.#settings.allow.admits(address))) return;
     const reason = isAddress ? judge(address) : "no address";
-    // The address itself is not reported: names of a private network must not be resolved for callers outside it.
+    // The error does not contain the address: callers outside a private network must not learn how
+    // its names resolve.
     if (reason !== undefined) throw this.#notPublic(url, `its address is not public (${reason})`);
   }
 

@@ -1,13 +1,19 @@
-/** Why an address may not be connected to, in a word or two (`loopback`, `private`, ...); `undefined` for an address of the public internet. */
+/**
+ * Returns the reason why an address may not be connected to, in a word or two (`loopback`,
+ * `private`, ...); `undefined` for an address of the public internet.
+ */
 export type AddressJudge = (address: string) => string | undefined;
 
-/** All of the IPv6 space that is handed out to the public begins with these three bits. */
+/** All public addresses of IPv6 begin with these three bits. */
 const GLOBAL_UNICAST_BITS = 0b001;
 
-/** A public address in form, behind which a cloud answers its machines alone. */
+/** Has the form of a public address, but is an internal service of a cloud. */
 const CLOUD_SERVICE = "168.63.129.16";
 
-/** By ipaddr.js, which is loaded at the first check. Every address that is not public is refused: fail closed. */
+/**
+ * Uses ipaddr.js, which is loaded at the first check. Every address that is not public is refused:
+ * fail closed.
+ */
 export async function createAddressJudge(): Promise<AddressJudge> {
   const { default: ipaddr } = await import("ipaddr.js");
   return (address) => {
@@ -16,7 +22,8 @@ export async function createAddressJudge(): Promise<AddressJudge> {
     const range = parsed.range();
     if (range !== "unicast") return range;
     if (parsed.toString() === CLOUD_SERVICE) return "cloud service";
-    // What ipaddr.js has no name for: IPv4 addresses in the last bits of `::/96`, and all that has not been assigned.
+    // Ranges without a name in ipaddr.js: IPv4 addresses in the last bits of `::/96`, and
+    // unassigned addresses.
     const isGlobal =
       parsed.kind() === "ipv4" || (parsed.toByteArray()[0] ?? 0) >> 5 === GLOBAL_UNICAST_BITS;
     return isGlobal ? undefined : "unassigned";

@@ -1,4 +1,4 @@
-/** Pages say what they are written in near their beginning. */
+/** Pages declare their encoding near their beginning. */
 const META_BYTES = 1_024;
 const META_CHARSET = /<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w:.-]{1,40})/i;
 
@@ -16,7 +16,7 @@ function fromMeta(bytes: Uint8Array): string | undefined {
   const found = META_CHARSET.exec(
     new TextDecoder("latin1").decode(bytes.subarray(0, META_BYTES)),
   )?.[1];
-  // A page whose meta element could be read is not written in UTF-16, also if it declares that.
+  // A page whose meta element was readable as ASCII is not UTF-16, even if it declares that.
   return found?.toLowerCase().startsWith("utf-16") === true ? "utf-8" : found;
 }
 
@@ -29,9 +29,12 @@ function isKnown(label: string): boolean {
   }
 }
 
-/** The text of a body: by its byte order mark, the `charset` of the content type, the meta element of a page, else UTF-8. */
+/**
+ * Decodes a body by its byte order mark, the `charset` of the content type, or the meta element of
+ * a page; otherwise as UTF-8.
+ */
 export function decodeText(bytes: Uint8Array, contentType: string): string {
   const label = fromMark(bytes) ?? fromHeader(contentType) ?? fromMeta(bytes);
-  // With a name that nobody knows it is UTF-8, as in browsers: wrong bytes become U+FFFD.
+  // For an unknown name it is UTF-8, as in browsers: invalid bytes become U+FFFD.
   return new TextDecoder(label !== undefined && isKnown(label) ? label : "utf-8").decode(bytes);
 }

@@ -5,21 +5,22 @@ import { checkOptions, preview, requireArray } from "../../../contracts/validati
 /** Targets that are allowed although they are not public. */
 export interface AllowedTargets {
   /**
-   * Names or addresses that may resolve to any address: `intranet.example`, `*.corp.example` (all names below it), `127.0.0.1`, `[::1]`.
-   * With a port (`localhost:8080`) that port is allowed too, and the entry holds for it alone.
+   * Names or addresses that may resolve to any address: `intranet.example`, `*.corp.example` (all
+   * names below it), `127.0.0.1`, `[::1]`. With a port (`localhost:8080`) the entry allows only
+   * that port.
    */
   readonly hosts?: readonly string[] | undefined;
   /** Addresses and networks: `10.1.2.3`, `10.0.0.0/8`, `fd00::/8`. */
   readonly addresses?: readonly string[] | undefined;
 }
 
-/** A host without what may be spelled differently: brackets, dots at the end, case. */
+/** Returns a normalized host: without brackets and trailing dots, in lower case. */
 export function plainHost(host: string): string {
   const bare = host.startsWith("[") && host.endsWith("]") ? host.slice(1, -1) : host;
   return bare.replace(/\.+$/, "").toLowerCase();
 }
 
-/** The port that a URL leads to. */
+/** Returns the port of a URL. */
 export function portOf(url: URL): number {
   if (url.port !== "") return Number(url.port);
   return url.protocol === "https:" ? 443 : 80;
@@ -27,7 +28,7 @@ export function portOf(url: URL): number {
 
 interface HostPattern {
   readonly host: string;
-  /** `*.` stood before it. */
+  /** Whether the pattern began with `*.`. */
   readonly below: boolean;
   readonly port: number | undefined;
 }
@@ -40,7 +41,7 @@ function hostPattern(what: string, entry: unknown): HostPattern {
   if (typeof entry !== "string") throw misfit();
   const below = entry.startsWith("*.");
   const bare = below ? entry.slice(2) : entry;
-  // An IPv6 address may stand there without brackets, as it does in `addresses`.
+  // An IPv6 address may occur without brackets, as in `addresses`.
   const text = `http://${isIP(bare) === 6 ? `[${bare}]` : bare}/`;
   if (/[\s/?#@*\\]/.test(bare) || !URL.canParse(text)) throw misfit();
   const url = new URL(text);
@@ -52,7 +53,10 @@ function matches(pattern: HostPattern, host: string): boolean {
   return pattern.below ? host.endsWith(`.${pattern.host}`) : host === pattern.host;
 }
 
-/** A list of hosts, as options have it. @throws ValidationError for what is no list of host patterns. */
+/**
+ * A list of hosts from options. @throws ValidationError for a value that is no list of host
+ * patterns.
+ */
 export class HostList {
   readonly #patterns: readonly HostPattern[];
 
@@ -67,7 +71,7 @@ export class HostList {
     );
   }
 
-  /** Whether an entry names this very port. */
+  /** Whether an entry has exactly this port. */
   names(host: string, port: number): boolean {
     return this.#patterns.some((pattern) => matches(pattern, host) && pattern.port === port);
   }
@@ -87,7 +91,10 @@ function addNetwork(list: BlockList, what: string, entry: unknown): void {
   list.addSubnet(address, bits, kind === 6 ? "ipv6" : "ipv4");
 }
 
-/** What a user allows beyond the public internet. @throws ValidationError for an entry that is no host or network. */
+/**
+ * The targets that a user allows in addition to the public internet. @throws ValidationError for an
+ * invalid host or network.
+ */
 export class AllowList {
   readonly hosts: HostList;
   readonly #networks = new BlockList();
@@ -101,7 +108,7 @@ export class AllowList {
     );
   }
 
-  /** Whether an address lies in an allowed network. */
+  /** Whether an address is in an allowed network. */
   admits(address: string): boolean {
     const kind = isIP(address);
     return kind !== 0 && this.#networks.check(address, kind === 6 ? "ipv6" : "ipv4");

@@ -7,29 +7,29 @@ import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw }
 import { FetchError } from "../../../contracts/state-errors.js";
 import { shownUrl } from "./shown-url.js";
 
-/** A body as far as it was read. */
+/** A body, as far as it was read. */
 export interface FetchedBody {
   readonly bytes: Uint8Array;
-  /** There was more than `maxBytes`. */
+  /** Whether it exceeds `maxBytes`. */
   readonly truncated: boolean;
 }
 
-/** More than this many bytes out of one is no text but an attack ... */
+/** A higher ratio of decompression indicates an attack ... */
 const HIGHEST_RATIO = 100;
-/** ... unless it is little altogether. */
+/** ... except for small bodies. */
 const HARMLESS_BYTES = 1_048_576;
 
-/** `undefined` for an encoding that is not understood; one on top of another is not either. */
+/** Returns `undefined` for an unknown encoding, and for several encodings. */
 function decoderFor(encoding: string, firstByte: number): Transform | undefined {
   if (encoding === "" || encoding === "identity") return new PassThrough();
   if (encoding === "gzip" || encoding === "x-gzip") return createGunzip();
   if (encoding === "br") return createBrotliDecompress();
-  // It means zlib's format, but some servers send it bare: the first byte tells.
+  // It means the zlib format, but some servers send raw data: the first byte distinguishes them.
   if (encoding === "deflate") return firstByte % 16 === 8 ? createInflate() : createInflateRaw();
   return undefined;
 }
 
-/** The body of one answer, on its way through the limits. */
+/** Reads the body of one response with the limits. */
 class BodyReader {
   readonly #url: URL;
   readonly #maxBytes: number;
@@ -48,7 +48,7 @@ class BodyReader {
   async read(answer: IncomingMessage): Promise<FetchedBody> {
     const announced = Number(answer.headers["content-length"] ?? 0);
     if (announced > this.#maxBytes && !this.#cuts) throw this.#tooLarge();
-    const chunks: AsyncIterator<Buffer> = answer[Symbol.asyncIterator](); // without an encoding a stream gives buffers
+    const chunks: AsyncIterator<Buffer> = answer[Symbol.asyncIterator](); // without an encoding a stream yields buffers
     const first = await chunks.next();
     if (first.done !== true) await this.#decode(answer, first.value, chunks);
     return { bytes: Buffer.concat(this.#pieces), truncated: this.#truncated };
@@ -68,7 +68,7 @@ class BodyReader {
         this.#collect(source),
       );
     } catch (error) {
-      if (this.#truncated) return; // left early on purpose, which a pipeline takes for a failure
+      if (this.#truncated) return; // stopped on purpose, which a pipeline reports as a failure
       throw isDecodingError(error) ? this.#bad("its compressed body is damaged", error) : error;
     }
   }
@@ -122,7 +122,10 @@ function isDecodingError(error: unknown): boolean {
   );
 }
 
-/** Reads and unpacks the body of an answer within the limits. @throws FetchError for a body that is too large or damaged; what the connection threw. */
+/**
+ * Reads and decompresses the body of a response within the limits. @throws FetchError for a body
+ * that is too large or damaged; the errors of the connection.
+ */
 export function readBody(
   url: URL,
   answer: IncomingMessage,

@@ -9,7 +9,7 @@ import { AgentEnsembleError } from "../../../contracts/errors.js";
 import { FetchError } from "../../../contracts/state-errors.js";
 import { shownUrl } from "./shown-url.js";
 
-/** One request, ready to be sent. */
+/** A request that is ready to be sent. */
 export interface FetchRequest {
   readonly url: URL;
   readonly method: string;
@@ -18,7 +18,7 @@ export interface FetchRequest {
   readonly body: Uint8Array | undefined;
 }
 
-/** An answer whose body has not been read yet. `close` lets go of the connection in any state. */
+/** A response whose body has not been read yet. `close` releases the connection in any state. */
 export interface Exchange {
   readonly answer: IncomingMessage;
   close(): void;
@@ -31,8 +31,9 @@ type LookupCallback = (
 ) => void;
 
 /**
- * In the place of a resolver: returns the checked addresses for any name. A tick later, as resolvers do: an address that can't be reached fails at once, and
- * before that somebody must listen to the socket, or its error ends the process.
+ * Replaces the resolver: returns the checked addresses for any name. It is asynchronous, like a
+ * resolver, because an unreachable address fails at once. The socket needs a listener before that,
+ * or its error would end the process.
  */
 function pinned(
   addresses: readonly string[],
@@ -56,7 +57,9 @@ function headersOf({ headers, body, method }: FetchRequest): Record<string, stri
   };
 }
 
-/** In words where the code is a common one; never Node's own text, which names addresses. */
+/**
+ * Describes common codes in words. The text of Node.js is not used, because it contains addresses.
+ */
 function troubleOf(error: Error & { readonly code?: unknown }): string {
   const { code } = error;
   if (code === "HPE_HEADER_OVERFLOW") return "the head of the answer is too large";
@@ -67,7 +70,9 @@ function troubleOf(error: Error & { readonly code?: unknown }): string {
   return typeof code === "string" ? `the connection failed (${code})` : "the connection failed";
 }
 
-/** What went wrong on the way, as the caller gets it: the signal's reason comes first. */
+/**
+ * Returns the error of the connection for the caller. The reason of the signal takes precedence.
+ */
 export function connectionError(url: URL, error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   if (!(error instanceof Error) || AgentEnsembleError.isInstance(error)) return error;
@@ -77,7 +82,10 @@ export function connectionError(url: URL, error: unknown, signal: AbortSignal): 
   return new FetchError(`Could not fetch ${shownUrl(url)}: ${text}`, { reason }, { cause: error });
 }
 
-/** Sends a request to the checked addresses, by a new connection. No agent, no proxy, no connection used before. */
+/**
+ * Sends a request to the checked addresses over a new connection: without an agent, a proxy or a
+ * reused connection.
+ */
 export async function sendRequest(
   request: FetchRequest,
   target: Target,
@@ -117,7 +125,7 @@ export async function sendRequest(
 function answerOf(sent: ClientRequest, body: Uint8Array | undefined): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const broken = (code: string): void => reject(Object.assign(new Error("No answer"), { code }));
-    // Stays after the promise is settled: what breaks later shows in the body.
+    // Remains after the promise is settled: later failures appear in the body.
     sent.on("error", reject);
     sent.on("response", resolve);
     sent.on("upgrade", (_answer, socket) => {

@@ -28,27 +28,33 @@ export interface SafeFetchOptions {
   readonly onlyHosts?: readonly string[] | undefined;
   /** Hosts that are always refused. Default: none. */
   readonly denyHosts?: readonly string[] | undefined;
-  /** How hosts are resolved. Default: as the system does. */
+  /** The resolver of hosts. Default: that of the system. */
   readonly lookup?: HostLookup | undefined;
   /** The ports that may be connected to. Default: 80 and 443. */
   readonly ports?: readonly number[] | undefined;
   /** Sent with every request, but not after a redirect to another origin. Secrets belong into calls whose URL you choose. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Content types that are read, such as `text/html`, `text/*` or `application/*+json`; all others, and answers without one, are refused. Default: all. */
+  /**
+   * Content types that are read, such as `text/html`, `text/*` or `application/*+json`; other
+   * types, and responses without a type, are refused. Default: all.
+   */
   readonly contentTypes?: readonly string[] | undefined;
-  /** Most bytes of a body, before decompression and after it. Default 5 MiB. */
+  /** Maximum bytes of a body, before and after decompression. Default 5 MiB. */
   readonly maxBytes?: number | undefined;
   /** The treatment of a larger body: an error, or only its beginning is read. Default `"fail"`. */
   readonly overflow?: "fail" | "cut" | undefined;
-  /** Most bytes of the head of an answer. Default 16 KiB. */
+  /** Maximum bytes of the head of a response. Default 16 KiB. */
   readonly maxHeaderBytes?: number | undefined;
-  /** Time for everything together, in milliseconds: names, connections, redirects, bodies. Default 15,000. */
+  /**
+   * Time limit of the complete request in milliseconds: name resolution, connections, redirects and
+   * bodies. Default 15,000.
+   */
   readonly timeoutMs?: number | undefined;
   /** `"manual"` returns redirects without following them. Default `"follow"`. */
   readonly redirect?: "follow" | "manual" | undefined;
-  /** Most redirects that are followed. Default 5. */
+  /** Maximum number of redirects that are followed. Default 5. */
   readonly maxRedirects?: number | undefined;
-  /** Certificates (PEM) that are trusted instead of the well-known ones, for servers of your own. */
+  /** Certificates (PEM) that are trusted instead of the well-known ones, for private servers. */
   readonly ca?: string | undefined;
 }
 
@@ -88,7 +94,7 @@ const OPTIONS = [
   "ca",
 ] as const;
 
-/** Set here, by what is sent: another value could hide a second request or another host in one. */
+/** Set by the function itself: another value could hide a second request or another host in one. */
 const RESERVED_HEADERS: ReadonlySet<string> = new Set([
   "accept-encoding",
   "connection",
@@ -103,7 +109,10 @@ const RESERVED_HEADERS: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-/** Header fields with names in lower case. @throws ValidationError for a name or value that may not be sent; the value is not shown. */
+/**
+ * Returns header fields with names in lower case. @throws ValidationError for an invalid name or
+ * value; the value is not shown.
+ */
 export function checkFetchHeaders(
   what: string,
   headers: Readonly<Record<string, string>> | undefined,
@@ -160,7 +169,7 @@ function checkContentTypes(what: string, types: readonly unknown[] | undefined):
   });
 }
 
-/** @throws ValidationError for an unknown option or a value that does not fit. */
+/** @throws ValidationError for an unknown or invalid option. */
 export function resolveSafeFetchOptions(
   what: string,
   options: SafeFetchOptions,

@@ -4,7 +4,7 @@ import { shownUrl } from "./shown-url.js";
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** Headers that any server may receive. Everything else that a caller sends may be a secret. */
+/** Headers that any server may receive. All other headers of a caller may be secrets. */
 const HARMLESS_HEADERS: ReadonlySet<string> = new Set([
   "accept",
   "accept-language",
@@ -24,7 +24,7 @@ function withoutHeaders(
   return new Map([...headers].filter(([name]) => !isDropped(name)));
 }
 
-/** As browsers do: 303 asks for another page, and so, out of old habit, do 301 and 302 after a POST. */
+/** As in browsers: 303 changes the method to GET, and so do 301 and 302 after a POST. */
 function becomesGet(status: number, method: string): boolean {
   return (
     (status === 303 && method !== "GET" && method !== "HEAD") ||
@@ -33,8 +33,9 @@ function becomesGet(status: number, method: string): boolean {
 }
 
 /**
- * The request that a redirect asks for; `undefined` when the answer is none.
- * @throws AccessDeniedError when it leads from https to http, or would carry a body to another origin; FetchError when it leads nowhere.
+ * Returns the request of a redirect; `undefined` for any other response.
+ * @throws AccessDeniedError for a redirect from https to http, or of a body to another origin;
+ * FetchError for an invalid target.
  */
 export function redirected(
   request: FetchRequest,

@@ -13,32 +13,33 @@ import { parseUrl, AddressPolicy } from "./address-policy.js";
 import { mediaType, SafeResponse } from "./safe-response.js";
 import { shownUrl } from "./shown-url.js";
 
-/** One request of a function made by {@link safeFetch}. */
+/** One request of a function created by {@link safeFetch}. */
 export interface SafeRequestInit {
   /** Default `GET`. */
   readonly method?: string | undefined;
-  /** In addition to those of {@link SafeFetchOptions}, and before them. */
+  /** In addition to those of {@link SafeFetchOptions}, with precedence. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: string | Uint8Array | undefined;
-  /** Ends it with the signal's reason. */
+  /** Aborts the request with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
  * Fetches a URL that may come from a model.
- * @throws AccessDeniedError for what is not allowed, FetchError for what fails, ValidationError for what is no URL, the signal's reason when that ends it.
+ * @throws AccessDeniedError for a target that is not allowed, FetchError for a failure,
+ * ValidationError for an invalid URL, the reason of the signal after an abort.
  */
 export type SafeFetch = (url: string | URL, init?: SafeRequestInit) => Promise<SafeResponse>;
 
 /**
- * Makes a `fetch` for tools whose URLs come from models: it connects to nothing but public addresses, or what `allow` names.
- * All addresses of a host are checked, and one of them is connected to, also if the host resolves to others a moment later; each redirect is checked again
- * and carries no credentials to another origin. Time, size and decompression are limited. Proxies in environment variables are not used.
+ * Creates a `fetch` for tools whose URLs come from models: it connects only to public addresses and
+ * to targets in `allow`. It checks all addresses of a host and connects to one of them, even if the
+ * host resolves to others later. Each redirect is checked again and sends no credentials to another
+ * origin. Time, size and decompression are limited. Proxies in environment variables are not used.
  *
- * @example
- * const fetchPage = safeFetch({ contentTypes: ["text/html"], timeoutMs: 5_000 });
- * const page = await fetchPage(url, { signal });
- * @throws ValidationError for an unknown option or a value that does not fit.
+ * @example const fetchPage = safeFetch({ contentTypes: ["text/html"], timeoutMs: 5_000 }); const
+ * page = await fetchPage(url, { signal });
+ * @throws ValidationError for an unknown option or an invalid value.
  */
 export function safeFetch(options: SafeFetchOptions = {}): SafeFetch {
   const settings = resolveSafeFetchOptions("safeFetch", options);
@@ -115,7 +116,7 @@ async function followRedirects(
   }
 }
 
-/** One request: the answer, or the request that it redirects to. */
+/** Sends one request. Returns the response, or the request that it redirects to. */
 async function step(
   request: FetchRequest,
   rules: AddressPolicy,
@@ -148,10 +149,10 @@ async function responseOf(
     ]),
   );
   const status = answer.statusCode ?? 0;
-  const isError = status < 200 || status > 299; // its body is for the message alone
+  const isError = status < 200 || status > 299; // the body is only for the message
   if (!isError)
     checkContentType(url, mediaType(headers.get("content-type")), settings.contentTypes);
-  const hasBody = method !== "HEAD" && status !== 204 && status !== 304; // their heads may speak of one nevertheless
+  const hasBody = method !== "HEAD" && status !== 204 && status !== 304; // their heads may still declare one
   return new SafeResponse(
     url,
     status,
@@ -180,7 +181,7 @@ function fits(type: string, pattern: string): boolean {
   return main !== "" && fitsPart(main, wantedMain) && fitsPart(sub, wantedSub);
 }
 
-/** `*` stands for any part of a name. */
+/** `*` matches any part of a name. */
 function fitsPart(part: string, pattern: string): boolean {
   const [before = "", after] = pattern.split("*", 2);
   if (after === undefined) return part === pattern;

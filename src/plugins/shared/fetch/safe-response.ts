@@ -2,23 +2,26 @@ import { FetchError } from "../../../contracts/state-errors.js";
 import { decodeText } from "./charset.js";
 import { shownUrl } from "./shown-url.js";
 
-/** An answer, read to its end (or to `maxBytes`). Answers with an error status are answers too: look at `ok`. */
+/**
+ * A response, read completely or up to `maxBytes`. Responses with an error status are not thrown:
+ * check `ok`.
+ */
 export class SafeResponse {
-  /** Where the answer came from, after redirects. */
+  /** The URL of the response, after redirects. */
   readonly url: string;
   readonly status: number;
   /** Whether the status is from 200 to 299. */
   readonly ok: boolean;
   /** Names in lower case; the values of a repeated field are joined by a comma. */
   readonly headers: ReadonlyMap<string, string>;
-  /** Without its parameters, in lower case; empty when the server did not say. */
+  /** Without parameters, in lower case; empty if the server sent none. */
   readonly contentType: string;
   /** Decompressed. */
   readonly bytes: Uint8Array;
-  /** Whether only the first `maxBytes` are there: with `overflow: "cut"` alone. */
+  /** Whether only the first `maxBytes` are present, which happens only with `overflow: "cut"`. */
   readonly truncated: boolean;
 
-  /** Made by the function that `safeFetch` gives. */
+  /** Created by the function that `safeFetch` returns. */
   constructor(
     url: URL,
     status: number,
@@ -34,12 +37,15 @@ export class SafeResponse {
     this.truncated = body.truncated;
   }
 
-  /** The body as text: in the charset that its beginning, the content type or the page names, else UTF-8. */
+  /**
+   * Returns the body as text, decoded by its byte order mark, its content type or its page,
+   * otherwise as UTF-8.
+   */
   text(): string {
     return decodeText(this.bytes, this.headers.get("content-type") ?? "");
   }
 
-  /** The body's JSON. @throws FetchError when it is none. */
+  /** Parses the body as JSON. @throws FetchError for invalid JSON. */
   json(): unknown {
     try {
       return JSON.parse(this.text()) as unknown;
@@ -53,7 +59,7 @@ export class SafeResponse {
   }
 }
 
-/** A content type without its parameters, in lower case. */
+/** Returns a content type without its parameters, in lower case. */
 export function mediaType(header: string | undefined): string {
   return (header ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
 }

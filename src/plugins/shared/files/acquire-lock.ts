@@ -1,7 +1,10 @@
 import { MemoryStoreError } from "../../../contracts/state-errors.js";
 import { FileInUseError, FileLock } from "../../../util/files/file-lock.js";
 
-/** Takes the lock of a file or folder. @throws MemoryStoreError while another holds it; what the file system throws. */
+/**
+ * Locks a file or folder. @throws MemoryStoreError while another holder has the lock; errors of the
+ * file system.
+ */
 export async function acquireLock(path: string): Promise<FileLock> {
   try {
     return await FileLock.acquire(path);

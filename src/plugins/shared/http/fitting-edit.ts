@@ -5,7 +5,10 @@ import { checkingSchemaOf } from "../../../util/schema/json-schema.js";
 import { checkValue } from "../../../util/schema/standard-schema.js";
 import { HttpRefusal } from "./http-refusal.js";
 
-/** Checks an edit against the schema of its review, before the edit reaches the run. @throws HttpRefusal 422 */
+/**
+ * Checks an edit against the schema of its review, before it reaches the run. @throws HttpRefusal
+ * 422
+ */
 export async function requireFittingEdit(
   { editSchema, toolName }: StoredReview,
   { type, revisedOutput = "" }: ReviewDecision,

@@ -3,15 +3,21 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 /** A body is larger than allowed. */
 export class BodyTooLargeError extends Error {}
 
-/** The property of a request under which the address of its client is found. */
+/** The property of a request with the address of its client. */
 const PEER = Symbol("address of the client");
 
-/** The address at the other end of the connection that a request came by; `undefined` where the request was not made by `webRequest`. */
+/**
+ * Returns the address of the peer of a request; `undefined` for a request that was not created by
+ * `webRequest`.
+ */
 export function peerOf(request: Request): string | undefined {
   return (request as { readonly [PEER]?: string })[PEER];
 }
 
-/** A request as fetch handlers take it, with a body where one is given. Its signal aborts when the client disconnects. @throws TypeError for an address that is none. */
+/**
+ * Creates a request for fetch handlers, with a body if one is given. Its signal aborts when the
+ * client disconnects. @throws TypeError for an invalid address.
+ */
 export function webRequest(
   request: IncomingMessage,
   response?: ServerResponse,
@@ -35,7 +41,10 @@ export function webRequest(
   return Object.defineProperty(made, PEER, { value: request.socket.remoteAddress });
 }
 
-/** The whole address that was asked for. Frameworks shorten `url` where they mount something, and keep it as `originalUrl`. */
+/**
+ * Returns the complete requested address. Frameworks shorten `url` for mounted handlers, and keep
+ * it as `originalUrl`.
+ */
 function wholeAddressOf(request: IncomingMessage & { readonly originalUrl?: unknown }): string {
   const { originalUrl, url = "/" } = request;
   const asked = typeof originalUrl === "string" ? originalUrl : url;
@@ -47,8 +56,9 @@ function wholeAddressOf(request: IncomingMessage & { readonly originalUrl?: unkn
 }
 
 /**
- * The text of a body. `inspect` sees each chunk before it is kept.
- * @throws BodyTooLargeError, without having kept more than the limit; what `inspect` throws; the socket's error where the client is gone.
+ * Reads the text of a body. `inspect` is called with each chunk before it is stored.
+ * @throws BodyTooLargeError, without storing more than the limit; the errors of `inspect`; the
+ * error of the socket if the client has disconnected.
  */
 export async function bodyText(
   request: IncomingMessage,
@@ -67,7 +77,10 @@ export async function bodyText(
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** Sends an answer at the pace of the client, until the client is gone. @throws what the answer's body throws; the response is then not ended. */
+/**
+ * Sends a response at the pace of the client, until the client disconnects. @throws the errors of
+ * the body; the response is then not ended.
+ */
 export async function sendResponse(
   answer: Response,
   response: ServerResponse,
@@ -78,7 +91,7 @@ export async function sendResponse(
     await reader?.cancel();
     return;
   }
-  const cookies = answer.headers.getSetCookie(); // the one header that may come several times
+  const cookies = answer.headers.getSetCookie(); // the only header that may occur several times
   response.writeHead(answer.status, {
     ...Object.fromEntries(answer.headers),
     ...(cookies.length > 0 && { "set-cookie": cookies }),
@@ -88,7 +101,7 @@ export async function sendResponse(
     response.end();
     return;
   }
-  response.flushHeaders(); // a client waits for them before it reads the stream
+  response.flushHeaders(); // a client waits for the headers before it reads the stream
   const cancel = (): void => void reader.cancel().catch(() => undefined); // it has no reader any more
   response.once("close", cancel);
   try {

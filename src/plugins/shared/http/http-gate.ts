@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { createHash, timingSafeEqual } from "node:crypto";
 
-/** Why a request goes no further. */
+/** The reason why a request is refused. */
 export interface RequestRefusal {
   readonly status: number;
   readonly message: string;
@@ -10,46 +10,52 @@ export interface RequestRefusal {
   readonly error?: string;
 }
 
-/** Which requests a gate admits, and what browsers learn of that. */
+/** The rules of a gate for requests, and its headers for browsers. */
 export interface HttpGateOptions {
-  /** Names in small letters, without port; IPv6 addresses in brackets. */
+  /** Names in lower case, without port; IPv6 addresses in brackets. */
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: ReadonlySet<string>;
-  /** Bearer token. Default: none is asked for. */
+  /** Bearer token. Default: none is required. */
   readonly token?: string | undefined;
   readonly methods: readonly string[];
   /** Headers that pages of allowed origins may send. */
   readonly requestHeaders: string;
-  /** Headers of answers that they may read. */
+  /** Headers of responses that they may read. */
   readonly responseHeaders: string;
   /**
-   * The listener serves pages. Their requests are admitted: their Origin is that of the Host
-   * header. Requests without an Origin that browsers mark as those of another site are refused,
-   * except navigation to this path. Requests that change something need `application/json`, and an
-   * Origin or a bearer token. Default: the listener serves no pages.
+   * Set if the listener serves pages. Their requests are admitted, because their Origin equals the
+   * Host header. Requests without an Origin that browsers mark as cross-site are refused, except
+   * navigation to this path. Requests that change state need `application/json`, and an Origin or a
+   * bearer token. Default: the listener serves no pages.
    */
   readonly pagePath?: string | undefined;
 }
 
-/** A digest of a secret, for comparing in constant time: digests have one length. */
+/** Returns a digest of a secret, for comparisons in constant time: digests have equal lengths. */
 export function secretDigest(secret: string): Buffer {
   return createHash("sha256").update(secret).digest();
 }
 
-/** The name in a Host header; empty for what is none. */
+/** Returns the name in a Host header; empty for an invalid one. */
 function hostName(host: string | undefined): string {
   if (host === undefined || /[\s/?#@\\]/.test(host) || !URL.canParse(`http://${host}`)) return "";
   return new URL(`http://${host}`).hostname;
 }
 
-/** Whether a page comes from the address that it asks: scheme, name and port are equal. Proxies with TLS are allowed origins. */
+/**
+ * Whether the origin of a page equals the requested address: scheme, name and port. Proxies with
+ * TLS need allowed origins.
+ */
 function isOwnOrigin(origin: string, host = ""): boolean {
   return URL.canParse(`http://${host}`) && new URL(`http://${host}`).origin === origin;
 }
 
 const CHANGES: ReadonlySet<string> = new Set(["POST", "PUT", "DELETE"]);
 
-/** Why a request must not change anything. A page of another site can send a form without asking, but no JSON and no bearer token. */
+/**
+ * Returns the reason why a request may not change state. A page of another site can send a form
+ * without permission, but no JSON and no bearer token.
+ */
 function changeRefusal({ headers, method = "" }: IncomingMessage): RequestRefusal | undefined {
   if (!CHANGES.has(method)) return undefined;
   if (headers.origin === undefined && !/^Bearer +./i.test(headers.authorization ?? ""))
@@ -67,7 +73,7 @@ function changeRefusal({ headers, method = "" }: IncomingMessage): RequestRefusa
   return undefined;
 }
 
-/** Judges requests by their headers alone, before a byte of the body is read. */
+/** Checks requests by their headers alone, before the body is read. */
 export class HttpGate {
   readonly #options: Omit<HttpGateOptions, "token">;
   readonly #token: Buffer | undefined;
@@ -77,7 +83,10 @@ export class HttpGate {
     this.#token = token === undefined ? undefined : secretDigest(token);
   }
 
-  /** The first thing that is wrong with a request, if anything is. Names and origins come first: they stop web pages, which might know a path. */
+  /**
+   * Returns the first problem of a request, if there is one. Names and origins are checked first,
+   * because they stop web pages that may know a path.
+   */
   refusal(request: IncomingMessage, isPath: (path: string) => boolean): RequestRefusal | undefined {
     const { headers, method = "", url = "" } = request;
     if (!this.#options.allowedHosts.includes(hostName(headers.host)))
@@ -94,7 +103,7 @@ export class HttpGate {
       };
     if (!URL.canParse(url, "http://host") || !isPath(new URL(url, "http://host").pathname))
       return { status: 404, message: "Not found" };
-    if (method === "OPTIONS") return undefined; // a browser's question, which carries no token
+    if (method === "OPTIONS") return undefined; // a preflight request, which has no token
     if (this.#token !== undefined && !this.#knows(headers.authorization)) {
       return {
         status: 401,
@@ -108,7 +117,7 @@ export class HttpGate {
     return this.#options.pagePath === undefined ? undefined : changeRefusal(request);
   }
 
-  /** The headers with which a browser lets a page of this origin read the answer. */
+  /** Returns the headers with which a browser lets a page of this origin read the response. */
   corsHeaders(origin: string | undefined): Readonly<Record<string, string>> {
     if (origin === undefined || !this.#options.allowedOrigins.has(origin)) return {};
     return {

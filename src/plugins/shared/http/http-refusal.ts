@@ -1,4 +1,4 @@
-/** Why a request is refused. Everything in it is sent to the client. */
+/** The refusal of a request. All its fields are sent to the client. */
 export class HttpRefusal extends Error {
   constructor(
     readonly status: number,
@@ -6,7 +6,7 @@ export class HttpRefusal extends Error {
     message: string,
     readonly extra: {
       readonly headers?: Readonly<Record<string, string>>;
-      /** Stand in the body next to `error`. */
+      /** Fields of the body next to `error`. */
       readonly fields?: Readonly<Record<string, unknown>>;
     } = {},
   ) {
@@ -14,7 +14,7 @@ export class HttpRefusal extends Error {
   }
 }
 
-/** The answer to everything that this principal must not know of. */
+/** Returns the answer for everything that the principal must not know. */
 export function notFoundRefusal(code = "NOT_FOUND", message = "Not found"): HttpRefusal {
   return new HttpRefusal(404, code, message);
 }

@@ -6,25 +6,26 @@ import { JsonScanner } from "../../../util/json/scanner.js";
 import { isObject } from "../../../util/objects.js";
 import { badRequest, HttpRefusal } from "./http-refusal.js";
 
-/** Objects and lists within each other. */
+/** Maximum nesting of objects and lists. */
 const MAX_DEPTH = 64;
 
-/** How much is read, and for how long. */
+/** The limits of size and time. */
 export interface BodyLimits {
   readonly maxBodyBytes: number;
   readonly bodyTimeoutMs: number;
 }
 
 /**
- * The JSON object in the body of a request.
- * @throws HttpRefusal 415 for another media type, 413 beyond the limit, 408 for a body that does not arrive in time, 400 for what is no JSON object, is
- * nested too deep, or has a key that leads to what all objects share.
+ * Reads the JSON object in the body of a request.
+ * @throws HttpRefusal 415 for another media type, 413 beyond the limit, 408 for a body that does
+ * not arrive in time, 400 for a text that is no JSON object, is nested too deeply, or has a key
+ * that would access the prototype.
  */
 export async function readJsonObject(request: Request, limits: BodyLimits): Promise<Fields> {
   return jsonObjectIn(await readJsonText(request, limits));
 }
 
-/** The text of a body that should be JSON. @throws HttpRefusal as `readJsonObject`. */
+/** Reads the text of a body that should be JSON. @throws HttpRefusal as `readJsonObject`. */
 export async function readJsonText(request: Request, limits: BodyLimits): Promise<string> {
   const type = request.headers.get("content-type") ?? "";
   if (!/^application\/json\s*(;|$)/i.test(type))
@@ -39,7 +40,7 @@ export async function readJsonText(request: Request, limits: BodyLimits): Promis
   });
 }
 
-/** The JSON object in a text. @throws HttpRefusal 400 for another text. */
+/** Parses the JSON object in a text. @throws HttpRefusal 400 for another text. */
 export function jsonObjectIn(text: string): Fields {
   let body: unknown;
   try {
@@ -52,7 +53,7 @@ export function jsonObjectIn(text: string): Fields {
   throw badRequest("The body must be a JSON object");
 }
 
-/** @throws HttpRefusal, the signal's reason, and what the stream of the body throws. */
+/** @throws HttpRefusal, the reason of the signal, and the errors of the body stream. */
 async function bodyTextOf(
   request: Request,
   maxBytes: number,

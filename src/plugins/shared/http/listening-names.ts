@@ -7,30 +7,30 @@ export const LOOPBACK_NAMES: readonly string[] = Object.freeze(["localhost", "12
 
 const WILDCARDS: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
 
-/** The host without the brackets of IPv6 addresses. */
+/** Returns the host without the brackets of IPv6 addresses. */
 export function bareHost(host: string): string {
   return host.replace(/^\[(.*)\]$/, "$1");
 }
 
-/** The host as it appears in a URL, with IPv6 addresses in brackets. */
+/** Returns the host in the form of a URL, with IPv6 addresses in brackets. */
 export function urlHostOf(host: string): string {
   return isIP(host) === 6 ? `[${host}]` : host;
 }
 
-/** Whether only this machine reaches a listener on this host. */
+/** Whether a listener on this host is reachable only from this machine. */
 export function isLoopbackHost(host: string): boolean {
   return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 }
 
-/** Whether a listener on this host takes connections for any address. */
+/** Whether a listener on this host accepts connections for any address. */
 export function isWildcardHost(host: string): boolean {
   return WILDCARDS.has(host);
 }
 
-/** A name, or an address of IPv6 in brackets, as it stands in a Host header before the port. */
+/** A name, or an IPv6 address in brackets, in the form of a Host header before the port. */
 const HOST_NAME = /^(?:\[[0-9a-f:.]+\]|[^\s/:@?#[\]\\]+)$/i;
 
-/** Names in a Host header, in small letters. @throws ValidationError for a value that is no name */
+/** Returns names for a Host header, in lower case. @throws ValidationError for an invalid name */
 export function hostNamesOf(
   what: string,
   given: readonly string[] | undefined,
@@ -44,7 +44,7 @@ export function hostNamesOf(
   return given?.map((name) => name.toLowerCase());
 }
 
-/** Origins of pages. @throws ValidationError for a value that is no origin */
+/** Returns origins of pages. @throws ValidationError for an invalid origin */
 export function originsOf(what: string, given: readonly string[] | undefined): ReadonlySet<string> {
   requireArray(`${what} allowedOrigins`, given);
   return new Set(
@@ -63,7 +63,7 @@ export function originsOf(what: string, given: readonly string[] | undefined): R
   );
 }
 
-/** @throws ValidationError unless `port` is absent or a port; 0 stands for any free one */
+/** @throws ValidationError unless `port` is absent or a port; 0 means any free one */
 export function requirePort(what: string, port: unknown): void {
   if (port === undefined) return;
   if (typeof port !== "number" || !Number.isInteger(port) || port < 0 || port > 65_535)

@@ -21,7 +21,7 @@ const UNAUTHORIZED: RequestRefusal = Object.freeze({
 const FORBIDDEN: RequestRefusal = Object.freeze({ status: 403, message: "Forbidden" });
 const NOT_FOUND: RequestRefusal = Object.freeze({ status: 404, message: "Not found" });
 
-/** The `error` of a refusal in JSON, where the refusal has no code. */
+/** The `error` of a JSON refusal without a code. */
 const CODES: Readonly<Record<number, string>> = Object.freeze({
   401: "UNAUTHORIZED",
   403: "FORBIDDEN",
@@ -36,12 +36,12 @@ const CODES: Readonly<Record<number, string>> = Object.freeze({
 type Headings = Readonly<Record<string, string>>;
 type AnyRoute = HttpRoute | TextRoute;
 
-/** How requests reach routes. */
+/** Options of a dispatcher of requests to routes. */
 export interface RouteDispatcherOptions {
-  /** A function where routes come and go. Of routes with one path the first is taken. */
+  /** A function if the routes change. Of routes with the same path, the first counts. */
   readonly routes: readonly AnyRoute[] | (() => readonly AnyRoute[]);
   readonly authenticate: Authenticate;
-  /** Names in small letters, without port; IPv6 addresses in brackets. */
+  /** Names in lower case, without port; IPv6 addresses in brackets. */
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: ReadonlySet<string>;
   readonly maxBodyBytes: number;
@@ -52,22 +52,22 @@ export interface RouteDispatcherOptions {
   readonly jsonErrors?: boolean | undefined;
   /** Headers of every answer. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Characters of path and query. Default: what Node.js admits. */
+  /** Maximum number of characters of path and query. Default: the limit of Node.js. */
   readonly maxUrlLength?: number | undefined;
   /** Called for each request without a principal. Its result replaces the 401. */
   readonly onUnauthorized?: ((request: Request) => RequestRefusal | undefined) | undefined;
-  /** The last word on a request that has a principal with the role of its route. */
+  /** The last check of a request whose principal has the role of its route. */
   readonly limit?: ((principal: Principal) => RequestRefusal | undefined) | undefined;
 }
 
-/** A request that may be answered. */
+/** An admitted request. */
 interface Admitted extends FoundRoute<AnyRoute> {
   readonly asked: Request;
   /** Absent on public routes. */
   readonly principal: Principal | undefined;
 }
 
-/** Takes requests to their routes. */
+/** Dispatches requests to their routes. */
 export class RouteDispatcher {
   readonly #options: RouteDispatcherOptions;
   readonly #gate: HttpGate;
@@ -87,7 +87,7 @@ export class RouteDispatcher {
     });
   }
 
-  /** Never throws: a request that breaks is answered, or its connection is closed. */
+  /** Never throws: a request that fails is answered, or its connection is closed. */
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const headers = { ...this.#headers, ...this.#gate.corsHeaders(request.headers.origin) };
     response.on("error", this.#options.onError);
@@ -99,7 +99,7 @@ export class RouteDispatcher {
     } catch (error) {
       if (error instanceof BodyTooLargeError)
         return this.#refuse(response, { status: 413, message: "The body is too large" }, headers);
-      if (!response.destroyed) this.#options.onError(toError(error)); // otherwise it broke because the client is gone
+      if (!response.destroyed) this.#options.onError(toError(error)); // otherwise the client has disconnected
       this.#refuse(response, { status: 500, message: "Internal server error" }, headers);
       if (!response.writableEnded) response.destroy();
     }
@@ -143,7 +143,7 @@ export class RouteDispatcher {
     }
   }
 
-  /** The route of a request and who asks; or why it goes no further. */
+  /** Returns the route of a request and its principal, or the reason of its refusal. */
   async #admitted(
     request: IncomingMessage,
     response?: ServerResponse,
@@ -157,7 +157,7 @@ export class RouteDispatcher {
     if (refusal !== undefined) return refusal;
     if ((request.url?.length ?? 0) > maxUrlLength)
       return { status: 414, message: `The URL is longer than ${maxUrlLength} characters` };
-    const asked = webRequest(request, response); // what the gate refuses may have no such form
+    const asked = webRequest(request, response); // a refused request may have no such form
     const method = request.method === "HEAD" ? "GET" : request.method;
     const isQuestion = request.method === "OPTIONS";
     const found = candidates.find(({ route }) => isQuestion || route.method === method);
@@ -166,7 +166,7 @@ export class RouteDispatcher {
       return { status: 405, message: "Method not allowed", headers };
     }
     if (found.route.role === "public" || isQuestion)
-      return { ...found, asked, principal: undefined }; // a browser's question carries no token
+      return { ...found, asked, principal: undefined }; // a preflight request has no token
     return this.#admittedAs(found, asked);
   }
 
@@ -186,7 +186,7 @@ export class RouteDispatcher {
     return limit?.(principal) ?? { ...found, asked, principal };
   }
 
-  /** What is left of the request is not read, so the connection can't be used again. */
+  /** The rest of the request is not read, so the connection can't be reused. */
   #refuse(
     response: ServerResponse,
     { status, message, error, headers }: RequestRefusal,
@@ -208,7 +208,7 @@ export class RouteDispatcher {
   }
 }
 
-/** The headers of all answers but those that this one has itself. */
+/** Returns the headers of all answers, without those that this answer sets. */
 function withoutThose({ headers: own }: Response, headers: Headings): Headings {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !own.has(name)));
 }

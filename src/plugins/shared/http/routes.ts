@@ -11,7 +11,7 @@ export function isAdmitted({ role }: Principal, needed: HttpRoute["role"]): bool
   return RANKS[role] >= RANKS[needed];
 }
 
-/** A route that serves a path, with what stands in the places of its parameters. */
+/** A route that matches a path, with the values of its parameters. */
 export interface FoundRoute<R extends Pick<HttpRoute, "path"> = HttpRoute> {
   readonly route: R;
   readonly parameters: Readonly<Record<string, string>>;
@@ -19,7 +19,10 @@ export interface FoundRoute<R extends Pick<HttpRoute, "path"> = HttpRoute> {
 
 const NO_PARAMETERS: Readonly<Record<string, string>> = Object.freeze({});
 
-/** How a route matches: the path itself before parameters, parameters before a star; the longer before the shorter. */
+/**
+ * Returns the rank of a route: exact paths first, then parameters, then wildcards; longer paths
+ * before shorter ones.
+ */
 function rankOf({ path }: Pick<HttpRoute, "path">): number {
   if (path.endsWith("/*")) return path.length;
   return path.includes("/{") ? 10_000 + literalLength(path) : Number.POSITIVE_INFINITY;
@@ -29,7 +32,7 @@ function literalLength(path: string): number {
   return path.replace(/\{[^}]*\}/g, "").length;
 }
 
-/** What a route matches in a path, `undefined` for another path. */
+/** Returns the parameters of a route in a path; `undefined` for another path. */
 function parametersOf(
   { path }: Pick<HttpRoute, "path">,
   asked: string,
@@ -54,7 +57,10 @@ function parametersOf(
   return found;
 }
 
-/** A part of a path; `undefined` for what is empty, not encoded well, longer than 1,000 characters, or has control characters. */
+/**
+ * Decodes a part of a path; `undefined` for a part that is empty, badly encoded, longer than 1,000
+ * characters, or has control characters.
+ */
 function decodedSegment(step: string): string | undefined {
   try {
     const text = decodeURIComponent(step);
@@ -64,7 +70,7 @@ function decodedSegment(step: string): string | undefined {
   }
 }
 
-/** The routes of a path, the most exact ones. */
+/** Returns the routes of a path, the most specific ones. */
 export function routesOf<R extends Pick<HttpRoute, "path">>(
   routes: readonly R[],
   path: string,

@@ -4,14 +4,16 @@ import { createServer } from "node:http";
 import { startTimer } from "../../../util/abort/timer.js";
 import { RouteDispatcher, type RouteDispatcherOptions } from "./route-dispatcher.js";
 
-/** Time for a client to send a whole request. */
+/** Time limit of a client for sending a complete request. */
 const RECEIVE_MS = 30_000;
 
-/** What a listener of routes is made of. */
+/** Options of a listener of routes. */
 export interface RouteListenerOptions extends RouteDispatcherOptions {
   readonly host: string;
   readonly port: number;
-  /** Time for a client to send the headers, and the whole request. Default 30,000 ms. */
+  /**
+   * Time limits of a client for sending the headers, and the complete request. Default 30,000 ms.
+   */
   readonly receiveMs?: number | undefined;
   /** Whether no other process of a `node:cluster` uses the port. Default true. */
   readonly exclusive?: boolean | undefined;
@@ -20,18 +22,24 @@ export interface RouteListenerOptions extends RouteDispatcherOptions {
 /** A listener that serves routes. */
 export interface RouteListener {
   readonly port: number;
-  /** Neither the listener nor its connections keep the process alive from now on. Connections that were upgraded are not changed. */
+  /**
+   * From now on, the listener and its connections do not keep the process alive. Upgraded
+   * connections are not changed.
+   */
   unref(): void;
   /** Closes all connections. Answers that are being sent have `graceMs` milliseconds to end; default 0. */
   close(graceMs?: number): Promise<void>;
 }
 
-/** Serves routes behind one gate: host, origin, who asks and its role, size and time of the body. Rejects where the address can't be had. */
+/**
+ * Serves routes behind one gate: host, origin, authentication and role, size and time of the body.
+ * Rejects if the address is not available.
+ */
 export function serveRoutes(options: RouteListenerOptions): Promise<RouteListener> {
   return listenFor(new RouteDispatcher(options), options);
 }
 
-/** The same for routes that are also served in another way. */
+/** Does the same for routes that are also served in another way. */
 export async function listenFor(
   dispatcher: Pick<RouteDispatcher, "handle" | "upgrade">,
   options: Pick<RouteListenerOptions, "host" | "port" | "receiveMs" | "exclusive" | "onError">,

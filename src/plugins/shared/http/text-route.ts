@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { HttpRoute, Principal } from "../../../contracts/http-route.js";
 
-/** A whole answer as text. */
+/** A complete answer as text. */
 export interface TextAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -9,12 +9,15 @@ export interface TextAnswer {
 }
 
 /**
- * A route of the framework itself that reads and answers whole texts. The listener makes no streams
- * for it, which cost more than the rest of a small exchange.
+ * A route of the framework that reads and answers complete texts. The listener creates no streams
+ * for it, because streams would dominate the cost of a small exchange.
  */
 export interface TextRoute extends Pick<HttpRoute, "path" | "role"> {
   readonly method: "POST" | "PUT";
-  /** Answers a request. `asked` has no body: `text` is it. `principal` is absent on public routes only. */
+  /**
+   * Answers a request. `asked` has no body: it is in `text`. `principal` is absent only on public
+   * routes.
+   */
   answer(
     asked: Request,
     text: string,
@@ -23,12 +26,12 @@ export interface TextRoute extends Pick<HttpRoute, "path" | "role"> {
   readonly upgrade?: undefined;
 }
 
-/** Whether a route reads and answers whole texts. */
+/** Whether a route reads and answers complete texts. */
 export function isTextRoute(route: HttpRoute | TextRoute): route is TextRoute {
   return "answer" in route;
 }
 
-/** An answer in JSON. */
+/** Returns an answer in JSON. */
 export function jsonText(
   value: unknown,
   { status = 200, headers = {} }: Partial<Omit<TextAnswer, "text">> = {},
@@ -40,7 +43,7 @@ export function jsonText(
   };
 }
 
-/** Sends a whole answer at once. `headers` are those of every answer of the listener. */
+/** Sends a complete answer at once. `headers` are those of every answer of the listener. */
 export function sendText(
   { status, headers: own, text }: TextAnswer,
   response: ServerResponse,

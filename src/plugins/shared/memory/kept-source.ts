@@ -1,9 +1,12 @@
 import type { HookRun } from "../../../contracts/run.js";
 
-/** How text from outside came into what was kept. */
+/** The origins through which external text entered stored data. */
 const KEPT = /^(?:memory written|lesson drawn) after /;
 
-/** Notes that a run has read what was kept after text from outside had been read. `mark`: the source that was noted with it. */
+/**
+ * Records that a run has read data that were stored after external text had been read. `mark`: the
+ * source recorded with them.
+ */
 export function noteKeptSource(
   run: HookRun,
   kept: "memory written" | "lesson drawn",

@@ -9,7 +9,7 @@ import type {
 } from "../../../contracts/run.js";
 import type { Token } from "../../../contracts/token.js";
 
-/** What the memory of a task needs of it; every task scope has it. */
+/** The part of a task that its memory uses. Every task scope has it. */
 export type MemoryUser = Pick<
   TaskScope,
   | "run"
@@ -25,7 +25,7 @@ export type MemoryUser = Pick<
   | "writeMemory"
 >;
 
-/** The same of a task that is known by its hook call. */
+/** The same for a task of a hook call. */
 export class TapMemoryUser implements MemoryUser {
   readonly #call: TaskCall;
 

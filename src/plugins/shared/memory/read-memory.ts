@@ -7,20 +7,21 @@ import { Tokens } from "../../../contracts/tokens.js";
 import { askOutside } from "../../../contracts/outside.js";
 import { noteKeptSource } from "./kept-source.js";
 
-/** What is read, and how it is counted and reported. */
+/** A read of memory, with its count and its report. */
 export interface MemoryReading {
   readonly kind: "scope" | "longTerm" | "entity";
-  /** Names the store in errors. */
+  /** The name of the store in errors. */
   readonly name: string;
   readonly count: keyof MemoryOperationCounts;
   read(): PromiseLike<unknown>;
-  /** The number of entries. @throws MemoryStoreError for anything but entries. */
+  /** Returns the number of entries. @throws MemoryStoreError for a value that has no entries. */
   sizeOf(found: unknown): number;
 }
 
 /**
- * Reads memory on behalf of a task: measures the time, counts, emits `memory_read`.
- * @throws MemoryStoreError around what the store throws; the signal's reason: nothing is read after the end of the task.
+ * Reads memory on behalf of a task: measures the time, counts, and emits `memory_read`.
+ * @throws MemoryStoreError with the error of the store as its cause; the reason of the signal after
+ * the end of the task.
  */
 export async function readMemory(user: MemoryUser, reading: MemoryReading): Promise<unknown> {
   user.signal.throwIfAborted();
@@ -46,7 +47,7 @@ export async function readMemory(user: MemoryUser, reading: MemoryReading): Prom
   const durationMs = clock.monotonicMs() - startedMs;
   const scope = kind === "scope" ? { scope: name } : undefined;
   user.recordMetrics({
-    ...((kind !== "entity" || size > 0) && { memoryOperations: { [count]: 1 } }), // nothing is looked up where there are no facts
+    ...((kind !== "entity" || size > 0) && { memoryOperations: { [count]: 1 } }), // nothing is read if there are no facts
     memory: () => ({ operation: "read", kind, ...scope, entries: textsOf(found) }),
   });
   if (!user.listens("memory_read")) return found;
@@ -64,7 +65,7 @@ export async function readMemory(user: MemoryUser, reading: MemoryReading): Prom
   return found;
 }
 
-/** Entries that were written after text from outside had been read may hold it. */
+/** Entries that were written after external text had been read may contain it. */
 function noteUntrusted({ run }: MemoryUser, found: unknown): void {
   if (!Array.isArray(found)) return;
   for (const { metadata } of found as readonly MemoryEntry[]) {
@@ -75,7 +76,7 @@ function noteUntrusted({ run }: MemoryUser, found: unknown): void {
   }
 }
 
-/** What stores return, unchecked: it is checked when it is counted. */
+/** Results of stores, which are checked when they are counted. */
 const ENTRIES: OutsideCall["codec"] = {
   toJson: (found) => found,
   fromJson: (found) =>
@@ -91,13 +92,13 @@ const FACTS: OutsideCall["codec"] = {
   fromJson: (found) => (Array.isArray(found) ? new Map(found as [unknown, unknown][]) : found),
 };
 
-/** What was found, as texts for the trace. */
+/** Returns the found entries as texts for the trace. */
 function textsOf(found: unknown): readonly string[] {
   if (found instanceof Map)
     return [...(found as ReadonlyMap<string, string>)].map(([name, fact]) => `${name}: ${fact}`);
   return Array.isArray(found)
     ? (found as readonly MemoryEntry[]).map(({ content }) => content)
-    : []; // counted, so checked
+    : []; // checked by the count
 }
 
 function placeOf(kind: MemoryReading["kind"], name: string): string {

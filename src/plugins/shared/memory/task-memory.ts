@@ -15,18 +15,21 @@ import { askOutside } from "../../../contracts/outside.js";
 import { TapMemoryUser } from "./memory-user.js";
 import { readMemory } from "./read-memory.js";
 
-/** Entries that are read of a scope where the caller sets no limit. */
+/** Default limit of the entries that are read from a scope. */
 const MAX_RESULTS = 5;
 
-/** The name under which hooks, events and warnings know writes to the long-term memory. */
+/** The name of the long-term memory in hooks, events and warnings. */
 const LONG_TERM = "(long-term)";
 
-/** Memory as one task uses it: reads are timed, counted and reported, writes go through the hooks. */
+/** The memory of one task: reads are timed, counted and reported, writes pass the hooks. */
 export class UsedMemory implements TaskMemory {
   readonly #user: MemoryUser;
   readonly #store: MemoryStore | undefined;
 
-  /** Without `store` it is the run's; a run without one rejects with ValidationError at the first use. */
+  /**
+   * Without `store` it uses that of the run; without one it rejects with ValidationError at the
+   * first use.
+   */
   constructor(user: MemoryUser, store?: MemoryStore) {
     this.#user = user;
     this.#store = store;
@@ -45,7 +48,7 @@ export class UsedMemory implements TaskMemory {
       read: () => store.retrieve(scope, query, maxResults),
       sizeOf: (entries) => countEntries(entries, `Memory scope '${scope}'`, maxResults, scope),
     });
-    return found as readonly MemoryEntry[]; // counted, so checked
+    return found as readonly MemoryEntry[]; // checked by the count
   }
 
   async store(scope: string, entry: MemoryEntry): Promise<void> {
@@ -53,7 +56,10 @@ export class UsedMemory implements TaskMemory {
     return this.#user.writeMemory(scope, entry, target);
   }
 
-  /** Applies a policy to a scope, by the run's clock. @throws ValidationError without a store; MemoryStoreError around what the store throws. */
+  /**
+   * Applies a policy to a scope, by the clock of the run. @throws ValidationError without a store;
+   * MemoryStoreError with the error of the store as its cause.
+   */
   async evict(scope: string, policy: EvictionPolicy): Promise<void> {
     const { run, taskId, signal } = this.#user;
     signal.throwIfAborted();
@@ -68,7 +74,7 @@ export class UsedMemory implements TaskMemory {
     }
   }
 
-  /** The team's long-term memory, nearest first. */
+  /** Returns entries of the long-term memory of the team, nearest first. */
   async recall(
     longTerm: LongTermMemory,
     query: string,
@@ -81,7 +87,7 @@ export class UsedMemory implements TaskMemory {
       read: () => longTerm.retrieve(query, maxResults),
       sizeOf: (entries) => countEntries(entries, "Long-term memory", maxResults, LONG_TERM),
     });
-    return found as readonly MemoryEntry[]; // counted, so checked
+    return found as readonly MemoryEntry[]; // checked by the count
   }
 
   async learn(longTerm: LongTermMemory, entry: MemoryEntry): Promise<void> {
@@ -89,7 +95,7 @@ export class UsedMemory implements TaskMemory {
     return this.#user.writeMemory(LONG_TERM, entry, { store, kind: "longTerm" });
   }
 
-  /** All facts, in the order of the entity memory. */
+  /** Returns all facts, in the order of the entity memory. */
   async facts(entity: EntityMemory): Promise<ReadonlyMap<string, string>> {
     const found = await readMemory(this.#user, {
       kind: "entity",
@@ -98,7 +104,7 @@ export class UsedMemory implements TaskMemory {
       read: async () => entity.getAll(),
       sizeOf: countFacts,
     });
-    return found as ReadonlyMap<string, string>; // counted, so checked
+    return found as ReadonlyMap<string, string>; // checked by the count
   }
 
   #storeNow(): MemoryStore {
@@ -108,7 +114,7 @@ export class UsedMemory implements TaskMemory {
   }
 }
 
-/** The memory of a task, from one of its taps. */
+/** Returns the memory of a task for one of its taps. */
 export function memoryOfCall(call: TaskCall): UsedMemory {
   return new UsedMemory(new TapMemoryUser(call));
 }
@@ -121,7 +127,10 @@ function countFacts(found: unknown): number {
   );
 }
 
-/** @throws MemoryStoreError for anything but at most `maxResults` entries: stores are other people's code. */
+/**
+ * @throws MemoryStoreError for a value other than at most `maxResults` entries, because stores are
+ * code of users.
+ */
 function countEntries(found: unknown, place: string, maxResults: number, name: string): number {
   const refuse = (problem: string): never => {
     throw new MemoryStoreError(

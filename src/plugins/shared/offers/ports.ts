@@ -4,7 +4,7 @@ import type { EnsembleOutput } from "../../../contracts/output.js";
 import type { AnyTask } from "../../../contracts/task.js";
 import type { Inputs, JsonSchema } from "../../../contracts/types.js";
 
-/** What one call runs with. */
+/** The options of the run of one call. */
 export interface CallRun {
   readonly inputs: Inputs;
   readonly signal: AbortSignal;
@@ -13,17 +13,21 @@ export interface CallRun {
   readonly bindings?: ((bind: BindApi) => void) | undefined;
 }
 
-/** Runs the same tasks, once for each call. @throws what `Ensemble.run` throws. */
+/** Runs the same tasks, once per call. @throws the errors of `Ensemble.run`. */
 export type TaskRunner = (call: CallRun) => Promise<EnsembleOutput>;
 
-/** What offers need of the rest of the framework; a plugin may not import it. */
+/** The parts of the framework that offers use; a plugin may not import them. */
 export interface OfferPorts {
-  /** Prepares runs of these tasks. @throws ValidationError for options that don't fit together. */
+  /** Prepares runs of these tasks. @throws ValidationError for incompatible options. */
   prepare(tasks: readonly AnyTask[]): TaskRunner;
-  /** Prepares runs of a task that calls a tool, whose arguments are no inputs. @throws as `prepare`. */
+  /**
+   * Prepares runs of a task that calls a tool. Its arguments are no inputs. @throws as `prepare`.
+   */
   prepareTool(task: AnyTask): TaskRunner;
-  /** The form of the inputs, where there is one; else the variables of a task are its arguments. */
+  /**
+   * The schema of the inputs, if there is one; otherwise the variables of a task are its arguments.
+   */
   readonly inputSchema: JsonSchema | undefined;
-  /** The template variables of a task's texts that have no value yet. */
+  /** Returns the template variables of the texts of a task that have no value yet. */
   variablesOf(task: AnyTask): readonly string[];
 }

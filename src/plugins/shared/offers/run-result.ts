@@ -9,7 +9,10 @@ import {
 import { errorRedactor } from "../../../contracts/redaction.js";
 import { messageOf } from "../../../util/errors.js";
 
-/** The output of the task that was called. @throws RunCancelledError where a review ended the run before it. */
+/**
+ * Returns the output of the called task. @throws RunCancelledError if a review ended the run before
+ * it.
+ */
 export function finished<T>(output: EnsembleOutput, task: Task<T>): TaskOutput<T> {
   const result = output.getOutput(task);
   if (result === undefined)
@@ -21,7 +24,10 @@ export function finished<T>(output: EnsembleOutput, task: Task<T>): TaskOutput<T
 
 const LONGEST = 2000;
 const STACK_LINE = /^\s+at .*$/gm;
-/** Beside what the run's redactor takes out: a value behind the name of something secret, with blanks around its sign. Clients may be strangers. */
+/**
+ * In addition to the redactor of the run: a value after a name of a secret, with blanks around the
+ * separator. Clients may be untrusted.
+ */
 const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{4,}/gi, "$1 [redacted]"],
   [
@@ -33,14 +39,15 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * What a client receives of a failure: the message without the stack, without the secrets of its run and without texts that look like secrets. What the server is to change
- * (the hints of its errors) is none of the client's business; errors that are not the framework's have no text that is meant for others.
+ * Returns the message of a failure for a client: without the stack, the secrets of its run and
+ * texts that resemble secrets. Hints are omitted, because they address the operator of the server.
+ * The text of errors outside the framework is not disclosed.
  */
 export function failureText(error: unknown): string {
   if (!AgentEnsembleError.isInstance(error)) return "Internal error";
   const inner = TaskExecutionError.isInstance(error) ? (error.cause ?? error) : error;
   const thrown = ToolExecutionError.isInstance(inner) ? (inner.cause ?? inner) : inner;
-  const known = errorRedactor(error)(messageOf(thrown)); // before it is cut: half a secret has no shape any more
+  const known = errorRedactor(error)(messageOf(thrown)); // before the text is cut: a part of a secret can't be recognised
   const text = known.slice(0, LONGEST).replace(STACK_LINE, "").trimEnd();
   return SECRETS.reduce(
     (result, [pattern, replacement]) => result.replace(pattern, replacement),

@@ -4,7 +4,10 @@ import { preview } from "../../../contracts/validation.js";
 import { messageOf } from "../../../util/errors.js";
 import { jsonSchemaOfSide } from "../../../util/schema/schema-sides.js";
 
-/** The schema of a tool's arguments. @throws ValidationError where it can't be had, or where the arguments would be no object. */
+/**
+ * Returns the schema of the arguments of a tool. @throws ValidationError if there is none, or if
+ * the arguments would not be an object.
+ */
 export function inputSchemaOf(
   toolName: string,
   input: OutputSchema<unknown> | JsonSchema,
@@ -30,14 +33,17 @@ export function inputSchemaOf(
   return schema;
 }
 
-/** The schema of a task's value, where it declares an object; a schema that transforms may not declare it. */
+/**
+ * Returns the schema of the value of a task, if it declares an object; a transforming schema may
+ * not declare it.
+ */
 export function outputSchemaOf(type: OutputSchema<unknown> | undefined): JsonSchema | undefined {
   if (type === undefined) return undefined;
   let schema: JsonSchema;
   try {
     schema = jsonSchemaOfSide(type, "output");
   } catch {
-    return undefined; // it transforms: values go out without a schema
+    return undefined; // it transforms: values are sent without a schema
   }
   return schema["type"] === "object" ? schema : undefined;
 }

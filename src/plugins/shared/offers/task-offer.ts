@@ -7,7 +7,10 @@ import { outputSchemaOf } from "./schemas.js";
 
 const LONGEST_NAME = 64;
 
-/** Offers a task: its variables are the arguments, and each call is a run of it and of the tasks in its context. */
+/**
+ * Offers a task: its variables are the arguments. Each call is a run of it and of the tasks in its
+ * context.
+ */
 export function taskOffer(task: AnyTask, ports: OfferPorts, defaultExpectation: string): Offer {
   const tasks = withContext(task);
   const variables = [...new Set(tasks.flatMap((each) => ports.variablesOf(each)))];
@@ -19,7 +22,7 @@ export function taskOffer(task: AnyTask, ports: OfferPorts, defaultExpectation: 
       type: "object",
       properties: Object.fromEntries(variables.map((name) => [name, { type: "string" }])),
       required: variables,
-      additionalProperties: false, // a misspelt argument would be ignored without it
+      additionalProperties: false, // otherwise a misspelt argument would be ignored
     },
     checksInput: true,
     outputSchema: outputSchemaOf(task.outputType),
@@ -38,21 +41,24 @@ export function taskOffer(task: AnyTask, ports: OfferPorts, defaultExpectation: 
   };
 }
 
-/** Describes a task to other programs. `defaultExpectation` is left out. */
+/** Describes a task to other programs. `defaultExpectation` is omitted. */
 export function offeredDescription(task: AnyTask, defaultExpectation: string): string {
   return [task.description, task.expectedOutput]
     .filter((text) => text !== defaultExpectation)
     .join("\n\n");
 }
 
-/** The task and all that its context rests on, each after what it rests on. */
+/** Returns the task and all its context tasks, each after its dependencies. */
 export function withContext(task: AnyTask, found: Set<AnyTask> = new Set()): readonly AnyTask[] {
   for (const needed of task.context) if (!found.has(needed)) withContext(needed, found);
   found.add(task);
   return [...found];
 }
 
-/** A name that every client takes: the task's own, else the beginning of its description. */
+/**
+ * Returns a name that every client accepts: that of the task, otherwise the beginning of its
+ * description.
+ */
 function offeredName(task: AnyTask): string {
   const text = task.name ?? task.description.toLowerCase().split(/\s+/).slice(0, 6).join("_");
   const name = text

@@ -21,7 +21,10 @@ const TEXT_INPUT = Object.freeze({
   required: Object.freeze(["input"]),
 });
 
-/** Offers a tool. Each call is a run of one task, so that hooks, approval, limits, trace and events are those of any tool call. */
+/**
+ * Offers a tool. Each call is a run of one task, so that hooks, approval, limits, trace and events
+ * apply as to any tool call.
+ */
 export function toolOffer(tool: AnyTool, prepare: (task: Task<unknown>) => TaskRunner): Offer {
   const { name, description, input } = tool;
   const task = toolCallTask(name, "an MCP client");
@@ -30,7 +33,7 @@ export function toolOffer(tool: AnyTool, prepare: (task: Task<unknown>) => TaskR
     name,
     description,
     inputSchema: toolInputSchema(tool),
-    checksInput: input === undefined || isPlainSchema(input), // by the validator of the protocol, for all clients alike
+    checksInput: input === undefined || isPlainSchema(input), // by the validator of the protocol, equally for all clients
     async call(args, { id, signal, timeoutMs, listener }) {
       const executor = new ToolCallExecutor(task, tool, id, args);
       const output = await run({
@@ -46,7 +49,9 @@ export function toolOffer(tool: AnyTool, prepare: (task: Task<unknown>) => TaskR
   };
 }
 
-/** The schema of a tool's arguments. @throws ValidationError as {@link inputSchemaOf}. */
+/**
+ * Returns the schema of the arguments of a tool. @throws ValidationError as {@link inputSchemaOf}.
+ */
 export function toolInputSchema({ name, input }: AnyTool): JsonSchema {
   return input === undefined ? TEXT_INPUT : inputSchemaOf(name, input);
 }
@@ -67,7 +72,10 @@ function unreachable(name: string): never {
   });
 }
 
-/** Does the one task of such a run: calls the tool with the client's arguments. Bound for one run only. */
+/**
+ * Executes the task of such a run: calls the tool with the arguments of the client. Bound for one
+ * run only.
+ */
 export class ToolCallExecutor implements TaskExecutor {
   readonly name = "mcp-tool-call";
   readonly #task: Task<unknown>;
@@ -102,7 +110,7 @@ export class ToolCallExecutor implements TaskExecutor {
         toolName: name,
         toolInput: this.#arguments,
       });
-    this.#parts = result.parts ?? []; // results of another copy of the package may have none
+    this.#parts = result.parts ?? []; // results of another copy of the package may lack it
     return {
       raw: result.output,
       toolCallCount: 1,

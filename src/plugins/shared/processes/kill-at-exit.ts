@@ -1,4 +1,7 @@
-/** Where the running commands are kept: at the listener on `process` that ends them. Of all copies of this package there is one. */
+/**
+ * Key of the running commands on the `process` listener that ends them. All copies of this package
+ * share it.
+ */
 const RUNNING = Symbol.for("agentensemble/running-commands");
 
 interface Killable {
@@ -10,7 +13,7 @@ type ExitListener = (() => void) & { [RUNNING]?: Set<Killable> };
 function currentListener(): ExitListener | undefined {
   return (process.listeners("exit") as unknown as readonly ExitListener[]).find(
     (listener) => listener[RUNNING] !== undefined,
-  ); // ours bear a set; of others nothing is used
+  ); // only listeners of this package have a set
 }
 
 function newListener(): ExitListener {
@@ -22,9 +25,10 @@ function newListener(): ExitListener {
 }
 
 /**
- * Ends `group` if this process ends first: by `process.exit()`, an uncaught error, or because a program ends while a command runs. A signal that
- * ends this process without its own listener does not reach this code.
- * @returns a function that takes it back; the listener goes with the last command.
+ * Ends `group` if this process ends first: by `process.exit()`, by an uncaught error, or by its
+ * normal end during a command. A signal without a listener ends this process without running this
+ * code.
+ * @returns a function that removes the group; the listener is removed with the last command.
  */
 export function killAtExit(group: Killable): () => void {
   const listener = currentListener() ?? newListener();

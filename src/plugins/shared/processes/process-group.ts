@@ -2,24 +2,27 @@ import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { setImmediate, setTimeout as delay } from "node:timers/promises";
 
-/** Time for processes to be gone after SIGKILL, in milliseconds. Only those of another user, or that hang in the kernel, outlive it. */
+/**
+ * Time limit for the end of processes after SIGKILL, in milliseconds. Only processes of another
+ * user, or blocked in the kernel, exceed it.
+ */
 const KILL_LIMIT_MS = 1_000;
 const LONGEST_PAUSE_MS = 50;
-/** Processes that are looked up before other work runs. */
+/** Number of processes that are looked up before other work can run. */
 const CHUNK = 64;
 
-/** Returns whether the group is still there, which it is as long as it has zombies. */
+/** Returns whether the group exists, which is the case as long as it has zombies. */
 function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
   try {
     process.kill(-group, signal);
     return true;
   } catch (error) {
-    // All of another user. On macOS also: all zombies.
+    // All processes belong to another user. On macOS this also occurs if all are zombies.
     return process.platform === "linux" && (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }
 
-/** Windows has no groups: `taskkill` follows the parents, as far as they are alive. */
+/** Windows has no groups: `taskkill` follows the parents while they are alive. */
 function endOnWindows(pid: number): Promise<void> {
   return new Promise((resolve) => {
     const killer = spawn("taskkill", ["/pid", String(pid), "/T", "/F"], {
@@ -39,7 +42,10 @@ function listed(folder: string): readonly string[] {
   }
 }
 
-/** A process by /proc, or undefined where it is gone. See proc(5): the name in parentheses may itself contain parentheses and spaces. */
+/**
+ * Reads a process from /proc; `undefined` if it has ended. See proc(5): the name in parentheses may
+ * contain parentheses and spaces.
+ */
 function processStat(pid: string): readonly string[] | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
@@ -49,7 +55,10 @@ function processStat(pid: string): readonly string[] | undefined {
   }
 }
 
-/** Ids of living processes of a group. An orphan stays a zombie where the first process of a container waits for none. Lets other work run in between. */
+/**
+ * Returns the ids of living processes of a group. An orphan remains a zombie if the first process
+ * of a container does not wait for it. Yields to other work regularly.
+ */
 async function livingMembers(group: number): Promise<readonly number[]> {
   const members: number[] = [];
   const pids = listed("/proc").filter((name) => /^\d+$/.test(name));
@@ -62,7 +71,10 @@ async function livingMembers(group: number): Promise<readonly number[]> {
   return members;
 }
 
-/** A process that was started as the leader of a group, and what it started. A process that leaves the group is no longer part of it. */
+/**
+ * A process that was started as the leader of a group, and its children. A process that leaves the
+ * group is no longer part of it.
+ */
 export class ProcessGroup {
   readonly #pid: number;
 
@@ -81,7 +93,7 @@ export class ProcessGroup {
     return signalGroup(this.#pid, "SIGKILL") ? this.#livingAfter(KILL_LIMIT_MS) : [];
   }
 
-  /** Ends the group without waiting: this process is about to end. */
+  /** Ends the group without waiting, because this process is ending. */
   killNow(): void {
     if (process.platform !== "win32") signalGroup(this.#pid, "SIGKILL");
     else
@@ -92,7 +104,10 @@ export class ProcessGroup {
       }
   }
 
-  /** The processes that are alive after a time, which ends early when none is, or when `skip` is aborted. */
+  /**
+   * Returns the processes that are alive after a time. Ends early if there is none, or when `skip`
+   * is aborted.
+   */
   async #livingAfter(limitMs: number, skip?: AbortSignal): Promise<readonly number[]> {
     const end = performance.now() + limitMs;
     for (let pause = 5; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {

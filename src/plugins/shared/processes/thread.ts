@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 
-/** An error that was thrown in the thread; `code` is the one it had there. */
+/** An error that was thrown in the thread, with its `code`. */
 export class ThreadError extends Error {
   readonly code: string | undefined;
   constructor(message: string, code?: string) {
@@ -21,8 +21,8 @@ interface Reply {
   readonly error?: { readonly message: string; readonly code?: string };
 }
 
-// Answers each message with what the function of its name gives. What a library prints is not for the user's console; reading it in the main thread instead
-// would keep the process alive.
+// Answers each message with the result of the named function. The output of a library is discarded:
+// reading it in the main thread would keep the process alive.
 const SERVE = `
 const { parentPort, workerData } = require("node:worker_threads");
 for (const stream of [process.stdout, process.stderr]) stream.write = () => true;
@@ -39,8 +39,9 @@ function serve(methods) {
 `;
 
 /**
- * Work that would block the event loop, in a separate thread: a program that ends with `serve({ name(...args) { ... } })`. The thread begins with the first
- * call, does not keep the process alive while nothing is asked of it, and is started again by the next call when it has died.
+ * Executes work that would block the event loop in a separate thread: a program that ends with
+ * `serve({ name(...args) { ... } })`. The first call starts the thread. An idle thread does not
+ * keep the process alive. After a crash the next call starts it again.
  */
 export class Thread {
   readonly #program: string;
@@ -54,12 +55,12 @@ export class Thread {
     this.#data = data;
   }
 
-  /** Whether there is a thread that remembers earlier calls. */
+  /** Whether there is a thread with the state of earlier calls. */
   get alive(): boolean {
     return this.#worker !== undefined;
   }
 
-  /** @throws ThreadError with what the function threw, or when the thread died. */
+  /** @throws ThreadError with the error of the function, or if the thread died. */
   async call(method: string, ...args: readonly unknown[]): Promise<unknown> {
     const worker = (this.#worker ??= this.#start());
     worker.ref();
@@ -75,7 +76,7 @@ export class Thread {
     }
   }
 
-  /** Ends the thread; what is being done fails. */
+  /** Ends the thread; calls in progress fail. */
   async close(): Promise<void> {
     const worker = this.#worker;
     this.#lose(worker, new ThreadError("The thread was closed"));
@@ -83,7 +84,7 @@ export class Thread {
   }
 
   #start(): Worker {
-    // Flags of the process (--import, --input-type) are for its own program.
+    // Flags of the process (--import, --input-type) apply only to its program.
     const worker = new Worker(SERVE + this.#program, {
       eval: true,
       workerData: this.#data,

@@ -8,10 +8,13 @@ type Values = Readonly<Record<string, unknown>>;
 type Contribution = Readonly<Record<string, PromptTemplate>>;
 type Render = (values: Values) => string;
 
-/** Either `{{name}}`, which stays as `{name}`, or `{name}`. */
+/** Either `{{name}}`, which is rendered as `{name}`, or `{name}`. */
 const PLACEHOLDER = /\{\{(\w+)\}\}|\{(\w+)\}/g;
 
-/** Splits a template once, so that rendering is one concatenation and no value is ever looked at for placeholders. */
+/**
+ * Parses a template once, so that rendering is one concatenation, and placeholders in values are
+ * never replaced.
+ */
 function compileText(template: string): Render {
   const literals: string[] = [];
   const names: string[] = [];
@@ -61,7 +64,7 @@ function compileFunction(
   };
 }
 
-/** The prompt texts of a run: the defaults with what was contributed over them. */
+/** The prompt texts of a run: the defaults, overridden by contributions. */
 export class PromptTexts<Name extends string> {
   readonly #templates: ReadonlyMap<string, PromptTemplate>;
   readonly #compiled = new Map<Name, Render>();
@@ -73,7 +76,7 @@ export class PromptTexts<Name extends string> {
     this.#run = run;
   }
 
-  /** The text of a template with its values filled in; a placeholder without a value stays as it is. */
+  /** Renders a template with values; a placeholder without a value is kept. */
   render(name: Name, values: Values): string {
     let render = this.#compiled.get(name);
     if (render === undefined) {
@@ -88,7 +91,7 @@ export class PromptTexts<Name extends string> {
   }
 }
 
-/** Contributions over the defaults. */
+/** The defaults with their contributions. */
 interface Merged<Name extends string> {
   readonly templates: ReadonlyMap<string, PromptTemplate>;
   /** Whether a template is a function of the run. */
@@ -97,7 +100,7 @@ interface Merged<Name extends string> {
   readonly texts: WeakMap<object, PromptTexts<Name>>;
 }
 
-/** Merges contributed templates over a plugin's defaults, once per list of contributions. */
+/** Merges contributed templates with the defaults of a plugin, once per list of contributions. */
 export class PromptLibrary<Name extends string> {
   readonly #defaults: Readonly<Record<Name, string>>;
   readonly #merged = new WeakMap<readonly Contribution[], Merged<Name>>();
@@ -107,8 +110,8 @@ export class PromptLibrary<Name extends string> {
   }
 
   /**
-   * The texts for a list of contributions; of two with one name the later wins. Runs with the same list share them, unless one is a function, which gets the
-   * run.
+   * Returns the texts for a list of contributions. Of two with the same name, the later one counts.
+   * Runs with the same list share them, unless a contribution is a function of the run.
    */
   textsOf(contributions: readonly Contribution[], run: RunInfo): PromptTexts<Name> {
     let merged = this.#merged.get(contributions);
@@ -130,7 +133,8 @@ export class PromptLibrary<Name extends string> {
   #merge(contributions: readonly Contribution[]): Map<string, PromptTemplate> {
     const merged = new Map<string, PromptTemplate>(Object.entries<string>(this.#defaults));
     for (const contribution of contributions) {
-      // The defaults are among the contributions; skipped, they can't undo an override by a plugin that was registered before.
+      // The defaults are among the contributions. They are skipped, so that they can't undo an
+      // override by an earlier plugin.
       if (contribution === this.#defaults) continue;
       for (const [name, template] of Object.entries(contribution)) merged.set(name, template);
     }

@@ -35,25 +35,25 @@ export class LimitWindow {
     return Math.max(now, this.#startsOpenAt(0), this.#tokensOpenAt(0));
   }
 
-  /** A call gets its turn. */
+  /** Called when a call gets its turn. */
   hold(tokens: number): void {
     this.#held++;
     this.#reserved += tokens;
   }
 
-  /** It has begun. */
+  /** Called when it begins. */
   begin(now: number): void {
     this.#held--;
     this.#starts.push(now);
   }
 
-  /** It will not begin. */
+  /** Called when it will not begin. */
   giveBack(tokens: number): void {
     this.#held--;
     this.#reserved -= tokens;
   }
 
-  /** A call in flight has ended: its usage replaces its reservation. */
+  /** Called when a call in flight has ended: its usage replaces its reservation. */
   settle(now: number, reserved: number, used: number): void {
     this.#reserved -= reserved;
     if (this.limit.tokens === undefined || used === 0) return;

@@ -15,7 +15,7 @@ import { preview } from "../../../contracts/validation.js";
 
 type Stream = (request: ChatRequest, options?: ChatCallOptions) => AsyncIterable<ChatChunk>;
 
-/** Wraps a model with a rate limit. The model's own limit also applies. */
+/** Wraps a model with a rate limit. The limit of the model also applies. */
 class RateLimitedModel implements ChatModel {
   readonly provider: string;
   readonly modelId: string;
@@ -69,12 +69,12 @@ export function rateLimited(model: ChatModel, limit: RateLimit): ChatModel {
   return new RateLimitedModel(model, limit);
 }
 
-/** The limits of a call with those of wrapped models among their bearers. */
+/** Returns the limits of a call, with those of wrapped models among their owners. */
 export function withInnerLimits(owned: readonly OwnedRateLimit[]): readonly OwnedRateLimit[] {
   const all = [...owned];
   for (const { owner } of all) {
     const inner = RateLimitedModel.innerOf(owner);
-    if (inner?.rateLimit !== undefined) all.push({ owner: inner, limit: inner.rateLimit }); // inspected in turn: it may be wrapped itself
+    if (inner?.rateLimit !== undefined) all.push({ owner: inner, limit: inner.rateLimit }); // checked recursively: it may be wrapped itself
   }
   return all;
 }

@@ -13,7 +13,7 @@ export function estimateInput({ messages }: ChatRequest): number {
   return Math.ceil(characters / CHARACTERS_PER_TOKEN);
 }
 
-/** The tokens of a call: as reported, else estimated. */
+/** Returns the tokens of a call: the reported ones, otherwise an estimate. */
 export function usedTokens({ usage, message }: ChatResponse, estimatedInput: number): number {
   const input = usage?.inputTokens ?? estimatedInput;
   const output = usage?.outputTokens ?? Math.ceil(message.content.length / CHARACTERS_PER_TOKEN);

@@ -8,7 +8,10 @@ export const DEFAULT_SCHEMA = "agentensemble";
 
 const NO_PRIVILEGE = "42501";
 
-/** A change of the schema. Its place in the list is its version, from 1. It is never edited once it was published: a later one follows it. */
+/**
+ * A change of the schema. Its version is its place in the list, from 1. A published change is never
+ * edited; a later one follows it.
+ */
 type Migration = (schema: string) => string;
 
 /** `schema` is quoted already. Names are compared byte by byte, independently of the database's collation. */
@@ -74,8 +77,9 @@ const journal: Migration = (schema) => `
   create index reviews_open on ${schema}.reviews (n) where decision is null;`;
 
 /**
- * The runs of the dashboard. They are no rows of `runs`: that table has the runs that can be resumed, and these are kept and removed
- * independently of them. `search` is the lower-case text of what a list shows; `at_work`: its process has to be alive.
+ * The runs of the dashboard. They are separate from `runs`, which has the runs that can be resumed,
+ * and are stored and removed independently of them. `search` is the shown text of a list in lower
+ * case; `at_work`: its process must be alive.
  */
 const dashboardRuns: Migration = (schema) => `
   create table ${schema}.summaries (
@@ -110,7 +114,7 @@ const dashboardRuns: Migration = (schema) => `
     seen_at timestamptz not null
   );`;
 
-/** The baselines of ensembles, and what people did on the dashboard. */
+/** The baselines of ensembles, and the actions of users on the dashboard. */
 const dashboardControl: Migration = (schema) => `
   alter table ${schema}.summaries add column baseline boolean not null default false;
   create index summaries_baseline on ${schema}.summaries (ensemble) where baseline;
@@ -119,7 +123,10 @@ const dashboardControl: Migration = (schema) => `
     entry text not null
   );`;
 
-/** The threads of conversations. A removed turn and the one that follows it have the same `n`, and other versions. */
+/**
+ * The threads of conversations. A removed turn and its replacement have the same `n`, and different
+ * versions.
+ */
 const conversations: Migration = (schema) => `
   create table ${schema}.threads (
     id text collate "C" primary key,
@@ -158,7 +165,7 @@ const MIGRATIONS: readonly Migration[] = [
 /** The version of the schema that this version of the framework reads and writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-/** Why a schema cannot be used; `hint` is what to do about it. */
+/** The reason why a schema can't be used; `hint` is the advice. */
 export class SchemaError extends Error {
   readonly hint: string;
   constructor(message: string, hint: string, cause?: unknown) {
@@ -168,7 +175,7 @@ export class SchemaError extends Error {
   }
 }
 
-/** @throws ValidationError for a name that would need quoting, or that PostgreSQL keeps for itself. */
+/** @throws ValidationError for a name that needs quoting, or that PostgreSQL reserves. */
 export function checkSchemaName(what: string, schema: unknown): string {
   if (
     typeof schema !== "string" ||
@@ -182,8 +189,10 @@ export function checkSchemaName(what: string, schema: unknown): string {
 }
 
 /**
- * Brings the schema to this version, where it is older or not there. Processes that do so at once take turns. `schema` was checked.
- * @throws SchemaError for a schema of a later version, and where the role may not create what is missing; what the database throws.
+ * Migrates the schema to this version, if it is older or missing. Concurrent migrations are
+ * serialized. `schema` was checked.
+ * @throws SchemaError for a schema of a later version, and if the role may not create missing
+ * objects; the errors of the database.
  */
 export async function openSchema(database: SqlDatabase, schema: string): Promise<void> {
   const version = await schemaVersion(database, schema);
@@ -200,7 +209,10 @@ export async function openSchema(database: SqlDatabase, schema: string): Promise
   }
 }
 
-/** 0 where there is no schema. The catalogue is asked first: a role may be kept from a schema. */
+/**
+ * Returns 0 if there is no schema. Reads the catalogue first, because a role may have no access to
+ * a schema.
+ */
 async function schemaVersion(database: SqlDatabase, schema: string): Promise<number> {
   const found = await database.query(
     "select 1::text as found from pg_tables where schemaname = $1 and tablename = 'migrations'",
@@ -218,7 +230,10 @@ async function schemaVersion(database: SqlDatabase, schema: string): Promise<num
   }
 }
 
-/** The statements that bring a schema to this version. Each change is made once, also where several processes run the script at the same time. */
+/**
+ * Returns the statements that migrate a schema to this version. Each change is made once, even if
+ * several processes run the script concurrently.
+ */
 function migrationScript(schema: string): string {
   const name = `"${schema}"`;
   const change = (migration: Migration, index: number): string => `
@@ -257,7 +272,7 @@ function mayNotRead(schema: string, cause: unknown): SchemaError {
   );
 }
 
-/** What a role needs that creates nothing. */
+/** Returns the grants for a role that creates nothing. */
 function grants(schema: string): string {
   return (
     `Then run: grant usage on schema ${schema} to ROLE; ` +

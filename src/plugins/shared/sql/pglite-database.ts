@@ -7,7 +7,7 @@ import { acquireLock } from "../files/acquire-lock.js";
 import { Thread } from "../processes/thread.js";
 import { missingPackage } from "./missing-package.js";
 
-// Starting PGlite takes seconds, and each statement is one long step, so it runs in a thread.
+// Starting PGlite takes seconds, and each statement blocks, so it runs in a thread.
 const PROGRAM = `
 let opening;
 async function open() {
@@ -29,7 +29,10 @@ serve({
 });
 `;
 
-/** The address of a package, which the thread imports. @throws ValidationError where it is not installed. */
+/**
+ * Returns the address of a package, which the thread imports. @throws ValidationError if it is not
+ * installed.
+ */
 function findPackage(name: string): string {
   try {
     return addressOfOptional(name);
@@ -40,11 +43,14 @@ function findPackage(name: string): string {
 
 interface Opened {
   readonly thread: Thread;
-  /** Of a folder. */
+  /** The lock of a folder. */
   readonly lock?: FileLock;
 }
 
-/** PostgreSQL inside this process. A folder is one store's alone: PGlite itself would let a second process in, and both would spoil it. */
+/**
+ * PostgreSQL inside this process. Only one store may use a folder: PGlite would admit a second
+ * process, and both would damage the data.
+ */
 export class PgliteDatabase implements SqlDatabase {
   readonly name: string;
   readonly #folder: string | undefined;

@@ -20,7 +20,7 @@ async function loadDriver(): Promise<Driver> {
   }
 }
 
-/** A server, reached through a pool that opens connections when they are needed and replaces broken ones. */
+/** A server, used through a pool that opens connections on demand and replaces broken ones. */
 export class PostgresDatabase implements SqlDatabase {
   readonly name: string;
   readonly #config: ClientConfig;
@@ -53,7 +53,7 @@ export class PostgresDatabase implements SqlDatabase {
       await client.query(`begin; ${script} commit;`);
       broken = false;
     } finally {
-      client.release(broken); // ending the session is what rolls back for sure
+      client.release(broken); // only the end of the session guarantees a rollback
     }
   }
 
@@ -95,7 +95,7 @@ export class PostgresDatabase implements SqlDatabase {
     session.on("error", () => undefined); // `end` follows
     session.on("end", ended);
     session.on("notification", ({ payload }) => heard(payload ?? ""));
-    const hold = session as unknown as { ref(): void; unref(): void }; // pg has them, its types do not
+    const hold = session as unknown as { ref(): void; unref(): void }; // pg has them, but its types do not
     try {
       await session.connect();
       await session.query(`listen "${channel}"`);
@@ -132,7 +132,8 @@ export class PostgresDatabase implements SqlDatabase {
         max: MOST_CONNECTIONS,
         allowExitOnIdle: true,
       });
-      // An idle connection that breaks is taken out of the pool, and replaced when it is needed. Nobody has asked it anything.
+      // An idle connection that breaks is removed from the pool, and replaced on demand. It had no
+      // query.
       this.#pool.on("error", () => undefined);
     }
     return this.#pool;

@@ -1,7 +1,9 @@
 /**
- * The tables of services. `requests.due`: of a queued request the end of its delay, of a leased one the end of the lease, of a done one when its id is forgotten,
- * of a dead one when it was buried. Requests that are done have no content. Functions are used where a count and a change must be one step: each statement of
- * a function sees what was committed before it, so that a lock taken by an earlier statement protects the later ones.
+ * The tables of services. `requests.due`: for a queued request the end of its delay, for a leased
+ * one the end of the lease, for a done one the expiry of its id, for a dead one the time of its
+ * failure. Requests that are done have no content. Functions make a count and a change atomic: each
+ * statement of a function reads the data committed before it, so that a lock of an earlier
+ * statement protects the later ones.
  */
 export function serviceTables(schema: string): string {
   return `
@@ -79,8 +81,9 @@ function acceptRequest(schema: string): string {
 }
 
 /**
- * The tables of rate limits and budgets. A row of `rate_calls` is a call in one window: it holds a place from the start, begins, and ends. `until` is the end of
- * what its process may hold without a sign of life.
+ * The tables of rate limits and budgets. A row of `rate_calls` is a call in one window: it reserves
+ * a place, begins, and ends. `until` is the end of its reservation without a heartbeat of its
+ * process.
  */
 function limitTables(schema: string): string {
   return `
@@ -116,8 +119,9 @@ function limitTables(schema: string): string {
 }
 
 /**
- * Takes a place in all windows, or in none. Returns one row for each window where none was taken: milliseconds, null for what depends on calls in progress.
- * Windows are locked in the order of their names, so that two calls never wait for each other.
+ * Reserves a place in all windows, or in none. Returns one row for each window without a place:
+ * milliseconds, null if it depends on calls in progress. Windows are locked in the order of their
+ * names, so that two calls never wait for each other.
  */
 function takeTurn(schema: string): string {
   return `
@@ -154,7 +158,10 @@ function takeTurn(schema: string): string {
   end $function$;`;
 }
 
-/** What a call of a window waits for: milliseconds, infinity for what depends on calls in progress. */
+/**
+ * Returns the wait of a call in a window: milliseconds, infinity if it depends on calls in
+ * progress.
+ */
 function windowWait(schema: string): string {
   return `
   create function ${schema}.window_wait(
@@ -193,7 +200,10 @@ function windowWait(schema: string): string {
     ), 'infinity') end $function$;`;
 }
 
-/** Reserves an amount where it fits. Returns whether it did, and the state of the account. The account is there. */
+/**
+ * Reserves an amount if it fits. Returns whether it did, and the state of the account, which must
+ * exist.
+ */
 function reserveAmount(schema: string): string {
   return `
   create function ${schema}.account_state(
@@ -222,7 +232,7 @@ function reserveAmount(schema: string): string {
   end $function$;`;
 }
 
-/** Counts what a reservation used, once: the reservation is removed with it. */
+/** Counts the usage of a reservation once, because it removes the reservation. */
 function settleAmount(schema: string): string {
   return `
   create function ${schema}.settle_amount(

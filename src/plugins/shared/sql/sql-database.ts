@@ -1,19 +1,22 @@
 import { AgentEnsembleError } from "../../../contracts/errors.js";
 
-/** What goes into a statement's places. */
+/** A value of a parameter of a statement. */
 export type SqlValue = string | number | readonly string[];
 
-/** A row whose columns were all made texts. */
+/** A row whose columns are all texts. */
 export type SqlRow = Readonly<Record<string, string | null>>;
 
 /** A PostgreSQL database, in this process or on a server. Methods reject with the errors of its client. Nothing is loaded or connected before the first call. */
 export interface SqlDatabase {
-  /** How the database is called in messages; tells no secret. */
+  /** The name of the database in messages; contains no secret. */
   readonly name: string;
   query(text: string, values: readonly SqlValue[]): Promise<readonly SqlRow[]>;
-  /** Several statements, all or none. */
+  /** Executes several statements atomically. */
   transaction(script: string): Promise<void>;
-  /** Does `work` while no other session has the lock of this name. Within this process callers are let in one by one already. Rejects with what `late` makes. */
+  /**
+   * Executes `work` while no other session has the lock of this name. Callers within this process
+   * are already serialized. Rejects with the error of `late`.
+   */
   locked<T>(
     name: string,
     timeoutMs: number,
@@ -21,8 +24,9 @@ export interface SqlDatabase {
     late: (cause: unknown) => Error,
   ): Promise<T>;
   /**
-   * Calls `heard` with the text of each notification of a channel, until `ended` is called because the connection broke, or the returned function was called.
-   * Missing where no other process can use the database. The connection does not keep the process alive.
+   * Calls `heard` with the text of each notification of a channel, until `ended` is called because
+   * the connection broke, or the returned function was called. Absent if no other process can use
+   * the database. The connection does not keep the process alive.
    */
   listen?(
     channel: string,
@@ -32,13 +36,16 @@ export interface SqlDatabase {
   close(): Promise<void>;
 }
 
-/** The code of PostgreSQL's own errors, five characters; undefined for others. */
+/** Returns the code of an error of PostgreSQL, five characters; `undefined` for other errors. */
 export function sqlState(error: unknown): string | undefined {
-  const code = error instanceof Error ? (error as { readonly code?: unknown }).code : undefined; // any error may bear one
+  const code = error instanceof Error ? (error as { readonly code?: unknown }).code : undefined; // any error may have a code
   return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }
 
-/** Failures of a connection or a server that go by: PostgreSQL's classes 08, 53 and 57, deadlocks and the like, and a server that is read-only meanwhile. */
+/**
+ * Transient failures of a connection or a server: PostgreSQL's classes 08, 53 and 57, deadlocks,
+ * and a server that is temporarily read-only.
+ */
 const PASSING = /^(?:08|53|57)|^(?:40001|40P01|55P03|25006)$/;
 
 /** Whether the same statement may succeed later: the connection broke, or the server is overloaded, restarts or changes its role. */
@@ -53,7 +60,10 @@ export function isPassing(error: unknown): boolean {
   );
 }
 
-/** Why a call failed. The error of a host with several addresses has no message, but one error for each address. */
+/**
+ * Returns the reason of a failed call. The error of a host with several addresses has no message,
+ * but one error for each address.
+ */
 export function databaseReason(error: unknown): string {
   if (error instanceof AggregateError && error.message === "")
     return [...new Set(error.errors.map(databaseReason))].join("; ");

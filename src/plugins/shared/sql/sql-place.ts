@@ -4,12 +4,12 @@ import type { SqlDatabase } from "./sql-database.js";
 import { PgliteDatabase } from "./pglite-database.js";
 import { PostgresDatabase } from "./postgres-database.js";
 
-/** A server's address, or PGlite's folder, which is absent for one in memory. */
+/** The address of a server, or the folder of PGlite, which is absent for an in-memory database. */
 export type SqlPlace =
   | { readonly kind: "postgres"; readonly url: string; readonly timeoutMs: number }
   | { readonly kind: "pglite"; readonly folder: string | undefined };
 
-/** What a user gave. */
+/** The options of a user. */
 export interface GivenPlace {
   readonly url: string;
   /** For servers only. */

@@ -11,11 +11,11 @@ import { databaseReason, isPassing } from "./sql-database.js";
 const FIRST_PAUSE_MS = 25;
 const LONGEST_PAUSE_MS = 1_000;
 
-/** How a session is used, and what its failures become. */
+/** Settings of a session, and the conversion of its errors. */
 export interface SessionSettings {
-  /** How long a statement is repeated while the connection is broken, in milliseconds. */
+  /** Time for which a statement is repeated while the connection is broken, in milliseconds. */
   readonly patienceMs: number;
-  /** What the session serves, for messages: `journal`. */
+  /** The user of the session, for messages: `journal`. */
   readonly what: string;
   readonly errorFrom: (message: string, details: ErrorDetails) => AgentEnsembleError;
 }
@@ -39,9 +39,10 @@ export class SqlSession {
   }
 
   /**
-   * The rows of a statement, which must be harmless when it is executed twice. Once the schema was opened, failures that pass are tried again for
-   * `patienceMs`; before that they are errors at once.
-   * @throws the error of the settings; ValidationError for a missing package; the reason of `signal`.
+   * Returns the rows of a statement, which must be idempotent. After the schema was opened,
+   * transient failures are repeated for `patienceMs`; earlier ones are errors at once.
+   * @throws the error of the settings; ValidationError for a missing package; the reason of
+   * `signal`.
    */
   async query(
     text: string,
@@ -62,7 +63,9 @@ export class SqlSession {
     }
   }
 
-  /** As `query`, for statements that must not be executed twice: a failure is an error at once. */
+  /**
+   * Like `query`, for statements that must not be executed twice: a failure is an error at once.
+   */
   async queryOnce(text: string, values: readonly SqlValue[]): Promise<readonly SqlRow[]> {
     this.requireOpen();
     try {
@@ -78,7 +81,7 @@ export class SqlSession {
     return this.#database.listen !== undefined;
   }
 
-  /** As `SqlDatabase.listen`; `undefined` where no other process can use the database. */
+  /** Like `SqlDatabase.listen`; `undefined` if no other process can use the database. */
   listen(
     channel: string,
     heard: (text: string) => void,
@@ -92,7 +95,7 @@ export class SqlSession {
     if (this.#end.reason !== undefined) throw this.#end.reason;
   }
 
-  /** Statements that are waiting for a connection fail; those under way end. */
+  /** Closes the session. Statements that wait for a connection fail; those in progress finish. */
   async close(): Promise<void> {
     this.#end.cancel(this.#closed());
     await this.#database.close();

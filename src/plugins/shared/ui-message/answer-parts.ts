@@ -8,11 +8,11 @@ const FAILED = { state: "output-error", errorText: TOOL_FAILED } as const;
 
 type MessageOf<R> = Extract<ThreadMessage, { readonly role: R }>;
 
-/** The parts of the answer of one turn, as `useChat` has them when its stream has ended. */
+/** The parts of the answer of one turn, in the form of `useChat` at the end of its stream. */
 export class AnswerParts {
   readonly #o: UIMessagesOptions;
   readonly #parts: UIChunk[] = [];
-  /** Calls without a result so far, and where they stand. */
+  /** Calls without a result so far, and their positions. */
   readonly #open: { readonly call: ToolCall; readonly index: number }[] = [];
   /** Ids of calls on the page, which are unique there. */
   readonly #used = new Set<string>();
@@ -22,7 +22,7 @@ export class AnswerParts {
     this.#o = o;
   }
 
-  /** Text, reasoning and calls of one model call. */
+  /** Adds the text, the reasoning and the calls of one model call. */
   said({ content, toolCalls = [], reasoning = [] }: MessageOf<"assistant">): void {
     const thoughts = this.#o.reasoning === false ? [] : reasoning;
     const shown = thoughts.filter(({ text }) => text !== "");
@@ -37,7 +37,7 @@ export class AnswerParts {
     }
   }
 
-  /** The result of a call. */
+  /** Adds the result of a call. */
   returned(result: MessageOf<"tool">): void {
     const at = this.#open.findIndex(({ call }) => call.id === result.toolCallId);
     const [open] = at < 0 ? [] : this.#open.splice(at, 1);
@@ -57,7 +57,7 @@ export class AnswerParts {
       this.#parts.push(...shownSource(source, this.#sources));
   }
 
-  /** All parts. A call without a result has failed. */
+  /** Returns all parts. A call without a result has failed. */
   end(): readonly UIChunk[] {
     for (const { index } of this.#open) {
       const part = this.#parts[index];
@@ -74,7 +74,7 @@ export class AnswerParts {
   }
 }
 
-/** How a call ended, as a page has it. */
+/** Returns the end of a call in its form for a page. */
 function endOfCall(
   { toolCallId, content, isError, view }: MessageOf<"tool">,
   isShown: boolean,

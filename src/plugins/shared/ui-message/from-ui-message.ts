@@ -6,8 +6,10 @@ import { preview } from "../../../contracts/validation.js";
 import { asFields, asText, isObject } from "../../../util/objects.js";
 
 /**
- * Returns the parts of a user's UI message: its texts, and its files from `data:` addresses. A blank text next to other parts is left out.
- * @throws ValidationError for another role or part, another address, a file whose bytes are not those of its type, and more than the limits allow.
+ * Returns the parts of a UI message of a user: its texts, and its files from `data:` addresses. A
+ * blank text next to other parts is omitted.
+ * @throws ValidationError for another role or part, another address, a file whose bytes do not
+ * match its type, and parts beyond the limits.
  */
 export function fromUIMessage(
   message: unknown,

@@ -6,8 +6,9 @@ import { mediaSourceOf, mediaTypeOfBase64 } from "../../../util/media.js";
 import { AnswerParts } from "./answer-parts.js";
 
 /**
- * Returns the messages of a thread as UI messages of the AI SDK: one for each message of the user, and one with the id `{turnId}-a` for the whole answer of
- * each turn, with the parts of its stream. Input and output of private tools are left out, and so are those of turns that were not streamed.
+ * Returns the messages of a thread as UI messages of the AI SDK: one for each message of the user,
+ * and one with the id `{turnId}-a` for the complete answer of each turn, with the parts of its
+ * stream. Input and output of private tools, and of turns that were not streamed, are omitted.
  * @throws ValidationError for other options.
  */
 export function toUIMessages(
@@ -46,7 +47,7 @@ export function toUIMessages(
   return shown;
 }
 
-/** The parts of a user's message. */
+/** Returns the parts of a message of a user. */
 export function userParts(content: string | readonly ContentPart[]): readonly UIChunk[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return content.map((part) =>

@@ -4,11 +4,11 @@ interface WorkingTask {
   readonly parentTaskId: string | undefined;
   /** Tool calls in progress. */
   calls: number;
-  /** Reviews that wait. */
+  /** Waiting reviews. */
   readonly reviews: Set<string>;
 }
 
-/** What the tasks of a run wait for. */
+/** The pending work of the tasks of a run. */
 export class Activity {
   readonly #tasks = new Map<string, WorkingTask>();
   readonly #reviews = new Map<string, string>();
@@ -22,7 +22,7 @@ export class Activity {
     this.#tasks.delete(taskId);
   }
 
-  /** A tool call begins (1) or has ended (-1). */
+  /** Counts a tool call that begins (1) or has ended (-1). */
   called(taskId: string, by: 1 | -1): void {
     const task = this.#tasks.get(taskId);
     if (task !== undefined) task.calls = Math.max(0, task.calls + by);
@@ -43,7 +43,7 @@ export class Activity {
     return (this.#tasks.get(taskId)?.reviews.size ?? 0) > 0;
   }
 
-  /** Whether nothing goes on without an answer. */
+  /** Whether all remaining work waits for an answer. */
   get waitsForPeople(): boolean {
     if (this.#reviews.size === 0) return false;
     const children = new Map<string, number>();

@@ -6,10 +6,10 @@ import { AgentEnsembleError } from "../../../contracts/errors.js";
 import { asFields, asText } from "../../../util/objects.js";
 import { UIConverter } from "./ui-converter.js";
 
-/** The version of AG-UI that is spoken. */
+/** The version of AG-UI. */
 const PROTOCOL_VERSION = "1.0";
 
-/** Where the events of a run belong. */
+/** The ids of the events of a run. */
 export interface AgUiPlace {
   readonly runId: string;
   /** Default: the id of the run. */
@@ -18,14 +18,17 @@ export interface AgUiPlace {
 
 type Translate = (chunk: UIChunk) => readonly UIChunk[];
 
-/** Makes AG-UI events of the events of a run: those of the UI message stream in other words, so that both show the same. */
+/**
+ * Converts the events of a run to AG-UI events. They correspond to the UI message stream, so that
+ * both show the same.
+ */
 export class AgUiConverter implements PageStream {
   readonly #inner: UIConverter;
   readonly #place: { readonly threadId: string; readonly runId: string };
   readonly #translations: Readonly<Record<string, Translate>>;
   #messageId = "";
   #steps = 0;
-  /** Approvals that are asked for, by tool call. */
+  /** Requested approvals, by tool call. */
   readonly #approvals = new Map<string, string>();
   readonly #delegations = new Set<string>();
   #errorCode: string | undefined;

@@ -1,13 +1,16 @@
 import type { UIChunk } from "../../../contracts/ui-stream.js";
 import { asText } from "../../../util/objects.js";
 
-/** Parts that wait for a reader. */
+/** Maximum number of parts that wait for a reader. */
 const LIMIT = 64;
 
-/** Fields by which a delta belongs to its part. */
+/** Fields that identify the part of a delta. */
 const OWNERS = ["id", "messageId", "toolCallId"];
 
-/** Parts in their order. A delta joins the one before it, of the same part; a state replaces the one before it. */
+/**
+ * Parts in their order. A delta is merged with the previous delta of the same part; a state
+ * replaces the previous state.
+ */
 export class ChunkBuffer {
   #chunks: UIChunk[] = [];
 
@@ -33,7 +36,7 @@ export class ChunkBuffer {
   }
 }
 
-/** Two parts as one; `undefined` where they are not of the same. */
+/** Merges two parts; returns `undefined` if they do not belong together. */
 function joinedChunk(first: UIChunk, second: UIChunk): UIChunk | undefined {
   if (first.type !== second.type || OWNERS.some((name) => first[name] !== second[name]))
     return undefined;

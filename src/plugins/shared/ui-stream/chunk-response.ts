@@ -1,37 +1,37 @@
 import type { UIChunk } from "../../../contracts/ui-stream.js";
 
-/** Where the parts of a response come from. */
+/** The source of the parts of a response. */
 export interface ChunkSource {
-  /** The next part; `undefined` behind the last one. */
+  /** Returns the next part; `undefined` after the last one. */
   next(): Promise<UIChunk | undefined>;
-  /** The reader is gone. */
+  /** Called when the reader has disconnected. */
   leave(): void;
 }
 
-/** How parts are sent. */
+/** Options for sending parts. */
 export interface ChunkResponseInit {
   readonly status?: number | undefined;
-  /** Over those of the protocol. */
+  /** Override the headers of the protocol. */
   readonly headers?: ConstructorParameters<typeof Headers>[0];
   /** The protocol: `ui` names its version and ends with `[DONE]`. */
   readonly protocol: "ui" | "ag-ui";
 }
 
-/** The header by which the AI SDK knows the protocol. */
+/** The header that identifies the protocol for the AI SDK. */
 const UI_VERSION = ["x-vercel-ai-ui-message-stream", "v1"] as const;
 
-/** Parts as a stream that is read at the pace of its reader. */
+/** Converts parts to a stream, at the pace of its reader. */
 export function chunkStream(source: ChunkSource): ReadableStream<UIChunk> {
   return pulledStream(source, (chunk) => chunk);
 }
 
-/** Parts as server-sent events. */
+/** Sends parts as server-sent events. */
 export function chunkResponse(source: ChunkSource, init: ChunkResponseInit): Response {
   const { status = 200, protocol } = init;
   const headers = new Headers({
     "content-type": "text/event-stream",
     "cache-control": "no-cache, no-transform",
-    "x-accel-buffering": "no", // a proxy would keep the parts back
+    "x-accel-buffering": "no", // a proxy would delay the parts
   });
   if (protocol === "ui") headers.set(...UI_VERSION);
   for (const [name, value] of new Headers(init.headers)) headers.set(name, value);

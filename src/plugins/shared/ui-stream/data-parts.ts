@@ -6,7 +6,7 @@ type TaskEvent = Pick<Ev<"token">, "taskId" | "agentRole">;
 type DelegationEvent =
   Ev<"delegation_started"> | Ev<"delegation_completed"> | Ev<"delegation_failed">;
 
-/** Errors that end a task whose work did not fail. */
+/** Errors that end a task although its work did not fail. */
 const STOPS: readonly unknown[] = ["AE_RUN_CANCELLED", "AE_RUN_SUSPENDED", "AE_EXIT_EARLY"];
 
 /** States of tasks, delegations, reviews and budgets. A part with the id of an earlier one replaces it on the page. */
@@ -38,7 +38,7 @@ export class DataParts {
     this.#push({ type: "data-delegation", id, data: { from, to, mode: "task", state } });
   }
 
-  /** A review waits; `prompt` is what the page may see of its question. */
+  /** Adds a waiting review; `prompt` is the part of its question that the page may show. */
   asked(reviewId: string, prompt: string | undefined): void {
     this.#prompts.set(reviewId, prompt);
     this.#review(reviewId, "waiting", prompt);

@@ -2,11 +2,16 @@ import type { StreamStore as Store, UIChunk } from "../../../contracts/ui-stream
 import { AgentEnsembleError, ValidationError } from "../../../contracts/errors.js";
 import { checkOptions, requireDelay, requireInteger } from "../../../contracts/validation.js";
 
-/** Bounds of the streams in memory. */
+/** Limits of the streams in memory. */
 export interface InMemoryStreamsOptions {
-  /** Streams that are kept. Of more the oldest that has ended leaves, or else the oldest. Default 200. */
+  /**
+   * Maximum number of streams. Beyond it the oldest stream that has ended is removed, otherwise the
+   * oldest one. Default 200.
+   */
   readonly maxStreams?: number | undefined;
-  /** Bytes of the parts of one stream, as JSON. A larger stream is not kept. Default 8 MiB. */
+  /**
+   * Maximum bytes of the parts of one stream, as JSON. A larger stream is not kept. Default 8 MiB.
+   */
   readonly maxBytes?: number | undefined;
   /** Milliseconds for which a stream is kept after its end. Default 300,000. */
   readonly keepMs?: number | undefined;
@@ -16,7 +21,7 @@ interface KeptStream {
   readonly chunks: UIChunk[];
   bytes: number;
   state: "open" | "ended" | "lost";
-  /** Readers that wait for more. */
+  /** Readers that wait for more parts. */
   readonly waiting: Set<() => void>;
 }
 
@@ -24,7 +29,7 @@ interface KeptStream {
 class InMemoryStreams implements Store {
   readonly #o: Required<{ [K in keyof InMemoryStreamsOptions]: number }>;
   readonly #streams = new Map<string, KeptStream>();
-  /** Streams that had to make room before their end: what follows of them is not kept either. */
+  /** Streams that were removed before their end: their further parts are not kept either. */
   readonly #dropped = new Set<string>();
 
   constructor({ maxStreams, maxBytes, keepMs }: InMemoryStreamsOptions) {
@@ -72,10 +77,10 @@ class InMemoryStreams implements Store {
       if (this.#streams.get(streamId) === stream) this.#streams.delete(streamId);
     };
     if (this.#o.keepMs === 0) forget();
-    else setTimeout(forget, this.#o.keepMs).unref(); // a process that has nothing else to do may end
+    else setTimeout(forget, this.#o.keepMs).unref(); // a process without other work may end
   }
 
-  /** @throws ValidationError where the first part is missing. */
+  /** @throws ValidationError if the first part is missing. */
   #begin(streamId: string, n: number): KeptStream {
     if (n !== 0) throw new ValidationError(`Stream '${streamId}' takes part 0, got: ${n}`);
     if (this.#streams.size >= this.#o.maxStreams) {
@@ -104,7 +109,7 @@ function wakeReaders({ waiting }: KeptStream): void {
   for (const wake of waiting) wake();
 }
 
-/** @throws AgentEnsembleError `AE_STREAM_LOST` where the stream was dropped meanwhile. */
+/** @throws AgentEnsembleError `AE_STREAM_LOST` if the stream was dropped meanwhile. */
 async function* followStream(
   stream: KeptStream,
   from: number,
@@ -127,7 +132,7 @@ async function* followStream(
   }
 }
 
-/** Waits for more parts, for the end, or for the reader to leave. */
+/** Waits for more parts, for the end, or until the reader disconnects. */
 function changeOf({ waiting }: KeptStream, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const wake = (): void => {
@@ -140,12 +145,14 @@ function changeOf({ waiting }: KeptStream, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Keeps streams so that a reader can come back; see the contract. */
+/** Keeps streams so that clients can reconnect; see the contract. */
 export type StreamStore = Store;
 
-/** The stores there are. */
+/** The available stores. */
 export const StreamStore = Object.freeze({
-  /** For as long as the process lives, within bounds. @throws ValidationError for other options. */
+  /**
+   * For the lifetime of the process, within limits. @throws ValidationError for invalid options.
+   */
   inMemory: (o: InMemoryStreamsOptions = {}): StreamStore => {
     const what = "StreamStore.inMemory";
     checkOptions(what, o, ["maxStreams", "maxBytes", "keepMs"]);

@@ -7,13 +7,16 @@ import { ResponseChunks } from "./response-chunks.js";
 import { RunChunks } from "./run-chunks.js";
 import { UIConverter } from "./ui-converter.js";
 
-/** Where a handle keeps its stream: its events can be read once. */
+/** The property of a handle with its stream, because its events can be read once. */
 const STREAM: unique symbol = Symbol("agentensemble/page-stream");
 
-/** What of a run is streamed, and as what. */
+/** The streamed parts of a run, and their form. */
 export interface ChunksOptions extends UIStreamOptions {
   readonly protocol: "ui" | "ag-ui";
-  /** AG-UI needs one; default: the id of the run. In UI message streams it is metadata of the message. */
+  /**
+   * AG-UI requires one; default: the id of the run. In UI message streams it is metadata of the
+   * message.
+   */
   readonly threadId?: string | undefined;
 }
 
@@ -21,7 +24,7 @@ interface Streamed extends RunHandle {
   [STREAM]?: { readonly protocol: string; readonly chunks: RunChunks; response: ResponseChunks };
 }
 
-/** A converter for one run: of live events, or of its log. */
+/** Creates a converter for one run: of live events, or of its log. */
 export function pageStream(runId: string, o: ChunksOptions): PageStream {
   return o.protocol === "ui"
     ? new UIConverter(runId, o, o.threadId)
@@ -29,11 +32,13 @@ export function pageStream(runId: string, o: ChunksOptions): PageStream {
 }
 
 /**
- * The parts of a run in progress. After a response that ended because people are waited for, those of what follows; options about what is shown stay.
- * @throws ValidationError for a run whose stream is read, or was read to its end, and for another protocol than before.
+ * Returns the parts of a run in progress. After a response that ended because the run waits for
+ * people, returns the following parts; the options of the content are kept.
+ * @throws ValidationError for a run whose stream is being read, or was read to its end, and for
+ * another protocol than in the previous response.
  */
 export function openChunks(handle: RunHandle, o: ChunksOptions): ResponseChunks {
-  const streamed: Streamed = handle; // the symbol is this module's
+  const streamed: Streamed = handle; // the symbol belongs to this module
   const before = streamed[STREAM];
   if (before === undefined) {
     const chunks = new RunChunks(handle, pageStream(handle.id, o), o);

@@ -3,26 +3,28 @@ import type { ExitReason } from "../../../contracts/output.js";
 import type { Redactor } from "../../../contracts/redaction.js";
 import type { UIChunk, UIStreamOptions } from "../../../contracts/ui-stream.js";
 
-/** How a run ended, for its stream. */
+/** The end of a run, for its stream. */
 export type PageEnd =
   | {
       readonly kind: "ended";
       readonly exitReason: ExitReason;
-      /** The final text, where it is known. */
+      /** The final text, if it is known. */
       readonly raw?: string | undefined;
       readonly redactor?: Redactor | undefined;
     }
   | { readonly kind: "failed"; readonly error: Error };
 
-/** Makes the parts of one run's stream. Exactly one of `end` and `pause` finishes a response. */
+/**
+ * Creates the parts of the stream of one run. Exactly one of `end` and `pause` finishes a response.
+ */
 export interface PageStream {
-  /** Returns the parts of an event. Parts of what happens after the end are not made. */
+  /** Returns the parts of an event. Returns no parts after the end. */
   take(event: EnsembleEvent): readonly UIChunk[];
   end(end: PageEnd): readonly UIChunk[];
-  /** Ends the response while people are waited for. */
+  /** Ends the response while the run waits for people. */
   pause(): readonly UIChunk[];
   /** Begins the next response of the same message. */
   goOn(options: UIStreamOptions): void;
-  /** Whether everything that is left of the run waits for a person. */
+  /** Whether all remaining work of the run waits for a person. */
   readonly waitsForPeople: boolean;
 }

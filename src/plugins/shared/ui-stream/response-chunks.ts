@@ -2,10 +2,10 @@ import type { UIChunk } from "../../../contracts/ui-stream.js";
 import type { ChunkSource } from "./chunk-response.js";
 import type { RunChunks } from "./run-chunks.js";
 
-/** The parts of one response: those up to a pause, or to the end. What happens to the response afterwards does not concern the ones that follow. */
+/** The parts of one response: those up to a pause, or to the end. Later events do not change it. */
 export class ResponseChunks implements ChunkSource {
   readonly #chunks: RunChunks;
-  /** What was left of the response when the next one began. */
+  /** The rest of the response at the start of the next one. */
   #rest: UIChunk[] | undefined;
   #isOver = false;
 
@@ -26,7 +26,9 @@ export class ResponseChunks implements ChunkSource {
     if (this.#rest === undefined) this.#chunks.leave();
   }
 
-  /** Returns the next response, after a pause. A reader of this one that is slow gets what is left of it. */
+  /**
+   * Returns the next response, after a pause. A slow reader of this one receives the rest of it.
+   */
   follow(options: Parameters<RunChunks["goOn"]>[0]): ResponseChunks {
     this.#rest = this.#isOver ? [] : this.#chunks.takeRest();
     this.#chunks.goOn(options);

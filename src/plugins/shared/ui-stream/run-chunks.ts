@@ -6,11 +6,12 @@ import { redactorOf } from "../../../contracts/redaction.js";
 import { toError } from "../../../util/errors.js";
 import { ChunkBuffer } from "./chunk-buffer.js";
 
-/** What the events of a run bring next: an event, or no more of them. */
+/** The next result of the events of a run: an event, or their end. */
 type NextEvent = IteratorResult<EnsembleEvent, unknown>;
 
 /**
- * The parts of one run's stream, for one reader, which takes them one by one. At most 64 parts wait for it; then the queue of the run's events does.
+ * The parts of the stream of one run, for one reader, which reads them one by one. At most 64 parts
+ * are buffered; further events wait in the queue of the run.
  */
 export class RunChunks {
   readonly #handle: RunHandle;
@@ -18,10 +19,10 @@ export class RunChunks {
   readonly #events: AsyncIterator<EnsembleEvent, unknown>;
   readonly #buffer = new ChunkBuffer();
   #o: UIStreamOptions;
-  /** An event that was asked for and has not come. */
+  /** A requested event that has not arrived. */
   #pending: Promise<NextEvent> | undefined;
   #state: "reading" | "paused" | "over" = "reading";
-  /** The part that ended a response because people are waited for. */
+  /** The part that ended a response because the run waits for people. */
   #pause: UIChunk | undefined;
   #wake: (() => void) | undefined;
 
@@ -33,12 +34,12 @@ export class RunChunks {
     void this.#read();
   }
 
-  /** Whether the response ended because people are waited for, and the run goes on. */
+  /** Whether the response ended because the run waits for people, and the run continues. */
   get isPaused(): boolean {
     return this.#state === "paused";
   }
 
-  /** The next part; `undefined` behind the last one. One call at a time. */
+  /** Returns the next part; `undefined` after the last one. One call at a time. */
   async next(): Promise<UIChunk | undefined> {
     for (;;) {
       const chunk = this.#buffer.shift();
@@ -51,12 +52,12 @@ export class RunChunks {
     }
   }
 
-  /** Whether a part is the last one of its response, and others follow in the next one. */
+  /** Whether a part is the last one of its response, and others follow in the next response. */
   isLast(chunk: UIChunk): boolean {
     return chunk === this.#pause;
   }
 
-  /** Takes the parts that wait for their reader. */
+  /** Removes and returns the buffered parts. */
   takeRest(): UIChunk[] {
     const rest: UIChunk[] = [];
     for (let chunk = this.#buffer.shift(); chunk !== undefined; chunk = this.#buffer.shift())
@@ -64,7 +65,7 @@ export class RunChunks {
     return rest;
   }
 
-  /** Begins the next response, with the parts of what happens after a pause. */
+  /** Begins the next response, with the parts after a pause. */
   goOn(options: UIStreamOptions): void {
     if (this.#state !== "paused") return;
     this.#o = options;
@@ -73,7 +74,10 @@ export class RunChunks {
     void this.#read();
   }
 
-  /** The reader is gone. The run is cancelled, unless it is to be finished or waits for people. */
+  /**
+   * Called when the reader has disconnected. Cancels the run, unless it is to be finished or waits
+   * for people.
+   */
   leave(): void {
     this.#buffer.clear();
     if (this.#state === "reading") this.#letGo("The reader of its stream has left");
@@ -113,7 +117,7 @@ export class RunChunks {
     this.#roused();
   }
 
-  /** Reads no more events. */
+  /** Stops reading events. */
   #letGo(reason: string): void {
     this.#state = "over";
     void Promise.resolve(this.#events.return?.()).catch(() => undefined); // not awaited
@@ -130,7 +134,10 @@ export class RunChunks {
     });
   }
 
-  /** Resumes a waiting side: the reader, which waits for parts, or the reading, which waits for room. */
+  /**
+   * Resumes a waiting side: the reader, which waits for parts, or the producer, which waits for
+   * space.
+   */
   #roused(): void {
     const wake = this.#wake;
     this.#wake = undefined;
@@ -138,7 +145,7 @@ export class RunChunks {
   }
 }
 
-/** How a run whose events are over has ended. */
+/** Returns the outcome of a run whose events have ended. */
 async function outcomeOfRun({ output }: RunHandle): Promise<PageEnd> {
   try {
     const result = await output;
@@ -150,7 +157,10 @@ async function outcomeOfRun({ output }: RunHandle): Promise<PageEnd> {
   }
 }
 
-/** Whether an event comes before the process turns to other work: tasks that become ready start at once. */
+/**
+ * Whether an event arrives before the process continues with other work: tasks that become ready
+ * start at once.
+ */
 function comesSoon(next: Promise<unknown>): Promise<boolean> {
   return Promise.race([
     next.then(

@@ -1,10 +1,13 @@
 import type { Ev } from "../../../contracts/events.js";
 import type { UIStreamOptions } from "../../../contracts/ui-stream.js";
 
-/** Workflows that do the tasks of the list and whose last one has the answer. */
+/** Workflows that execute the tasks of the list and whose last task has the answer. */
 const LISTED = ["SEQUENTIAL", "PARALLEL"];
 
-/** Whose text, reasoning and tool calls a page sees. A task that has not begun is not shown. */
+/**
+ * Determines the tasks whose text, reasoning and tool calls a page shows. A task that has not begun
+ * is not shown.
+ */
 export class ShownTasks {
   readonly #text: UIStreamOptions["text"];
   readonly #shown = new Set<string>();
@@ -14,12 +17,12 @@ export class ShownTasks {
     this.#text = text;
   }
 
-  /** Whether the answer of the run is all that is shown. */
+  /** Whether only the answer of the run is shown. */
   get onlyAnswer(): boolean {
     return this.#text === undefined || this.#text === "answer";
   }
 
-  /** Whether the task with the answer is known when it begins. */
+  /** Whether the task with the answer is known at its start. */
   get isAnswerKnown(): boolean {
     return this.#workflow === "HIERARCHICAL" || this.#inList();
   }
@@ -48,10 +51,13 @@ export class ShownTasks {
     return e.parentTaskId === undefined && this.#hasAnswer(e);
   }
 
-  /** Whether the output of a task is that of the run, as far as that is known when the task begins. */
+  /**
+   * Whether the output of a task is that of the run, as far as that is known at the start of the
+   * task.
+   */
   #hasAnswer({ taskIndex, totalTasks }: Ev<"task_started">): boolean {
-    if (this.#workflow === "HIERARCHICAL") return taskIndex === 0; // the manager, who is not in the list
-    if (this.#workflow === "MAP_REDUCE") return false; // which task is the last depends on outputs
+    if (this.#workflow === "HIERARCHICAL") return taskIndex === 0; // the manager, which is not in the list
+    if (this.#workflow === "MAP_REDUCE") return false; // outputs determine which task is the last
     return taskIndex > 0 && taskIndex === totalTasks && (totalTasks === 1 || this.#inList());
   }
 

@@ -6,14 +6,16 @@ import { AgentEnsembleError } from "../../../contracts/errors.js";
 import { codeOf } from "../../../util/objects.js";
 import { ChunkBuffer } from "./chunk-buffer.js";
 
-/** Entries that are read at a time. */
+/** Number of entries in one read. */
 const PAGE = 200;
 
 const TIMEOUT = "AE_RUN_TIMEOUT";
 
 /**
- * The parts of a run that is not running any more, made of its log: those that were recorded, then the end. A run that never ended ends with an error.
- * Where people are waited for and `mayPause` returns true, it ends as a response that waits for them. Nothing for a run without entries. What the store throws passes.
+ * Yields the parts of a run that is not in progress, from its log: the recorded ones, then the end.
+ * A run without an end gets an error. If the run waits for people and `mayPause` returns true, the
+ * response pauses. Yields nothing for a run without entries. Errors of the store are thrown
+ * unchanged.
  */
 export async function* storedChunks(
   store: Pick<RunStore, "read">,
@@ -41,10 +43,10 @@ export async function* storedChunks(
   yield* drainedChunks(buffer);
 }
 
-/** How a run ended, by its events. */
+/** Determines the end of a run from its events. */
 class RecordedEnd {
   #failure: AgentEnsembleError | undefined;
-  /** Absent where the run did not end, or has gone on since. */
+  /** Absent if the run did not end, or has continued since. */
   end: PageEnd | undefined;
 
   take(event: EnsembleEvent): void {
@@ -64,7 +66,7 @@ class RecordedEnd {
     if (exitReason !== "ERROR" && exitReason !== "TIMEOUT") return { kind: "ended", exitReason };
     if (this.#failure !== undefined) return { kind: "failed", error: this.#failure };
     return exitReason === "TIMEOUT"
-      ? { kind: "ended", exitReason } // a review whose time was over
+      ? { kind: "ended", exitReason } // an expired review
       : { kind: "failed", error: new Error("The run failed") };
   }
 }
@@ -73,7 +75,7 @@ function* drainedChunks(buffer: ChunkBuffer): Generator<UIChunk, void, void> {
   for (let chunk = buffer.shift(); chunk !== undefined; chunk = buffer.shift()) yield chunk;
 }
 
-/** An entry has the fields of the event that it is made of. */
+/** An entry has the fields of its event. */
 function eventOf(entry: LogEntry): EnsembleEvent {
   return entry as unknown as EnsembleEvent;
 }

@@ -2,27 +2,30 @@ import type { UIChunk } from "../../../contracts/ui-stream.js";
 
 type Push = (chunk: UIChunk) => void;
 
-/** A part that grows: a text, or a block of reasoning with its number in its model call. */
+/** An incomplete part: a text, or a block of reasoning with its number in its model call. */
 interface OpenPart {
   readonly kind: "text" | "reasoning";
   readonly id: string;
   readonly index?: number;
 }
 
-/** Texts, reasoning and steps of the shown tasks. A step is open while one of them has something to say in its model call. */
+/**
+ * The texts, reasoning and steps of the shown tasks. A step is open while its model call has
+ * produced parts.
+ */
 export class TextParts {
   readonly #push: Push;
-  /** Tasks whose model call has brought something. */
+  /** Tasks whose model call has produced parts. */
   readonly #steps = new Set<string>();
   /** The open part of each task. */
   readonly #open = new Map<string, OpenPart>();
   /** The last text of each task. */
   readonly #last = new Map<string, string>();
-  /** Tasks whose model call has brought reasoning in pieces. */
+  /** Tasks whose model call has streamed reasoning. */
   readonly #thinking = new Set<string>();
-  /** Tasks whose text goes on behind reasoning of the same model call. */
+  /** Tasks whose text continues after reasoning of the same model call. */
   readonly #interrupted = new Set<string>();
-  /** Tasks of which a text was shown that was not accepted. */
+  /** Tasks with a shown text that was not accepted. */
   readonly #refused = new Set<string>();
   #texts = 0;
   #thoughts = 0;
@@ -31,14 +34,14 @@ export class TextParts {
     this.#push = push;
   }
 
-  /** A part of the task's step follows. */
+  /** Called before a part of the step of a task. */
   enter(taskId: string): void {
     if (this.#steps.has(taskId)) return;
     if (this.#steps.size === 0) this.#push({ type: "start-step" });
     this.#steps.add(taskId);
   }
 
-  /** The step of a task is over. */
+  /** Called at the end of the step of a task. */
   leave(taskId: string): void {
     this.#endCall(taskId);
     if (this.#steps.delete(taskId) && this.#steps.size === 0) this.#push({ type: "finish-step" });
@@ -60,14 +63,14 @@ export class TextParts {
     this.#push({ type: `${open.kind}-end`, id: open.id });
   }
 
-  /** The whole reasoning of a model call. Not shown again where it came in pieces. */
+  /** Adds the complete reasoning of a model call, unless it was streamed. */
   reason(taskId: string, text: string): void {
     if (this.#thinking.has(taskId)) return;
     this.think(taskId, 0, text);
     this.endText(taskId);
   }
 
-  /** A piece of the reasoning of a model call. */
+  /** Adds a piece of the reasoning of a model call. */
   think(taskId: string, index: number, delta: string): void {
     if (delta === "") return;
     this.enter(taskId);
@@ -78,20 +81,20 @@ export class TextParts {
     this.#push({ type: "reasoning-delta", id, delta });
   }
 
-  /** What was shown of a task so far is not its output. */
+  /** Marks the shown text of a task as rejected. */
   refuse(taskId: string): void {
     this.#endCall(taskId);
     if (this.#last.has(taskId)) this.#refused.add(taskId);
   }
 
-  /** A model call failed in the middle of its text and is made again. */
+  /** Called when a model call failed during its text and is repeated. */
   cutOff(taskId: string): void {
     if (this.#open.get(taskId)?.kind === "text" || this.#interrupted.has(taskId))
       this.refuse(taskId);
     else this.#endCall(taskId);
   }
 
-  /** The accepted text of a task. Shows it where none was, and corrects what was shown. */
+  /** Adds the accepted text of a task. Shows it if none was shown, and corrects the shown text. */
   accept(taskId: string, raw: string): void {
     const last = this.#last.get(taskId);
     if (last === undefined) this.add(taskId, raw);

@@ -14,16 +14,18 @@ interface OpenCall {
 export interface ToolPartsOptions {
   readonly tools: UIStreamOptions["tools"];
   readonly push: (chunk: UIChunk) => void;
-  /** The value as JSON, without secrets. */
+  /** Returns the value as JSON, without secrets. */
   readonly value: (value: unknown) => unknown;
 }
 
-/** The tool calls of the shown tasks. A model may reuse an id; on a page each call has a unique one. */
+/**
+ * The tool calls of the shown tasks. A model may reuse an id; on a page each call has a unique one.
+ */
 export class ToolParts {
   readonly #o: ToolPartsOptions;
   readonly #open = new Map<string, OpenCall[]>();
   readonly #used = new Set<string>();
-  /** Addresses and titles of the sources that were shown. */
+  /** Addresses and titles of the shown sources. */
   readonly #sources = new Set<string>();
 
   constructor(o: ToolPartsOptions) {
@@ -59,7 +61,7 @@ export class ToolParts {
     } else this.#fail(toolCallId);
   }
 
-  /** Asks the page. Returns whether the call is shown, with its texts. */
+  /** Adds a question for the page. Returns whether the call is shown, with its texts. */
   ask(taskId: string, callId: string, approvalId: string): "shown" | "hidden" | "absent" {
     const call = this.#open.get(taskId)?.find((open) => open.callId === callId);
     if (call === undefined) return "absent";
@@ -67,7 +69,7 @@ export class ToolParts {
     return call.isHidden ? "hidden" : "shown";
   }
 
-  /** Calls of a task that ended, or of all tasks, have no result any more. */
+  /** Ends the calls of an ended task, or of all tasks, without a result. */
   abandon(taskId?: string): void {
     for (const owner of taskId === undefined ? [...this.#open.keys()] : [taskId]) {
       for (const { id } of this.#open.get(owner) ?? []) this.#fail(id);
@@ -100,7 +102,7 @@ export class ToolParts {
 
 type Started = Ev<"tool_started">;
 
-/** The source without secrets; a saved event may have another form. */
+/** Returns the source without secrets; a saved event may have another form. */
 function asSource(value: unknown): Source {
   const { url, title, mediaType } = asFields(value) ?? {};
   return {
@@ -110,7 +112,7 @@ function asSource(value: unknown): Source {
   };
 }
 
-/** Models write JSON, mostly. A log may be kept without contents. */
+/** Models usually write JSON. A log may be stored without contents. */
 function shownInputOf(text: unknown): unknown {
   return typeof text === "string" ? parsedOrText(text) : {};
 }

@@ -4,7 +4,10 @@ import type { UIChunk } from "../../../contracts/ui-stream.js";
 /** The text that a page receives for a call without a result. */
 export const TOOL_FAILED = "The tool failed.";
 
-/** Returns the part of a source unless it is in `shown`: each source once, by its address, else by its title. */
+/**
+ * Returns the part of a source unless it is in `shown`: each source once, by its address, otherwise
+ * by its title.
+ */
 export function shownSource(
   { url, title, mediaType }: Source,
   shown: Set<string>,

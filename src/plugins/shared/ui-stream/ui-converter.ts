@@ -16,16 +16,19 @@ import { uiErrorText } from "./ui-error-text.js";
 
 type Handlers = { readonly [K in EventType]?: (e: Ev<K>) => void };
 
-/** Model calls on behalf of a task that are no part of its answer. */
+/** Model calls of a task that are no part of its answer. */
 const UNSHOWN: readonly Purpose[] = ["synthesis", "reflection", "review", "summary", "judge"];
 
-/** The id of the text that a run ends with whose last task was not known before. */
+/** The id of the final text of a run whose last task was not known before. */
 const RESULT = "result";
 
-/** Makes a UI message stream of the events of a run, recorded or live. Shows what the options allow and nothing of any other field. */
+/**
+ * Converts the events of a run, recorded or live, to a UI message stream. Shows the fields that the
+ * options allow and no others.
+ */
 export class UIConverter implements PageStream {
   readonly #runId: string;
-  /** Of each message. */
+  /** The ids of each message. */
   readonly #place: { readonly turnId: string; readonly threadId?: string };
   readonly #shown: ShownTasks;
   readonly #texts: TextParts;
@@ -33,16 +36,16 @@ export class UIConverter implements PageStream {
   readonly #data: DataParts;
   readonly #activity = new Activity();
   readonly #handlers: Handlers;
-  /** What the last model call of a task was for. */
+  /** The purpose of the last model call of a task. */
   readonly #purposes = new Map<string, Purpose>();
   readonly #usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
   #o: UIStreamOptions;
   #out: UIChunk[] = [];
   #state: "new" | "open" | "ended" = "new";
-  /** The run waits for people and has ended for now: how its work is taken down is not shown. */
+  /** Whether the run waits for people and is suspended: the end of its work is not shown. */
   #isSuspended = false;
   #redactor: Redactor | undefined;
-  /** The output of the top-level task that was completed last. */
+  /** The output of the last completed top-level task. */
   #lastRaw: string | undefined;
   /** The task whose output was shown as the answer. */
   #answered = RESULT;
@@ -70,7 +73,7 @@ export class UIConverter implements PageStream {
     if (this.#isSuspended) return [];
     this.#begin();
     this.#redactor = redactorOf(event);
-    // The handler of the event's own type.
+    // The handler of the type of the event.
     (this.#handlers[event.type] as ((e: EnsembleEvent) => void) | undefined)?.(event);
     const metadata = this.#o.metadata?.(event);
     if (metadata !== undefined)
@@ -136,7 +139,10 @@ export class UIConverter implements PageStream {
     this.#out.push({ type: "finish", finishReason, messageMetadata });
   }
 
-  /** Shows the final text where only that is shown and it is not there yet. Recorded runs do not say more than their last task did. */
+  /**
+   * Shows the final text if only that is shown and it was not shown yet. Recorded runs add no text
+   * after their last task.
+   */
   #answer(given: string | undefined): void {
     if (!this.#shown.onlyAnswer) return;
     const isOpen = this.#answered === RESULT && !this.#shown.isAnswerKnown;
@@ -150,7 +156,7 @@ export class UIConverter implements PageStream {
       ensemble_started: (e) => this.#shown.begin(e),
       run_suspended: () => void (this.#isSuspended = true),
       task_started: (e) => {
-        texts.refuse(e.taskId); // done again: what was shown is no longer its output
+        texts.refuse(e.taskId); // repeated: the shown text is no longer its output
         this.#shown.started(e);
         this.#activity.started(e);
         this.#data.task(e, "running");
@@ -228,7 +234,7 @@ export class UIConverter implements PageStream {
   #completed({ taskId, parentTaskId, taskOutput }: Ev<"task_completed">): void {
     this.#activity.ended(taskId);
     this.#tools.abandon(taskId);
-    const found: unknown = asFields(taskOutput)?.["raw"]; // a log may be kept without contents
+    const found: unknown = asFields(taskOutput)?.["raw"]; // a log may be stored without contents
     const raw = typeof found === "string" ? found : undefined;
     const isShown = raw !== undefined && this.#shown.has(taskId);
     if (isShown) this.#texts.accept(taskId, this.#text(raw));

@@ -1,13 +1,16 @@
 import { AgentEnsembleError } from "../../../contracts/errors.js";
 import type { UIStreamOptions } from "../../../contracts/ui-stream.js";
 
-/** The text of an error that a page is shown. An `onError` that fails shows no more than none. */
+/**
+ * Returns the text of an error for a page. An `onError` that throws shows no more than a missing
+ * one.
+ */
 export function uiErrorText(error: Error, onError: UIStreamOptions["onError"]): string {
   try {
     const text: unknown = onError?.(error);
     if (typeof text === "string") return text;
   } catch {
-    // the message of neither error is for a page
+    // neither message is for a page
   }
   return AgentEnsembleError.isInstance(error)
     ? `An error occurred. (${error.code})`

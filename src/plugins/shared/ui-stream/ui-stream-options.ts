@@ -19,7 +19,10 @@ const UI_OPTIONS = [
   "endAtApproval",
 ];
 
-/** Checks the options of a stream. `what` names their owner in the error, `more` are its further options. @throws ValidationError */
+/**
+ * Checks the options of a stream. `what` is their owner in the error, `more` are its further
+ * options. @throws ValidationError
+ */
 export function checkUIStreamOptions(
   what: string,
   o: UIStreamOptions,

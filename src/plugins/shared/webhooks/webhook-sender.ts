@@ -9,28 +9,28 @@ import { messageOf } from "../../../util/errors.js";
 import { safeFetch } from "../fetch/safe-fetch.js";
 import { signedHeaders } from "./webhook-signature.js";
 
-/** The largest body of a message in bytes. */
+/** Maximum size of the body of a message in bytes. */
 export const MOST_WEBHOOK_BYTES = 1024 * 1024;
-/** What is read of an answer, in bytes. */
+/** Number of bytes that are read of a response. */
 const MOST_ANSWER_BYTES = 16 * 1024;
 const TIMEOUT_MS = 10_000;
 const ATTEMPTS = 5;
 const BACKOFF = { firstMs: 1_000, mostMs: 30_000 };
-/** The longest `Retry-After` that is kept, in seconds. */
+/** Maximum accepted `Retry-After`, in seconds. */
 const LONGEST_WAIT_S = 60;
 
-/** Statuses after which a repetition may succeed, besides those from 500. */
+/** Statuses after which a repetition may succeed, in addition to those from 500. */
 const TRANSIENT: ReadonlySet<number> = new Set([408, 425, 429]);
 
 /** A message to a URL. The body is JSON. */
 export interface WebhookMessage {
   readonly url: string;
-  /** Identifies the message for the receiver. Repetitions have the same id. */
+  /** The outcome of a message. */
   readonly deliveryId: string;
   readonly body: string;
 }
 
-/** What came of a message. */
+/** The reason, without secrets. */
 export type WebhookOutcome =
   | { readonly isDelivered: true; readonly attempts: number }
   | {
@@ -47,15 +47,15 @@ interface FailedPost {
 }
 
 /**
- * Sends signed messages to hosts that are allowed. Follows no redirects. Repeats an attempt without
- * an answer, and one with a status from 500, 408, 425 or 429.
+ * Sends signed messages to allowed hosts. Follows no redirects. Repeats an attempt without a
+ * response, and one with the status 408, 425, 429, or 500 and above.
  */
 export class WebhookSender {
   readonly #options: WebhookOptions;
   readonly #clock: Pick<Clock, "now" | "sleep">;
   readonly #fetch: SafeFetch;
 
-  /** The options are checked: see `checkWebhookOptions`. */
+  /** The options were checked by `checkWebhookOptions`. */
   constructor(options: WebhookOptions, clock: Pick<Clock, "now" | "sleep">) {
     const { hosts, allow, timeoutMs = TIMEOUT_MS } = options;
     this.#options = options;
@@ -84,7 +84,7 @@ export class WebhookSender {
     }
   }
 
-  /** Makes one attempt. Returns why it failed. */
+  /** Makes one attempt. Returns the reason of its failure. */
   async #post(
     { url, deliveryId, body }: WebhookMessage,
     signal: AbortSignal,
@@ -114,7 +114,7 @@ function failedPostIn({ ok, status, headers }: SafeResponse): FailedPost | undef
   if (ok) return undefined;
   const problem = `The webhook answered with status ${status}`;
   const isPermanent = status < 500 && !TRANSIENT.has(status);
-  const waitS = Number(headers.get("retry-after") ?? 0); // a date is no number: it is not kept
+  const waitS = Number(headers.get("retry-after") ?? 0); // a date is not a number and is ignored
   return waitS > 0
     ? { problem, isPermanent, waitMs: Math.min(waitS, LONGEST_WAIT_S) * 1_000 }
     : { problem, isPermanent };

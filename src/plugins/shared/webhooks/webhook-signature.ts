@@ -8,7 +8,10 @@ export const WEBHOOK_HEADERS = Object.freeze({
   signature: "x-agentensemble-signature",
 });
 
-/** Seconds that the clocks of sender and receiver may differ, with the time on the way. */
+/**
+ * Maximum difference in seconds between the clocks of sender and receiver, including the
+ * transmission.
+ */
 const TOLERANCE_S = 300;
 const SHORTEST_SECRET = 16;
 
@@ -20,7 +23,7 @@ export interface UnsignedWebhook {
   readonly at: Date;
 }
 
-/** The headers that sign a message. */
+/** Returns the headers that sign a message. */
 export function signedHeaders(
   { deliveryId, body, at }: UnsignedWebhook,
   secret: string,
@@ -33,11 +36,11 @@ export function signedHeaders(
   };
 }
 
-/** Why a message is not accepted. */
+/** The reason why a message is not accepted. */
 export type WebhookProblem = "UNSIGNED" | "TOO_OLD" | "WRONG_SIGNATURE";
 
 /**
- * Returns what is wrong with the signature of a message; `undefined` if nothing is. Each secret is
+ * Returns the problem of the signature of a message; `undefined` for a valid one. Each secret is
  * compared in constant time.
  */
 export function webhookProblem(

@@ -6,8 +6,8 @@ const LONGEST_NAME_BYTES = 255;
 const WINDOWS_DEVICE = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(\..*)?$/i;
 
 /**
- * Windows drops dots and spaces at the end of a name. It reads the part after a colon as a stream
- * name.
+ * Windows drops dots and spaces at the end of a name. It interprets the part after a colon as a
+ * stream name.
  */
 function isTreacherousOnWindows(name: string): boolean {
   return (

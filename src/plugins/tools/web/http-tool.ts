@@ -210,7 +210,7 @@ async function send(
 }
 
 function withKey(endpoint: HttpEndpoint, key: string): HttpEndpoint {
-  const isPlain = /^[!-~]{1,255}$/.test(key); // what every server takes in a header
+  const isPlain = /^[!-~]{1,255}$/.test(key); // characters that every server accepts in a header
   const sent = isPlain ? key : createHash("sha256").update(key).digest("hex");
   return { ...endpoint, headers: { ...endpoint.headers, "idempotency-key": sent } };
 }

@@ -1,11 +1,11 @@
 import { cutText } from "../../../util/text.js";
 
-/** Maximum length of an error body that is passed on. */
+/** Maximum length of an error body in messages. */
 const LONGEST_BODY = 2_048;
 
 /**
- * Returns text from outside as one line: without control characters, with single spaces. It can't
- * begin a new line in the prompt.
+ * Returns external text as one line: without control characters, with single spaces. It can't begin
+ * a new line in the prompt.
  */
 export function outsideLine(text: string): string {
   return text.replace(/[\s\p{Cc}\u2028\u2029]+/gu, " ").trim();

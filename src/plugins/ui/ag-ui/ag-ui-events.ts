@@ -7,16 +7,18 @@ import { openChunks } from "../../shared/ui-stream/open-chunks.js";
 import { checkUIStreamOptions } from "../../shared/ui-stream/ui-stream-options.js";
 import { checkPageResponse } from "../shared/page-response-options.js";
 
-/** What of a run an AG-UI client sees. */
+/** The parts of a run that an AG-UI client receives. */
 export interface AgUiOptions extends UIStreamOptions {
   /** The thread of the client. Default: the id of the run. */
   readonly threadId?: string | undefined;
 }
 
 /**
- * Returns the run as events of AG-UI. The first is `RUN_STARTED`, and `RUN_FINISHED` or `RUN_ERROR` is the last. They show what a UI message stream with
- * the same options shows. Leaving the loop cancels the run, unless `onDisconnect` is `finish`. A second call as for `toUIMessageStream`.
- * @throws ValidationError for other options, and for a run whose events are read already.
+ * Returns the run as events of AG-UI. The first is `RUN_STARTED`, and `RUN_FINISHED` or `RUN_ERROR`
+ * is the last. They have the same contents as a UI message stream with the same options. Leaving
+ * the loop cancels the run, unless `onDisconnect` is `finish`. A second call behaves as in
+ * `toUIMessageStream`.
+ * @throws ValidationError for invalid options, and for a run whose events are already being read.
  */
 export function toAgUiEvents(handle: RunHandle, o: AgUiOptions = {}): AsyncIterable<UIChunk> {
   checkAgUiOptions("toAgUiEvents", o);

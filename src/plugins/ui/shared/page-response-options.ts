@@ -1,7 +1,7 @@
 import { ValidationError } from "../../../contracts/errors.js";
 import { preview } from "../../../contracts/validation.js";
 
-/** How a stream is sent. */
+/** How to send a stream. */
 export interface PageResponseOptions {
   /** Default 200. */
   readonly status?: number | undefined;
@@ -9,7 +9,7 @@ export interface PageResponseOptions {
   readonly headers?: ConstructorParameters<typeof Headers>[0];
 }
 
-/** @throws ValidationError for a status that has no body, and for what are no headers. */
+/** @throws ValidationError for a status without a body, and for invalid headers. */
 export function checkPageResponse(what: string, { status, headers }: PageResponseOptions): void {
   if (status !== undefined && !(Number.isInteger(status) && status >= 200 && status <= 599))
     throw new ValidationError(`${what} status must be from 200 to 599, got: ${preview(status)}`);

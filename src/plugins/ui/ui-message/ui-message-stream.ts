@@ -7,10 +7,12 @@ import { checkUIStreamOptions } from "../../shared/ui-stream/ui-stream-options.j
 import { checkPageResponse } from "../shared/page-response-options.js";
 
 /**
- * Returns the run as parts of the UI message stream of the AI SDK. The stream begins with `start`, and `finish`, `error` or `abort` is its last part. It
- * reads the events of the handle, so nothing else can. Cancelling the stream cancels the run, unless `onDisconnect` is `finish`.
- * A run has one stream; after a response that ended for `endAtApproval`, a second call returns the parts that follow.
- * @throws ValidationError for other options, and for a run whose events are read already.
+ * Returns the run as parts of the UI message stream of the AI SDK. The stream begins with `start`,
+ * and `finish`, `error` or `abort` is its last part. It reads the events of the handle, so they
+ * have no other reader. Cancelling the stream cancels the run, unless `onDisconnect` is `finish`. A
+ * run has one stream; after a response that ended for `endAtApproval`, a second call returns the
+ * parts that follow.
+ * @throws ValidationError for invalid options, and for a run whose events are already being read.
  */
 export function toUIMessageStream(
   handle: RunHandle,

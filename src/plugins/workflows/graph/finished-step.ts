@@ -11,8 +11,8 @@ export class FinishedStep implements GraphStep {
   readonly #visited: readonly string[];
 
   /**
-   * Describes the step after the last of `outputs`. `visited` keeps growing; this step uses it up
-   * to the current state.
+   * Describes the step after the last of `outputs`. `visited` keeps growing; this step uses only
+   * the states up to the current one.
    */
   constructor(
     readonly currentState: string,

@@ -18,7 +18,7 @@ export const DelegationConstraint = createToken<(call: DelegationCall) => string
   "many",
 );
 
-/** The constraints of hierarchical runs in progress, for taps that know a run only by its info. */
+/** The constraints of hierarchical runs in progress, for taps that get only the info of a run. */
 export class RunConstraints {
   readonly #enforcers = new WeakMap<RunInfo, ConstraintEnforcer>();
 

@@ -15,7 +15,7 @@ export interface DependencyNode {
   open: number;
   dependents: readonly DependencyNode[];
   skipped: boolean;
-  /** Whether it is done, skipped, or treated as done. */
+  /** Whether it is done, skipped, or counts as done. */
   isThrough: boolean;
   /** The output of the task, or the outputs of the loop. */
   output: TaskOutput | readonly TaskOutput[] | undefined;
@@ -31,7 +31,10 @@ const newNode = (id: string, body?: readonly string[]): DependencyNode => ({
   output: undefined,
 });
 
-/** Nodes with the same only dependant share `alone`, the list of it: a map-reduce of many items has one such list for each reduce. */
+/**
+ * Nodes with the same only dependant share one list, `alone`. A map-reduce of many items has one
+ * such list for each reduce.
+ */
 function addDependent(
   node: DependencyNode,
   dependent: DependencyNode,

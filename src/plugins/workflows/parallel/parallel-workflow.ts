@@ -25,7 +25,7 @@ class DependencyRun {
   readonly #nodes: readonly DependencyNode[];
   readonly #failures = new Map<string, Error>();
   readonly #ready: DependencyNode[] = [];
-  /** The number of nodes that are not through. */
+  /** The number of nodes that are not done. */
   #left: number;
   /**
    * Shared by all tasks, so that the first failure can stop the others. Only if the plan requires
