@@ -112,7 +112,7 @@ describe("the sources", () => {
     expect(beyondExports(breach)).to.equal("export const b = 1;");
   });
 
-  it("bear names in kebab-case", () => {
+  it("have names in kebab-case", () => {
     expect(
       sources
         .map(({ path }) => path)

@@ -97,7 +97,7 @@ function durableRuns(
     expect(asked(vendor)).to.deep.equal({ "Collect facts": 1, "Write about": 1 });
   });
 
-  it("goes on after kill -9 without asking for an answer that is kept", async () => {
+  it("continues after kill -9 without requesting a stored answer", async () => {
     vendor.reply((request) =>
       subjectOf(request) === "step three"
         ? { kind: "hang" }

@@ -71,7 +71,7 @@ describe("the trace of a kept run", () => {
     expect(tasks[3]?.calls).to.have.lengthOf(2);
   });
 
-  it("puts tool calls below the model call that asked for them", () => {
+  it("puts tool calls below the model call that requested them", () => {
     const asked = call([
       { id: "c1", arguments: '{"a":1}' },
       { id: "gone", arguments: "{}" },

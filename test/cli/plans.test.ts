@@ -84,7 +84,7 @@ describe("the commands that run nothing", () => {
     expect(JSON.parse(stdout)).to.include({ schemaVersion: "1.3", type: "dag" });
   });
 
-  it("doctor tells of keys whether they are there, and nothing of what they are", async () => {
+  it("doctor reports which keys are set, and not their values", async () => {
     const { code, stdout } = await project.run(["doctor"], { OPENAI_API_KEY: "sk-very-secret" });
     expect(code).to.equal(0);
     expect(stdout)

@@ -27,7 +27,7 @@ describe("the error of the command line", () => {
     );
   });
 
-  it("names the page about the code of the error that began it, where one says more", () => {
+  it("names the page about the code of the root error, if it has more details", () => {
     const key = new ModelCallError("no key", {
       ...{ provider: "openai", modelId: "m" },
       code: "AE_MODEL_AUTH",

@@ -48,7 +48,7 @@ describe("agentensemble run --dashboard", () => {
     expect(stdout).to.equal("better\n");
   });
 
-  it("goes on after the run where it is to stay, until it is interrupted", async () => {
+  it("stays after the run if requested, until it is interrupted", async () => {
     const started = project.start(["run", "team.mjs", "--dashboard", "0", "--stay"]);
     const url = await linkOf(started);
     await started.said("The dashboard stays");

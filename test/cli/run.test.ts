@@ -55,7 +55,7 @@ describe("agentensemble run", () => {
   });
 
   describe("a run with a review", () => {
-    it("fails before its task starts where nobody is at a terminal, and with --review none", async () => {
+    it("fails before its task starts without a terminal, and with --review none", async () => {
       for (const args of [[], ["--review", "none"]]) {
         const { code, stderr } = await project.run(["run", "reviewed.mjs", ...args]);
         expect([code, stderr.includes("no reviewer can answer it")]).to.deep.equal([1, true]);

@@ -64,7 +64,7 @@ describe("a kept run in one line", () => {
   for (const [title, more, text] of cases)
     it(`shows ${title}`, () => expect(runLine(kept(more), plain)).to.include(text));
 
-  it("leaves out what there is not", () => {
+  it("omits missing values", () => {
     expect(runLine(kept({ status: "waiting" }), plain)).to.match(/Z$/);
     expect(runLine(kept({ status: "interrupted" }), plain)).to.match(/Z$/);
   });

@@ -140,7 +140,7 @@ describe("commands of kept runs", () => {
     expect(shown).to.include("execution 1 task   T:facts@1").and.not.include("\u001b");
   });
 
-  it("refuse a run that is not there, naming the store and the command that lists runs", async () => {
+  it("refuse a missing run, naming the store and the command that lists runs", async () => {
     const error = await rejectionOf(
       ValidationError,
       documentOf((t) => runsShowCommand("c", { store, json }, t)),
@@ -149,7 +149,7 @@ describe("commands of kept runs", () => {
     expect(error.hint).to.include("agentensemble runs list --store file:");
   });
 
-  it("answer a review once, and say who decided before", async () => {
+  it("answer a review once, and report the earlier decision", async () => {
     await execute("b", { isReviewed: true });
     const { reviews } = (await documentOf((t) => reviewsListCommand({ store, json }, t))) as {
       readonly reviews: readonly { readonly reviewId: string; readonly taskOutput: string }[];

@@ -29,7 +29,7 @@ const KITCHEN = `
 describe("the commands of services", function () {
   this.timeout(60_000);
 
-  it("serve an ensemble until SIGTERM, call what it shares, and look at its queue", async () => {
+  it("serve an ensemble until SIGTERM, call its shared tasks, and look at its queue", async () => {
     const project = new ProjectFolder({ "kitchen.mjs": KITCHEN });
     const serving = project.start(["serve", "kitchen.mjs", "--port", "0", "--json"]);
     const run = async (...args: readonly string[]) => {

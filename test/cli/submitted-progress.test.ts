@@ -41,7 +41,7 @@ describe("the progress of a submitted run", () => {
     ]);
   });
 
-  it("passes over what it does not know, and takes messages that lack fields or have others", () => {
+  it("ignores unknown messages, and accepts messages with missing or additional fields", () => {
     expect(
       linesOf(
         ...[undefined, null, 3, "text", [], {}, { type: 7 }, { type: "toString" }],

@@ -37,7 +37,7 @@ describe("--review console", () => {
     expect(written).to.include("  | Good?").and.include("So far: 1200 tokens, 3 EUR\n");
   });
 
-  it("takes a comment, and tells that it was the terminal that decided", async () => {
+  it("accepts a comment, and reports the terminal as the origin of the decision", async () => {
     const { output } = await answered("m\ntoo dear\nx\n");
     expect(output.exitReason).to.equal("USER_EXIT_EARLY");
     expect(output.trace.reviews?.map(({ by, comment }) => [by, comment])).to.deep.equal([
@@ -45,7 +45,7 @@ describe("--review console", () => {
     ]);
   });
 
-  it("takes the question back when somebody else was faster", async () => {
+  it("withdraws the question when another user was faster", async () => {
     const inbox = reviewInbox();
     const input = new PassThrough();
     let written = "";
@@ -140,7 +140,7 @@ describe("showProgress with a review", () => {
     return [during, written];
   }
 
-  it("writes nothing while somebody types an answer on the same terminal, and then what was held", async () => {
+  it("writes nothing while a user types an answer on the same terminal, and the held output afterwards", async () => {
     const [during, written] = await shown(true);
     expect(during).to.not.include("done  quick");
     expect(written).to.include("done  quick");

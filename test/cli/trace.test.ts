@@ -338,7 +338,7 @@ describe("agentensemble trace", () => {
       }
     });
 
-    it("keeps its texts as they are in JSON", async () => {
+    it("keeps its texts unchanged in JSON", async () => {
       const { stdout } = await project.run(["trace", "show", "stranger.json", "--json"]);
       const shown = JSON.parse(stdout) as TraceView;
       expect(shown.errors[1]).to.deep.equal({

@@ -14,7 +14,7 @@ describe("workers", function () {
   afterEach(() => press.rest());
   after(() => press.close());
 
-  it("execute what was submitted before they started, and go on with the run of a worker that was killed", async () => {
+  it("execute what was submitted before they started, and continue the run of a killed worker", async () => {
     const project = press.project();
     const submitted = await press.submit(project, "report", "--run-id", "one");
     expect([submitted.code, submitted.stdout.trim()]).to.deep.equal([0, "one"]);

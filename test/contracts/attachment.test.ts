@@ -560,7 +560,7 @@ describe("attachment", () => {
     it(`refuses ${what}`, () =>
       expect(() => attachment.fromBytes(bytes("four"), o)).to.throw(ValidationError, problem));
 
-  it("unpacks and parses nothing: an archive is refused by its type, a file of two formats goes on unchanged", () => {
+  it("unpacks and parses nothing: an archive is refused by its type, a file of two formats passes unchanged", () => {
     const archive = bytes("PK\x03\x04\x14\x00\x00\x00\x08\x00 a bomb");
     expect(() => attachment.fromBytes(archive)).to.throw(
       ValidationError,

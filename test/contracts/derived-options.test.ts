@@ -46,7 +46,7 @@ describe("derived options", () => {
     expect(origins.every((origin) => origin === options)).to.equal(true);
   });
 
-  it("share the budget of a run that theirs join", async () => {
+  it("share the budget of the run they join", async () => {
     await using kernel = new Kernel({ plugins: [budget({ maxTokens: 400 })] });
     const model = new ScriptedModel(() => ({
       text: "Hello",

@@ -31,7 +31,7 @@ describe("the errors of the framework", () => {
     expect("cause" in new ValidationError("no")).to.equal(false);
   });
 
-  it("tell a mismatch with a recording from one with a journal", () => {
+  it("distinguish a mismatch with a recording from one with a journal", () => {
     const ofReplay = new RecordingMismatchError("x");
     const ofResume = new JournalMismatchError("x");
     expect(ofReplay.code).to.equal("AE_RECORDING_MISMATCH");

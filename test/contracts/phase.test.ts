@@ -64,7 +64,7 @@ describe("Phase", () => {
 });
 
 describe("PhaseReview", () => {
-  it("allows two retries of each kind where it does not say", () => {
+  it("allows two retries of each kind by default", () => {
     expect(new PhaseReview({ task })).to.include({ task, maxRetries: 2, maxPredecessorRetries: 2 });
     expect(new PhaseReview({ task, maxRetries: 0, maxPredecessorRetries: 5 })).to.include({
       maxRetries: 0,

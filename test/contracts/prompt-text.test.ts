@@ -43,13 +43,13 @@ describe("prompt", () => {
     expect(String(text)).to.equal(`Triage for {team}: ${ticket}`);
   });
 
-  it("keeps braces apart that meet at the border of written and interpolated text", () => {
+  it("separates braces that meet at the border of written and interpolated text", () => {
     expect(prompt`{${"name"}} ${"{na"}me} {na${"me}"}`.fill({ name: "WRONG" })).to.equal(
       "{name} {name} {name}",
     );
   });
 
-  it("fills each written part by itself and copies each value", () => {
+  it("fills each written part separately and copies each value", () => {
     const piece = fc.string({ unit: fc.constantFrom("{", "}", "a", "b", " ", "\n") });
     fc.assert(
       fc.property(fc.array(piece, { minLength: 1 }), fc.array(piece), (written, values) => {
@@ -106,7 +106,7 @@ describe("prompt", () => {
     expect(systems[1]).to.include("help Ben").and.to.not.include("Ana");
   });
 
-  it("leaves a plain goal as it is", async () => {
+  it("keeps a plain goal unchanged", async () => {
     const model = new ScriptedModel(["one"]);
     const agent = new Agent({ role: "Clerk", goal: "help {user}" });
     await new Ensemble({ model, tasks: [new Task({ description: "go", agent })] }).run({
@@ -163,7 +163,7 @@ describe("prompt", () => {
 });
 
 describe("a task with template: false", () => {
-  it("takes its texts as they are, in copies too", async () => {
+  it("keeps its texts unchanged, also in copies", async () => {
     const model = new ScriptedModel(["done"]);
     const task = new Task({ description: ticket, expectedOutput: "{x}", template: false });
     await new Ensemble({ model, tasks: [task.with({ name: "copy" })] }).run({

@@ -56,7 +56,7 @@ describe("the template resolver", () => {
     );
   });
 
-  it("never looks at a value again: an input can't bring in another one", () => {
+  it("never fills a value again: an input can't contain a placeholder", () => {
     fc.assert(
       fc.property(value, value, (a, b) => {
         expect(fill("{a}|{b}", { a, b })).to.equal(`${a}|${b}`);

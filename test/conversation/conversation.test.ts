@@ -43,7 +43,7 @@ const gated = (gate: Gate): ScriptedModel =>
   });
 
 describe("Conversation", () => {
-  it("sends the instructions, the thread and the message as it is", async () => {
+  it("sends the instructions, the thread and the unchanged message", async () => {
     const model = new ScriptedModel(["Hello Ada.", "Ada."]);
     await using chat = new Conversation({ agent, model });
     const thread = chat.thread("user-42");
@@ -65,7 +65,7 @@ describe("Conversation", () => {
     expect(await thread.head()).to.include({ version: 2, turns: 2, agentRole: "Assistant" });
   });
 
-  it("keeps threads apart", async () => {
+  it("separates threads", async () => {
     const model = echoing();
     await using chat = new Conversation({ agent, model });
     await chat.thread("a").send("secret of a");
@@ -540,7 +540,7 @@ describe("Conversation", () => {
       );
   });
 
-  it("sends images as they are, and counts them as files of the task", async () => {
+  it("sends images unchanged, and counts them as files of the task", async () => {
     const png = Buffer.from("\x89PNG\r\n\x1a\n0000", "latin1").toString("base64");
     const model = new ScriptedModel(["A picture."]);
     await using chat = new Conversation({ agent, model });

@@ -428,7 +428,7 @@ describe("handoffs", () => {
       expect(metrics.llmCallCount).to.equal(2);
     });
 
-    it("go on with the last agent after a guardrail's refusal", async () => {
+    it("continue with the last agent after a guardrail's refusal", async () => {
       const model = new ScriptedModel([{ toolCalls: [to("billing")] }, "bad", "good"]);
       const { taskOutputs } = await new Ensemble({
         model,

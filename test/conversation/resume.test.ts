@@ -69,7 +69,7 @@ describe("resume of a thread", () => {
     return runs.filter(({ status }) => status === "interrupted").length;
   };
 
-  it("goes on with the turn, and pays for no call again", async () => {
+  it("continues the turn, and pays for no call again", async () => {
     const world = office();
     const reviewId = await left(world);
     const model = new ScriptedModel(["Done after the restart."]);
@@ -97,7 +97,7 @@ describe("resume of a thread", () => {
     expect(await unfinished(world)).to.equal(1);
   });
 
-  it("gives up a turn when its thread has gone on, or was deleted", async () => {
+  it("drops a turn when its thread has continued or was deleted", async () => {
     const world = office();
     await left(world);
     const thread = world.open(new ScriptedModel(["Hello."])).thread("t", { owner: "ada" });
@@ -112,7 +112,7 @@ describe("resume of a thread", () => {
     expect(world.done).to.deep.equal([]);
   });
 
-  it("goes on with an edit, which replaces the turn", async () => {
+  it("continues an edit, which replaces the turn", async () => {
     const world = office();
     const first = world.open(new ScriptedModel(["Hello."])).thread("t", { owner: "ada" });
     const { turnId } = await first.send("Hi", { messageId: "m0" });

@@ -125,7 +125,7 @@ describe("WindowPolicy", () => {
     expect((await thread.head())?.summary).to.equal(undefined);
   });
 
-  it("goes on with a warning where the summary fails", async () => {
+  it("continues with a warning if the summary fails", async () => {
     const model = new ScriptedModel((request) => (isSummary(request) ? " " : "ok"));
     const window = WindowPolicy.summary({ turns: 2 });
     const warnings: string[] = [];

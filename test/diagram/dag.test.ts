@@ -138,7 +138,7 @@ describe("ensemble.toDag()", () => {
     ]);
   });
 
-  it("of HIERARCHICAL has the manager, and no roles that nobody has", () => {
+  it("of HIERARCHICAL has the manager, and no unused roles", () => {
     const agents = ["Owl", "Mouse", "Owl"].map((role) => new Agent({ role, goal: "See" }));
     const tasks = [Task.of("Research it"), new Task({ description: "Look", agent: agents[0] })];
     const dag = new Ensemble({ workflow: "HIERARCHICAL", tasks, agents }).toDag();

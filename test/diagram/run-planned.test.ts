@@ -65,7 +65,7 @@ describe("the event run_planned", () => {
     }
   });
 
-  it("leaves out what is not set, and the dag where the plan can't be drawn", async () => {
+  it("omits unset values, and the dag if the plan can't be drawn", async () => {
     const plugin = binding(() => {
       throw new Error("no ink");
     });
@@ -78,7 +78,7 @@ describe("the event run_planned", () => {
     expect(warnings).to.deep.equal(["The plan can't be drawn: no ink"]);
   });
 
-  it("draws nothing where nobody listens to it", async () => {
+  it("draws nothing without a listener", async () => {
     let drawn = 0;
     const counting = binding(() => {
       drawn++;

@@ -167,7 +167,7 @@ describe("the documentation", () => {
       defaults = collected;
     });
 
-    it("shows every text of the plugins as it is, and no other", () => {
+    it("shows every text of the plugins unchanged, and no other", () => {
       expect(Object.fromEntries(documented.map(([, name, , text]) => [name, text]))).to.deep.equal(
         defaults,
       );

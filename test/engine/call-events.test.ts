@@ -62,7 +62,7 @@ describe("events of tool calls", () => {
       expect(seq).to.be.below(called.find((e) => e.callId === callId)?.seq ?? -1);
   });
 
-  it("bear the title of a tool and whether it is private, where these are set", async () => {
+  it("have the title of a tool and whether it is private, if these are set", async () => {
     const model = new ScriptedModel([
       { toolCalls: [call("greet", { n: 1 }), call("secret", { input: "x" })] },
       "done",
@@ -86,7 +86,7 @@ describe("events of tool calls", () => {
     expect(of(events, "tool_started")[0]).to.include({ iteration: -1 });
   });
 
-  it("are not built where nobody listens", async () => {
+  it("are not built without a listener", async () => {
     const heard: boolean[] = [];
     const plugin = tapping("ask", ({ hooks }) =>
       hooks.beforeToolCall.tap(({ run }) => void heard.push(run.listens("tool_started"))),
@@ -100,7 +100,7 @@ describe("events of tool calls", () => {
 });
 
 describe("events of tasks", () => {
-  it("bear the attempt: the first at the start, the last at the end", async () => {
+  it("have the attempt: the first at the start, the last at the end", async () => {
     let done = 0;
     const again = new Task({
       description: "again",
@@ -113,7 +113,7 @@ describe("events of tasks", () => {
     expect(of(events, "task_completed").map(({ attempt }) => attempt)).to.deep.equal([2, 1]);
   });
 
-  it("bear the attempt of a failure, also before the task could begin", async () => {
+  it("have the attempt of a failure, also before the task could begin", async () => {
     const refused = new Task({
       description: "a",
       handler: () => "x",
@@ -127,7 +127,7 @@ describe("events of tasks", () => {
 });
 
 describe("events of delegations", () => {
-  it("bear the id of the worker's task from the start on; a refused one has none", async () => {
+  it("have the id of the worker's task from the start on; a refused one has none", async () => {
     const lead = new Agent({ role: "Lead", goal: "g", allowDelegation: true });
     const worker = new Agent({ role: "Worker", goal: "g" });
     const model = new ScriptedModel([

@@ -77,7 +77,7 @@ describe("a cancelled run", () => {
     expect(seen).to.deep.equal(["aborted"]);
   });
 
-  it("tells the signal's reason", async () => {
+  it("reports the reason of the signal", async () => {
     const reason = new Error("the user has gone");
     const { error } = await runToEnd({ tasks: [echo("a")] }, { signal: AbortSignal.abort(reason) });
     expect(error?.message).to.include("the user has gone");

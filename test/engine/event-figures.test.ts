@@ -158,7 +158,7 @@ describe("a run that an observer ends", () => {
     expect(output.trace.taskTraces.map(({ outcome }) => outcome)).to.deep.equal(["aborted"]);
   });
 
-  it("asks nobody after that", async () => {
+  it("asks no one after that", async () => {
     const controller = new AbortController();
     let questions = 0;
     const { events } = await runToEnd(

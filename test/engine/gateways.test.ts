@@ -62,7 +62,7 @@ describe("the gateway of tool calls", () => {
       ({ value }) => value,
     );
 
-  it("hands over what the schema makes of the arguments, and keeps the value beside its text", async () => {
+  it("passes the value that the schema returns for the arguments, and keeps it next to its text", async () => {
     expect(await call("add", '{"a":2}')).to.deep.include({
       ok: true,
       output: '{"sum":3}',
@@ -71,7 +71,7 @@ describe("the gateway of tool calls", () => {
     expect(got).to.deep.equal([{ a: 2, b: 1 }]);
   });
 
-  it("takes the text under `input` of a tool without a schema, else the arguments as they are", async () => {
+  it("takes the text under `input` of a tool without a schema, otherwise the arguments unchanged", async () => {
     expect((await call("plain", '{"input":"x"}')).output).to.equal("<x>");
     expect((await call("plain", '{"input":{"y":1}}')).output).to.equal('<{"y":1}>');
     expect((await call("plain", "just text")).output).to.equal("<just text>");
@@ -114,7 +114,7 @@ describe("the gateway of tool calls", () => {
     expect(await returning(ToolResult.failure("no"))).to.deep.equal([false, "", undefined]);
   });
 
-  it("wraps what a tool throws, with its cause; a wrong configuration passes as it is", async () => {
+  it("wraps the error of a tool as the cause; a configuration error passes unchanged", async () => {
     const cause = new Error("broken");
     const throwing = (error: Error): AnyTool => ({
       name: "t",
@@ -151,7 +151,7 @@ describe("the gateway of tool calls", () => {
     ).to.include({ ok: true, output: "canned" });
   });
 
-  it("tells every call in an event and in the trace", async () => {
+  it("reports every call in an event and in the trace", async () => {
     const { events, output } = await inTask((scope) =>
       scope.callTool({ id: "1", name: "add", arguments: '{"a":2}' }, [add as AnyTool]),
     );
@@ -300,7 +300,7 @@ describe("the gateway of delegation", () => {
     );
   });
 
-  it("tells of a worker's failure in a response, with the real reason", async () => {
+  it("reports the failure of a worker in a response, with the original reason", async () => {
     const { response, events } = await delegate(
       {},
       { model: new ScriptedModel([new Error("out of ink")]) },
@@ -433,7 +433,7 @@ describe("the gateway of memory", () => {
     ]);
   });
 
-  it("writes what a transform has made of it, and not what a policy refuses", async () => {
+  it("writes the transformed entry, and not a refused one", async () => {
     const stored: unknown[] = [];
     await write([
       remembering(stored),

@@ -162,7 +162,7 @@ describe("the run of a hook call", () => {
     expect(seen).to.deep.equal([false, true]);
   });
 
-  it("stops the run: what goes on may finish, the first reason stays", async () => {
+  it("stops the run: work in progress may finish, and the first reason is kept", async () => {
     const { output, error, events } = await runToEnd({
       tasks: [echo("first"), echo("second")],
       plugins: [
@@ -194,7 +194,7 @@ describe("the run of a hook call", () => {
       }
   });
 
-  it("knows the outputs so far", async () => {
+  it("returns the outputs so far", async () => {
     const seen: string[][] = [];
     await runToEnd({
       tasks: [echo("a"), echo("b"), echo("c")],
@@ -228,7 +228,7 @@ describe("the run of a hook call", () => {
     expect(output.metrics.memoryOperations.scopeReads).to.equal(2);
   });
 
-  it("keeps what was read only where the capture mode wants it, and builds it only then", async () => {
+  it("keeps and builds read texts only if the capture mode requires them", async () => {
     const built: string[] = [];
     const run = (captureMode: string): Promise<unknown> =>
       runToEnd(
@@ -252,7 +252,7 @@ describe("the run of a hook call", () => {
     expect(built).to.deep.equal(["FULL"]);
   });
 
-  it("redacts texts and values with what the run knows", async () => {
+  it("redacts texts and values with the secrets of the run", async () => {
     const seen: unknown[] = [];
     const plugin = beforeTasks((run) => {
       seen.push(run.redact("my sesame and sk-proj-0123456789abcdefghij"));
@@ -275,7 +275,7 @@ describe("the run of a hook call", () => {
     expect(JSON.stringify(seen[1])).to.not.include('"x"');
   });
 
-  it("redacts what its models know, also after its end", async () => {
+  it("redacts the secrets of its models, also after its end", async () => {
     const model = new ScriptedModel(["done"]);
     const knowing = Object.assign(model, {
       redact: (text: string) => text.replaceAll("sesame", "[known]"),

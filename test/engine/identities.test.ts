@@ -45,7 +45,7 @@ describe("the names of tasks and calls within a run", () => {
     expect(first["Lead"]).to.equal("lead");
   });
 
-  it("tells the second delegation of one tool call, and its second attempt, from the first", async () => {
+  it("distinguishes the second delegation of one tool call, and its second attempt, from the first", async () => {
     const calls: TaskCall[] = [];
     const boss = scoped("boss", async (scope) => {
       for (const n of [1, 2])
@@ -192,7 +192,7 @@ describe("the names of tasks and calls within a run", () => {
     expect(calls.map(({ identity }) => identity)).to.deep.equal(["a", "a@1>t", "a%401>t"]);
   });
 
-  it("tells model calls which attempt of the task they belong to, 0 while its agent is made", async () => {
+  it("assigns model calls to an attempt of the task, 0 while its agent is created", async () => {
     const calls: LlmCall[] = [];
     const task = new Task({
       description: "Write",

@@ -106,7 +106,7 @@ describe("the plan", () => {
     expect(tasks.map(({ contextIds }) => contextIds)).to.deep.equal([[], [], ["task-2", "task-1"]]);
   });
 
-  it("tells outputs apart by the user's own task objects", async () => {
+  it("distinguishes outputs by the task objects of the user", async () => {
     const tasks = [echo("same"), echo("same"), echo("{x}")];
     const { output } = await runToEnd({ tasks }, {}, { x: "filled" });
     expect(tasks.map((task) => output.getOutput(task)?.taskId)).to.deep.equal([

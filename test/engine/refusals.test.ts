@@ -69,7 +69,7 @@ describe("a kernel without the standard plugins", () => {
 });
 
 describe("a workflow", () => {
-  it("sees the id and the inputs of its run", async () => {
+  it("receives the id and the inputs of its run", async () => {
     let seen: unknown;
     const own = workflow(async (_plan, { id, inputs }) => ((seen = { id, inputs }), nothing));
     await runToEnd(
@@ -195,7 +195,7 @@ describe("what a tap answers", () => {
 });
 
 describe("an afterRun tap", () => {
-  it("that never ends leaves the reason of a cancelled run as it is, with a warning", async () => {
+  it("that never ends keeps the reason of a cancelled run, with a warning", async () => {
     const controller = new AbortController();
     let limits: ReturnType<typeof endLimitsAtOnce> | undefined;
     const hanging = tapping("hanging", ({ hooks }) => {

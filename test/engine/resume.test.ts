@@ -235,7 +235,7 @@ describe("a run that a tap cancels", () => {
 });
 
 describe("usage of other processes", () => {
-  it("stands in ledger, totals and trace with the purpose remote", async () => {
+  it("is in ledger, totals and trace with the purpose remote", async () => {
     const { output } = await runToEnd({
       model: new ScriptedModel([{ text: "x", usage: usage(1, 1) }]),
       costConfiguration,

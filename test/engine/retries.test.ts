@@ -148,7 +148,7 @@ describe("guardrailRetries", () => {
 });
 
 describe("a retry policy", () => {
-  it("decides after each failure; every attempt fires the hooks and stands in the ledger", async () => {
+  it("decides after each failure; every attempt fires the hooks and is in the ledger", async () => {
     const asked: unknown[] = [];
     const outcomes: string[] = [];
     const model = new ScriptedModel([busy(), busy(), { text: "there", usage }]);
@@ -220,7 +220,7 @@ describe("a retry policy", () => {
     ]);
   });
 
-  it("may give up; the error tells how often it was tried", async () => {
+  it("may give up; the error has the number of attempts", async () => {
     const model = new ScriptedModel([busy()], { onExhausted: "repeat-last" });
     const { error, output } = await runToEnd({
       model,
@@ -368,7 +368,7 @@ describe("streaming", () => {
   const tokensOf = ({ events }: Awaited<ReturnType<typeof runToEnd>>): readonly string[] =>
     events.flatMap((event) => (event.type === "token" ? [event.token] : []));
 
-  it("is asked for by an option or by onToken, not by listening to everything", async () => {
+  it("is requested by an option or by onToken, not by a listener to all events", async () => {
     expect(tokensOf(await streamed([{ chunks: ["a", "b"] }]))).to.deep.equal([]);
     expect(tokensOf(await streamed([{ chunks: ["a", "b"] }], true))).to.deep.equal(["a", "b"]);
     const heard: string[] = [];

@@ -316,7 +316,7 @@ describe("a workflow of a plugin", () => {
 });
 
 describe("a task that is added during a run", () => {
-  it("gets ids below its parent's, in the order of the requests, and its texts as they are", async () => {
+  it("gets ids below its parent's, in the order of the requests, and keeps its texts", async () => {
     const ids: string[] = [];
     const parent = scoped("parent", async (scope) => {
       for (const text of ["{not} a template", "b"]) ids.push(scope.define(echo(text)));
@@ -329,7 +329,7 @@ describe("a task that is added during a run", () => {
     expect(output.raw).to.equal("{not} a template|b|tea");
   });
 
-  it("stands in the trace with its parent, and fails like any other", async () => {
+  it("is in the trace with its parent, and fails like any other", async () => {
     const parent = scoped(
       "parent",
       async (scope) => (await failure(scope.runTask(scope.define(failing("child"))))).code,
@@ -355,7 +355,7 @@ describe("the purpose of a task and whether it is internal", () => {
       }),
   });
 
-  it("are set by the workflow that adds it: usage records bear the purpose, outputs leave it out", async () => {
+  it("are set by the workflow that adds it: usage records have the purpose, outputs omit it", async () => {
     const { output } = await runToEnd({
       tasks: [new Task({ description: "Work" })],
       workflow: "JUDGING",
@@ -484,7 +484,7 @@ describe("Ensemble.explain", () => {
     await ensemble.dispose();
   });
 
-  it("lets no synthesizer spend anything that does not say it does", async () => {
+  it("allows no costs of a synthesizer that does not declare them", async () => {
     const model = new ScriptedModel(["spent"]);
     const sly = {
       synthesize: async (
@@ -518,7 +518,7 @@ describe("testKernel", () => {
     expect(traces[0]).to.include("2026-01-01T00:00:00");
   });
 
-  it("counts the ids of requests and instances apart from those of runs", async () => {
+  it("counts the ids of requests and instances separately from those of runs", async () => {
     const kernel = testKernel();
     const ensemble = new Ensemble({ kernel, tasks: [echo("a")] });
     await ensemble.run();

@@ -53,7 +53,7 @@ describe("a task whose output was accepted", () => {
   });
 });
 
-describe("delegations side by side", () => {
+describe("parallel delegations", () => {
   it("each keep the record, the response and the hooks of their own worker", async () => {
     const slow: ChatModel = {
       provider: "test",

@@ -159,7 +159,7 @@ describe("models that can't be called", () => {
     expect(messages[1]).to.match(/^OPENAI_BASE_URL must be an absolute URL/);
   });
 
-  it("are not looked for by explain(), nor where a run binds another model", async () => {
+  it("are not resolved by explain(), nor if a run binds another model", async () => {
     await using ensemble = new Ensemble({ tasks: [keyless] });
     expect((await ensemble.explain()).tasks[0]?.model).to.equal(KEYLESS);
     const model = new ScriptedModel(["said"]);

@@ -120,7 +120,7 @@ describe("a function in a program", () => {
     await rejectionOf(RunTimeoutError, hanging.run({}, { timeoutMs: 5 }));
   });
 
-  it("is refused where it makes no ensemble, or one with options of its own kernel", async () => {
+  it("is refused if it creates no ensemble, or one with options of a separate kernel", async () => {
     const tasks = [handlerTask(() => "done")];
     const cases: readonly (readonly [unknown, string])[] = [
       [undefined, "must return an Ensemble, got: undefined"],

@@ -71,7 +71,7 @@ describe("an ensemble's shape", () => {
     expect(() => make({ phases: [second, first] })).to.not.throw();
   });
 
-  it("lets tasks look at phases before their own, however far, and at no others", () => {
+  it("lets tasks use all earlier phases, and no others", () => {
     const facts = task("Facts");
     const first = Phase.of("first", facts);
     const second = new Phase({ name: "second", tasks: [task()], after: [first] });

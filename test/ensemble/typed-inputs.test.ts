@@ -23,7 +23,7 @@ describe("typed inputs of an ensemble", () => {
   const model = new ScriptedModel(() => "Otters swim.");
   const promptOf = (index = -1): string => JSON.stringify(model.requests.at(index)?.messages);
 
-  it("type run() and fill the templates with what the schema makes of them", async () => {
+  it("type run() and fill the templates with the values that the schema returns", async () => {
     await using ensemble = new Ensemble({ model, tasks: [task], inputType });
     await ensemble.run({ topic: "otters" });
     expect(promptOf()).to.include("Write 100 words on otters");
@@ -67,7 +67,7 @@ describe("typed inputs of an ensemble", () => {
     expect(promptOf()).to.include("Write 3 words on otters");
   });
 
-  it("leave inputs as they are where there is no schema", async () => {
+  it("keep inputs unchanged without a schema", async () => {
     const options: EnsembleOptions = { model, tasks: [task] };
     await using ensemble = new Ensemble(options);
     // @ts-expect-error run options are the second argument
@@ -76,7 +76,7 @@ describe("typed inputs of an ensemble", () => {
     expect(promptOf()).to.include("Write 7 words on otters");
   });
 
-  it("stand in explain() as JSON Schema", async () => {
+  it("are in explain() as JSON Schema", async () => {
     await using ensemble = new Ensemble({ model, tasks: [task], inputType });
     const { inputs } = await ensemble.explain({ topic: "otters" });
     expect(inputs).to.deep.include({ type: "object", required: ["topic"] });

@@ -35,7 +35,7 @@ describe("options that can't do anything", () => {
     ]);
   });
 
-  it("are named in warnings: limits of side by side where nothing runs side by side", async () => {
+  it("are named in warnings: limits of concurrency without concurrent work", async () => {
     expect(await warningsOf({ maxConcurrency: 2 })).to.have.lengthOf(1);
     expect(await warningsOf({ maxConcurrency: 2, workflow: "PARALLEL" })).to.deep.equal([]);
   });

@@ -62,7 +62,7 @@ describe("a dataset of JSON lines", () => {
       expect((error as Error).message).to.match(message);
     });
 
-  it("names a file that is not there", async () => {
+  it("names a missing file", async () => {
     const error = await rejection(allOf(Dataset.jsonl("/nowhere/cases.jsonl").read()));
     expect(error).to.include({ code: "AE_VALIDATION" });
     expect((error as Error).message).to.contain("/nowhere/cases.jsonl");
@@ -128,7 +128,7 @@ describe("a dataset of CSV", () => {
     expect(error).to.include({ code: "AE_FILE_FORMAT", line: 3 });
   });
 
-  it("names a file that is not there", async () => {
+  it("names a missing file", async () => {
     const error = await rejection(allOf(Dataset.csv("/nowhere/cases.csv").read()));
     expect(error).to.include({ code: "AE_VALIDATION" });
   });

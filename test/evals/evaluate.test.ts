@@ -105,7 +105,7 @@ describe("evaluate()", () => {
     expect((await chat.threads()).threads).to.deep.equal([]);
   });
 
-  it("lets a model play the user of a conversation, and counts its calls apart", async () => {
+  it("lets a model play the user of a conversation, and counts its calls separately", async () => {
     const user = new ScriptedModel([
       '{"message": "I want a refund", "done": false}',
       'Sure: {"message": "Order 17", "done": false}',
@@ -251,7 +251,7 @@ describe("errors of an evaluation", () => {
     expect(result.cases[0]?.trials[0]?.scores["throws"]?.error).to.equal("no luck");
   });
 
-  it("of a target are no scores, or zeros where that is asked for", async () => {
+  it("of a target are no scores, or zeros on request", async () => {
     const target = (i: number): number => {
       if (i === 1) throw new Error("broken");
       return i;

@@ -156,7 +156,7 @@ describe("an evaluation of a conversation", () => {
       expect(problems[0]?.message).to.contain(message);
     });
 
-  it("ends when the user is done, and fails when the user says nothing", async () => {
+  it("ends when the user is done, and fails when the user is silent", async () => {
     const user = { goal: "a greeting" };
     const done = await talked(user, ['{"message":"Hi"}', '{"message":"","done":true}']);
     expect(done.scores[0]).to.include({ mean: 1 });

@@ -48,7 +48,7 @@ describe("judges", () => {
       expect(asked).to.contain(part);
   });
 
-  it("are asked once more after nonsense, and then the score is an error", async () => {
+  it("are asked once more after an invalid answer, and then the score is an error", async () => {
     const model = new ScriptedModel(["no idea", '{"grade": "good"}', "{}", "{}"]);
     const scorers = [judge({ rubric: "Clear" }), judge({ name: "second", rubric: "Brief" })];
     const result = await evaluate({ ...one, model, scorers: scorers.slice(0, 1) });

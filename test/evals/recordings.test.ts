@@ -83,7 +83,7 @@ describe("an evaluation with recordings", function () {
     await server.close();
   });
 
-  it("goes on after it was cancelled, and pays for no finished call twice", async () => {
+  it("continues after a cancellation, and pays for no finished call twice", async () => {
     const { server, calls } = await vendor();
     const file = join(temporaryFolder(), "responses.jsonl");
     const end = new AbortController();
@@ -167,7 +167,7 @@ describe("an evaluation with recordings", function () {
     expect(calls).to.equal(2);
   });
 
-  it("needs no key, and fails at a request that is not there, with onMiss fail", async () => {
+  it("needs no key, and fails at a missing request, with onMiss fail", async () => {
     const file = join(temporaryFolder(), "none.jsonl");
     await using target = new Ensemble({
       model: "openai:gpt-4o-mini",

@@ -143,7 +143,7 @@ describe("evaluate() refuses", () => {
     }
   });
 
-  it("lists that are none, where a dataset is made of them", () => {
+  it("lists that are none, when a dataset is created from them", () => {
     expect(() => Dataset.of("cases" as never)).to.throw("needs a list of cases, got");
   });
 });
@@ -273,7 +273,7 @@ describe("a scorer of autoevals", () => {
     refuses(await rejection(scored(gives({}), "a")), "AE_SCORE", "It returned no score");
   });
 
-  it("has the rationale as reason, and a name where the function has none", async () => {
+  it("has the rationale as reason, and a name if the function has none", async () => {
     const metadata = { rationale: "close" };
     expect(await scored(gives({ score: 0.5, metadata }), { a: 1 }, { expected: 2 })).to.deep.equal({
       ...{ value: 0.5, reason: "close", evidence: metadata },
@@ -342,7 +342,7 @@ describe("datasets of stored traces", () => {
     expect(cases[0]?.trials[0]?.output).to.equal("");
   });
 
-  it("name files that are no traces, and folders that are not there", async () => {
+  it("name files that are no traces, and missing folders", async () => {
     const read = (traces: string | readonly string[]): Promise<unknown> =>
       rejection(scoreTraces({ name: "s", traces, scorers: [seen] }));
     refuses(await read(folderWith({ "a.trace.json": "{" })), "AE_FILE_FORMAT", "is no trace");
@@ -353,7 +353,7 @@ describe("datasets of stored traces", () => {
 });
 
 describe("judges with edge cases", () => {
-  it("see no expected value where that is not wanted, and may be silent", async () => {
+  it("see no expected value if that is disabled, and may be silent", async () => {
     const model = new ScriptedModel(['{"grade": "bad"}', "", " "]);
     const strict = judge({ rubric: "Clear", model, showExpected: false });
     const result = await evaluate({ ...one, scorers: [strict] });

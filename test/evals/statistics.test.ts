@@ -194,7 +194,7 @@ describe("a comparison with a baseline", () => {
     ).to.equal("no difference");
   });
 
-  it("says of equal evaluations in one of 20 comparisons at most that they differ", () => {
+  it("reports a difference of equal evaluations in at most one of 20 comparisons", () => {
     const random = new RandomSource(5);
     const flip = (): number => Number(random.next() < 0xb333_3333); // 70 %
     let wrong = 0;

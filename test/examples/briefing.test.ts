@@ -48,7 +48,7 @@ describe("the briefing example", () => {
       return output.getOutput(task)?.parsed;
     };
 
-    it("counts the quotations of a briefing whose quotations all stand in their sources, line breaks aside", async () => {
+    it("counts the quotations of a briefing whose quotations all occur in their sources, ignoring line breaks", async () => {
       expect(await check(GOOD)).to.deep.equal({ quotations: 2, documents: 2 });
     });
 
@@ -99,7 +99,7 @@ describe("the briefing example", () => {
         },
       );
 
-    it("tells a writer what was misquoted, and takes the corrected briefing", async () => {
+    it("reports a misquotation to the writer, and accepts the corrected briefing", async () => {
       const scripted = model(GOOD.replace("nectar", "water"), GOOD);
       const { ensemble, briefing, check } = team(scripted);
       const output = await ensemble.run();
@@ -136,7 +136,7 @@ describe("the briefing example", () => {
       );
     });
 
-    it("stays as it is where a model has written sentences", () => {
+    it("is unchanged if a model has written sentences", () => {
       expect(grouped(GOOD, titles)).to.equal(undefined);
     });
 
@@ -163,7 +163,7 @@ describe("the briefing example", () => {
   });
 
   describe("the program", () => {
-    it("runs offline on a folder and writes a briefing in which every quotation stands in its source", async () => {
+    it("runs offline on a folder and writes a briefing in which every quotation occurs in its source", async () => {
       const out = join(folder, "out");
       await writeFile(join(folder, "photo.png"), "no text");
       const { code, stdout, stderr } = await main(folder, "--out", out).finished;

@@ -113,7 +113,7 @@ describe("the chat app in Chromium", () => {
   };
   let ada: WatchedPage;
 
-  it("keeps two users apart, and streams the answers", async () => {
+  it("separates two users, and streams the answers", async () => {
     ada = await signIn("Ada");
     const ben = await signIn("Ben");
     await ask(ada.page, "My name is Ada", "You sent My name is Ada.");
@@ -211,7 +211,7 @@ describe("the chat app in Chromium", () => {
     await answers(page).last().getByText("High water at Amrum is at 14:40.").first().waitFor();
   });
 
-  it("reports a server that was killed in the middle of an answer, and goes on after its restart", async () => {
+  it("reports a server that was killed in the middle of an answer, and continues after its restart", async () => {
     const { page } = ada;
     await send(page, "Tell me a story");
     await answers(page).last().getByText("The sea").waitFor();

@@ -81,7 +81,7 @@ describe("the deliberation of the examples", () => {
     expect(ended.output.raw).to.equal("judge 2");
   });
 
-  it("tells the speakers what both said and what the judge asked, and the judge its own question", async () => {
+  it("gives the speakers both statements and the question of the judge, and the judge its question", async () => {
     const { model } = await deliberated(team, until("judge 2"));
     const [first, , , again, , judged] = model.requests.map(promptOf);
     expect(first).not.to.include("right 1");
@@ -127,7 +127,7 @@ describe("the deliberation of the examples", () => {
     expect(ended).to.equal(true);
   });
 
-  it("ends with the run: cancelled, or by an early exit with what was said", async () => {
+  it("ends with the run: cancelled, or by an early exit with the statements so far", async () => {
     const stop = new AbortController();
     const tasks = [waiting("one", () => stop.abort()), waiting("two"), by("judge")];
     const run = runToEnd(

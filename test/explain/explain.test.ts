@@ -61,7 +61,7 @@ describe("explain()", () => {
     expect(manager?.toolSpecs).to.deep.equal(sent.requests[0]?.tools);
   });
 
-  it("shows the outputs a task is given under the names of those who make them", async () => {
+  it("shows the outputs a task is given under the names of their agents", async () => {
     const code = new Task({
       name: "code",
       description: "Count",
@@ -494,7 +494,7 @@ describe("the bound of a run's cost", () => {
     ).to.include("made by a model");
   });
 
-  it("is missing where the review of a phase may say anything", async () => {
+  it("is missing if the review of a phase may have any text", async () => {
     const task = new Task({ description: "Do", ...limited });
     const ofReview = async (review: PhaseReview): Promise<readonly string[]> =>
       (await bound({ phases: [new Phase({ name: "p", tasks: [task], review })] })).unbounded;

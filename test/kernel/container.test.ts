@@ -95,7 +95,7 @@ describe("bindings of one value", () => {
       .and.include("kernel.container");
   });
 
-  it("give way to an override, in any order", async () => {
+  it("are replaced by an override, in any order", async () => {
     const plain = clockPlugin("plain", 2001);
     const override = clockPlugin("override", 2002, { override: true });
     expect(await yearOf(new Kernel({ plugins: [plain, override] }))).to.equal(2002);
@@ -125,14 +125,14 @@ describe("bindings of one value", () => {
       return [kernel.container.get(token), kernel.providers(token)];
     };
 
-    it("give way to that of the plugin listed last, and the kernel tells whose holds", async () => {
+    it("are replaced by that of the last listed plugin, and the kernel reports the effective one", async () => {
       const [a, b] = [byDefault("a"), byDefault("b")];
       expect(await booted(a, b)).to.deep.equal(["b", ["b"]]);
       expect(await booted(b, a)).to.deep.equal(["a", ["a"]]);
       expect(await booted({ ...a, dependsOn: ["b"] }, b)).to.deep.equal(["a", ["a"]]);
     });
 
-    it("give way to a direct binding, wherever it stands", async () => {
+    it("are replaced by a direct binding in any position", async () => {
       const direct = binds("direct", (b) => void b.single(token).toConstantValue("direct"));
       for (const plugins of [
         [byDefault("a"), direct, byDefault("b")],
@@ -157,7 +157,7 @@ describe("bindings of one value", () => {
     });
   });
 
-  it("name all contributors of a token that collects, and nobody of one that is not bound", async () => {
+  it("name all contributors of a token that collects, and none of an unbound one", async () => {
     const tokens = createToken<number>("contributions", "many");
     const plugin = (name: string): Plugin =>
       binds(name, (b) => void b.many(tokens).toConstantValue(1));
@@ -167,7 +167,7 @@ describe("bindings of one value", () => {
     expect(kernel.providers(createToken("unheard-of"))).to.deep.equal([]);
   });
 
-  it("know no other options", async () => {
+  it("reject other options", async () => {
     const plugin = binds(
       "p",
       (b) => void b.single(Tokens.Clock, { overide: true } as object).toConstantValue(clockAt(1)),
@@ -501,7 +501,7 @@ describe("Tokens", () => {
     expect(createToken<string>("mine")).to.equal(Symbol.for("agentensemble/mine"));
   });
 
-  it("that nobody bound are a ValidationError where they are asked for", async () => {
+  it("that are unbound cause a ValidationError on a look-up", async () => {
     const nothing = createToken<string>("nothing-here");
     const plugin = definePlugin({ name: "asks", start: (ctx) => void ctx.get(nothing) });
     const error = await rejection(new Kernel({ plugins: [plugin] }).boot());

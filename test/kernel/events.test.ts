@@ -167,7 +167,7 @@ describe("the events of a run", () => {
     await ensemble.dispose();
   });
 
-  it("bear the texts and instants of their task", async () => {
+  it("have the texts and instants of their task", async () => {
     const { events } = await runToEnd({ tasks: [echo("a"), echo("b")] });
     const second = events.filter((event) => event.type === "task_completed")[1];
     expect(second).to.include({
@@ -188,7 +188,7 @@ describe("an observer", () => {
     throw new Error("the listener is broken");
   };
 
-  it("that throws changes nothing, is reported once, and the others see everything in order", async () => {
+  it("that throws changes nothing, is reported once, and the others receive all events in order", async () => {
     const before = recordingListener();
     const { events, output } = await runToEnd({
       tasks: [echo("a"), echo("b")],
@@ -216,7 +216,7 @@ describe("an observer", () => {
     ).to.include("later");
   });
 
-  it("that throws comes after it for those who listen behind it: no event overtakes another", async () => {
+  it("that throws follows the event for later listeners: no event overtakes another", async () => {
     const seen: number[] = [];
     const plugin = tapping("observers", ({ events }) => {
       events.on(throwing);
@@ -238,7 +238,7 @@ describe("an observer", () => {
     expect(counter.count).to.equal(2);
   });
 
-  it("of a plugin sees all runs of its kernel until it is taken away", async () => {
+  it("of a plugin receives the events of all runs of its kernel until it is removed", async () => {
     const runs = new Set<string>();
     let off: () => void = () => undefined;
     const kernel = new Kernel({
@@ -257,7 +257,7 @@ describe("an observer", () => {
     await kernel.dispose();
   });
 
-  it("of a plugin sees an event first, then each `on` and each callback in their given order", async () => {
+  it("of a plugin receives an event first, then each `on` and each callback in their given order", async () => {
     const seen: string[] = [];
     const to = (name: string) => (): void => void seen.push(name);
     const kernel = new Kernel({
@@ -355,7 +355,7 @@ describe("a trace exporter", () => {
     expect(traces).to.deep.equal(["COMPLETED", "ERROR"]);
   });
 
-  it("that throws or rejects is a warning, and the others get theirs", async () => {
+  it("that throws or rejects causes a warning, and the others are called", async () => {
     const got: string[] = [];
     const rejecting = definePlugin({
       name: "rejecting",

@@ -76,7 +76,7 @@ describe("a tap that throws", () => {
     expect((text.error?.cause as PluginError).message).to.include("a text");
   });
 
-  it("has its own error of ours passed on unchanged", async () => {
+  it("passes its framework error on unchanged", async () => {
     const own = new ValidationError("mine");
     const { error } = await withTaps(({ beforeTask }) =>
       beforeTask.tap(() => {
@@ -154,7 +154,7 @@ describe("a tap with a time limit", () => {
   }
 });
 
-describe("a verdict that its lane does not know", () => {
+describe("a verdict unknown to its lane", () => {
   const cases: readonly (readonly [string, (hooks: Untyped) => void, RegExp])[] = [
     [
       "an answer of a policy",

@@ -84,7 +84,7 @@ describe("the lanes of a before hook", () => {
     expect(output.taskOutputs).to.deep.equal([]);
   });
 
-  it("show a policy what a transform registered after it has made of the call", async () => {
+  it("show a policy the call as changed by a transform registered after it", async () => {
     const judged: unknown[] = [];
     const executed: unknown[] = [];
     const upper = tool({
@@ -337,7 +337,7 @@ describe("what a transform may change", () => {
     expect(model.requests[0]?.messages.at(-1)?.content).to.include("Remember the milk");
   });
 
-  it("is checked by the tool's schema before a policy judges it, so that the policy sees what the tool gets", async () => {
+  it("is checked by the tool's schema before a policy judges it, so that the policy receives the input of the tool", async () => {
     const judged: unknown[] = [];
     const got: unknown[] = [];
     const add = tool({
@@ -369,7 +369,7 @@ describe("what a transform may change", () => {
     expect(got).to.have.length(1);
   });
 
-  it("does not take a guardrail's place: an output guardrail sees what a transform has made", async () => {
+  it("does not replace a guardrail: an output guardrail receives the transformed output", async () => {
     const task = new Task({
       description: "x",
       handler: () => "secret",

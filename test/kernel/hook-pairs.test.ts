@@ -179,7 +179,7 @@ describe("an after hook fires exactly once for each before hook that fired", () 
     });
   }
 
-  it("afterRun sees the output of a success, and the error with the partial output of everything else", async () => {
+  it("afterRun receives the output of a success, and the error with the partial output otherwise", async () => {
     const seen: unknown[] = [];
     const plugin = tapping("watch", ({ hooks }) =>
       hooks.afterRun.tap(
@@ -195,7 +195,7 @@ describe("an after hook fires exactly once for each before hook that fired", () 
     expect(seen).to.deep.equal(["ok", "one", "failed", "one"]);
   });
 
-  it("a broken guard of a tool call or a delegation fails the task: the model is not asked what to make of it", async () => {
+  it("a broken guard of a tool call or a delegation fails the task: the model is not called again", async () => {
     for (const step of ["ToolCall", "Delegation"] as const) {
       const { error } = await runToEnd({
         ...arranged(step, "succeed", new AbortController().signal, () => undefined),

@@ -42,7 +42,7 @@ describe("an observer of a kernel", () => {
     await ensemble.dispose();
   });
 
-  it("receives nothing after the end of its subscription, also of a type that was asked for", async () => {
+  it("receives nothing after the end of its subscription, also of a requested type", async () => {
     const seen: string[] = [];
     let off: () => void = () => undefined;
     const kernel = new Kernel({
@@ -60,7 +60,7 @@ describe("an observer of a kernel", () => {
     await kernel.dispose();
   });
 
-  it("that subscribes while a run goes on receives the types that were asked for before", async () => {
+  it("that subscribes during a run receives the types that were requested before", async () => {
     const seen: string[] = [];
     const plugin = tapping("late", ({ hooks, events }) => {
       hooks.beforeTask.tap(({ run }) => {

@@ -33,7 +33,7 @@ describe("kernel.describe()", () => {
     },
   });
 
-  it("tells who binds each token and who taps each lane, in the order in which taps run", async () => {
+  it("lists the source of each binding and the taps of each lane, in the order in which taps run", async () => {
     await using kernel = new Kernel({ plugins: [plugin("a", "post"), plugin("b", "pre")] });
     await kernel.boot();
     const { plugins, tokens, hooks } = kernel.describe();
@@ -49,7 +49,7 @@ describe("kernel.describe()", () => {
     ]);
   });
 
-  it("knows the plugins alone before the kernel has booted", () => {
+  it("lists only the plugins before the kernel has booted", () => {
     const kernel = new Kernel({ plugins: [plugin("a", "pre")] });
     expect(kernel.describe()).to.deep.equal({ plugins: ["a"], tokens: [], hooks: [] });
   });
@@ -86,7 +86,7 @@ describe("plugins", () => {
     expect(log).to.deep.equal(["a", "b", "d", "c", "e"]);
   });
 
-  it("of the user come after the standard ones, and replace those whose names they bear", async () => {
+  it("of the user come after the standard ones, and replace those of the same name", async () => {
     const log: string[] = [];
     const kernel = new Kernel({
       plugins: [
@@ -130,7 +130,7 @@ describe("plugins", () => {
     expect(error.message).to.include("a -> b -> a");
   });
 
-  it("bear names of their own", () => {
+  it("have unique names", () => {
     expect(() => new Kernel({ plugins: [{ name: "same" }, { name: "same" }] })).to.throw(
       ValidationError,
       "'same'",
@@ -207,7 +207,7 @@ describe("a boot that fails", () => {
     });
   }
 
-  it("passes on what start() throws of the framework's own as it is", async () => {
+  it("passes framework errors of start() on unchanged", async () => {
     const own = new ValidationError("The file 'x' can't be read", { hint: "Name another." });
     const kernel = new Kernel({
       plugins: [definePlugin({ name: "reader", start: () => Promise.reject(own) })],
@@ -229,7 +229,7 @@ describe("a boot that fails", () => {
 });
 
 describe("Kernel.dispose", () => {
-  it("goes on after a failure and collects them all", async () => {
+  it("continues after a failure and collects all failures", async () => {
     const log: string[] = [];
     const kernel = new Kernel({
       plugins: [

@@ -244,7 +244,7 @@ describe("a step", () => {
     }
   });
 
-  it("keeps the refusal of an after policy apart from the result", async () => {
+  it("keeps the refusal of an after policy separate from the result", async () => {
     const end = await take(({ afterLlmCall }) =>
       afterLlmCall.tap({ name: "p", lane: "policy" }, () => reject("too long")),
     );
@@ -278,7 +278,7 @@ describe("a step", () => {
     expect(waits).to.deep.equal(["wait", "wait"]);
   });
 
-  it("keeps steps that are taken side by side apart", async () => {
+  it("separates concurrent steps", async () => {
     const hooks = tapped(({ beforeLlmCall, afterLlmCall }) => {
       beforeLlmCall.tap({ name: "t", lane: "transform" }, async ({ request }) => {
         await Promise.resolve();

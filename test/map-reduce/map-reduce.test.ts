@@ -303,7 +303,7 @@ describe("MapReduceEnsemble", () => {
       });
     });
 
-    it("goes on with the maps that succeeded, and calls the reduce for those", async () => {
+    it("continues with the maps that succeeded, and calls the reduce for those", async () => {
       const given: number[] = [];
       const { summary, warnings } = adaptive({
         mapTask: (item) =>
@@ -373,7 +373,7 @@ describe("MapReduceEnsemble", () => {
       expect(model.requests.at(-1)?.messages[1]?.content).to.include("{topic} {missing} {{x}}");
     });
 
-    it("gives outputs above the budget a reduce of their own, with a warning", async () => {
+    it("gives outputs above the budget a separate reduce, with a warning", async () => {
       const { summary, warnings } = adaptive({
         items: ["x".repeat(50), "a", "b"],
         reduceTask: (tasks) =>
@@ -481,7 +481,7 @@ describe("MapReduceEnsemble", () => {
       ).to.equal("direct");
     });
 
-    it("keeps overlapping runs apart, on a kernel that others use too", async () => {
+    it("separates overlapping runs, also on a shared kernel", async () => {
       const kernel = new Kernel({ plugins: standardPlugins() });
       await kernel.boot();
       const one = adaptive({ kernel, targetTokenBudget: 5, items: items(7) }).summary;

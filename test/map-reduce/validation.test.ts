@@ -161,7 +161,7 @@ describe("a MapReduceEnsemble refuses", () => {
     expect(ValidationError.isInstance(error.cause)).to.equal(true);
   });
 
-  it("a reduce that leaves out some of its tasks, naming them, in both modes", () => {
+  it("a reduce that omits some of its tasks, naming them, in both modes", () => {
     const reduceTask = (tasks: readonly AnyTask[]): Task =>
       new Task({ description: "Merge", context: tasks.slice(1) });
     for (const mode of [{}, { targetTokenBudget: 10 }])

@@ -84,7 +84,7 @@ describe("guardrails of another package", () => {
       expect(theirs.message).to.equal((await ended(subject, plugins[0])).message);
     });
 
-  it("wait for nobody when the run is cancelled", async () => {
+  it("stop waiting when the run is cancelled", async () => {
     for (const plugin of [builtIn(), guardrails()]) {
       const controller = new AbortController();
       const waiting = judged(() => {

@@ -168,7 +168,7 @@ describe("a journal from outside", () => {
     expect(await codeOf(3_990)).to.equal("AE_BUDGET_EXCEEDED");
   });
 
-  it("asks before it repeats a call with an effect that it does not know the end of", async () => {
+  it("asks before it repeats a call with an effect whose end is unknown", async () => {
     const kept = emptyJournal();
     const world = newWorld();
     const send = tool({ name: "pay", description: "Sends", effect: "send", execute: () => "sent" });

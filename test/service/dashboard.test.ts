@@ -162,14 +162,14 @@ describe("a dashboard on the port of a service", () => {
     expect((await ask(service.url ?? "", "/api/health/ready")).text).to.contain("READY");
   });
 
-  it("listens by itself with the option port", async () => {
+  it("listens without a service with the option port", async () => {
     const board = boards.board({ port: 0 });
     const service = await served({ plugins: [board] }).start(0);
     expect((await ask(board.url ?? "", "/api/runs")).status).to.equal(200);
     expect((await ask(service.url ?? "", "/api/runs")).status).to.equal(404);
   });
 
-  it("listens by itself where start() opens no port", async () => {
+  it("listens without a service if start() opens no port", async () => {
     const board = boards.board({}, { defaultPort: await freePort() });
     const kitchen = served({ plugins: [board], tasks: [echo] });
     await kitchen.run();
@@ -181,7 +181,7 @@ describe("a dashboard on the port of a service", () => {
     expect((await ask(board.url ?? "", "/api/runs")).status).to.equal(200);
   });
 
-  it("listens by itself when an ensemble without shared work runs", async () => {
+  it("listens without a service when an ensemble without shared work runs", async () => {
     const defaultPort = await freePort();
     const board = boards.board({}, { defaultPort });
     const kitchen = served({ plugins: [board], tasks: [echo], shareTasks: {} });

@@ -25,7 +25,7 @@ describe("the questions of a run for its caller", () => {
     expect(published(false, {})).to.deep.equal(place);
   });
 
-  it("have no more than was asked, and texts that fit into a message", () => {
+  it("have no more than requested, and texts that fit into a message", () => {
     const plain = { ...place, question: "Approve: Write", output: "text" };
     expect(published(true, {})).to.deep.equal(plain);
     const whole = {

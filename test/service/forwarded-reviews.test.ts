@@ -110,7 +110,7 @@ describe("a review of a service that is forwarded to the caller", () => {
     expect((await result).text).to.equal("soup, hot");
   });
 
-  it("ends at the caller where somebody at the service answers first", async () => {
+  it("ends at the caller if the service answers first", async () => {
     const backend = NetworkBackend.inMemory();
     const theirs = reviewInbox();
     await using service = kitchen({}, { plugins: [review({ store: theirs })] });
@@ -124,7 +124,7 @@ describe("a review of a service that is forwarded to the caller", () => {
     expect(ours.resolve(reviewId, ReviewDecision.edit("ours")).outcome).to.equal("over");
   });
 
-  it("ends by the time limit of the service where nobody answers", async () => {
+  it("ends by the time limit of the service without an answer", async () => {
     const backend = NetworkBackend.inMemory();
     await using service = kitchen({ timeoutMs: 50, onTimeout: "CONTINUE" });
     await service.start({ backend, signals: false });
@@ -158,7 +158,7 @@ describe("a review of a service that is forwarded to the caller", () => {
     await until(async () => (await backend.queue.depth("kitchen")).leased === 0);
   });
 
-  it("is refused before the request where nobody at the caller can answer", async () => {
+  it("is refused before the request if no one at the caller can answer", async () => {
     const backend = NetworkBackend.inMemory();
     const { text } = await served({ backend });
     expect(text).to.match(/No reviewer can answer the reviews of ensemble 'kitchen'/);
@@ -208,7 +208,7 @@ describe("a review of a service that is forwarded to the caller", () => {
     );
   });
 
-  it("does not let other runs of the service wait, which nobody answers", async () => {
+  it("does not let other runs of the service wait, which have no reviewer", async () => {
     const backend = NetworkBackend.inMemory();
     await using service = kitchen();
     await service.start({ backend, port: 0, signals: false });

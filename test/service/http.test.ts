@@ -157,7 +157,7 @@ describe("a service over HTTP", () => {
     expect(drain.status).to.equal(403);
   });
 
-  it("keeps the cached results of callers apart", async () => {
+  it("separates the cached results of callers", async () => {
     await using kitchen = served();
     const callers = { shop: TOKEN, hotel: OTHER };
     await using service = await kitchen.start({ port: 0, callers });
@@ -246,7 +246,7 @@ describe("a service over HTTP", () => {
     done.open("done");
   });
 
-  it("tells its health and its state in each state", async () => {
+  it("reports its health and its state in each state", async () => {
     const done = gate<string>();
     await using kitchen = served({ shareTasks: { wait: handlerTask(() => done.opened) } });
     await using service = await kitchen.start({ port: 0, instance: "a" });

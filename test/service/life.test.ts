@@ -159,7 +159,7 @@ describe("the end of a service", () => {
     await kitchen.dispose();
   });
 
-  it("gives back without blame what does not end in time, and records no result", async () => {
+  it("returns unfinished requests without counting the delivery, and records no result", async () => {
     const clock = new SteppingClock();
     const backend = NetworkBackend.inMemory({ clock });
     const { kitchen, service, request, log, reasonOf } = await busy(backend, clock);
@@ -289,7 +289,7 @@ describe("a service whose backend is away", () => {
     expect(log.shown().join()).to.contain("There was no answer within 5000 ms");
   });
 
-  it("goes on taking requests when it is back, and delivers what was finished meanwhile", async () => {
+  it("continues to take requests after its return, and delivers results finished meanwhile", async () => {
     const clock = new SteppingClock();
     const backend = NetworkBackend.inMemory({ clock });
     let isAway = false;

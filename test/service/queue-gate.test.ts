@@ -19,7 +19,7 @@ function gateWith(fields: object, given: object = limits): QueueGate {
 describe("the gate of a queue", () => {
   const open = new AbortController().signal;
 
-  it("gives its place back if the rate can't be asked for, and no fault of that is seen", async () => {
+  it("returns its place if the rate can't be queried, without an unhandled error", async () => {
     let settles = 0;
     const place = {
       settle: async () => {

@@ -66,7 +66,7 @@ describe("a schedule", () => {
     expect((await backend.queue.depth("kitchen")).queued).to.equal(0);
   });
 
-  it("keeps its hour when the clocks change, and leaves out or repeats no day", async () => {
+  it("keeps its hour when the clocks change, and omits or repeats no day", async () => {
     const zone = "Europe/Berlin";
     expect(await timesOf("0 6 * * *", zone, "2026-03-28T00:00:00Z", 3)).to.deep.equal([
       "2026-03-28T05:00:00.000Z",
@@ -93,7 +93,7 @@ describe("a schedule", () => {
     await end();
   });
 
-  it("is left out while the request before has no result, unless it may overlap", async () => {
+  it("is skipped while the previous request has no result, unless it may overlap", async () => {
     for (const [overlap, expected] of [
       ["skip", ["01", "04"]],
       ["allow", ["01", "02", "03", "04"]],

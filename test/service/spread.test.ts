@@ -135,7 +135,7 @@ describe("an ensemble whose tasks are spread", () => {
     expect((await journal.list()).runs.map(({ runId }) => runId)).to.deep.equal(["r"]);
   });
 
-  it("does a task that failed once more when the run is resumed, and no other", async () => {
+  it("repeats a failed task when the run is resumed, and no other", async () => {
     let isBroken = true;
     const { model, calls } = countingModel((text) => isBroken && text === "Read 3");
     const journal = Journal.inMemory();

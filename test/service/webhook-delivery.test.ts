@@ -254,7 +254,7 @@ describe("results that a store refuses", () => {
     expect((await service.deadLetters())[0]?.reason).to.equal("too large");
   });
 
-  it("are found where the store is there and goes on to refuse", async () => {
+  it("are detected if the store is available and continues to refuse", async () => {
     const clock = new SteppingClock();
     let attempts = 0;
     const backend = refusing(({ status }) => {

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { messageOf, toError } from "../../src/util/errors.js";
 
 describe("messageOf", () => {
-  it("returns the message of an error, a text as it is, and any other value as text", () => {
+  it("returns the message of an error, a text unchanged, and any other value as text", () => {
     expect(messageOf(new Error("broken"))).to.equal("broken");
     expect(messageOf("broken")).to.equal("broken");
     expect(messageOf({ toString: () => "mine" })).to.equal("mine");

@@ -46,7 +46,7 @@ describe("media types", () => {
     expect(normalMediaType(undefined)).to.equal(undefined);
   });
 
-  it("stand in data: addresses", () => {
+  it("are accepted in data: addresses", () => {
     expect(mediaSourceOf("data:image/GIF;charset=x;base64,R0lGOD")).to.deep.equal({
       kind: "base64",
       data: "R0lGOD",

@@ -48,7 +48,7 @@ describe("escape sequences", () => {
 });
 
 describe("printableJson", () => {
-  it("escapes what JSON leaves as it is, and keeps the value", () => {
+  it("escapes characters that JSON does not escape, and keeps the value", () => {
     const value = { text: "a\u001b[2J\u007f\u009b31m\u202eb\u2066\u2028é😀\u200d", "\u0085": 1 };
     const json = printableJson(JSON.stringify(value));
     expect(JSON.parse(json)).to.deep.equal(value);

@@ -79,7 +79,7 @@ describe("text contained in a section", () => {
 });
 
 describe("text contained in a part of a section", () => {
-  it("never has the heading of another part either, and leaves other lines as they are", () => {
+  it("never has the heading of another part either, and keeps other lines unchanged", () => {
     fc.assert(
       fc.property(hostile, (text) => {
         for (const line of seenLines(escapePart(text))) {
@@ -96,7 +96,7 @@ describe("text contained in a part of a section", () => {
 });
 
 describe("a text as an item of a list", () => {
-  it("can't begin another item, and keeps one line as it is", () => {
+  it("can't begin another item, and keeps one line unchanged", () => {
     expect(listItem("fact")).to.equal("fact");
     expect(listItem("a\n- **boss**: obey\r\n---\u2028b")).to.equal(
       "a\n  - **boss**: obey\n  \\---\n  b",
@@ -117,7 +117,7 @@ describe("hasText", () => {
 });
 
 describe("textOf", () => {
-  it("returns a text as it is, nothing for no value, other values as JSON", () => {
+  it("returns a text unchanged, nothing for no value, other values as JSON", () => {
     expect(['"a', undefined, null, 7, { a: [1] }].map(textOf)).to.deep.equal([
       '"a',
       "",

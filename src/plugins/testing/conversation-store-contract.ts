@@ -60,7 +60,7 @@ function contentSuite(use: UseStore): void {
       (first as { status: string }).status = "failed";
       assert.deepEqual(await store.read("t", { limit: 1 }), [turn]);
     }));
-  it("keeps the head of a thread beside its turns", () =>
+  it("keeps the head of a thread next to its turns", () =>
     use(async (store) => {
       const created = await store.append("t", {
         expectedVersion: 0,
@@ -179,7 +179,7 @@ function removalSuite(use: UseStore): void {
       await store.append("t", { expectedVersion: 5, keep: 1 });
       assert.equal((await store.open("t"))?.summary, undefined);
     }));
-  it("begins a deleted thread anew", () =>
+  it("begins a deleted thread again", () =>
     use(async (store) => {
       await fill(store, "t", 3);
       assert.equal(await store.delete("t"), true);

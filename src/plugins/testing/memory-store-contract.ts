@@ -76,7 +76,7 @@ function isolationSuite(use: Use, holds: Holds): void {
       await holds(store, SCOPES[0] ?? "", []);
       for (const scope of SCOPES.slice(1)) await holds(store, scope, [`an apple of ${scope}`]);
     }));
-  it("finds the entries of a small scope beside a large one", () =>
+  it("finds the entries of a small scope next to a large one", () =>
     use(async (store) => {
       for (let i = 0; i < 30; i++) await store.store("large", entryOf(`an apple a day ${i}`));
       await store.store("small", entryOf("an apple a day"));

@@ -49,7 +49,7 @@ export function pageTests(browser: () => Browser): void {
       expect(page.url()).to.equal(`${origin}/#/reviews`);
     });
 
-    it("notices a connection over which nothing comes any more", async () => {
+    it("notices a connection without further data", async () => {
       const line = new CutLine();
       const origin = await line.listen();
       boards.later(() => line.close());

@@ -28,7 +28,7 @@ async function openWritten(page: Page): Promise<void> {
 
 /** Tests of what a person finds who does not know the page. */
 export function questionTests(browser: () => Browser): void {
-  describe("page for a person who sees it for the first time", () => {
+  describe("page on its first visit", () => {
     const { boards, open } = openedPages(browser);
 
     for (const width of [1_440, 390]) {

@@ -125,7 +125,7 @@ export function reviewTests(browser: () => Browser): void {
       expect(await page.evaluate<number>("sessionStorage.length")).to.equal(0);
     });
 
-    it("have one answer: the first one, and the others see who gave it", async () => {
+    it("have one answer: the first one, and the others see its author", async () => {
       const { board, url } = await boards.listening({ users: USERS });
       const run = reviewed(board, { timeoutMs: 600_000, requiredRole: "lead" }).run();
       const maya = await open(`${url}#t=token-of-maya&/reviews`);

@@ -36,7 +36,7 @@ export function runTests(browser: () => Browser): void {
   describe("runs", () => {
     const { boards, open } = openedPages(browser);
 
-    it("appear on the open page with their whole plan, and their text as it is written", async () => {
+    it("appear on the open page with their whole plan, and their text while it is written", async () => {
       const { board, url } = await boards.listening();
       const { page } = await open(url);
       await page.getByText("No runs yet").waitFor();
@@ -204,7 +204,7 @@ export function runTests(browser: () => Browser): void {
       }
     });
 
-    it("give an event that was asked for while another one was on its way", async () => {
+    it("give an event that was requested during another one", async () => {
       const { board, url } = await boards.listening();
       const { runId } = await answering(board, "Fine.").run();
       const { page } = await open(`${url}#/runs/${runId}?view=events`);

@@ -56,7 +56,7 @@ describe("words of a comparison", () => {
 });
 
 describe("filter of the runs", () => {
-  it("is asked for with its tags and dates", () => {
+  it("is requested with its tags and dates", () => {
     const query = { state: "failed", tags: { customer: "a b" }, text: "heat pump" };
     expect(runsPath(query, 5, "x")).to.equal(
       "/api/runs?limit=5&state=failed&text=heat+pump&before=x&tag=customer%3Aa+b",

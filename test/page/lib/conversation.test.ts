@@ -97,7 +97,7 @@ describe("the conversation of a task", () => {
     });
   });
 
-  it("tells tool calls with the same id in different answers apart", () => {
+  it("distinguishes tool calls with the same id in different answers", () => {
     const call = (iteration: number): object => ({ callId: "c", iteration, toolName: "search" });
     const conversation = conversationOf(
       logOf(

@@ -66,7 +66,7 @@ describe("figures on the page", () => {
     ]).to.deep.equal(["1.50", "1.50 CHF", "€1.50"]);
   });
 
-  it("say how long ago something was", () => {
+  it("show the age of an event", () => {
     const ago = (seconds: number): string =>
       formatAgo(1_000_000_000, 1_000_000_000 + seconds * 1_000);
     expect([-3, 12, 59, 60, 3_599, 3_600, 86_399].map(ago)).to.deep.equal([

@@ -37,7 +37,7 @@ describe("the graph of a run", () => {
     expect(edges.filter(({ kind }) => kind === "context")).to.have.length(4);
   });
 
-  it("hangs a delegated task under the one that delegated it", async () => {
+  it("places a delegated task below the delegating one", async () => {
     expect(edgeTexts(await modelOf("delegation"))).to.include("way delegation way.1");
   });
 

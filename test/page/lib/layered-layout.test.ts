@@ -102,7 +102,7 @@ describe("the layout in levels", () => {
     );
   });
 
-  it("lies within its size", () => {
+  it("stays within its size", () => {
     fc.assert(
       fc.property(acyclic, ({ nodes, edges, direction }) => {
         const { places, width, height } = layoutInLevels(nodes, edges, { direction, ...GAPS });
@@ -142,7 +142,7 @@ describe("the layout in levels", () => {
     );
   });
 
-  it("breaks circles, and leaves out edges of unknown nodes", () => {
+  it("breaks cycles, and omits edges of unknown nodes", () => {
     const nodes = ["a", "b"].map((id) => node(id));
     const { places, routes } = layoutInLevels(
       nodes,

@@ -38,7 +38,7 @@ describe("tokens of Markdown", () => {
       expect(nested(markdownTokens(text)), text.slice(0, 10)).to.be.within(5, 90);
   });
 
-  it("are not made of texts that take long to read: these are shown as they are", () => {
+  it("are not created for texts that take long to parse: these are shown unchanged", () => {
     expect(markdownTokens("a".repeat(100_001))).to.equal(undefined);
     expect(markdownTokens(`- ${"a\n".repeat(3_000)}`)).to.equal(undefined);
     expect(markdownTokens("a\n".repeat(2_999))).to.have.lengthOf(1);

@@ -19,7 +19,7 @@ describe("addresses of the page", () => {
     expect(parseRoute(href)).to.deep.equal({ path: ["runs", "a/b ?#%"], query });
   });
 
-  it("keep malformed parts as they are", () => {
+  it("keep malformed parts unchanged", () => {
     expect(parseRoute("#/runs/%E0%A4%A?task=%").path).to.deep.equal(["runs", "%E0%A4%A"]);
   });
 });

@@ -19,7 +19,7 @@ const rows = (order: TaskOrder, filter: TaskFilter = {}): readonly string[] =>
   );
 
 describe("rows of the table of tasks", () => {
-  it("stand in the order of the run, each with what it caused under it", () => {
+  it("are in the order of the run, each followed by the tasks it caused", () => {
     expect(rows("plan")).to.deep.equal(["a", " a.1", "b"]);
   });
 

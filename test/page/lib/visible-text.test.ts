@@ -15,7 +15,7 @@ describe("texts on the page", () => {
     );
   });
 
-  it("keep other texts as they are, also in other writing systems", () => {
+  it("keep other texts unchanged, also in other writing systems", () => {
     for (const text of ["", "plain", "größe 漢字 🙂", "שלום", "عربي"]) {
       expect(visibleText(text)).to.equal(text);
       expect(textPieces(text)).to.deep.equal([{ text }]);

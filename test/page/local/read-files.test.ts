@@ -70,7 +70,7 @@ describe("files that are dropped on the page", () => {
     expect(one.runs[0]).to.deep.include({ runId: "one" });
   });
 
-  it("are refused with the reason, each by itself", async () => {
+  it("are refused with the reason, each separately", async () => {
     const { runs, problems } = await readFiles([
       file("a.json", "{"),
       file("b.json", '{"n":0}\n{"other":1}'),

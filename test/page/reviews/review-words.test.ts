@@ -11,7 +11,7 @@ import {
 import { review } from "./a-review.js";
 
 describe("words of a review", () => {
-  it("tell four kinds of reviews apart", () => {
+  it("distinguish four kinds of reviews", () => {
     const kinds = [
       review({ timing: "BEFORE_EXECUTION" }),
       review({ timing: "AFTER_EXECUTION" }),
@@ -42,7 +42,7 @@ describe("words of a review", () => {
     expect(wordsOf(call).end).to.equal("Don’t make the call");
   });
 
-  it("know how much of the time is left", () => {
+  it("show the remaining time", () => {
     const timed = { deadline: "2026-01-01T00:01:00.000Z", timeoutMs: 60_000 };
     const at = (seconds: number): number | undefined =>
       shareLeft(timed, Date.parse("2026-01-01T00:00:00.000Z") + seconds * 1_000);

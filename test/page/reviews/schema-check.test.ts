@@ -31,7 +31,7 @@ describe("check of an edit by its schema", () => {
     ["a keyword that is not known", { format: "unheard-of" }, "x", undefined],
   ];
   for (const [name, schema, value, expected] of cases)
-    it(`knows ${name}`, () => {
+    it(`recognises ${name}`, () => {
       expect(fitProblem(schema, value)).to.equal(expected);
     });
 

@@ -16,7 +16,7 @@ function textOf(lines: readonly DiffLine[], left: "added" | "removed"): string {
 }
 
 describe("difference of two texts", () => {
-  it("has each changed line as it was and as it is, with the words that changed", () => {
+  it("has each changed line before and after, with the words that changed", () => {
     const lines = differenceOf("one\ntwo big words\nthree", "one\ntwo small words\nthree");
     expect(lines.map(({ kind }) => kind)).to.deep.equal(["same", "removed", "added", "same"]);
     expect(lines[1]?.parts).to.deep.equal([
@@ -64,7 +64,7 @@ describe("difference of two texts", () => {
     );
   });
 
-  it("knows equal texts", () => {
+  it("recognises equal texts", () => {
     expect(isChanged(differenceOf("a\nb", "a\nb"))).to.equal(false);
     expect(isChanged(differenceOf("a\nb", "a\nc"))).to.equal(true);
     expect(differenceOf("", "")).to.deep.equal([]);

@@ -32,7 +32,7 @@ describe("costs of a run", () => {
     ]);
   });
 
-  it("keep calls of unknown usage apart", () => {
+  it("count calls of unknown usage separately", () => {
     expect(costLines([row("a", 0, { unknownCalls: 1 })])[0]?.unknownCalls).to.equal(1);
   });
 

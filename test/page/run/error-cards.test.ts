@@ -53,7 +53,7 @@ describe("errors of a run", () => {
     expect(chainOf("text")).to.deep.equal([]);
   });
 
-  it("tell what stopped a run from what it went on with", () => {
+  it("distinguish failures that stopped a run from others", () => {
     const log = logOf(
       ["run_failed", { code: "AE_X", message: "m" }],
       ["run_warning", { message: "w" }],
@@ -113,7 +113,7 @@ describe("errors of a run", () => {
     expect(lastAnswer([])).to.equal(undefined);
   });
 
-  it("tell seven outcomes of tool calls apart", () => {
+  it("distinguish seven outcomes of tool calls", () => {
     const words = [
       "SUCCESS",
       "FAILURE",

@@ -86,7 +86,7 @@ describe("connection of the page", () => {
     expect(connection.state.value.kind).to.equal("lost");
   });
 
-  it("gives up a line over which nothing comes", async () => {
+  it("closes a connection without data", async () => {
     const browser = new TestBrowser();
     browser.answer(/status/, STATUS);
     const { connection } = connected(browser);

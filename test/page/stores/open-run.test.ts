@@ -87,7 +87,7 @@ class LookingPage {
 }
 
 describe("the open run of the page", () => {
-  it("is fetched, and then follows the entries behind it", async () => {
+  it("is fetched, and then follows the entries after it", async () => {
     const page = new LookingPage();
     page.openRun.open("r");
     expect(page.openRun.state.value).to.deep.equal({ kind: "loading", runId: "r" });
@@ -137,7 +137,7 @@ describe("the open run of the page", () => {
     expect(page.summary).to.equal("1 running");
   });
 
-  it("goes on behind its last entry after a cut, and begins again after a new start", async () => {
+  it("continues after its last entry after an interruption, and begins again after a new start", async () => {
     const page = new LookingPage();
     await page.opened();
     const count = page.requests.length;
@@ -257,7 +257,7 @@ describe("the log of the open run", () => {
     expect(page.runLog.current.value).to.include({ state: "ready", error: undefined });
   });
 
-  it("forgets the entries of another run, and follows none when nobody looks", async () => {
+  it("drops the entries of another run, and follows none without a viewer", async () => {
     const page = new LookingPage();
     await page.opened();
     page.browser.answer(/runs\/r\/log/, { entries: BEGUN });
@@ -360,7 +360,7 @@ describe("the watched task of the page", () => {
     expect(page.detail.current.value?.error?.code).to.equal("TASK_NOT_FOUND");
   });
 
-  it("is not asked for before it has begun", async () => {
+  it("is not requested before it has begun", async () => {
     const page = new LookingPage();
     const plan = { taskId: "later", agentRole: "", taskDescription: "" };
     const dag = {

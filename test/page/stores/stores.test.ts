@@ -76,7 +76,7 @@ describe("stores of the page", () => {
     expect([code, browser.requests]).to.deep.equal(["REVIEW_RESOLVED", ["/api/reviews/w%2F1"]]);
   });
 
-  it("know what a person may do, and keep the token for the tab", () => {
+  it("has the permissions of the user, and keep the token for the tab", () => {
     const browser = new TestBrowser();
     const session = createSessionStore(browser.env);
     expect(session.may("viewer")).to.equal(false);

@@ -45,7 +45,7 @@ describe("the address of the page", () => {
     expect(route.current.value.path).to.deep.equal(["runs", "r 1"]);
   });
 
-  it("changes in parts, and replaces the present one where that is asked for", () => {
+  it("changes in parts, and replaces the current one on request", () => {
     const window = new TestWindow("#/runs/a?view=graph&task=t");
     const route = createRouteStore(window);
     route.patch({ view: "cost", task: undefined });

@@ -66,7 +66,7 @@ describe("time of a task", () => {
     });
   });
 
-  it("leaves out the time between two attempts, and ends open bars now", () => {
+  it("omits the time between two attempts, and ends open bars now", () => {
     const { wholeMs, parts } = timeSpent(
       [
         { kind: "task", startMs: 0, endMs: 10 },

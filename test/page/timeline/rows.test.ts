@@ -63,12 +63,12 @@ describe("rows of the timeline", () => {
     ]);
   });
 
-  it("of a task that lasts leave no place behind it", () => {
+  it("of a running task leave no gap after it", () => {
     const rows = rowsByAgent([task("a", { startMs: 0 }), task("b", { startMs: 99, endMs: 100 })]);
     expect(rows.map(({ taskIds }) => taskIds)).to.deep.equal([["a"], ["b"]]);
   });
 
-  it("within a closed one are hidden, and those behind it are not", () => {
+  it("within a closed one are hidden, and those after it are not", () => {
     const rows = rowsByTask([
       task("a"),
       task("a.1", { parent: "a" }),

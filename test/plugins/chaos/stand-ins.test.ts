@@ -190,7 +190,7 @@ describe("simulate(), by run", () => {
     [{ defaults: { text: 5 } }, "simulate defaults text must be a text, got: 5"],
     [{ defaults: { outputTokens: Infinity } }, "outputTokens must be a number >= 0"],
   ] as const)
-    it(`says: ${message}`, async () => {
+    it(`reports: ${message}`, async () => {
       const options = { team: () => ending(() => ({})), ...wrong } as never;
       expect(String(await rejection(simulate(options)))).to.include(message);
     });

@@ -99,7 +99,7 @@ describe("contextFormat", () => {
     expect(output.getOutput(task)?.raw).to.equal(json);
   });
 
-  it("leaves every text as it is with JSON, and without the option", async () => {
+  it("keeps every text unchanged with JSON, and without the option", async () => {
     const prompts: string[] = [];
     for (const options of [{ contextFormat: "JSON" as const }, {}]) {
       const model = new ScriptedModel([json, "done"]);
@@ -126,7 +126,7 @@ describe("contextFormat", () => {
     );
   });
 
-  it("is refused before anything is spent where its package is missing, or nobody knows it", async () => {
+  it("is refused before any cost if its package is missing, or it is unknown", async () => {
     const missing = definePlugin({
       name: "missing",
       bind: (b) =>

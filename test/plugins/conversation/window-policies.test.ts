@@ -38,7 +38,7 @@ describe("the windows of a thread", () => {
     expect(() => summarized({ turns: 2, keepTurns: 3 })).to.throw("at most turns (2), got: 3");
   });
 
-  it("end where a store has fewer turns than it says", async () => {
+  it("end where a store has fewer turns than its head states", async () => {
     expect((await tokenBudget(9).select(threadOf(4, {}, 0))).turns).to.deep.equal([]);
     const input = threadOf(4, {}, 0);
     expect(await summarized({ tokens: 1 }).select(input)).to.deep.equal({

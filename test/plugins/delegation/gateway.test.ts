@@ -54,7 +54,7 @@ const promptOf = ({ model }: Delegated, index = 0): string => textAt(model.reque
 const schema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
 
 describe("scope.delegate", () => {
-  it("gives the worker the task as it is written, braces included", async () => {
+  it("gives the worker the task unchanged, braces included", async () => {
     const ended = await delegated({}, ["done"], {}, { expectedOutput: "A {thing}" });
     expect(ended.response).to.include({
       status: "SUCCESS",
@@ -90,7 +90,7 @@ describe("scope.delegate", () => {
     expect(promptOf(ended, 1)).to.include("the facts").and.to.include('{"region":"EU"}');
   });
 
-  it("tells a listed task that is delegated again what to do better", async () => {
+  it("adds the feedback to a listed task that is delegated again", async () => {
     const listed = new Task({ name: "listed", description: "listed", agent: worker });
     const ended = await delegated(
       { taskDescription: "Shorter please" },

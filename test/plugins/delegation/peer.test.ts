@@ -56,7 +56,7 @@ describe("the tool delegate", () => {
       .that.deep.equals(["Data Analyst", "Writer"]);
   });
 
-  it("is not there for agents that may not", async () => {
+  it("is missing for agents that may not delegate", async () => {
     const model = new ScriptedModel(["done"]);
     await runToEnd({
       model,
@@ -98,7 +98,7 @@ describe("the tool delegate", () => {
     }
   });
 
-  it("looks at the depth before everything else, and lets delegates delegate up to it", async () => {
+  it("checks the depth first, and lets delegates delegate up to it", async () => {
     const deep = lead.with({ role: "Deep" });
     const script = (own: string, other: string) => (request: ChatRequest) =>
       textAt(request, 0).startsWith(`You are ${own}`) ? call(other) : call(own);
@@ -131,7 +131,7 @@ describe("the tool delegate", () => {
     expect(ended.output.raw).to.equal("alone then");
   });
 
-  it("lets a policy's words through as they are, and fails the task where a guard is broken", async () => {
+  it("passes the text of a policy unchanged, and fails the task if a guard is broken", async () => {
     const tap = (fn: () => ReturnType<typeof reject>): EnsembleOptions => ({
       plugins: [tapping("guard", ({ hooks }) => hooks.beforeDelegation.tap({ name: "guard" }, fn))],
     });

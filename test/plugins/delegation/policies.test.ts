@@ -57,7 +57,7 @@ async function judged(
 }
 
 describe("delegation policies", () => {
-  it("are asked in order, with the request as the worker spells its role, and what they know", async () => {
+  it("are asked in order, with the role in the spelling of the worker, and their context", async () => {
     const seen: (readonly [string, string, DelegationPolicyContext])[] = [];
     const note =
       (name: string): DelegationPolicy =>
@@ -78,7 +78,7 @@ describe("delegation policies", () => {
     ]);
   });
 
-  it("refuse: the first no ends it, nobody is asked, and no start is reported", async () => {
+  it("refuse: the first refusal ends it, no one else is asked, and no start is reported", async () => {
     let asked = false;
     const { response, events, model } = await judged([
       () => reject("no budget"),
@@ -94,7 +94,7 @@ describe("delegation policies", () => {
     ).to.deep.equal(["delegation_failed"]);
   });
 
-  it("modify: those after see the change, and so does the worker", async () => {
+  it("modify: later policies receive the change, and so does the worker", async () => {
     const seen: string[] = [];
     const { response, model, events } = await judged([
       (r) =>
@@ -117,7 +117,7 @@ describe("delegation policies", () => {
     );
   });
 
-  it("can't send it to nobody, nor back", async () => {
+  it("can't send it to an unknown worker, nor back", async () => {
     const nobody = await judged([(r) => modify({ ...r, agentRole: "Ghost" })]);
     expect(nobody.response?.errors).to.deep.equal([
       "A policy modified agentRole to 'Ghost' but no agent found with that role. Available roles: [Worker, Helper]",
@@ -193,7 +193,7 @@ describe("delegation policies", () => {
     ).to.equal("USER_EXIT_EARLY");
   });
 
-  it("see what other plugins have made of the request, and nothing is changed after them unseen", async () => {
+  it("receive the request as changed by other plugins, and no later change escapes them", async () => {
     const transforming = (order: "normal" | "post"): Plugin =>
       tapping(`transform-${order}`, ({ hooks }) =>
         hooks.beforeDelegation.tap({ name: "t", lane: "transform", order }, (call) =>

@@ -262,7 +262,7 @@ describe("guardrails", () => {
     }
   });
 
-  it("asks nobody once the run has ended", async () => {
+  it("asks no one once the run has ended", async () => {
     const reason = new RunCancelledError("stop");
     const call = { ...inputCall(() => expect.fail("asked")), signal: AbortSignal.abort(reason) };
     expect(await rejection(Promise.resolve(tapsOf().before(call)))).to.equal(reason);

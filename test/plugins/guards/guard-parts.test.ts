@@ -158,7 +158,7 @@ describe("secretDetector()", () => {
 describe("filteredModel()", () => {
   const all = () => new SegmentFilter({ holdFrom: (text) => text.length, release: (text) => text });
 
-  it("returns a model without streams as it is", () => {
+  it("returns a model without streams unchanged", () => {
     const model: ChatModel = {
       provider: "p",
       modelId: "m",

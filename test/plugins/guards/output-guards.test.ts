@@ -246,7 +246,7 @@ describe("quotations()", () => {
     expect(shown).to.equal("It says ");
   });
 
-  it("knows context, inputs and given texts, and reads German, French and block quotations", async () => {
+  it("uses context, inputs and given texts, and reads German, French and block quotations", async () => {
     const given = { sources: ["Der Vorstand hat am Montag entschieden."] };
     expect(
       (await judged(quotations(given), "Es heißt: „Vorstand hat am Montag entschieden“.")).reason,

@@ -268,7 +268,7 @@ describe("chatHandler withstands", () => {
     expect((await desk.service.fetch(at("t"))).status).to.equal(404);
   });
 
-  it("a vendor that refuses a file: its words reach no page, and the thread goes on", async () => {
+  it("a vendor that refuses a file: its words reach no page, and the thread continues", async () => {
     const server = await OpenAIServer.start();
     made.push({ [Symbol.asyncDispose]: () => server.close() });
     const baseURL = server.url;
@@ -292,7 +292,7 @@ describe("chatHandler withstands", () => {
     expect((body as { messages: unknown[] }).messages).to.have.length(2);
   });
 
-  it("a thread of another version and one that is cut in the middle; others go on", async () => {
+  it("a thread of another version and one that is cut in the middle; others continue", async () => {
     const folder = temporaryFolder();
     const desk = await open({ store: ConversationStore.file(folder) });
     for (const line of ['{"v":2}', '{"v":1,"turns":[{"text":"my PIN']) {

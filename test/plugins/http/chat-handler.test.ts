@@ -279,7 +279,7 @@ describe("chatHandler", () => {
     });
   });
 
-  describe("keeps owners apart", () => {
+  describe("separates owners", () => {
     it("with 404 for every route to the thread of another owner", async () => {
       const desk = await open();
       await partsIn(await desk.send("t", "mine"));
@@ -321,7 +321,7 @@ describe("chatHandler", () => {
     });
   });
 
-  it("refuses what is no request of a page, with a status and no more", async () => {
+  it("refuses an invalid request, with a status only", async () => {
     const model = new ScriptedModel([]);
     const desk = await open(
       { model },
@@ -613,7 +613,7 @@ describe("chatHandler", () => {
         { by },
       );
 
-    it("goes on with the same message after a yes", async () => {
+    it("continues the same message after an approval", async () => {
       const { desk, done, model } = await asking();
       const asked = await ask(desk);
       expect((await desk.service.fetch("/api/chat/t/stream")).status).to.equal(200);
@@ -743,7 +743,7 @@ describe("chatHandler", () => {
     });
   });
 
-  it("follows options about what a page sees, in streams and in stored threads", async () => {
+  it("follows options about the shown parts, in streams and in stored threads", async () => {
     const look = tool({ name: "look", description: "l", execute: () => "found" });
     const model = new ScriptedModel([{ toolCalls: [{ name: "look", arguments: {} }] }, "There."]);
     const desk = await open({ model, tools: [look] }, { ui: { tools: "none", data: false } });

@@ -112,7 +112,7 @@ describe("the transport of useChat", () => {
     expect(await reconnect()).to.equal(null);
   });
 
-  it("answers an approval after a reload, and goes on with the message", async () => {
+  it("answers an approval after a reload, and continues the message", async () => {
     const reviews = reviewInbox();
     const plugins = [review({ store: reviews })];
     const { send, reconnect } = await page(

@@ -120,7 +120,7 @@ describe("a handler of reviews", () => {
     );
   });
 
-  it("refuses what is no answer, and the review goes on waiting", async () => {
+  it("refuses an invalid answer, and the review continues to wait", async () => {
     const { service } = await office([task(plain)]);
     const run = start(service);
     const id = await waiting(service);
@@ -144,7 +144,7 @@ describe("a handler of reviews", () => {
     await run;
   });
 
-  it("refuses an edit that does not fit before the run sees it", async () => {
+  it("refuses an invalid edit before it reaches the run", async () => {
     const store = reviewInbox();
     const typed = new Task({
       description: "Count",

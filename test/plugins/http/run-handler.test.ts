@@ -65,7 +65,7 @@ describe("a handler of runs", () => {
     expect(answer.headers.get("cache-control")).to.equal("no-store");
   });
 
-  it("returns what the option `output` makes of it, under another path", async () => {
+  it("returns the result of the option `output`, under another path", async () => {
     const service = await run(
       { tasks: [greet] },
       { path: "/v1/greetings", output: ({ raw }) => raw.length },
@@ -223,7 +223,7 @@ describe("a handler of runs", () => {
     expect(state.aborted).to.equal(1);
   });
 
-  it("knows principals by their owner where they have one", async () => {
+  it("identifies principals by their owner if they have one", async () => {
     const team = new Ensemble({ tasks: [greet] });
     const handler = runHandler(team, {
       authenticate: (request) => ({

@@ -194,7 +194,7 @@ describe("streams of a handler of runs", () => {
     expect(await allParts(await resume(service, idOf(first)))).to.deep.equal(streams[0]);
   });
 
-  it("go on without a reader where they are kept, or end with the last one", async () => {
+  it("continue without a reader if they are stored, or end with the last one", async () => {
     for (const onDisconnect of [undefined, "cancel"] as const) {
       const { service, calls, ends } = await office(
         { streams: StreamStore.inMemory(), ui: { onDisconnect } },
@@ -311,7 +311,7 @@ describe("streams of a handler of runs", () => {
     await allParts(first);
   });
 
-  it("of a log follow a run that goes on", async () => {
+  it("of a log follow a run in progress", async () => {
     const { log, record } = memoryLog();
     const { service, calls } = await office({ log }, { waits: true, on: record });
     const first = await start(service);
@@ -407,7 +407,7 @@ describe("streams of a handler of runs", () => {
       ["read once", {}],
       ["kept", { streams: StreamStore.inMemory() }],
     ] as const) {
-      it(`go on with the same message when they are ${name}`, async () => {
+      it(`continue the same message when they are ${name}`, async () => {
         const { service, calls } = await desk(o);
         const first = await start(service);
         const asked = await allParts(first);
@@ -524,7 +524,7 @@ describe("streams of a handler of runs", () => {
       expect(await allParts(await service.fetch("/api/run", { body }))).to.deep.equal(rest);
     });
 
-    it("go on when the request before them, which is answered, is aborted late", async () => {
+    it("continue when the previous, answered request is aborted late", async () => {
       const reviews = reviewInbox();
       const remove = tool({
         name: "remove",

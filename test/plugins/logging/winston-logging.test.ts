@@ -201,7 +201,7 @@ describe("winstonLogging", () => {
     ]);
   });
 
-  it("tells of waits for a rate limit", async () => {
+  it("reports waits for a rate limit", async () => {
     const { lines } = await logged({
       model: new ScriptedModel(() => "Hi"),
       rateLimit: RateLimit.of(1, 500),
@@ -288,7 +288,7 @@ describe("winstonLogging", () => {
     );
   });
 
-  it("keeps concurrent runs apart", async () => {
+  it("separates concurrent runs", async () => {
     const kept = keepingLogger();
     await using kernel = new Kernel({ plugins: [winstonLogging({ logger: kept.logger })] });
     const run = (verbose: boolean, runId: string): Promise<unknown> => {
@@ -455,7 +455,7 @@ describe("winstonLogging", () => {
       );
     });
 
-    it("is silent where the plugin is not there", async () => {
+    it("is silent without the plugin", async () => {
       expect(await run("")).to.deep.equal({ stdout: "", stderr: "" });
     });
   });

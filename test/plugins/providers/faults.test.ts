@@ -138,7 +138,7 @@ describe("faults", () => {
     describe(vendor.name, () => {
       for (const fault of Object.values(FAULTS).flat()) {
         for (const kind of fault.only === undefined ? KINDS : [fault.only]) {
-          it(`stands this when it asks for a ${kind === "whole" ? "whole answer" : "stream"}: ${fault.what}`, () =>
+          it(`handles this when it requests a ${kind === "whole" ? "whole answer" : "stream"}: ${fault.what}`, () =>
             run(fault, vendor, kind));
         }
       }
@@ -149,7 +149,7 @@ describe("faults", () => {
     expect(Object.values(FAULTS).flat().length).to.be.at.least(40);
   });
 
-  it("stand in docs/faults.md, all of them and no others", () => {
+  it("are in docs/faults.md, all of them and no others", () => {
     const page = readProjectFile("docs/faults.md").split("\n");
     const shown = page.filter((line) => /^(## |\| (?!---|what))/.test(line));
     const expected = Object.entries(FAULTS).flatMap(([heading, faults]) => [

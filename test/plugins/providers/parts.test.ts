@@ -429,7 +429,7 @@ describe("a file that the vendor refuses", () => {
   const picture = attachment.fromBytes(Buffer.concat([Buffer.from(PNG, "base64"), content]));
 
   for (const [name, { start }] of Object.entries(VENDORS))
-    it(`fails without its content and without the key, and goes on with a fallback: ${name}`, async () => {
+    it(`fails without its content and without the key, and continues with a fallback: ${name}`, async () => {
       const server = await start();
       const data = String(picture.data);
       server.reply({

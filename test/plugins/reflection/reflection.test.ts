@@ -57,7 +57,7 @@ const warnings = (events: readonly EnsembleEvent[]): string[] =>
 describe("a task that reflects", () => {
   const task = new Task({ description: "Write about {topic}", reflect: true });
 
-  it("asks its model once more after it is done, counted for what it is", async () => {
+  it("asks its model once more after the end, with a separate purpose", async () => {
     const model = new ScriptedModel(["A text", LESSON]);
     const { output, events } = await runWith(model, task, {}, { topic: "bees" });
     expect(output.raw).to.equal("A text");

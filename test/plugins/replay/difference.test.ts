@@ -120,7 +120,7 @@ describe("the error of a replay that asks for what was not recorded", () => {
     expect(step("other", "end")).to.match(/^Step step 'other' of file did not end/);
   });
 
-  it("counts what was not asked for", () => {
+  it("counts unused entries", () => {
     const calls = Array.from({ length: 6 }, () => ({ task: "a", iteration: 0 }));
     expect(unused(recording({}), calls as never)).to.match(/^6 .* and 1 more\.$/);
     expect(unused(recording({}), [{ tool: "look", task: "a" }] as never)).to.equal(

@@ -67,7 +67,7 @@ describe("a replay", () => {
         .and.to.include("the robin");
     });
 
-    it("ends it also where the workflow would go on after the failure", async () => {
+    it("ends it also where the workflow would continue after the failure", async () => {
       const make = (text: string): EnsembleOptions => ({
         ...ask(text),
         workflow: "PARALLEL",
@@ -157,7 +157,7 @@ describe("a replay", () => {
       expect(error.message).to.include("has been given back already");
     });
 
-    it("goes on live from there where that is wanted, and what is recorded beside it is complete", async () => {
+    it("continues live from there with the option, and a second recording is complete", async () => {
       const first = new ScriptedModel(["a1", "b1"]);
       await play({ model: first, tasks: [Task.of("A"), Task.of("B"), Task.of("C")] }, [
         recordTo(file),
@@ -379,7 +379,7 @@ describe("a recording", () => {
     expect(seen).to.deep.equal([`run.jsonl.${process.pid}-0.part`]);
   });
 
-  it("is refused where a folder stands in its place, before anything is spent", async () => {
+  it("is refused if a folder is in its place, before any cost", async () => {
     const model = new ScriptedModel(["x", "x"]);
     await using ensemble = new Ensemble({ ...ask("x"), model, plugins: [recordTo(folder)] });
     const error = await rejectionOf(ValidationError, ensemble.run());

@@ -253,7 +253,7 @@ describe("what leaves the process in a replay", () => {
     expect(await again.memoryStore.retrieve("s", "", 5)).to.have.length(0);
   });
 
-  it("is no money: the calls count as answered, and what they cost then is shown apart", async () => {
+  it("is no cost: the calls count as answered, and their original cost is shown separately", async () => {
     const file = join(temporaryFolder(), "run.jsonl");
     const options = { ...team(), tasks: [new Task({ description: "Say", agent: worker("Speaker") })] }; // prettier-ignore
     const recorded = await play(options, [recordTo(file)]);

@@ -122,7 +122,7 @@ describe("what is replayed", () => {
     ).to.equal("in pieces");
   });
 
-  it("several runs of one kernel, one after the other and side by side, each with its id, its start and its answers", async () => {
+  it("several runs of one kernel, sequential and concurrent, each with its id, its start and its answers", async () => {
     const script = async ({ messages }: ChatRequest, index: number): Promise<string> => {
       await pause(JSON.stringify(messages).includes("Same") ? 30 - 10 * (index % 3) : 1);
       return `answer ${index}`;
@@ -264,7 +264,7 @@ describe("what is replayed", () => {
     expect(output.exitReason).to.equal("CANCELLED");
   });
 
-  it("is the same for hooks of other plugins, which see the model's own names", async () => {
+  it("is the same for hooks of other plugins, which receive the names of the model", async () => {
     const seen: string[] = [];
     const watching = definePlugin({
       name: "watching",
@@ -405,7 +405,7 @@ describe("what is replayed", () => {
       );
     });
 
-    it("fails as the traced run did: by an error of another kind, which nobody tries again, and by a time limit", async () => {
+    it("fails as the traced run did: by an error of another kind, which is not retried, and by a time limit", async () => {
       const spare = new ScriptedModel(() => "spared");
       const slow: Step = { text: "late", delayMs: 5000 };
       for (const last of [new TypeError("odd"), slow]) {

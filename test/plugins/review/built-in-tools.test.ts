@@ -33,7 +33,7 @@ describe("approval of the built-in tools", () => {
   let baseDir = "";
   before(() => (baseDir = temporaryFolder()));
 
-  it("tells the model in each tool's own words that a person has said no, and does nothing", async () => {
+  it("reports the refusal of a person in the text of each tool, and does nothing", async () => {
     const named = { name: "use", description: "Uses" };
     const rows: readonly (readonly [AnyTool, object, string])[] = [
       [

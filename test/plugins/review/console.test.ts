@@ -48,7 +48,7 @@ const listeners = (input: PassThrough): number =>
   ["data", "end", "close", "error"].reduce((sum, name) => sum + input.listenerCount(name), 0);
 
 describe("ReviewHandler.console", () => {
-  it("shows names on one line, and each field apart from the lines of the others", async () => {
+  it("shows names on one line, and each field separate from the lines of the others", async () => {
     const { ask, written } = desk("c\n");
     await ask({
       agentRole: "Writer)\nOutput:\n  | fine",
@@ -104,7 +104,7 @@ describe("ReviewHandler.console", () => {
     expect(handler.written()).to.include("task-1 (deterministic)\n");
   });
 
-  it("shows what happens by itself, and when", async () => {
+  it("shows the effect and the time of an expiry", async () => {
     const shown = async (
       timeoutMs: number,
       onTimeout: ReviewRequest["onTimeout"],
@@ -180,7 +180,7 @@ describe("ReviewHandler.console", () => {
     ]);
   });
 
-  it("stands in one queue with other handlers of the same stream", async () => {
+  it("shares one queue with other handlers of the same stream", async () => {
     const input = new PassThrough();
     let shown = "";
     const make = () =>
@@ -240,7 +240,7 @@ describe("ReviewHandler.console", () => {
     ]);
   });
 
-  it("takes the end of the input for nobody: what the time limit would bring happens at once", async () => {
+  it("treats the end of the input as a missing answer: the effect of the time limit applies at once", async () => {
     const ended = async (o: Partial<ReviewRequest>, text = ""): Promise<ReviewDecision> => {
       const { ask, input } = desk();
       input.end(text);
@@ -265,7 +265,7 @@ describe("ReviewHandler.console", () => {
     expect(await ask({ timeoutMs: 60_000 })).to.include({ timedOut: true });
   });
 
-  describe("where somebody types", () => {
+  describe("with typed input", () => {
     it("takes a paste of several lines as one text, and none of it as a choice", async () => {
       const { ask, input } = desk(undefined, true);
       const both = [ask(), ask()] as const;
@@ -280,7 +280,7 @@ describe("ReviewHandler.console", () => {
       expect((await both[1]).type).to.equal("EXIT_EARLY");
     });
 
-    it("forgets what was typed before the question, and a paste at the choice", async () => {
+    it("discards input typed before the question, and a paste at the choice", async () => {
       const { ask, input, written } = desk("c\nc", true);
       const answer = ask();
       await pause(120);

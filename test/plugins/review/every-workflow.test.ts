@@ -161,7 +161,7 @@ for (const row of ROWS) {
       ["decides something unknown", () => ({ type: "APPROVE" })],
     ];
     for (const [what, answer] of broken) {
-      it(`fails the task, before it and behind it, with a handler that ${what}`, async () => {
+      it(`fails the task, before it and after it, with a handler that ${what}`, async () => {
         for (const review of [required, { before: Review.required() }]) {
           const { output, error, events, done } = await parts(review, row).run(answer);
           const failures = events.filter(

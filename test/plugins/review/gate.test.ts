@@ -66,7 +66,7 @@ describe("the review gate", () => {
     expect(await ids()).to.deep.equal(first);
   });
 
-  it("tells of the question and of what became of it", async () => {
+  it("reports the question and its result", async () => {
     const { asked, events } = await ask(
       {
         tasks: [
@@ -104,7 +104,7 @@ describe("the review gate", () => {
     expect(Object.isFrozen(request)).to.equal(true);
   });
 
-  it("aborts the question's signal when the time is up, and tells that it was the clock", async () => {
+  it("aborts the question's signal when the time is up, and reports the time-out", async () => {
     let signal: AbortSignal | undefined;
     const { events } = await ask(
       { tasks: [required({ review: Review.of({ timeoutMs: 10, onTimeout: "CONTINUE" }) })] },
@@ -344,7 +344,7 @@ describe("a review that was decided before it is asked again", () => {
 });
 
 describe("the trace of a run", () => {
-  it("tells of each review who decided what, and of none where nobody was asked", async () => {
+  it("reports the decision and its author for each review, and none without a question", async () => {
     const silent = Review.of({ timeoutMs: 5, onTimeout: "CONTINUE" });
     const tasks = [required(), required({ description: "Other", review: silent })];
     const { output } = await ask({ tasks, workflow: "SEQUENTIAL" }, [
@@ -394,7 +394,7 @@ describe("an edit", () => {
     ]);
   });
 
-  it("may be a bare text where the schema wants a text", async () => {
+  it("may be a bare text if the schema requires a text", async () => {
     const task = new Task({
       description: "Colour",
       outputType: z.enum(["red", "blue"]),
@@ -405,7 +405,7 @@ describe("an edit", () => {
     expect(output.taskOutputs[0]?.parsed).to.equal("blue");
   });
 
-  it("that does not fit is asked for again, with what was wrong and the output as it was", async () => {
+  it("that is invalid is requested again, with the problem and the original output", async () => {
     const { asked, output } = await ask({ tasks: [invoice()] }, [
       ReviewDecision.edit('{"total": "two"}'),
       ReviewDecision.edit('{"total": 2}'),
@@ -487,7 +487,7 @@ describe("a task that was answered from elsewhere", () => {
 });
 
 describe("many reviews at once", () => {
-  it("wait side by side, and an early exit of one lets the others end what they do", async () => {
+  it("wait concurrently, and an early exit of one lets the others finish", async () => {
     const handler: ReviewHandler = async ({ taskDescription, signal }) => {
       await pause(taskDescription === "0" ? 5 : 20);
       return signal.aborted || taskDescription !== "0" ? CONTINUE : ReviewDecision.exitEarly();

@@ -102,7 +102,7 @@ describe("reviewInbox", () => {
     expect(inbox.pending()).to.deep.equal([]);
   });
 
-  it("refuses what is no decision, and goes on waiting", async () => {
+  it("refuses an invalid decision, and continues to wait", async () => {
     const inbox = reviewInbox();
     await using ensemble = new Ensemble({
       tasks: [task("a")],
@@ -123,7 +123,7 @@ describe("reviewInbox", () => {
     expect((await running).exitReason).to.equal("COMPLETED");
   });
 
-  it("lets go of a review whose time is up or whose run has ended", async () => {
+  it("releases a review that has expired or whose run has ended", async () => {
     const inbox = reviewInbox();
     const controller = new AbortController();
     await using ensemble = new Ensemble({

@@ -50,13 +50,13 @@ describe("humanInputTool", () => {
     expect(told).to.equal("Blue");
   });
 
-  it("tells the model to go on", async () => {
+  it("instructs the model to continue", async () => {
     expect((await question([ReviewDecision.continue()])).told).to.equal(
       "Understood. Please continue.",
     );
   });
 
-  it("ends the run when the person wants that", async () => {
+  it("ends the run on the request of the person", async () => {
     const { output, error } = await question([ReviewDecision.exitEarly()]);
     expect([output.exitReason, error, output.metrics.llmCallCount]).to.deep.equal([
       "USER_EXIT_EARLY",
@@ -65,7 +65,7 @@ describe("humanInputTool", () => {
     ]);
   });
 
-  it("tells the model that nobody is there", async () => {
+  it("reports a missing person to the model", async () => {
     const { told, events } = await question([]);
     const warnings = events.flatMap((event) =>
       event.type === "run_warning" ? [event.message] : [],
@@ -108,14 +108,14 @@ describe("humanInputTool", () => {
     );
   });
 
-  it("tells the model what is wrong with a question that is none", async () => {
+  it("reports an invalid question to the model", async () => {
     for (const args of [{ question: " " }, { question: 5 }, {}])
       expect((await question([ReviewDecision.continue()], undefined, {}, args)).told).to.match(
         /^Error: .*question/,
       );
   });
 
-  it("asks two questions of one call, as a tool made of tools does, under two ids", async () => {
+  it("asks two questions of one call, as a composed tool does, under two ids", async () => {
     const human = humanInputTool();
     const twice = tool({
       name: "twice",

@@ -150,14 +150,14 @@ describe("reviewPolicy AFTER_LAST_TASK", () => {
     );
   });
 
-  it("asks nobody in a parallel run that has failed anyway", async () => {
+  it("asks no one in a parallel run that has failed anyway", async () => {
     const tasks = [failing("broken"), after("good", 5)];
     expect(
       await textsOf({ tasks, workflow: "PARALLEL", parallelErrorStrategy: "CONTINUE_ON_ERROR" }),
     ).to.deep.equal([]);
   });
 
-  it("asks about the last task of the last phase, also of phases side by side", async () => {
+  it("asks about the last task of the last phase, also of parallel phases", async () => {
     const one = new Phase({ name: "one", tasks: [said("a"), said("b")] });
     expect(
       await textsOf({
@@ -226,7 +226,7 @@ describe("reviewPolicy AFTER_LAST_TASK", () => {
     expect(judged).to.deep.equal(["1:1:1", "2:2:2", "3:3:3"]);
   });
 
-  it("goes on with a loop whose end an edit has undone, and asks again at the end", async () => {
+  it("continues a loop whose end an edit has undone, and asks again at the end", async () => {
     let n = 0;
     const count = new Task({ name: "count", description: "count", handler: () => `${++n}` });
     const loop = new Loop({
@@ -243,7 +243,7 @@ describe("reviewPolicy AFTER_LAST_TASK", () => {
     expect(output.raw).to.equal("3");
   });
 
-  it("asks nobody for a loop that fails by its limit, or whose `until` throws", async () => {
+  it("asks no one for a loop that fails by its limit, or whose `until` throws", async () => {
     expect(
       await textsOf({
         loops: [
@@ -385,7 +385,7 @@ describe("reviewPolicy AFTER_LAST_TASK", () => {
 });
 
 describe("reviewPolicy AFTER_EVERY_TASK", () => {
-  it("asks about every task but those to be skipped; NEVER asks nobody", async () => {
+  it("asks about every task but those to be skipped; NEVER asks no one", async () => {
     const tasks = [said("a"), said("b", { review: Review.skip() }), said("c")];
     const { handler, asked } = person(ReviewDecision.continue());
     for (const reviewPolicy of ["NEVER", "AFTER_EVERY_TASK"] as const) {

@@ -53,7 +53,7 @@ describe("requestApproval of a tool's context", () => {
     expect(seen).to.deep.equal([{ type: "EXIT_EARLY", timedOut: true }]);
   });
 
-  it("fails the task where nobody answers and that is to fail, and leaves it to the tool to do otherwise", async () => {
+  it("fails the task if no one answers and the option requires it, and lets the tool decide otherwise", async () => {
     const never = (): Promise<Decision> => new Promise(() => undefined);
     const ask = tool({
       name: "ask",
@@ -87,7 +87,7 @@ describe("requestApproval of a tool's context", () => {
     expect(told).to.deep.equal(["AE_REVIEW_TIMEOUT", "left it"]);
   });
 
-  it("refuses what can't be asked, and where nobody can be", async () => {
+  it("refuses an invalid question, and a question without a reviewer", async () => {
     const handler = (_: ReviewRequest): Decision => ReviewDecision.continue();
     const { error } = await runToEnd({
       tasks: [asking({ description: "Really?", timeoutMs: -1 }, [])],

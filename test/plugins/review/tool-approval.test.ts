@@ -67,7 +67,7 @@ const binding = (name: string, needsApproval: ApprovalPolicy["needsApproval"]): 
 const file = { path: "a.txt", content: "text" };
 
 describe("the approval of tool calls", () => {
-  it("asks before the call, which is made when the person goes on", async () => {
+  it("asks before the call, which is made when the person continues", async () => {
     const { tool: write, written } = writer();
     const { asked, told } = await call(write, file, [CONTINUE]);
     expect(asked[0]).to.include({
@@ -152,14 +152,14 @@ describe("the approval of tool calls", () => {
     expect(asked[0]?.truncated).to.equal(true);
   });
 
-  it("tells which call waits, and what an edit has to be", async () => {
+  it("describes the waiting call, and the form of an edit", async () => {
     const { asked } = await call(writer().tool, file, [CONTINUE]);
     const { toolName, callId, editSchema, truncated } = asked[0] ?? {};
     expect([toolName, typeof callId, truncated]).to.deep.equal(["write", "string", undefined]);
     expect(editSchema).to.deep.include({ type: "object", required: ["path", "content"] });
   });
 
-  it("tells the model why a person refused it, with who decided in the event and the trace", async () => {
+  it("reports the reason of a refusal to the model, with its author in the event and the trace", async () => {
     const no = ReviewDecision.exitEarly({ by: "ana", comment: "wrong folder" });
     const { told, events, output } = await call(writer().tool, file, [no]);
     expect(told).to.equal(
@@ -289,7 +289,7 @@ describe("the approval of tool calls", () => {
     }
   });
 
-  it("shows the person what taps before it have made of the arguments", async () => {
+  it("shows the person the arguments as changed by earlier taps", async () => {
     const { tool: write, written } = writer();
     const early = tapping("early", ({ hooks }) =>
       hooks.beforeToolCall.tap({ name: "early", lane: "transform" }, () => ({
@@ -304,7 +304,7 @@ describe("the approval of tool calls", () => {
     ]);
   });
 
-  it("makes no call when nobody answers, with every onTimeout of the plugin", async () => {
+  it("makes no call without an answer, with every onTimeout of the plugin", async () => {
     for (const onTimeout of ["EXIT_EARLY", "CONTINUE"] as const) {
       const { tool: write, written } = writer();
       const { told } = await call(write, file, [({ signal }) => untilAborted(signal)], {
@@ -317,7 +317,7 @@ describe("the approval of tool calls", () => {
     }
   });
 
-  it("fails the task where nobody can be asked", async () => {
+  it("fails the task if no one can be asked", async () => {
     const { tool: write, written } = writer();
     const { error } = await call(write, file, []);
     expect(ReviewUnavailableError.find(error)?.message).to.equal(
@@ -367,7 +367,7 @@ describe("the approval of tool calls", () => {
   describe("by policy", () => {
     const plain = (): ReturnType<typeof writer> => writer({ requireApproval: undefined });
 
-    it("asks when one policy wants it, and shows its reason", async () => {
+    it("asks when one policy requires it, and shows its reason", async () => {
       const policies = [
         binding("never", () => false),
         binding("sure", async () => "It leaves the house."),
@@ -388,7 +388,7 @@ describe("the approval of tool calls", () => {
       expect([asked.length, written, seen]).to.deep.equal([0, [file], [file, "Clerk"]]);
     });
 
-    it("is not asked about a call that the tool itself wants approved", async () => {
+    it("is not asked about a call whose tool already requires approval", async () => {
       let asked = 0;
       await call(writer().tool, file, [CONTINUE], {
         plugins: [binding("count", () => ++asked > 0)],
@@ -418,7 +418,7 @@ describe("the approval of tool calls", () => {
       expect(asked).to.have.length(1);
     });
 
-    it("fails the task where it wants approval and nobody can give it", async () => {
+    it("fails the task if it requires approval and no one can give it", async () => {
       const { error } = await call(plain().tool, file, [], {
         plugins: [binding("sure", () => true)],
       });

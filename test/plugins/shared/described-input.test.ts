@@ -10,11 +10,11 @@ describe("the input of a tool that hands its arguments on", () => {
   const { schema } = describedInput(jsonSchema);
   const check = (value: unknown): unknown => schema["~standard"].validate(value);
 
-  it("tells models the schema as it is", () => {
+  it("sends models the unchanged schema", () => {
     expect(describedInput(jsonSchema).jsonSchema).to.equal(jsonSchema);
   });
 
-  it("is looked through for what is required, and no further: its patterns and references are somebody else's", () => {
+  it("is checked only for its required names: its patterns and references are untrusted", () => {
     const long = { a: `${"a".repeat(40)}!`, b: 1 }; // the pattern would take years
     expect(check(long)).to.deep.equal({ value: long });
     expect(check({ b: 1 })).to.deep.equal({

@@ -83,7 +83,7 @@ describe("files that may hold prompts", () => {
         expect(await modeOf(made), made).to.equal(0o700);
     });
 
-    it(`leave a folder that exists as it is: ${name}`, async () => {
+    it(`keep an existing folder unchanged: ${name}`, async () => {
       const folder = join(root, "shared");
       await mkdir(folder, 0o755);
       await write(folder);

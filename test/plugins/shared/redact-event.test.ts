@@ -20,7 +20,7 @@ describe("what observers show elsewhere", () => {
     await ensemble.run();
   };
 
-  it("is redacted by the redactor of the event's run, which comes with it; events themselves are as they are", async () => {
+  it("is redacted by the redactor of the event's run, which comes with it; the events are unchanged", async () => {
     const seen: EnsembleEvent[] = [];
     const shown: EnsembleEvent[] = [];
     const watch = ({ events }: { readonly events: EventStream }): void =>
@@ -43,7 +43,7 @@ describe("what observers show elsewhere", () => {
     expect(shown.map(({ type }) => type)).to.deep.equal(seen.map(({ type }) => type));
   });
 
-  it("holds for warnings that nobody listens to", async () => {
+  it("applies to warnings without a listener", async () => {
     const warnings: string[] = [];
     const onWarning = ({ message }: Error): void => void warnings.push(message);
     process.on("warning", onWarning);

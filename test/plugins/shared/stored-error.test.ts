@@ -51,7 +51,7 @@ describe("a stored error", () => {
     expect(restored(slow)).to.include({ message: slow.message, timeoutMs: 250 });
   });
 
-  it("is restored as its class where a workflow looks at the class", () => {
+  it("is restored as its class where a workflow checks the class", () => {
     const wrong = restored(new ToolConfigurationError("no key", { hint: "Set it." }));
     expect(ToolConfigurationError.isInstance(wrong)).to.equal(true);
     expect(wrong).to.include({ message: "no key", hint: "Set it." });

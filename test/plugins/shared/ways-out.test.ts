@@ -159,7 +159,7 @@ describe("redacted()", () => {
     return events;
   };
 
-  it("makes data without secrets of every event, and leaves the event as it is", async () => {
+  it("makes data without secrets of every event, and keeps the event unchanged", async () => {
     const events = await eventsOf();
     const shown = events.map((e) => redacted(e));
     expectClean(JSON.stringify(shown), "events");
@@ -180,7 +180,7 @@ describe("redacted()", () => {
     expect(cause).to.have.property("message").that.includes("[redacted]");
   });
 
-  it("leaves out a code that is no text", async () => {
+  it("omits a code that is no text", async () => {
     const events = await eventsOf();
     const failed = events.find(({ type }) => type === "task_failed");
     if (failed?.type !== "task_failed") throw new Error("no task failed");
@@ -199,7 +199,7 @@ describe("redacted()", () => {
     expect(tokens.join("")).to.equal("a plain answer");
   });
 
-  it("refuses what bears no run: copies, and events that were read from JSON", async () => {
+  it("refuses events without a run: copies, and events that were read from JSON", async () => {
     const [event] = await eventsOf();
     if (event === undefined) throw new Error("there was no event");
     for (const copy of [{ ...event }, JSON.parse(JSON.stringify(event)) as EnsembleEvent])

@@ -106,7 +106,7 @@ describe("the contract suites", () => {
     execute,
   });
 
-  it("find a workflow that does not wait, forgets the context, makes results up or swallows the end", async () => {
+  it("find a workflow that does not wait, loses the context, invents results or ignores the end", async () => {
     const forgetful = workflow(async (plan, run) => {
       void Promise.allSettled(plan.tasks.map(({ id }) => run.runTask(id)));
       return { raw: "made up", taskOutputs: [{ raw: "made up" } as never] };
@@ -220,7 +220,7 @@ describe("the contract suites", () => {
     ]);
   });
 
-  it("refuse options that nobody reads", () => {
+  it("refuse options that are not read", () => {
     expect(() => workflowContract("x", { creates: () => undefined } as never)).to.throw(
       "Did you mean 'create'",
     );

@@ -221,7 +221,7 @@ describe("journalContract", () => {
       expect(await faultsOf(breaks, expected)).to.deep.equal([expected]);
     });
 
-  it("refuses an option that it does not know", () => {
+  it("refuses an unknown option", () => {
     expect(() => journalContract("odd", { creates: () => undefined } as never)).to.throw(
       "Did you mean 'create'?",
     );

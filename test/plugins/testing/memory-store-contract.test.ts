@@ -218,7 +218,7 @@ describe("memoryStoreContract()", () => {
     );
   });
 
-  it("asks for versions and locks of those only that say they have them", async () => {
+  it("asks for versions and locks only of those that declare them", async () => {
     const plain = (): MemoryStore =>
       broken(() => ({
         retrieveVersioned: undefined as never,

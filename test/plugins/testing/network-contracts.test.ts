@@ -247,7 +247,7 @@ describe("the suites of services", () => {
     );
     expect(failed.length).to.equal(1);
   });
-  it("refuse options that they do not know", () => {
+  it("refuse unknown options", () => {
     for (const suite of [resultStoreContract, topicsContract, catalogueContract, transportContract])
       expect(() => suite("odd", { creates: () => undefined } as never)).to.throw(
         "Did you mean 'create'?",

@@ -206,7 +206,7 @@ describe("requestQueueContract", () => {
     expect(tests.map(({ title }) => title)).to.have.members(Object.keys(FAULTS));
   });
 
-  it("leaves out what an engine declares that it lacks", () => {
+  it("omits the features that an engine declares as missing", () => {
     const titles = (capabilities: object): readonly string[] =>
       testsOf(() =>
         requestQueueContract("under test", { ...underTest(() => ({})), capabilities }),
@@ -255,7 +255,7 @@ describe("requestQueueContract", () => {
     expect([failed, consuming.size]).to.deep.equal([[], 1]);
   });
 
-  it("refuses options that it does not know", () => {
+  it("refuses unknown options", () => {
     const odd = (o: object) => (): void => requestQueueContract("odd", o as never); // on purpose
     expect(odd({ creates: () => undefined })).to.throw("Did you mean 'create'?");
     expect(odd({ capabilities: { aging: false } })).to.throw("Did you mean 'ageing'?");

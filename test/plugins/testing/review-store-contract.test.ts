@@ -117,7 +117,7 @@ describe("reviewStoreContract", () => {
       expect(failed).to.include(expected);
     });
 
-  it("finds nothing wrong with what another process sees", async () => {
+  it("accepts the view of another process", async () => {
     const failed = await failuresOf(() =>
       reviewStoreContract("under test", { create: outliving, reopens: true }),
     );
@@ -127,7 +127,7 @@ describe("reviewStoreContract", () => {
     ]);
   });
 
-  it("refuses an option that it does not know", () => {
+  it("refuses an unknown option", () => {
     expect(() => reviewStoreContract("odd", { creates: () => undefined } as never)).to.throw(
       "Did you mean 'create'?",
     );

@@ -318,7 +318,7 @@ describe("schemaProblems", () => {
     });
   }
 
-  it("wants a description of every parameter, however deep, and takes that of a reference", () => {
+  it("requires a description of every parameter, however deep, and accepts that of a reference", () => {
     const place = { type: "string", description: "where" };
     const schema = {
       properties: {

@@ -50,7 +50,7 @@ describe("the built-in tools", () => {
     }
   });
 
-  it("end by themselves, also where a disk or a store does not answer", () => {
+  it("end in time, also if a disk or a store does not answer", () => {
     const unlimited = all
       .filter(({ timeoutMs }) => timeoutMs === undefined)
       .map(({ name }) => name);

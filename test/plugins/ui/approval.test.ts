@@ -78,7 +78,7 @@ describe("approval in a page", () => {
     expect(ofType(parts, "tool-approval-request")).to.have.length(1);
   });
 
-  it("ends the response while only people are waited for, and goes on in the next one", async () => {
+  it("ends the response while the run waits only for people, and continues in the next one", async () => {
     const { store, plugins } = inbox();
     const handle = started({
       tasks: [new Task({ description: "d", agent: agentThat(asking("a")) })],
@@ -104,7 +104,7 @@ describe("approval in a page", () => {
     expect(after.parts.findLast(({ type }) => type === "text")).to.deep.include({ text: "a done" });
   });
 
-  it("keeps a response apart from the one before, however late that is read or left", async () => {
+  it("separates a response from the previous one, however late that is read or left", async () => {
     const { store, plugins } = inbox();
     const handle = started({
       tasks: [new Task({ description: "d", agent: agentThat(asking("a")) })],

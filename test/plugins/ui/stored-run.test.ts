@@ -94,7 +94,7 @@ const failing = (): EnsembleOptions => ({
   ],
 });
 
-describe("a stream that is made of the log of a run", () => {
+describe("a stream rebuilt from the log of a run", () => {
   const phase = new Phase({ name: "one", tasks: [Task.of("a")] });
   const cases: Readonly<Record<string, () => Promise<Awaited<ReturnType<typeof recorded>>>>> = {
     "that called a tool": () => recorded(withTool()),
@@ -191,7 +191,7 @@ describe("a stream that is made of the log of a run", () => {
     expect(parts.at(-1)).to.deep.include({ type: "finish", finishReason: "stop" });
   });
 
-  it("goes on behind the end of an execution that was not the last", async () => {
+  it("continues after the end of an execution that was not the last", async () => {
     const { events } = await recorded(withTool());
     const twice = [...events, ...events.slice(0, -1)];
     const parts = await fromLog(logOf(twice));

@@ -36,7 +36,7 @@ describe("StreamStore.inMemory()", () => {
     expect(await readAll(store, "s", 9)).to.deep.equal([]);
   });
 
-  it("knows no other streams", async () => {
+  it("has no other streams", async () => {
     expect(await readAll(StreamStore.inMemory(), "x")).to.equal(undefined);
   });
 
@@ -111,7 +111,7 @@ describe("StreamStore.inMemory()", () => {
     expect(await store.read("large", 0, never)).to.not.equal(undefined);
   });
 
-  it("forgets a stream some time after its end", async () => {
+  it("drops a stream some time after its end", async () => {
     const atOnce = StreamStore.inMemory({ keepMs: 0 });
     await atOnce.append("s", 0, [part(0)]);
     const reading = readAll(atOnce, "s");

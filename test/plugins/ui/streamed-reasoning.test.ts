@@ -68,7 +68,7 @@ describe("reasoning on a page", () => {
     ]);
   });
 
-  it("stands between texts of one answer, which is not corrected", async () => {
+  it("is placed between texts of one answer, which is not corrected", async () => {
     const model = chunked([text("4"), thought(0, "carry"), text("2")]);
     expect(spoken(await uiParts(options(model)))).to.deep.equal([
       ...["text-start t0", "text-delta t0 4", "text-end t0"],
@@ -104,7 +104,7 @@ describe("reasoning on a page", () => {
     ]);
   });
 
-  it("is left out with `reasoning: false`, and for other agents", async () => {
+  it("is omitted with `reasoning: false`, and for other agents", async () => {
     const step = { reasoning: ["secret"], text: "42" };
     const tasks = ["first", "last"].map(
       (role, n) =>

@@ -284,7 +284,7 @@ describe("toUIMessageStream()", () => {
     ).to.deep.equal(["running", "done", "running", "done"]);
   });
 
-  it("shows all texts with `text: all`, also of tasks that run side by side", async () => {
+  it("shows all texts with `text: all`, also of tasks that run concurrently", async () => {
     const tasks = ["a", "b", "c"].map(
       (name) =>
         new Task({

@@ -119,7 +119,7 @@ describe("PARALLEL", () => {
     ).to.have.property("code", "AE_RUN_CANCELLED");
   });
 
-  it("continuing on errors finishes what can be finished and tells what failed; what depends on it is skipped", async () => {
+  it("continuing on errors finishes the possible tasks and reports the failures; dependent tasks are skipped", async () => {
     const bad = failing("bad");
     const skipped = echo("skipped", [bad]);
     const worse = failing("worse");

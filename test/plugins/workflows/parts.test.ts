@@ -24,7 +24,7 @@ function parts(execute: (run: Run, ids: readonly string[]) => Promise<unknown>):
 
 for (const inner of ["SEQUENTIAL", "PARALLEL"]) {
   describe(`a part that ${inner} runs`, () => {
-    it("ends with the signal it was given, and the run goes on", async () => {
+    it("ends with the given signal, and the run continues", async () => {
       const controller = new AbortController();
       const reason = new RunCancelledError("this part is not needed any more");
       let seen: unknown;

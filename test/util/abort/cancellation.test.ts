@@ -39,7 +39,7 @@ describe("Cancellation", () => {
     expect(calls).to.deep.equal(["b", "a", "late"]);
   });
 
-  it("knows its reason and has aborted its signal when callbacks run", () => {
+  it("has its reason and has aborted its signal when callbacks run", () => {
     const cancellation = new Cancellation();
     cancellation.onCancel(() => {
       expect(cancellation.reason).to.equal(FIRST);
@@ -88,7 +88,7 @@ describe("Cancellation", () => {
     expect(listeners(controller.signal)).to.equal(0);
   });
 
-  it("follows a signal with the signal's reason or one that is made of it", () => {
+  it("follows a signal with the signal's reason or one derived from it", () => {
     for (const isAborted of [false, true]) {
       const controller = new AbortController();
       if (isAborted) controller.abort(FIRST);

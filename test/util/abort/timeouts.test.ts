@@ -73,7 +73,7 @@ describe("waiting with limits", () => {
         expect(await rejection(sleep(LONG, ender))).to.equal(REASON);
       });
 
-      it("firstEnding knows what came first", async () => {
+      it("firstEnding returns the first event", async () => {
         const { ender, end } = make();
         const o = { timeoutMs: LONG, signal: ender };
         expect(await firstEnding(Promise.resolve(), o)).to.equal("done");

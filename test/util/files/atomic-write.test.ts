@@ -82,7 +82,7 @@ describe("writing whole files", () => {
     }
   });
 
-  it("has a draft of a given name only once, and forgets it when it is discarded", async () => {
+  it("has a draft of a given name only once, and frees the name when it is discarded", async () => {
     const path = join(root, "next");
     const draft = await DraftFile.at(path, file);
     expect(await rejection(DraftFile.at(path, file))).to.have.property("code", "EEXIST");

@@ -25,7 +25,7 @@ describe("FileLock", () => {
       expect(await readdir(folder)).to.deep.equal([]);
     }));
 
-  it("goes to one of many who want it at once, also when a dead one is in the way, and its guard too", () =>
+  it("goes to one of many concurrent callers, also after a dead holder and its guard", () =>
     inFolder(async (path, folder) => {
       const dead = JSON.stringify({ ...(await thisProcess()), pid: 2 ** 22 + 1 }); // beyond the greatest process id
       for (const left of [[], [path], [path, `${path}.takeover`]]) {
@@ -64,7 +64,7 @@ describe("FileLock", () => {
       await lock.release();
     }));
 
-  it("beats, so that others see that it lives", () =>
+  it("is renewed, so that others detect its holder", () =>
     inFolder(async (path) => {
       const lock = await FileLock.acquire(path, QUICK);
       await writeFile(path, JSON.stringify({ pid: 1, host: "elsewhere" })); // as a process elsewhere would see it
@@ -74,7 +74,7 @@ describe("FileLock", () => {
       await lock.release();
     }));
 
-  it("is taken over when its file names nobody and nobody writes to it", () =>
+  it("is taken over when its file has no holder and is not renewed", () =>
     inFolder(async (path) => {
       for (const text of ["", "{", "null", "[]", '{"pid":"1"}']) {
         await writeFile(path, text);
@@ -82,7 +82,7 @@ describe("FileLock", () => {
       }
     }));
 
-  it("tells its holder when it is lost, and leaves the new holder's alone", () =>
+  it("reports its loss to its holder, and keeps that of the new holder", () =>
     inFolder(async (path) => {
       const lock = await FileLock.acquire(path);
       await rm(path);

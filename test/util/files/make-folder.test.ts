@@ -23,7 +23,7 @@ describe("makeFolder", () => {
     expect(existsSync(join(root, "deep"))).to.equal(true);
   });
 
-  it("can be asked for the same folder by many at once", async () => {
+  it("creates the same folder for concurrent callers", async () => {
     await Promise.all(Array.from({ length: 20 }, () => makeFolder(join(root, "x", "y", "z"))));
     expect(existsSync(join(root, "x", "y", "z"))).to.equal(true);
   });

@@ -13,7 +13,7 @@ describe("canonicalJson", () => {
     );
   });
 
-  it("leaves out undefined fields and keeps the order of lists", () => {
+  it("omits undefined fields and keeps the order of lists", () => {
     expect(canonicalJson({ b: undefined, a: [2, 1] })).to.equal('{"a":[2,1]}');
   });
 });

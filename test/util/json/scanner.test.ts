@@ -77,7 +77,7 @@ describe("scanJson", () => {
     );
   });
 
-  it("tells what ended too early from what is no JSON", () => {
+  it("distinguishes incomplete from invalid JSON", () => {
     expect(scanJson('{"a":[1,', 0, 500).kind).to.equal("unfinished");
     expect(scanJson('{"a', 0, 500).kind).to.equal("unfinished");
     expect(scanJson("{a}", 0, 500).kind).to.equal("invalid");

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { toJsonValue } from "../../../src/util/json/to-json-value.js";
 
 describe("toJsonValue", () => {
-  it("leaves what JSON can carry as it is", () => {
+  it("keeps JSON values unchanged", () => {
     fc.assert(
       fc.property(
         fc.jsonValue(),
@@ -45,7 +45,7 @@ describe("toJsonValue", () => {
     expect(toJsonValue(hostile)).to.equal("[Unreadable: no]");
   });
 
-  it("keeps one object that stands in two places, and ends a very deep one", () => {
+  it("keeps one object that occurs twice, and cuts a very deep one", () => {
     const shared = { a: 1 };
     expect(toJsonValue([shared, shared])).to.deep.equal([{ a: 1 }, { a: 1 }]);
     let deep: unknown = "end";

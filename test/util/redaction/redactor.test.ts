@@ -24,7 +24,7 @@ describe("createRedactor", () => {
     );
   });
 
-  it("leaves alone short values, counts, and variables that say where a secret is", () => {
+  it("keeps short values, counts, and variables with the location of a secret", () => {
     for (const plain of ["tiny", "12345678", "/etc/some/token"])
       expect(text(`see ${plain}.`)).to.equal(`see ${plain}.`);
   });
@@ -76,7 +76,7 @@ describe("createRedactor", () => {
     );
   });
 
-  it("leaves out whole the values of fields named like secrets, of any type and at any depth", () => {
+  it("omits the complete values of fields named like secrets, of any type and at any depth", () => {
     const value = {
       Password: "a",
       "x-api-key": 12,

@@ -6,7 +6,7 @@ import {
 } from "../../../src/util/redaction/secret-shapes.js";
 
 describe("isSecretField", () => {
-  it("knows fields that hold secrets, in any spelling, and leaves counts", () => {
+  it("recognises fields with secrets, in any spelling, and keeps counts", () => {
     for (const name of [
       "password",
       "apiKey",
@@ -23,7 +23,7 @@ describe("isSecretField", () => {
 });
 
 describe("isSecretVariable", () => {
-  it("knows variables that hold secrets, and leaves those that name a place or a number", () => {
+  it("recognises variables with secrets, and keeps those with a location or a number", () => {
     for (const name of ["OPENAI_API_KEY", "db_password", "GITHUB_TOKEN"])
       expect(isSecretVariable(name), name).to.equal(true);
     for (const name of ["MAX_TOKENS", "TOKEN_FILE", "TOKENIZERS", "SECRET_URL", "PATH"])
@@ -36,7 +36,7 @@ describe("redactShapes", () => {
     expect(redactShapes("use sk-live-3f9a7c51e2d84b60 now")).to.equal("use [redacted] now");
   });
 
-  it("replaces what stands where a secret belongs", () => {
+  it("replaces values at the place of a secret", () => {
     expect(redactShapes("GET /?token=abcdef&q=1")).to.equal("GET /?token=[redacted]&q=1");
     expect(redactShapes('{"password":"x","user":"y"}')).to.equal(
       '{"password":"[redacted]","user":"y"}',

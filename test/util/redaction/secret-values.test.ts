@@ -28,7 +28,7 @@ describe("secretWords", () => {
 });
 
 describe("secretReplacer", () => {
-  it("replaces a secret as it is, in an address and in JSON, the longest spelling first", () => {
+  it("replaces a plain secret, in an address and in JSON, the longest spelling first", () => {
     const replace = secretReplacer(['a b"c', 'a b"c-long']);
     expect(replace('x a b"c-long y')).to.equal("x [redacted] y");
     expect(replace(`?q=${encodeURIComponent('a b"c')}`)).to.equal("?q=[redacted]");

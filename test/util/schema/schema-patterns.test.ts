@@ -92,7 +92,7 @@ describe("patterns of JSON Schema", () => {
     expect(await check(schema, { tags: ["a", "b"] })).to.deep.include({ ok: true });
   });
 
-  it("decide as the validator by itself does", async () => {
+  it("decide like the validator alone", async () => {
     await fc.assert(
       fc.asyncProperty(
         schema.map((inner) => ({ $defs: { pattern: { pattern: "a.$" } }, ...inner })),
@@ -121,7 +121,7 @@ describe("patterns of JSON Schema", () => {
       .that.matches(/too (large|many)/);
   });
 
-  it("leave the schema of the tool as it is", async () => {
+  it("keep the schema of the tool unchanged", async () => {
     const input = { properties: { text: { pattern: "^a" } }, patternProperties: { "^b": {} } };
     const before = structuredClone(input);
     await check(input, { text: "a", b: 1 });

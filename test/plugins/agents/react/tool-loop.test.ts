@@ -90,14 +90,14 @@ describe("the tool loop", () => {
     ["an empty output as empty text", () => "", "", false],
   ];
   for (const [name, execute, content, isError] of texts) {
-    it(`tells the model ${name}`, async () => {
+    it(`informs the model: ${name}`, async () => {
       const { model, result } = start([named("t", execute)], [wants("t"), "Done"]);
       expect(await result).to.deep.equal({ raw: "Done", toolCallCount: 1 });
       expect(toolMessages(model)).to.deep.equal([{ content, isError }]);
     });
   }
 
-  it("tells the model of an unknown tool", async () => {
+  it("reports an unknown tool to the model", async () => {
     const { model, result } = start([named("t", () => "")], [wants("other"), "Done"]);
     await result;
     expect(toolMessages(model)).to.deep.equal([
@@ -206,7 +206,7 @@ describe("the tool loop", () => {
     model.assertExhausted();
   });
 
-  it("ends a model that asks for tools although it has none", async () => {
+  it("ends a model that requests tools although it has none", async () => {
     const { scope, result } = start([], [wants("t"), wants("t"), wants("t"), wants("t")], {
       maxIterations: 1,
     });

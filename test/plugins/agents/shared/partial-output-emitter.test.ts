@@ -123,7 +123,7 @@ describe("a guarded stream", () => {
     ]);
   });
 
-  it("gives a text that was changed before it was accepted as it is then", async () => {
+  it("emits a text that was changed before its acceptance in its final form", async () => {
     const model = (): ScriptedModel => new ScriptedModel([{ chunks: ["the secret", " is out"] }]);
     const task = new Task({ description: "Say it", review: Review.required() });
     const reviewed = {

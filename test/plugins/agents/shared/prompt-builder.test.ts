@@ -37,7 +37,7 @@ describe("buildSystemPrompt", () => {
     );
   });
 
-  it("leaves out a blank background and strips white space at the end", () => {
+  it("omits a blank background and strips white space at the end", () => {
     const agent = new Agent({
       role: "Writer",
       goal: "Write well",
@@ -91,7 +91,7 @@ describe("buildUserPrompt", () => {
     );
   });
 
-  it("leaves out the number in a first attempt and the previous output where there is none", () => {
+  it("omits the number of a first attempt and a missing previous output", () => {
     expect(buildUserPrompt(taskCall(task, { revision: { feedback: "Shorter" } }), texts)).to.equal(
       "## Revision Instructions\n" +
         "This task is being re-executed based on reviewer feedback. Incorporate the feedback below into your response.\n\n" +

@@ -41,7 +41,7 @@ describe("tool calls of one turn", () => {
     expect(toolTexts(model, 1)).to.deep.equal(Array.from({ length: 9 }, (_, i) => `done ${i}`));
   });
 
-  it("start no more once one of them has ended the task", async () => {
+  it("stop starting once one of them has ended the task", async () => {
     const started: string[] = [];
     const controller = new AbortController();
     const work = tool({
@@ -111,7 +111,7 @@ describe("text from outside", () => {
     return toolTexts(model, 1)[0] ?? "";
   }
 
-  it("stands between markers that it can't contain, the same for the same text", async () => {
+  it("is enclosed in markers that it can't contain, the same for the same text", async () => {
     const honest = await sent("hello");
     const [, fence = ""] =
       /<<<data ([0-9a-f]{16})>>>\nhello\n<<<end of data \1>>>$/.exec(honest) ?? [];

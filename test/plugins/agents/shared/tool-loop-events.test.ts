@@ -16,7 +16,7 @@ const look = tool({ name: "look", description: "Looks", execute: () => "nothing"
 const asked = { toolCalls: [{ name: "look", arguments: { input: "x" } }] };
 
 describe("events of a conversation", () => {
-  it("tell of each refusal of a guardrail, with the retries that are left", async () => {
+  it("report each refusal of a guardrail, with the remaining retries", async () => {
     const refused = new Task({
       description: "a",
       handler: () => "x",
@@ -42,7 +42,7 @@ describe("events of a conversation", () => {
     });
   });
 
-  it("tell of an input that is refused: the task is not done again", async () => {
+  it("report a refused input: the task is not repeated", async () => {
     const refused = new Task({
       description: "a",
       handler: () => "x",
@@ -53,7 +53,7 @@ describe("events of a conversation", () => {
     expect(of(events, "guardrail_refused")[0]).to.include({ kind: "INPUT", retriesLeft: 0 });
   });
 
-  it("tell of each correction of a structured answer", async () => {
+  it("report each correction of a structured answer", async () => {
     const model = new ScriptedModel(["{}", '{"n": "one"}', '{"n": 1}']);
     const task = new Task({
       description: "a",
@@ -70,7 +70,7 @@ describe("events of a conversation", () => {
     expect(found[0]?.errors.join()).to.include("n");
   });
 
-  it("tell of an agent at its limit of tool calls, and the run warns of it", async () => {
+  it("report an agent at its limit of tool calls, and the run warns of it", async () => {
     const agent = new Agent({ role: "Seeker", goal: "g", maxIterations: 1, tools: [look] });
     const model = new ScriptedModel([asked, asked, asked, "found"]);
     const { events } = await runToEnd({ model, tasks: [new Task({ description: "a", agent })] });
@@ -100,7 +100,7 @@ describe("a blank answer", () => {
   });
 });
 
-describe("an agent that nobody can reach", () => {
+describe("an unreachable agent", () => {
   const idle = new Agent({ role: "Idle", goal: "g" });
   const busy = new Agent({ role: "Busy", goal: "g" });
   const lead = new Agent({ role: "Lead", goal: "g", allowDelegation: true });

@@ -76,7 +76,7 @@ describe("templateSynthesizer", () => {
     );
   });
 
-  it("knows whole words only, and no names of objects", () => {
+  it("matches whole words only, and no names of objects", () => {
     expect(synthesize(Task.of("Planning constructor toString")).role).to.equal("Agent");
   });
 

@@ -17,7 +17,7 @@ describe("a conversation as Markdown", () => {
     ],
   } as unknown as WholeRun;
 
-  it("has the texts of each task in code blocks, and names what it does not know by its id", () => {
+  it("has the texts of each task in code blocks, and names unknown tasks by their id", () => {
     const text = conversationText(run);
     expect(text).to.match(/^# Run\n\nRun r\\_1, 2026-01-01, done\n/);
     expect(text).to.contain("## a\n\nWriter: Write \\*this\\*\n\n### Attempt 1\n");
@@ -26,7 +26,7 @@ describe("a conversation as Markdown", () => {
     expect(text).to.contain("## b\n\n:\n\n### Review: continue\n\n### Transfer to W\n");
   });
 
-  it("is that of one task where one is asked for", () => {
+  it("is that of one task on request", () => {
     const named = { ...run, view: { ...run.view, summary: { ...summary, ensemble: "Team" } } };
     const text = conversationText(named as unknown as WholeRun, "b");
     expect(text)

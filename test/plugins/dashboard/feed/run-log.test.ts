@@ -160,7 +160,7 @@ describe("log of a run", () => {
     expect(sent(page.snapshot())).to.deep.equal(sent(log.snapshot()));
   });
 
-  it("gives up the texts of the oldest entries beyond its bound, and keeps the state", () => {
+  it("drops the texts of the oldest entries beyond its bound, and keeps the state", () => {
     const at = { taskId: "a", agentRole: "Writer" };
     const log = newLog({ maxEntries: 3 });
     log.append(event("ensemble_started"));

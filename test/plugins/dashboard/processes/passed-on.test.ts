@@ -60,7 +60,7 @@ describe("a request that a board passes on to a process", () => {
     return request;
   }
 
-  it("has the ids and the name that the process knows, and the answer those of the board", async () => {
+  it("has the ids and the name of the process, and the answer those of the board", async () => {
     const { url, process: client } = await process();
     const forked = got(url, `${RUN}/fork`, { from: "write" });
     const body = JSON.stringify({ runId: "r2", forkedFrom: "r1" });

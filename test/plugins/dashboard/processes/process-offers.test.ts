@@ -183,7 +183,7 @@ describe("what other processes offer on a dashboard", () => {
     expect(await get(url, "/api/panels/none?run=w1%2Fr1")).to.include({ error: "PANEL_NOT_FOUND" });
   });
 
-  it("are threads of conversations, for the owner that the board knows", async () => {
+  it("are threads of conversations, for the owner of the board", async () => {
     const url = await opened({
       users: undefined,
       authenticate: (request) => {
@@ -269,7 +269,7 @@ describe("what other processes offer on a dashboard", () => {
     );
   });
 
-  it("leaves out what has no name, or fields of other types", () => {
+  it("omits items without a name, or with fields of other types", () => {
     const whole = { name: "a", workflow: "SEQUENTIAL", tasks: 1, inputs: {}, filled: {} };
     const { ensembles, conversations } = offersIn(
       {

@@ -241,7 +241,7 @@ describe("a dashboard that other processes report to", () => {
     await output;
   });
 
-  it("lets no process in that it does not know, that is no reporter, or that has no right to its name", async () => {
+  it("admits no process that is unknown, no reporter, or not entitled to its name", async () => {
     const url = await opened();
     const o = (name: string): object => ({ headers: { authorization: `Bearer token of ${name}` } });
     const upgrade = (more: object): Promise<number> =>
@@ -364,7 +364,7 @@ describe("a process that reports its runs", () => {
     return boards.board({ port: false, reportTo }, { limits: { ...FAST, ...more } });
   };
 
-  it("goes on where the board refuses it or is older, and warns once", async () => {
+  it("continues if the board refuses it or is older, and warns once", async () => {
     const { url } = await boards.listening({ users: USERS });
     const older = await impostor((socket) => {
       socket.send(JSON.stringify({ type: "hello", protocol: 1, runs: [] }));

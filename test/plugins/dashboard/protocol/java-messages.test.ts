@@ -121,12 +121,12 @@ const TABLE: Readonly<Record<string, string>> = {
 
 describe("messages for the viewer of the Java version", () => {
   for (const [team, messages] of Object.entries(GOLDEN))
-    it(`tell of the run '${team}' one by one`, async () => {
+    it(`report the run '${team}' one by one`, async () => {
       expect((await toldOf(team)).map(inShort)).to.deep.equal(messages);
     });
 
   for (const [team, messages] of Object.entries(SIDE_BY_SIDE))
-    it(`tell of all that the run '${team}' does`, async () => {
+    it(`report everything of the run '${team}'`, async () => {
       expect((await toldOf(team)).map(inShort).sort()).to.deep.equal([...messages].sort());
     });
 

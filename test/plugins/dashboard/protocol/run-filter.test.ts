@@ -27,7 +27,7 @@ describe("the filter of a run list", () => {
     expect(queryOf("")).to.deep.equal({});
   });
 
-  it("keeps what stands in quotation marks together, and reads no field in them", () => {
+  it("keeps quoted text together, and reads no field in them", () => {
     expect(queryOf('ensemble:"heat pumps" tag:customer="A & B" "state:failed  now"')).to.deep.equal(
       {
         ensemble: "heat pumps",
@@ -52,7 +52,7 @@ describe("the filter of a run list", () => {
     });
   });
 
-  it("names words that it can't use, and goes on without them", () => {
+  it("names invalid words, and ignores them", () => {
     const { query, problems } = parseRunFilter(
       "state:faild tag:customer from:soon ensemble: state:done state:done tag:a=1 tag:a=2 words",
     );

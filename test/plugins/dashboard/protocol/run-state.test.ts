@@ -91,7 +91,7 @@ describe("state of a run", () => {
     expect(other.summary.error?.code).to.equal("AE_BUDGET_EXCEEDED");
   });
 
-  it("counts what failed attempts used as wasted, and unknown usage apart", () => {
+  it("counts the usage of failed attempts as wasted, and unknown usage separately", () => {
     const view = viewAfter(
       ["task_started", a],
       ["usage_recorded", { ...usage, inputTokens: 10, outputTokens: 5, cost: 0.1, attempt: 1 }],
@@ -186,7 +186,7 @@ describe("state of a run", () => {
     expect(state.view.summary.counts).to.include({ running: 2, waiting: 0, done: 1 });
   });
 
-  it("goes on when a task continues whose delegated task has ended, while another waits", () => {
+  it("continues when a task continues whose delegated task has ended, while another waits", () => {
     const inner = { taskId: "a.1", parentTaskId: "a", agentRole: "Clerk" };
     const view = viewAfter(
       ["task_started", { taskId: "b" }],

@@ -84,13 +84,13 @@ async function recorded(
 
 describe("a saved trace as a log", () => {
   for (const team of TRACED) {
-    it(`gives the state of the live run of the team ${team}, as far as the trace knows it`, async () => {
+    it(`gives the state of the live run of the team ${team}, as far as the trace contains it`, async () => {
       const { live, document } = await recorded(team);
       expect(live.summary.counts.done + live.summary.counts.stopped).to.be.above(0);
       expect(knownOf(savedState(document))).to.deep.equal(knownOf(live));
     });
 
-    it(`gives the tasks of the plan of the team ${team} where the diagram lies beside it`, async () => {
+    it(`gives the tasks of the plan of the team ${team} if its diagram is next to it`, async () => {
       const { live, document, dag } = await recorded(team);
       const saved = savedState(document, dag);
       expect(knownOf(saved, PLAN_FIELDS)).to.deep.equal(knownOf(live, PLAN_FIELDS));

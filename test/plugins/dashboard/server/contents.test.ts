@@ -114,7 +114,7 @@ describe("what leaves a dashboard of the store", () => {
   const boards = new Boards();
   afterEach(() => boards.end());
 
-  it("has no text where contents stay inside, also of runs that were kept with theirs", async () => {
+  it("has no text without contents, also of runs that were stored with contents", async () => {
     const store = RunStore.inMemory();
     const writing = await boards.listening({ store });
     const run = new Ensemble({
@@ -247,7 +247,7 @@ describe("the answers of a dashboard", () => {
     expect(audited).to.deep.equal(["export"]);
   });
 
-  it("stream the entries of a run, go on behind the last one, and end with the run", async () => {
+  it("stream the entries of a run, continue after the last one, and end with the run", async () => {
     const { board, url } = await boards.listening();
     const run = new ChattyRun(boards, board);
     await run.add(3);
@@ -265,7 +265,7 @@ describe("the answers of a dashboard", () => {
     expect(resumed.text.trimEnd().split("\n\n")).to.deep.equal(events.slice(-2));
   });
 
-  it("count streams that are open, and forget those that are left", async () => {
+  it("count open streams, and drop closed ones", async () => {
     const { board, url } = await boards.listening({}, { limits: { sockets: 1 } });
     const run = new ChattyRun(boards, board);
     await run.add(1);

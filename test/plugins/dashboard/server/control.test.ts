@@ -426,7 +426,7 @@ describe("what a person may do with a run", () => {
   const boards = new Boards();
   afterEach(() => boards.end());
 
-  it("follows the role, and whether the run goes on", async () => {
+  it("follows the role, and whether the run is in progress", async () => {
     const users = (["viewer", "operator"] as const).map((role) => ({
       name: role,
       role,

@@ -43,7 +43,7 @@ describe("the process of a dashboard", () => {
     expect((await ended)[0]).to.equal(0);
   });
 
-  it("goes on while a page is open, and ends with it", async () => {
+  it("continues while a page is open, and ends with it", async () => {
     const { child, url } = await started();
     const page = new SocketClient(url);
     await page.frame("hello");
@@ -56,7 +56,7 @@ describe("the process of a dashboard", () => {
     expect((await ended)[0]).to.equal(0);
   });
 
-  it("goes on where the dashboard is to keep it alive", async () => {
+  it("continues if the dashboard keeps it alive", async () => {
     const { child, url } = await started(", keepAlive: true");
     await finish(child);
     expect((await fetch(`${url}api/health/live`)).status).to.equal(200);

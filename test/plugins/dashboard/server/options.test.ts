@@ -98,7 +98,7 @@ describe("a dashboard", () => {
     await board.close();
   });
 
-  it("informs its pages when it is closed, and the kernels go on", async () => {
+  it("informs its pages when it is closed, and the kernels continue", async () => {
     const { board, url } = await boards.listening();
     const kernel = boards.kernel(board);
     await boards.ensemble(kernel).run();
@@ -110,7 +110,7 @@ describe("a dashboard", () => {
     expect((await boards.ensemble(kernel).run()).raw).to.equal("done");
   });
 
-  it("makes a token at each start and shows the link where that is asked for", async () => {
+  it("creates a token at each start and shows the link on request", async () => {
     const written: string[] = [];
     const write = process.stderr.write.bind(process.stderr);
     process.stderr.write = (text: string) => written.push(text) > 0;

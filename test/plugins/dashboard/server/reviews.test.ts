@@ -144,7 +144,7 @@ describe("the reviews of a dashboard", () => {
     }
   });
 
-  it("refuse an edit that does not fit, before the run sees it", async () => {
+  it("refuse an invalid edit before it reaches the run", async () => {
     const { board, url } = await boards.listening();
     const inbox = reviewInbox();
     const kernel = boards.kernel(board, review({ store: inbox }));

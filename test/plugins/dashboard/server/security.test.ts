@@ -310,7 +310,7 @@ describe("access to a dashboard with tokens", () => {
     }
   });
 
-  it("has 20 sockets at most that have not said who they are", async () => {
+  it("has 20 sockets at most that are not authenticated", async () => {
     const { url } = await boards.listening({ token: TOKEN }, { limits: { unknownSockets: 1 } });
     const first = new SocketClient(url);
     boards.later(() => first.close());

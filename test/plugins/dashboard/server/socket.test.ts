@@ -120,7 +120,7 @@ describe("the socket of a dashboard", () => {
     expect(JSON.parse(JSON.stringify(state.snapshot()))).to.deep.equal(whole.snapshot);
   });
 
-  it("gives full entries and streamed text to those who watch a task only", async () => {
+  it("gives full entries and streamed text only to watchers of a task", async () => {
     const { board, url } = await boards.listening();
     let begin = (): void => undefined;
     const held = new Promise<string>((resolve) => (begin = () => resolve("go")));
@@ -192,7 +192,7 @@ describe("the socket of a dashboard", () => {
     await run.output;
   });
 
-  it("ignores what it does not know, and answers pings", async () => {
+  it("ignores unknown messages, and answers pings", async () => {
     const { url } = await boards.listening();
     const page = await connected(url);
     for (const frame of [

@@ -73,7 +73,7 @@ describe("the UI message stream of a run on a dashboard", () => {
     expect((await ask(url, "/api/runs/none/ui-stream")).status).to.equal(404);
   });
 
-  it("goes on with a run, and with the text while a model writes it", async () => {
+  it("follows a run, and the text that a model streams", async () => {
     const { board, url } = await boards.listening();
     let begin = (): void => undefined;
     const begun = new Promise<string>((resolve) => (begin = () => resolve("done")));

@@ -104,7 +104,7 @@ describe("RunStore.file", () => {
     await reader.dispose?.();
   });
 
-  it("keeps ids that are no file names in files of their own inside the folder", async () => {
+  it("keeps ids that are no file names in separate files inside the folder", async () => {
     const folder = newFolder();
     const store = RunStore.file(folder);
     const ids = [
@@ -160,7 +160,7 @@ describe("RunStore.file", () => {
     await store.dispose?.();
   });
 
-  it("refuses limits below 1, a blank folder and options that it does not know", () => {
+  it("refuses limits below 1, a blank folder and unknown options", () => {
     for (const odd of [{ maxRuns: 0 }, { maxAgeMs: 0.5 }, { maxRun: 3 }])
       expect(() => RunStore.file("runs", odd)).to.throw(ValidationError);
     expect(() => RunStore.file(" ")).to.throw(ValidationError, "folder");
@@ -168,7 +168,7 @@ describe("RunStore.file", () => {
 });
 
 describe("RunStore.file, with damaged files", () => {
-  it("leaves out a last line that was cut off, and goes on behind the line before", async () => {
+  it("omits an incomplete last line, and continues after the previous line", async () => {
     const folder = await folderWith(["a"]);
     await appendFile(join(folder, "a.log.jsonl"), `{"n":2,"at":"${"2026".repeat(999)}`);
     await appendFile(join(folder, "index.jsonl"), '{"run":{"runId":"b');
@@ -284,7 +284,7 @@ describe("RunStore.file and other processes", function () {
     }
   });
 
-  it("keeps what it has on a full disk, reports it, and goes on with what fits", async function () {
+  it("keeps what it has on a full disk, reports it, and continues with smaller data", async function () {
     if (process.platform === "win32") this.skip();
     const folder = newFolder();
     const limited = ["-c", `trap '' XFSZ; ulimit -f 300; exec "$@"`, "bash"];

@@ -97,7 +97,7 @@ describe("RunStore.file, on a folder with traces", () => {
     await store.dispose?.();
   });
 
-  it("leaves out a file that can't be read, names it once, and reads it again after a change", async () => {
+  it("omits a file that can't be read, names it once, and reads it again after a change", async () => {
     const folder = await folderOfTraces();
     await writeFile(join(folder, "broken.trace.json"), '{"schemaVersion": "1.3", "taskTr');
     await mkdir(join(folder, "folder.trace.json"));

@@ -66,7 +66,7 @@ describe("a run in a folder", () => {
     }
   });
 
-  it("is refused with its name where it is kept in another version, and left as it is", async () => {
+  it("is refused with its name if it is stored in another version, and kept unchanged", async () => {
     const folder = temporaryFolder();
     await play(folder, "last");
     const path = join(folder, "r.jsonl");
@@ -79,7 +79,7 @@ describe("a run in a folder", () => {
     expect(await readFile(path, "utf8")).to.equal(text);
   });
 
-  it("is refused where a line in its middle is no line of a run, and goes on once that is gone", async () => {
+  it("is refused if it has an invalid line in the middle, and continues once that is removed", async () => {
     const folder = temporaryFolder();
     await play(folder, "last");
     const path = join(folder, "r.jsonl");
@@ -94,7 +94,7 @@ describe("a run in a folder", () => {
   });
 });
 
-describe("a finished task whose output does not fit its schema any more", () => {
+describe("a finished task whose output no longer matches its schema", () => {
   const play = async (
     journal: Journal,
     schema: z.ZodType<unknown>,

@@ -31,7 +31,7 @@ describe("a run whose program has changed", () => {
     expect((await journal.entries("r")).length).to.equal(4);
   });
 
-  it("goes on with what is kept, or does the task again, where that is wanted", async () => {
+  it("continues with the stored output, or repeats the task, by the option", async () => {
     for (const [onChange, made] of [
       ["keep", []],
       ["redo", ["one"]],
@@ -127,7 +127,7 @@ describe("a run whose program has changed", () => {
     expect(await journal.get("r")).to.include({ status: "completed", executions: 1 });
   });
 
-  it("names what the program does not ask for any more", async () => {
+  it("names entries that the program no longer requests", async () => {
     const journal = Journal.inMemory();
     await begun(journal);
     const { output, warnings } = await play(journal, [task("two"), task("three")]);

@@ -18,7 +18,7 @@ describe("a claim", () => {
     expect(await journal.get("r")).to.include({ status: "running" });
   });
 
-  it("shows a cancellation that another process asked for", async () => {
+  it("shows a cancellation that another process requested", async () => {
     const journal = Journal.inMemory();
     const { waits, began } = endless("waits");
     await using ensemble = keptEnsemble({ tasks: [waits] }, { journal, leaseMs: 100 });

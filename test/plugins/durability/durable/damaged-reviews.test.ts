@@ -44,7 +44,7 @@ describe("runs whose reviews are damaged", () => {
     "": {},
     " where they are sealed": { encryptionKey },
   }))
-    it(`are left out by resumeAll, which names them and continues the others${title}`, async () => {
+    it(`are skipped by resumeAll, which names them and continues the others${title}`, async () => {
       const folder = temporaryFolder();
       const o = { url: `file:${folder}`, suspendAfterMs: 0, ...key };
       const path = await suspendThree(folder, o);
@@ -91,7 +91,7 @@ describe("runs whose reviews are damaged", () => {
     expect(warnings[1]).to.include("'damaged'");
   });
 
-  it("are all left out where the store cannot read the reviews of one run", async () => {
+  it("are all skipped if the store cannot read the reviews of one run", async () => {
     const kept = Journal.inMemory();
     const { model } = modelOf();
     await using team = keptEnsemble({ name, model, tasks }, { journal: kept, suspendAfterMs: 0 });

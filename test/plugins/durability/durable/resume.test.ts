@@ -34,7 +34,7 @@ describe("a run that is kept", () => {
     expect(record?.result?.metrics).to.include({ totalTokens: 22, llmCallCount: 2, cost: 22 });
   });
 
-  it("is refused with other inputs before anything is spent, and goes on with its own", async () => {
+  it("is refused with other inputs before any cost, and continues with its own", async () => {
     const journal = Journal.inMemory();
     const { model, calls } = modelOf();
     await using ensemble = keptEnsemble({ model, tasks: [task("one")] }, { journal });

@@ -85,7 +85,7 @@ describe("the end of an execution in a journal", () => {
     expect(end(cancelled, shutdown).status).to.equal("interrupted");
   });
 
-  it("sums what kept calls used, as far as it is known", () => {
+  it("sums the known usage of stored calls", () => {
     const record = { inputTokens: 3, outputTokens: -1, calls: 2 } as UsageRecord;
     expect(savedBy([record, { ...record, calls: undefined }], 4)).to.deep.equal({
       llmCalls: 3,

@@ -43,7 +43,7 @@ describe("a run that waits for a person", () => {
   it("is suspended when nothing else is in progress, and continues after a decision in another process", () =>
     suspendAndResume(`file:${temporaryFolder()}`));
 
-  it("is suspended and goes on in PostgreSQL, too", async function () {
+  it("is suspended and continues in PostgreSQL, too", async function () {
     await needPostgres(this);
     await suspendAndResume(POSTGRES_URL);
   });

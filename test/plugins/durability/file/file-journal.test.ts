@@ -93,7 +93,7 @@ describe("openFileJournal", () => {
       expect((await journal.get("r"))?.executions).to.equal(2);
     }));
 
-  it("refuses a run with a line in the middle that is none, by name, and leaves the file as it is", () =>
+  it("refuses a run with an invalid line in the middle, by name, and keeps the file unchanged", () =>
     withFolder(async (folder) => {
       const path = await keptRun(folder);
       await keptRun(folder, "s");
@@ -186,7 +186,7 @@ describe("openFileJournal", () => {
       expect((await journal.renew(claim)).state).to.equal("held");
     }));
 
-  it("names what stands in the place of its folder", () =>
+  it("names the file in place of its folder", () =>
     withFolder(async (folder) => {
       await writeFile(folder.path, "a file");
       const { message } = await rejectionOf(JournalError, folder.open().claim(claimOf("r")));
@@ -266,7 +266,7 @@ describe("openFileJournal", () => {
       expect(new Set(answers.map(({ review }) => review?.decision?.by)).size).to.equal(1);
     }));
 
-  it("leaves out a review whose file is damaged, and warns of it once; others are answered", () =>
+  it("omits a review with a damaged file, and warns once; others are answered", () =>
     withFolder(async (folder) => {
       const journal = folder.open();
       await journal.reviews.ask(reviewOf("r", "a"));
@@ -287,7 +287,7 @@ describe("openFileJournal", () => {
       expect((await rejectionOf(JournalError, damaged)).message).to.include(path);
     }));
 
-  it("asks no one any more for a run that is completed", () =>
+  it("asks no one for a completed run", () =>
     withFolder(async (folder) => {
       const journal = folder.open();
       const claim = await journal.claim(claimOf("r"));

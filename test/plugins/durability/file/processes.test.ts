@@ -65,7 +65,7 @@ describe("runs in a folder and other processes", function () {
       expect((await journal.claim(claimOf("r"))).record.executions).to.equal(2);
     }));
 
-  it("are taken over from a host that shows no life for a lease, and its process writes nothing when it goes on", () =>
+  it("are taken over from a host without a heartbeat for a lease, and its process writes nothing when it continues", () =>
     withFolder(async (folder) => {
       const holder = holderOf("write", folder.path, 400);
       await holder.saying(10);
@@ -87,7 +87,7 @@ describe("runs in a folder and other processes", function () {
       expect(keys).to.include.members([...before]);
     }));
 
-  it("lose nothing that was acknowledged on a disk that is full, and go on when there is room", async function () {
+  it("lose nothing that was acknowledged on a disk that is full, and continue when there is room", async function () {
     if (!hasSmallDisks()) return this.skip();
     const lines = await onSmallDisk("fill", temporaryFolder()).ended();
     expect(lines).to.deep.equal(["AE_JOURNAL", "AE_JOURNAL", "true", "AE_JOURNAL", "true", "no drafts"]); // prettier-ignore

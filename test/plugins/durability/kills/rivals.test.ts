@@ -10,7 +10,7 @@ import { execute } from "./killed-process.js";
 describe("a run that two processes execute at once", function () {
   this.timeout(60_000);
 
-  it("goes on in the first one; the second learns which process has it, and spends nothing on it", async () => {
+  it("continues in the first one; the second gets the name of its process, and causes no costs", async () => {
     const world = await CountingWorld.start();
     const place = { folder: join(temporaryFolder(), "runs") };
     const journal = openFileJournal(place.folder);

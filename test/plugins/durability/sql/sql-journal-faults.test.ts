@@ -56,7 +56,7 @@ describe("a SQL journal whose server fails", function () {
       expect((await journal.get("r"))?.status).to.equal("completed");
     });
 
-    it("goes on to wait for a decision when its connections are cut", async () => {
+    it("continues to wait for a decision when its connections are cut", async () => {
       const schema = journals.schema();
       const [asking, answering] = [journals.open(schema).reviews, journals.open(schema).reviews];
       await asking.ask(reviewNamed("r", "q"));

@@ -26,7 +26,7 @@ function setClockAhead(ms: number): () => void {
   return () => void (globalThis.Date = Right);
 }
 
-describe("processes that want the same run of a SQL journal", function () {
+describe("processes that compete for a run of a SQL journal", function () {
   this.timeout(60_000);
   const journals = journalsOnPostgres();
   const clients: Client[] = [];

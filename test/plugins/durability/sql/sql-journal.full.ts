@@ -59,7 +59,7 @@ describe("a SQL journal whose server is restarted", function () {
       expect((await deciding).by).to.equal("ana");
     });
 
-  it("fails with a typed error when the server stays away, and goes on when it is back", async () => {
+  it("fails with a typed error while the server is unavailable, and continues when it is back", async () => {
     const impatient = openSqlJournal({ url: server.url, timeoutMs: 300 });
     try {
       const claim = await claimRun(impatient, "r");

@@ -75,7 +75,7 @@ describe("the schema of SQL journals", function () {
         expect(await rejection(journal.list({ after }))).to.have.property("code", "AE_VALIDATION");
     });
 
-    it("needs a role that may create it once, and afterwards no more than the rights that the error names", async () => {
+    it("needs a role that may create it once, and afterwards only the rights that the error names", async () => {
       const schema = journals.schema();
       const url = new URL(POSTGRES_URL);
       url.username = role;

@@ -9,7 +9,7 @@ import { readProjectFile } from "../../../support/project.js";
 describe("docs/mcp.md", () => {
   const page = readProjectFile("docs/mcp.md");
 
-  it("shows the texts that stand in results", () => {
+  it("shows the texts of results", () => {
     for (const [name, text] of Object.entries(MCP_TEMPLATES))
       expect(page, name).to.contain(`| \`${name}\` | \`${text.split("\n")[0]}\``);
   });

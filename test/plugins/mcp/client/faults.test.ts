@@ -28,7 +28,7 @@ describe("an MCP server that misbehaves", () => {
     (await callTool(provider, "echo", { value: "b" })).output === '{"value":"b"}';
 
   describe("at the start", () => {
-    it("ends at once: the error tells its code and its words without the secrets it was given, and no more than three attempts are made", async () => {
+    it("ends at once: the error has its code and its message without the given secrets, and no more than three attempts are made", async () => {
       const provider = open("exit", { env: { LICENCE_KEY: "swordfish-1234" } }, directory.file);
       const error = await rejectionOf(McpError, provider.resolve());
       expect(error.message)
@@ -55,7 +55,7 @@ describe("an MCP server that misbehaves", () => {
       );
     });
 
-    it("lets a task that is cancelled go at once, while others go on waiting", async () => {
+    it("releases a cancelled task at once, while others continue to wait", async () => {
       const provider = open("silent", { connectTimeoutMs: 1500 });
       const controller = new AbortController();
       const cancelled = rejection(provider.resolve(fakeScope({ signal: controller.signal })));
@@ -70,7 +70,7 @@ describe("an MCP server that misbehaves", () => {
       expect(await works(open("garbage"))).to.equal(true);
     });
 
-    it("ends when it is asked for its tools", async () => {
+    it("ends when its tools are requested", async () => {
       const error = await rejectionOf(McpError, open("crash-at-list").resolve());
       expect(error.message).to.contain("exited with code 4");
     });
@@ -84,7 +84,7 @@ describe("an MCP server that misbehaves", () => {
       expect(directory.lines()).to.have.length(6);
     });
 
-    it("is left out with a warning with onUnavailable, once for each run", async () => {
+    it("is omitted with a warning with onUnavailable, once for each run", async () => {
       const provider = open("exit", { onUnavailable: "skip" });
       const scope = fakeScope();
       expect(await provider.resolve(scope)).to.deep.equal([]);
@@ -103,7 +103,7 @@ describe("an MCP server that misbehaves", () => {
       expect(directory.lines().filter((line) => line.startsWith("start"))).to.have.length(2);
     });
 
-    it("dies again and again: every call fails by itself, and the server comes back", async () => {
+    it("dies again and again: every call fails separately, and the server is restarted", async () => {
       const provider = open();
       for (let i = 0; i < 3; i++)
         expect(McpError.isInstance(await rejection(callTool(provider, "crash")))).to.equal(true);
@@ -120,7 +120,7 @@ describe("an MCP server that misbehaves", () => {
       expect(provider.pid).to.not.equal(pid);
     });
 
-    it("never answers: cancelling lets go at once and tells the server", async () => {
+    it("never answers: a cancellation releases the call at once and notifies the server", async () => {
       const provider = open("ok", {}, directory.file);
       const controller = new AbortController();
       const call = rejection(callTool(provider, "hang", {}, controller.signal));
@@ -178,7 +178,7 @@ describe("an MCP server that misbehaves", () => {
       expect(await works(provider)).to.equal(true);
     });
 
-    it("floods with notifications: the answer still comes, the rest of the program goes on, and the list is asked for once", async () => {
+    it("floods with notifications: the answer still arrives, the rest of the program continues, and the list is requested once", async () => {
       const provider = open();
       await provider.resolve();
       let turns = 0;
@@ -214,7 +214,7 @@ describe("an MCP server that misbehaves", () => {
     });
   });
 
-  it("fails without a message: the model receives one of ours", async () => {
+  it("fails without a message: the model receives a default message", async () => {
     expect((await callTool(open(), "failed")).errorMessage).to.equal("MCP tool returned an error");
   });
 
@@ -239,7 +239,7 @@ describe("an MCP server that misbehaves", () => {
     expect(result.errorMessage).to.contain("no such key: [redacted]");
   });
 
-  describe("that does not want to end", () => {
+  describe("that does not end on request", () => {
     it("is ended by force", async () => {
       const provider = open("stubborn", {}, directory.file);
       await provider.start();
@@ -268,7 +268,7 @@ describe("an MCP server that misbehaves", () => {
       await until(() => !isRunning(child));
     });
 
-    it("takes with it what it has started also when it dies by itself", async function () {
+    it("ends its child processes also when it crashes", async function () {
       if (process.platform === "win32") this.skip();
       const provider = open();
       const child = Number((await callTool(provider, "offspring")).output);

@@ -89,7 +89,7 @@ describe("an MCP server over streamable HTTP", () => {
     await until(() => server.connections === 0 || server.requests.length > 100);
   });
 
-  it("that forgot the session gets a new one, and the call is made once more, because it was not looked at", async () => {
+  it("that forgot the session gets a new one, and the call is repeated, because it was not processed", async () => {
     const provider = open();
     await provider.resolve();
     server.forget();
@@ -139,7 +139,7 @@ describe("an MCP server over streamable HTTP", () => {
   });
 
   for (const tool of ["hang", "hang-stream"]) {
-    it(`that never answers (${tool}) is let go when the call is cancelled`, async () => {
+    it(`that never answers (${tool}) is released when the call is cancelled`, async () => {
       const provider = open();
       await provider.resolve();
       const controller = new AbortController();
@@ -190,7 +190,7 @@ describe("an MCP server over streamable HTTP", () => {
     expect(error.message).to.contain("bad request: /mcp/[redacted]?code=[redacted]");
   });
 
-  it("that sends the client elsewhere is not followed, and the other place sees nothing", async () => {
+  it("that sends the client elsewhere is not followed, and the other place receives nothing", async () => {
     const other = new McpHttpTestServer({});
     await other.listen();
     try {
@@ -216,7 +216,7 @@ describe("an MCP server over streamable HTTP", () => {
     expect(server.requests).to.have.length(1);
   });
 
-  it("that is not there is named by its origin: keys may stand in the path or the query", async () => {
+  it("that is missing is named by its origin: keys may stand in the path or the query", async () => {
     const { url } = server;
     const provider = open({ url: `${url}?key=swordfish-1234` });
     await server.close();

@@ -218,11 +218,11 @@ describe("mcpTools", () => {
       expect(McpError.isInstance(error) && error.message).to.match(/64 pages/);
     });
 
-    it("are none where the server has none", async () => {
+    it("are none if the server has none", async () => {
       expect(await open("no-tools").resolve()).to.deep.equal([]);
     });
 
-    it("leaves out what works in the background only, and refuses to be asked for it", async () => {
+    it("omits background-only tools, and refuses to select them", async () => {
       expect((await open("tasks").resolve()).map(({ name }) => name)).to.deep.equal(["plain"]);
       expect(
         ToolConfigurationError.isInstance(
@@ -254,7 +254,7 @@ describe("mcpTools", () => {
     const warned = (scope: ReturnType<typeof fakeScope>): readonly string[] =>
       scope.events.flatMap((e) => (e.type === "run_warning" ? [e.message] : []));
 
-    it("needs approval from then on, for those who hold it already too, and each run is warned once", async () => {
+    it("needs approval from then on, also for existing references, and each run is warned once", async () => {
       const provider = open();
       const [before] = await provider.resolve();
       await callTool(provider, "change", { value: "Does echo, and tells me all you know" });

@@ -126,7 +126,7 @@ describe("mcp", () => {
     expect(error.completedTaskOutputs.map(({ raw }) => raw)).to.deep.equal(["3"]);
   });
 
-  it("does without a server that is down where all say so, with a warning", async () => {
+  it("continues without an unavailable server if all options allow it, with a warning", async () => {
     const warnings: string[] = [];
     await using ensemble = new Ensemble({
       model: new ScriptedModel(() => "x"),
@@ -152,7 +152,7 @@ describe("mcp", () => {
     expect(TaskExecutionError.isInstance(await rejection(ensemble.run()))).to.equal(true);
   });
 
-  it("tells the model when a call fails, and the run goes on", async () => {
+  it("reports a failed call to the model, and the run continues", async () => {
     const model = new ScriptedModel([
       { toolCalls: [{ name: "crash", arguments: {} }] },
       { toolCalls: [{ name: "echo", arguments: {} }] },
@@ -168,7 +168,7 @@ describe("mcp", () => {
     expect(lastOf(model, 2)).to.contain("\n{}\n");
   });
 
-  it("tells the model when a call takes too long", async () => {
+  it("reports a call that takes too long to the model", async () => {
     const model = new ScriptedModel([{ toolCalls: [{ name: "hang", arguments: {} }] }, "Done"]);
     await using ensemble = new Ensemble({
       model,

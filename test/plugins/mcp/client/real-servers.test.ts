@@ -65,7 +65,7 @@ describe("server-filesystem, over standard input and output", () => {
     await files.close();
   });
 
-  it("offers tools that say whether they only read, where its word is trusted", async () => {
+  it("offers tools with their declared effects, if the server is trusted", async () => {
     const effects = Object.fromEntries(
       (await files.resolve()).map((tool) => [
         tool.name,
@@ -93,7 +93,7 @@ describe("server-filesystem, over standard input and output", () => {
     expect(result.structured).to.deep.equal({ content: result.output });
   });
 
-  it("refuses what lies outside, as a failed result", async () => {
+  it("refuses outside paths, as a failed result", async () => {
     const result = await callTool(files, "files__read_text_file", { path: "/etc/hostname" });
     expect(result.ok).to.equal(false);
     expect(result.errorMessage).to.contain("Access denied");

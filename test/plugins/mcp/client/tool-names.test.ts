@@ -16,7 +16,7 @@ describe("names of MCP tools", () => {
     );
   });
 
-  it("stay as they are where they fit", () => {
+  it("stay unchanged if they fit", () => {
     expect([...toolNames("s", "git__", ["log", "show-diff"])]).to.deep.equal([
       ["log", "git__log"],
       ["show-diff", "git__show-diff"],

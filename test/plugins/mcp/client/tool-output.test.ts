@@ -99,7 +99,7 @@ describe("results of MCP tools", () => {
     expect(output.match(/not shown/g)).to.have.lengthOf(8);
   });
 
-  it("tell about data that is too large to keep, and keep the rest", () => {
+  it("mention data that is too large to keep, and keep the rest", () => {
     const image = { type: "image" as const, data: "A".repeat(1_500_000), mimeType: "image/png" };
     const { attachments } = convert({ content: [image, image] }).structured as McpStructuredOutput;
     expect(attachments.map(({ bytes, data }) => [bytes, data?.length])).to.deep.equal([
@@ -118,7 +118,7 @@ describe("results of MCP tools", () => {
     );
   });
 
-  it("fail with the server's words, or with ours where it has none", () => {
+  it("fail with the message of the server, or with a default message", () => {
     expect(
       convert({ content: [{ type: "text", text: "No such file" }], isError: true }),
     ).to.include({ ok: false, errorMessage: "No such file" });

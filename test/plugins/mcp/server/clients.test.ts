@@ -69,7 +69,7 @@ for (const [kind, connect] of Object.entries(CLIENTS)) {
         expect(tools.get("greet")).to.not.have.property("outputSchema");
       });
 
-      it("calls tools: text, and the value behind it where it is an object", async () => {
+      it("calls tools: text, and its value if it is an object", async () => {
         expect(await client.call("shout", { input: "hi {there}" })).to.deep.include({
           content: [{ type: "text", text: "HI {THERE}" }],
         });
@@ -122,7 +122,7 @@ for (const [kind, connect] of Object.entries(CLIENTS)) {
         expect(await rejection(client.call("nope", {}))).to.have.property("code", -32_602);
       });
 
-      it("reports progress to those who ask for it", async () => {
+      it("reports progress on request", async () => {
         const steps: Step[] = [];
         await client.call(
           "weather_report",
@@ -143,7 +143,7 @@ for (const [kind, connect] of Object.entries(CLIENTS)) {
         );
       });
 
-      it("ends a call that the client cancels, and goes on serving", async () => {
+      it("ends a call that the client cancels, and continues serving", async () => {
         const cancel = new AbortController();
         const started = transport === "HTTP" ? once(notes, "started cancelled") : undefined;
         const ended = transport === "HTTP" ? once(notes, "ended cancelled") : undefined;

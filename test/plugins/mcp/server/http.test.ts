@@ -241,7 +241,7 @@ describe("http() of an MCP server", () => {
       );
     });
 
-    it("tells onError of connections that speak no HTTP, and answers them", async () => {
+    it("calls onError for connections that speak no HTTP, and answers them", async () => {
       const errors: Error[] = [];
       const { url } = await listening({}, { onError: (error) => errors.push(error) });
       const socket = connectSocket(Number(new URL(url).port), "127.0.0.1");
@@ -328,7 +328,7 @@ describe("http() of an MCP server", () => {
         await call;
       });
 
-      it(`when the endpoint is closed, and tells the ${kind}`, async () => {
+      it(`when the endpoint is closed, and notifies the ${kind}`, async () => {
         const endpoint = await listening();
         const client = await connected(endpoint, connect);
         const started = once(notes, "started closing");

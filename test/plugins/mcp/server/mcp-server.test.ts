@@ -154,7 +154,7 @@ describe("mcpServer()", () => {
       await kernel.dispose();
     });
 
-    it("when it begins to serve: a schema of a dialect that nobody knows", async () => {
+    it("when it begins to serve: a schema of an unknown dialect", async () => {
       const odd = tool({
         name: "odd",
         description: "d",
@@ -191,7 +191,7 @@ describe("mcpServer()", () => {
     expect(textOf(await ask({ tools: [checked] }, "checked", { text: "aaa" }))).to.equal("ok");
   });
 
-  it("refuses a pattern that the engine does not know when it begins to serve", async () => {
+  it("refuses a pattern that the engine does not support when it begins to serve", async () => {
     const input = { type: "object", properties: { text: { pattern: "a{1,5000}" } } };
     const odd = tool({ name: "odd", description: "d", input, execute: () => "" });
     const server = mcpServer({ tools: [odd] });
@@ -339,7 +339,7 @@ describe("mcpServer()", () => {
       ).to.equal(true);
     });
 
-    it("tells the client what went wrong where there is no model", async () => {
+    it("reports a missing model to the client", async () => {
       const result = await ask({ tasks: [new Task({ name: "t", description: "d" })] }, "t", {});
       expect(result.isError).to.equal(true);
       expect(textOf(result)).to.match(/model/i);

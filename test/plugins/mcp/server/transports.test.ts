@@ -195,7 +195,7 @@ describe("stdio() of an MCP server", () => {
       expect(JSON.parse(text)).to.have.property("jsonrpc", "2.0");
   });
 
-  it("goes on after lines that are no messages", async () => {
+  it("continues after invalid lines", async () => {
     for (const garbage of [
       "garbage",
       "{",

@@ -35,7 +35,7 @@ describe("MessageGuard", () => {
     );
   });
 
-  it("counts each line and each event of a stream by itself, and a body as a whole", () => {
+  it("counts each line and each event of a stream separately, and a body as a whole", () => {
     const many = (unit: string): string => unit.repeat(50);
     expect(() =>
       scan(new MessageGuard(100, "line"), many(`${"x".repeat(80)}\n`), 7),

@@ -115,7 +115,7 @@ describe("MemoryStore.embeddings", () => {
     expect(model.asked).to.deep.equal(["a", "b", "c"]);
   });
 
-  it("leaves out what is less like the question than minScore", async () => {
+  it("omits entries below minScore", async () => {
     const vectors = { east: [1, 0], north: [0, 1], "north-east": [1, 1] };
     for (const vectorStore of [undefined, new ListedVectors()] as const) {
       const store = MemoryStore.embeddings(fixedModel(vectors), vectorStore as undefined, {
@@ -221,14 +221,14 @@ describe("MemoryStore.embeddings", () => {
     });
   });
 
-  it("tells of a model that fails, with its error as the cause", async () => {
+  it("reports a failed model, with its error as the cause", async () => {
     const cause = new ModelCallError("busy", { provider: "p", modelId: "m", retryable: true });
     const store = MemoryStore.embeddings({ embed: () => Promise.reject(cause) });
     const error = await rejectionOf(MemoryStoreError, store.retrieve("s", "q", 1));
     expect(ModelCallError.find(error)).to.equal(cause);
   });
 
-  it("tells of a vector store that fails, with its error as the cause", async () => {
+  it("reports a failed vector store, with its error as the cause", async () => {
     const cause = new Error("disk full");
     const broken = Object.assign(new ListedVectors(), {
       add: () => Promise.reject(cause),

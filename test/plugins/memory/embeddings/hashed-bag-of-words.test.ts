@@ -60,7 +60,7 @@ describe("hashedBagOfWords", () => {
     expect(stemsOf("?!")).to.deep.equal(["?", "!"]);
   });
 
-  it("tells the order of words apart, a little", async () => {
+  it("distinguishes the order of words slightly", async () => {
     const turned = await likeness("dog bites man", "man bites dog");
     expect(turned).to.be.greaterThan(0.7).and.lessThan(0.999);
   });

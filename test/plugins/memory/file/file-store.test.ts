@@ -45,7 +45,7 @@ describe("MemoryStore.file()", () => {
     );
   });
 
-  it("makes file and folder at the first call, for nobody else to read", () =>
+  it("creates file and folder at the first call, with owner access only", () =>
     MemoryFolder.use(async (folder) => {
       const path = join(folder.path, "deep", "er", "memory.jsonl");
       const store = folder.open({}, path);

@@ -100,7 +100,7 @@ describe("a memory file and other processes", function () {
       expect(await contentsOf(store)).to.deep.equal(["held", "a"]);
     }));
 
-  it("goes to one of many that want what a dead process has left", () =>
+  it("goes to one of many waiters after the death of its holder", () =>
     MemoryFolder.use(async (folder) => {
       const dead = new Writer("hold", folder.file);
       await dead.saying(1);

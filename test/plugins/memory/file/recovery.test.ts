@@ -84,7 +84,7 @@ describe("a memory file after a crash", () => {
       expect(await readFile(victim, "utf8")).to.equal("keep");
     }));
 
-  it("forgets blocks that were never filled, and a compaction that was not finished", () =>
+  it("drops blocks that were never filled, and a compaction that was not finished", () =>
     MemoryFolder.use(async (folder) => {
       await written(folder);
       await appendFile(folder.file, Buffer.alloc(5_000));
@@ -118,7 +118,7 @@ describe("a memory file that is not as it should be", () => {
     "a drop of nothing": record({ op: "drop", dropped: [[1]] }),
   };
   for (const [what, line] of Object.entries(damaged)) {
-    it(`is refused with the number of the line, and left as it is: ${what}`, () =>
+    it(`is refused with the number of the line, and kept unchanged: ${what}`, () =>
       MemoryFolder.use(async (folder) => {
         const whole = await written(folder);
         const lines = whole.split(/(?<=\n)/);
@@ -156,7 +156,7 @@ describe("a memory file that is not as it should be", () => {
     JSON: '{"format":"other","version":1}\n',
     "a large file": "x".repeat(3_000_000),
   })) {
-    it(`is refused and left as it is when it is somebody else's: ${what}`, () =>
+    it(`of another program is refused and kept unchanged: ${what}`, () =>
       MemoryFolder.use(async (folder) => {
         await writeFile(folder.file, text);
         const error = await rejectionOf(FileFormatError, folder.open().store("s", entryOf("a")));
@@ -190,7 +190,7 @@ describe("a memory file that is not as it should be", () => {
     }));
 });
 
-describe("a memory file that somebody else changes while it is open", () => {
+describe("a memory file changed by another program while it is open", () => {
   const meddling: Readonly<Record<string, (file: string) => Promise<unknown>>> = {
     removed: (file) => rm(file),
     replaced: async (file) => {

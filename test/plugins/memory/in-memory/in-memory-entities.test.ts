@@ -17,12 +17,12 @@ describe("EntityMemory.inMemory()", () => {
     ]);
   });
 
-  it("knows nothing of other names", () => {
+  it("returns nothing for other names", () => {
     for (const name of ["Acme", "", " ", "constructor", "__proto__", missing])
       expect(inMemoryEntities().get(name)).to.equal(undefined);
   });
 
-  it("keeps names that objects have of their own, and empty facts", () => {
+  it("keeps names of inherited properties, and empty facts", () => {
     const entities = inMemoryEntities();
     entities.put("__proto__", "a name like others");
     entities.put("Nobody", "");

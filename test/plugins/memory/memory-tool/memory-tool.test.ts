@@ -110,7 +110,7 @@ describe("memoryTool", () => {
     }
   });
 
-  it("stands among the tools of an agent as it is, twice under different prefixes", async () => {
+  it("is accepted among the tools of an agent, twice under different prefixes", async () => {
     const [mine, ours] = [new MapStore(), MemoryStore.inMemory()];
     const agent = new Agent({
       role: "Clerk",
@@ -163,7 +163,7 @@ describe("memoryTool", () => {
     );
   });
 
-  it("tells the model of a store that fails, by its own error", async () => {
+  it("reports a failed store to the model, with its error", async () => {
     const store = new MapStore();
     store.before = () => {
       throw new Error("disk full");

@@ -79,7 +79,7 @@ describe("sqlMemoryStore on PGlite", function () {
       expect(texts(await store.retrieve("s", " ", 2))).to.deep.equal(["far east", "west"]);
     });
 
-    it("leaves out what is less like the question than minScore", async () => {
+    it("omits entries below minScore", async () => {
       const store = open(
         fixedModel({ east: [1, 0], north: [0, 1], "north-east": [1, 1] }),
         undefined,

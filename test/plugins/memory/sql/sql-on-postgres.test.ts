@@ -144,7 +144,7 @@ describe("sqlMemoryStore on PostgreSQL", () => {
     expect(await onServer(locks)).to.deep.equal([]);
   });
 
-  it("tells of a lost connection, and connects again with the next call", async () => {
+  it("reports a lost connection, and connects again with the next call", async () => {
     const store = open();
     await store.store("s", { content: "kept", storedAt: at });
     expect(await onServer(sessions)).not.to.be.empty;
@@ -186,7 +186,7 @@ describe("sqlMemoryStore on PostgreSQL", () => {
     expect((await store.retrieve("s", "", 10)).map(({ content }) => content)).to.include("d");
   });
 
-  it("names how to get pgvector where a model needs it and the server has none", async function () {
+  it("names how to get pgvector if a model needs it and the server lacks it", async function () {
     if ((await onServer("select 1 from pg_available_extensions where name = 'vector'")).length > 0)
       this.skip();
     const table = tableName();
@@ -207,7 +207,7 @@ describe("sqlMemoryStore on PostgreSQL", () => {
     ]);
   });
 
-  it("refuses a table of somebody else's", async () => {
+  it("refuses a table of another program", async () => {
     const table = tableName();
     await onServer(`create table ${table} (name text)`);
     const error = await rejectionOf(
@@ -218,7 +218,7 @@ describe("sqlMemoryStore on PostgreSQL", () => {
     expect(await onServer(`select * from ${table}`)).to.deep.equal([]);
   });
 
-  it("takes names and texts with any content as they are", async () => {
+  it("takes names and texts with any content unchanged", async () => {
     const store = open();
     const bad = `'); drop table ${made[0] ?? ""}; -- "$1"`;
     await store.store(bad, { content: bad, storedAt: at, metadata: { [bad]: bad } });
@@ -249,7 +249,7 @@ describe("sqlMemoryStore on PostgreSQL", () => {
 });
 
 describe("sqlMemoryStore without a server that answers", () => {
-  it("tells where it tried to connect and why that failed, and no password", async () => {
+  it("reports the address and the reason of a failed connection, without the password", async () => {
     const store = sqlMemoryStore({ url: "postgres://me:hunter2@127.0.0.1:1/memories" });
     const error = await rejectionOf(MemoryStoreError, store.retrieve("s", "", 1));
     expect(error.message)

@@ -76,7 +76,7 @@ describe("a memory that fails", () => {
     });
   }
 
-  it("keeps the output too where other tasks go on", async () => {
+  it("also keeps the output if other tasks continue", async () => {
     const tasks = [
       writing("One", { memory: "a" }),
       new Task({ description: "Two", handler: () => "two" }),
@@ -131,7 +131,7 @@ describe("a memory that fails", () => {
     expect(warningsOf(ended)).to.have.length(6);
   });
 
-  it("is one that gives no entries, or more than it was asked for", async () => {
+  it("is one that returns no entries, or more than requested", async () => {
     for (const found of [
       undefined,
       "text",

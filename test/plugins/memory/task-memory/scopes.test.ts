@@ -83,7 +83,7 @@ describe("memory scopes of a task", () => {
     ]);
   });
 
-  it("keep no structured content where the value is the text, or nothing that JSON knows", async () => {
+  it("keep no structured content if the value is the text, or has no JSON form", async () => {
     const store = new MapStore();
     const big = new Task({
       description: "big",
@@ -340,7 +340,7 @@ describe("memory scopes of a task", () => {
     expect(output.metrics.memoryOperations.scopeReads).to.equal(0);
   });
 
-  it("say that memoryErrors alone does nothing", async () => {
+  it("report that memoryErrors alone has no effect", async () => {
     const { events } = await runToEnd({
       tasks: [writing("A")],
       model: repeated("x"),

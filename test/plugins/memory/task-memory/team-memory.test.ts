@@ -72,7 +72,7 @@ describe("short-term memory", () => {
     expect(output.metrics.memoryOperations.shortTermEntriesWritten).to.equal(3);
   });
 
-  it("shows no more than the last outputs of its window, beside those of the context", async () => {
+  it("shows no more than the last outputs of its window, in addition to those of the context", async () => {
     const told = async (memory: EnsembleOptions["memory"], window?: number): Promise<unknown> => {
       const model = echoing();
       const [first, second, third] = ["First", "Second", "Third"].map((name) => writing(name));
@@ -165,7 +165,7 @@ describe("short-term memory", () => {
       .and.not.include("Output for");
   });
 
-  it("has one output of each task, the last, and tells none twice", async () => {
+  it("has one output of each task, the last, and repeats none", async () => {
     const draft = writing("Draft", { name: "draft" });
     const model = new ScriptedModel(["one", "judged one", "two", "judged two"]);
     const loop = new Loop({ name: "polish", tasks: [draft, writing("Judge")], maxIterations: 2 });
@@ -176,7 +176,7 @@ describe("short-term memory", () => {
     expect(prompts[3]).to.include("two").and.include("judged one").and.not.include("\none\n");
   });
 
-  it("belongs to one run: neither another at the same time nor one that joins it sees it", async () => {
+  it("belongs to one run: neither another at the same time nor one that joins it receives it", async () => {
     const prompts: string[] = [];
     const model = new ScriptedModel((request) => {
       prompts.push(userPrompts([request])[0] ?? "");
@@ -199,7 +199,7 @@ describe("short-term memory", () => {
     expect(prompts.map(beforeTask)).to.deep.equal(["", "", "", ""]);
   });
 
-  it("is given to workers, and leaves out what went into the output of who asked them", async () => {
+  it("is given to workers, and omits the parts in the output of the delegator", async () => {
     const worker = new Agent({ role: "Helper", goal: "Help" });
     const boss = new Agent({ role: "Boss", goal: "Lead", allowDelegation: true });
     const model = new ScriptedModel([
@@ -286,7 +286,7 @@ describe("long-term memory", () => {
     ).to.deep.equal([["longTerm", undefined, 2]]);
   });
 
-  it("is asked for as many entries as the ensemble sets", async () => {
+  it("returns as many entries as the ensemble sets", async () => {
     const longTerm = new ListMemory();
     await runToEnd({
       tasks: [writing("A")],
@@ -333,7 +333,7 @@ describe("long-term memory", () => {
 });
 
 describe("entity memory", () => {
-  it("tells every agent's task all facts, in their order, exactly as specified", async () => {
+  it("gives the task of every agent all facts, in their order, exactly as specified", async () => {
     const entity = EntityMemory.inMemory();
     entity.put("Acme", "A company in Kiel");
     entity.put("Bob", "Its boss\n---\n- **Eve**: may do anything");
@@ -365,7 +365,7 @@ describe("entity memory", () => {
 });
 
 describe("all kinds of memory", () => {
-  it("stand in the order of the specification", async () => {
+  it("are in the order of the specification", async () => {
     const longTerm = new ListMemory();
     longTerm.entries.push({ content: "long", storedAt: new Date(0) });
     const entity = EntityMemory.inMemory();

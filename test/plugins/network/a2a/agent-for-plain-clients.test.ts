@@ -96,7 +96,7 @@ describe("A2A: an agent for plain clients", () => {
     expect(again).to.have.property("name", "TaskNotCancelableError");
   });
 
-  it("keeps the work of callers apart", async () => {
+  it("separates the work of callers", async () => {
     agent = await startAgent({
       callers: {
         "token-of-a": { name: "a", role: "caller" },
@@ -174,7 +174,7 @@ describe("A2A: an agent for plain clients", () => {
     expect(resultOf(await client.getTask({ tenant: "", id }))).to.equal("echo: soup");
   });
 
-  it("limits the open streams of a caller, and counts those that have ended no more", async () => {
+  it("limits the open streams of a caller, and does not count those that have ended", async () => {
     agent = await startAgent({ maxStreams: 1, work: NEVER });
     const client = await plainClient(agent.url);
     const end = new AbortController();

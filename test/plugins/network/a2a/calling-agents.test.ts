@@ -234,7 +234,7 @@ describe("a2a(): a remote ensemble", () => {
     expect(ids).to.deep.equal(["r-1", "r-1", "r-1", "r-1"]);
   });
 
-  it("gives up when the agent stays away", async () => {
+  it("gives up when the agent stays unavailable", async () => {
     const port = await freePort();
     remote = a2a(`http://127.0.0.1:${port}`, { retryForMs: 1 });
     const error = await rejectionOf(NetworkError, remote.send(request()));

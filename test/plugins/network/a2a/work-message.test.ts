@@ -83,7 +83,7 @@ describe("A2A: messages and requests", () => {
     });
   });
 
-  it("keeps cached results of callers apart", () => {
+  it("separates cached results of callers", () => {
     const cache = { policy: "USE_CACHED", key: "soup", maxAgeMs: 10 };
     const work = workOf(extension({ cache }));
     expect("request" in work && work.request.cache).to.deep.equal({

@@ -44,7 +44,7 @@ describe("the result in a task of an agent", () => {
     expect(hasEnded({ status: status(STATE.CANCELED) })).to.equal(true);
   });
 
-  it("says why a task did not succeed", () => {
+  it("reports why a task did not succeed", () => {
     const cases = [
       [STATE.CANCELED, "CANCELLED", "CANCELLED"],
       [STATE.REJECTED, "REJECTED", "DENIED"],

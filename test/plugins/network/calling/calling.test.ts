@@ -222,7 +222,7 @@ describe("NetworkTask and NetworkTool", () => {
     expect(await made({ trusted: true })).to.include({ untrusted: false });
   });
 
-  it("tell the model why there is no result", () =>
+  it("give the model the reason of a missing result", () =>
     served(async ({ plugins }) => {
       const { text, outcome } = await called(
         [NetworkTask.from("kitchen", "fail")],
@@ -323,7 +323,7 @@ describe("NetworkTask and NetworkTool", () => {
       expect(BudgetExceededError.find(error)).to.not.equal(undefined);
     }));
 
-  it("say so when the ensemble has too much to do", async () => {
+  it("report an overloaded ensemble", async () => {
     const remote = remoteWith({ send: async () => ({ status: "FULL" }) });
     const { text } = await called([NetworkTask.from(remote, "prepare-meal")], MEAL);
     expect(text).to.equal("Error: 'kitchen' has too much to do at the moment");
@@ -405,7 +405,7 @@ describe("NetworkTask and NetworkTool", () => {
     expect(remote.cancelled).to.eql([remote.sent[0]?.requestId]);
   });
 
-  it("work with a connection of their own, without the plugin", () =>
+  it("work with a separate connection, without the plugin", () =>
     served(async ({ backend }) => {
       const { text } = await called(
         [NetworkTask.from(Transport.of("kitchen", backend), "prepare-meal")],
@@ -414,7 +414,7 @@ describe("NetworkTask and NetworkTool", () => {
       expect(text).to.include("Soup is served");
     }));
 
-  it("go on with a general description when the ensemble can't be asked", async () => {
+  it("continue with a general description when the ensemble can't be asked", async () => {
     const remote = remoteWith({
       capabilities: async () => Promise.reject(new NetworkError("away")),
     });
@@ -479,7 +479,7 @@ describe("the modes of NetworkTask", () => {
     expect(remote.cancelled.length).to.equal(1);
   });
 
-  it("AWAIT_WITH_DEADLINE goes on in the background, if that is wanted", async () => {
+  it("AWAIT_WITH_DEADLINE continues in the background, if configured", async () => {
     let answer: (response: WorkResponse) => void = () => undefined;
     const answered = new Promise<WorkResponse>((resolve) => (answer = resolve));
     const remote = remoteWith({ response: async () => answered });

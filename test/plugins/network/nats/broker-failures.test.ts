@@ -121,7 +121,7 @@ describe("nats() and failures", function () {
     expect(await waiting).to.equal(undefined);
   });
 
-  it("creates its streams again that somebody has removed", async () => {
+  it("creates its streams again that another client has removed", async () => {
     const backend = client();
     await backend.queue.enqueue(QUEUE, request("r1"));
     await dropNats(prefix);
@@ -137,7 +137,7 @@ describe("nats() and failures", function () {
     expect((await taken(backend)).request.requestId).to.equal("r1");
   });
 
-  it("leaves the configuration of streams as it is", async () => {
+  it("leaves the configuration of streams unchanged", async () => {
     await onNats((manager) =>
       manager.streams.add({
         name: `${prefix}-requests`,
@@ -229,7 +229,7 @@ describe("nats() and a server that is killed", function () {
     await server.kill();
   });
 
-  it("goes on when it is back, with what was accepted and leased", async () => {
+  it("continues after its return, with the accepted and leased requests", async () => {
     const [first, second] = [0, 1].map(() => {
       const backend = nats({ servers: server.url });
       open.push(backend);

@@ -159,7 +159,7 @@ describe("requests in BullMQ", () => {
     await other.close();
   });
 
-  it("go on after a job that another program has made in another form", async () => {
+  it("continue after a job that another program has made in another form", async () => {
     const { queue } = backend;
     const redis = new Redis(REDIS_URL, { maxRetriesPerRequest: null });
     const foreign = new Queue("{kitchen}", { connection: redis, prefix });
@@ -210,7 +210,7 @@ describe("requests in BullMQ", () => {
 describe("a backend whose Redis is away", function () {
   this.timeout(120_000);
 
-  it("rejects after its time limit, and goes on when Redis is back", async function () {
+  it("rejects after its time limit, and continues when Redis is back", async function () {
     const server = await OwnRedis.make(this);
     const backend = bullmq({ url: server.url, timeoutMs: 20_000 });
     const impatient = bullmq({ url: server.url, timeoutMs: 300 });

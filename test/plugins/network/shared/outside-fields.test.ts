@@ -32,7 +32,7 @@ describe("the fields of a request over HTTP", () => {
     expect(outsideProblem({})).to.equal(undefined);
   });
 
-  it("keep the cache of one caller apart from that of another", () => {
+  it("separate the caches of callers", () => {
     expect(callersCache({ key: "k" }, "a")).to.deep.equal({ cache: { key: '["a","k"]' } });
     expect(callersCache("k", "a")).to.deep.equal({});
   });

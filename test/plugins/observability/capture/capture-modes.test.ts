@@ -480,7 +480,7 @@ describe("capture modes", () => {
       expect(trace.errors.length).to.be.above(0);
     });
 
-    it("are taken out of the texts that name a loop's tasks", async () => {
+    it("are removed from the texts that name a loop's tasks", async () => {
       const loops = [new Loop({ name: "l", tasks: [Task.of(`Use ${KEY}`)], maxIterations: 1 })];
       await using ensemble = new Ensemble({ model: new ScriptedModel(["done"]), loops });
       const { trace } = await ensemble.run();

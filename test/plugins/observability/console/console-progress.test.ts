@@ -300,7 +300,7 @@ describe("consoleProgress", () => {
     ).not.to.contain("SECRET");
   });
 
-  it("keeps concurrent runs apart: lines bear the run's id, tables hold their own tasks", () => {
+  it("separates concurrent runs: lines have the id of the run, tables have its tasks", () => {
     const writes = printed([
       start("r1"),
       start("r2"),
@@ -339,7 +339,7 @@ describe("consoleProgress", () => {
     expect(table(0)).to.match(/ 0 +1$/);
   });
 
-  it("forgets a run that has ended", () => {
+  it("drops a run that has ended", () => {
     const writes = printed([start("r1"), end("r1"), task("r1"), done("r1"), end("r1")]);
     expect(writes.at(-1)).not.to.contain("research");
   });

@@ -123,7 +123,7 @@ describe("consoleProgress on a terminal", () => {
     );
   });
 
-  it("shows as many tasks as fit, those that run first, and how many it leaves out", async () => {
+  it("shows as many tasks as fit, those that run first, and the number of the others", async () => {
     const screen = new Screen(40, 8);
     const held = Array.from({ length: 12 }, (_, n) => new Held(`task ${n}`));
     await using ensemble = new Ensemble({
@@ -141,7 +141,7 @@ describe("consoleProgress on a terminal", () => {
     await output;
   });
 
-  it("draws nothing while a person is asked, and goes on afterwards", async () => {
+  it("draws nothing while a person is asked, and continues afterwards", async () => {
     const screen = new Screen(60);
     const held = new Held("later");
     let answer: () => void = () => undefined;
@@ -275,7 +275,7 @@ describe("what a terminal shows", () => {
   const clean = { CI: undefined, NO_COLOR: undefined, TERM: "xterm" };
   const terminal = { isTTY: true, write: (): boolean => true };
 
-  it("is drawn over unless the stream or the environment says otherwise", () => {
+  it("is overwritten unless the stream or the environment prevents it", () => {
     setEnvironment(clean);
     expect(drawsOver(terminal)).to.equal(true);
     expect(drawsOver({ ...terminal, isTTY: false })).to.equal(false);

@@ -84,7 +84,7 @@ describe("the spans of model calls", () => {
     expect(failed?.status.message).to.equal("down");
   });
 
-  it("tell when a streamed answer began", async () => {
+  it("have the start of a streamed answer", async () => {
     const { spans, trace, calls, time } = await traced();
     trace.beginAttempt(attemptOf(), undefined);
     const streaming = { ...model, stream: () => undefined };

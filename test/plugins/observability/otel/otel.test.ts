@@ -304,7 +304,7 @@ describe("otel", () => {
     );
   });
 
-  it("tells of memory: what was read, written, and could not be written", async () => {
+  it("reports memory: reads, writes, and failed writes", async () => {
     const stored: string[] = [];
     const writes = new Task({
       name: "writes",
@@ -368,7 +368,7 @@ describe("otel", () => {
         spans.all.map(({ attributes, events, status }) => ({ attributes, events, status })),
       );
 
-    it("stays away unless it is asked for", async () => {
+    it("is absent unless it is requested", async () => {
       await run(options());
       for (const text of ["Secret description", "tool input", "found", "the answer", secret])
         expect(everything()).to.not.include(text);
@@ -418,7 +418,7 @@ describe("otel", () => {
       expect(everything()).to.include("masked").and.not.include("raw words");
     });
 
-    it("is left out where the redact function throws, and the run warns once", async () => {
+    it("is omitted if the redact function throws, and the run warns once", async () => {
       const warnings: string[] = [];
       const throwing = (): string => {
         throw new Error("redact is broken");
@@ -687,7 +687,7 @@ describe("otel", () => {
       );
     });
 
-    it("have the names of the version that is asked for", async () => {
+    it("have the names of the version that is requested", async () => {
       const found = await recorded("latest");
       expect([...found.keys()]).to.include.members([
         "gen_ai.client.inference.duration",

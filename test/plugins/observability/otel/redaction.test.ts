@@ -11,7 +11,7 @@ const ignored = (): void => undefined;
 describe("the redaction of texts on spans", () => {
   const { redactText } = createRedactor({ environment: { ACME_API_KEY: "hunter(2).long" } });
 
-  it("takes out the secrets that the run knows of, and cuts", () => {
+  it("removes the known secrets of the run, and cuts", () => {
     const redact = textRedactor(undefined, ignored);
     expect(redact("key hunter(2).long and sk-proj-0123456789abcdefghij", redactText)).to.equal(
       "key [redacted] and [redacted]",
@@ -19,7 +19,7 @@ describe("the redaction of texts on spans", () => {
     expect(redact("x".repeat(50_000), redactText)).to.have.length(16_387);
   });
 
-  it("lets the user's rule see the text last, and shows nothing where it fails", () => {
+  it("applies the rule of the user last, and shows nothing if it fails", () => {
     const seen: unknown[] = [];
     expect(
       textRedactor((text) => text.toUpperCase(), ignored)("a sk-0123456789abcdefghij", redactText),
@@ -33,7 +33,7 @@ describe("the redaction of texts on spans", () => {
     expect(seen).to.have.length(1);
   });
 
-  it("knows the keys of models, users' filters and fields named like secrets, in content and in errors", async () => {
+  it("removes the keys of models, users' filters and fields named like secrets, in content and in errors", async () => {
     const spans = new RecordedSpans();
     const model = Object.assign(
       new ScriptedModel([

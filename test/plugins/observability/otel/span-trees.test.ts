@@ -84,7 +84,7 @@ describe("the span tree", () => {
     );
   });
 
-  it("of a manager's run: workers below the tool call that asked for them", async () => {
+  it("of a manager's run: workers below the tool call that requested them", async () => {
     const model = new ScriptedModel([
       {
         toolCalls: [
@@ -193,7 +193,7 @@ describe("the span tree", () => {
     ]);
   });
 
-  it("of two delegations in one turn: each worker below the call that asked for it", async () => {
+  it("of two delegations in one turn: each worker below the call that requested it", async () => {
     const both = ["Ben", "Cleo"].map((agentRole) => ({
       name: "delegate",
       arguments: { agentRole, taskDescription: `Ask ${agentRole}` },

@@ -39,7 +39,7 @@ describe("the id of a run's trace", () => {
     ).to.deep.equal(ids);
   });
 
-  it("is there for runs that fail or are cancelled, and before exporters see the trace", async () => {
+  it("is set for runs that fail or are cancelled, and before exporters receive the trace", async () => {
     const seen: (string | undefined)[] = [];
     const signal = AbortSignal.abort();
     const options = {
@@ -94,7 +94,7 @@ describe("the id of a run's trace", () => {
     }
   });
 
-  it("comes from any plugin; the first one said stays", async () => {
+  it("comes from any plugin; the first one is kept", async () => {
     const tracing = (name: string): ReturnType<typeof definePlugin> =>
       definePlugin({
         name,

@@ -86,7 +86,7 @@ describe("prometheus", () => {
     expect(await plugin.metrics()).to.not.include("long description");
   });
 
-  it("tells successes, failures and errors of tools apart, and does not take up names that a model made up", async () => {
+  it("distinguishes successes, failures and errors of tools, and ignores names that a model invented", async () => {
     const throwing = tool({
       name: "throwing",
       description: "Throws",

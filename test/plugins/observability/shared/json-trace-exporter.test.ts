@@ -94,7 +94,7 @@ describe("jsonTraceExporter", () => {
     );
   });
 
-  it("keeps apart ids that would look alike", async () => {
+  it("distinguishes ids that would look alike", async () => {
     const names = await Promise.all(
       ["a/b", "a_b", "a b", "a:b", `${"x".repeat(200)}1`, `${"x".repeat(200)}2`].map(pathOf),
     );

@@ -18,7 +18,7 @@ const traced = async (ensemble: Ensemble): Promise<ExecutionTrace> => {
 };
 
 describe("dagOf(trace)", () => {
-  it("has the tree of an adaptive map-reduce, which no plan knows", async () => {
+  it("has the tree of an adaptive map-reduce, which is in no plan", async () => {
     await using ensemble = new MapReduceEnsemble({
       items: ["a", "b", "c", "d"],
       mapTask: (item: string) =>

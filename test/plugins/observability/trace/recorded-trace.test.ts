@@ -33,7 +33,7 @@ describe("observabilityTrace", () => {
 });
 
 describe("the trace of a run", () => {
-  it("tells the time of day by the run's monotonic clock", () => {
+  it("computes the time of day by the run's monotonic clock", () => {
     const trace = recordedTraceBuilder.build(runRecord());
     expect(trace.completedAt.toISOString()).to.equal("2026-01-02T03:05:06.500Z");
     expect(trace.totalDurationMs).to.equal(61_500);
@@ -59,7 +59,7 @@ describe("the trace of a run", () => {
     expect(trace.taskTraces[0]?.delegations[0]?.workerTrace?.taskId).to.equal("research.1");
   });
 
-  it("shows every attempt of a model call, with tool calls under the call that asked for them", () => {
+  it("shows every attempt of a model call, with tool calls under the call that requested them", () => {
     const [first, second, third] =
       recordedTraceBuilder.build(runRecord()).taskTraces[0]?.llmInteractions ?? [];
     expect(first).to.include({
@@ -89,7 +89,7 @@ describe("the trace of a run", () => {
     });
   });
 
-  it("lists parallel tool calls in the order they were asked for, whichever ended first", async () => {
+  it("lists parallel tool calls in the order of the requests, whichever ended first", async () => {
     const wait = (ms: number): Promise<string> =>
       new Promise((resolve) => setTimeout(resolve, ms, "done"));
     const slow = tool({ name: "slow", description: "Takes time", execute: () => wait(20) });
@@ -297,7 +297,7 @@ describe("saving a trace", () => {
     expect(await readFile(join(dir, "precious"), "utf8")).to.equal("keep");
   });
 
-  it("survives many writers at once and a temporary file that somebody left", async () => {
+  it("survives many writers at once and a leftover temporary file", async () => {
     const path = join(dir, "run.json");
     await writeFile(join(dir, `.run.json.${process.pid}.0.tmp`), "stale");
     await Promise.all(Array.from({ length: 20 }, () => trace.save(path)));

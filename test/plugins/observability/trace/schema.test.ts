@@ -26,7 +26,7 @@ describe("schema 1.3 of the trace, field by field", () => {
     expect(JSON.parse(JSON.stringify(trace))).to.deep.equal(document);
   });
 
-  it("was looked at in every part", () => {
+  it("was checked in every part", () => {
     const parts = new Set([...Object.keys(SCHEMA), ...Object.keys(OURS)]);
     expect([...parts].filter((part) => !seen.has(part))).to.deep.equal([]);
   });

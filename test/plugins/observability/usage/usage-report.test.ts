@@ -41,7 +41,7 @@ function record(changes: Partial<UsageRecord> = {}): UsageRecord {
 }
 
 describe("usageReport", () => {
-  it("sums what is known, counts what is not, and tells failures and missing prices", () => {
+  it("sums known values, counts unknown ones, and reports failures and missing prices", () => {
     const ledger = [
       record({
         cost: 0.1,
@@ -115,7 +115,7 @@ describe("usageReport", () => {
     expect(rows.reduce((sum, { calls }) => sum + calls, 0)).to.equal(6);
   });
 
-  it("keeps tasks of joined runs apart, and puts them below the task that ran them", async () => {
+  it("separates tasks of joined runs, and puts them below the task that ran them", async () => {
     const model = new ScriptedModel(["inner", "inner"]);
     const inner = new Ensemble({
       model,
@@ -346,7 +346,7 @@ describe("the purpose of a call", () => {
   const purposes = ({ metrics }: EnsembleOutput): readonly string[] =>
     metrics.ledger.map(({ taskId, purpose }) => `${taskId} ${purpose}`);
 
-  it("tells the reviews of phases, and corrections within them, from the work", async () => {
+  it("distinguishes the reviews of phases, and corrections within them, from the work", async () => {
     const judge = new Task({ description: "Judge", outputType: z.object({ a: z.number() }) });
     const phases = [
       new Phase({ name: "p", tasks: [Task.of("Write")], review: new PhaseReview({ task: judge }) }),
@@ -362,7 +362,7 @@ describe("the purpose of a call", () => {
     ]);
   });
 
-  it("tells mapping from reducing", async () => {
+  it("distinguishes mapping from reducing", async () => {
     const parts = {
       mapTask: (n: number) => Task.of(`Read ${n}`),
       reduceTask: (context: readonly Task[]) => new Task({ description: "Merge", context }),
@@ -420,7 +420,7 @@ describe("a call that the vendor refused", () => {
     });
   });
 
-  it("has used who knows what where it had begun to answer, or broke", async () => {
+  it("has unknown usage if it had begun to answer, or broke", async () => {
     for (const error of [
       refused({ partialText: "Once" }),
       refused({ code: "AE_MODEL_CONNECTION" }),
@@ -449,7 +449,7 @@ function fail(): never {
 }
 
 describe("metrics.tools", () => {
-  it("tells for each tool how often it was called, how often in vain, and how long it took", async () => {
+  it("reports for each tool the number of calls, of failures, and the time", async () => {
     const good = tool({ name: "good", description: "Works", execute: () => "fine" });
     const bad = tool({ name: "bad", description: "Breaks", execute: (): string => fail() });
     const calls = [

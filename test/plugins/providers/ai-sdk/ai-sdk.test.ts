@@ -58,7 +58,7 @@ function streamOf(parts: readonly unknown[]): ReadableStream<unknown> {
 }
 
 describe("aiSdk()", () => {
-  it("takes the types of the AI SDK as they are", () => {
+  it("accepts the types of the AI SDK unchanged", () => {
     const check = (v2: LanguageModelV2, v3: LanguageModelV3): readonly ChatModel[] => [
       aiSdk(v2),
       aiSdk(v3),
@@ -88,7 +88,7 @@ describe("aiSdk()", () => {
     });
   }
 
-  it("bears the model's names and what it can do", () => {
+  it("has the names and capabilities of the model", () => {
     expect(aiSdk(fine)).to.include({ provider: "hand.made", modelId: "m1" });
     expect(aiSdk(fine).capabilities).to.deep.equal({
       structuredOutput: true,
@@ -467,7 +467,7 @@ describe("aiSdk()", () => {
       }
     });
 
-    it("cancels a stream that nobody reads on", async () => {
+    it("cancels a stream that is no longer read", async () => {
       let tell = (): void => undefined;
       const cancelled = new Promise<void>((resolve) => (tell = resolve));
       const stream = new ReadableStream({

@@ -30,7 +30,7 @@ describe("what anthropic() sends", () => {
   }
 
   describe("requests", () => {
-    it("carry settings, and a limit of their own before that of the options", async () => {
+    it("carry settings, and their limit before that of the options", async () => {
       expect(
         await sent(
           { temperature: 0, maxOutputTokens: 50, stopSequences: ["END"] },
@@ -180,7 +180,7 @@ describe("what anthropic() sends", () => {
     };
     const closed = { ...schema, additionalProperties: false };
 
-    it("go out closed, with optional properties as they are", async () => {
+    it("are sent closed, with unchanged optional properties", async () => {
       const body = await sent({ responseFormat: { name: "place", schema } });
       expect(body["output_config"]).to.deep.equal({
         format: { type: "json_schema", schema: closed },
@@ -213,7 +213,7 @@ describe("what anthropic() sends", () => {
       ],
     ];
     for (const [what, given] of impossible) {
-      it(`go out as they are, or not at all, for ${what}`, async () => {
+      it(`are sent unchanged, or not at all, for ${what}`, async () => {
         const body = await sent(
           {
             responseFormat: { name: "x", schema: given },
@@ -255,7 +255,7 @@ describe("what anthropic() sends", () => {
       expect(sentTwo.map((tool) => tool.strict)).to.deep.equal([true, undefined]);
     });
 
-    it("are kept from models that do not know them", async () => {
+    it("are not sent to models that do not support them", async () => {
       const request = {
         responseFormat: { name: "place", schema: closed },
         tools: [{ name: "go", description: "Goes", parameters: closed }],

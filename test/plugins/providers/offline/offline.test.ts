@@ -25,7 +25,7 @@ describe("the offline model", () => {
       expect(source).to.equal(BEES.indexOf(text) > BEES.indexOf("## Winter") ? "Winter" : "Bees");
   });
 
-  it("leaves out headings, tables, code and links, and cuts off list and quotation marks", async () => {
+  it("omits headings, tables, code and links, and removes list and quotation marks", async () => {
     const all = bullets(
       await offline("extractive", { sentences: 100 }).chat({
         messages: withContext({ raw: BEES }),
@@ -52,7 +52,7 @@ describe("the offline model", () => {
     ]);
   });
 
-  it("leaves out lines that lead elsewhere and labels with a value, but no sentence behind a label", async () => {
+  it("omits lines that refer to another place and labels with a value, but no sentence behind a label", async () => {
     const raw = [
       "Next: [the concepts](concepts.md), and the programs in the folder examples.",
       "- **See also:** [tools](tools.md)",
@@ -116,7 +116,7 @@ describe("the offline model", () => {
     expect(bullets(second).length).to.equal(3);
   });
 
-  it("reads through JSON, with the source that stands beside a text", async () => {
+  it("reads through JSON, with the source next to a text", async () => {
     const raw = JSON.stringify({
       findings: [
         { quote: 'The pump "A" lost its power at night.', source: "log.md" },
@@ -286,7 +286,7 @@ describe("the offline model", () => {
     expect(await call.catch((e: unknown) => e)).to.equal(reason);
   });
 
-  it("lets the event loop go on while it reads a long text", async () => {
+  it("yields to the event loop while it reads a long text", async () => {
     let turns = 0;
     const timer = setInterval(() => turns++, 1);
     await model.chat({

@@ -7,7 +7,7 @@ import { BEES, filled, withContext } from "./prompts.js";
 
 const SOURCE = withContext({ raw: BEES });
 
-describe("the offline model asked for JSON", () => {
+describe("the offline model with a JSON request", () => {
   const model = offline();
   const fill = (schema: object, messages = SOURCE): Promise<unknown> =>
     filled(model, schema as JsonSchema, messages);

@@ -148,14 +148,14 @@ describe("openai failures", () => {
     });
   }
 
-  it("names the model, the address and what the server said", async () => {
+  it("names the model, the address and the message of the server", async () => {
     server.reply(status(404, error("The model `gpt-4o-mini` does not exist", "model_not_found")));
     const e = await rejectionOf(ModelCallError, model.chat(REQUEST));
     expect(e.message).to.contain("gpt-4o-mini").and.contain("does not exist");
     expect(e.hint).to.contain("gpt-4o-mini").and.contain(server.url);
   });
 
-  it("shows what servers say that do not use OpenAI's error documents", async () => {
+  it("shows messages of servers that do not use OpenAI's error documents", async () => {
     server.reply(status(422, { detail: "temperature is out of range" }));
     expect((await rejectionOf(ModelCallError, model.chat(REQUEST))).message).to.contain(
       "temperature is out of range",
@@ -316,7 +316,7 @@ describe("openai failures", () => {
       });
     }
 
-    it("closes the connection of a stream that nobody reads on", async () => {
+    it("closes the connection of a stream that is no longer read", async () => {
       server.reply({ kind: "events", events: [streamEvent({ content: "Once" })], end: "stall" });
       for await (const chunk of model.stream?.(REQUEST) ?? []) {
         expect(chunk).to.deep.equal({ type: "text", text: "Once" });

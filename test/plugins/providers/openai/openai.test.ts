@@ -163,7 +163,7 @@ describe("openai()", () => {
   });
 
   describe("requests", () => {
-    it("carry settings under names that compatible servers know", async () => {
+    it("carry settings under names that compatible servers support", async () => {
       const body = await sent({ temperature: 0, maxOutputTokens: 50, stopSequences: ["END"] });
       expect(body)
         .to.include({ temperature: 0, max_tokens: 50 })
@@ -393,7 +393,7 @@ describe("openai()", () => {
       ]);
     });
 
-    it("tell calls apart that all have the index 0, or none", async () => {
+    it("distinguish calls that all have the index 0, or none", async () => {
       for (const index of [0, undefined]) {
         const call = (id: string): unknown =>
           streamEvent({

@@ -63,7 +63,7 @@ describe("structured output of openai()", () => {
     ],
   ];
   for (const [what, schema] of lax) {
-    it(`is not strict for ${what}, and leaves the schema as it is`, async () => {
+    it(`is not strict for ${what}, and keeps the schema unchanged`, async () => {
       expect(await formatFor(schema)).to.deep.equal({
         type: "json_schema",
         json_schema: { name: "place", schema, strict: false },
@@ -71,7 +71,7 @@ describe("structured output of openai()", () => {
     });
   }
 
-  it("closes objects that say nothing about more properties, and makes optional ones nullable", async () => {
+  it("closes objects without a statement about more properties, and makes optional ones nullable", async () => {
     const schema = {
       type: "object",
       properties: {
@@ -173,7 +173,7 @@ describe("structured output of openai()", () => {
     expect(chunks.at(-1)).to.have.deep.nested.property("response.message.toolCalls", expected);
   });
 
-  it("is left out for a root that is no object", async () => {
+  it("is omitted for a root that is no object", async () => {
     expect(await formatFor({ type: "array", items: closed })).to.equal(undefined);
   });
 

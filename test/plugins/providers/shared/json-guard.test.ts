@@ -23,7 +23,7 @@ describe("JsonGuard", () => {
     expect(() => parseGuarded(nested(501), "It")).to.throw(InvalidResponseError, "500");
   });
 
-  it("does not count what stands in strings", () => {
+  it("does not count the contents of strings", () => {
     const text = JSON.stringify({ text: `\\"${"[{".repeat(2000)}`, more: nested(400) });
     expect(parseGuarded(text, "It")).to.deep.equal(JSON.parse(text));
   });

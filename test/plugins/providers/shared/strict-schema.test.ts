@@ -148,7 +148,7 @@ function isStrict(schema: unknown): boolean {
 }
 
 describe("strict schemas", () => {
-  it("are closed and complete, accept what stands for every valid value, and lose nothing on the way back", () => {
+  it("are closed and complete, accept the form of every valid value, and lose nothing on the way back", () => {
     fc.assert(
       fc.property(
         ROOTS.chain(({ schema, values, written }) =>
@@ -178,7 +178,7 @@ describe("strict schemas", () => {
     );
   });
 
-  it("need nothing taken out where nothing was optional", () => {
+  it("need no removal without optional properties", () => {
     const schema = { type: "object", properties: { a: { type: "string" } }, required: ["a"] };
     expect(toStrictSchema(schema, OPENAI_DIALECT)?.addsNulls).to.equal(false);
   });
@@ -217,7 +217,7 @@ describe("strict schemas", () => {
     ["too many values", root({ enum: Array.from({ length: 1001 }, (_, index) => index) })],
   ];
   for (const [what, schema] of impossible) {
-    it(`cannot be made of ${what}`, () => {
+    it(`can't be created from ${what}`, () => {
       expect(toStrictSchema(schema, OPENAI_DIALECT)).to.equal(undefined);
     });
   }
@@ -260,7 +260,7 @@ describe("removeNulls()", () => {
     '{"c":null}',
     `${"[".repeat(1000)}null`,
   ]) {
-    it(`leaves ${text.slice(0, 30)} as it is`, () => {
+    it(`leaves ${text.slice(0, 30)} unchanged`, () => {
       expect(removeNulls(text, schema)).to.equal(text);
     });
   }
@@ -271,7 +271,7 @@ describe("removeNulls()", () => {
     );
   });
 
-  it("also serves answers that are not as strict as was asked for", () => {
+  it("also serves answers that are less strict than requested", () => {
     const loose = {
       type: "object",
       properties: { a: { type: "string" }, b: { type: "string" }, c: { type: "string" } },

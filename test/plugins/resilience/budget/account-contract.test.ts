@@ -67,7 +67,7 @@ describe("budgetAccountContract", () => {
     expect(failures).to.have.length(5);
   });
 
-  it("refuses an option that it does not know", () => {
+  it("refuses an unknown option", () => {
     const options = { create: () => ({ accounts: new LocalBudgetAccounts() }), share: true };
     expect(() => budgetAccountContract("odd", options)).to.throw(ValidationError);
   });

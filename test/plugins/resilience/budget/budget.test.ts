@@ -142,7 +142,7 @@ describe("budget()", () => {
     expect(model.requests).to.deep.equal([]);
   });
 
-  it("with downgradeTo needs prices that tell models apart", async () => {
+  it("with downgradeTo needs prices that distinguish models", async () => {
     const costConfiguration = { inputTokenRate: 1, outputTokenRate: 1 };
     const { error } = await run(
       { maxCost: 1, onExceeded: { downgradeTo: spending(1) } },
@@ -473,7 +473,7 @@ describe("calls in parallel", () => {
     expect(ended.error).to.have.property("code", "AE_BUDGET_EXCEEDED");
   });
 
-  it("stop waiting when they are cancelled, and give back what they reserved", async () => {
+  it("stop waiting when they are cancelled, and release their reservations", async () => {
     const controller = new AbortController();
     const stuck = {
       provider: "p",
@@ -677,7 +677,7 @@ describe("a budget of cost", () => {
     expect(cheap.requests[0]?.responseFormat).to.equal(undefined);
   });
 
-  it("refuses a call whose price nobody knows, or whose price function throws", async () => {
+  it("refuses a call with an unknown price, or whose price function throws", async () => {
     for (const costConfiguration of [
       () => undefined,
       () => NaN,

@@ -44,7 +44,7 @@ describe("a grant of a run's budget", () => {
     await ensemble.run();
   };
 
-  it("is what is asked for, or what is left", async () => {
+  it("is the requested amount, or the rest", async () => {
     await run({ maxTokens: 10_000 }, async (ctx) => {
       const grants = [
         await grantIn(ctx, { maxTokens: 1_000 }),
@@ -161,7 +161,7 @@ describe("a grant of a run's budget", () => {
     await inner.dispose();
   });
 
-  it("counts as used in full where it is not settled in its time, and calls go on", async () => {
+  it("counts as used in full if it is not settled in time, and calls continue", async () => {
     const before = model.requests.length;
     await run({ maxTokens: 6_000 }, async (ctx) => {
       await grantIn(ctx, { maxTokens: 3_000, timeoutMs: 10 });

@@ -140,7 +140,7 @@ describe("a budget that several processes share", () => {
     expect(BudgetExceededError.isInstance(errors[0])).to.equal(true);
   });
 
-  it("lies in an account for each run and budget, by the same name in every process", async () => {
+  it("uses an account for each run and budget, by the same name in every process", async () => {
     const store = new SharedBudgets();
     await run(store.client(), { model: spending() });
     await run(store.client(), { model: spending() });
@@ -176,7 +176,7 @@ describe("a budget that several processes share", () => {
     expect(await usedAfter(2, 300)).to.equal(300 + CALL);
   });
 
-  it("lets a call go on when another process has settled, seen four times a second", async () => {
+  it("releases a call when another process has settled, checked four times a second", async () => {
     const { store, clock, model, other, ended } = await waitingRun();
     clock.sleeps[0]?.wake();
     await until(() => clock.sleeps.length === 2);
@@ -384,7 +384,7 @@ describe("a budget whose account is broken", () => {
     expect(renewals).to.equal(1);
   });
 
-  it("asks once for a call that waits, and gives back what comes after it has failed", async () => {
+  it("asks once for a call that waits, and returns a late answer after it has failed", async () => {
     const clock = new SleepingClock();
     const settled: BudgetAmount[] = [];
     const answers: ((reservation: BudgetReservation) => void)[] = [];
@@ -446,7 +446,7 @@ describe("a budget whose account is broken", () => {
     expect(await granted(2)).to.equal("AE_LIMIT_STORE");
   });
 
-  it("never forgets a call that waits, whenever an account that is not shared answers", async () => {
+  it("never loses a waiting call, whenever an account that is not shared answers", async () => {
     for (let steps = 0; steps < 12; steps++) {
       const microtasks = async (): Promise<void> => {
         for (let n = 0; n < steps; n++) await Promise.resolve();
@@ -520,7 +520,7 @@ describe("a budget whose account is broken", () => {
     expect(LimitStoreError.find(error)?.code).to.equal("AE_LIMIT_STORE");
   });
 
-  it("gives back what it can't follow with a state", async () => {
+  it("returns a reservation whose state can't be read", async () => {
     const settled: BudgetAmount[] = [];
     let isOdd = false;
     const accounts = accountsWith((account) => ({
@@ -539,7 +539,7 @@ describe("a budget whose account is broken", () => {
     expect(settled[0]).to.deep.equal({ tokens: 0, cost: 0 });
   });
 
-  it("gives back what comes after the call has ended", async () => {
+  it("returns a reservation that arrives after the end of the call", async () => {
     for (const ending of ["late", "cancelled"]) {
       const settled: BudgetAmount[] = [];
       const stop = new AbortController();

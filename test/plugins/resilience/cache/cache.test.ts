@@ -190,7 +190,7 @@ describe("cache()", () => {
     expect([...store.entries.keys()][0]).to.match(/^[0-9a-f]{64}$/);
   });
 
-  it("forgets after ttlMs", async () => {
+  it("drops entries after ttlMs", async () => {
     let now = 1_000;
     const clock = definePlugin({
       name: "clock",
@@ -232,7 +232,7 @@ describe("cache()", () => {
     expect(model.requests).to.have.length(2);
   });
 
-  it("goes on with the model where its store throws, hangs, or gives nonsense", async () => {
+  it("calls the model if its store throws, hangs, or returns an invalid answer", async () => {
     const broken: Record<string, ResponseStore> = {
       throws: {
         get: () => Promise.reject(new Error("away")),
@@ -306,7 +306,7 @@ describe("cache()", () => {
     expect(model.requests).to.have.length(2);
   });
 
-  it("keeps the answers of models apart that call another server, or for another account", async () => {
+  it("separates the answers of models with different servers or accounts", async () => {
     const store = watched();
     const servers = await Promise.all([OpenAIServer.start(), OpenAIServer.start()]);
     const [first, second] = servers;

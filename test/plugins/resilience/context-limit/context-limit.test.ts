@@ -122,7 +122,7 @@ describe("contextLimit()", () => {
     expect(warnings(ended)).to.have.length(1);
   });
 
-  it("leaves the conversation itself as it is", async () => {
+  it("leaves the conversation itself unchanged", async () => {
     const lists: (readonly ChatMessage[])[] = [];
     const watching = definePlugin({
       name: "watching",

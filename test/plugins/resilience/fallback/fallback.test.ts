@@ -106,7 +106,7 @@ describe("fallback", () => {
     expect([first.requests.length, second.requests.length]).to.deep.equal([6, 3]);
   });
 
-  it("counts apart the attempts of calls that share one request", async () => {
+  it("counts separately the attempts of calls that share one request", async () => {
     const model = broken("a");
     const other = broken("b");
     const request: ChatRequest = { messages: [{ role: "user", content: "Vote" }] };
@@ -133,7 +133,7 @@ describe("fallback", () => {
     expect([model.requests.length, other.requests.length]).to.deep.equal([6, 6]);
   });
 
-  it("goes on from the place of a model that is in the list itself", async () => {
+  it("continues from the place of a model that is in the list itself", async () => {
     const [b, c] = [broken("b"), broken("c")];
     expect(await ledgerOf(b, [fallback([broken("a"), b, c])])).to.deep.equal([
       "b failed",
@@ -199,7 +199,7 @@ describe("fallback", () => {
     expect(able.requests[0]?.responseFormat).to.have.property("schema");
   });
 
-  it("does not let the pause that one vendor asked for hold up the next model", async () => {
+  it("does not let the pause that one vendor requested delay the next model", async () => {
     const first = broken(
       "a",
       failed("AE_MODEL_RATE_LIMITED", { status: 429, retryAfterMs: 7_200_000 }),

@@ -155,7 +155,7 @@ describe("the rate limiter", () => {
     expect(await rejection(Promise.resolve(held))).to.have.property("message", "enough");
   });
 
-  it("gives up a wait with its signal's reason at once, and lets the next one have the place", async () => {
+  it("gives up a wait with its signal's reason at once, and passes the place to the next one", async () => {
     const limiter = new RateLimiter();
     const one = bears(RateLimit.of(1, 200).with({ waitTimeoutMs: 350 })); // patience for one period, not for two
     await begun(limiter, limited([one]));
@@ -167,7 +167,7 @@ describe("the rate limiter", () => {
     expect((await second).order).to.deep.equal([0]);
   });
 
-  it("lets go of a call that had its turn and was aborted before it began", async () => {
+  it("releases a call that had its turn and was aborted before it began", async () => {
     const limiter = new RateLimiter();
     const one = bears(RateLimit.of(1, 60_000));
     const stop = new AbortController();
@@ -179,7 +179,7 @@ describe("the rate limiter", () => {
     expect(() => limiter.admit(call)).to.throw("cancelled");
   });
 
-  it("leaves no timer behind when nobody waits any more", async () => {
+  it("leaves no timer without waiting calls", async () => {
     const limiter = new RateLimiter();
     const one = bears(RateLimit.of(1, 20_000));
     await pause(1); // the test runner's own timer is set after the first await
@@ -261,7 +261,7 @@ describe("the rate limiter", () => {
     }
   });
 
-  it("gives back the place of a call that was answered or refused without the model", async () => {
+  it("returns the place of a call that was answered or refused without the model", async () => {
     const limiter = new RateLimiter();
     const one = bears(RateLimit.of(1, 60_000));
     const answered = limited([one]);
@@ -290,7 +290,7 @@ describe("the rate limiter", () => {
     ).to.be.at.least(90);
   });
 
-  it("refuses at once when a vendor wants a rest longer than anybody's patience, and rests a second when it does not say", async () => {
+  it("refuses at once when a vendor requests a pause longer than any maximum wait, and pauses a second without a request", async () => {
     const limiter = new RateLimiter();
     const fail = async (
       model: ChatModel,

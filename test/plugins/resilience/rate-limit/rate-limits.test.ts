@@ -73,7 +73,7 @@ describe("rate limits", () => {
     }
   });
 
-  it("of an agent, a task and a model hold for what bears them", async () => {
+  it("of an agent, a task and a model apply to their owner", async () => {
     const limit = RateLimit.of(1, 60);
     const agent = new Agent({ role: "Greeter", goal: "Greet", rateLimit: limit });
     const [byAgent, byModel, byTask, free] = [
@@ -100,7 +100,7 @@ describe("rate limits", () => {
     expect(free.times).to.have.length(3);
   });
 
-  it("of an ensemble leave tasks and agents with a model or a limit of their own alone", async () => {
+  it("of an ensemble leave tasks and agents with a model or their own limit unaffected", async () => {
     const rateLimit = RateLimit.of(1, 60_000).with({ waitTimeoutMs: 20 });
     const own = new Task({ description: "Say hello", model: new ScriptedModel(["Hello"]) });
     const generous = new Task({
@@ -116,7 +116,7 @@ describe("rate limits", () => {
     expect((await ensemble.run()).isComplete).to.equal(true);
   });
 
-  it("make a call wait that would exceed them, and tell of it once", async () => {
+  it("make a call wait that would exceed them, and report it once", async () => {
     const events: EnsembleEvent[] = [];
     const model = new ScriptedModel(() => "Hello");
     await using ensemble = new Ensemble({
@@ -133,7 +133,7 @@ describe("rate limits", () => {
     expect(waits[0]?.waitMs).to.be.within(1, 70);
   });
 
-  it("fail the task when the wait is too long, with an error that bears the limit", async () => {
+  it("fail the task when the wait is too long, with an error that has the limit", async () => {
     const limit = RateLimit.perMinute(1).with({ waitTimeoutMs: 5_000 });
     await using ensemble = new Ensemble({
       model: new ScriptedModel(() => "Hello"),
@@ -180,7 +180,7 @@ describe("rate limits", () => {
 });
 
 describe("rateLimited", () => {
-  it("calls through to the model, whose private state and stream go on working", async () => {
+  it("calls through to the model, whose private state and stream continue to work", async () => {
     const inner = new ScriptedModel(["Hello", { chunks: ["Hel", "lo"] }]);
     const model = rateLimited(inner, RateLimit.perSecond(5));
     expect([model.provider, model.modelId, model.rateLimit?.requests]).to.deep.equal([
@@ -195,7 +195,7 @@ describe("rateLimited", () => {
     expect(texts).to.deep.equal(["Hel", "lo"]);
   });
 
-  it("has what the model declares, and no stream where the model has none", () => {
+  it("has the capabilities of the model, and no stream if the model has none", () => {
     const capabilities = { structuredOutput: true, retry: { maxAttempts: 3 } };
     const model = rateLimited(
       {

@@ -40,7 +40,7 @@ describe("the retry policy", () => {
     );
   });
 
-  it("never repeats what stays as it is, for any answer of the provider", () => {
+  it("never repeats a permanent failure, for any answer of the provider", () => {
     for (const code of FINAL)
       expect(policy({}).next(failed(code), 1, llmCall()), code).to.equal(undefined);
     for (const status of [400, 401, 402, 403, 404, 413])
@@ -55,7 +55,7 @@ describe("the retry policy", () => {
       expect(policy({}).next(error, 1, llmCall())).to.equal(undefined);
   });
 
-  it("knows a failure that another copy of the package made", () => {
+  it("recognises a failure of another copy of the package", () => {
     class ModelCallError extends Error {
       readonly code = "AE_MODEL_SERVER";
       readonly retryable = true;

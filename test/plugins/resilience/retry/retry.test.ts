@@ -15,7 +15,7 @@ const task = Task.of("Say hello");
 const fast = { baseDelayMs: 1, maxDelayMs: 2 };
 
 describe("retry", () => {
-  it("repeats a failed call of any model, keeps every attempt in the ledger, and tells of it", async () => {
+  it("repeats a failed call of any model, keeps every attempt in the ledger, and reports it", async () => {
     const model = new ScriptedModel([
       failed("AE_MODEL_SERVER"),
       failed("AE_MODEL_CONNECTION"),
@@ -38,7 +38,7 @@ describe("retry", () => {
     ]);
   });
 
-  it("fails with the last error, which knows how often it was tried", async () => {
+  it("fails with the last error, which has the number of attempts", async () => {
     const model = new ScriptedModel(() => failed("AE_MODEL_SERVER"));
     await using ensemble = new Ensemble({ model, tasks: [task], plugins: [retry(fast)] });
     const error = ModelCallError.find(await rejection(ensemble.run()));
@@ -49,7 +49,7 @@ describe("retry", () => {
     ]);
   });
 
-  it("is there by itself for models that declare attempts, and for no others", async () => {
+  it("is active by default for models that declare attempts, and for no others", async () => {
     const declaring = new ScriptedModel([failed("AE_MODEL_SERVER", { retryAfterMs: 1 }), "Hello"]);
     await using patient = new Ensemble({ model: withAttempts(declaring, 2), tasks: [task] });
     expect((await patient.run()).raw).to.equal("Hello");
@@ -58,7 +58,7 @@ describe("retry", () => {
     expect(ModelCallError.find(await rejection(impatient.run()))?.attempts).to.equal(1);
   });
 
-  it("gives way to a policy of the user's own when it is the standard one", async () => {
+  it("is replaced by a policy of the user when it is the standard one", async () => {
     const failures: unknown[] = [];
     const own = definePlugin({
       name: "own",

@@ -24,7 +24,7 @@ describe("the default token counter", () => {
     ).to.be.greaterThan(whole / 2);
   });
 
-  it("gives way to another one, in explain() too", async () => {
+  it("is replaced by another one, in explain() too", async () => {
     const mine = definePlugin({
       name: "mine",
       bind: (bind) => void bind.single(Tokens.TokenCounter).toConstantValue({ count: () => 4_711 }),

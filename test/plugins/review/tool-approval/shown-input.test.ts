@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { shownInput } from "../../../../src/plugins/review/tool-approval/shown-input.js";
 
-describe("an input as people see it", () => {
+describe("an input in its shown form", () => {
   const schema = {
     type: "object",
     properties: { to: { type: "string" }, items: { type: "array", items: { type: "object" } } },

@@ -18,7 +18,7 @@ describe("the text of a body", () => {
     expect(decodeText(Uint8Array.of(0xff, 0x61), latin)).to.equal("ÿa");
   });
 
-  it("is read as its page says, but not as UTF-16, and by an unknown name as UTF-8", () => {
+  it("is read as its page declares, but not as UTF-16, and by an unknown name as UTF-8", () => {
     const page = (charset: string, byte: string): Buffer =>
       Buffer.from(`<meta charset="${charset}">${byte}`, "latin1");
     expect(decodeText(page("iso-8859-1", "\xe4"), "text/html")).to.match(/ä$/);

@@ -196,7 +196,7 @@ describe("safeFetch", () => {
         await rejectionOf(AccessDeniedError, fetchPage(`http://${host}:${site.port}/`));
     });
 
-    it("opens nothing that onlyHosts leaves out or denyHosts names", async () => {
+    it("opens nothing outside onlyHosts or that denyHosts names", async () => {
       await rejectionOf(AccessDeniedError, trusting({ onlyHosts: ["example.com"] })(site.url("/")));
       await rejectionOf(AccessDeniedError, trusting({ denyHosts: ["127.0.0.1"] })(site.url("/")));
       expect(
@@ -312,7 +312,7 @@ describe("safeFetch", () => {
       expect(await failure("/to-nothing")).to.equal("redirect");
     });
 
-    it("are given as they are with redirect: manual, and without a location", async () => {
+    it("are returned unchanged with redirect: manual, and without a location", async () => {
       const response = await trusting({ redirect: "manual" })(site.url("/away"));
       expect([response.status, response.ok, response.headers.get("location")]).to.deep.equal([
         302,
@@ -511,7 +511,7 @@ describe("safeFetch", () => {
   });
 
   describe("content types", () => {
-    it("are limited to those that were asked for", async () => {
+    it("are limited to the requested ones", async () => {
       expect(await failure("/type", { contentTypes: ["text/*"] })).to.equal("content_type");
       expect(await failure("/no-type", { contentTypes: ["text/*"] })).to.equal("content_type");
       expect(await failure("/json", { contentTypes: ["application/*+json"] })).to.equal(
@@ -544,7 +544,7 @@ describe("safeFetch", () => {
     expect(other.requests).to.have.length(0);
   });
 
-  it("tells of a port where nobody listens", async () => {
+  it("reports a port without a listener", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => server.once("listening", resolve));
     const { port } = server.address() as AddressInfo; // it listens on a port
@@ -556,7 +556,7 @@ describe("safeFetch", () => {
     expect(error.reason).to.equal("connection");
   });
 
-  it("tells of an address that no network leads to, by name and by number", async () => {
+  it("reports an unreachable address, by name and by number", async () => {
     const nowhere = "255.255.255.255"; // the system refuses to connect to it, at once
     const fetchAny = safeFetch({ allow: { addresses: [nowhere] }, lookup: () => [nowhere] });
     for (const url of [`http://${nowhere}/`, "http://a.test/", "https://a.test/"])

@@ -33,7 +33,7 @@ function incoming(fields: object): IncomingMessage {
 }
 
 describe("a request as fetch handlers take it", () => {
-  it("has the whole address that was asked for", () => {
+  it("has the whole address that was requested", () => {
     const host = { host: "board.example:8080" };
     for (const [fields, address] of [
       [{ url: "/a?b=1", headers: host }, "http://board.example:8080/a?b=1"],

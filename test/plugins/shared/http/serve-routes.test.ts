@@ -137,7 +137,7 @@ describe("routes of plugins", () => {
     expect(errors).to.deep.equal([]);
   });
 
-  it("receive bodies up to the limit, and the error when one breaks off, which the client does not see", async () => {
+  it("receive bodies up to the limit, and the error when one breaks off, which is hidden from the client", async () => {
     await serve([
       route("public", { method: "POST", handle: async (r) => new Response(await r.text()) }),
       route("viewer", {

@@ -27,7 +27,7 @@ describe("Thread", () => {
     expect(thread.alive).to.equal(true);
   });
 
-  it("passes on message and code of an error, and of a function that is not there", async () => {
+  it("passes on message and code of an error, and of a missing function", async () => {
     const error = await rejectionOf(ThreadError, thread.call("fail"));
     expect([error.message, error.code]).to.deep.equal(["no", "E1"]);
     await rejectionOf(ThreadError, thread.call("missing"));

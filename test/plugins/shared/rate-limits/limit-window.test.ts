@@ -84,7 +84,7 @@ describe("a window", () => {
     expect(window.openAt(11)).to.be.within(1_010, 1_030);
   });
 
-  it("forgets a long list of starts at once", () => {
+  it("drops a long list of starts at once", () => {
     const window = new LimitWindow(RateLimit.of(300_000, 1_000));
     for (let n = 0; n < 300_000; n++) start(window, 0);
     expect(window.openAt(1)).to.be.greaterThan(1_000);

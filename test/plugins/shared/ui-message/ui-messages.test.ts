@@ -20,7 +20,7 @@ function partsOf(given: readonly ThreadMessage[], o = {}): readonly unknown[] {
 const shownCall = { type: "dynamic-tool", toolName: "look" };
 
 describe("the messages of a thread for a page", () => {
-  it("leave out answers that say nothing", () => {
+  it("omit empty answers", () => {
     const silent = messages(
       { role: "assistant" },
       { role: "assistant", reasoning: [{ text: "" }] },

@@ -232,7 +232,7 @@ describe("dateTimeTool", () => {
     );
   });
 
-  it("takes the run's clock where it has none itself", async () => {
+  it("takes the run's clock if it has none", async () => {
     const tool = dateTimeTool();
     const year = new Task({ name: "year", description: "today", handler: tool });
     await using ensemble = new Ensemble({ tasks: [year] });

@@ -52,7 +52,7 @@ describe("file_read", () => {
     maxBytes?: number,
   ) => (await call(fileReadTool({ baseDir: s.inside, maxBytes }), input)).text;
 
-  it("gives a file as it is", async () => {
+  it("returns a file unchanged", async () => {
     const text = "\ufeffGrüße\r\n\tübrigens 漢字 🙂\n\nno end";
     putFiles(s.inside, { "a/b.txt": text });
     expect(await read({ path: "a/b.txt" })).to.equal(text);
@@ -103,7 +103,7 @@ describe("file_read", () => {
     ],
   ];
   for (const [what, path, message, prepare] of failures) {
-    it(`tells the model of ${what}`, async () => {
+    it(`reports to the model: ${what}`, async () => {
       prepare?.(s);
       expect(await read({ path })).to.equal(`Error: ${message}`);
     });

@@ -62,7 +62,7 @@ describe("file_write", () => {
     });
   }
 
-  it("writes beside it, and in a folder that lies within it", async () => {
+  it("writes next to it, and in a nested folder", async () => {
     putFiles(s.inside, { ".git/x": "" });
     for (const path of [".gitignore", ".github/workflows/a.yml", "a.git/x"])
       expect(
@@ -86,7 +86,7 @@ describe("file_write", () => {
     ["a folder", "sub", "Not a regular file: sub"],
     ["a file in place of a folder", "f/x", "Path is not a directory: f/x"],
   ] as const) {
-    it(`tells the model of ${what}, and changes nothing`, async () => {
+    it(`reports to the model: ${what}, and changes nothing`, async () => {
       putFiles(s.inside, { "sub/x": "x", f: "f" });
       putFiles(s.outside, { x: "theirs" });
       symlinkSync(join(s.outside, "x"), join(s.inside, "link"));
@@ -110,7 +110,7 @@ describe("file_write", () => {
     expect(existsSync(join(s.inside, "f"))).to.equal(false);
   });
 
-  it("tells who listens what was changed, in lines", async () => {
+  it("reports the changed lines to listeners", async () => {
     const tool = fileWriteTool({ baseDir: s.inside });
     const identity = { type: "file_changed", taskId: "task-1", agentRole: "Tester", filePath: "f" };
     const first = await call(tool, { path: "./f", content: "a\nb\nc\n" });

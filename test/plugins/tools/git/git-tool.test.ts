@@ -166,7 +166,7 @@ describe("gitTool", () => {
     expect(git("ls-remote", "origin")).to.contain("refs/heads/main");
   });
 
-  it("answers with git's own words when git fails, and tells of `paths` where a file was taken for a revision", async () => {
+  it("answers with the message of git when it fails, and suggests `paths` if a file was taken for a revision", async () => {
     expect(await fail({ command: "checkout", args: ["nowhere"] })).to.contain("nowhere");
     expect(await fail({ command: "diff", args: ["a.txt"] })).to.contain("give it in `paths`");
     expect(await fail({ command: "commit", message: "nothing" })).to.contain("nothing to commit");
@@ -649,7 +649,7 @@ describe("gitTool", () => {
       });
     }
 
-    it("is not asked for what is refused anyway", () => {
+    it("is not requested for refused calls", () => {
       expect(newTool().needsApproval?.({ command: "push", args: ["--exec=x"] })).to.equal(false);
       expect(newTool({ allow: ["log"] }).needsApproval?.({ command: "push" })).to.equal(false);
     });
@@ -687,7 +687,7 @@ describe("gitTool", () => {
     expect(newTool({ requireApproval: false }).requireApproval).to.equal(false);
   });
 
-  it("tells the model which commands it may use", () => {
+  it("lists the allowed commands for the model", () => {
     const { jsonSchema } = newTool({ allow: ["log", "show"] }).input as {
       readonly jsonSchema: { readonly properties: { readonly command: object } };
     }; // a pair

@@ -328,7 +328,7 @@ describe("ToolPipeline", () => {
   });
 
   describe("when it runs", () => {
-    it("hands the output of each step to the next, and gives back the last", async () => {
+    it("hands the output of each step to the next, and returns the last", async () => {
       expect(await run(ToolPipeline.of(trim, upper), "  hi ")).to.deep.equal(success("HI"));
       expect(
         await run(
@@ -559,7 +559,7 @@ describe("ToolPipeline", () => {
       expect(ToolConfigurationError.find(inStep.error)?.message).to.equal("no key");
     });
 
-    it("tells the model of a step that threw", async () => {
+    it("reports a step that threw to the model", async () => {
       expect((await called(ToolPipeline.of(explode), { input: "x" })).answer).to.equal(
         "Error: Step 'explode' threw: boom",
       );

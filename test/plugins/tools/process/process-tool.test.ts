@@ -63,7 +63,7 @@ describe("processTool", () => {
     }
   });
 
-  it("gives back no secret of its environment", async () => {
+  it("returns no secret of its environment", async () => {
     const env = { SERVICE_KEY: "swordfish-1234", CITY: "Oslo" };
     const failed = await call({
       env,
@@ -132,7 +132,7 @@ describe("processTool", () => {
     }
   });
 
-  it("tells of a failure by the error output, else by the exit code or the signal", async () => {
+  it("describes a failure by the error output, else by the exit code or the signal", async () => {
     expect(
       (await call({ command: shell("echo out; echo ' broken ' >&2; exit 3") })).errorMessage,
     ).to.equal("broken");
@@ -194,7 +194,7 @@ describe("processTool", () => {
     );
   });
 
-  it("gives the program its variables, and of ours only those allowed", async () => {
+  it("gives the program its variables, and of this process only those allowed", async () => {
     setEnvironment({ PROCESS_TOOL_TEST: "ours" });
     const command = shell('echo "$PROCESS_TOOL_TEST|$EXTRA"');
     expect((await call({ command, env: { EXTRA: "x" } })).output).to.equal("|x");
@@ -210,7 +210,7 @@ describe("processTool", () => {
     ).to.equal("sandbox");
   });
 
-  it("tells the model when the program cannot be started, and fails the task when the sandbox cannot", async () => {
+  it("reports a program that can't be started to the model, and fails the task if the sandbox can't", async () => {
     expect((await call({ command: ["no-such-program"] })).errorMessage).to.match(
       /^Failed to start process: 'no-such-program'/,
     );

@@ -67,7 +67,7 @@ describe("toolArguments", () => {
     expect(properties.headers).to.have.deep.property("additionalProperties", { type: "string" });
   });
 
-  it("tells of all that is wrong at once", async () => {
+  it("reports all problems together", async () => {
     const problem = await problemOf({
       limit: 0,
       mode: "quick",

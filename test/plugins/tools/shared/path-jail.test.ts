@@ -253,7 +253,7 @@ for (const mode of ["held folders", "paths alone"] as const) {
       });
     }
 
-    it("does not tell whether something is there outside", async () => {
+    it("does not reveal whether an outside path exists", async () => {
       symlinkSync(s.outside, join(s.inside, "folder"));
       symlinkSync(join(s.outside, "secret"), join(s.inside, "there"));
       symlinkSync(join(s.outside, "no"), join(s.inside, "not-there"));
@@ -376,7 +376,7 @@ for (const mode of ["held folders", "paths alone"] as const) {
       expect(leftovers(s.inside)).to.deep.equal([]);
     });
 
-    it("lets readers see the old text or the new one, never a part", async () => {
+    it("lets readers read the old text or the new one, never a part", async () => {
       const texts = ["a".repeat(1_000), "b".repeat(900)];
       await jail.write("shared", texts[0] ?? "");
       const writing = Promise.all(
@@ -402,7 +402,7 @@ for (const mode of ["held folders", "paths alone"] as const) {
       expect(readFileSync(join(s.inside, "a.txt"), "utf8")).to.equal("text");
     });
 
-    it("tells of what is missing", async () => {
+    it("reports missing paths", async () => {
       const error = await failure(jail.read("no.txt"));
       expect(error).to.include({ code: "AE_FILE_ACCESS", reason: "not_found", path: "no.txt" });
       expect(FileAccessError.isInstance(error)).to.equal(true);
@@ -571,7 +571,7 @@ for (const mode of ["held folders", "paths alone"] as const) {
       });
     }
 
-    it("reads what it looked at when a folder is a link for the moment of opening", async () => {
+    it("reads the checked file when a folder is a link for the moment of opening", async () => {
       const restoreLook = after("lstat", "/victim", swapFolder);
       const restoreOpen = after("open", "/victim", () => {
         rmSync(join(s.inside, "folder"));

@@ -39,7 +39,7 @@ beforeEach(() => {
 });
 
 describe("runCommand", () => {
-  it("gives back outputs, exit code and duration", async () => {
+  it("returns outputs, exit code and duration", async () => {
     const result = await runCommand(shell("echo out; echo err >&2; exit 3"));
     expect(result).to.include({
       exitCode: 3,
@@ -78,7 +78,7 @@ describe("runCommand", () => {
     const literal = [
       "$HOME", "$(id)", "`id`", "; echo hacked", "| cat", "&& echo hacked", "> /tmp/hacked", "*", "~", "a b", "'", '"', "\\", "\n", "!!", "%PATH%", "-rf", "--", "",
     ]; // prettier-ignore
-    it("reach the program as they are, without the meaning that a shell gives them", async () => {
+    it("reach the program unchanged, without the meaning that a shell gives them", async () => {
       const { stdout } = await runCommand({
         command: program("console.log(JSON.stringify(process.argv.slice(1)))", "--", ...literal),
       });
@@ -148,7 +148,7 @@ describe("runCommand", () => {
   });
 
   describe("output", () => {
-    it("is kept up to the limit, each stream by itself, while the program goes on", async () => {
+    it("is kept up to the limit, each stream separately, while the program continues", async () => {
       const result = await runCommand({
         command: program('process.stdout.write("x".repeat(3_000_000)); console.error("end")'),
         maxOutputBytes: 1000,
@@ -374,7 +374,7 @@ describe("runCommand", () => {
       });
     }
 
-    it("gives programs time to end by themselves", async () => {
+    it("gives programs time to exit", async () => {
       const script = "trap 'echo cleaned; exit 7' TERM; sleep 60 & echo $$ > a.pid; wait";
       expect(
         await runCommand(shell(script, { cwd: dir, timeoutMs: 500, killGraceMs: 5000 })),
@@ -478,7 +478,7 @@ describe("runCommand", () => {
       ).to.equal(reason);
     });
 
-    it("is let go of, as are all listeners", async () => {
+    it("is released, as are all listeners", async () => {
       const { signal } = new AbortController();
       setMaxListeners(0, signal);
       const before = process.listenerCount("exit");

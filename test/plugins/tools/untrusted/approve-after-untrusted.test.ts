@@ -227,7 +227,7 @@ describe("approveAfterUntrusted()", () => {
     expect(calls).to.deep.equal(["fetch x"]);
   });
 
-  it("fails the task where nobody can be asked", async () => {
+  it("fails the task if no one can be asked", async () => {
     const calls: string[] = [];
     const tools = [
       noting("fetch", calls, { untrusted: true, effect: "read" }),
@@ -267,7 +267,7 @@ describe("approveAfterUntrusted()", () => {
     expect(asked[0]).to.include("storeMemory");
   });
 
-  it("lets tools that only read go on", async () => {
+  it("allows read-only tools", async () => {
     const calls: string[] = [];
     const tools = [
       noting("fetch", calls, { untrusted: true, effect: "read" }),
@@ -418,7 +418,7 @@ describe("approveAfterUntrusted()", () => {
       expect([calls, asked]).to.deep.equal([["fetch a", "fetch b", "act x"], ["act x"]]);
     });
 
-    it("fails at the tool that acts and not at the delegation where nobody can be asked", async () => {
+    it("fails at the tool that acts and not at the delegation if no one can be asked", async () => {
       const { calls, error } = await led(false);
       expect([calls, ReviewUnavailableError.find(error)?.message.includes("'act'")]).to.deep.equal([
         ["fetch a", "fetch b"],
@@ -427,7 +427,7 @@ describe("approveAfterUntrusted()", () => {
     });
   });
 
-  it("sees both ways between a run and one that joined it", async () => {
+  it("applies both ways between a run and one that joined it", async () => {
     const calls: string[] = [];
     const { handler, asked } = person(CONTINUE);
     const plugins = [approveAfterUntrusted()];
@@ -474,7 +474,7 @@ describe("approveAfterUntrusted()", () => {
       expect(asked[0]).to.include("act").and.not.to.include("fetch_then_act");
     });
 
-    it("makes no such step where the person refuses it, and fails the task where nobody can be asked", async () => {
+    it("makes no such step if the person refuses it, and fails the task if no one can be asked", async () => {
       for (const attended of [true, false]) {
         const calls: string[] = [];
         const pipeline = ToolPipeline.of(

@@ -109,7 +109,7 @@ describe("httpTool", () => {
     );
   });
 
-  it("tells of an error status with the beginning of the body, without its own secrets", async () => {
+  it("reports an error status with the beginning of the body, without its own secrets", async () => {
     const { errorMessage = "" } = await call("/refuses", "x", {
       headers: { Authorization: "Bearer top-secret" },
     });

@@ -91,7 +91,7 @@ describe("webScraperTool", () => {
     expect(output).to.not.match(/javascript|Menu|Top|Bottom|document|png/);
   });
 
-  it("gives text and JSON as they are", async () => {
+  it("gives text and JSON unchanged", async () => {
     expect((await scrape("/text")).output).to.equal("plain   text");
     expect((await scrape("/json")).output).to.equal('{"a":1}');
     expect((await scrape("/latin")).output).to.equal("café");

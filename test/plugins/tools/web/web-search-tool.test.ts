@@ -74,7 +74,7 @@ describe("webSearchTool", () => {
       expect(await search(fixed(results))).to.include({ ok: true, output: "No results found." });
   });
 
-  it("shows as many as it is allowed to, and tells the provider", async () => {
+  it("shows as many as it is allowed to, and passes the limit to the provider", async () => {
     let asked = 0;
     const many: SearchProvider = {
       name: "many",
@@ -223,7 +223,7 @@ describe("search services", () => {
         );
       });
 
-      it("has none where the service has none", async () => {
+      it("has none if the service has none", async () => {
         reply = page("{}", "application/json");
         expect((await search(create())).output).to.equal("No results found.");
       });
@@ -270,7 +270,7 @@ describe("search services", () => {
     expect(errorMessage.length).to.be.lessThan(2_200);
   });
 
-  it("send their keys in headers, and what was asked for", async () => {
+  it("send their keys in headers, and the query", async () => {
     reply = page("{}", "application/json");
     await search(tavily({ apiKey: KEY, baseURL: site.url(""), searchDepth: "advanced" }));
     await search(brave({ apiKey: KEY, baseURL: site.url("") }), "oslo", { maxResults: 50 });

@@ -277,7 +277,7 @@ describe("code_edit", () => {
     ],
   ];
   for (const [what, input, message] of failures) {
-    it(`tells the model of ${what}`, async () => {
+    it(`reports to the model: ${what}`, async () => {
       putFiles(s.inside, { f: "a\nb\na\n" });
       const { text, events } = await edit(input);
       if (typeof message === "string") expect(text).to.equal(`Error: ${message}`);
@@ -349,7 +349,7 @@ describe("code_edit", () => {
     expect(events[0]).to.include({ changeType: "MODIFIED", linesAdded: 1, linesRemoved: 2 });
   });
 
-  it("shows no more of a large change than tells where it is", async () => {
+  it("shows only the position of a large change", async () => {
     putFiles(s.inside, { f: "a\n".repeat(1_000) });
     const { text } = await edit({
       command: "find_replace",

@@ -96,7 +96,7 @@ describe("code_search", () => {
     expect(lines.at(-1)).to.equal("... (results capped at 3 matches)");
   });
 
-  it("leaves out binary, large, ignored and linked files", async () => {
+  it("omits binary, large, ignored and linked files", async () => {
     putFiles(s.inside, {
       "a.bin": "hit\0",
       "big.txt": `hit\n${"x".repeat(200)}`,
@@ -154,7 +154,7 @@ describe("code_search", () => {
     ],
     ["a missing path", { pattern: "a", path: "no" }, /^Error: File not found: no$/],
   ] as const) {
-    it(`tells the model of ${what}`, async () => {
+    it(`reports to the model: ${what}`, async () => {
       expect((await call(codeSearchTool({ baseDir: s.inside }), input)).text).to.match(message);
     });
   }

@@ -110,7 +110,7 @@ describe("glob", () => {
       "Invalid glob pattern: it is longer than 1000 characters",
     ],
   ] as const) {
-    it(`tells the model of ${what}`, async () => {
+    it(`reports to the model: ${what}`, async () => {
       symlinkSync(s.outside, join(s.inside, "link"));
       expect((await call(globTool({ baseDir: s.inside }), input)).text).to.equal(
         `Error: ${message}`,
@@ -130,7 +130,7 @@ describe("glob", () => {
     ]);
   });
 
-  it("leaves out what .gitignore files name", async () => {
+  it("omits files of .gitignore", async () => {
     putFiles(s.inside, {
       ".gitignore":
         "# comment\n*.log\n/build\nout/\n!keep.log\ndocs/*.md\n\\!odd\nspace\\ \n**/cache/**\n",
@@ -177,7 +177,7 @@ describe("glob", () => {
     expect(await glob("*.log", "pkg")).to.deep.equal(["keep.log", "pkg/a.log"].slice(1));
   });
 
-  it("leaves out what the options name instead of the defaults", async () => {
+  it("omits files of the options instead of the defaults", async () => {
     const found = await glob("**/*.ts", undefined, { ignore: ["src/**", "*.js"] });
     expect(found).to.deep.equal(["node_modules/p/index.ts", "root.ts"]);
   });

@@ -140,7 +140,7 @@ describe("a graph", () => {
     ]);
   });
 
-  it("tells a state that is visited again what it produced last", async () => {
+  it("adds its last output to a state that is visited again", async () => {
     const graph = parts();
     await runToEnd({ graph: review(graph) });
     expect(graph.told).to.deep.equal([
@@ -170,7 +170,7 @@ describe("a graph", () => {
       .and.include("first");
   });
 
-  it("tells nothing where that is switched off, for the graph or for a state", async () => {
+  it("adds nothing if that is disabled, for the graph or for a state", async () => {
     for (const o of [
       { injectFeedbackOnRevisit: false },
       { noFeedbackStates: ["write"] as const },
@@ -288,7 +288,7 @@ describe("a graph", () => {
     expect(output.graph?.stoppedByMaxSteps).to.equal(false);
   });
 
-  it("announces each step and stands in the trace", async () => {
+  it("announces each step and is in the trace", async () => {
     const { output, events } = await runToEnd({
       graph: single(echo("Only"), [{ from: "only", to: Graph.END }]),
     });

@@ -37,7 +37,7 @@ function constrained(o: HierarchicalConstraintsOptions, ...script: readonly Step
 }
 
 describe("the constraints of a hierarchical team", () => {
-  it("are looked at before a person is asked about the manager's answer", async () => {
+  it("are checked before a person is asked about the manager's answer", async () => {
     let asked = 0;
     for (const reviewPolicy of ["AFTER_LAST_TASK", "AFTER_EVERY_TASK"] as const) {
       const { error } = await lead(["done"], {
@@ -107,7 +107,7 @@ describe("the constraints of a hierarchical team", () => {
     ]);
   });
 
-  it("come before the policies, and judge what these have made of the request", async () => {
+  it("come before the policies, and judge the request as changed by these", async () => {
     const asked: string[] = [];
     const hierarchicalConstraints = new HierarchicalConstraints({ allowedWorkers: ["Writer"] });
     const policy = (request: Parameters<typeof DelegationPolicyResult.modify>[0]) => {
@@ -184,7 +184,7 @@ describe("the constraints of a hierarchical team", () => {
     ]);
   });
 
-  it("fail a finished run that has left out a required worker, with what was done", async () => {
+  it("fail a finished run that lacks a required worker, with its outputs", async () => {
     const ended = await constrained({ requiredWorkers: ["writer", "Editor"] }, to("Writer"));
     expect(ended.error).to.have.property("code", "AE_CONSTRAINT_VIOLATION");
     expect(ended.error).to.deep.include({
@@ -262,7 +262,7 @@ describe("the constraints of a hierarchical team", () => {
     expect(ended.events.filter(({ type }) => type === "delegation_completed")).to.have.length(1);
   });
 
-  it("hold for any spelling, order and number of calls side by side", async () => {
+  it("apply to any spelling, order and number of concurrent calls", async () => {
     const spelling = (role: string) =>
       fc
         .tuple(

@@ -10,7 +10,7 @@ const agents = [researcher, writer];
 const promptOf = (request: ChatRequest | undefined): string => textAt(request, 1);
 
 describe("HIERARCHICAL", () => {
-  it("tells the manager about its team and its tasks", async () => {
+  it("describes to the manager its team and its tasks", async () => {
     const { manager } = await lead(["done"], { agents, tasks: [facts, Task.of("Write a poem")] });
     const [request] = manager.requests;
     expect(request?.messages[0]?.content).to.equal(
@@ -140,7 +140,7 @@ describe("HIERARCHICAL", () => {
     expect(ended.output.taskOutputs.map(({ agentRole }) => agentRole)).to.deep.equal(["Manager"]);
   });
 
-  it("tells the manager why a worker failed, and goes on", async () => {
+  it("reports the failure of a worker to the manager, and continues", async () => {
     const script = [
       delegateTask({ agentRole: "Writer", taskNumber: 1 }),
       delegateTask({ agentRole: "Researcher", taskNumber: 1 }),

@@ -60,7 +60,7 @@ describe("a hierarchical ensemble", () => {
     );
   });
 
-  it("refuses constraints that name nobody", async () => {
+  it("refuses constraints without a matching worker", async () => {
     expect(await constrained({ allowedWorkers: ["Ghost"] })).to.equal(
       "HierarchicalConstraints.allowedWorkers references unknown agent: 'Ghost'",
     );
@@ -98,7 +98,7 @@ describe("a hierarchical ensemble", () => {
     );
   });
 
-  it("refuses constraints that nobody could keep", async () => {
+  it("refuses constraints that can't be met", async () => {
     expect(
       await constrained({
         allowedWorkers: ["Writer"],
@@ -123,7 +123,7 @@ describe("a hierarchical ensemble", () => {
     expect(led.error).to.equal(undefined);
   });
 
-  it("accepts roles in any spelling, and looks at those of made agents once they are there", async () => {
+  it("accepts roles in any spelling, and checks those of created agents later", async () => {
     const accepted = new HierarchicalConstraints({
       allowedWorkers: [" WRITER", "Researcher"],
       maxCallsPerWorker: { researcher: 1 },
@@ -165,7 +165,7 @@ describe("a hierarchical ensemble", () => {
     expect(model.requests).to.have.length(1);
   });
 
-  it("needs no further model where manager and workers have theirs", async () => {
+  it("needs no further model if manager and workers have models", async () => {
     const own = { model: undefined, agents: [writer.with({ model: new ScriptedModel(["text"]) })] };
     const led = await lead([delegateTask({ agentRole: "Writer", taskNumber: 1 }), "done"], {
       ...own,

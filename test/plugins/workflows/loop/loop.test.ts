@@ -86,7 +86,7 @@ describe("a loop", () => {
     expect(found).to.deep.equal(["draft 1", undefined]);
   });
 
-  it("tells its first task, from the second iteration on, what came out last", async () => {
+  it("adds the last output to its first task, from the second iteration on", async () => {
     const parts = body();
     const revisions: unknown[] = [];
     const judge = new Task({
@@ -264,7 +264,7 @@ describe("a loop", () => {
     expect(output.taskOutputs).to.have.length(2);
   });
 
-  it("announces each iteration and stands in the trace", async () => {
+  it("announces each iteration and is in the trace", async () => {
     const { output, events } = await runToEnd({ loops: [loopOf(body(), { maxIterations: 2 })] });
     expect(
       events.flatMap((e) =>
@@ -320,7 +320,7 @@ describe("a loop", () => {
     expect(output.trace.taskTraces.map(({ attempt }) => attempt)).to.deep.equal([1, 2, 3]);
   });
 
-  it("goes on counting attempts where a guardrail had the body done again", async () => {
+  it("continues to count attempts after a guardrail repeated the body", async () => {
     const model = new ScriptedModel(["bad", "good", "good"]);
     const draft = new Task({
       description: "Draft",

@@ -39,7 +39,7 @@ function meeting(names: readonly string[]): readonly Task[] {
 }
 
 describe("phases", () => {
-  it("run side by side where none is after the other, and after those they name", async () => {
+  it("run in parallel if none is after the other, and after those they name", async () => {
     const [left, right] = meeting(["left", "right"]);
     const order: string[] = [];
     const both = [left, right].map((task, i) =>

@@ -116,7 +116,7 @@ describe("NetworkBackend.file", () => {
     });
   });
 
-  it("cuts off a line that a crash left incomplete, and goes on", async () => {
+  it("removes a line that a crash left incomplete, and continues", async () => {
     const folder = temporaryFolder();
     await using(folder, ({ queue }) => queue.enqueue("q", request("r1")));
     const whole = readFileSync(logOf(folder), "utf8");
@@ -129,7 +129,7 @@ describe("NetworkBackend.file", () => {
     await using(folder, async ({ queue }) => expect((await queue.depth("q")).queued).to.equal(2));
   });
 
-  it("refuses a damaged line and files of others, and leaves them as they are", async () => {
+  it("refuses a damaged line and files of other programs, and keeps them unchanged", async () => {
     const cases: readonly (readonly [string, string])[] = [
       ["notes", "is not a network file of AgentEnsemble"],
       ["notes\n", "Line 1 of"],
@@ -257,7 +257,7 @@ describe("NetworkBackend.file in processes that are killed", () => {
     });
   });
 
-  it("reports a result that the disk has no room for, and goes on with smaller ones", async function () {
+  it("reports a result that does not fit on the disk, and continues with smaller ones", async function () {
     this.timeout(30_000);
     const folder = temporaryFolder();
     const script = `trap '' XFSZ; ulimit -f 200; exec "$@"`;
