@@ -1,4 +1,4 @@
-// A manager that nobody wrote hands the tasks to a team and puts the results together. The constraints are kept by the framework, not by the prompt.
+// A generated manager delegates the tasks to a team and combines the results. The framework enforces the constraints, not the prompt.
 // Run it: npm run example -- 16
 import {
   Agent,
@@ -92,7 +92,7 @@ try {
     `${output.metrics.llmCallCount} model calls, of which the manager made ${output.metrics.ledger.filter(({ purpose }) => purpose === "manager").length}`,
   );
 } catch (error) {
-  // A real model may leave somebody out.
+  // A real model may omit a worker.
   const violation = ConstraintViolationError.find(error);
   if (violation === undefined) throw error;
   console.log(`\nThe manager finished too early: ${violation.violations.join("; ")}`);

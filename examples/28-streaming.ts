@@ -39,7 +39,7 @@ for await (const event of handle.events) {
 }
 console.log((await handle.output).exitReason);
 
-// Held back: the first answer is refused, so nobody sees a word of it.
+// Held back: the first answer is refused, so no part of it is shown.
 const strict = new Task({
   description: "Say how many legs a spider has",
   guardrailRetries: 1,

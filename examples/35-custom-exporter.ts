@@ -37,7 +37,7 @@ const check = new Task({
   },
 });
 
-// With `dag`, the plan is drawn beside the trace; both files have the same ids.
+// With `dag`, the plan is drawn next to the trace; both files have the same ids.
 await using geography: Ensemble = new Ensemble({
   model,
   tasks: [cities, check],

@@ -58,7 +58,7 @@ export type MediaPart = Exclude<ContentPart, TextPart>;
 
 /**
  * A block of a model's reasoning. It is sent back to the same vendor within the conversation of the
- * same agent, and to nobody else.
+ * same agent, and to no other one.
  */
 export interface ReasoningPart {
   readonly type: "reasoning";

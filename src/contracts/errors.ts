@@ -314,7 +314,7 @@ export class RunTimeoutError extends AgentEnsembleError {
   readonly timeoutMs: number;
   constructor(timeoutMs: number) {
     super("AE_RUN_TIMEOUT", `The run did not finish within ${timeoutMs} ms`, {
-      hint: "Raise timeoutMs in the run options, or give single tasks a timeoutMs of their own.",
+      hint: "Raise timeoutMs in the run options, or set timeoutMs of single tasks.",
     });
     this.timeoutMs = timeoutMs;
   }

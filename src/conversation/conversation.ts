@@ -14,8 +14,8 @@ import { ConversationThread } from "./thread.js";
  * guardrails, reviews, trace and replay as any other. The model receives the instructions of the
  * agent, the messages of the thread and the unchanged message of the user.
  *
- * @example const chat = new Conversation({ agent, model: "openai:gpt-5-mini" }); const { text } =
- * await chat.thread("user-42").send("My name is Ada.");
+ * @example const chat = new Conversation({ agent, model: "openai:gpt-5-mini" });
+ * const { text } = await chat.thread("user-42").send("My name is Ada.");
  * @throws ValidationError from the constructor for invalid options.
  */
 export class Conversation {

@@ -56,13 +56,10 @@ type RunParameters<In> =
     : [inputs: In, options?: RunOptions];
 
 /**
- * A team: tasks, their agents, and the workflow. Immutable; every `run()` is independent and may
- * overlap with others.
+ * A team: tasks, their agents, and the workflow. Immutable; every `run()` is independent and may overlap with others.
  *
- * Without a `kernel` it creates one from the standard plugins and its `plugins`; `dispose()` then
- * disposes of that kernel.
- * @throws ValidationError from the constructor for invalid options; `run()` refuses other mistakes
- * before any cost arises.
+ * Without a `kernel` it creates one from the standard plugins and its `plugins`; `dispose()` then disposes of that kernel.
+ * @throws ValidationError from the constructor for invalid options; `run()` refuses other mistakes before any cost arises.
  */
 export class Ensemble<In = Inputs> {
   #options: EnsembleOptions;
@@ -198,10 +195,9 @@ export class Ensemble<In = Inputs> {
   }
 
   /**
-   * Continues a run of a journal with its original inputs and tags, under the same `runId`.
-   * Requires `durable()`.
-   * @throws ValidationError without `durable()`, for an unknown run, and for inputs that JSON can't
-   * represent: pass those to `run(inputs, { runId })`; then as `run()`.
+   * Continues a run of a journal with its original inputs and tags, under the same `runId`. Requires `durable()`.
+   * @throws ValidationError without `durable()`, for an unknown run, and for inputs that JSON can't represent: pass those to `run(inputs, { runId })`; then as
+   * `run()`.
    */
   async resume(runId: string, options: Omit<RunOptions, "runId"> = {}): Promise<EnsembleOutput> {
     return resumeRun(this.#internals, this.#access(), { runId, options });
@@ -221,19 +217,15 @@ export class Ensemble<In = Inputs> {
   }
 
   /**
-   * Returns the tasks and their dependencies as data of the format `.dag.json`, schema 1.3. Runs
-   * nothing and needs no inputs: texts are unchanged. A task without an agent has the agent of the
-   * default synthesizer, or `(synthesized)` if the ensemble has another synthesizer.
+   * Returns the tasks and their dependencies as data of the format `.dag.json`, schema 1.3. Runs nothing and needs no inputs: texts are unchanged. A task
+   * without an agent has the agent of the default synthesizer, or `(synthesized)` if the ensemble has another synthesizer.
    * @throws ValidationError for tasks without a possible order.
    */
   toDag(): Dag {
     return dagOf(describePlan(this.#options, this.#shape));
   }
 
-  /**
-   * Returns the same as a Mermaid flowchart, for documentation; every label is escaped. @throws as
-   * `toDag()`.
-   */
+  /** Returns the same as a Mermaid flowchart, for documentation; every label is escaped. @throws as `toDag()`. */
   toMermaid(): string {
     return mermaidOf(describePlan(this.#options, this.#shape));
   }
@@ -253,18 +245,12 @@ export class Ensemble<In = Inputs> {
     return this.#service.start(options);
   }
 
-  /**
-   * Stops the service: finishes current requests within `drainTimeoutMs`, and returns the others to
-   * the queue. Does nothing without a service.
-   */
+  /** Stops the service: finishes current requests within `drainTimeoutMs`, and returns the others to the queue. Does nothing without a service. */
   stop(options: StopOptions = {}): Promise<void> {
     return this.#service.stop(options);
   }
 
-  /**
-   * Stops a service at once, and disposes the kernel that this ensemble created; a given kernel
-   * stays.
-   */
+  /** Stops a service at once, and disposes the kernel that this ensemble created; a given kernel stays. */
   async dispose(): Promise<void> {
     await this.#service.stop({ drainTimeoutMs: 0 });
     if (this.#owned) await this.#kernel.dispose();
@@ -338,10 +324,7 @@ export class Ensemble<In = Inputs> {
       : this.#typedInTime(request).then(executeRun);
   }
 
-  /**
-   * Schemas and functions may be asynchronous, and may never settle. @throws ValidationError,
-   * RunCancelledError, RunTimeoutError
-   */
+  /** Schemas and functions may be asynchronous, and may never settle. @throws ValidationError, RunCancelledError, RunTimeoutError */
   async #typedInTime(request: RunRequest): Promise<RunRequest> {
     const end = new Cancellation<AgentEnsembleError>();
     follow(end, request);

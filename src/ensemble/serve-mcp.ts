@@ -28,8 +28,8 @@ export interface McpServingOptions
  * separate run on one kernel, with the features of a run: hooks, guardrails, limits, events, trace.
  * Requires the package `@modelcontextprotocol/server`. Serving begins with `stdio()`, `http()` or
  * `serve()`.
- * @example await using server = mcpServer({ model: "openai:gpt-5-mini", tasks: [new Task({ name:
- * "summarise", description: "Summarise {text}" })] }); await server.stdio();
+ * @example await using server = mcpServer({ model: "openai:gpt-5-mini", tasks: [new Task({ name: "summarise", description: "Summarise {text}" })] });
+ * await server.stdio();
  * @throws ValidationError for invalid options, and for tools that clients could not distinguish or
  * call.
  */

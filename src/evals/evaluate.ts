@@ -36,8 +36,7 @@ const DEFAULT_KEPT_CASES = 10_000;
  * the budget was exhausted or `signal` was aborted: see `problems` and `status`.
  * @throws ValidationError for invalid options; DatasetError, FileFormatError and BaselineError
  * before the evaluation causes costs.
- * @example await evaluate({ name: "rivers", target: team, dataset: [{ input: { topic: "Rhine" },
- * expected: "1,230 km" }], scorers: [contains()] })
+ * @example await evaluate({ name: "rivers", target: team, dataset: [{ input: { topic: "Rhine" }, expected: "1,230 km" }], scorers: [contains()] })
  */
 export function evaluate<In, Out>(
   options: EvaluateFunctionOptions<In, Out>,

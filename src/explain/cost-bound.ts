@@ -89,7 +89,7 @@ export function costBoundOf(
   return unbounded.length > 0 ? { unbounded } : { unbounded, costBound: sumOf(costs) };
 }
 
-/** The maximum cost of all calls of a task. `told`: tokens that another model adds to its prompt. */
+/** The maximum cost of all calls of a task. `told`: the tokens that another model adds to its prompt. */
 function costOf(task: TaskDetails, reckoning: Reckoning, told = 0): CostEstimate | undefined {
   const { explained, planned, model } = task;
   if (task.agent?.handoffs !== undefined)

@@ -40,9 +40,7 @@ const MAP: MapReduceNode = Object.freeze({ nodeType: "map", mapReduceLevel: 0 })
  *
  * Items and outputs are data: `{name}` in the texts of tasks made by your functions is no template
  * variable. Only the two texts of `of` are templates.
- * @example new MapReduceEnsemble({ model, items: files, mapTask: (file) => Task.of(`Summarise
- * ${file.text}`), reduceTask: (tasks) => new Task({ description: "Merge the summaries", context:
- * tasks }) })
+ * @example new MapReduceEnsemble({ model, items: files, mapTask: (file) => Task.of(`Summarise ${file.text}`), reduceTask: (tasks) => new Task({ description: "Merge the summaries", context: tasks }) })
  * @throws ValidationError from the constructor, which also creates the tasks of all items.
  */
 export class MapReduceEnsemble<I, R = string> {

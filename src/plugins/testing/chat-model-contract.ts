@@ -272,7 +272,7 @@ function requestSuite(use: Use, supports: ChatModelContractSupport): void {
       }));
   }
   if (supports.images === false) return;
-  it("sends images beside text", () =>
+  it("sends images next to text", () =>
     use(textAnswer("A pixel"), async (subject) => {
       const content = [
         { type: "text", text: "What is this?" },
@@ -361,12 +361,11 @@ function abortSuite(use: Use, supports: ChatModelContractSupport): void {
 }
 
 /**
- * Registers tests with the global `describe` and `it` of any runner that every chat model should
- * pass. `create` is called once per test with the scenario of the service behind the model,
- * typically to program a loopback server.
+ * Registers tests with the global `describe` and `it` of any runner that every chat model should pass.
+ * `create` is called once per test with the scenario of the service behind the model, typically to program a loopback server.
  *
- * @example chatModelContract("my model", { create: async (scenario) => startFakeServer(scenario),
- * supports: { images: false } });
+ * @example
+ * chatModelContract("my model", { create: async (scenario) => startFakeServer(scenario), supports: { images: false } });
  * @throws ValidationError for an unknown option.
  */
 export function chatModelContract(name: string, options: ChatModelContractOptions): void {

@@ -86,7 +86,8 @@ function reopeningSuite(use: UseJournal): void {
  * Registers tests with the global `describe` and `it` of any runner that every journal should pass,
  * including those of its review store.
  *
- * @example journalContract("mine", { create: async () => ({ journal: await openMine() }) });
+ * @example
+ * journalContract("mine", { create: async () => ({ journal: await openMine() }) });
  * @throws ValidationError for an unknown option.
  */
 export function journalContract(name: string, options: JournalContractOptions): void {

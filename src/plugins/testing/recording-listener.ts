@@ -17,8 +17,10 @@ function isOfType<K extends EnsembleEvent["type"]>(event: EnsembleEvent, type: K
 /**
  * Creates a listener that records the events of all its runs.
  *
- * @example const seen = recordingListener(); await new Ensemble({ ...options, listeners: [seen]
- * }).run(); seen.types(); // ["ensemble_started", "task_started", ...]
+ * @example
+ * const seen = recordingListener();
+ * await new Ensemble({ ...options, listeners: [seen] }).run();
+ * seen.types(); // ["ensemble_started", "task_started", ...]
  */
 export function recordingListener(): RecordingListener {
   const events: EnsembleEvent[] = [];

@@ -23,7 +23,8 @@ const AGING_MS = 60_000;
  * Registers tests with the global `describe` and `it` of any runner that every request queue should
  * pass. A test takes several lease durations; raise the limit of the runner for long leases.
  *
- * @example requestQueueContract("mine", {
+ * @example
+ * requestQueueContract("mine", {
  *   create: async () => ({ queue: await openMine(), another: () => openMine() }),
  *   leaseMs: 2_000,
  *   capabilities: { priorities: false },

@@ -50,8 +50,7 @@ function checkSteps(script: readonly ScriptStep[]): void {
  * of the request and the number of the call (from 0). Records every request, with a copy of its
  * messages.
  *
- * @example new ScriptedModel([{ toolCalls: [{ name: "add", arguments: { a: 1, b: 2 } }] }, "The sum
- * is 3."])
+ * @example new ScriptedModel([{ toolCalls: [{ name: "add", arguments: { a: 1, b: 2 } }] }, "The sum is 3."])
  * @throws ValidationError for an unknown option or an invalid step.
  */
 export class ScriptedModel implements ChatModel {

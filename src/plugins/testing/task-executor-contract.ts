@@ -122,8 +122,8 @@ function endingSuite(options: TaskExecutorContractOptions, model: ChatModel): vo
  * pass. The executor gets a scope without a run: `model` answers model calls, and tools are
  * executed directly.
  *
- * @example taskExecutorContract("my executor", { create: () => new MyExecutor(), task: Task.of("Say
- * hello") });
+ * @example
+ * taskExecutorContract("my executor", { create: () => new MyExecutor(), task: Task.of("Say hello") });
  * @throws ValidationError for an unknown option.
  */
 export function taskExecutorContract(name: string, options: TaskExecutorContractOptions): void {

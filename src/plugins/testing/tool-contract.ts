@@ -228,8 +228,8 @@ function endSuite(options: ToolContractOptions): void {
  * with a JSON form, unchanged inputs, independent calls, proper results for absurd input, a prompt
  * end after the signal, no open handles, and no revealed secret.
  *
- * @example toolContract("calculator", { create: calculator, valid: [{ expression: "1 + 1" }],
- * invalid: [{}], failing: [{ expression: "1 / 0" }] });
+ * @example
+ * toolContract("calculator", { create: calculator, valid: [{ expression: "1 + 1" }], invalid: [{}], failing: [{ expression: "1 / 0" }] });
  * @throws ValidationError for an unknown option.
  */
 export function toolContract<I>(name: string, options: ToolContractOptions<I>): void {

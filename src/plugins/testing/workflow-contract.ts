@@ -155,8 +155,8 @@ function workflowEndingSuite(
  * Registers tests with the global `describe` and `it` of any runner that every workflow should
  * pass. The workflow gets a run whose tasks are not really executed, so no model is needed.
  *
- * @example workflowContract("DEBATE", { create: () => debate(2), tasks: [Task.of("For"),
- * Task.of("Against"), Task.of("Judge")] });
+ * @example
+ * workflowContract("DEBATE", { create: () => debate(2), tasks: [Task.of("For"), Task.of("Against"), Task.of("Judge")] });
  * @throws ValidationError for an unknown option.
  */
 export function workflowContract(name: string, options: WorkflowContractOptions): void;

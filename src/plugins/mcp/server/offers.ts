@@ -22,7 +22,7 @@ export function offersOf(
       throw new ValidationError(
         `mcpServer would offer two tools named '${offer.name}'; the second is ${source}`,
         {
-          hint: "Give tools and tasks names of their own.",
+          hint: "Give tools and tasks different names.",
         },
       );
     }

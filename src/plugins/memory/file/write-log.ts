@@ -141,7 +141,7 @@ export class WriteLog {
     this.#isLost = true;
     const what = isHeld ? (there === undefined ? "was removed" : "was changed") : "was taken over";
     throw new MemoryStoreError(
-      `${this.path} ${what} by somebody else while this store had it open; nothing was written`,
+      `${this.path} ${what} by another program while this store had it open; nothing was written`,
       { operation: "append" },
       { hint: "The next call opens the file again; let no other program change it" },
     );

@@ -55,8 +55,8 @@ const PROBLEMS: Readonly<Record<WebhookProblem, string>> = Object.freeze({
  * Receives signed messages at `POST /api/webhooks/{name}`: an ingress of `start()`. A message
  * repeated within five minutes is executed once; an older one is refused.
  *
- * @example await shop.start({ port: 8080, ingress: [webhook({ name: "orders", secret, map: (order)
- * => ({ task: "pack", inputs: { order } }) })] });
+ * @example
+ * await shop.start({ port: 8080, ingress: [webhook({ name: "orders", secret, map: (order) => ({ task: "pack", inputs: { order } }) })] });
  * @throws ValidationError for an unknown or invalid option.
  */
 export function webhook(options: WebhookIngressOptions): Ingress {

@@ -22,7 +22,7 @@ function addTokens(a: number, b: number): number {
   return a < 0 || b < 0 ? -1 : a + b;
 }
 
-/** Whether a task ended because its run was cancelled or suspended, exceeded its time limit or lost a sibling, and not because of its own failure. */
+/** Whether a task ended because its run was cancelled or suspended, exceeded its time limit or lost a sibling instead of its own failure. */
 export function isStopped({ cause }: Ev<"task_failed">): boolean {
   return (
     cause.code === "AE_RUN_CANCELLED" ||

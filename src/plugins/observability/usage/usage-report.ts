@@ -169,8 +169,8 @@ function ledgerOf(source: unknown): readonly UsageRecord[] {
  * Returns the usage of a run, or of several runs (join their `metrics.ledger`), in rows: sorted by
  * cost, then by tokens, in descending order. For a failed run pass `error.output`.
  *
- * @example for (const { key, totalTokens, cost } of usageReport(output, { by: "agent" }))
- * console.log(key, totalTokens, formatCost(cost));
+ * @example
+ * for (const { key, totalTokens, cost } of usageReport(output, { by: "agent" })) console.log(key, totalTokens, formatCost(cost));
  * @throws ValidationError for an unknown option or grouping, and for a value that is neither an
  * output nor records.
  */

@@ -5,5 +5,5 @@ export function endOfWait(signal: AbortSignal): Error {
   const reason: unknown = signal.reason;
   return AgentEnsembleError.isInstance(reason)
     ? reason
-    : new RunCancelledError("The run ended while somebody was asked", { cause: reason });
+    : new RunCancelledError("The run ended during a review", { cause: reason });
 }

@@ -37,8 +37,9 @@ export type SafeFetch = (url: string | URL, init?: SafeRequestInit) => Promise<S
  * host resolves to others later. Each redirect is checked again and sends no credentials to another
  * origin. Time, size and decompression are limited. Proxies in environment variables are not used.
  *
- * @example const fetchPage = safeFetch({ contentTypes: ["text/html"], timeoutMs: 5_000 }); const
- * page = await fetchPage(url, { signal });
+ * @example
+ * const fetchPage = safeFetch({ contentTypes: ["text/html"], timeoutMs: 5_000 });
+ * const page = await fetchPage(url, { signal });
  * @throws ValidationError for an unknown option or an invalid value.
  */
 export function safeFetch(options: SafeFetchOptions = {}): SafeFetch {
