@@ -82,7 +82,7 @@ export interface HookRun extends RunInfo {
    * with an order other than `post`. @throws ValidationError for an entry without a model, or with an invalid count.
    */
   spent(usage: readonly SpentUsage[]): void;
-  /** Sets what earlier executions of this run had used and it does not pay again: `metrics.saved` of its output and trace. Set it before `afterRun`. */
+  /** Sets the usage of earlier executions that this run does not pay for again: `metrics.saved` of its output and trace. Set it before `afterRun`. */
   noteSaved(saved: SavedUsage): void;
   /** The entries passed to `spent` so far, with prices. */
   readonly earlierUsage: readonly UsageRecord[];
@@ -295,11 +295,11 @@ export interface DelegateOptions {
   readonly toolCallId?: string | undefined;
   /** The delegator's reason to refuse the request. No agent runs and no hook fires; the refusal is reported like any other. */
   readonly refusal?: string | undefined;
-  /** Does the subtask. Need not be one of the run's workers. Default: the worker with the role of the request. */
+  /** The agent that executes the subtask. It need not be one of the run's workers. Default: the worker with the role of the request. */
   readonly agent?: Agent | undefined;
   /** The schema of the new task's output. Default: that of the request. */
   readonly outputType?: OutputSchema<unknown> | undefined;
-  /** Only with `mode: "handoff"`: one of these agents takes over. No task is added; the executor goes on with `handOver`. */
+  /** Only with `mode: "handoff"`: one of these agents takes over. No task is added; the executor continues with `handOver`. */
   readonly handoff?: HandoffTargets | undefined;
 }
 
