@@ -74,12 +74,28 @@ Kernel.prototype.boot = function boot(this: Kernel): Promise<void> {
   return original.call(this);
 };
 
+const example = pathToFileURL(resolve(process.argv[1] ?? "")).href;
 const replays = ["once", "twice"];
+/** The module of the play, and whether it has been evaluated to its end. */
+const played = { url: example, isAwaited: false, hasEnded: false };
+
+// The event can come while a worker thread starts, so the module may still be evaluated.
 process.on("beforeExit", () => {
+  if (!played.hasEnded) return awaitEnd();
   const name = replays.shift();
   if (name === undefined) return;
   if (!isReplay()) process.stdout.write("END_OF_RECORDING\n");
   Object.assign(play, { name, kernels: 0 });
-  const example = pathToFileURL(resolve(process.argv[1] ?? "")).href;
-  void import(`${example}?${name}`);
+  Object.assign(played, { url: `${example}?${name}`, isAwaited: false, hasEnded: false });
+  awaitEnd();
 });
+
+/** Evaluates the module, or waits for its end. The event comes once more after it. */
+function awaitEnd(): void {
+  if (played.isAwaited) return;
+  played.isAwaited = true;
+  void import(played.url).then(() => {
+    played.hasEnded = true;
+    setImmediate(() => undefined);
+  });
+}
