@@ -34,6 +34,10 @@ const writing = new Task({
 await using team = new Ensemble({ name: "birds", model, tasks: [writing], plugins: [board] });
 
 const address = await board.listen();
+let answered: Promise<string> | undefined;
+board.onReview(() => {
+  answered = approve();
+});
 const run = team.stream();
 console.log(`The page: ${address}#/runs/${run.id}\n`);
 
@@ -49,10 +53,8 @@ async function approve(): Promise<string> {
   return ((await answer.json()) as { status: string }).status;
 }
 
-let answered: Promise<string> | undefined;
 for await (const { type } of run.events) {
   if (["task_started", "tool_called", "task_completed"].includes(type)) console.log(`  ${type}`);
-  if (type === "review_requested") answered = approve();
 }
 console.log(`\n${(await run.output).raw}`);
 console.log(`The answer: ${await answered}`);

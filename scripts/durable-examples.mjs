@@ -1,6 +1,6 @@
 // Runs each compiled example as it is, with its runs kept by durable(): once to its end, once killed after a random entry of its journal and then again.
 // All must end as without a journal: same outputs, same totals. Prints a table; fails if one differs. Arguments choose examples by the beginnings of their
-// names; FUZZ_SEED repeats the kills of an earlier run.
+// names; FUZZ_SEED repeats the kills of an earlier run; with DURABLE_EXAMPLE_KILLS=all each entry but the last one is a kill.
 import { spawnSync } from "node:child_process";
 import { createHash, randomInt } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -21,6 +21,8 @@ const EXCLUDED = {
     "its person types the same keys in each process, independently of earlier answers",
   "34-record-and-replay.js": "it compares the random ids of its runs",
   "43-web-tools.js": "the addresses in its requests have another port in each process",
+  "64-two-services-over-a2a.js":
+    "its runs are those of processes that it starts, which take the same ids",
   "72-one-board.js": "its runs are those of processes that it starts, which take the same ids",
   "81-choose-a-model.js":
     "one of its models fails by the number of the call, which starts again in a new process",
@@ -61,10 +63,12 @@ function play(example, folder, { journal, kill, name, resumes = false }) {
   return { runs, entries, status, signal, stderr };
 }
 
-/** The entry after which a process is killed: from 1, and not after the last one. */
-function killOf(example, entries) {
+/** The entries after which a process is killed: from 1, and not after the last one. */
+function killsOf(example, entries) {
+  if (process.env.DURABLE_EXAMPLE_KILLS === "all")
+    return Array.from({ length: entries - 1 }, (_, i) => i + 1);
   const number = createHash("sha256").update(`${seed}/${example}`).digest().readUInt32BE(0);
-  return 1 + (number % Math.max(1, entries - 1));
+  return [1 + (number % (entries - 1))];
 }
 
 function differenceOf(expected, { runs, status, signal, stderr }) {
@@ -73,6 +77,16 @@ function differenceOf(expected, { runs, status, signal, stderr }) {
     return `${runs.length} runs instead of ${expected.runs.length}`;
   const at = runs.findIndex((run, index) => run !== expected.runs[index]);
   return at < 0 ? undefined : `${runs[at].slice(0, 600)}\n  instead of ${expected.runs[at].slice(0, 600)}`; // prettier-ignore
+}
+
+/** Kills the example after an entry, and runs it again. Returns what is wrong. */
+function killedAt(kill, { example, folder, plain }) {
+  const journal = join(folder, `killed-${kill}`);
+  const killed = play(example, folder, { name: `killed-${kill}`, journal, kill });
+  if (killed.signal !== "SIGKILL") return { result: "NOT KILLED" };
+  const resumed = play(example, folder, { name: `resumed-${kill}`, journal, resumes: true });
+  const problem = differenceOf(plain, resumed);
+  return problem === undefined ? undefined : { result: "DIFFERS", problem };
 }
 
 function check(example) {
@@ -89,19 +103,13 @@ function check(example) {
     if (problem !== undefined) return { example, result: "DIFFERS", problem };
     const { entries } = whole;
     if (entries < 2) return { example, entries, result: "equal, too short to be killed" };
-    const kill = killOf(example, entries);
-    const journal = join(folder, "killed");
-    const killed = play(example, folder, { name: "killed", journal, kill });
-    if (killed.signal !== "SIGKILL") return { example, entries, kill, result: "NOT KILLED" };
-    const resumed = play(example, folder, { name: "resumed", journal, resumes: true });
-    const after = differenceOf(plain, resumed);
-    return {
-      example,
-      entries,
-      kill,
-      result: after === undefined ? "equal" : "DIFFERS",
-      problem: after,
-    };
+    const kills = killsOf(example, entries);
+    const kill = kills.length === 1 ? kills[0] : "all";
+    for (const one of kills) {
+      const wrong = killedAt(one, { example, folder, plain });
+      if (wrong !== undefined) return { example, entries, kill: one, ...wrong };
+    }
+    return { example, entries, kill, result: "equal" };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

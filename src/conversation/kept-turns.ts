@@ -1,6 +1,12 @@
+import type { FinishReason } from "../contracts/chat-model.js";
+import type { ThreadSummary } from "../contracts/conversation.js";
 import type { KeptRun, ResumableRuns } from "../contracts/journal.js";
 import type { RunInfo } from "../contracts/run-info.js";
+import type { AgentPart, ChatProgress, TurnAttempt } from "../plugins/agents/chat/index.js";
+import type { HandlerStep } from "../plugins/durability/durable/kept-steps.js";
+import type { ToolCallViews, ViewsOfCall } from "./tool-call-views.js";
 import type { TurnContent } from "./turn-input.js";
+import { toJsonValue } from "../util/json/to-json-value.js";
 import { isObject } from "../util/objects.js";
 import { threadTags, type TurnOwner } from "../plugins/shared/thread-tags.js";
 import { KEPT_STEPS } from "../plugins/durability/durable/kept-steps.js";
@@ -21,6 +27,21 @@ export interface KeptMessage {
   readonly messageId?: string | undefined;
 }
 
+/** What a turn has besides the text of its answer. */
+export interface TurnProgress {
+  readonly progress: ChatProgress;
+  readonly views: ToolCallViews;
+  turnsInWindow: number;
+  summary: ThreadSummary | undefined;
+}
+
+/** What a journal keeps of an attempt that has its answer. JSON data. */
+interface KeptProgress extends Pick<TurnProgress, "turnsInWindow" | "summary"> {
+  readonly added: readonly AgentPart[];
+  readonly finishReason: FinishReason;
+  readonly views: readonly ViewsOfCall[];
+}
+
 /** A turn whose process has ended. */
 export interface LeftTurn {
   readonly runId: string;
@@ -33,6 +54,48 @@ export async function keepMessage(run: RunInfo, message: KeptMessage): Promise<v
   if (journal === undefined || JSON.stringify(message).length > MAX_KEPT) return;
   const step = { idempotencyKey: `${run.id}/${STEP.place}`, name: STEP.name };
   await journal.step(run, step, () => Promise.resolve(message));
+}
+
+/**
+ * Writes the progress of an attempt into the journal of its run. A task that the journal answers is
+ * not executed again, and its entry has only the text of the answer.
+ */
+export async function keepProgress(
+  run: RunInfo,
+  attempt: TurnAttempt,
+  { progress, views, turnsInWindow, summary }: TurnProgress,
+): Promise<void> {
+  const journal = run.find(KEPT_STEPS);
+  if (journal === undefined) return;
+  const { finishReason } = progress;
+  const added = progress.added();
+  const kept: KeptProgress = { added, finishReason, views: views.all(), turnsInWindow, summary };
+  await journal.note(run, progressStep(run, attempt), toJsonValue(kept));
+}
+
+/** Restores what {@link keepProgress} wrote. */
+export function restoreProgress(run: RunInfo, attempt: TurnAttempt, turn: TurnProgress): void {
+  const kept = run.find(KEPT_STEPS)?.noted(run, progressStep(run, attempt));
+  if (!isKeptProgress(kept)) return;
+  const { added, finishReason, views, turnsInWindow, summary } = kept;
+  turn.progress.added = () => added;
+  turn.progress.finishReason = finishReason;
+  turn.views.restore(views);
+  turn.turnsInWindow = turnsInWindow;
+  turn.summary = summary;
+}
+
+function progressStep(run: RunInfo, { identity, attempt }: TurnAttempt): HandlerStep {
+  return { idempotencyKey: `${run.id}/${identity}@${attempt}`, name: "progress" };
+}
+
+function isKeptProgress(value: unknown): value is KeptProgress {
+  return (
+    isObject(value) &&
+    Array.isArray(value["added"]) &&
+    Array.isArray(value["views"]) &&
+    typeof value["finishReason"] === "string"
+  );
 }
 
 /**

@@ -4,6 +4,9 @@ import { redactorOf } from "../contracts/redaction.js";
 import { parsedOrText } from "../util/json/parsed-or-text.js";
 import { toJsonValue } from "../util/json/to-json-value.js";
 
+/** The id of a tool call, and its views. */
+export type ViewsOfCall = readonly [callId: string, views: readonly ToolCallView[]];
+
 /** The shown form of the tool calls of a turn, from its events. A model may repeat an id. */
 export class ToolCallViews {
   readonly #views = new Map<string, ToolCallView[]>();
@@ -18,6 +21,17 @@ export class ToolCallViews {
       const begun = views?.pop();
       if (begun !== undefined) views?.push(endedView(begun, event));
     }
+  }
+
+  /** Returns the views by the ids of their calls. JSON data. */
+  all(): readonly ViewsOfCall[] {
+    return [...this.#views].map(([callId, views]) => [callId, [...views]]);
+  }
+
+  /** Replaces the views with those of an earlier execution of the turn. */
+  restore(all: readonly ViewsOfCall[]): void {
+    this.#views.clear();
+    for (const [callId, views] of all) this.#views.set(callId, [...views]);
   }
 
   /** Returns the view of the next call with this id; `undefined` for a call that was not streamed. */

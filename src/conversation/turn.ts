@@ -26,7 +26,7 @@ import { ToolCallViews } from "./tool-call-views.js";
 import type { RunInfo } from "../contracts/run-info.js";
 import type { KeptMessage } from "./kept-turns.js";
 import type { TurnRun } from "./turn-run.js";
-import { keepMessage } from "./kept-turns.js";
+import { keepMessage, keepProgress, restoreProgress } from "./kept-turns.js";
 import {
   acceptedMessages,
   addedBy,
@@ -181,6 +181,8 @@ export class Turn {
           });
           return this.#core.seenBy(reader, { store, threadId, head, keep }, this.#work);
         },
+        keep: (run, attempt) => keepProgress(run, attempt, this.#work),
+        restore: (run, attempt) => restoreProgress(run, attempt, this.#work),
       },
     });
     // A run whose hook failed before has not ended the turn.

@@ -1,8 +1,9 @@
-import type { Thread } from "agentensemble";
-import { Agent, Conversation, ConversationStore, tool } from "agentensemble";
+import type { Thread, TurnResult } from "agentensemble";
+import { Agent, Conversation, ConversationStore, tool, WindowPolicy } from "agentensemble";
 import { durable, Journal } from "agentensemble/durability";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
+import { rejection } from "../support/rejection.js";
 import { until } from "../support/time.js";
 
 const clerk = new Agent({ role: "Clerk", goal: "Answers" });
@@ -128,5 +129,89 @@ describe("resume of a thread", () => {
       "booked",
       "Done.",
     ]);
+  });
+
+  describe("after the answer was kept and the turn was not stored", () => {
+    const hours = tool({ name: "hours", description: "h", execute: () => "9 to 5" });
+    const manager = new Agent({ role: "Manager", goal: "Decides" });
+    const desk = new Agent({ role: "Desk", goal: "Answers", tools: [hours], handoffs: [manager] });
+
+    /** Answers with a tool call, a handoff, and a text of the manager; summarizes what it is sent. */
+    const answers = (summaries: string[]): ScriptedModel =>
+      new ScriptedModel(({ messages, tools = [] }) => {
+        const text = JSON.stringify(messages);
+        if (messages[0]?.role === "user") {
+          summaries.push(text);
+          return `Summary ${summaries.length}.`;
+        }
+        if (messages.at(-1)?.content === "Question 4")
+          return { text: "I look.", toolCalls: [{ name: "hours", arguments: {} }] };
+        const handoff = tools.find(({ name }) => name.includes("anager"));
+        if (text.includes("9 to 5") && handoff !== undefined)
+          return { toolCalls: [{ name: handoff.name, arguments: {} }] };
+        return `Answer ${messages.length}.`;
+      });
+
+    /** Sends four questions and a fifth. `fails`: the store refuses the fourth turn once. */
+    async function threadOf(fails: boolean): Promise<Record<string, unknown>> {
+      const store = ConversationStore.inMemory();
+      const journal = Journal.inMemory();
+      const summaries: string[] = [];
+      const requests: number[] = [];
+      const open = (): [Conversation, ScriptedModel] => {
+        const model = answers(summaries);
+        const chat = new Conversation({
+          agent: desk,
+          model,
+          store,
+          window: WindowPolicy.summary({ turns: 2, keepTurns: 1 }),
+          plugins: [durable({ journal })],
+        });
+        made.push(chat);
+        return [chat, model];
+      };
+      const send = async (n: number): Promise<TurnResult> => {
+        const [chat, model] = open();
+        try {
+          return await chat.thread("t").send(`Question ${n}`, { runId: `run-${n}` });
+        } finally {
+          requests.push(model.requests.length);
+          await chat.dispose();
+        }
+      };
+      for (const n of [1, 2, 3]) await send(n);
+      if (fails) {
+        const { append } = store;
+        store.append = () => Promise.reject(new Error("the disk is full"));
+        expect(await rejection(send(4))).to.have.property("code", "AE_CONVERSATION_STORE");
+        store.append = append;
+      }
+      const fourth = await send(4);
+      if (fails) expect(requests.pop(), "calls of the second execution").to.equal(0);
+      const fifth = await send(5);
+      const [chat] = open();
+      const thread = chat.thread("t");
+      const head = await thread.head();
+      const messages = await thread.messages();
+      const { llmCallCount, toolCallCount } = fourth.output.metrics;
+      return {
+        requests,
+        summaries,
+        ends: [fourth, fifth].map(({ agentRole, finishReason }) => [agentRole, finishReason]),
+        totals: { llmCallCount, toolCallCount, fifth: fifth.output.metrics.llmCallCount },
+        summary: { ...head?.summary, at: undefined },
+        messages: messages.map(({ at: _at, ...message }) => message),
+      };
+    }
+
+    it("stores the turn with its messages, agent and summary, and pays for no call again", async () => {
+      const undisturbed = await threadOf(false);
+      expect(undisturbed["summaries"]).to.have.length(1);
+      expect(undisturbed["ends"]).to.deep.equal([
+        ["Manager", "stop"],
+        ["Manager", "stop"],
+      ]);
+      expect(await threadOf(true)).to.deep.equal(undisturbed);
+    });
   });
 });

@@ -97,6 +97,7 @@ export class ChatExecutor implements TaskExecutor {
     if (text.trim() === "") warnOfSilence(call, loop.parts.agent, scope);
     loop.parts.messages.push(response.message);
     turn.progress.finishReason = response.finishReason;
+    await turn.keep(scope.run, call);
     return { raw: text, toolCallCount: loop.toolCallsMade };
   }
 

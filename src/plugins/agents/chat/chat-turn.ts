@@ -1,8 +1,10 @@
 import type { FinishReason } from "../../../contracts/chat-model.js";
 import type { ContentPart } from "../../../contracts/content.js";
 import type { StoredTurn, SummaryRequest } from "../../../contracts/conversation.js";
+import type { TaskCall } from "../../../contracts/hooks.js";
 import type { EnsembleOutput } from "../../../contracts/output.js";
 import type { HookRun, TaskScope } from "../../../contracts/run.js";
+import type { RunInfo } from "../../../contracts/run-info.js";
 import type { AnyTask } from "../../../contracts/task.js";
 import type { AgentPart } from "../shared/exchange.js";
 import { createToken } from "../../../contracts/token.js";
@@ -34,7 +36,14 @@ export interface ChatTurn {
   readonly warning?: string | undefined;
   /** The messages added so far. */
   readonly progress: ChatProgress;
+  /** Keeps the progress of an attempt that has its answer, for later executions of the run. */
+  keep(run: RunInfo, attempt: TurnAttempt): Promise<void>;
+  /** Restores the progress of an attempt that an earlier execution of the run has kept. */
+  restore(run: RunInfo, attempt: TurnAttempt): void;
 }
+
+/** Names an attempt of the task of a turn. */
+export type TurnAttempt = Pick<TaskCall, "identity" | "attempt">;
 
 /** The messages that a turn has added to its thread so far. */
 export interface ChatProgress {

@@ -12,6 +12,7 @@ export type {
   ChatTurn,
   ChatTurns,
   SeenThread,
+  TurnAttempt,
   TurnEnd,
   WindowReader,
 } from "./chat-turn.js";
@@ -26,6 +27,9 @@ export function agentsChat(): Plugin {
       bind.many(Tokens.TaskExecutor).toConstantValue(new ChatExecutor(turns));
     },
     apply({ hooks }) {
+      hooks.afterTask.tap({ name: "agents-chat", lane: "policy", order: "pre" }, (call) => {
+        if (call.outcome === "answered") turns.of(call.task)?.restore(call.run, call);
+      });
       // The last tap of the lane: other plugins store their data of a run before its turn is
       // stored.
       hooks.afterRun.tap({ name: "agents-chat", lane: "commit", order: "post" }, (call) =>

@@ -19,6 +19,10 @@ export interface KeptSteps {
   countNested(run: RunInfo, nestedId: string, calls: readonly KeptCall[]): void;
   /** Executes a step of a handler once in all executions of a run. */
   step<T>(run: RunInfo, step: HandlerStep, work: () => Promise<T>): Promise<T>;
+  /** Writes a value for later executions of a run, unless it is there or larger than an entry may be. */
+  note(run: RunInfo, step: HandlerStep, value: unknown): Promise<void>;
+  /** Returns the value that an earlier execution noted. */
+  noted(run: RunInfo, step: HandlerStep): unknown;
 }
 
 /** Bound by `durable()`. */

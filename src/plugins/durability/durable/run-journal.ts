@@ -101,6 +101,13 @@ export class RunJournal {
     }
   }
 
+  /** Whether the entry is within the size limit, as it would be written. */
+  fits({ value }: JournalEntry): boolean {
+    const shown = this.settings.sealed ? value : this.run.redactValue(value);
+    const text = JSON.stringify({ ...(shown as object), redacted: true });
+    return Buffer.byteLength(text) <= this.settings.maxEntryBytes;
+  }
+
   /** Like `write` if calls are stored; otherwise the entry waits for `flush`. */
   async writeStep(entry: JournalEntry): Promise<void> {
     if (this.settings.keep === "calls") return this.write(entry);

@@ -102,8 +102,7 @@ export class RunKeeper implements OutsideAccess, KeptSteps {
     const durable = this.of(run);
     if (durable === undefined) return work();
     const { journal, steps } = durable;
-    const task = step.idempotencyKey.slice(run.id.length + 1);
-    const key = `S:${task}/${step.name}`;
+    const { task, key } = placeOf(run, step);
     if (steps.has(key))
       throw new ValidationError(`once() has the name '${step.name}' twice in one task`);
     steps.add(key);
@@ -118,6 +117,31 @@ export class RunKeeper implements OutsideAccess, KeptSteps {
     await journal.write({ key, kind: "step", task, value: kept });
     return value;
   }
+
+  async note(run: RunInfo, step: HandlerStep, value: unknown): Promise<void> {
+    const journal = this.of(run)?.journal;
+    const { task, key } = placeOf(run, step);
+    if (journal === undefined || journal.index.get(key) !== undefined) return;
+    const entry = { key, kind: "step", task, value: { value } } as const;
+    if (journal.fits(entry)) await journal.write(entry);
+  }
+
+  noted(run: RunInfo, step: HandlerStep): unknown {
+    const journal = this.of(run)?.journal;
+    const known = journal?.index.get(placeOf(run, step).key);
+    if (known === undefined) return undefined;
+    journal?.noteRestored(known);
+    return asFields(known.value)?.["value"];
+  }
+}
+
+/** The task of a step, and the key of its entry. */
+function placeOf(
+  run: RunInfo,
+  { idempotencyKey, name }: HandlerStep,
+): Record<"task" | "key", string> {
+  const task = idempotencyKey.slice(run.id.length + 1);
+  return { task, key: `S:${task}/${name}` };
 }
 
 /**
