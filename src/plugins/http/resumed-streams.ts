@@ -28,8 +28,7 @@ export interface ResumedStream {
   readonly runId: string;
 }
 
-/** What the streams of turns come from. */
-
+/** The sources of the streams of turns. */
 export interface TurnSources {
   /** The name of the conversation. */
   readonly name: string | undefined;

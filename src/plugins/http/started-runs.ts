@@ -47,7 +47,7 @@ export class StartedRuns {
     return run;
   }
 
-  /** Returns a turn of this thread, whoever started it. */
+  /** Returns a turn of this thread, from any caller. */
   turn(id: string, { threadId, owner }: TurnOwner): StartedRun | undefined {
     const run = this.get(id);
     return run?.turnOf?.threadId === threadId && run.turnOf.owner === owner ? run : undefined;
