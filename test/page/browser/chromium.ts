@@ -73,13 +73,16 @@ export class WatchedPage {
     this.#expected.push(problem);
   }
 
-  /** Fails where the page did what it must not do, and closes its browser; once. */
+  /** Fails where the page did what it must not do, and closes its browser; once. A page whose Chromium has ended is closed already. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    const violations = await this.page.evaluate<readonly string[]>("window.__violations");
-    await this.page.context().close();
-    const problems = [...this.#problems, ...violations].filter(
+    const context = this.page.context();
+    if (context.browser()?.isConnected() === true) {
+      this.#problems.push(...(await this.page.evaluate<string[]>("window.__violations")));
+      await context.close();
+    }
+    const problems = this.#problems.filter(
       (problem) => !this.#expected.some((pattern) => pattern.test(problem)),
     );
     expect(problems).to.deep.equal([]);

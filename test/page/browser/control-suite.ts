@@ -58,7 +58,7 @@ const panelPlugin = definePlugin({
 });
 
 /** Tests of what starts and controls runs in a browser. */
-export function controlTests(browser: () => Browser): void {
+export function controlTests(browser: () => Promise<Browser>): void {
   describe("control of runs", () => {
     const { boards, open } = openedPages(browser);
 

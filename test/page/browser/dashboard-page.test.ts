@@ -14,8 +14,11 @@ import { threadTests } from "./threads-suite.js";
 describe("page of the dashboard in Chromium", function () {
   this.timeout(180_000); // a busy machine may take long
   let running: Browser | undefined;
-  const browser = (): Browser => {
-    if (running === undefined) throw new Error("Chromium has not been started");
+  /** The running Chromium. One that has ended is replaced, so that its end fails one test and not all that follow. */
+  const browser = async (): Promise<Browser> => {
+    const path = chromiumPath();
+    if (path === undefined) throw new Error("No Chromium was found");
+    if (running?.isConnected() !== true) running = await launch(path);
     return running;
   };
 
@@ -27,7 +30,7 @@ describe("page of the dashboard in Chromium", function () {
         process.stderr.write("No Chromium was found: the tests of the page are skipped.\n");
         this.skip();
       }
-      running = await launch(path);
+      await browser();
     },
   );
 

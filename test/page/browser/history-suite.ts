@@ -34,7 +34,7 @@ async function drop(page: Page, name: string, text: string): Promise<void> {
 }
 
 /** Tests of what the page does with runs that have ended. */
-export function historyTests(browser: () => Browser): void {
+export function historyTests(browser: () => Promise<Browser>): void {
   describe("ended runs", () => {
     const { boards, open } = openedPages(browser);
 

@@ -34,7 +34,7 @@ async function leaveInDoubt(
 }
 
 /** Tests of durable runs in a browser: they are resumed, settled and forked. */
-export function keptRunTests(browser: () => Browser): void {
+export function keptRunTests(browser: () => Promise<Browser>): void {
   describe("durable runs", () => {
     const { boards, open } = openedPages(browser);
 

@@ -8,7 +8,7 @@ const names = async (page: Page): Promise<readonly string[]> =>
   page.locator(".run-row .name b").allInnerTexts();
 
 /** Tests of the list of runs in a browser. */
-export function listTests(browser: () => Browser): void {
+export function listTests(browser: () => Promise<Browser>): void {
   describe("list of runs", () => {
     const { boards, open } = openedPages(browser);
 

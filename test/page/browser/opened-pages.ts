@@ -10,7 +10,7 @@ export interface OpenedPages {
 }
 
 /** Dashboards and watched pages for the tests of the `describe` around it, which ends them after each test. */
-export function openedPages(browser: () => Browser): OpenedPages {
+export function openedPages(browser: () => Promise<Browser>): OpenedPages {
   const boards = new Boards();
   const pages: WatchedPage[] = [];
   afterEach(async () => {
@@ -24,7 +24,7 @@ export function openedPages(browser: () => Browser): OpenedPages {
   return {
     boards,
     open: async (url, o = {}) => {
-      const page = await WatchedPage.open(browser(), url, o);
+      const page = await WatchedPage.open(await browser(), url, o);
       pages.push(page);
       return page;
     },

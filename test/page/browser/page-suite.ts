@@ -7,13 +7,13 @@ import { openedPages } from "./opened-pages.js";
 import { Door, failing, refunds, reviewed, writers } from "./teams.js";
 
 /** Tests of what all pages have in common. */
-export function pageTests(browser: () => Browser): void {
+export function pageTests(browser: () => Promise<Browser>): void {
   describe("page", () => {
     const { boards, open } = openedPages(browser);
 
     it("is watched in these tests: what it must not do is noticed", async () => {
       const { url } = await boards.listening();
-      const watched = await WatchedPage.open(browser(), url);
+      const watched = await WatchedPage.open(await browser(), url);
       const noticed = [
         watched.page.waitForEvent("pageerror"),
         watched.page.waitForEvent("console", (message) => message.text().includes("img-src")),

@@ -27,7 +27,7 @@ async function openWritten(page: Page): Promise<void> {
 }
 
 /** Tests of what a person finds who does not know the page. */
-export function questionTests(browser: () => Browser): void {
+export function questionTests(browser: () => Promise<Browser>): void {
   describe("page on its first visit", () => {
     const { boards, open } = openedPages(browser);
 

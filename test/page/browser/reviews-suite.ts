@@ -10,7 +10,7 @@ const USERS = [
 ] as const;
 
 /** Tests of the reviews in a browser. */
-export function reviewTests(browser: () => Browser): void {
+export function reviewTests(browser: () => Promise<Browser>): void {
   describe("reviews", () => {
     const { boards, open } = openedPages(browser);
 

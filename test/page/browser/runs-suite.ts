@@ -32,7 +32,7 @@ new MutationObserver(() => {
 }).observe(document, { subtree: true, childList: true, attributes: true });`;
 
 /** Tests of runs in a browser. */
-export function runTests(browser: () => Browser): void {
+export function runTests(browser: () => Promise<Browser>): void {
   describe("runs", () => {
     const { boards, open } = openedPages(browser);
 

@@ -8,7 +8,7 @@ import { openedPages } from "./opened-pages.js";
 import { Door } from "./teams.js";
 
 /** Tests of the services in a browser. */
-export function serviceTests(browser: () => Browser): void {
+export function serviceTests(browser: () => Promise<Browser>): void {
   describe("services", () => {
     const { boards, open } = openedPages(browser);
 

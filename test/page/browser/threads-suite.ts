@@ -7,7 +7,7 @@ import { openedPages } from "./opened-pages.js";
 import { until } from "./teams.js";
 
 /** Tests of threads of conversations, and of runs of other processes, in a browser. */
-export function threadTests(browser: () => Browser): void {
+export function threadTests(browser: () => Promise<Browser>): void {
   describe("threads of conversations", () => {
     const { boards, open } = openedPages(browser);
 
