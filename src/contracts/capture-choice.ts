@@ -47,7 +47,8 @@ export function chooseCapture(settings: Settings, ofRun: string | undefined): Ch
 
 function modeNamed(settings: Settings, what: string, name: string): CaptureModeDefinition {
   // A token may have any value.
-  requireText(name, `${what} must be the name of a capture mode, got: ${preview(name)}`);
+  if (isNoName(name))
+    throw new ValidationError(`${what} must be the name of a capture mode, got: ${preview(name)}`);
   const mode = findMode(settings, name);
   if (mode !== undefined) return mode;
   throw new ValidationError(`Unknown ${what} '${name}'. ${knownNames(name, namesOf(settings))}`);
@@ -70,13 +71,18 @@ function findMode(settings: Settings, name: string): CaptureModeDefinition | und
   return mode;
 }
 
+/** Not `requireText()`, whose message needs a preview of the value: each run checks all modes. */
+function isNoName(name: unknown): boolean {
+  return typeof name !== "string" || name.trim() === "";
+}
+
 function modesOf(settings: Settings): readonly CaptureModeDefinition[] {
   const modes = settings.all(Tokens.CaptureMode);
   for (const mode of modes)
-    requireText(
-      (mode as CaptureModeDefinition | null)?.name,
-      `A value of Tokens.CaptureMode must have a name, got: ${preview(mode)}`,
-    );
+    if (isNoName((mode as CaptureModeDefinition | null)?.name))
+      throw new ValidationError(
+        `A value of Tokens.CaptureMode must have a name, got: ${preview(mode)}`,
+      );
   return modes;
 }
 

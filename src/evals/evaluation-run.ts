@@ -171,13 +171,15 @@ export class EvaluationRun {
 
   async #score(scorer: Scorer, sample: Sample, id: string): Promise<readonly [string, TrialScore]> {
     const { options, signal, tally } = this.settings;
-    const calls = new JudgeCalls(this.settings, `${id}/${scorer.name}`);
+    let calls: JudgeCalls | undefined;
     const scored = await scoreSample(scorer, sample, {
       timeoutMs: options.scorerTimeoutMs ?? DEFAULT_SCORER_TIMEOUT_MS,
       signal,
       embeddingModel: options.embeddingModel,
-      chat: (request, { model, signal: ending }) =>
-        calls.chat(request, model, this.#runOptions(sample.case, sample.trial, ending)),
+      chat: (request, { model, signal: ending }) => {
+        calls ??= new JudgeCalls(this.settings, `${id}/${scorer.name}`);
+        return calls.chat(request, model, this.#runOptions(sample.case, sample.trial, ending));
+      },
     });
     if ("error" in scored) {
       const { error } = scored;

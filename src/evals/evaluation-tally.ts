@@ -12,6 +12,7 @@ import type { SummarySettings } from "./statistics/score-column.js";
 import type { EvaluationSpending } from "./trial-way.js";
 import { ScoreColumn } from "./statistics/score-column.js";
 import { passValueOf } from "./scored-sample.js";
+import { UnreadWays } from "./unread-ways.js";
 import { addSpending, NO_SPENDING, spendingOf } from "./way-of-runs.js";
 
 /** Maximum number of problems in a result; further ones are only counted. */
@@ -30,6 +31,7 @@ export class EvaluationTally {
   problemCount = 0;
   readonly #columns: readonly ScoreColumn[];
   readonly #kept: { readonly position: number; readonly result: CaseResult }[] = [];
+  readonly #unread = new UnreadWays();
   readonly #began = performance.now();
   #done = 0;
 
@@ -88,6 +90,7 @@ export class EvaluationTally {
     const { id, input, expected, tags = [], position } = one;
     const result = { id, input, ...(expected !== undefined && { expected }), tags, trials };
     this.#kept.push({ position, result });
+    for (const { way } of trials) this.#unread.add(way);
   }
 
   summaries(settings: SummarySettings): readonly ScoreSummary[] {

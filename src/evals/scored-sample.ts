@@ -5,9 +5,10 @@ import type { TrialScore } from "./evaluation-result.js";
 import { ValidationError } from "../contracts/errors.js";
 import { ScoreError } from "../contracts/evaluation-errors.js";
 import { preview } from "../contracts/validation.js";
-import { withTimeout } from "../util/abort/timeouts.js";
+import { Cancellation } from "../util/abort/cancellation.js";
+import { settleWithin } from "../util/abort/timeouts.js";
 import { messageOf } from "../util/errors.js";
-import { asFields } from "../util/objects.js";
+import { asFields, isThenable } from "../util/objects.js";
 
 /** The score of a sample, or the reason why there is none. */
 export type SampleScore =
@@ -37,18 +38,12 @@ export async function scoreSample(
   sample: Sample,
   settings: ScoringSettings,
 ): Promise<SampleScore> {
-  const { timeoutMs, signal } = settings;
+  const { signal } = settings;
+  const end = new Cancellation();
   try {
-    const given: unknown = await withTimeout(
-      (ending) => scorer(sample as Sample<never, never>, scorerContextOf(settings, ending)),
-      {
-        ms: timeoutMs,
-        signal,
-        late: () => {
-          throw new ScoreError(`The scorer did not end within ${timeoutMs} ms`, "timeout");
-        },
-      },
-    );
+    signal.throwIfAborted();
+    const scored = scorer(sample as Sample<never, never>, new ScoreContext(settings, end));
+    const given: unknown = isThenable(scored) ? await inTime(scored, end, settings) : scored;
     if (given === undefined) return { score: {}, skipped: true };
     return { score: checkedScore(given, passValueOf(scorer)) };
   } catch (thrown) {
@@ -57,22 +52,46 @@ export async function scoreSample(
       ? thrown
       : new ScoreError(messageOf(thrown), "score", { cause: thrown });
     return { score: { error: error.message }, error };
+  } finally {
+    end.dispose();
   }
 }
 
+/** Waits for a score. Only a score that is waited for has a timer, since most are there at once. */
+function inTime(
+  scored: PromiseLike<unknown>,
+  end: Cancellation,
+  { timeoutMs, signal }: ScoringSettings,
+): Promise<unknown> {
+  const late = (): Error =>
+    new ScoreError(`The scorer did not end within ${timeoutMs} ms`, "timeout");
+  return settleWithin(scored, end.follow(signal).expire(timeoutMs, late));
+}
+
 /** The context of one score. Its calls end with it. */
-function scorerContextOf(
-  { chat, embeddingModel }: ScoringSettings,
-  signal: AbortSignal,
-): ScorerContext {
-  return {
-    signal,
-    chat: (request, { model } = {}) => chat(request, { model, signal }),
-    embed: async (texts) => {
+class ScoreContext implements ScorerContext {
+  declare readonly signal: AbortSignal;
+  readonly chat: ScorerContext["chat"];
+  readonly embed: ScorerContext["embed"];
+  readonly #end: Cancellation;
+
+  constructor({ chat, embeddingModel }: ScoringSettings, end: Cancellation) {
+    this.#end = end;
+    Object.defineProperty(this, "signal", ScoreContext.#signal);
+    this.chat = (request, { model } = {}) => chat(request, { model, signal: end.signal });
+    this.embed = async (texts) => {
       if (embeddingModel !== undefined) return embeddingModel.embed(texts);
       throw new ValidationError("A scorer needs vectors, and there is no embedding model", {
         hint: "Give the evaluation, or the scorer, an embedding model.",
       });
+    };
+  }
+
+  /** Own and enumerable, so that copies of a context have it. Few scorers read it. */
+  static readonly #signal: PropertyDescriptor = {
+    enumerable: true,
+    get(this: ScoreContext) {
+      return this.#end.signal;
     },
   };
 }

@@ -64,9 +64,13 @@ function isWithoutCalls({ isComplete, metrics }: EnsembleOutput): boolean {
   return isComplete && ledger.length + toolCallCount + delegationCount === 0;
 }
 
-/**
- * Returns the steps of the runs of a trial. Reads the traces of those with calls, so call it once.
- */
+/** The part of a way that is read from traces. */
+type WaySteps = Pick<
+  TrialWay,
+  "toolCalls" | "delegations" | "refusedDelegations" | "conversations"
+>;
+
+/** Returns the steps of the runs of a trial. Traces of runs without calls are not read. */
 export function wayOfRuns(
   runs: readonly EnsembleOutput[],
   spending: EvaluationSpending,
@@ -74,19 +78,72 @@ export function wayOfRuns(
 ): TrialWay {
   return wayOfTasks(
     runs.map(({ runId }) => runId),
-    runs.flatMap((run) => (isWithoutCalls(run) ? [] : run.trace.taskTraces)),
+    () => runs.flatMap((run) => (isWithoutCalls(run) ? [] : run.trace.taskTraces)),
     spending,
     durationMs,
   );
 }
 
-/** Returns the steps of the tasks of traces, including those of workers within delegations. */
+/**
+ * Returns the steps of the tasks of traces, including those of workers within delegations. Reads
+ * the traces once, when the first of these steps is read: most scorers read none, and to build a
+ * trace takes longer than to score an output.
+ */
 export function wayOfTasks(
   runIds: readonly string[],
-  traces: readonly TaskTrace[],
+  traces: () => readonly TaskTrace[],
   spending: EvaluationSpending,
   durationMs: number,
 ): TrialWay {
+  return new LazyWay(runIds, traces, { spending, durationMs });
+}
+
+class LazyWay implements TrialWay {
+  declare readonly toolCalls: TrialWay["toolCalls"];
+  declare readonly delegations: TrialWay["delegations"];
+  declare readonly refusedDelegations: number;
+  declare readonly conversations: TrialWay["conversations"];
+  readonly spending: EvaluationSpending;
+  readonly durationMs: number;
+  #traces: (() => readonly TaskTrace[]) | undefined;
+  #steps: WaySteps | undefined;
+
+  constructor(
+    readonly runIds: readonly string[],
+    traces: () => readonly TaskTrace[],
+    { spending, durationMs }: Pick<TrialWay, "spending" | "durationMs">,
+  ) {
+    Object.defineProperties(this, LazyWay.#accessors);
+    this.spending = spending;
+    this.durationMs = durationMs;
+    this.#traces = traces;
+  }
+
+  /** Own and enumerable, so that copies and JSON have the values; shared by all ways. */
+  static readonly #accessors: PropertyDescriptorMap = {
+    toolCalls: LazyWay.#accessor("toolCalls"),
+    delegations: LazyWay.#accessor("delegations"),
+    refusedDelegations: LazyWay.#accessor("refusedDelegations"),
+    conversations: LazyWay.#accessor("conversations"),
+  };
+
+  static #accessor(name: keyof WaySteps): PropertyDescriptor {
+    return {
+      enumerable: true,
+      get(this: LazyWay) {
+        return this.#read()[name];
+      },
+    };
+  }
+
+  #read(): WaySteps {
+    this.#steps ??= stepsOfTasks(this.#traces?.() ?? []);
+    this.#traces = undefined; // releases the runs
+    return this.#steps;
+  }
+}
+
+function stepsOfTasks(traces: readonly TaskTrace[]): WaySteps {
   const toolCalls: WayToolCall[] = [];
   const delegations: WayDelegation[] = [];
   const conversations: { readonly task: string; readonly messages: readonly WayMessage[] }[] = [];
@@ -107,15 +164,7 @@ export function wayOfTasks(
       conversations.push({ task: task.taskId, messages: last.messages.map(messageOfTrace) });
   };
   for (const task of traces) visit(task);
-  return {
-    runIds,
-    toolCalls,
-    delegations,
-    refusedDelegations,
-    conversations,
-    spending,
-    durationMs,
-  };
+  return { toolCalls, delegations, refusedDelegations, conversations };
 }
 
 function toolCallOf(call: ToolCallTrace, taskId: string): WayToolCall {

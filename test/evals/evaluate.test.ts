@@ -251,6 +251,45 @@ describe("errors of an evaluation", () => {
     expect(result.cases[0]?.trials[0]?.scores["throws"]?.error).to.equal("no luck");
   });
 
+  it("abort the signal of a scorer at its time limit, and not of one that has ended", async () => {
+    const signals = new Map<string, AbortSignal>();
+    const kept = (name: string, score: () => number | Promise<number>): ReturnType<typeof scorer> =>
+      scorer(name, (_sample, context) => {
+        signals.set(name, context.signal);
+        return score();
+      });
+    const result = await evaluate({
+      ...one,
+      scorers: [kept("hangs", () => new Promise(() => undefined)), kept("ends", async () => 1)],
+      scorerTimeoutMs: 20,
+    });
+    expect(result.problems.map(({ kind, scorer: name }) => [kind, name])).to.deep.equal([
+      ["timeout", "hangs"],
+    ]);
+    expect(signals.get("hangs")?.aborted).to.equal(true);
+    expect(signals.get("ends")?.aborted).to.equal(false);
+  });
+
+  it("abort the signal of a scorer with the evaluation", async () => {
+    const end = new AbortController();
+    let reason: unknown;
+    const waiting = scorer(
+      "waits",
+      (_sample, { signal }) =>
+        new Promise<number>((resolve) => {
+          signal.addEventListener("abort", () => {
+            reason = signal.reason;
+            resolve(1);
+          });
+          end.abort(new Error("enough"));
+        }),
+    );
+    const result = await evaluate({ ...one, scorers: [waiting], signal: end.signal });
+    expect(result.status).to.equal("cancelled");
+    expect(result.scores[0]?.scores).to.equal(0);
+    expect(reason).to.have.property("message", "enough");
+  });
+
   it("of a target are no scores, or zeros on request", async () => {
     const target = (i: number): number => {
       if (i === 1) throw new Error("broken");

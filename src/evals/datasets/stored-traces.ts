@@ -89,7 +89,7 @@ export class TraceTarget implements TargetRunner {
     if (trace === undefined)
       throw new ValidationError(`The case '${preview(id)}' is of no stored trace`);
     runs.use(
-      wayOfTasks([trace.runId], trace.tasks, spendingOfTasks(trace.tasks), trace.durationMs),
+      wayOfTasks([trace.runId], () => trace.tasks, spendingOfTasks(trace.tasks), trace.durationMs),
     );
     return Promise.resolve(trace.output ?? "");
   }
