@@ -118,10 +118,15 @@ for (const [, code, type, when, advice] of rows)
 
 // The beginning.
 const readme = read("README.md");
-const part = (from, to) => readme.slice(readme.indexOf(from), readme.indexOf(to));
+const at = (heading) => {
+  const index = readme.indexOf(`\n${heading}\n`);
+  if (index === -1) throw new Error(`README.md has no heading "${heading}"`);
+  return index + 1;
+};
+const part = (from, to) => readme.slice(at(from), at(to));
 writeGenerated(
   "index.md",
-  adapted(`# AgentEnsemble for TypeScript\n\n${readme.split("\n").slice(2, 4).join("\n")}\n\n${part("## Quick start", "## What is there")}${part("## What is there", "## Entry points")}`, 0)
+  adapted(`# AgentEnsemble for TypeScript\n\n${readme.split("\n").slice(2, 4).join("\n")}\n\n${part("## Quick start", "## Entry points")}`, 0)
     .replaceAll("](docs/", "](./")
     .replaceAll("`examples/`", "[examples](./examples/index.md)"),
 );
