@@ -2,7 +2,13 @@ import type { Workflow } from "./ensemble-options.js";
 import type { AnyTask } from "./task.js";
 import { ValidationError } from "./errors.js";
 import { Task } from "./task.js";
-import { checkOptions, preview, requireArray, requireInteger } from "./validation.js";
+import {
+  checkOptions,
+  preview,
+  requireArray,
+  requireInstance,
+  requireInteger,
+} from "./validation.js";
 
 /** Options of a phase. */
 export interface PhaseOptions {
@@ -23,8 +29,7 @@ export interface PhaseOptions {
 export function checkTaskList(what: string, tasks: unknown): void {
   requireArray(what, tasks);
   (tasks as readonly unknown[]).forEach((task, index) => {
-    if (!(task instanceof Task))
-      throw new ValidationError(`${what}[${index}] must be a Task, got: ${preview(task)}`);
+    requireInstance(`${what}[${index}]`, task, Task);
   });
 }
 
@@ -54,10 +59,7 @@ export class Phase {
     }
     requireArray(`Phase '${o.name}' after`, o.after);
     o.after?.forEach((phase, index) => {
-      if (!(phase instanceof Phase))
-        throw new ValidationError(
-          `Phase '${o.name}' after[${index}] must be a Phase, got: ${preview(phase)}`,
-        );
+      requireInstance(`Phase '${o.name}' after[${index}]`, phase, Phase);
     });
     if (o.review !== undefined && !(o.review instanceof PhaseReview))
       throw new ValidationError(

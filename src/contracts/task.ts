@@ -27,6 +27,7 @@ import { checkTools, isTool } from "./tool.js";
 import {
   checkOptions,
   preview,
+  requireInstance,
   requireArray,
   requireDuration,
   requireFunction,
@@ -188,10 +189,7 @@ function checkContext(o: AnyTaskOptions): void {
   o.context?.forEach((task, index) => {
     if (task === undefined || task === null)
       throw new ValidationError(`Task context element at index ${index} must not be null`);
-    if (!(task instanceof Task))
-      throw new ValidationError(
-        `Task context element at index ${index} must be a Task, got: ${preview(task)}`,
-      );
+    requireInstance(`Task context element at index ${index}`, task, Task);
     const twin =
       o.agent !== undefined &&
       task.agent === o.agent &&
@@ -212,8 +210,7 @@ function checkTask(o: AnyTaskOptions): void {
   requireArray("Task tools", o.tools);
   checkTools("Task tool", o.tools ?? []);
   requireInteger("Task maxIterations", o.maxIterations, 1, "> 0 when set");
-  if (o.agent !== undefined && !(o.agent instanceof Agent))
-    throw new ValidationError(`Task agent must be an Agent, got: ${preview(o.agent)}`);
+  if (o.agent !== undefined) requireInstance("Task agent", o.agent, Agent);
   checkModel("Task model", o.model);
   checkContext(o);
   checkSchema(o.outputType);

@@ -170,3 +170,27 @@ export function requireOneOf(what: string, value: unknown, allowed: readonly str
     `${what} must be one of ${allowed.map((name) => `"${name}"`).join(", ")}, got: ${preview(value)}`,
   );
 }
+
+/**
+ * @throws ValidationError for a value that is not an instance of the class. `what` is the option. The hint names the mistake: an object of another
+ * copy of the package, or a plain object.
+ */
+export function requireInstance(
+  what: string,
+  value: unknown,
+  type: abstract new (...args: never) => object,
+): void {
+  if (value instanceof type) return;
+  const { name } = type;
+  const isPlain = Object.getPrototypeOf(value ?? 0) === Object.prototype;
+  const isOfCopy = isObject(value) && value.constructor?.name === name;
+  throw new ValidationError(
+    `${what} must be ${/^[AEIOU]/.test(name) ? "an" : "a"} ${name}, got: ${preview(value)}`,
+    {
+      ...(isPlain && { hint: `Create it: new ${name}({ ... }).` }),
+      ...(isOfCopy && {
+        hint: "It was created by another copy of agentensemble. Install one copy; `npm ls agentensemble` lists them.",
+      }),
+    },
+  );
+}

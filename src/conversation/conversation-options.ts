@@ -15,6 +15,7 @@ import { checkTools } from "../contracts/tool.js";
 import {
   checkOptions,
   preview,
+  requireInstance,
   requireArray,
   requireDelay,
   requireFunction,
@@ -170,8 +171,7 @@ export function checkConversationOptions(o: ConversationOptions): EnsembleOption
 }
 
 function checkAgent(what: string, agent: unknown): void {
-  if (agent !== undefined && !(agent instanceof AgentClass))
-    throw new ValidationError(`${what} must be an Agent, got: ${preview(agent)}`);
+  if (agent !== undefined) requireInstance(what, agent, AgentClass);
 }
 
 function checkGuardrails(guardrails: unknown): void {

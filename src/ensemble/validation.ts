@@ -23,6 +23,7 @@ import {
   requireDelay,
   requireDuration,
   requireFunction,
+  requireInstance,
   requireInteger,
   requireOneOf,
   requireText,
@@ -116,10 +117,7 @@ function checkMembers(
 ): void {
   requireArray(`Ensemble ${what}`, values);
   values?.forEach((value, index) => {
-    if (!(value instanceof type))
-      throw new ValidationError(
-        `Ensemble ${what}[${index}] must be ${type === Agent ? "an Agent" : "a Task"}, got: ${preview(value)}`,
-      );
+    requireInstance(`Ensemble ${what}[${index}]`, value, type);
   });
 }
 

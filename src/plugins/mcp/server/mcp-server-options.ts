@@ -5,6 +5,7 @@ import { checkTools, isTool } from "../../../contracts/tool.js";
 import {
   checkOptions,
   preview,
+  requireInstance,
   requireArray,
   requireDuration,
   requireFunction,
@@ -49,8 +50,7 @@ export function resolveServingSettings(o: McpServingSettings): ResolvedSettings 
       throw new ValidationError(`mcpServer tools[${i}] must be a tool, not a provider of tools`);
   });
   tasks.forEach((task: unknown, i) => {
-    if (!(task instanceof Task))
-      throw new ValidationError(`mcpServer tasks[${i}] must be a Task, got: ${preview(task)}`);
+    requireInstance(`mcpServer tasks[${i}]`, task, Task);
   });
   if (tools.length + tasks.length === 0)
     throw new ValidationError("mcpServer has nothing to offer", {
