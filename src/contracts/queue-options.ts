@@ -19,15 +19,18 @@ export interface QueueOptions extends QueueLimits {
   readonly priority?: WorkRequest["priority"];
 }
 
-/** What one caller may use over HTTP in each window. At least one limit. Cached results use nothing. */
+/**
+ * What one caller over HTTP may use in each window, or one user or thread of a conversation. At
+ * least one limit. Cached results use nothing.
+ */
 export interface CallerQuota {
   /** Length of the windows in milliseconds. They begin at its multiples since 1970 (UTC), by the clock of each instance. */
   readonly windowMs: number;
-  /** Accepted requests. */
+  /** Accepted requests; turns of a conversation. */
   readonly maxRequests?: number | undefined;
-  /** Tokens of the runs of its requests. */
+  /** Tokens of the runs of its requests or turns. */
   readonly maxTokens?: number | undefined;
-  /** Cost of these runs, in the currency of the ensemble's prices. */
+  /** Cost of these runs, in the currency of the prices of the ensemble or conversation. */
   readonly maxCost?: number | undefined;
 }
 

@@ -1,4 +1,3 @@
-import type { CostConfiguration } from "../contracts/cost.js";
 import type { NetworkBackend, WorkRequest } from "../contracts/network.js";
 import type { QueueLimits } from "../contracts/queue-options.js";
 import type { Clock, IdGenerator } from "../contracts/runtime.js";
@@ -23,7 +22,8 @@ import { messageOf } from "../util/errors.js";
 import { systemClock, uuidGenerator } from "../util/runtime.js";
 import { Observation } from "./observation.js";
 import { QueueGate } from "./queue-gate.js";
-import { CallerQuotas, type QuotaPlace } from "./quotas/caller-quotas.js";
+import { priceCurrency } from "../plugins/shared/quotas/quota-prices.js";
+import { CallerQuotas, type CallerPlace } from "./quotas/caller-quotas.js";
 import { RunningService } from "./running-service.js";
 import { plannedSchedules } from "./schedules/schedules.js";
 import { ServiceRedactor, startSecrets } from "./secrets.js";
@@ -186,7 +186,7 @@ function gateOf(
 /** What limits the callers over HTTP. @throws ValidationError for a limit of the cost without prices. */
 function quotasOf(
   { quota, callers }: StartOptions,
-  { backend, ...place }: Omit<QuotaPlace, "accounts"> & { readonly backend: NetworkBackend },
+  { backend, ...place }: Omit<CallerPlace, "accounts"> & { readonly backend: NetworkBackend },
 ): CallerQuotas | undefined {
   const hasOwn = Object.values(callers ?? {}).some(
     (caller) => typeof caller === "object" && caller.quota !== undefined,
@@ -218,12 +218,6 @@ function unitsOf(
   const { options } = ports;
   if (spread === undefined || options.spread === undefined) return undefined;
   return unitParts(parts, spread.units, ports, options.spread);
-}
-
-/** The currency of an ensemble's prices; `undefined` without prices. */
-function priceCurrency(prices: CostConfiguration | undefined): string | undefined {
-  if (prices === undefined) return undefined;
-  return typeof prices === "function" ? "USD" : (prices.currency ?? "USD");
 }
 
 /**

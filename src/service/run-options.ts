@@ -8,7 +8,7 @@ import { ValidationError } from "../contracts/errors.js";
 import { runValue } from "../contracts/run-value.js";
 import { Tokens } from "../contracts/tokens.js";
 import { REQUEST_PATH } from "../plugins/network/shared/request-path.js";
-import { tighterBudget } from "./quotas/usage-amount.js";
+import { tighterBudget } from "./quotas/tighter-budget.js";
 import { runBudget } from "../plugins/resilience/budget/run-budget.js";
 
 /** The options of the run of a request besides its inputs. */

@@ -1,20 +1,4 @@
-import type { BudgetAmount } from "../../contracts/budget-accounts.js";
 import type { WorkBudget } from "../../contracts/network-options.js";
-import type { ForeignUsage } from "../../contracts/usage.js";
-
-/** Tokens and cost of a usage, as far as they are known. Cost in another currency is not counted. */
-export function usageAmount(
-  usage: readonly ForeignUsage[],
-  currency: string | undefined,
-): BudgetAmount {
-  let tokens = 0;
-  let cost = 0;
-  for (const one of usage) {
-    tokens += (one.inputTokens ?? 0) + (one.outputTokens ?? 0);
-    if ((one.currency ?? "USD") === currency) cost += one.cost ?? 0;
-  }
-  return { tokens, cost };
-}
 
 /** The tighter limits of two budgets. Their costs have one currency. */
 export function tighterBudget(

@@ -1,0 +1,21 @@
+/** Values by key that are valid until a time. Ended values are removed at the next access. */
+export class EndingValues<T> {
+  readonly #byEnd = new Map<number, Map<string, T>>();
+
+  /** The number of values, including those that ended since the last access. */
+  get size(): number {
+    let size = 0;
+    for (const values of this.#byEnd.values()) size += values.size;
+    return size;
+  }
+
+  /** Returns the values that end at `endMs`, and removes those that ended until `nowMs`. */
+  until(endMs: number, nowMs: number): Map<string, T> {
+    for (const end of this.#byEnd.keys()) if (end <= nowMs) this.#byEnd.delete(end);
+    const known = this.#byEnd.get(endMs);
+    if (known !== undefined) return known;
+    const values = new Map<string, T>();
+    this.#byEnd.set(endMs, values);
+    return values;
+  }
+}
