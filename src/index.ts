@@ -30,7 +30,9 @@ export { Conversation } from "./conversation/conversation.js";
 export type {
   ConversationOptions,
   OnTurnFailure,
+  OwnerQuota,
   ThreadOptions,
+  ThreadQuota,
   TurnGuardrails,
   TurnOptions,
 } from "./conversation/conversation-options.js";

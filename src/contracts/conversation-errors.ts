@@ -58,3 +58,43 @@ export class ThreadBusyError extends AgentEnsembleError {
     this.threadId = threadId;
   }
 }
+
+/** The limit that a refused turn has reached. */
+interface ReachedLimit {
+  readonly scope: "owner" | "thread";
+  readonly threadId: string;
+  readonly limit: number;
+  readonly unit: "turns" | "tokens" | "cost";
+  readonly retryAfterMs: number;
+}
+
+/**
+ * A turn was refused before it began, because the owner of its thread or the thread has used its
+ * quota. The thread is unchanged.
+ */
+export class TurnQuotaError extends AgentEnsembleError {
+  /** What has used its quota: the owner (option `quota`) or the thread (option `threadQuota`). */
+  readonly scope: "owner" | "thread";
+  readonly threadId: string;
+  /** The reached limit. A cost has the currency of the conversation's prices. */
+  readonly limit: number;
+  readonly unit: "turns" | "tokens" | "cost";
+  /** Milliseconds until the next window. */
+  readonly retryAfterMs: number;
+  constructor(reached: ReachedLimit, details: ErrorDetails = {}) {
+    const { scope, threadId, limit, unit, retryAfterMs } = reached;
+    const counted = limit === 1 ? unit.replace(/s$/, "") : unit;
+    const amount = unit === "cost" ? `a cost of ${limit}` : `${limit} ${counted}`;
+    const seconds = Math.ceil(retryAfterMs / 1_000);
+    super(
+      "AE_TURN_QUOTA",
+      `The quota of ${amount} for this ${scope === "owner" ? "user" : "thread"} is used up. The next message is accepted in ${seconds} s`,
+      { hint: "Send the message again after retryAfterMs, or raise the quota.", ...details },
+    );
+    this.scope = scope;
+    this.threadId = threadId;
+    this.limit = limit;
+    this.unit = unit;
+    this.retryAfterMs = retryAfterMs;
+  }
+}

@@ -31,6 +31,7 @@ import { checkConversationOptions } from "./conversation-options.js";
 import { ConversationTeam } from "./conversation-team.js";
 import { countMessageTokens } from "./count-tokens.js";
 import { TURN_TASK } from "./turn-record.js";
+import { TurnQuotas } from "./turn-quotas.js";
 
 const BUSY_TIMEOUT_MS = 30_000;
 const WINDOW = 50;
@@ -74,6 +75,7 @@ export class ConversationCore {
   readonly #team: ConversationTeam;
   #store: ConversationStore | undefined;
   #window: WindowPolicy | undefined;
+  #quotas: TurnQuotas | undefined;
 
   /** @throws ValidationError */
   constructor(o: ConversationOptions) {
@@ -91,9 +93,20 @@ export class ConversationCore {
     this.#kernel = openKernel("Conversation", o);
   }
 
-  /** Boots the kernel. */
-  ready(): Promise<void> {
-    return this.#kernel.internals.ready();
+  /** Boots the kernel. @throws ValidationError for a quota that limits the cost without prices. */
+  async ready(): Promise<void> {
+    await this.#kernel.internals.ready();
+    this.#quotas ??= new TurnQuotas(this.#o, {
+      conversation: this.#o.name,
+      clock: this.#kernel.internals.bindings.get(Tokens.Clock),
+      accounts: this.#kernel.internals.bindings.get(Tokens.BudgetAccounts),
+      prices: this.#o.costConfiguration ?? this.#bound(Tokens.CostConfiguration),
+    });
+  }
+
+  /** What the turns may use. Absent before {@link ready}. */
+  get quotas(): TurnQuotas | undefined {
+    return this.#quotas;
   }
 
   get store(): ConversationStore {
@@ -123,6 +136,11 @@ export class ConversationCore {
   nextId(use?: "run"): string {
     void this.ready().catch(() => undefined); // callers that wait for the boot receive the error
     return this.#kernel.internals.bindings.get(Tokens.IdGenerator).next(use);
+  }
+
+  /** Releases the id of a run that was refused before its start. */
+  giveBack(id: string): void {
+    this.#kernel.internals.bindings.find(Tokens.IdGenerator)?.giveBack?.(id);
   }
 
   /** The role of the agent that begins the first turn. */

@@ -3,6 +3,7 @@ import type { AttachmentLimits } from "../contracts/content.js";
 import type { ModelOptions } from "../contracts/chat-model.js";
 import type { ConversationStore, WindowPolicy } from "../contracts/conversation.js";
 import type { EnsembleOptions } from "../contracts/ensemble-options.js";
+import type { CallerQuota } from "../contracts/queue-options.js";
 import type { InputGuardrail, OutputGuardrail } from "../contracts/guardrail.js";
 import type { ScopeName } from "../contracts/run-info.js";
 import type { RunOptions } from "../contracts/run.js";
@@ -10,6 +11,7 @@ import type { RunValue } from "../contracts/run-info.js";
 import type { ToolLike } from "../contracts/tool.js";
 import { Agent as AgentClass } from "../contracts/agent.js";
 import { ValidationError } from "../contracts/errors.js";
+import { checkCallerQuota } from "../contracts/queue-options.js";
 import { SERVICE_OPTIONS } from "../contracts/service-options.js";
 import { checkTools } from "../contracts/tool.js";
 import {
@@ -98,7 +100,22 @@ export interface ConversationOptions extends Omit<EnsembleOptions, TaskOption> {
    * question and partial answer are stored with a mark.
    */
   readonly onFailure?: OnTurnFailure | undefined;
+  /**
+   * What the turns of one owner may use in each window, in all threads together. Threads without an
+   * owner count together. A function returns the quota of an owner. A turn after the limit is
+   * refused with `TurnQuotaError`. Default: no limits.
+   */
+  readonly quota?: OwnerQuota | undefined;
+  /** What the turns of one thread may use in each window, in addition to `quota`. Default: no limits. */
+  readonly threadQuota?: ThreadQuota | undefined;
 }
+
+/** The quota of each owner; `undefined` for one without limits. */
+export type OwnerQuota = CallerQuota | ((owner: string | undefined) => CallerQuota | undefined);
+
+/** The quota of each thread; `undefined` for one without limits. */
+export type ThreadQuota =
+  CallerQuota | ((threadId: string, owner: string | undefined) => CallerQuota | undefined);
 
 /** Options of one turn. */
 export interface TurnOptions extends RunOptions {
@@ -138,7 +155,7 @@ const OWN = [
     "limits",
     "memoryScopes",
   ],
-  ...["busy", "busyTimeoutMs", "onFailure"],
+  ...["busy", "busyTimeoutMs", "onFailure", "quota", "threadQuota"],
 ];
 const SHARED = ENSEMBLE_OPTIONS.filter(
   (name) => !(TASK_OPTIONS as readonly string[]).includes(name),
@@ -162,6 +179,7 @@ export function checkConversationOptions(o: ConversationOptions): EnsembleOption
       'Conversation busyTimeoutMs has no effect with busy "refuse": a second turn does not wait',
     );
   requireOneOf("Conversation onFailure", o.onFailure, ["discard", "keep"]);
+  checkQuotas(o);
   const own = new Set(OWN);
   const shared: EnsembleOptions = Object.freeze(
     Object.fromEntries(Object.entries(o).filter(([name]) => !own.has(name))),
@@ -183,6 +201,12 @@ function checkGuardrails(guardrails: unknown): void {
       requireFunction(`Conversation guardrails.${side}[${i}]`, guardrail ?? null),
     );
   }
+}
+
+function checkQuotas({ quota, threadQuota }: ConversationOptions): void {
+  for (const [name, given] of Object.entries({ quota, threadQuota }))
+    if (given !== undefined && typeof given !== "function")
+      checkCallerQuota(`Conversation ${name}`, given);
 }
 
 function requireMethods(what: string, value: unknown, methods: readonly string[]): void {

@@ -73,8 +73,8 @@ export interface Thread {
   readonly owner: string | undefined;
   /**
    * Sends a message and stores question and answer. @throws the error of the run, unless
-   * `throwOnError` is false; ValidationError, ThreadBusyError, ConversationConflictError and
-   * ConversationStoreError.
+   * `throwOnError` is false; ValidationError, ThreadBusyError, TurnQuotaError,
+   * ConversationConflictError and ConversationStoreError.
    */
   send(input: TurnContent, options?: TurnOptions): Promise<TurnResult>;
   /** Like `send`, with the events of the run as they happen. */

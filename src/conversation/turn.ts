@@ -10,7 +10,8 @@ import type {
 import type { EnsembleEvent } from "../contracts/events.js";
 import type { EnsembleOutput } from "../contracts/output.js";
 import type { HookRun } from "../contracts/run.js";
-import type { ChatProgress } from "../plugins/agents/chat/index.js";
+import type { UsageRecord } from "../contracts/usage.js";
+import type { ChatProgress, ChatTurn } from "../plugins/agents/chat/index.js";
 import type { ConversationCore } from "./conversation-core.js";
 import type { OnTurnFailure, TurnOptions } from "./conversation-options.js";
 import type { TurnInput } from "./turn-input.js";
@@ -125,6 +126,8 @@ export class Turn {
   readonly #run: TurnRun;
   readonly #work = new TurnWork();
   #isKept = false;
+  /** Whether the run has begun. */
+  #hasRun = false;
 
   constructor(core: ConversationCore, request: TurnRequest, run: TurnRun) {
     this.#core = core;
@@ -132,8 +135,20 @@ export class Turn {
     this.#run = run;
   }
 
-  /** @throws the error of the run; ThreadBusyError, ConversationConflictError, ConversationStoreError. */
+  /**
+   * @throws the error of the run; TurnQuotaError, ThreadBusyError, ConversationConflictError,
+   * ConversationStoreError.
+   */
   async perform(): Promise<TurnResult> {
+    try {
+      return await this.#performed();
+    } finally {
+      const isOwnId = this.#request.options.runId === undefined;
+      if (!this.#hasRun && isOwnId) this.#core.giveBack(this.#run.runId);
+    }
+  }
+
+  async #performed(): Promise<TurnResult> {
     const { threadId } = this.#request;
     await this.#core.ready();
     const { store } = this.#core;
@@ -156,40 +171,76 @@ export class Turn {
       this.#roleBefore(store, head, keep),
     );
     this.#work.agentRoleAtStart = agent.role;
-    const startedAt = this.#core.now();
+    await this.#admit();
+    const start = { store, head, keep, startedAt: this.#core.now(), input, messageId };
     let ended: Promise<EndedTurn> | undefined;
+    let earlier: readonly UsageRecord[] = [];
     const end = (output: EnsembleOutput, run?: HookRun): Promise<EndedTurn> =>
-      (ended ??= this.#end({ store, head, keep, startedAt, input, messageId }, output, run));
-    const { runId } = this.#run;
+      (ended ??= this.#end(start, output, run));
     const output = await this.#run.execute({
       agent,
       input,
       listen: (event) => this.#work.listen(event),
-      end: (run, atEnd) => end(atEnd, run).then(noResult),
-      turn: {
-        threadId,
-        messageId: messageId ?? `${runId}-0`,
-        content: input.content,
-        progress: this.#work.progress,
-        warning,
-        see: async (reader) => {
-          await this.#keepMessage(reader.scope.run, {
-            version: head?.version ?? 0,
-            keep,
-            content: input.content,
-            messageId,
-          });
-          return this.#core.seenBy(reader, { store, threadId, head, keep }, this.#work);
-        },
-        keep: (run, attempt) => keepProgress(run, attempt, this.#work),
-        restore: (run, attempt) => restoreProgress(run, attempt, this.#work),
+      end: (run, atEnd) => {
+        earlier = run.earlierUsage;
+        return end(atEnd, run).then(noResult);
       },
+      turn: this.#chatTurn(start, warning),
     });
+    this.#hasRun = true;
     // A run whose hook failed before has not ended the turn.
     const { result, unstored } = await end(output);
+    await this.#spend(output, earlier);
     if (unstored !== undefined) throw unstored;
     if (result.error !== undefined && options.throwOnError !== false) throw result.error;
     return result;
+  }
+
+  /** Counts the turn in its quotas. A turn that a journal knows was counted when it began. */
+  async #admit(): Promise<void> {
+    const { quotas, journals } = this.#core;
+    if (quotas === undefined || quotas.isEmpty) return;
+    const { runId } = this.#request.options;
+    if (runId !== undefined)
+      for (const runs of journals) if ((await runs.get(runId)) !== undefined) return;
+    await this.#run.whileWaiting(() => quotas.admit(this.#request));
+  }
+
+  /**
+   * Counts the calls of this execution in the quotas, without those that a journal or a cache has
+   * answered. Those of a recording count, so that a replay is refused at the same turn.
+   */
+  async #spend({ metrics }: EnsembleOutput, earlier: readonly UsageRecord[]): Promise<void> {
+    const { quotas } = this.#core;
+    if (quotas === undefined || quotas.isEmpty) return;
+    const known = new Set(earlier);
+    const made = metrics.ledger.filter(
+      (usage) => (usage.outcome !== "answered" || usage.recorded === true) && !known.has(usage),
+    );
+    await quotas.spend(this.#request, made);
+  }
+
+  #chatTurn(start: TurnStart, warning: string | undefined): ChatTurn {
+    const { threadId } = this.#request;
+    const { store, head, keep, input, messageId } = start;
+    return {
+      threadId,
+      messageId: messageId ?? `${this.#run.runId}-0`,
+      content: input.content,
+      progress: this.#work.progress,
+      warning,
+      see: async (reader) => {
+        await this.#keepMessage(reader.scope.run, {
+          version: head?.version ?? 0,
+          keep,
+          content: input.content,
+          messageId,
+        });
+        return this.#core.seenBy(reader, { store, threadId, head, keep }, this.#work);
+      },
+      keep: (run, attempt) => keepProgress(run, attempt, this.#work),
+      restore: (run, attempt) => restoreProgress(run, attempt, this.#work),
+    };
   }
 
   /** Creates the turn of a run, and stores it. Never rejects. */

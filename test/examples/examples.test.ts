@@ -379,6 +379,13 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     "4 turns, summary up to turn 1: They talked about ferries to Amrum.",
     "trip-with-ben: 8 messages",
   ],
+  "73-quotas-of-users.js": [
+    "ada in trip: Noted.\nada in trip: Noted.\nada in trip: Noted.",
+    "ada in trip: AE_TURN_QUOTA (3 turns of the thread)\nada in taxes: Noted.",
+    "ben in garden: Noted.\nben in garden: Noted.\nben in garden: AE_TURN_QUOTA (2 turns of the owner)",
+    "ben in weather: AE_TURN_QUOTA (2 turns of the owner)",
+    "ada: trip (turns: 3), taxes (turns: 1)\nben: garden (turns: 2)",
+  ],
   "71-reasoning-with-tools.js": [
     "Reasoning: I need both tides first.",
     "Reasoning: 14:40 is too late.",

@@ -1,4 +1,8 @@
-import { ConversationConflictError, ThreadBusyError } from "../../contracts/conversation-errors.js";
+import {
+  ConversationConflictError,
+  ThreadBusyError,
+  TurnQuotaError,
+} from "../../contracts/conversation-errors.js";
 import { ValidationError } from "../../contracts/errors.js";
 import { AccessDeniedError } from "../../contracts/state-errors.js";
 import { HttpRefusal, notFoundRefusal } from "../shared/http/http-refusal.js";
@@ -24,11 +28,17 @@ export function chatFailure(error: unknown): unknown {
 
 function turnFailure(error: unknown): unknown {
   if (AccessDeniedError.isInstance(error)) return noSuchThread();
+  if (TurnQuotaError.isInstance(error)) return quotaRefusal(error);
   if (ThreadBusyError.isInstance(error) || ConversationConflictError.isInstance(error))
     return new HttpRefusal(409, error.code, "The thread has another turn in progress");
   if (ValidationError.isInstance(error) && error.about === "messageId")
     return new HttpRefusal(409, error.code, error.message);
   return runFailure(error);
+}
+
+function quotaRefusal({ message, retryAfterMs }: TurnQuotaError): HttpRefusal {
+  const headers = { "Retry-After": String(Math.ceil(retryAfterMs / 1_000)) };
+  return new HttpRefusal(429, "QUOTA", message, { headers });
 }
 
 export function noSuchThread(): HttpRefusal {

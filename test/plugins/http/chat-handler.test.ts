@@ -467,6 +467,39 @@ describe("chatHandler", () => {
     });
   });
 
+  describe("with quotas", () => {
+    it("refuses a message after the limit with 429 and a time, and stores nothing", async () => {
+      const model = new ScriptedModel(["one", "two"]);
+      const quota = { windowMs: 86_400_000, maxRequests: 1 };
+      const desk = await open({ model, quota }, { streams: StreamStore.inMemory() });
+      await partsIn(await desk.send("t", "Hello"));
+      for (const id of ["t", "u"]) {
+        const refused = await desk.send(id, "Again", { messageId: "m2" });
+        expect(refused.status).to.equal(429);
+        expect(Number(refused.headers.get("retry-after"))).to.be.within(1, 86_400);
+        const { error } = (await refused.json()) as Record<string, Record<string, string>>;
+        expect(error).to.include({ code: "QUOTA" });
+        expect(error?.["message"]).to.match(/^The quota of 1 turn for this user is used up\./);
+      }
+      expect(model.requests).to.have.length(1);
+      expect((await shownOf(desk, "t")).messages.map(textOf)).to.deep.equal(["Hello", "one"]);
+      expect((await desk.service.ask("/api/chat/u")).status).to.equal(404);
+      expect((await desk.service.fetch("/api/chat/t/stream")).status).to.equal(204);
+      await partsIn(await desk.send("v", "Hello", { by: "bob" }));
+    });
+
+    it("refuses an edit, and keeps the answer that it would replace", async () => {
+      const threadQuota = { windowMs: 86_400_000, maxTokens: 1 };
+      const usage = { inputTokens: 1, outputTokens: 1 };
+      const model = new ScriptedModel([{ text: "one", usage }]);
+      const desk = await open({ model, threadQuota });
+      await partsIn(await desk.send("t", "Hello", { messageId: "m1" }));
+      const again = { id: "t", trigger: "regenerate-message", messageId: "m1" };
+      expect(await statusOf(desk.post(again))).to.deep.equal([429, "QUOTA"]);
+      expect((await shownOf(desk, "t")).messages.map(textOf)).to.deep.equal(["Hello", "one"]);
+    });
+  });
+
   describe("with a client that leaves", () => {
     /** A tool that waits for a gate, or for the end of its run. */
     const waiting = (gate: Gate, signals: AbortSignal[]): Partial<ConversationOptions> => ({

@@ -191,4 +191,29 @@ describe("the transport of useChat with a chatHandler", () => {
       errorText: "An error occurred. (AE_TASK_EXECUTION)",
     });
   });
+
+  it("gets a readable error after the limit of a quota", async () => {
+    const quota = { windowMs: 86_400_000, maxRequests: 1 };
+    await using desk = await chatService({ quota });
+    await collect(await sendOnce(desk.service.url, QUESTION));
+    const error: unknown = await sendOnce(desk.service.url, { ...QUESTION, id: "m2" }).catch(
+      (reason: unknown) => reason,
+    );
+    expect(error).to.be.instanceOf(Error);
+    expect((error as Error).message).to.contain("The quota of 1 turn for this user is used up");
+  });
 });
+
+function sendOnce(url: string, message: UIMessage): Promise<ReadableStream<UIMessageChunk>> {
+  const transport = new DefaultChatTransport<UIMessage>({
+    api: `${url}/api/chat`,
+    headers: { "x-user": "ada" },
+  });
+  return transport.sendMessages({
+    chatId: "c1",
+    messageId: undefined,
+    trigger: "submit-message",
+    messages: [message],
+    abortSignal: undefined,
+  });
+}
