@@ -93,3 +93,9 @@ export type {
   HumanInput,
   HumanInputOptions,
 } from "./plugins/review/human-input/human-input-tool.js";
+export { clientTool } from "./plugins/review/client-tool/client-tool.js";
+export type {
+  ClientTool,
+  ClientToolCall,
+  ClientToolOptions,
+} from "./plugins/review/client-tool/client-tool.js";

@@ -96,6 +96,8 @@ export type ToolStartedEvent = EvTask<"tool_started"> &
     readonly title?: string;
     /** The option of the tool. Also true for a delegating tool without the option. */
     readonly private?: boolean;
+    /** A page executes the call, after its `review_requested` with `expects: "output"`. */
+    readonly client?: true;
   };
 export type ToolCalledEvent = EvTask<"tool_called"> &
   ToolCallPlace & {

@@ -196,6 +196,8 @@ export interface ReviewRequest {
   readonly truncated?: true;
   /** The schema of an edit, if not every text is allowed. */
   readonly editSchema?: JsonSchema;
+  /** The answer is an edit with the output of the call as JSON: a `clientTool` was called. */
+  readonly expects?: "output";
   /** Time of the first request, as an ISO instant. */
   readonly requestedAt: string;
   /** Time limit of the answer, as an ISO instant; missing without a limit. */
@@ -284,6 +286,7 @@ export interface ReviewQuestion extends ReviewOptions {
   readonly input?: unknown;
   readonly truncated?: boolean | undefined;
   readonly editSchema?: JsonSchema | undefined;
+  readonly expects?: ReviewRequest["expects"] | undefined;
   /** Distinguishes several questions of one task and attempt. */
   readonly key: string;
 }

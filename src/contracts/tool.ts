@@ -111,6 +111,11 @@ export interface ToolBase<I = never> {
    * checks the calls made there, and the default time limit of tools does not apply. Default false.
    */
   readonly delegates?: boolean | undefined;
+  /**
+   * Whether a page executes the call. `clientTool` of `agentensemble/tools` sets it; `tool()` does
+   * not take it.
+   */
+  readonly client?: true | undefined;
 }
 
 /**

@@ -41,8 +41,12 @@ export class ToolCallViews {
 }
 
 function begunView(event: Ev<"tool_started">): ToolCallView {
-  const { title, private: isPrivate = false, toolArguments } = event;
-  const common = { private: isPrivate, ...(title !== undefined && { title }) };
+  const { title, client, private: isPrivate = false, toolArguments } = event;
+  const common = {
+    private: isPrivate,
+    ...(title !== undefined && { title }),
+    ...(client === true && { client }),
+  };
   const redactor = redactorOf(event);
   if (isPrivate || redactor === undefined || redactor.redactText(toolArguments) === toolArguments)
     return common;
@@ -63,7 +67,7 @@ function endedView(begun: ToolCallView, event: Ev<"tool_called">): ToolCallView 
     ...begun,
     ...(structuredResult !== undefined
       ? { output: structured }
-      : text !== toolResult && { output: text }),
+      : (begun.client === true || text !== toolResult) && { output: text }),
     ...(sources !== undefined && { sources }),
   };
 }

@@ -190,7 +190,7 @@ function failed(progress: ToolCallProgress, failure: unknown, isBrokenGuard: boo
 function emitToolStarted({ frame, call }: ToolCallProgress, tool: AnyTool | undefined): void {
   const { run } = frame;
   if (!run.events.listens("tool_started")) return;
-  const { title, delegates, private: isPrivate = delegates } = tool ?? {};
+  const { title, client, delegates, private: isPrivate = delegates } = tool ?? {};
   run.emit({
     type: "tool_started",
     ...frame.identity,
@@ -200,6 +200,7 @@ function emitToolStarted({ frame, call }: ToolCallProgress, tool: AnyTool | unde
     toolArguments: call.arguments,
     ...(title !== undefined && { title }),
     ...(isPrivate === true && { private: true }),
+    ...(client === true && { client }),
   });
 }
 

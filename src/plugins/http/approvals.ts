@@ -14,23 +14,63 @@ export interface ApprovalAnswer {
   readonly decision: ReviewDecision;
 }
 
+/** The end of a tool call in a message of a page. */
+interface CallOutput {
+  readonly callId: string;
+  /** The answer, if a review awaits the output of the call. */
+  readonly decision: () => ReviewDecision;
+}
+
+/** The answers in a message of a page. */
+export interface PageAnswers {
+  readonly approvals: readonly ApprovalAnswer[];
+  /** Of all calls, also of those that were executed here. */
+  readonly outputs: readonly CallOutput[];
+  /** The turn or run whose answer the message is. */
+  readonly runId: string | undefined;
+}
+
 /**
  * Returns the answers in the message that `messageId` names, otherwise in the last message. Other
  * parts of it are ignored. Returns `undefined` for a body without answers.
  * @throws HttpRefusal 400 for an answer that is neither yes nor no.
  */
-export function approvalsIn(
-  { messages, message, messageId }: Fields,
+export function answersIn(
+  { messages, message, messageId, trigger = "submit-message" }: Fields,
   by: string,
-): readonly ApprovalAnswer[] | undefined {
+): PageAnswers | undefined {
   const all = message === undefined ? asList(messages).map(asFields) : [asFields(message)];
   const named = all.findLast((one) => one?.["id"] === messageId && messageId !== undefined);
-  const parts = asList((named ?? all.at(-1))?.["parts"]);
-  const answers = parts.flatMap((part) => {
-    const { state, approval } = asFields(part) ?? {};
-    return state === "approval-responded" ? [approvalAnswerOf(asFields(approval) ?? {}, by)] : [];
-  });
-  return answers.length === 0 ? undefined : answers;
+  const { id, role, parts: given } = named ?? all.at(-1) ?? {};
+  const parts = asList(given).map((part) => asFields(part) ?? {});
+  const approvals = parts.flatMap(({ state, approval }) =>
+    state === "approval-responded" ? [approvalAnswerOf(asFields(approval) ?? {}, by)] : [],
+  );
+  const isAnswer = role === "assistant" && trigger === "submit-message";
+  const outputs = isAnswer ? parts.flatMap((part) => callOutputOf(part, by)) : [];
+  if (approvals.length === 0 && outputs.length === 0) return undefined;
+  return { approvals, outputs, runId: typeof id === "string" ? turnOfMessage(id) : undefined };
+}
+
+/** Returns the turn whose answer has this message id. */
+function turnOfMessage(id: string): string | undefined {
+  return id.endsWith("-a") ? id.slice(0, -2) : undefined;
+}
+
+/** An error of the page is a refusal with its text: the model receives it as the failure. */
+function callOutputOf(
+  { toolCallId, state, output, errorText }: Fields,
+  by: string,
+): readonly CallOutput[] {
+  if (typeof toolCallId !== "string") return [];
+  if (state === "output-available") {
+    const decision = (): ReviewDecision =>
+      ReviewDecision.edit(JSON.stringify(output ?? null), { by });
+    return [{ callId: toolCallId, decision }];
+  }
+  if (state !== "output-error") return [];
+  const comment = typeof errorText === "string" ? errorText : undefined;
+  return [{ callId: toolCallId, decision: () => ReviewDecision.exitEarly({ by, comment }) }];
 }
 
 /** A refusal ends the call, not the run: the model receives the reason. */
@@ -42,6 +82,33 @@ function approvalAnswerOf({ id, approved, reason }: Fields, by: string): Approva
   const remarks = { by, comment: reason };
   const decision = approved ? ReviewDecision.continue(remarks) : ReviewDecision.exitEarly(remarks);
   return { reviewId: id, decision };
+}
+
+/**
+ * Returns the answers to the reviews of a stream: the approvals, and the outputs of the calls that
+ * the page was to execute.
+ */
+export function answersFor(
+  { clientCalls }: LiveStream,
+  { approvals, outputs }: PageAnswers,
+): readonly ApprovalAnswer[] {
+  const answered = outputs.flatMap(({ callId, decision }) => {
+    const reviewId = clientCalls.get(callId);
+    return reviewId === undefined ? [] : [{ reviewId, decision: decision() }];
+  });
+  return [...approvals, ...answered];
+}
+
+/** Whether a stream has asked for one of these answers. */
+export function asksFor(
+  stream: LiveStream | undefined,
+  { approvals, outputs }: PageAnswers,
+): boolean {
+  if (stream === undefined) return false;
+  return (
+    approvals.some(({ reviewId }) => stream.asked(reviewId)) ||
+    outputs.some(({ callId }) => stream.clientCalls.has(callId))
+  );
 }
 
 /** The store of the answers, and the access rules. */

@@ -4,9 +4,10 @@ import type { StoredReview } from "../../contracts/review.js";
 import type { RunHandle } from "../../contracts/run.js";
 import type { Fields } from "../../util/objects.js";
 import type { UIMessageLike } from "../../contracts/ui-stream.js";
-import type { ApprovalAnswer } from "./approvals.js";
+import type { PageAnswers } from "./approvals.js";
 import type { ChatConversation, ChatSettings, ChatThread } from "./chat-handler-options.js";
 import type { LiveStream } from "./live-stream.js";
+import type { StartedRun } from "./started-runs.js";
 import type { PageTurn, Question } from "./page-turns.js";
 import type { RunOwnership } from "./review-access.js";
 import type { AnswerableReviews } from "./run-handler-options.js";
@@ -14,8 +15,14 @@ import type { HttpExchange, ServedEndpoint } from "./serve-endpoints.js";
 import { readJsonObject } from "../shared/http/json-body.js";
 import { toUIMessages, userParts } from "../shared/ui-message/ui-messages.js";
 import { jsonAnswer, PRIVATE_HEADERS } from "./answers.js";
-import { answeredStream, approvalsIn } from "./approvals.js";
-import { chatFailure, noSuchThread, threadWaits, TurnFailure } from "./chat-failures.js";
+import { answeredStream, answersFor, answersIn, asksFor } from "./approvals.js";
+import {
+  chatFailure,
+  noCallWaits,
+  noSuchThread,
+  threadWaits,
+  TurnFailure,
+} from "./chat-failures.js";
 import { chatWorkOf } from "./chat-request.js";
 import { PageTurns } from "./page-turns.js";
 import { ResumedStreams } from "./resumed-streams.js";
@@ -118,7 +125,7 @@ export class ChatDesk implements RunOwnership {
     const body = await readJsonObject(request, this.#settings);
     const own = await this.#open(asked, body["id"]);
     const { reviews } = this.#settings;
-    const answers = reviews === undefined ? undefined : approvalsIn(body, principal.name);
+    const answers = reviews === undefined ? undefined : answersIn(body, principal.name);
     if (reviews !== undefined && answers !== undefined) return this.#goOn(own, answers, reviews);
     const turn = await this.#begin(own, body);
     const stream = await turn.begun.catch((error: unknown) => {
@@ -190,24 +197,34 @@ export class ChatDesk implements RunOwnership {
   }
 
   /** Answers the questions of the turn, and continues its stream. */
-  async #goOn(
-    own: OwnThread,
-    answers: readonly ApprovalAnswer[],
-    reviews: AnswerableReviews,
-  ): Promise<Response> {
+  async #goOn(own: OwnThread, answers: PageAnswers, reviews: AnswerableReviews): Promise<Response> {
     const { request, principal } = own.asked;
-    const { thread } = own;
-    const ids = answers.map(({ reviewId }) => reviewId);
-    let run = this.#runs.findAsking(ids, principal);
-    const turn = run === undefined ? await this.#current(own) : undefined;
-    if (turn?.isResumed === true) {
-      await (await turn.begun).settled(); // it asks again
-      run = this.#runs.findAsking(ids, principal);
-    }
-    if (run?.stream === undefined || run.turnOf?.threadId !== thread.id) throw noSuchReview();
+    const run = await this.#askedRun(own, answers);
+    if (run?.stream === undefined)
+      throw answers.approvals.length > 0 ? noSuchReview() : noCallWaits();
     const mayAnswer = (review: StoredReview): boolean => this.#access.mayAnswer(review, principal);
-    const source = await answeredStream(run.stream, answers, { reviews, mayAnswer });
+    const given = answersFor(run.stream, answers);
+    const source = await answeredStream(run.stream, given, { reviews, mayAnswer });
     return this.#streams.respond(source, run.id, request);
+  }
+
+  /** Returns the run of this thread that asked for these answers. */
+  async #askedRun(own: OwnThread, answers: PageAnswers): Promise<StartedRun | undefined> {
+    const { thread, owner, asked } = own;
+    const ids = answers.approvals.map(({ reviewId }) => reviewId);
+    const find = (): StartedRun | undefined => {
+      const asking = this.#runs.findAsking(ids, asked.principal);
+      if (asking !== undefined) return asking.turnOf?.threadId === thread.id ? asking : undefined;
+      if (answers.runId === undefined) return undefined;
+      const named = this.#runs.turn(answers.runId, { threadId: thread.id, owner });
+      return asksFor(named?.stream, answers) ? named : undefined;
+    };
+    const found = find();
+    if (found !== undefined) return found;
+    const turn = await this.#current(own);
+    if (turn?.isResumed !== true) return undefined;
+    await (await turn.begun).settled(); // it asks again
+    return find();
   }
 
   async #show(own: OwnThread): Promise<Response> {

@@ -45,7 +45,20 @@ export function noSuchThread(): HttpRefusal {
   return notFoundRefusal("THREAD_NOT_FOUND", "There is no such thread");
 }
 
-/** A message can't be answered before the requested approval. */
+/** A message can't be answered before the page has answered. */
 export function threadWaits(): HttpRefusal {
-  return new HttpRefusal(409, "AE_THREAD_BUSY", "The turn in progress waits for an approval");
+  return new HttpRefusal(
+    409,
+    "AE_THREAD_BUSY",
+    "The turn in progress waits for an approval, or for the output of a tool that the page executes",
+  );
+}
+
+/** The message has outputs of calls, but no call of its turn was for the page. */
+export function noCallWaits(): HttpRefusal {
+  return new HttpRefusal(
+    409,
+    "CALL_NOT_WAITING",
+    "No tool call of this message waits for an output",
+  );
 }

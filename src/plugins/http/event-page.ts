@@ -7,6 +7,7 @@ import { uiErrorText } from "../shared/ui-stream/ui-error-text.js";
 
 /** The unchanged events of a run, redacted. A failed run ends with `error`. */
 export class EventPage implements PageStream {
+  readonly clientCalls: ReadonlyMap<string, string> = new Map();
   readonly waitsForPeople = false;
   readonly #onError: UIStreamOptions["onError"];
 

@@ -4,6 +4,7 @@ import type { RunChunks } from "../shared/ui-stream/run-chunks.js";
 import type { EventTap } from "./event-tap.js";
 import type { LiveStream, StreamParts } from "./live-stream.js";
 import { toError } from "../../util/errors.js";
+import { asText } from "../../util/objects.js";
 import { reportFailure } from "./answers.js";
 import { chunksOfRun } from "./live-stream.js";
 
@@ -18,12 +19,15 @@ interface NumberedChunk {
  */
 export class KeptStream implements LiveStream {
   readonly isKept = true;
+  readonly clientCalls: ReadonlyMap<string, string>;
   readonly #store: StreamStore;
   readonly #id: string;
   readonly #events: Pick<EventTap, "asked" | "awaits" | "arrival">;
   readonly #failure: StreamParts["failure"];
   /** Absent after the end of the run: its output is not stored. */
   #parts: StreamParts | undefined;
+  /** Calls of the page that have ended, so that it does not execute them again. */
+  readonly #executed = new Set<string>();
   /** Number of stored parts. */
   #count = 0;
   /** The end of the last pause. */
@@ -43,6 +47,7 @@ export class KeptStream implements LiveStream {
     this.#id = parts.handle.id;
     this.#events = parts.events;
     this.#failure = parts.failure;
+    this.clientCalls = parts.page.clientCalls;
     this.#parts = parts;
     void this.#keep(chunksOfRun(parts), parts);
   }
@@ -111,6 +116,7 @@ export class KeptStream implements LiveStream {
   async #append(chunk: UIChunk): Promise<void> {
     const n = this.#count++;
     if (isPause(chunk)) this.#behindPause = n + 1;
+    if (chunk.type.startsWith("tool-output-")) this.#executed.add(asText(chunk["toolCallId"]));
     await this.#store.append(this.#id, n, [chunk]);
     this.#begin();
   }
@@ -130,6 +136,7 @@ export class KeptStream implements LiveStream {
     this.#readers++;
     return new StoredReader(chunks[Symbol.asyncIterator](), {
       isLast: (n) => n + 1 === this.#count,
+      isExecuted: (id) => this.clientCalls.has(id) && this.#executed.has(id),
       failure: this.#failure,
       fault: () => this.#fault,
       onEnd: (hasLeft) => {
@@ -155,6 +162,8 @@ function isPause({ type, finishReason }: UIChunk): boolean {
 interface ReaderOptions {
   /** Whether part `n` is the last one so far. */
   readonly isLast: (n: number) => boolean;
+  /** Whether the page has already executed this call. */
+  readonly isExecuted: (toolCallId: string) => boolean;
   /** The part that reports the failure of the stream. */
   readonly failure: StreamParts["failure"];
   /** The reason why the stream ends without its last part. */
@@ -178,6 +187,8 @@ class StoredReader implements ChunkSource {
       const result = await this.#take();
       if (result === undefined) return this.#over();
       const { n, chunk } = result;
+      if (chunk.type === "tool-input-available" && this.#o.isExecuted(asText(chunk["toolCallId"])))
+        continue;
       if (!isPause(chunk)) return chunk;
       if (!this.#o.isLast(n)) continue;
       this.#end(false);

@@ -22,6 +22,8 @@ export interface LiveStream {
   readonly isKept: boolean;
   /** Whether all remaining work of the run waits for a person. */
   readonly isPaused: boolean;
+  /** The ids of the reviews that await the output of a call, by the id of the call on the page. */
+  readonly clientCalls: ReadonlyMap<string, string>;
   /** Resolves when the run waits for people, or has ended. */
   settled(): Promise<void>;
   /** Whether the run has asked this question about one of its tool calls. */
@@ -61,6 +63,10 @@ export class DirectStream implements LiveStream {
 
   get isPaused(): boolean {
     return this.#chunks.isPaused;
+  }
+
+  get clientCalls(): ReadonlyMap<string, string> {
+    return this.#parts.page.clientCalls;
   }
 
   async settled(): Promise<void> {

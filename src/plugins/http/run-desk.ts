@@ -2,14 +2,14 @@ import type { Principal } from "../../contracts/http-route.js";
 import type { StoredReview } from "../../contracts/review.js";
 import type { RunHandle } from "../../contracts/run.js";
 import type { ChunkSource } from "../shared/ui-stream/chunk-response.js";
-import type { ApprovalAnswer } from "./approvals.js";
+import type { PageAnswers } from "./approvals.js";
 import type { RunOwnership } from "./review-access.js";
 import type { AnswerableReviews, RunSettings, StreamingEnsemble } from "./run-handler-options.js";
 import type { ServedEndpoint, HttpExchange } from "./serve-endpoints.js";
 import type { StartedRun } from "./started-runs.js";
 import { jsonAnswer, PRIVATE_HEADERS } from "./answers.js";
 import { HttpRefusal } from "../shared/http/http-refusal.js";
-import { answeredStream, approvalsIn } from "./approvals.js";
+import { answeredStream, answersFor, answersIn, asksFor } from "./approvals.js";
 import { readJsonObject } from "../shared/http/json-body.js";
 import { OWNER_TAG, ownerTagOf } from "./ownership.js";
 import { ReviewAccess } from "./review-access.js";
@@ -60,8 +60,13 @@ export class RunDesk implements RunOwnership {
     requireMay(principal, this.#ensemble);
     const body = await readJsonObject(request, this.#settings);
     const { reviews } = this.#settings;
-    const answers = reviews === undefined ? undefined : approvalsIn(body, principal.name);
-    if (reviews !== undefined && answers !== undefined) return this.#goOn(asked, answers, reviews);
+    const answers = reviews === undefined ? undefined : answersIn(body, principal.name);
+    if (reviews !== undefined && answers !== undefined) {
+      const run = this.#askedRun(answers, principal);
+      // A message without approvals may be an input of the run.
+      if (run !== undefined || answers.approvals.length > 0)
+        return this.#goOn(asked, run, { answers, reviews });
+    }
     try {
       const run = this.#start(body, principal);
       return wantsStream(request)
@@ -116,17 +121,24 @@ export class RunDesk implements RunOwnership {
   /** Answers the questions of a run, and continues its stream. */
   async #goOn(
     { request, principal }: HttpExchange,
-    answers: readonly ApprovalAnswer[],
-    reviews: AnswerableReviews,
+    run: StartedRun | undefined,
+    { answers, reviews }: { readonly answers: PageAnswers; readonly reviews: AnswerableReviews },
   ): Promise<Response> {
-    const run = this.#runs.findAsking(
-      answers.map(({ reviewId }) => reviewId),
-      principal,
-    );
     if (run?.stream === undefined) throw noSuchReview();
     const mayAnswer = (review: StoredReview): boolean => this.#access.mayAnswer(review, principal);
-    const source = await answeredStream(run.stream, answers, { reviews, mayAnswer });
+    const given = answersFor(run.stream, answers);
+    const source = await answeredStream(run.stream, given, { reviews, mayAnswer });
     return this.#streams.respond(source, run.id, request);
+  }
+
+  /** Returns the run of this principal that asked for these answers. */
+  #askedRun(answers: PageAnswers, principal: Principal): StartedRun | undefined {
+    const { approvals, runId } = answers;
+    const ids = approvals.map(({ reviewId }) => reviewId);
+    const asking = this.#runs.findAsking(ids, principal);
+    if (asking !== undefined || runId === undefined) return asking;
+    const named = this.#runs.find(runId, principal);
+    return asksFor(named?.stream, answers) ? named : undefined;
   }
 
   async #resume({ request, principal, id }: HttpExchange): Promise<Response> {

@@ -1,7 +1,11 @@
 import type { ThreadMessage } from "../../contracts/conversation.js";
 import type { UIChunk, UIMessagesOptions } from "../../contracts/ui-stream.js";
 import type { Fields } from "../../util/objects.js";
+import { clientInput } from "../shared/ui-stream/tool-texts.js";
 import { toUIMessages } from "../shared/ui-message/ui-messages.js";
+
+/** The type of the part of a call that a page executed, without the name of the tool. */
+const CLIENT_TOOL = "tool-";
 
 /** The stream of a turn that is stored, with each text in one piece; `undefined` where these messages have no answer of it. */
 export function storedAnswer(
@@ -23,6 +27,7 @@ function chunksOfPart(part: UIChunk, id: string): readonly UIChunk[] {
   const { type } = part;
   if (type === "step-start") return [{ type: "start-step" }];
   if (type === "dynamic-tool") return chunksOfCall(part);
+  if (type.startsWith(CLIENT_TOOL)) return chunksOfClientCall(part);
   if (type !== "text" && type !== "reasoning") return [part];
   return [
     { type: `${type}-start`, id },
@@ -41,6 +46,20 @@ function chunksOfCall({ state, ...part }: Fields): readonly UIChunk[] {
       toolCallId,
       ...(state === "output-available" && { output, dynamic: true }),
       ...(state === "output-error" && { errorText, dynamic: true }),
+    },
+  ];
+}
+
+/** `tool-input-available` is omitted: the page would execute the call again. */
+function chunksOfClientCall({ type, state, ...part }: UIChunk): readonly UIChunk[] {
+  const { toolCallId, input, title, output, errorText } = part;
+  return [
+    ...clientInput({ toolCallId, toolName: type.slice(CLIENT_TOOL.length), title }, input),
+    {
+      type: `tool-${String(state)}`,
+      toolCallId,
+      ...(state === "output-available" && { output }),
+      ...(state === "output-error" && { errorText }),
     },
   ];
 }

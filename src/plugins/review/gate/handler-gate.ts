@@ -226,6 +226,7 @@ function contentsOf({
   input,
   truncated,
   editSchema,
+  expects,
 }: ReviewQuestion): Partial<OpenRequest> {
   return {
     ...(toolName !== undefined && { toolName }),
@@ -233,6 +234,7 @@ function contentsOf({
     ...(input !== undefined && { input }),
     ...(truncated === true && { truncated }),
     ...(editSchema !== undefined && { editSchema }),
+    ...(expects !== undefined && { expects }),
   };
 }
 

@@ -14,6 +14,7 @@ import { checkToolInput } from "../../../contracts/tool-input.js";
 import { PromptLibrary } from "../../shared/prompts/prompt-library.js";
 import { Schemas } from "../../shared/schemas.js";
 import { askUntilFits } from "../shared/ask-until-fits.js";
+import { noClient } from "../shared/no-client.js";
 import { REVIEW_TEMPLATES } from "../shared/review-prompts.js";
 import { ofTool, policiesWantApproval, toolWantsApproval } from "./approval-need.js";
 import { editedInput, editHint } from "./edited-input.js";
@@ -96,14 +97,14 @@ export class ToolApprovals {
 }
 
 /**
- * Refuses, before it causes costs, a task with a tool that always needs approval if no one can
- * answer. @throws ReviewUnavailableError
+ * Refuses, before it causes costs, a task with a tool that always needs approval, or that a page
+ * executes, if no one can answer. @throws ReviewUnavailableError
  */
 export function checkApprovable({ run, task, agent }: TaskCall): void {
   const own = task.handler === undefined ? toolsUsed(task, agent) : [task.handler];
   const tool =
-    own.find(needsApproval) ??
-    (task.handler === undefined ? run.all(Tokens.Tool).find(needsApproval) : undefined);
+    own.find(needsAnswer) ??
+    (task.handler === undefined ? run.all(Tokens.Tool).find(needsAnswer) : undefined);
   if (tool !== undefined) gateFor({ run, tool });
 }
 
@@ -113,14 +114,17 @@ function toolsUsed({ tools }: AnyTask, agent: Agent | undefined): readonly unkno
   return [...withSuccessors([agent])].flatMap((one) => one.tools);
 }
 
-function needsApproval(tool: unknown): tool is AnyTool {
-  return isTool(tool) && tool.requireApproval === true && tool.needsApproval === undefined;
+function needsAnswer(tool: unknown): tool is AnyTool {
+  if (!isTool(tool)) return false;
+  return (
+    tool.client === true || (tool.requireApproval === true && tool.needsApproval === undefined)
+  );
 }
 
 function gateFor({ run, tool }: Pick<ToolCallContext, "run" | "tool">): ReviewGate {
   const gate = run.find(Tokens.ReviewGate);
   if (gate?.canAsk(run) === true) return gate;
-  throw noReviewer(tool.name);
+  throw tool.client === true ? noClient(tool.name) : noReviewer(tool.name);
 }
 
 function questionOf(

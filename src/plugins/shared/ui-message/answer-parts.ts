@@ -1,5 +1,5 @@
 import type { ToolCall } from "../../../contracts/chat-model.js";
-import type { ThreadMessage } from "../../../contracts/conversation.js";
+import type { ThreadMessage, ToolCallView } from "../../../contracts/conversation.js";
 import type { UIChunk, UIMessagesOptions } from "../../../contracts/ui-stream.js";
 import { parsedOrText } from "../../../util/json/parsed-or-text.js";
 import { shownSource, TOOL_FAILED } from "../ui-stream/tool-texts.js";
@@ -43,14 +43,14 @@ export class AnswerParts {
     const [open] = at < 0 ? [] : this.#open.splice(at, 1);
     if (open === undefined) return;
     const { view } = result;
-    const isShown = view !== undefined && !view.private && this.#o.tools !== "names";
+    const isShown = isShownView(view, this.#o);
     const end = endOfCall(result, isShown);
     this.#parts[open.index] = {
-      ...this.#parts[open.index],
+      ...kindOfCall(open.call, view),
+      toolCallId: this.#parts[open.index]?.["toolCallId"],
       ...(view?.title !== undefined && { title: view.title }),
       input: isShown ? (view.input ?? parsedOrText(open.call.arguments)) : {},
       ...end,
-      type: "dynamic-tool",
     };
     if (!isShown || end["state"] !== "output-available") return;
     for (const source of view.sources ?? [])
@@ -72,6 +72,22 @@ export class AnswerParts {
     this.#used.add(toolCallId);
     return { type: "dynamic-tool", toolName: name, toolCallId, input };
   }
+}
+
+/** Whether a page receives the input and the output of a call. */
+function isShownView(
+  view: ToolCallView | undefined,
+  { tools }: UIMessagesOptions,
+): view is ToolCallView {
+  if (view === undefined || view.private) return false;
+  return view.client === true || tools !== "names";
+}
+
+/** The type of the part: a page knows the tools that it executes. */
+function kindOfCall({ name }: ToolCall, view: ToolCallView | undefined): UIChunk {
+  return view?.client === true
+    ? { type: `tool-${name}` }
+    : { type: "dynamic-tool", toolName: name };
 }
 
 /** Returns the end of a call in its form for a page. */

@@ -28,8 +28,8 @@ export class AgUiConverter implements PageStream {
   readonly #translations: Readonly<Record<string, Translate>>;
   #messageId = "";
   #steps = 0;
-  /** Requested approvals, by tool call. */
-  readonly #approvals = new Map<string, string>();
+  /** Open reviews, by tool call: requested approvals, and calls that the page is to execute. */
+  readonly #reviews = new Map<string, string>();
   readonly #delegations = new Set<string>();
   #errorCode: string | undefined;
 
@@ -42,6 +42,10 @@ export class AgUiConverter implements PageStream {
       ...this.#tools(),
       "data-delegation": (chunk) => this.#delegation(chunk),
     };
+  }
+
+  get clientCalls(): ReadonlyMap<string, string> {
+    return this.#inner.clientCalls;
   }
 
   get waitsForPeople(): boolean {
@@ -98,7 +102,7 @@ export class AgUiConverter implements PageStream {
       ],
       finish: ({ finishReason }) => [
         finished(
-          finishReason === "tool-calls" && this.#approvals.size > 0
+          finishReason === "tool-calls" && this.#reviews.size > 0
             ? { type: "interrupt", interrupts: this.#interrupts() }
             : { type: "success" },
         ),
@@ -132,18 +136,36 @@ export class AgUiConverter implements PageStream {
 
   #tools(): Readonly<Record<string, Translate>> {
     const result = ({ toolCallId }: UIChunk, content: string): readonly UIChunk[] => {
-      this.#approvals.delete(asText(toolCallId));
+      this.#reviews.delete(asText(toolCallId));
       const messageId = `${this.#messageId}-result-${asText(toolCallId)}`;
       return [{ type: "TOOL_CALL_RESULT", messageId, toolCallId, content, role: "tool" }];
     };
+    const started = ({ toolCallId, toolName: toolCallName }: UIChunk): UIChunk => ({
+      type: "TOOL_CALL_START",
+      toolCallId,
+      toolCallName,
+    });
     return {
-      "tool-input-available": ({ toolCallId, toolName: toolCallName, input }) => [
-        { type: "TOOL_CALL_START", toolCallId, toolCallName },
-        { type: "TOOL_CALL_ARGS", toolCallId, delta: agUiText(input) },
+      "tool-input-start": (chunk) => [started(chunk)],
+      "tool-input-delta": ({ toolCallId, inputTextDelta: delta }) => [
+        { type: "TOOL_CALL_ARGS", toolCallId, delta },
         { type: "TOOL_CALL_END", toolCallId },
       ],
+      "tool-input-available": (chunk) => {
+        const { toolCallId, input } = chunk;
+        const reviewId = this.clientCalls.get(asText(toolCallId));
+        if (reviewId !== undefined) {
+          this.#reviews.set(asText(toolCallId), reviewId);
+          return []; // the page executes it when the run is interrupted
+        }
+        return [
+          started(chunk),
+          { type: "TOOL_CALL_ARGS", toolCallId, delta: agUiText(input) },
+          { type: "TOOL_CALL_END", toolCallId },
+        ];
+      },
       "tool-approval-request": ({ approvalId, toolCallId }) => {
-        this.#approvals.set(asText(toolCallId), asText(approvalId));
+        this.#reviews.set(asText(toolCallId), asText(approvalId));
         return [
           { type: "CUSTOM", name: "tool-approval-request", value: { approvalId, toolCallId } },
         ];
@@ -177,7 +199,7 @@ export class AgUiConverter implements PageStream {
   }
 
   #interrupts(): readonly Fields[] {
-    return [...this.#approvals].map(([toolCallId, id]) => ({
+    return [...this.#reviews].map(([toolCallId, id]) => ({
       id,
       reason: "tool_call",
       toolCallId,

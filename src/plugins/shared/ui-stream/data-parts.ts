@@ -45,6 +45,7 @@ export class DataParts {
   }
 
   answered({ reviewId, decision }: Ev<"review_resolved">): void {
+    if (!this.#prompts.has(reviewId)) return; // it asked the page for the output of a call
     const prompt = this.#prompts.get(reviewId);
     this.#prompts.delete(reviewId);
     this.#review(reviewId, decision.toLowerCase(), prompt);

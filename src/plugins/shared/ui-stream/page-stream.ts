@@ -25,6 +25,8 @@ export interface PageStream {
   pause(): readonly UIChunk[];
   /** Begins the next response of the same message. */
   goOn(options: UIStreamOptions): void;
+  /** The ids of the reviews that await the output of a call, by the id of the call on the page. */
+  readonly clientCalls: ReadonlyMap<string, string>;
   /** Whether all remaining work of the run waits for a person. */
   readonly waitsForPeople: boolean;
 }

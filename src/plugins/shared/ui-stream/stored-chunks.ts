@@ -3,7 +3,7 @@ import type { LogEntry, RunStore } from "../../../contracts/run-store.js";
 import type { UIChunk } from "../../../contracts/ui-stream.js";
 import type { PageEnd, PageStream } from "./page-stream.js";
 import { AgentEnsembleError } from "../../../contracts/errors.js";
-import { codeOf } from "../../../util/objects.js";
+import { asText, codeOf } from "../../../util/objects.js";
 import { ChunkBuffer } from "./chunk-buffer.js";
 
 /** Number of entries in one read. */
@@ -15,7 +15,7 @@ const TIMEOUT = "AE_RUN_TIMEOUT";
  * Yields the parts of a run that is not in progress, from its log: the recorded ones, then the end.
  * A run without an end gets an error. If the run waits for people and `mayPause` returns true, the
  * response pauses. Yields nothing for a run without entries. Errors of the store are thrown
- * unchanged.
+ * unchanged. The page is asked to execute a call only if the response pauses without its output.
  */
 export async function* storedChunks(
   store: Pick<RunStore, "read">,
@@ -25,6 +25,7 @@ export async function* storedChunks(
 ): AsyncGenerator<UIChunk, void, void> {
   const buffer = new ChunkBuffer();
   const ending = new RecordedEnd();
+  const calls = new ClientCalls(stream);
   let after = -1;
   for (;;) {
     const entries = await store.read(runId, after, PAGE);
@@ -32,15 +33,43 @@ export async function* storedChunks(
     for (const entry of entries) {
       const event = eventOf(entry);
       ending.take(event);
-      buffer.add(stream.take(event));
+      buffer.add(calls.holdBack(stream.take(event)));
       after = entry.n;
     }
     yield* drainedChunks(buffer);
   }
   if (after < 0) return;
-  if (ending.end === undefined && stream.waitsForPeople && mayPause()) buffer.add(stream.pause());
+  if (ending.end === undefined && stream.waitsForPeople && mayPause())
+    buffer.add([...calls.open(), ...stream.pause()]);
   else buffer.add(stream.end(ending.end ?? { kind: "failed", error: interrupted(runId) }));
   yield* drainedChunks(buffer);
+}
+
+/** The calls that the page is to execute, without those that have ended since. */
+class ClientCalls {
+  readonly #stream: PageStream;
+  readonly #open = new Map<unknown, UIChunk>();
+
+  constructor(stream: PageStream) {
+    this.#stream = stream;
+  }
+
+  /** Returns the parts without those with which the page executes a call. */
+  holdBack(chunks: readonly UIChunk[]): readonly UIChunk[] {
+    return chunks.filter((chunk) => {
+      const { type, toolCallId } = chunk;
+      if (type.startsWith("tool-output-")) this.#open.delete(toolCallId);
+      const isForPage =
+        type === "tool-input-available" && this.#stream.clientCalls.has(asText(toolCallId));
+      if (isForPage) this.#open.set(toolCallId, chunk);
+      return !isForPage;
+    });
+  }
+
+  /** Returns the parts of the calls whose output is awaited. */
+  open(): readonly UIChunk[] {
+    return [...this.#open.values()];
+  }
 }
 
 /** Determines the end of a run from its events. */

@@ -1,14 +1,17 @@
 import type { Ev } from "../../../contracts/events.js";
 import type { Source } from "../../../contracts/tool-result.js";
 import type { UIChunk, UIStreamOptions } from "../../../contracts/ui-stream.js";
-import { shownSource, TOOL_FAILED } from "./tool-texts.js";
+import { clientInput, shownSource, TOOL_FAILED } from "./tool-texts.js";
 import { parsedOrText } from "../../../util/json/parsed-or-text.js";
+import type { Fields } from "../../../util/objects.js";
 import { asFields, asList } from "../../../util/objects.js";
 
 interface OpenCall {
   readonly id: string;
   readonly callId: string;
   readonly isHidden: boolean;
+  /** The part of a call that the page is to execute, without its input. */
+  readonly client?: Fields | undefined;
 }
 
 export interface ToolPartsOptions {
@@ -27,26 +30,40 @@ export class ToolParts {
   readonly #used = new Set<string>();
   /** Addresses and titles of the shown sources. */
   readonly #sources = new Set<string>();
+  readonly #clientCalls = new Map<string, string>();
 
   constructor(o: ToolPartsOptions) {
     this.#o = o;
   }
 
-  started({ taskId, callId, toolName, toolArguments, title, private: isPrivate }: Started): void {
-    if (this.#o.tools === "none") return;
+  /** The ids of the reviews that await the output of a call, by the id of the call on the page. */
+  get clientCalls(): ReadonlyMap<string, string> {
+    return this.#clientCalls;
+  }
+
+  started(event: Started): void {
+    const { taskId, callId, toolName, toolArguments, title, private: isPrivate, client } = event;
+    if (this.#o.tools === "none" && client !== true) return;
     const id = this.#unused(callId);
-    const isHidden = isPrivate === true || this.#o.tools === "names";
+    const isHidden = client !== true && (isPrivate === true || this.#o.tools === "names");
+    const input = isHidden ? {} : this.#o.value(shownInputOf(toolArguments));
+    const call = { toolCallId: id, toolName, ...(title !== undefined && { title }) };
     const calls = this.#open.get(taskId) ?? [];
     this.#open.set(taskId, calls);
-    calls.push({ id, callId, isHidden });
-    this.#o.push({
-      type: "tool-input-available",
-      toolCallId: id,
-      toolName,
-      input: isHidden ? {} : this.#o.value(shownInputOf(toolArguments)),
-      dynamic: true,
-      ...(title !== undefined && { title }),
-    });
+    calls.push({ id, callId, isHidden, ...(client === true && { client: call }) });
+    if (client === true) for (const part of clientInput(call, input)) this.#o.push(part);
+    else this.#o.push({ type: "tool-input-available", ...call, input, dynamic: true });
+  }
+
+  /** Lets the page execute a call: it was allowed, and its output is awaited by this review. */
+  execute({ taskId, callId, reviewId, input }: Ev<"review_requested">): void {
+    const open = this.#open
+      .get(taskId)
+      ?.find((one) => one.callId === callId && !this.#clientCalls.has(one.id));
+    if (open?.client === undefined) return;
+    this.#clientCalls.set(open.id, reviewId);
+    const shown = this.#o.value(input ?? {});
+    this.#o.push({ type: "tool-input-available", ...open.client, input: shown });
   }
 
   ended(e: Ev<"tool_called">): void {

@@ -1,5 +1,6 @@
 import type { Source } from "../../../contracts/tool-result.js";
 import type { UIChunk } from "../../../contracts/ui-stream.js";
+import type { Fields } from "../../../util/objects.js";
 
 /** The text that a page receives for a call without a result. */
 export const TOOL_FAILED = "The tool failed.";
@@ -19,4 +20,13 @@ export function shownSource(
   if (url !== undefined)
     return [{ type: "source-url", sourceId, url, ...(title !== undefined && { title }) }];
   return [{ type: "source-document", sourceId, mediaType: mediaType ?? "text/plain", title: key }];
+}
+
+/** Returns the parts that show the input of a call that a page executes, before it may. */
+export function clientInput(call: Fields, input: unknown): readonly UIChunk[] {
+  const { toolCallId } = call;
+  return [
+    { type: "tool-input-start", ...call },
+    { type: "tool-input-delta", toolCallId, inputTextDelta: JSON.stringify(input ?? null) },
+  ];
 }

@@ -63,6 +63,10 @@ export class UIConverter implements PageStream {
     this.#handlers = { ...this.#taskHandlers(), ...this.#callHandlers(), ...this.#dataHandlers() };
   }
 
+  get clientCalls(): ReadonlyMap<string, string> {
+    return this.#tools.clientCalls;
+  }
+
   get waitsForPeople(): boolean {
     return this.#activity.waitsForPeople;
   }
@@ -199,9 +203,10 @@ export class UIConverter implements PageStream {
       },
       tool_started: (e) => {
         this.#activity.called(e.taskId, 1);
-        if (!this.#shown.has(e.taskId)) return;
+        const isClient = e.client === true; // also of tasks that are not shown: the page executes it
+        if (!isClient && !this.#shown.has(e.taskId)) return;
         this.#texts.endText(e.taskId);
-        if (this.#o.tools !== "none") this.#texts.enter(e.taskId);
+        if (isClient || this.#o.tools !== "none") this.#texts.enter(e.taskId);
         this.#tools.started(e);
       },
       tool_called: (e) => {
@@ -254,8 +259,10 @@ export class UIConverter implements PageStream {
     this.#usage.totalTokens += input + output;
   }
 
-  #asked({ taskId, agentRole, reviewId, prompt, callId }: Ev<"review_requested">): void {
+  #asked(event: Ev<"review_requested">): void {
+    const { taskId, agentRole, reviewId, prompt, callId, expects } = event;
     this.#activity.asked(taskId, reviewId);
+    if (expects === "output") return this.#tools.execute(event);
     const isShown = this.#shown.has(taskId);
     const call =
       isShown && callId !== undefined ? this.#tools.ask(taskId, callId, reviewId) : undefined;

@@ -51,6 +51,7 @@ function tiedTo(signal: AbortSignal, tool: AnyTool): AnyTool {
     replay: tool.replay,
     resume: tool.resume,
     delegates: tool.delegates,
+    client: tool.client,
     execute: (input, ctx) =>
       tool.execute(
         input,
