@@ -7,7 +7,9 @@ import type { HandlerStep } from "../plugins/durability/durable/kept-steps.js";
 import type { ToolCallViews, ViewsOfCall } from "./tool-call-views.js";
 import type { TurnContent } from "./turn-input.js";
 import { toJsonValue } from "../util/json/to-json-value.js";
+import { messageOf } from "../util/errors.js";
 import { isObject } from "../util/objects.js";
+import { emitProcessWarning } from "../util/process-warning.js";
 import { threadTags, type TurnOwner } from "../plugins/shared/thread-tags.js";
 import { KEPT_STEPS } from "../plugins/durability/durable/kept-steps.js";
 import { TURN_TASK } from "./turn-record.js";
@@ -48,41 +50,72 @@ export interface LeftTurn {
   readonly message: KeptMessage;
 }
 
-/** Writes the message of a turn into the journal of its run, if there is one and the message is not too large. */
-export async function keepMessage(run: RunInfo, message: KeptMessage): Promise<void> {
-  const journal = run.find(KEPT_STEPS);
-  if (journal === undefined || JSON.stringify(message).length > MAX_KEPT) return;
-  const step = { idempotencyKey: `${run.id}/${STEP.place}`, name: STEP.name };
-  await journal.step(run, step, () => Promise.resolve(message));
-}
+/** The run of a turn in its journal. Does nothing for a run without one. */
+export class KeptTurn {
+  #hasMessage = false;
+  #endRun: (() => Promise<void>) | undefined;
 
-/**
- * Writes the progress of an attempt into the journal of its run. A task that the journal answers is
- * not executed again, and its entry has only the text of the answer.
- */
-export async function keepProgress(
-  run: RunInfo,
-  attempt: TurnAttempt,
-  { progress, views, turnsInWindow, summary }: TurnProgress,
-): Promise<void> {
-  const journal = run.find(KEPT_STEPS);
-  if (journal === undefined) return;
-  const { finishReason } = progress;
-  const added = progress.added();
-  const kept: KeptProgress = { added, finishReason, views: views.all(), turnsInWindow, summary };
-  await journal.note(run, progressStep(run, attempt), toJsonValue(kept));
-}
+  /**
+   * Writes the message of the turn, unless it is too large. Called in each attempt; the first one
+   * writes.
+   */
+  async keepMessage(run: RunInfo, message: KeptMessage): Promise<void> {
+    this.#holdEnd(run);
+    if (this.#hasMessage) return;
+    this.#hasMessage = true;
+    const journal = run.find(KEPT_STEPS);
+    if (journal === undefined || JSON.stringify(message).length > MAX_KEPT) return;
+    const step = { idempotencyKey: `${run.id}/${STEP.place}`, name: STEP.name };
+    await journal.step(run, step, () => Promise.resolve(message));
+  }
 
-/** Restores what {@link keepProgress} wrote. */
-export function restoreProgress(run: RunInfo, attempt: TurnAttempt, turn: TurnProgress): void {
-  const kept = run.find(KEPT_STEPS)?.noted(run, progressStep(run, attempt));
-  if (!isKeptProgress(kept)) return;
-  const { added, finishReason, views, turnsInWindow, summary } = kept;
-  turn.progress.added = () => added;
-  turn.progress.finishReason = finishReason;
-  turn.views.restore(views);
-  turn.turnsInWindow = turnsInWindow;
-  turn.summary = summary;
+  /**
+   * Writes the progress of an attempt. A task that the journal answers is not executed again, and
+   * its entry has only the text of the answer.
+   */
+  async keepProgress(
+    run: RunInfo,
+    attempt: TurnAttempt,
+    { progress, views, turnsInWindow, summary }: TurnProgress,
+  ): Promise<void> {
+    const journal = run.find(KEPT_STEPS);
+    if (journal === undefined) return;
+    const { finishReason } = progress;
+    const added = progress.added();
+    const kept: KeptProgress = { added, finishReason, views: views.all(), turnsInWindow, summary };
+    await journal.note(run, progressStep(run, attempt), toJsonValue(kept));
+  }
+
+  /** Restores the progress of an attempt that an earlier execution has kept. */
+  restoreProgress(run: RunInfo, attempt: TurnAttempt, turn: TurnProgress): void {
+    this.#holdEnd(run);
+    const kept = run.find(KEPT_STEPS)?.noted(run, progressStep(run, attempt));
+    if (!isKeptProgress(kept)) return;
+    const { added, finishReason, views, turnsInWindow, summary } = kept;
+    turn.progress.added = () => added;
+    turn.progress.finishReason = finishReason;
+    turn.views.restore(views);
+    turn.turnsInWindow = turnsInWindow;
+    turn.summary = summary;
+  }
+
+  /**
+   * Ends the run in the journal, after its turn was stored: a run that is completed there is not
+   * resumed. Never rejects: the answer is stored, so a failure is a warning.
+   */
+  async endRun(threadId: string): Promise<void> {
+    try {
+      await this.#endRun?.();
+    } catch (error) {
+      emitProcessWarning(
+        `The end of a turn of thread '${threadId}' is not in its journal: ${messageOf(error)}`,
+      );
+    }
+  }
+
+  #holdEnd(run: RunInfo): void {
+    this.#endRun ??= run.find(KEPT_STEPS)?.holdEnd(run);
+  }
 }
 
 function progressStep(run: RunInfo, { identity, attempt }: TurnAttempt): HandlerStep {

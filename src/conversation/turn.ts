@@ -24,10 +24,8 @@ import { messageOf, toError } from "../util/errors.js";
 import { emitProcessWarning } from "../util/process-warning.js";
 import type { AddedMessage } from "./turn-record.js";
 import { ToolCallViews } from "./tool-call-views.js";
-import type { RunInfo } from "../contracts/run-info.js";
-import type { KeptMessage } from "./kept-turns.js";
 import type { TurnRun } from "./turn-run.js";
-import { keepMessage, keepProgress, restoreProgress } from "./kept-turns.js";
+import { KeptTurn } from "./kept-turns.js";
 import {
   acceptedMessages,
   addedBy,
@@ -106,8 +104,6 @@ interface EndedTurn {
   readonly unstored?: Error;
 }
 
-const noResult = (): void => undefined;
-
 /** Releases a lock. The answer is already stored, so a failure is a warning. */
 export async function freed(lock: ThreadLock | undefined, threadId: string): Promise<void> {
   try {
@@ -125,7 +121,7 @@ export class Turn {
   readonly #request: TurnRequest;
   readonly #run: TurnRun;
   readonly #work = new TurnWork();
-  #isKept = false;
+  readonly #kept = new KeptTurn();
   /** Whether the run has begun. */
   #hasRun = false;
 
@@ -181,15 +177,17 @@ export class Turn {
       agent,
       input,
       listen: (event) => this.#work.listen(event),
-      end: (run, atEnd) => {
+      end: async (run, atEnd) => {
         earlier = run.earlierUsage;
-        return end(atEnd, run).then(noResult);
+        await end(atEnd, run);
+        await this.#kept.endRun(threadId);
       },
       turn: this.#chatTurn(start, warning),
     });
     this.#hasRun = true;
     // A run whose hook failed before has not ended the turn.
     const { result, unstored } = await end(output);
+    await this.#kept.endRun(threadId);
     await this.#spend(output, earlier);
     if (unstored !== undefined) throw unstored;
     if (result.error !== undefined && options.throwOnError !== false) throw result.error;
@@ -230,7 +228,7 @@ export class Turn {
       progress: this.#work.progress,
       warning,
       see: async (reader) => {
-        await this.#keepMessage(reader.scope.run, {
+        await this.#kept.keepMessage(reader.scope.run, {
           version: head?.version ?? 0,
           keep,
           content: input.content,
@@ -238,8 +236,8 @@ export class Turn {
         });
         return this.#core.seenBy(reader, { store, threadId, head, keep }, this.#work);
       },
-      keep: (run, attempt) => keepProgress(run, attempt, this.#work),
-      restore: (run, attempt) => restoreProgress(run, attempt, this.#work),
+      keep: (run, attempt) => this.#kept.keepProgress(run, attempt, this.#work),
+      restore: (run, attempt) => this.#kept.restoreProgress(run, attempt, this.#work),
     };
   }
 
@@ -351,13 +349,6 @@ export class Turn {
         { cause, result, hint: AgentEnsembleError.isInstance(cause) ? cause.hint : undefined },
       );
     }
-  }
-
-  /** Called once in a turn, which may have several attempts. */
-  async #keepMessage(run: RunInfo, message: KeptMessage): Promise<void> {
-    if (this.#isKept) return;
-    this.#isKept = true;
-    await keepMessage(run, message);
   }
 
   /** Returns the agent that answered last, before a turn with `keep` preceding turns. */

@@ -62,6 +62,9 @@ export class DurableRun {
   readonly #claim: Claim | undefined;
   #saved: SavedUsage | undefined;
   #isFenced = false;
+  #isHeld = false;
+  /** Ends the run in the journal, if its end is delayed. */
+  #release: (() => Promise<void>) | undefined;
   #stopRenewing: () => void = () => undefined;
   #stopTimer: (() => void) | undefined;
 
@@ -116,18 +119,32 @@ export class DurableRun {
     return () => this.activity.answered(taskId, name);
   }
 
+  /** Delays the release of a completed run until the returned function is called. */
+  holdEnd(): () => Promise<void> {
+    this.#isHeld = true;
+    return async () => {
+      this.#isHeld = false;
+      const release = this.#release;
+      this.#release = undefined;
+      await release?.();
+    };
+  }
+
   /** Ends the execution in the journal. */
   async end(end: ExecutionEnd): Promise<void> {
-    this.#stopRenewing();
     this.#stopTimer?.();
     const claim = this.#claim;
     const { journal, settings } = this.#keeping;
     this.journal.end();
-    if (claim === undefined || this.#isFenced) return;
+    if (claim === undefined || this.#isFenced) return this.#stopRenewing();
     if (end.error === undefined) this.#warnOfUnasked();
-    const { sealed } = settings;
-    const claimEnd = claimEndOf(end, { sealed, saved: this.#saved });
-    await retried(this.run, () => journal.release(claim, claimEnd));
+    const claimEnd = claimEndOf(end, { sealed: settings.sealed, saved: this.#saved });
+    const release = async (): Promise<void> => {
+      this.#stopRenewing();
+      if (!this.#isFenced) await retried(this.run, () => journal.release(claim, claimEnd));
+    };
+    if (this.#isHeld && end.error === undefined) this.#release = release;
+    else await release();
   }
 
   /**

@@ -23,6 +23,12 @@ export interface KeptSteps {
   note(run: RunInfo, step: HandlerStep, value: unknown): Promise<void>;
   /** Returns the value that an earlier execution noted. */
   noted(run: RunInfo, step: HandlerStep): unknown;
+  /**
+   * Delays the end of the run in the journal, if the run completes, until the returned function is
+   * called. If the process dies before, the run can be resumed. The function may be called at any
+   * time; only the first call has an effect. It rejects with the error of the journal.
+   */
+  holdEnd(run: RunInfo): () => Promise<void>;
 }
 
 /** Bound by `durable()`. */

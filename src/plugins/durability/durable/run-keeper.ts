@@ -133,7 +133,13 @@ export class RunKeeper implements OutsideAccess, KeptSteps {
     journal?.noteRestored(known);
     return asFields(known.value)?.["value"];
   }
+
+  holdEnd(run: RunInfo): () => Promise<void> {
+    return this.of(run)?.holdEnd() ?? nothing;
+  }
 }
+
+const nothing = (): Promise<void> => Promise.resolve();
 
 /** The task of a step, and the key of its entry. */
 function placeOf(

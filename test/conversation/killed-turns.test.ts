@@ -1,0 +1,142 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Agent, Conversation, ConversationStore, tool } from "agentensemble";
+import { durable, Journal } from "agentensemble/durability";
+import { ScriptedModel } from "agentensemble/testing";
+import { expect } from "chai";
+import { chatService, partsIn } from "../plugins/http/chat-service.js";
+import { textsOf } from "../plugins/ui/fixtures.js";
+import { OtherProcess } from "../support/other-process.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+import { warningsOf } from "../support/warnings.js";
+
+const PROGRAM = fileURLToPath(new URL("./dying-desk.js", import.meta.url));
+const hours = tool({ name: "hours", description: "h", execute: () => expect.fail("called again") });
+const agent = new Agent({ role: "Clerk", goal: "Answers", tools: [hours] });
+const MESSAGES = ["When are you open?", "I look.", "9 to 5", "From 9 to 5."];
+
+describe("a turn whose process was killed before it was stored", function () {
+  this.timeout(60_000);
+  afterEach("no process stays after any failure", () => {
+    for (const child of OtherProcess.running) child.kill("SIGKILL");
+  });
+
+  async function killed(folder: string, how: "send" | "resume"): Promise<readonly string[]> {
+    const program = OtherProcess.of(PROGRAM, folder, how);
+    const lines = await program.ended();
+    expect(program.child.signalCode).to.equal("SIGKILL");
+    return lines;
+  }
+
+  const options = (folder: string) => ({
+    agent,
+    model: new ScriptedModel([]),
+    store: ConversationStore.file(join(folder, "threads")),
+    plugins: [durable({ url: `file:${join(folder, "runs")}` })],
+  });
+
+  it("is found by resume and stored, without a call, also after a second kill", async () => {
+    for (const again of [false, true]) {
+      const folder = temporaryFolder();
+      expect(await killed(folder, "send")).to.deep.equal(["called", "called"]);
+      if (again) expect(await killed(folder, "resume")).to.deep.equal([]);
+      await using chat = new Conversation(options(folder));
+      expect(await chat.thread("t").resume()).to.equal(undefined);
+      const thread = chat.thread("t", { owner: "ada" });
+      const turn = await thread.resume();
+      expect(turn?.question).to.include({ id: "m1", content: "When are you open?" });
+      expect((await turn?.result)?.text).to.equal("From 9 to 5.");
+      const stored = await thread.messages();
+      expect(stored.map(({ content }) => content)).to.deep.equal(MESSAGES);
+      expect(stored[0]?.id).to.equal("m1");
+      expect(await thread.resume()).to.equal(undefined);
+      const journal = Journal.file(join(folder, "runs"));
+      expect((await journal.list()).runs.map(({ status }) => status)).to.deep.equal(["completed"]);
+      await journal.close();
+    }
+  });
+
+  it("is in the thread that a page gets", async () => {
+    const folder = temporaryFolder();
+    await killed(folder, "send");
+    await using desk = await chatService(options(folder));
+    const { status, body } = await desk.service.ask("/api/chat/t");
+    expect(status).to.equal(200);
+    const { turn } = body as { readonly turn?: string };
+    if (turn !== undefined) {
+      const stream = await desk.service.fetch(`/api/chat/t/stream?turn=${turn}`);
+      expect(textsOf(await partsIn(stream))).to.include("From 9 to 5.");
+    }
+    const thread = desk.chat.thread("t", { owner: "ada" });
+    expect((await thread.messages()).map(({ content }) => content)).to.deep.equal(MESSAGES);
+  });
+
+  it("is not repeated once its thread has continued or was deleted", async () => {
+    for (const act of ["send", "delete"]) {
+      const folder = temporaryFolder();
+      await killed(folder, "send");
+      await using chat = new Conversation({
+        ...options(folder),
+        model: new ScriptedModel(["Hi."]),
+      });
+      const thread = chat.thread("t", { owner: "ada" });
+      if (act === "send") await thread.send("Hello");
+      else await thread.delete();
+      expect(await thread.resume()).to.equal(undefined);
+      expect((await thread.head())?.turns ?? 0).to.equal(act === "send" ? 1 : 0);
+    }
+  });
+});
+
+describe("the run of a turn in its journal", () => {
+  it("is completed when the turn is stored, and before the answer is returned", async () => {
+    const journal = Journal.inMemory();
+    const store = ConversationStore.inMemory();
+    const statusNow = async (): Promise<unknown> => (await journal.list()).runs[0]?.status;
+    const { append } = store;
+    const seen: unknown[] = [];
+    store.append = async (id, change) => {
+      const head = await append.call(store, id, change);
+      seen.push(await statusNow());
+      return head;
+    };
+    const model = new ScriptedModel(["Yes."]);
+    await using chat = new Conversation({ agent, model, store, plugins: [durable({ journal })] });
+    await chat.thread("t").send("Hello");
+    expect([...seen, await statusNow()]).to.deep.equal(["running", "completed"]);
+  });
+
+  it("is completed with a turn that the store refused, and failed with a turn that failed", async () => {
+    const journal = Journal.inMemory();
+    const store = ConversationStore.inMemory();
+    store.append = () => Promise.reject(new Error("the disk is full"));
+    const model = new ScriptedModel(() => {
+      if (model.requests.length > 1) throw new Error("out of order");
+      return "Yes.";
+    });
+    await using chat = new Conversation({ agent, model, store, plugins: [durable({ journal })] });
+    for (const code of ["AE_CONVERSATION_STORE", "AE_TASK_EXECUTION"])
+      expect(
+        await chat
+          .thread("t")
+          .send("Hello")
+          .catch((error: unknown) => error),
+      ).to.include({
+        code,
+      });
+    const { runs } = await journal.list();
+    expect(runs.map(({ status }) => status).sort()).to.deep.equal(["completed", "failed"]);
+  });
+
+  it("that can't be ended is a warning, and the answer is there", async () => {
+    const journal = Journal.inMemory();
+    journal.release = () => Promise.reject(new Error("connection lost"));
+    const model = new ScriptedModel(["Yes."]);
+    await using chat = new Conversation({ agent, model, plugins: [durable({ journal })] });
+    const warnings = await warningsOf(async () => {
+      expect((await chat.thread("t").send("Hello")).text).to.equal("Yes.");
+    });
+    expect(warnings.join()).to.contain("The end of a turn of thread 't' is not in its journal");
+    expect(await chat.thread("t").messages()).to.have.length(2);
+  });
+});
