@@ -76,18 +76,20 @@ export class TurnQuotas {
 
   /**
    * Counts a turn that begins. @throws TurnQuotaError; ValidationError for an invalid quota that a
-   * function has returned; LimitStoreError.
+   * function has returned; LimitStoreError; the reason of `signal`.
    */
-  async admit(turn: TurnOwner): Promise<void> {
+  async admit(turn: TurnOwner, signal: AbortSignal): Promise<void> {
     const permits: QuotaPermit[] = [];
-    for (const { scope, key, quota } of this.#quotasOf(turn)) {
-      const permit = await this.#asked(() => this.#windows.admit(key, quota), withdraw);
-      if (!("limit" in permit)) {
+    try {
+      for (const { scope, key, quota } of this.#quotasOf(turn)) {
+        const ask = (): Promise<QuotaPermit | QuotaExcess> => this.#windows.admit(key, quota);
+        const permit = await this.#asked(ask, { signal, undo: withdraw });
+        if ("limit" in permit) throw quotaError(turn, scope, permit);
         permits.push(permit);
-        continue;
       }
-      for (const other of permits) await this.#asked(() => other.refused());
-      throw quotaError(turn, scope, permit);
+    } catch (error) {
+      await Promise.allSettled(permits.map((permit) => this.#asked(() => permit.refused())));
+      throw error;
     }
     for (const permit of permits) await this.#asked(() => permit.accepted());
   }
@@ -135,9 +137,12 @@ export class TurnQuotas {
     return [{ scope, key, quota }];
   }
 
-  async #asked<T>(ask: () => Promise<T>, undo?: (late: T) => unknown): Promise<T> {
+  async #asked<T>(
+    ask: () => Promise<T>,
+    o: { readonly signal?: AbortSignal; readonly undo?: (late: T) => unknown } = {},
+  ): Promise<T> {
     const what = "The account of a quota";
-    return storeAnswer(ask, { what, timeoutMs: this.#timeoutMs, undo });
+    return storeAnswer(ask, { what, timeoutMs: this.#timeoutMs, ...o });
   }
 }
 

@@ -201,7 +201,7 @@ export class Turn {
     const { runId } = this.#request.options;
     if (runId !== undefined)
       for (const runs of journals) if ((await runs.get(runId)) !== undefined) return;
-    await this.#run.whileWaiting(() => quotas.admit(this.#request));
+    await this.#run.whileWaiting((signal) => quotas.admit(this.#request, signal));
   }
 
   /**

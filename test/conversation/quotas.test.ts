@@ -6,6 +6,7 @@ import {
   definePlugin,
   Ensemble,
   LimitStoreError,
+  RunCancelledError,
   Task,
   Tokens,
   tool,
@@ -14,6 +15,7 @@ import {
   WindowPolicy,
 } from "agentensemble";
 import { durable, Journal } from "agentensemble/durability";
+import { NetworkBackend, sharedLimits } from "agentensemble/network";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import fc from "fast-check";
@@ -434,6 +436,69 @@ describe("the quotas of a conversation", () => {
         expect(await chat.thread("t").head()).to.equal(undefined);
       }
       expect(model.requests).to.have.length(0);
+    });
+
+    it("stop to wait for the accounts when the turn is cancelled", async () => {
+      const gate = new Gate();
+      const client = new SharedBudgets().client();
+      const accounts: BudgetAccounts = {
+        open: async (request) => {
+          if (request.key.includes("owner")) await gate.pass();
+          return client.open(request);
+        },
+      };
+      const { chat, send } = desk({
+        quota: { windowMs: DAY, maxRequests: 1 },
+        threadQuota: { windowMs: DAY, maxRequests: 1 },
+        plugins: [accountsOf(accounts)],
+      });
+      const turn = chat.thread("t").stream("Hello");
+      await gate.arrival();
+      turn.cancel();
+      expect(await rejection(turn.result)).to.be.instanceOf(RunCancelledError);
+      gate.open();
+      await until(async () => (await send("t")) === "completed"); // both places are given back
+      expect(await send("t")).to.equal("thread: 1 turns");
+    });
+
+    it("give back the place of the thread if the account of the owner fails", async () => {
+      const client = new SharedBudgets().client();
+      let isAway = true;
+      const accounts: BudgetAccounts = {
+        open: async (request) => {
+          if (isAway && request.key.includes("owner")) throw new Error("away");
+          return client.open(request);
+        },
+      };
+      const { chat, send } = desk({
+        quota: { windowMs: DAY, maxRequests: 1 },
+        threadQuota: { windowMs: DAY, maxRequests: 1 },
+        plugins: [accountsOf(accounts)],
+      });
+      await rejectionOf(LimitStoreError, chat.thread("t").send("Hello"));
+      isAway = false;
+      expect(await send("t")).to.equal("completed");
+    });
+
+    it("are those of sharedLimits", async () => {
+      const budgets = new SharedBudgets();
+      const memory = NetworkBackend.inMemory();
+      const backend = {
+        ...memory,
+        limits: {
+          budgetAccounts: budgets.client(),
+          rateWindow: { take: () => ({ begin: () => undefined, end: () => undefined }) },
+        },
+      };
+      const { send } = desk({
+        name: "shop",
+        quota: { windowMs: DAY, maxRequests: 1 },
+        plugins: [sharedLimits(backend)],
+      });
+      expect(await send("t", "ada")).to.equal("completed");
+      const day = Math.floor(Date.parse(START) / DAY);
+      const key = `turns:["shop","owner","ada"]:${DAY}:${day}`;
+      expect(budgets.stateOf(`${key}:requests`).used.tokens).to.equal(1);
     });
 
     it("warn of usage that could not be counted, and return the answer", async () => {
