@@ -17,6 +17,7 @@ import { ScriptedModel } from "agentensemble/testing";
 import { clientTool } from "agentensemble/tools";
 import {
   DefaultChatTransport,
+  isStaticToolUIPart,
   lastAssistantMessageIsCompleteWithApprovalResponses,
   lastAssistantMessageIsCompleteWithToolCalls,
   validateUIMessages,
@@ -24,6 +25,7 @@ import {
 } from "ai";
 import { expect } from "chai";
 import { z } from "zod";
+import { Gate } from "../../conversation/gate.js";
 import { until } from "../../support/time.js";
 import { checkUiParts, ofType } from "../ui/fixtures.js";
 import { authenticate, serve } from "./service.js";
@@ -168,6 +170,11 @@ describe("tools that a page executes", () => {
   const zone = (name: string) => ({ state: "output-available", output: { zone: name } });
   const textIn = async (answer: Response): Promise<string> =>
     (await partsIn(answer)).map(({ delta }) => (typeof delta === "string" ? delta : "")).join("");
+
+  const stop = async ({ service }: ChatService): Promise<void> => {
+    const stopped = await service.fetch("/api/chat/t/stream", { method: "DELETE" });
+    expect(stopped.status).to.equal(202);
+  };
 
   it("are executed by useChat, whose output the model receives", async () => {
     const desk = await open();
@@ -401,13 +408,39 @@ describe("tools that a page executes", () => {
     expect((await thread.messages()).at(-1)?.content).to.contain("By hand");
   });
 
-  it("end with a turn that is stopped", async () => {
+  it("end with a turn that is stopped, and their late output begins no further request", async () => {
     const desk = await open();
-    const post = await waiting(desk);
-    const stopped = await desk.service.fetch("/api/chat/t/stream", { method: "DELETE" });
-    expect(stopped.status).to.equal(202);
-    const rest = await partsIn(await post(zone("Late")));
-    expect(rest.at(-1)).to.deep.equal({ type: "abort" });
+    const page = new ChatPage(desk, silent);
+    await page.chat.sendMessage({ text: "Where am I?" });
+    await stop(desk);
+    const [{ toolCallId } = { toolCallId: "" }] = page.parts.filter(isStaticToolUIPart);
+    berlin(page.chat, toolCallId);
+    await until(() => page.bodies.length === 2 && page.chat.status === "ready");
+    expect(page.errors).to.deep.equal([]);
+    expect(page.call.state).to.equal("output-error");
     expect(await desk.chat.thread("t", { owner: "ada" }).messages()).to.deep.equal([]);
+  });
+
+  it("begin no further request after a turn that is stopped behind them", async () => {
+    const gate = new Gate();
+    const model = new ScriptedModel(async (_request, index) => {
+      if (index === 0) return { toolCalls: [{ name: "time_zone", arguments: { format: "name" } }] };
+      await gate.pass();
+      return "Too late.";
+    });
+    const desk = await open({ model });
+    const page = new ChatPage(desk, berlin);
+    const sent = page.chat.sendMessage({ text: "Where am I?" });
+    await gate.arrival();
+    await stop(desk);
+    gate.open();
+    await sent;
+    await until(() => page.chat.status === "ready");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect([page.bodies.length, page.errors, page.call.state]).to.deep.equal([
+      2,
+      [],
+      "output-available",
+    ]);
   });
 });

@@ -44,6 +44,8 @@ export class UIConverter implements PageStream {
   #state: "new" | "open" | "ended" = "new";
   /** Whether the run waits for people and is suspended: the end of its work is not shown. */
   #isSuspended = false;
+  /** Whether the last step of the message has tool calls. */
+  #stepHasCalls = false;
   #redactor: Redactor | undefined;
   /** The output of the last completed top-level task. */
   #lastRaw: string | undefined;
@@ -54,7 +56,12 @@ export class UIConverter implements PageStream {
     this.#runId = runId;
     this.#place = { turnId: runId, ...(threadId !== undefined && { threadId }) };
     this.#o = o;
-    const push = (chunk: UIChunk): void => void this.#out.push(chunk);
+    const push = (chunk: UIChunk): void => {
+      const { type } = chunk;
+      if (type === "start-step" || type.startsWith("tool-input-"))
+        this.#stepHasCalls = type !== "start-step";
+      this.#out.push(chunk);
+    };
     const value = (given: unknown): unknown => this.#value(given);
     this.#shown = new ShownTasks(o.text);
     this.#texts = new TextParts(push);
@@ -94,7 +101,7 @@ export class UIConverter implements PageStream {
       this.#redactor = end.redactor;
       if (end.exitReason === "COMPLETED") this.#answer(end.raw);
       this.#closeParts();
-      if (end.exitReason === "CANCELLED") this.#out.push({ type: "abort" });
+      if (end.exitReason === "CANCELLED") this.#abort();
       else this.#finish(end.exitReason === "COMPLETED" ? "stop" : "other");
     }
     this.#state = "ended";
@@ -129,7 +136,7 @@ export class UIConverter implements PageStream {
   #fail(error: Error): void {
     this.#closeParts();
     if (RunSuspendedError.isInstance(error)) this.#finish("other");
-    else if (RunCancelledError.isInstance(error)) this.#out.push({ type: "abort" });
+    else if (RunCancelledError.isInstance(error)) this.#abort();
     else this.#out.push({ type: "error", errorText: uiErrorText(error, this.#o.onError) });
   }
 
@@ -138,7 +145,27 @@ export class UIConverter implements PageStream {
     this.#texts.endAll();
   }
 
+  #abort(): void {
+    this.#out.push(...this.#emptyStep(), { type: "abort" });
+  }
+
+  /**
+   * Returns an empty step behind tool calls: `lastAssistantMessageIsCompleteWithToolCalls` would
+   * send the outputs of a turn that has ended, again and again. `useChat` takes the step with the
+   * metadata.
+   */
+  #emptyStep(): readonly UIChunk[] {
+    if (!this.#stepHasCalls) return [];
+    this.#stepHasCalls = false;
+    return [
+      { type: "start-step" },
+      { type: "finish-step" },
+      { type: "message-metadata", messageMetadata: this.#place },
+    ];
+  }
+
   #finish(finishReason: string): void {
+    if (finishReason !== "tool-calls") this.#out.push(...this.#emptyStep());
     const messageMetadata = { ...this.#place, usage: { ...this.#usage } };
     this.#out.push({ type: "finish", finishReason, messageMetadata });
   }
