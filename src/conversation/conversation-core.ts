@@ -96,15 +96,20 @@ export class ConversationCore {
   /** Boots the kernel. @throws ValidationError for a quota that limits the cost without prices. */
   async ready(): Promise<void> {
     await this.#kernel.internals.ready();
-    this.#quotas ??= new TurnQuotas(this.#o, {
-      conversation: this.#o.name,
-      clock: this.#kernel.internals.bindings.get(Tokens.Clock),
-      accounts: this.#kernel.internals.bindings.get(Tokens.BudgetAccounts),
-      prices: this.#o.costConfiguration ?? this.#bound(Tokens.CostConfiguration),
-    });
+    const { name, quota, threadQuota, costConfiguration } = this.#o;
+    if ((quota ?? threadQuota) === undefined || this.#quotas !== undefined) return;
+    this.#quotas = new TurnQuotas(
+      { quota, threadQuota },
+      {
+        conversation: name,
+        clock: this.#kernel.internals.bindings.get(Tokens.Clock),
+        accounts: this.#kernel.internals.bindings.get(Tokens.BudgetAccounts),
+        prices: costConfiguration ?? this.#bound(Tokens.CostConfiguration),
+      },
+    );
   }
 
-  /** What the turns may use. Absent before {@link ready}. */
+  /** What the turns may use; `undefined` without limits, and before {@link ready}. */
   get quotas(): TurnQuotas | undefined {
     return this.#quotas;
   }

@@ -59,19 +59,15 @@ export class TurnQuotas {
   readonly #windows: QuotaWindows;
 
   /** @throws ValidationError for a limit of the cost without prices. */
-  constructor({ quota, threadQuota }: TurnQuotaOptions, place: TurnQuotaPlace) {
+  constructor(options: TurnQuotaOptions, place: TurnQuotaPlace) {
     const { conversation = "conversation", clock, accounts, prices } = place;
-    this.#options = { quota, threadQuota };
+    this.#options = options;
     this.#conversation = conversation;
     this.#currency = priceCurrency(prices);
     this.#timeoutMs = accounts.timeoutMs;
     this.#windows = new QuotaWindows({ clock, accounts: checkedAccounts(accounts) });
-    for (const one of [quota, threadQuota])
+    for (const one of [options.quota, options.threadQuota])
       if (typeof one !== "function") requirePrices(one, this.#currency, "conversation");
-  }
-
-  get isEmpty(): boolean {
-    return (this.#options.quota ?? this.#options.threadQuota) === undefined;
   }
 
   /**

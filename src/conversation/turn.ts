@@ -197,7 +197,7 @@ export class Turn {
   /** Counts the turn in its quotas. A turn that a journal knows was counted when it began. */
   async #admit(): Promise<void> {
     const { quotas, journals } = this.#core;
-    if (quotas === undefined || quotas.isEmpty) return;
+    if (quotas === undefined) return;
     const { runId } = this.#request.options;
     if (runId !== undefined)
       for (const runs of journals) if ((await runs.get(runId)) !== undefined) return;
@@ -210,7 +210,7 @@ export class Turn {
    */
   async #spend({ metrics }: EnsembleOutput, earlier: readonly UsageRecord[]): Promise<void> {
     const { quotas } = this.#core;
-    if (quotas === undefined || quotas.isEmpty) return;
+    if (quotas === undefined) return;
     const known = new Set(earlier);
     const made = metrics.ledger.filter(
       (usage) => (usage.outcome !== "answered" || usage.recorded === true) && !known.has(usage),

@@ -1,4 +1,5 @@
-import type { BudgetAccounts, CallerQuota, ConversationOptions } from "agentensemble";
+import { join } from "node:path";
+import type { BudgetAccounts, CallerQuota, ConversationOptions, Plugin } from "agentensemble";
 import {
   Agent,
   Conversation,
@@ -16,12 +17,15 @@ import {
 } from "agentensemble";
 import { durable, Journal } from "agentensemble/durability";
 import { NetworkBackend, sharedLimits } from "agentensemble/network";
+import { recordTo, replayFrom } from "agentensemble/replay";
+import { cache } from "agentensemble/resilience";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import fc from "fast-check";
 import { SteppingClock } from "../service/stepping-clock.js";
 import { rejection, rejectionOf } from "../support/rejection.js";
 import { SharedBudgets } from "../support/shared-budgets.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { until } from "../support/time.js";
 import { warningsOf } from "../support/warnings.js";
 import { Gate } from "./gate.js";
@@ -330,6 +334,41 @@ describe("the quotas of a conversation", () => {
       await turn;
       expect(await send("t")).to.equal("owner: 100 tokens");
     });
+  });
+
+  it("do not count answers of a cache", async () => {
+    const { chat, send } = desk({
+      quota: { windowMs: DAY, maxTokens: 150 },
+      plugins: [cache()],
+      window: WindowPolicy.lastTurns(1),
+    });
+    for (const thread of ["a", "b", "c"]) expect(await send(thread, "ada")).to.equal("completed");
+    await chat.thread("a", { owner: "ada" }).send("Something else"); // a new call
+    expect(await send("d", "ada")).to.equal("owner: 150 tokens");
+  });
+
+  it("refuse the same turns in a replay", async () => {
+    const file = join(temporaryFolder(), "run.jsonl");
+    const play = async (plugin: Plugin, model?: ScriptedModel): Promise<readonly string[]> => {
+      const { chat, send } = desk({
+        ...(model !== undefined && { model }),
+        quota: { windowMs: DAY, maxTokens: 150 },
+        plugins: [plugin],
+      });
+      const ends: string[] = [];
+      for (const owner of ["ada", "ada", "ada", "bob", "bob", "bob"])
+        ends.push(await send(`t-${owner}`, owner));
+      await chat.dispose();
+      return ends;
+    };
+    const recorded = await play(recordTo(file));
+    expect(recorded).to.deep.equal([
+      ...["completed", "completed", "owner: 150 tokens"],
+      ...["completed", "completed", "owner: 150 tokens"],
+    ]);
+    const unused = new ScriptedModel([]);
+    expect(await play(replayFrom(file), unused)).to.deep.equal(recorded);
+    expect(unused.requests).to.have.length(0);
   });
 
   describe("of a durable turn", () => {
