@@ -112,8 +112,14 @@ export function tokensOf(
   };
 }
 
-function toolsOf(records: readonly TaskRecord[]): ToolCallRecord[] {
-  return records.flatMap((r) => [...r.tools, ...r.calls.flatMap((c) => c.tools)]).filter(isMade);
+/** Loops, because metrics are computed for every task. */
+function toolsOf(records: readonly TaskRecord[]): readonly ToolCallRecord[] {
+  const made: ToolCallRecord[] = [];
+  for (const { tools, calls } of records) {
+    for (const tool of tools) if (isMade(tool)) made.push(tool);
+    for (const call of calls) for (const tool of call.tools) if (isMade(tool)) made.push(tool);
+  }
+  return made;
 }
 
 /** Excludes calls refused because of the limit. */
@@ -151,31 +157,39 @@ function toolUses(records: readonly TaskRecord[]): readonly ToolUse[] {
  * unknown.
  */
 export function metricsOf(records: readonly TaskRecord[]): TaskMetrics {
-  const calls = records.flatMap((r) => r.calls);
   const tools = toolsOf(records);
-  const usage = sumUsage(calls.map((c) => c.usage));
+  const used: UsageRecord[] = [];
+  let [restoredToolCalls, delegations, refused] = [0, 0, 0];
+  let [memoryRetrievalMs, promptBuildMs, toolExecutionMs] = [0, 0, 0];
+  let memoryOperations = NO_MEMORY_OPERATIONS;
+  for (const record of records) {
+    for (const call of record.calls) used.push(call.usage);
+    restoredToolCalls += record.restoredToolCalls ?? 0;
+    delegations += record.delegations.length;
+    for (const delegation of record.delegations) if (delegation.refused === true) refused++;
+    if (record.measures === undefined) continue;
+    memoryRetrievalMs += record.measures.memoryRetrievalMs;
+    promptBuildMs += record.measures.promptBuildMs;
+    if (record.measures.memoryOperations !== NO_MEMORY_OPERATIONS)
+      memoryOperations = addOperations(memoryOperations, record.measures.memoryOperations);
+  }
+  for (const tool of tools) toolExecutionMs += tool.endedMs - tool.startedMs;
+  const usage = sumUsage(used);
   const known = usage.unknownUsageCalls === 0;
-  const measured = records.flatMap((r) => r.measures ?? []);
-  const delegations = records.flatMap((r) => r.delegations);
-  const handedOver = delegations.filter(({ refused }) => refused !== true).length;
   return Object.freeze({
     inputTokens: known ? usage.inputTokens : -1,
     outputTokens: known ? usage.outputTokens : -1,
     totalTokens: known ? usage.inputTokens + usage.outputTokens : -1,
     llmCallCount: usage.llmCallCount,
-    toolCallCount: records.reduce((sum, r) => sum + (r.restoredToolCalls ?? 0), tools.length),
+    toolCallCount: restoredToolCalls + tools.length,
     llmLatencyMs: usage.llmLatencyMs,
-    toolExecutionMs: tools.reduce((sum, t) => sum + (t.endedMs - t.startedMs), 0),
-    delegationCount: handedOver,
-    refusedDelegationCount: delegations.length - handedOver,
-    memoryRetrievalMs: measured.reduce((sum, m) => sum + m.memoryRetrievalMs, 0),
-    promptBuildMs: measured.reduce((sum, m) => sum + m.promptBuildMs, 0),
-    memoryOperations: measured.reduce(
-      (sum, m) =>
-        m.memoryOperations === NO_MEMORY_OPERATIONS ? sum : addOperations(sum, m.memoryOperations),
-      NO_MEMORY_OPERATIONS,
-    ),
-    ...costsOf(calls.map((c) => c.usage)),
+    toolExecutionMs,
+    delegationCount: delegations - refused,
+    refusedDelegationCount: refused,
+    memoryRetrievalMs,
+    promptBuildMs,
+    memoryOperations,
+    ...costsOf(used),
   });
 }
 

@@ -35,6 +35,7 @@ function orderBefore(
   known: readonly string[],
   before: ReadonlyMap<string, ReadonlySet<string>>,
 ): readonly string[] {
+  if (after.length === 0) return [];
   const implied = new Set(after.flatMap((id) => [...(before.get(id) ?? [])]));
   return [...new Set(after)].filter(
     (id) => before.has(id) && !implied.has(id) && !known.includes(id),

@@ -277,11 +277,10 @@ class TaskRun {
   }
 
   #executionError(cause: Error): TaskExecutionError {
-    const { task } = this.planned;
     return new TaskExecutionError(
-      `Task failed: ${taskLabel(task)}: ${messageOf(cause)}`,
+      `Task failed: ${taskLabel(this.planned.task)}: ${messageOf(cause)}`,
       {
-        taskDescription: task.description,
+        taskDescription: this.planned.task.description,
         agentRole: this.#currentRole,
         completedTaskOutputs: this.run.completed(),
       },
@@ -296,22 +295,24 @@ class TaskRun {
   }
 
   #identity(): TaskIdentity {
+    return this.#ofParent({ taskId: this.planned.id, agentRole: this.#currentRole });
+  }
+
+  #ofParent<T extends object>(fields: T): T & Pick<TaskIdentity, "parentTaskId"> {
     const { parentTaskId } = this.extras;
-    const taskId = this.planned.id;
-    const agentRole = this.#currentRole;
-    return parentTaskId === undefined ? { taskId, agentRole } : { taskId, parentTaskId, agentRole };
+    return parentTaskId === undefined ? fields : { ...fields, parentTaskId };
   }
 
   /** Returns the fields that the task's start and end events have in common. */
   #place(attempt: number): TaskPlace {
-    const { run, planned } = this;
-    return {
-      ...this.#identity(),
-      taskIndex: run.indexOf(planned.id),
-      totalTasks: run.plan.tasks.length,
-      taskDescription: planned.task.description,
+    return this.#ofParent({
+      taskId: this.planned.id,
+      agentRole: this.#currentRole,
+      taskIndex: this.run.indexOf(this.planned.id),
+      totalTasks: this.run.plan.tasks.length,
+      taskDescription: this.planned.task.description,
       attempt,
-    };
+    });
   }
 }
 

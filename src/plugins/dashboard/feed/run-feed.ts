@@ -213,7 +213,7 @@ export class RunFeed {
     const ofRun = "ensembleId" in entry ? { ensembleId: log.runId } : {};
     const event = { ...entry, v: 1, seq: -1, runId: log.runId, ...ofRun } as unknown; // of the type that it names
     log.append(event as EnsembleEvent);
-    log.entry(log.n, "slim");
+    log.check();
     this.#tell((listener) => listener.onEntry?.(log));
   }
 

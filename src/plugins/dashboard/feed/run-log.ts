@@ -33,7 +33,9 @@ export class RunLog {
   /** Whether later runs of the ensemble are compared with this one. */
   isBaseline = false;
   readonly #events: EnsembleEvent[] = [];
-  readonly #state: NumberedReducer;
+  readonly #reducer: NumberedReducer;
+  /** The number of entries that the state includes. */
+  #reduced = 0;
   readonly #encoder: EntryEncoder;
   readonly #o: RunLogOptions;
   readonly #slim = new Map<number, string>();
@@ -49,7 +51,7 @@ export class RunLog {
     this.runId = runId;
     this.#o = o;
     this.#encoder = entryEncoder(o.redactor, o.contents);
-    this.#state = createRunState({
+    this.#reducer = createRunState({
       shown: this.#encoder.shown,
       maxBarTasks: Number.POSITIVE_INFINITY,
     });
@@ -200,10 +202,15 @@ export class RunLog {
     answer.add(token);
   }
 
+  /** Checks that the last entry can be shown. @throws an error for one that can't */
+  check(): void {
+    void this.#state;
+    this.entry(this.n, "slim");
+  }
+
   /** Adds an event at the end. */
   append(event: EnsembleEvent): void {
     this.#events.push(event);
-    this.#state.applyAt(this.n, event);
     switch (event.type) {
       case "ensemble_started":
         this.#ended = false;
@@ -221,8 +228,19 @@ export class RunLog {
     if (this.#events.length - this.#trimmed > this.#o.maxEntries) this.trim(this.#trimmed + 1);
   }
 
+  /** The state after the last entry. Entries are applied when the state is read, so that a run without a reader costs less. */
+  get #state(): NumberedReducer {
+    while (this.#reduced < this.#events.length) {
+      const n = this.#reduced++; // an entry that can't be applied is not applied again
+      const event = this.#events[n];
+      if (event !== undefined) this.#reducer.applyAt(n, event);
+    }
+    return this.#reducer;
+  }
+
   /** Removes the texts of the entries before a number. */
   trim(before: number): void {
+    if (this.#reduced < before) void this.#state; // the state needs the texts
     for (; this.#trimmed < Math.min(before, this.#events.length); this.#trimmed++) {
       const event = this.#events[this.#trimmed];
       this.#full.delete(this.#trimmed);
