@@ -33,11 +33,15 @@ function paced(model: ChatModel): ChatModel {
 
 function stepFor({ messages }: ChatRequest): Step {
   const last = messages.at(-1);
-  if (last?.role === "tool") return inPieces(`Here it is: ${last.content}`);
+  if (last?.role === "tool") {
+    const zone = /"zone":"([^"]+)"/.exec(last.content)?.[1];
+    return inPieces(zone === undefined ? `Here it is: ${last.content}` : `You are in ${zone}.`);
+  }
   const texts = messages.flatMap((message) => (message.role === "user" ? [textOf(message)] : []));
   const question = texts.at(-1) ?? "";
   const place = /\b(?:to|at) (\w+)/i.exec(question)?.[1] ?? "Husum";
   if (/water/i.test(question)) return called("tide", { harbour: place });
+  if (/time zone/i.test(question)) return called("time_zone", {});
   if (/book/i.test(question)) return called("book", { harbour: place });
   if (/my name\?/i.test(question)) {
     const name = /my name is (\w+)/i.exec(texts.join("\n"))?.[1];

@@ -6,6 +6,7 @@ import { serve } from "@hono/node-server";
 import { Agent, Conversation, ConversationStore, tool, type Principal } from "agentensemble";
 import { durable } from "agentensemble/durability";
 import { chatHandler } from "agentensemble/http";
+import { clientTool } from "agentensemble/tools";
 import { StreamStore } from "agentensemble/ui";
 import { Hono } from "hono";
 import { setCookie } from "hono/cookie";
@@ -28,6 +29,15 @@ const book = tool({
   requireApproval: true,
   execute: ({ harbour }) => `The ferry to ${harbour} is booked.`,
 });
+/** The page executes it: only the browser knows. */
+const timeZone = clientTool({
+  name: "time_zone",
+  title: "Reads the time zone",
+  description: "Returns the time zone of the user",
+  input: z.object({}),
+  output: z.object({ zone: z.string().max(60) }),
+  timeoutMs: 60_000,
+});
 
 export interface RunningChat {
   readonly url: string;
@@ -46,7 +56,7 @@ export async function startChat(o: {
   const chat = new Conversation({
     name: "chat",
     agent: new Agent({ role: "Harbour clerk", goal: "Helps travellers, in one sentence" }),
-    tools: [tide, book],
+    tools: [tide, book, timeZone],
     model,
     store: ConversationStore.file(join(o.folder, "threads")),
     plugins: [kept],

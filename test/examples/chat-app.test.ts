@@ -152,6 +152,22 @@ describe("the chat app in Chromium", () => {
     expect(await page.getByLabel("Messages").innerText()).to.equal(before);
   });
 
+  it("executes a tool in the page, once over a reload", async () => {
+    const { page } = ada;
+    const zone = await page.evaluate(() => new Intl.DateTimeFormat().resolvedOptions().timeZone);
+    await ask(page, "What is my time zone?", `You are in ${zone}.`);
+    const call = page.locator('.tool[data-tool="time_zone"]');
+    const shown = await call.innerText();
+    expect(shown).to.include("Reads the time zone").and.include(zone);
+    const posts: string[] = [];
+    page.on("request", (request) => posts.push(request.method()));
+    await page.reload();
+    await call.waitFor();
+    expect(await call.getAttribute("data-state")).to.equal("output-available");
+    expect(await call.innerText()).to.equal(shown);
+    expect(posts).to.not.include("POST");
+  });
+
   it("asks for approval, over a reload, in a second tab and after a restart of the server", async () => {
     const { page } = ada;
     ada.expect(GONE);

@@ -2,6 +2,7 @@ import { useChat } from "@ai-sdk/react";
 import {
   DefaultChatTransport,
   lastAssistantMessageIsCompleteWithApprovalResponses,
+  lastAssistantMessageIsCompleteWithToolCalls,
   type UIMessage,
 } from "ai";
 import { useState, type FormEvent, type JSX } from "react";
@@ -43,7 +44,14 @@ export function Chat({ id, messages: stored, turn, onTurn }: ChatProps): JSX.Ele
     messages: stored,
     transport,
     resume: turn !== undefined, // it is shown after a reload, also while it waits for an approval
-    sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
+    sendAutomaticallyWhen: (now) =>
+      lastAssistantMessageIsCompleteWithApprovalResponses(now) ||
+      lastAssistantMessageIsCompleteWithToolCalls(now),
+    onToolCall: ({ toolCall: { toolName, toolCallId, dynamic } }) => {
+      if (toolName !== "time_zone" || dynamic === true) return; // the server executes the others
+      const { timeZone: zone } = new Intl.DateTimeFormat().resolvedOptions();
+      void chat.addToolOutput({ tool: toolName, toolCallId, output: { zone } }); // not awaited: the stream goes on first
+    },
     onFinish: onTurn,
   });
   const { messages, status, error, sendMessage, regenerate, addToolApprovalResponse } = chat;
@@ -73,7 +81,7 @@ export function Chat({ id, messages: stored, turn, onTurn }: ChatProps): JSX.Ele
           {messages.length === 0 && (
             <p className="hint">
               Ask &ldquo;When is high water at Husum?&rdquo;, &ldquo;Book the ferry to Amrum&rdquo;,
-              or send a file.
+              &ldquo;What is my time zone?&rdquo;, or send a file.
             </p>
           )}
           {messages.map((message) => (

@@ -1,4 +1,10 @@
-import type { DynamicToolUIPart, UIMessage } from "ai";
+import {
+  getToolName,
+  isToolUIPart,
+  type DynamicToolUIPart,
+  type ToolUIPart,
+  type UIMessage,
+} from "ai";
 import type { JSX } from "react";
 
 interface MessagePartsProps {
@@ -13,7 +19,7 @@ export function MessageParts({ message, onApproval }: MessagePartsProps): JSX.El
       {message.parts.map((part, index) => {
         if (part.type === "text") return <p key={index}>{part.text}</p>;
         if (part.type === "file") return <File key={index} {...part} />;
-        if (part.type === "dynamic-tool")
+        if (isToolUIPart(part))
           return <ToolCall key={part.toolCallId} call={part} onApproval={onApproval} />;
         return null;
       })}
@@ -43,13 +49,14 @@ function ToolCall({
   call,
   onApproval,
 }: {
-  readonly call: DynamicToolUIPart;
+  readonly call: DynamicToolUIPart | ToolUIPart;
   readonly onApproval: MessagePartsProps["onApproval"];
 }): JSX.Element {
+  const name = getToolName(call);
   return (
-    <div className="tool" data-tool={call.toolName} data-state={call.state}>
-      {call.title ?? call.toolName} <small>{inputText(call.input)}</small>
-      {call.state === "output-available" && <div>{String(call.output)}</div>}
+    <div className="tool" data-tool={name} data-state={call.state}>
+      {call.title ?? name} <small>{inputText(call.input)}</small>
+      {call.state === "output-available" && <div>{textOf(call.output)}</div>}
       {call.state === "output-error" && <div>{call.errorText}</div>}
       {call.state === "output-denied" && <div>Refused</div>}
       {call.state === "approval-requested" && (
@@ -67,6 +74,10 @@ function ToolCall({
 /** The input of a tool call, as `name: value`. */
 function inputText(input: unknown): string {
   return Object.entries(input ?? {})
-    .map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .map(([name, value]) => `${name}: ${textOf(value)}`)
     .join(", ");
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
