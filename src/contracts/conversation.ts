@@ -13,7 +13,7 @@ export interface ToolCallView {
   readonly title?: string | undefined;
   /** The input without secrets. Present if it contained secrets. */
   readonly input?: unknown;
-  /** The structured result; or the text, without secrets, if it contained secrets or comes from a page. Absent: the text of the message. */
+  /** The structured result; or the text, without secrets, if it contained secrets or is marked as data in the message. Absent: the text of the message. */
   readonly output?: unknown;
   /** A page executed the call. */
   readonly client?: true | undefined;

@@ -98,6 +98,8 @@ export type ToolStartedEvent = EvTask<"tool_started"> &
     readonly private?: boolean;
     /** A page executes the call, after its `review_requested` with `expects: "output"`. */
     readonly client?: true;
+    /** The option of the tool: the model receives the result as marked data. */
+    readonly untrusted?: true;
   };
 export type ToolCalledEvent = EvTask<"tool_called"> &
   ToolCallPlace & {

@@ -3,6 +3,10 @@ import type { EnsembleEvent, Ev } from "../contracts/events.js";
 import { redactorOf } from "../contracts/redaction.js";
 import { parsedOrText } from "../util/json/parsed-or-text.js";
 import { toJsonValue } from "../util/json/to-json-value.js";
+import { cutText } from "../util/text.js";
+
+/** The longest text of a result, in characters, that is kept next to that of the message. */
+const TEXT_LIMIT = 100_000;
 
 /** The id of a tool call, and its views. */
 export type ViewsOfCall = readonly [callId: string, views: readonly ToolCallView[]];
@@ -10,16 +14,20 @@ export type ViewsOfCall = readonly [callId: string, views: readonly ToolCallView
 /** The shown form of the tool calls of a turn, from its events. A model may repeat an id. */
 export class ToolCallViews {
   readonly #views = new Map<string, ToolCallView[]>();
+  /** Views of calls whose result is marked as data in the message for the model. */
+  readonly #marked = new WeakSet<ToolCallView>();
 
   listen(event: EnsembleEvent): void {
     if (event.type === "tool_started") {
       const views = this.#views.get(event.callId) ?? [];
-      views.push(begunView(event));
+      const view = begunView(event);
+      if (event.untrusted === true) this.#marked.add(view);
+      views.push(view);
       this.#views.set(event.callId, views);
     } else if (event.type === "tool_called") {
       const views = this.#views.get(event.callId);
       const begun = views?.pop();
-      if (begun !== undefined) views?.push(endedView(begun, event));
+      if (begun !== undefined) views?.push(endedView(begun, event, this.#marked.has(begun)));
     }
   }
 
@@ -53,7 +61,7 @@ function begunView(event: Ev<"tool_started">): ToolCallView {
   return { ...common, input: redactor.redactValue(parsedOrText(toolArguments)) };
 }
 
-function endedView(begun: ToolCallView, event: Ev<"tool_called">): ToolCallView {
+function endedView(begun: ToolCallView, event: Ev<"tool_called">, isMarked: boolean): ToolCallView {
   if (event.toolOutcome === "REJECTED") return { ...begun, denied: true };
   if (begun.private) return begun;
   const { structuredResult, toolResult, sources } = event;
@@ -67,7 +75,7 @@ function endedView(begun: ToolCallView, event: Ev<"tool_called">): ToolCallView 
     ...begun,
     ...(structuredResult !== undefined
       ? { output: structured }
-      : (begun.client === true || text !== toolResult) && { output: text }),
+      : (isMarked || text !== toolResult) && { output: cutText(text, TEXT_LIMIT, "...") }),
     ...(sources !== undefined && { sources }),
   };
 }

@@ -4,7 +4,6 @@ import type { MemoryTarget } from "../../contracts/run.js";
 import type { HookPair } from "../../kernel/hooks/points.js";
 import type { AfterPayload } from "../../kernel/hooks/step.js";
 import type { TaskFrame } from "../tasks/task-frame.js";
-
 import { ValidationError } from "../../contracts/errors.js";
 import { MEMORY_METADATA } from "../../contracts/memory.js";
 import { noMemoryStore, storeFailure } from "../../contracts/state-errors.js";

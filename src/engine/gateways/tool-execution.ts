@@ -10,7 +10,6 @@ import { TaskTimeoutError } from "../../contracts/errors.js";
 import { Tokens } from "../../contracts/tokens.js";
 import { noReviewer } from "../../contracts/tool.js";
 import { toToolResult } from "../../contracts/tool-result.js";
-
 import { Cancellation } from "../../util/abort/cancellation.js";
 import { settleWithin } from "../../util/abort/timeouts.js";
 import { isThenable } from "../../util/objects.js";

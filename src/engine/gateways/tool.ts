@@ -190,7 +190,7 @@ function failed(progress: ToolCallProgress, failure: unknown, isBrokenGuard: boo
 function emitToolStarted({ frame, call }: ToolCallProgress, tool: AnyTool | undefined): void {
   const { run } = frame;
   if (!run.events.listens("tool_started")) return;
-  const { title, client, delegates, private: isPrivate = delegates } = tool ?? {};
+  const { title, client, untrusted, delegates, private: isPrivate = delegates } = tool ?? {};
   run.emit({
     type: "tool_started",
     ...frame.identity,
@@ -201,6 +201,7 @@ function emitToolStarted({ frame, call }: ToolCallProgress, tool: AnyTool | unde
     ...(title !== undefined && { title }),
     ...(isPrivate === true && { private: true }),
     ...(client === true && { client }),
+    ...(untrusted === true && { untrusted }),
   });
 }
 

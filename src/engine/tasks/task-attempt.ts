@@ -13,7 +13,6 @@ import type {
 import type { Outcome } from "../../contracts/types.js";
 import type { TaskMetricsUpdate } from "../../contracts/run.js";
 import { NO_METRICS } from "../../contracts/output.js";
-
 import { addOperations, metricsOf, toolCallCountOf } from "../../contracts/metrics.js";
 import { toError } from "../../util/errors.js";
 

@@ -284,6 +284,21 @@ describe("a page that resumes the turn which its thread named", () => {
     expect(simple(read)).to.deep.equal(simple(stored));
   });
 
+  it("gets the text of an untrusted tool as the stream had it, without the markers for the model", async () => {
+    for (const execute of [() => "FROM OUTSIDE", () => ({ from: "OUTSIDE" })]) {
+      const look = tool({ name: "look", description: "l", untrusted: true, execute });
+      const model = new ScriptedModel([{ toolCalls: [{ name: "look", arguments: {} }] }, "There."]);
+      const api = await open({}, { model, tools: [look] });
+      const streamed = await partsIn(await api.send("t", "Where?"));
+      const stored = await api.chat.thread("t", { owner: "ada" }).messages();
+      expect(stored.find(({ role }) => role === "tool")?.content).to.match(/marker/);
+      const parts = toUIMessages(stored).at(-1)?.parts;
+      expect(parts?.find(({ type }) => type === "dynamic-tool")?.["output"]).to.deep.equal(
+        streamed.find(({ type }) => type === "tool-output-available")?.["output"],
+      );
+    }
+  });
+
   it("gets no turn of another owner or thread, and none of a thread that was deleted", async () => {
     const gate = new Gate();
     const model = new ScriptedModel(async () => {

@@ -201,6 +201,24 @@ describe("tools that a page executes", () => {
     });
   });
 
+  it("are not executed again by a page that gets the stored answer from another process", async () => {
+    const store = ConversationStore.inMemory();
+    const [begins, resumes] = [await open({ store }), await open({ store })];
+    const post = await waiting(begins);
+    const answer = await post(zone("Europe/Berlin"));
+    const turn = answer.headers.get("x-agentensemble-run-id") ?? "";
+    await partsIn(answer);
+    const back = await resumes.service.fetch(`/api/chat/t/stream?turn=${turn}`);
+    const parts = await partsIn(back);
+    expect(ofType(parts, "tool-input-available")).to.deep.equal([]);
+    const { parts: shown } = await checkUiParts(parts);
+    expect(shown.find(({ type }) => type === "tool-time_zone")).to.deep.include({
+      state: "output-available",
+      input: { format: "name" },
+      output: { zone: "Europe/Berlin" },
+    });
+  });
+
   it("wait over a reload, and are not executed again after their end", async () => {
     const desk = await open();
     const left = new ChatPage(desk, silent);
