@@ -1,4 +1,4 @@
-import { Ensemble, Review, Task, type Kernel, type RunHandle } from "agentensemble";
+import { Ensemble, Review, ReviewDecision, Task, type Kernel, type RunHandle } from "agentensemble";
 import { reviewInbox } from "agentensemble/review";
 import { expect } from "chai";
 import type { ReviewListBody } from "../../../../src/plugins/dashboard/protocol/http-bodies.js";
@@ -76,6 +76,30 @@ describe("the reviews of a dashboard", () => {
     const { reviews } = await askJson<ReviewListBody>(url, `/api/reviews?runId=${run.id}`);
     expect(reviews).to.have.lengthOf(1);
     expect(reviews[0]).to.include({ decision: "EDIT", by: "local", comment: "shorter" });
+  });
+
+  it("are none where the ensemble has a handler, which answers", async () => {
+    const { board, url } = await boards.listening();
+    const prompts: (string | undefined)[] = [];
+    const run = new Ensemble({
+      kernel: boards.kernel(board),
+      reviewHandler: ({ prompt }) => {
+        prompts.push(prompt);
+        return Promise.resolve(ReviewDecision.edit("by the handler"));
+      },
+      tasks: [
+        new Task({
+          name: "t",
+          description: "Write",
+          handler: () => "draft",
+          review: Review.of({ prompt: "Good enough?" }),
+        }),
+      ],
+    }).stream();
+    expect((await run.output).raw).to.equal("by the handler");
+    expect(prompts).to.deep.equal(["Good enough?"]);
+    const { reviews } = await askJson<ReviewListBody>(url, "/api/reviews?state=waiting");
+    expect(reviews).to.deep.equal([]);
   });
 
   it("take each decision in any case, and refuse what is none", async () => {
