@@ -1,5 +1,5 @@
 // Runs what takes too long for CI: the tests on every supported version of Node, the property tests with random seeds, processes that are killed, web
-// servers, bundlers and runners from npm, a package of a fresh copy, servers that are restarted, the measurements.
+// servers, bundlers and runners from npm, the speed of the page, a package of a fresh copy, servers that are restarted, the measurements.
 // Goes on after a step that fails, prints a table and fails if any step failed. Arguments choose steps by the beginnings of their names.
 import { randomInt } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
@@ -80,6 +80,13 @@ const steps = [
   ["compare", () => runStep("compare", "node scripts/compare.mjs", { limitMs: HALF_HOUR_MS })],
   checked("runners"),
   checked("deploy"),
+  [
+    "page speed",
+    () =>
+      runStep("page speed", "node --conditions=agentensemble-source scripts/page-speed.mjs", {
+        limitMs: HALF_HOUR_MS,
+      }),
+  ],
   [
     "restarts",
     () =>
