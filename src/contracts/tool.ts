@@ -290,11 +290,17 @@ export function checkTools(prefix: string, tools: readonly unknown[]): void {
 }
 
 /**
- * Returns the error of a tool that needs approval without a possible answer: `ReviewGate.canAsk` is
- * false, or no gate is bound.
+ * Returns the error of a tool that needs approval, or that a page executes, without a possible
+ * answer: `ReviewGate.canAsk` is false, or no gate is bound.
  */
-export function noReviewer(toolName: string): ReviewUnavailableError {
-  const message = `Tool '${toolName}' requires approval but the ensemble has no \`reviewHandler\`. Set it, for instance to ReviewHandler.console().`;
+export function noReviewer(
+  toolName: string,
+  answerer: "person" | "page" = "person",
+): ReviewUnavailableError {
+  const message =
+    answerer === "person"
+      ? `Tool '${toolName}' requires approval but the ensemble has no \`reviewHandler\`. Set it, for instance to ReviewHandler.console().`
+      : `Tool '${toolName}' is executed by a page, but nothing can send its output. Serve a page with chatHandler({ reviews }), or set a \`reviewHandler\` that answers.`;
   return new ReviewUnavailableError(message);
 }
 

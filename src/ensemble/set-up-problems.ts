@@ -91,8 +91,11 @@ function checkReviewer(task: AnyTask, run: HookRun, problems: Problems): void {
   const agents = task.agent === undefined ? [task] : withSuccessors([task.agent]);
   const tools = [...agents].flatMap((agent) => agent.tools);
   for (const tool of [...tools, ...run.all(Tokens.Tool)])
-    if (isTool(tool) && tool.requireApproval === true)
-      problems.add("docs/review.md", noReviewer(tool.name));
+    if (isTool(tool) && (tool.client === true || tool.requireApproval === true))
+      problems.add(
+        "docs/review.md",
+        noReviewer(tool.name, tool.client === true ? "page" : "person"),
+      );
 }
 
 /** Checks the stores of memory and lessons. */

@@ -115,6 +115,8 @@ describe("the commands that run nothing", () => {
     project.write(
       "broken.mjs",
       `import { Agent, Ensemble, Review, Task, tool } from "agentensemble";
+import { clientTool } from "agentensemble/tools";
+const zone = clientTool({ name: "zone", description: "Returns the time zone", input: { type: "object" } });
 const pay = tool({ name: "pay", description: "Pays", requireApproval: true, execute: () => "paid" });
 const odd = { provider: "acme", modelId: "odd", chat: () => undefined, check() { throw new Error("acme is closed"); } };
 export default new Ensemble({
@@ -122,7 +124,7 @@ export default new Ensemble({
   captureMode: "FULL",
   tasks: [
     new Task({ description: "Write about {topic}", review: Review.required() }),
-    new Task({ description: "Pay", agent: new Agent({ role: "Payer", goal: "Pay", model: odd, tools: [pay] }) }),
+    new Task({ description: "Pay", agent: new Agent({ role: "Payer", goal: "Pay", model: odd, tools: [pay, zone] }) }),
   ],
 });`,
     );
@@ -134,6 +136,7 @@ export default new Ensemble({
       "acme is closed",
       "Task 'Write about {topic}' needs a review, but no reviewer can answer it",
       "Tool 'pay' requires approval",
+      "Tool 'zone' is executed by a page",
       "Traces can't be written to the folder",
     ])
       expect(stdout).to.include(part);
@@ -148,6 +151,7 @@ export default new Ensemble({
       "AE_VALIDATION",
       "AE_VALIDATION",
       "AE_VALIDATION",
+      "AE_REVIEW_UNAVAILABLE",
       "AE_REVIEW_UNAVAILABLE",
       "AE_REVIEW_UNAVAILABLE",
     ]);

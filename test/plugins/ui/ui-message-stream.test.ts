@@ -1,7 +1,8 @@
-import type { AnyTool } from "agentensemble";
+import type { AnyTool, ChatRequest } from "agentensemble";
 import type { UIChunk } from "agentensemble/ui";
 import {
   Agent,
+  agentTool,
   Ensemble,
   GuardrailResult,
   Phase,
@@ -456,6 +457,33 @@ describe("toUIMessageStream()", () => {
     expect(parts.at(-1)).to.deep.equal({ type: "abort" });
     expect(ofType(parts, "tool-output-error")).to.have.length(1);
     expect(dataOf(parts, "data-task").at(-1)).to.deep.include({ state: "stopped" });
+  });
+
+  it("shows a handoff and the call of an agent as delegations of their modes", async () => {
+    const told = ({ messages }: ChatRequest): boolean => messages.at(-1)?.role === "tool";
+    const helper = new Agent({ role: "Helper", goal: "h", model: new ScriptedModel(["helped"]) });
+    const next = new Agent({ role: "Next", goal: "n", model: new ScriptedModel(["the end"]) });
+    const model = new ScriptedModel((request) => ({
+      toolCalls: [
+        told(request)
+          ? { name: "transfer_to_next", arguments: {} }
+          : { name: "helper", arguments: { task: "help" } },
+      ],
+    }));
+    const first = new Agent({
+      role: "First",
+      goal: "f",
+      model,
+      tools: [agentTool(helper)],
+      handoffs: [next],
+    });
+    const parts = await uiParts({ tasks: [new Task({ description: "d", agent: first })] });
+    await checkUiParts(parts);
+    const modes = dataOf(parts, "data-delegation").map((data) => {
+      const { to, mode } = data as { readonly to: string; readonly mode: string };
+      return `${to}: ${mode}`;
+    });
+    expect(new Set(modes)).to.deep.equal(new Set(["Helper: tool", "Next: handoff"]));
   });
 
   it("shows delegation as data, without the other agent's task, text and call", async () => {

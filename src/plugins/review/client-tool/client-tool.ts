@@ -3,7 +3,7 @@ import type { Tool, ToolBase, ToolContext } from "../../../contracts/tool.js";
 import type { JsonSchema, OutputSchema } from "../../../contracts/types.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { Tokens } from "../../../contracts/tokens.js";
-import { tool } from "../../../contracts/tool.js";
+import { noReviewer, tool } from "../../../contracts/tool.js";
 import { ToolResult } from "../../../contracts/tool-result.js";
 import { checkOptions, preview, requireInteger } from "../../../contracts/validation.js";
 import { excerptJson } from "../../../util/json/excerpt.js";
@@ -12,7 +12,6 @@ import { toJsonValue } from "../../../util/json/to-json-value.js";
 import { checkValue, isValidating } from "../../../util/schema/standard-schema.js";
 import { cutText } from "../../../util/text.js";
 import { Schemas } from "../../shared/schemas.js";
-import { noClient } from "../shared/no-client.js";
 
 /** The options of a tool that also apply if a page executes it. */
 type SharedOptions<I> = Pick<
@@ -147,7 +146,7 @@ function outputOfPage(
 ): Promise<ReviewDecision> {
   const { run, taskId, parentTaskId, agentRole, attempt } = scope;
   const gate: ReviewGate | undefined = run.find(Tokens.ReviewGate);
-  if (gate?.canAsk(run) !== true) throw noClient(name);
+  if (gate?.canAsk(run) !== true) throw noReviewer(name, "page");
   const data = toJsonValue(input);
   const { text, isWhole } = excerptJson(data);
   return gate.ask(

@@ -14,7 +14,6 @@ import { checkToolInput } from "../../../contracts/tool-input.js";
 import { PromptLibrary } from "../../shared/prompts/prompt-library.js";
 import { Schemas } from "../../shared/schemas.js";
 import { askUntilFits } from "../shared/ask-until-fits.js";
-import { noClient } from "../shared/no-client.js";
 import { REVIEW_TEMPLATES } from "../shared/review-prompts.js";
 import { ofTool, policiesWantApproval, toolWantsApproval } from "./approval-need.js";
 import { editedInput, editHint } from "./edited-input.js";
@@ -124,7 +123,7 @@ function needsAnswer(tool: unknown): tool is AnyTool {
 function gateFor({ run, tool }: Pick<ToolCallContext, "run" | "tool">): ReviewGate {
   const gate = run.find(Tokens.ReviewGate);
   if (gate?.canAsk(run) === true) return gate;
-  throw tool.client === true ? noClient(tool.name) : noReviewer(tool.name);
+  throw noReviewer(tool.name, tool.client === true ? "page" : "person");
 }
 
 function questionOf(

@@ -1,10 +1,12 @@
 import type { Ev } from "../../../contracts/events.js";
 import type { UIChunk } from "../../../contracts/ui-stream.js";
-import { asCount, codeOf } from "../../../util/objects.js";
+import { asCount, asFields, codeOf } from "../../../util/objects.js";
 
 type TaskEvent = Pick<Ev<"token">, "taskId" | "agentRole">;
 type DelegationEvent =
   Ev<"delegation_started"> | Ev<"delegation_completed"> | Ev<"delegation_failed">;
+
+const MODES = ["task", "handoff", "tool"] as const;
 
 /** Errors that end a task although its work did not fail. */
 const STOPS: readonly unknown[] = ["AE_RUN_CANCELLED", "AE_RUN_SUSPENDED", "AE_EXIT_EARLY"];
@@ -35,7 +37,9 @@ export class DataParts {
 
   delegation(e: DelegationEvent, state: string): void {
     const { delegationId: id, delegatingAgentRole: from, workerRole: to } = e;
-    this.#push({ type: "data-delegation", id, data: { from, to, mode: "task", state } });
+    const given = asFields(e.request)?.["mode"]; // a log may be stored without contents
+    const mode = MODES.find((one) => one === given) ?? "task";
+    this.#push({ type: "data-delegation", id, data: { from, to, mode, state } });
   }
 
   /** Adds a waiting review; `prompt` is the part of its question that the page may show. */
