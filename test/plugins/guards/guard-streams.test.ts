@@ -12,10 +12,25 @@ import {
   topics,
 } from "../../../src/guards.js";
 import {
+  isLinkLike,
+  linkDetector,
+  plainLinkWords,
+} from "../../../src/plugins/guards/links/link-detector.js";
+import {
+  isSecretLike,
+  plainSecretWords,
+  secretDetector,
+  secretHoldFrom,
+} from "../../../src/plugins/guards/secrets/secret-detector.js";
+import { findingsAfter, replaceFindings } from "../../../src/plugins/guards/shared/findings.js";
+import {
   filteredModel,
   lastWordAt,
   SegmentFilter,
+  type QuickRule,
+  type SegmentRules,
 } from "../../../src/plugins/guards/shared/stream-filter.js";
+import { HostList } from "../../../src/plugins/shared/fetch/host-rules.js";
 import { LABELLED_GUARDS } from "../../../bench/labelled/measure-guards.js";
 import { CANARY, DENIED_TOPICS } from "../../../bench/labelled/form-cases.js";
 import { isHeldOut } from "../../../bench/labelled/labelled-case.js";
@@ -148,6 +163,142 @@ describe("SegmentFilter", () => {
     });
     for (const text of ["ab", "cd", "e"]) filter.push(text);
     expect(contexts).to.deep.equal(["", "ab", "bcd"]);
+  });
+});
+
+describe("the rule `quick` of a stream", () => {
+  const word = fc.constantFrom(
+    ...["garden", "the", "Passwort", "password:", "token", "is", "Bearer", "key", "=", ":", "-"],
+    ...["4711-0815", "1,250.00", "2026", "12345678", "hunter2hunter2", "Xk9$lmPq", "'quoted'"],
+    ...["AKIAIOSFODNN7EXAMPLE", "sk_live_4eC39HqLyjWDarjtT1zdp7dc", "Donaudampfschifffahrt"],
+    ...[
+      "https://a.example",
+      "//b.example/c",
+      "www.c.example",
+      "a/b",
+      "Stra\u00dfe",
+      "\u4f60\u597d",
+    ],
+    ...["postgres://me:pa55word@db", "-----BEGIN", "RSA", "PRIVATE", "KEY-----", "-----END"],
+  );
+  const space = fc.constantFrom(" ", "  ", "\n", "\t", "\u00a0", "", ", ", '"');
+  const text = fc
+    .array(fc.tuple(word, space), { minLength: 1, maxLength: 25 })
+    .map((parts) => parts.flat().join(""));
+  /** Compares a filter with the rule and one without. Returns how many shown pieces had a mask. */
+  function compare(rules: SegmentRules, begin: (() => QuickRule) | undefined): number {
+    let masked = 0;
+    const property = fc.property(text, places, (given, cuts) => {
+      const one = new SegmentFilter(rules);
+      const other = new SegmentFilter({ ...rules, quick: begin?.() });
+      for (const piece of cutAt(given, cuts)) {
+        const shown = other.push(piece);
+        expect(shown).to.equal(one.push(piece));
+        if (shown.includes("[mask]")) masked++;
+      }
+      expect(other.end()).to.equal(one.end());
+    });
+    fc.assert(property, { numRuns: 20 * RUNS });
+    return masked;
+  }
+
+  it("shows what the other rules show, piece by piece, of links", () => {
+    const detect = linkDetector(new HostList("hosts", []));
+    const release = (given: string): string =>
+      isLinkLike(given) ? replaceFindings(given, detect(given), () => "[mask]") : given;
+    expect(compare({ byWord: true, release }, plainLinkWords)).to.be.greaterThan(RUNS);
+  });
+
+  for (const known of [[], ["12345678"], ["gardenthe"]])
+    it(`shows what the other rules show, piece by piece, of secrets, with the known ones [${known.join()}]`, () => {
+      const detect = secretDetector(known);
+      const rules: SegmentRules = {
+        byWord: true,
+        context: 120,
+        holdFrom: secretHoldFrom(known),
+        release: (given, before) =>
+          isSecretLike(given, known)
+            ? replaceFindings(given, findingsAfter(detect, given, before()), () => "[mask]")
+            : given,
+      };
+      expect(compare(rules, plainSecretWords(known))).to.be.greaterThan(RUNS);
+    });
+
+  it("does not apply to known secrets with a space, which it can't hold", () => {
+    expect(plainSecretWords(["correct horse"])).to.equal(undefined);
+  });
+
+  it("looks at words of the length of the shortest known secret, and longer ones", () => {
+    const quick = plainSecretWords(["abcdefgh", "abcdefghij"])?.();
+    expect([quick?.decide("abcdefg", 0), quick?.decide("h ", 7)]).to.deep.equal([0, -1]);
+    expect(quick?.decide("abcdefg ", 0)).to.equal(8);
+    quick?.looked?.("abcdefgh");
+    expect(quick?.decide("i ", 8)).to.equal(-1);
+    quick?.looked?.("ab");
+    expect(quick?.decide("c ", 2)).to.equal(2);
+  });
+});
+
+describe("secrets() of a stream", () => {
+  it("masks a private key, wherever it is cut", async () => {
+    const key = [
+      "-----BEGIN OPENSSH PRIVATE KEY-----",
+      "G/qwZnABAGcYaaHk+",
+      "-----END OPENSSH PRIVATE KEY-----",
+    ].join("\n");
+    for (let at = 1; at < key.length; at++) {
+      const { shown } = await guarded([secrets()], [{ chunks: [key.slice(0, at), key.slice(at)] }]);
+      expect(shown, `cut at ${at}`).to.equal("[secret]");
+    }
+  });
+});
+
+describe("canary() of a stream", () => {
+  it("hold the beginning of a canary word, and nothing else", async () => {
+    const chunks = ["ka", "na", " K-", "an", "ari en", " kan", "n", " it"];
+    const plugin = canary({ words: ["kanarienvogel"], insert: false });
+    const { tokens, error } = await guarded([plugin], [{ chunks }]);
+    expect(error).to.equal(undefined);
+    expect(tokens.join("")).to.equal(chunks.join(""));
+    const leak = await guarded([plugin], [{ chunks: ["a kan", "-ari", " en_VO", "gel now"] }]);
+    expect(leak.shown).to.equal("a ");
+    expect(leak.error).not.to.equal(undefined);
+  });
+
+  it("hold a canary word among letters beyond ASCII", async () => {
+    const plugin = canary({ words: ["kanarienvogel"], insert: false });
+    const chunks = ["\u00fcber \uff2b", "\uff41n", "\u2014arien", "v\u200bogel"];
+    const { shown, error } = await guarded([plugin], [{ chunks }]);
+    expect(error).not.to.equal(undefined);
+    expect("\u00fcber ".startsWith(shown)).to.equal(true);
+  });
+});
+
+describe("answerLength() of a stream", () => {
+  it("counts what it counts in the whole text, whatever the cuts are", async () => {
+    const part = fc.constantFrom(
+      ...[
+        "one",
+        "don't",
+        "3.5",
+        "W\u00f6rter",
+        "\u4f60\u597d\u4e16\u754c",
+        "\u2014",
+        "--",
+        "\u00e9t\u00e9s",
+      ],
+      ...[" ", "  ", "\n", "\u00a0", "\u3000", "a", "_", "\ud83d\ude00"],
+    );
+    const texts = fc.array(part, { minLength: 1, maxLength: 20 }).map((all) => all.join(""));
+    const property = fc.asyncProperty(texts, places, fc.nat(12), async (text, cuts, words) => {
+      const plugin = answerLength({ maxWords: words + 1, maxCharacters: 45 });
+      const whole = await guarded([plugin], [{ text }]);
+      const cut = await guarded([plugin], [{ chunks: cutAt(text, cuts) }]);
+      expect(cut.error === undefined).to.equal(whole.error === undefined);
+      if (whole.error === undefined) expect(cut.shown).to.equal(text);
+      else expect(cut.shown.length).to.be.below(text.length);
+    });
+    await fc.assert(property, { numRuns: 2 * RUNS });
   });
 });
 

@@ -8,7 +8,7 @@ import {
   type OutputProblem,
 } from "../shared/output-guard.js";
 import { isLetterOrDigit, isSpace } from "../shared/characters.js";
-import { lastWordAt, SegmentFilter } from "../shared/stream-filter.js";
+import { SegmentFilter } from "../shared/stream-filter.js";
 
 /** Options of {@link answerLength}. At least one limit is needed. */
 export interface AnswerLengthOptions extends OutputGuardOptions {
@@ -33,57 +33,99 @@ function wordsIn(part: string): number {
   return count;
 }
 
-/** Words between spaces, so that the count of a text is the sum of those of its parts. Only words beyond ASCII need expressions. */
-function wordCount(text: string): number {
-  let count = 0;
-  let start = 0;
-  let isAscii = true;
-  let isWord = false;
-  for (let at = 0; at <= text.length; at++) {
-    const code = at < text.length ? text.charCodeAt(at) : 32;
-    if (isSpace(code)) {
-      if (at > start) count += isAscii ? Number(isWord) : wordsIn(text.slice(start, at));
-      start = at + 1;
-      isAscii = true;
-      isWord = false;
-    } else if (code >= 128) isAscii = false;
-    else isWord ||= isLetterOrDigit(code);
+const SPACE = 1;
+const LETTER_OR_DIGIT = 2;
+const BEYOND_ASCII = 3;
+const KINDS = Uint8Array.from({ length: 128 }, (_, code) =>
+  isSpace(code) ? SPACE : isLetterOrDigit(code) ? LETTER_OR_DIGIT : 0,
+);
+
+/** The last word of a text that arrives in pieces. Only words beyond ASCII need expressions, and their text. */
+class LastWord {
+  #hasLetter = false;
+  #isAscii = true;
+  /** Upper bound of the number of words: each has at least one character. */
+  #most = 0;
+  #first = "";
+  #start = 0;
+  #end = 0;
+  #rest = "";
+
+  /** Adds characters that are no spaces, and returns the index after them. */
+  extend(text: string, start: number): number {
+    let at = start;
+    for (; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      const kind = KINDS[code] ?? (isSpace(code) ? SPACE : BEYOND_ASCII);
+      if (kind === SPACE) break;
+      if (kind === LETTER_OR_DIGIT) this.#hasLetter = true;
+      else if (kind === BEYOND_ASCII) this.#isAscii = false;
+    }
+    if (at === start) return at;
+    if (this.#most === 0) {
+      this.#first = text;
+      this.#start = start;
+      this.#end = at;
+    } else this.#rest += text.slice(start, at);
+    this.#most += at - start;
+    return at;
   }
-  return count;
+
+  get count(): number {
+    if (this.#isAscii) return Number(this.#hasLetter);
+    return (this.#most = wordsIn(this.#first.slice(this.#start, this.#end) + this.#rest));
+  }
+
+  /** Counts only if there could be more words, so that a long text without spaces is rarely counted. */
+  hasMoreThan(limit: number): boolean {
+    if (limit < 0) return true;
+    return (this.#isAscii ? 1 : this.#most) > limit && this.count > limit;
+  }
+
+  /** Returns the number of words, and begins the next one. */
+  next(): number {
+    if (this.#most === 0) return 0;
+    const { count } = this;
+    this.#hasLetter = false;
+    this.#isAscii = true;
+    this.#most = 0;
+    this.#first = this.#rest = "";
+    return count;
+  }
 }
 
-/** The length of a text that arrives in pieces. */
+/** The length of a text that arrives in pieces. Words are counted between spaces, each once. */
 class GrowingLength {
+  /** Without leading and trailing spaces. */
   characters = 0;
-  #words = 0;
-  /** Text whose words are not counted yet. */
-  #uncounted = "";
-  /** Upper bound of the number of words: each word has at least one character. */
-  #mostWords = 0;
   #spaces = 0;
+  #words = 0;
+  readonly #last = new LastWord();
 
-  /** Leading and trailing spaces do not count. */
-  add(text: string): void {
-    this.#uncounted += text;
-    this.#mostWords += text.length;
-    let end = text.length;
-    while (end > 0 && isSpace(text.charCodeAt(end - 1))) end--;
-    if (end > 0) {
-      const begun = this.characters === 0 ? text.trimStart().length - text.length + end : end;
-      this.characters += this.#spaces + begun;
-      this.#spaces = 0;
-    }
-    if (this.characters > 0) this.#spaces += text.length - end;
+  /** Returns the number of words of a text, which takes the place of earlier pieces. */
+  wordsOf(text: string): number {
+    this.characters = this.#spaces = this.#words = 0;
+    this.#last.next();
+    this.add(text);
+    return this.#words + this.#last.next();
   }
 
-  /** Counts only if the text could have more words, so that a long text is rarely counted. */
+  add(text: string): void {
+    for (let at = 0; at < text.length; at++) {
+      const end = this.#last.extend(text, at);
+      if (end > at) {
+        this.characters += this.#spaces + end - at;
+        this.#spaces = 0;
+      }
+      at = end;
+      if (at === text.length) break;
+      this.#words += this.#last.next();
+      if (this.characters > 0) this.#spaces++;
+    }
+  }
+
   hasMoreWordsThan(limit: number): boolean {
-    if (this.#mostWords <= limit) return false;
-    const lastWord = lastWordAt(this.#uncounted); // the last word may continue
-    this.#words += wordCount(this.#uncounted.slice(0, lastWord));
-    this.#uncounted = this.#uncounted.slice(lastWord);
-    this.#mostWords = this.#words + wordCount(this.#uncounted);
-    return this.#mostWords > limit;
+    return this.#last.hasMoreThan(limit - this.#words);
   }
 }
 
@@ -105,9 +147,10 @@ export function answerLength(options: AnswerLengthOptions): Plugin {
   if (minCharacters > maxCharacters || minWords > maxWords)
     throw new ValidationError("answerLength has a minimum above its maximum");
   const countsWords = options.minWords !== undefined || options.maxWords !== undefined;
+  const whole = new GrowingLength();
   const judge = (text: string): OutputProblem | undefined => {
     const { length } = text.trim();
-    const words = countsWords ? wordCount(text) : 0;
+    const words = countsWords ? whole.wordsOf(text) : 0;
     const problem = (kind: string, is: string, limit: string): OutputProblem => ({
       kind,
       reason: `the text has ${is}; ${limit}`,
@@ -128,12 +171,15 @@ export function answerLength(options: AnswerLengthOptions): Plugin {
     filter: () => {
       const length = new GrowingLength();
       return new SegmentFilter({
-        holdFrom: (text) => text.length,
-        release(text) {
-          length.add(text);
-          const isTooLong = length.characters > maxCharacters || length.hasMoreWordsThan(maxWords);
-          return isTooLong ? undefined : text;
+        quick: {
+          decide(piece) {
+            length.add(piece);
+            const isTooLong =
+              length.characters > maxCharacters || length.hasMoreWordsThan(maxWords);
+            return isTooLong ? -1 : piece.length;
+          },
         },
+        release: () => undefined,
       });
     },
   });

@@ -13,7 +13,7 @@ import {
   type OutputProblem,
 } from "../shared/output-guard.js";
 import { isLetterOrDigit } from "../shared/characters.js";
-import { SegmentFilter } from "../shared/stream-filter.js";
+import { SegmentFilter, type QuickRule } from "../shared/stream-filter.js";
 
 /** Options of {@link canary}. */
 export interface CanaryOptions extends OutputGuardOptions {
@@ -114,14 +114,43 @@ class Beginnings {
   }
 }
 
-/** Returns the index of the last letters of a text, as many as given. */
+/** Returns the index of the last letters of a text, as many as given; -1 if it has fewer. */
 function indexOfLast(count: number, text: string): number {
   let at = text.length;
-  for (let found = 0; found < count && at > 0;) {
+  for (let found = 0; found < count;) {
+    if (at === 0) return -1;
     const code = text.charCodeAt(--at);
     found += code < 128 ? Number(isLetterOrDigit(code)) : lettersOf(text.charAt(at)).length;
   }
   return at;
+}
+
+/** The search in a stream: reads each piece once, and the held text only if a beginning reaches into it. */
+class CanarySearch implements QuickRule {
+  #begun: Beginning;
+
+  constructor(readonly beginnings: Beginnings) {
+    this.#begun = beginnings.none;
+  }
+
+  get isFound(): boolean {
+    return this.#begun.isFound;
+  }
+
+  decide(piece: string, held: number): number {
+    const before = this.#begun;
+    const begun = (this.#begun = this.beginnings.after(before, piece));
+    if (begun.isFound) return -1;
+    if (begun.letters === "") return piece.length;
+    const at = indexOfLast(begun.letters.length, piece);
+    if (at > 0 || (at === 0 && held === 0)) return at;
+    return begun === before ? 0 : -1;
+  }
+
+  /** Returns the index of the beginning of a spelling in the held text with the last piece. */
+  holdFrom(text: string): number {
+    return this.isFound ? text.length : Math.max(0, indexOfLast(this.#begun.letters.length, text));
+  }
 }
 
 function withLine(messages: readonly ChatMessage[], line: string): readonly ChatMessage[] {
@@ -172,15 +201,11 @@ export function canary(options: CanaryOptions = {}): Plugin {
         );
     },
     filter: () => {
-      let begun = beginnings.none;
+      const search = new CanarySearch(beginnings);
       return new SegmentFilter({
-        holdFrom(text, asked) {
-          const before = begun;
-          begun = beginnings.after(begun, text.slice(asked));
-          if (begun === before && asked > 0) return 0;
-          return begun.isFound ? text.length : indexOfLast(begun.letters.length, text);
-        },
-        release: (text) => (begun.isFound ? undefined : text),
+        quick: search,
+        holdFrom: (text) => search.holdFrom(text),
+        release: (text) => (search.isFound ? undefined : text),
       });
     },
   });

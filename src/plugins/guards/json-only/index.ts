@@ -43,6 +43,7 @@ export function jsonOnly(options: JsonOnlyOptions = {}): Plugin {
     filter: () => {
       let begins: boolean | undefined;
       return new SegmentFilter({
+        quick: { decide: (piece) => (begins === true ? piece.length : -1) },
         holdFrom(text) {
           if (begins === undefined && /\S/.test(text))
             begins = BEGINNINGS[type ?? "any"].test(text);

@@ -74,14 +74,14 @@ export function language(options: LanguageOptions): Plugin {
       let isAllowed = false;
       let next = SAMPLE; // a shorter text has no whole sample
       return new SegmentFilter({
+        quick: { decide: (piece) => (isAllowed ? piece.length : -1) },
         holdFrom(text) {
-          if (isAllowed) return text.length;
           if (text.length < next) return 0;
           const missing = SAMPLE - sampleOf(text).length;
           next = text.length + missing;
           return missing <= 0 ? text.length : 0;
         },
-        release: (text) => ((isAllowed ||= problemOf(text) === undefined) ? text : undefined),
+        release: (text) => ((isAllowed = problemOf(text) === undefined) ? text : undefined),
       });
     },
     start: async () => {

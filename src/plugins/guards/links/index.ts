@@ -5,7 +5,7 @@ import { HostList } from "../../shared/fetch/host-rules.js";
 import type { GuardReporting } from "../shared/findings.js";
 import { checkGuardOptions } from "../shared/guarded-tasks.js";
 import { maskingGuard } from "../shared/masking-guard.js";
-import { isLinkLike, linkDetector } from "./link-detector.js";
+import { isLinkLike, linkDetector, plainLinkWords } from "./link-detector.js";
 
 /** Options of {@link links}. */
 export interface LinksOptions extends GuardReporting {
@@ -36,6 +36,7 @@ export function links(options: LinksOptions): Plugin {
     mask: "[link removed]",
     found: (kinds) => `a ${kinds.join(", ")} to a host that is not allowed`,
     context: 0,
+    quick: plainLinkWords,
     isSuspect: isLinkLike,
     toolInputs: true,
     toolResults: false,

@@ -1,4 +1,5 @@
 import type { Detector, Finding } from "../shared/findings.js";
+import { plainWords } from "../shared/plain-words.js";
 import type { HostList } from "../../shared/fetch/host-rules.js";
 import { plainHost, portOf } from "../../shared/fetch/host-rules.js";
 
@@ -47,6 +48,9 @@ function isAllowed(address: string, hosts: HostList): boolean {
 export function isLinkLike(text: string): boolean {
   return BEGINNING.test(text);
 }
+
+/** For streams: no link begins in words of other characters than these. */
+export const plainLinkWords = plainWords({ letters: /[^\s:/\\.]/, length: Infinity });
 
 /** Returns a detector of links that lead to a host that is not allowed. */
 export function linkDetector(hosts: HostList): Detector {

@@ -33,9 +33,9 @@ const MARK = /["\u201c\u201d\u201e\u00ab\u00bb>\n]/;
 const OMISSION = /\s*(?:\[?\s*(?:\.{3}|\u2026)\s*\]?)\s*/;
 const EDGES = /^[\s"'.,;:!?\-()[\]]+|[\s"'.,;:!?\-()[\]]+$/g;
 
-/** Returns whether a text has a mark at `from` or later. A loop: most pieces of a stream have none. */
-function hasMark(text: string, from: number): boolean {
-  for (let at = from; at < text.length; at++) {
+/** Returns whether a text has a mark. A loop: most pieces of a stream have none. */
+function hasMark(text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === 34 || code === 62 || code === 10) return true;
     if (code > 127) return MARK.test(text.slice(at));
@@ -139,12 +139,17 @@ export function quotations(options: QuotationsOptions = {}): Plugin {
     filter: (place) => {
       let line = ""; // represents the shown text: a block quotation begins after spaces only
       return new SegmentFilter({
-        holdFrom(text, asked) {
-          if (text.length < LONGEST && !hasMark(text, asked)) return asked === 0 ? text.length : 0;
-          return Math.max(0, openQuotation(line + text) - line.length);
+        quick: {
+          decide(piece, held) {
+            if (held + piece.length >= LONGEST || hasMark(piece)) return -1;
+            if (held > 0) return 0;
+            if (line === "" && !hasSpacesOnly(piece)) line = "-";
+            return piece.length;
+          },
         },
+        holdFrom: (text) => Math.max(0, openQuotation(line + text) - line.length),
         release(text) {
-          if (!hasMark(text, 0)) {
+          if (!hasMark(text)) {
             if (line === "" && !hasSpacesOnly(text)) line = "-";
             return text;
           }

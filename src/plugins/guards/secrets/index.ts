@@ -5,7 +5,13 @@ import { isSecretVariable } from "../../../util/redaction/secret-shapes.js";
 import type { Detector, GuardReporting } from "../shared/findings.js";
 import { checkGuardOptions, requireTextList } from "../shared/guarded-tasks.js";
 import { maskingGuard } from "../shared/masking-guard.js";
-import { isSecretLike, needsLabel, secretDetector, secretHoldFrom } from "./secret-detector.js";
+import {
+  isSecretLike,
+  needsLabel,
+  plainSecretWords,
+  secretDetector,
+  secretHoldFrom,
+} from "./secret-detector.js";
 
 /** Options of {@link secrets}. */
 export interface SecretsOptions extends GuardReporting {
@@ -68,6 +74,7 @@ export function secrets(options: SecretsOptions = {}): Plugin {
     mask: "[secret]",
     found: (kinds) => `a secret (${kinds.join(", ")})`,
     holdFrom: secretHoldFrom(known),
+    quick: plainSecretWords(known),
     context: LABEL_LENGTH,
     needsContext: needsLabel,
     isSuspect: (text) => isSecretLike(text, known),

@@ -1,6 +1,7 @@
 import type { Detector, Finding } from "../shared/findings.js";
 import { hasSpace } from "../shared/characters.js";
-import { lastWordAt } from "../shared/stream-filter.js";
+import { plainWords } from "../shared/plain-words.js";
+import { lastWordAt, type QuickRule } from "../shared/stream-filter.js";
 
 /** Keys whose prefix, alphabet and length the vendor documents. */
 const KEYS: readonly (readonly [kind: string, pattern: RegExp])[] = [
@@ -149,7 +150,7 @@ function vendorOf(key: string): string {
 
 /** An incomplete block of a private key, which may continue after this text. */
 const OPEN_BLOCK =
-  /^-----BEGIN(?: [A-Z0-9 ]{0,60}-{0,5}| (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:[^-]|-(?!----)){0,8000}-{0,5}(?:END[A-Z0-9 ]{0,44}-{0,5})?)?$/;
+  /^-----BEGIN(?: [A-Z0-9 ]{0,60}-{0,5}| (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:[^-]|-(?!----)){0,8000}-{0,5}(?:EN?|END[A-Z0-9 ]{0,44}-{0,5})?)?$/;
 
 /** Returns the index from which a streamed text could be the beginning of a secret of several words; else that of its last word. */
 export function secretHoldFrom(known: readonly string[]): (text: string) => number {
@@ -181,25 +182,20 @@ export function needsLabel(text: string, before: string): boolean {
 const SUSPECT = /[^\s\p{L}_.,;"'`<>-]|\S{18}|-----/u;
 
 const LONG_WORD = 18;
-/** Whether a character never makes a word suspect, by its code below 128. */
-const PLAIN = Array.from({ length: 128 }, (_, code) =>
-  /[a-z_.,;"'`<>]/i.test(String.fromCharCode(code)),
-);
+/** Every secret has a letter, and a digit, a sign or the length of a key. A known one has at least its length. */
+const wordsShorterThan = (length: number): (() => QuickRule) =>
+  plainWords({ letters: /[a-z]/i, others: /[\d:=+()/%]/, marks: /[_.,;"'`<>]/, length });
+const shortWords = wordsShorterThan(LONG_WORD);
 
-/** Returns whether the words need no look with {@link SUSPECT}: ordinary words of streams cost next to nothing. */
-function isPlain(text: string): boolean {
-  let length = 0;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (PLAIN[code] === true) {
-      if (++length >= LONG_WORD) return false;
-    } else if (code === 32 || code === 10) length = 0;
-    else return false;
-  }
-  return true;
+/** Returns what begins the rule `quick` of a stream. */
+export function plainSecretWords(known: readonly string[]): (() => QuickRule) | undefined {
+  if (known.length === 0) return shortWords;
+  return known.some(hasSpace)
+    ? undefined
+    : wordsShorterThan(Math.min(LONG_WORD, ...known.map(({ length }) => length)));
 }
 
 /** Returns whether one of the words can be the end of a secret. */
 export function isSecretLike(text: string, known: readonly string[]): boolean {
-  return (!isPlain(text) && SUSPECT.test(text)) || known.some((value) => text.includes(value));
+  return SUSPECT.test(text) || known.some((value) => text.includes(value));
 }

@@ -18,7 +18,7 @@ import { changedToolResult } from "./changed-result.js";
 import { findingsAfter, kindsOf, rememberingLast, replaceFindings } from "./findings.js";
 import { reportTo } from "./guarded-tasks.js";
 import { changedValue } from "./message-texts.js";
-import { filteredModel, SegmentFilter } from "./stream-filter.js";
+import { filteredModel, SegmentFilter, type QuickRule } from "./stream-filter.js";
 
 /** The rules of a guard that finds positions in texts. */
 export interface MaskingRules {
@@ -34,6 +34,8 @@ export interface MaskingRules {
   readonly context: number;
   /** Returns whether `detect` needs the context for these words. Default: it does. */
   readonly needsContext?: (text: string, before: string) => boolean;
+  /** Begins the rule of `SegmentRules` for a stream. */
+  readonly quick?: (() => QuickRule) | undefined;
   /** Returns whether a finding can end in these words, at less cost than `detect`. */
   readonly isSuspect: (text: string) => boolean;
   /** Whether inputs of tools with a finding are refused. */
@@ -81,7 +83,7 @@ class MaskingGuard {
   }
 
   stream({ model }: LlmCall): Replace<Pick<LlmCall, "model">> {
-    const { context, detect, holdFrom, mask, isSuspect, needsContext } = this.rules;
+    const { context, detect, holdFrom, quick, mask, isSuspect, needsContext } = this.rules;
     const release = (text: string, before: () => string): string | undefined => {
       if (!isSuspect(text)) return text;
       const earlier = context === 0 ? "" : before();
@@ -91,7 +93,9 @@ class MaskingGuard {
       return this.masks ? replaceFindings(text, findings, () => mask) : undefined;
     };
     const rules = { byWord: true, context, holdFrom, release };
-    return replace({ model: filteredModel(model, () => new SegmentFilter(rules)) });
+    return replace({
+      model: filteredModel(model, () => new SegmentFilter({ ...rules, quick: quick?.() })),
+    });
   }
 
   /** Masks the response, so that no later request, cache or trace has the finding. */

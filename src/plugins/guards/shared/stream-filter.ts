@@ -2,11 +2,8 @@ import type { ChatChunk, ChatModel } from "../../../contracts/chat-model.js";
 import type { Awaitable } from "../../../contracts/types.js";
 import { isSpace } from "./characters.js";
 
-/**
- * Maximum number of shown characters that are kept. A filter that rarely needs its context rarely
- * cuts it.
- */
-const MOST_SHOWN = 4_096;
+/** Maximum number of shown texts that are kept before those that are no context are removed. */
+const MOST_SHOWN = 1_024;
 
 /** Decides which text of a streamed response is shown, piece by piece. */
 export interface StreamFilter {
@@ -121,6 +118,20 @@ class FilteredChunks implements AsyncIterableIterator<ChatChunk> {
   }
 }
 
+/**
+ * Decides about pieces of a stream without the held text: most pieces are ordinary words, and to join and search texts costs more than
+ * everything else. One for each stream.
+ */
+export interface QuickRule {
+  /**
+   * Returns the index in the piece from which it is held; the held text and the piece before the index are shown without `release`.
+   * Returns 0 if the held text stays held and the piece too, and -1 if the other rules decide. `held` is the length of the held text.
+   */
+  decide(piece: string, held: number): number;
+  /** Receives the text that is held after the other rules have decided. */
+  looked?(held: string): void;
+}
+
 /** The rules of a filter of segments. */
 export interface SegmentRules {
   /** Whether the last word is always held, so that text can be shown only behind white space. Default false. */
@@ -132,6 +143,7 @@ export interface SegmentRules {
    * Default with `byWord`: that of the last word.
    */
   readonly holdFrom?: ((text: string, asked: number) => number) | undefined;
+  readonly quick?: QuickRule | undefined;
   /** Returns the text to show, or `undefined` to show nothing more. `before` gives the context, which precedes the text and was shown. */
   release(text: string, before: () => string): string | undefined;
 }
@@ -154,19 +166,44 @@ export function lastWordAt(text: string): number {
 /** Shows text as soon as no finding can reach into it. */
 export class SegmentFilter implements StreamFilter {
   #held = "";
-  #shown = "";
+  /** The last shown texts, with at least as many characters as the context has. */
+  #shown: string[] = [];
   #isClosed = false;
+  // The rules, because their objects have many shapes.
+  readonly #byWord: boolean;
+  readonly #context: number;
+  readonly #quick: QuickRule | undefined;
+  readonly #holdFrom: SegmentRules["holdFrom"];
 
-  constructor(readonly rules: SegmentRules) {}
+  constructor(readonly rules: SegmentRules) {
+    this.#byWord = rules.byWord ?? false;
+    this.#context = rules.context ?? 0;
+    this.#quick = rules.quick;
+    this.#holdFrom = rules.holdFrom;
+  }
 
   push(text: string): string {
     if (this.#isClosed) return "";
-    const { byWord, holdFrom } = this.rules;
-    const word = byWord === true ? lastWordAt(text) : text.length;
+    const quick = this.#quick;
+    if (quick === undefined) return this.#push(text);
+    const end = quick.decide(text, this.#held.length);
+    if (end > 0) return this.#pass(text, end);
+    if (end === 0) {
+      this.#held += text;
+      return "";
+    }
+    const shown = this.#push(text);
+    quick.looked?.(this.#held);
+    return shown;
+  }
+
+  #push(text: string): string {
+    const word = this.#byWord ? lastWordAt(text) : text.length;
     if (word === 0) {
       this.#held += text;
       return "";
     }
+    const holdFrom = this.#holdFrom;
     // The last space is in the new text: the held text needs no look.
     if (holdFrom === undefined)
       return this.#release(this.#held + text.slice(0, word), text.slice(word));
@@ -177,6 +214,16 @@ export class SegmentFilter implements StreamFilter {
 
   end(): string {
     return this.#isClosed || this.#held === "" ? "" : this.#release(this.#held, "");
+  }
+
+  /** Shows the held text and the piece before `end`. */
+  #pass(text: string, end: number): string {
+    const isWhole = end === text.length;
+    const ready = isWhole ? text : text.slice(0, end);
+    const shown = this.#held === "" ? ready : this.#held + ready;
+    this.#held = isWhole ? "" : text.slice(end);
+    if (this.#context > 0) this.#remember(shown);
+    return shown;
   }
 
   #cut(text: string, end: number): string {
@@ -190,18 +237,23 @@ export class SegmentFilter implements StreamFilter {
     this.#held = held;
     const shown = this.rules.release(ready, this.#before);
     this.#isClosed = shown === undefined;
-    if ((this.rules.context ?? 0) > 0) this.#remember(ready);
+    if (this.#context > 0) this.#remember(ready);
     return shown ?? "";
   }
 
   #remember(text: string): void {
-    this.#shown += text;
-    if (this.#shown.length > MOST_SHOWN) this.#before();
+    if (this.#shown.push(text) < MOST_SHOWN) return;
+    let first = this.#shown.length;
+    for (let length = 0; first > 0 && length < this.#context;)
+      length += this.#shown[--first]?.length ?? 0;
+    this.#shown = this.#shown.slice(first);
   }
 
   readonly #before = (): string => {
-    const { context = 0 } = this.rules;
-    return (this.#shown = context === 0 ? "" : this.#shown.slice(-context));
+    if (this.#context === 0) return "";
+    const before = this.#shown.join("").slice(-this.#context);
+    this.#shown = [before];
+    return before;
   };
 }
 

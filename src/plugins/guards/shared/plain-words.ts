@@ -1,0 +1,66 @@
+import type { QuickRule } from "./stream-filter.js";
+
+/** Words that have no finding, whatever precedes them. They have only these characters of ASCII. */
+export interface PlainWords {
+  /** The characters of words; a word with a character of `others` too is not plain. */
+  readonly letters: RegExp;
+  readonly others?: RegExp;
+  /** Characters of both kinds of words. */
+  readonly marks?: RegExp;
+  /** Plain words are shorter. */
+  readonly length: number;
+}
+
+const LETTER = 1;
+const OTHER = 2;
+const BOTH = LETTER | OTHER;
+const MARK = 4;
+const SPACE_OR_LINE = 8;
+
+/** Returns what begins the rule `quick` of a stream that is held by word: plain words are shown without a look at the held text. */
+export function plainWords({ letters, others, marks, length }: PlainWords): () => QuickRule {
+  const kinds = Uint8Array.from({ length: 128 }, (_, code) => {
+    const character = String.fromCharCode(code);
+    if (code === 32 || code === 10) return SPACE_OR_LINE;
+    if (letters.test(character)) return LETTER;
+    if (others?.test(character) === true) return OTHER;
+    return marks?.test(character) === true ? MARK : 0;
+  });
+  return () => new PlainWordRule(kinds, length);
+}
+
+class PlainWordRule implements QuickRule {
+  /** The kinds of the characters of the held word. */
+  #word = 0;
+  #isHeldPlain = true;
+
+  constructor(
+    readonly kinds: Uint8Array,
+    readonly length: number,
+  ) {}
+
+  decide(piece: string, held: number): number {
+    if (!this.#isHeldPlain) return -1;
+    let word = held === 0 ? 0 : this.#word;
+    let count = held;
+    let end = 0;
+    for (let at = 0; at < piece.length; at++) {
+      const kind = this.kinds[piece.charCodeAt(at)];
+      if (kind === SPACE_OR_LINE) {
+        count = word = 0;
+        end = at + 1;
+        continue;
+      }
+      if (kind === undefined || kind === 0) return -1;
+      word |= kind;
+      if (++count >= this.length || (word & BOTH) === BOTH) return -1;
+    }
+    this.#word = word;
+    return end;
+  }
+
+  looked(held: string): void {
+    this.#isHeldPlain = true;
+    this.#isHeldPlain = this.decide(held, 0) === 0;
+  }
+}
