@@ -25,7 +25,12 @@ export interface UIStreamOptions {
   readonly reasoning?: boolean | undefined;
   /** Whether states of tasks, delegations, reviews and the budget are sent as data parts. Default true. */
   readonly data?: boolean | undefined;
-  /** Tool calls with input and output (`full`, the default), without both (`names`), or not at all (`none`). */
+  /** Whether the sources of results of tools are sent. Default true. Calls without output have no sources. */
+  readonly sources?: boolean | undefined;
+  /**
+   * Tool calls with input and output (`full`, the default), without both (`names`), or not at all (`none`). Calls that the page executes are always sent
+   * with their input.
+   */
   readonly tools?: "full" | "names" | "none" | undefined;
   /** The id of the message. Default: the id of the run with the suffix `-a`. */
   readonly messageId?: string | undefined;
@@ -65,4 +70,4 @@ export interface UIMessageLike {
 }
 
 /** Options that select the parts of an answer that a page receives, as in a stream. */
-export type UIMessagesOptions = Pick<UIStreamOptions, "reasoning" | "tools">;
+export type UIMessagesOptions = Pick<UIStreamOptions, "reasoning" | "sources" | "tools">;

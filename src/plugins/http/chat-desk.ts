@@ -233,11 +233,11 @@ export class ChatDesk implements RunOwnership {
     const head = await thread.head();
     if (head === undefined && turn === undefined) throw noSuchThread();
     this.#turns.show(thread.id, owner, turn?.run);
-    const { reasoning, tools } = this.#settings.ui;
+    const { reasoning, sources, tools } = this.#settings.ui;
     const replaced = turn?.question.replaces;
     const cut = stored.findIndex(({ turnId }) => turnId === replaced);
     const kept = cut < 0 ? stored : stored.slice(0, cut);
-    const messages: UIMessageLike[] = [...toUIMessages(kept, { reasoning, tools })];
+    const messages: UIMessageLike[] = [...toUIMessages(kept, { reasoning, sources, tools })];
     if (turn !== undefined)
       messages.push({
         id: turn.question.id,

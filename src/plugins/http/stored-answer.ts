@@ -11,10 +11,10 @@ const CLIENT_TOOL = "tool-";
 export function storedAnswer(
   messages: readonly ThreadMessage[],
   { turnId, threadId }: { readonly turnId: string; readonly threadId: string },
-  { reasoning, tools }: UIMessagesOptions,
+  { reasoning, sources, tools }: UIMessagesOptions,
 ): readonly UIChunk[] | undefined {
   const turn = messages.filter((message) => message.turnId === turnId);
-  const answer = toUIMessages(turn, { reasoning, tools }).at(-1);
+  const answer = toUIMessages(turn, { reasoning, sources, tools }).at(-1);
   if (answer?.role !== "assistant") return undefined;
   return [
     { type: "start", messageId: answer.id },

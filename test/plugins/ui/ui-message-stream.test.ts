@@ -136,6 +136,19 @@ describe("toUIMessageStream()", () => {
     await checkUiParts(parts);
   });
 
+  it("leaves out the sources of results where they are not wanted", async () => {
+    const atlas = tool({
+      name: "atlas",
+      description: "Finds pages",
+      execute: () => ToolResult.success("found", undefined, { sources: [{ title: "A note" }] }),
+    });
+    const model = new ScriptedModel([{ toolCalls: [{ name: "atlas", arguments: {} }] }, "Rome."]);
+    const task = new Task({ description: "Where?", agent: agentWith(model, [atlas]) });
+    const parts = await uiParts({ tasks: [task] }, { sources: false });
+    expect(ofType(parts, "tool-output-available")).to.have.length(1);
+    expect(ofType(parts, "source-document")).to.deep.equal([]);
+  });
+
   it("shows a tool call with its input, its output and its title", async () => {
     const model = new ScriptedModel([
       {

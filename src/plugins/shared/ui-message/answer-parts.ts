@@ -52,7 +52,7 @@ export class AnswerParts {
       input: isShown ? (view.input ?? parsedOrText(open.call.arguments)) : {},
       ...end,
     };
-    if (!isShown || end["state"] !== "output-available") return;
+    if (!isShown || end["state"] !== "output-available" || this.#o.sources === false) return;
     for (const source of view.sources ?? [])
       this.#parts.push(...shownSource(source, this.#sources));
   }

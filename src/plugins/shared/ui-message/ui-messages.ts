@@ -15,8 +15,9 @@ export function toUIMessages(
   messages: readonly ThreadMessage[],
   o: UIMessagesOptions = {},
 ): readonly UIMessageLike[] {
-  checkOptions("toUIMessages", o, ["reasoning", "tools"]);
+  checkOptions("toUIMessages", o, ["reasoning", "sources", "tools"]);
   requireBoolean("toUIMessages reasoning", o.reasoning);
+  requireBoolean("toUIMessages sources", o.sources);
   requireOneOf("toUIMessages tools", o.tools, ["full", "names", "none"]);
   const shown: UIMessageLike[] = [];
   let answer: { readonly turnId: string; readonly parts: AnswerParts } | undefined;

@@ -16,6 +16,7 @@ interface OpenCall {
 
 export interface ToolPartsOptions {
   readonly tools: UIStreamOptions["tools"];
+  readonly sources: UIStreamOptions["sources"];
   readonly push: (chunk: UIChunk) => void;
   /** Returns the value as JSON, without secrets. */
   readonly value: (value: unknown) => unknown;
@@ -95,6 +96,7 @@ export class ToolParts {
   }
 
   #showSources(sources: Ev<"tool_called">["sources"]): void {
+    if (this.#o.sources === false) return;
     for (const source of asList(this.#o.value(sources)).map(asSource))
       for (const part of shownSource(source, this.#sources)) this.#o.push(part);
   }

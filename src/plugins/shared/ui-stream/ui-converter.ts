@@ -65,7 +65,7 @@ export class UIConverter implements PageStream {
     const value = (given: unknown): unknown => this.#value(given);
     this.#shown = new ShownTasks(o.text);
     this.#texts = new TextParts(push);
-    this.#tools = new ToolParts({ tools: o.tools, push, value });
+    this.#tools = new ToolParts({ tools: o.tools, sources: o.sources, push, value });
     this.#data = new DataParts(o.data !== false, push);
     this.#handlers = { ...this.#taskHandlers(), ...this.#callHandlers(), ...this.#dataHandlers() };
   }

@@ -11,6 +11,7 @@ const UI_OPTIONS = [
   "text",
   "reasoning",
   "data",
+  "sources",
   "tools",
   "messageId",
   "metadata",
@@ -32,6 +33,7 @@ export function checkUIStreamOptions(
   if (typeof o.text !== "function") requireOneOf(`${what} text`, o.text, ["answer", "all"]);
   requireBoolean(`${what} reasoning`, o.reasoning);
   requireBoolean(`${what} data`, o.data);
+  requireBoolean(`${what} sources`, o.sources);
   requireOneOf(`${what} tools`, o.tools, ["full", "names", "none"]);
   if (o.messageId !== undefined)
     requireText(o.messageId, `${what} messageId must not be blank when set`);

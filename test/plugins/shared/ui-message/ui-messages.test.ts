@@ -92,6 +92,15 @@ describe("the messages of a thread for a page", () => {
       { type: "source-url", sourceId: "source-1", url: "https://a.test/", title: "A" },
       { type: "source-document", sourceId: "source-2", mediaType: "text/plain", title: "B" },
     ]);
+    expect(
+      partsOf(
+        messages(
+          { role: "assistant", toolCalls: [call] },
+          { role: "tool", toolCallId: "c", content: "found", view },
+        ),
+        { sources: false },
+      ),
+    ).to.have.length(2);
   });
 
   it("show the files of a user with the media type that is known", () => {
