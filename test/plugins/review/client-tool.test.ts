@@ -2,13 +2,16 @@ import type { AnyTool, EnsembleOptions, ReviewHandler } from "agentensemble";
 import type { ClientToolCall } from "agentensemble/tools";
 import {
   Agent,
+  definePlugin,
   Ensemble,
+  replace,
   ReviewDecision,
   ReviewHandler as Handlers,
   ReviewUnavailableError,
   RunCancelledError,
   Task,
   tool,
+  ToolResult,
   ValidationError,
 } from "agentensemble";
 import { review, reviewInbox } from "agentensemble/review";
@@ -99,6 +102,28 @@ describe("clientTool", () => {
       ["[1]", "[1]"],
     ] as const)
       expect((await called({ used, ...by(ReviewDecision.edit(given)) })).told).to.equal(told);
+  });
+
+  it("asks with the input after the hooks, and lets hooks change the output for the model", async () => {
+    const { handler, asked } = person(ReviewDecision.edit('{"color":"red"}'));
+    const seen: unknown[] = [];
+    const changes = definePlugin({
+      name: "changes",
+      apply({ hooks }) {
+        hooks.beforeToolCall.tap({ name: "input", lane: "transform" }, () =>
+          replace({ input: { colors: ["red"] } }),
+        );
+        hooks.afterToolCall.tap({ name: "output", lane: "transform" }, (call) => {
+          if (call.outcome !== "ok") return undefined;
+          seen.push(call.result.structured);
+          return replace({ result: ToolResult.success("checked") });
+        });
+      },
+    });
+    const { told } = await called({ reviewHandler: handler, plugins: [changes] });
+    expect(asked[0]?.input).to.deep.equal({ colors: ["red"] });
+    expect(seen).to.deep.equal([{ color: "red" }]);
+    expect(told).to.contain("checked").and.not.contain("color");
   });
 
   it("gives the model a failure for an output that does not match, and for none", async () => {
