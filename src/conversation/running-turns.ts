@@ -46,7 +46,7 @@ export class RunningTurns {
 }
 
 function ownedThreadKey({ threadId, owner }: TurnOwner): string {
-  return JSON.stringify([threadId, owner ?? null]);
+  return owner === undefined ? threadId : `${threadId}\n${owner}`; // ids have no line feed
 }
 
 async function cancelAll(

@@ -82,13 +82,13 @@ export class TurnRun {
   async execute({ agent, input, turn, listen, end }: TurnTask): Promise<EnsembleOutput> {
     const { threadId, owner, options, turnOptions } = this.#place;
     const taskOptions: PlainTaskOptions<string> = {
-      ...this.#core.taskOptions,
       name: TURN_TASK,
       template: false,
       description: input.text,
       agent,
       attachments: input.files,
       modelOptions: turnOptions.modelOptions,
+      ...this.#core.taskOptions, // others than these
     };
     const task = new Task(withPartLimits(taskOptions, this.#core.limits));
     this.#core.turns.add(task, turn);

@@ -68,7 +68,9 @@ export function textOf(value: unknown): string {
  * so that no name resembles two parts.
  */
 export function keyPart(name: string): string {
-  return name.replace(/[%@]/g, encodeURIComponent);
+  return name.includes("%") || name.includes("@")
+    ? name.replace(/[%@]/g, encodeURIComponent)
+    : name;
 }
 
 /** Returns `1 tool call`, `2 tool calls`. */

@@ -40,12 +40,20 @@ function plainMessages(
   return status === "completed" ? plain : interrupted(plain, texts);
 }
 
+/** The messages of stored turns without the fields of the thread. Turns in memory are read again with each turn. */
+const plainOf = new WeakMap<ThreadMessage, ChatMessage>();
+
 /**
  * Returns the message without the fields of the thread and without the reasoning of other agents.
  */
 function plainMessage(message: ThreadMessage, agentRole: string): ChatMessage {
-  const { id: _id, turnId: _turnId, at: _at, view: _view, agentRole: author, ...plain } = message;
-  return readBy(plain, author, agentRole);
+  let plain = plainOf.get(message);
+  if (plain === undefined) {
+    const { id: _id, turnId: _turnId, at: _at, view: _view, agentRole: _role, ...rest } = message;
+    plain = Object.freeze(rest);
+    plainOf.set(message, plain);
+  }
+  return readBy(plain, message.agentRole, agentRole);
 }
 
 /** Vendors refuse an empty message. */

@@ -47,10 +47,13 @@ function storedCopy(turn: StoredTurn): StoredTurn {
 function frozenCopy(value: unknown): unknown {
   if (Array.isArray(value)) return Object.freeze(value.map(frozenCopy));
   if (!isObject(value)) return value;
-  const fields = Object.entries(value).filter(([, field]) => field !== undefined);
-  return Object.freeze(
-    Object.fromEntries(fields.map(([name, field]) => [name, frozenCopy(field)])),
-  );
+  const copy: Record<string, unknown> = { ...value };
+  for (const name of Object.keys(copy)) {
+    const field = copy[name];
+    if (field === undefined) delete copy[name];
+    else if (typeof field === "object") copy[name] = frozenCopy(field);
+  }
+  return Object.freeze(copy);
 }
 
 /** Threads in the memory of the process. */

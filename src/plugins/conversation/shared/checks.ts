@@ -14,7 +14,7 @@ export function checkThreadId(threadId: unknown): asserts threadId is string {
     typeof threadId !== "string" ||
     threadId === "" ||
     threadId.length > 2 * MAX_ID_LENGTH ||
-    [...threadId].length > MAX_ID_LENGTH ||
+    (threadId.length > MAX_ID_LENGTH && [...threadId].length > MAX_ID_LENGTH) ||
     /\p{Cc}|\p{Surrogate}/u.test(threadId)
   )
     throw new ValidationError(
