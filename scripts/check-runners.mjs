@@ -128,7 +128,11 @@ const coreTests = CORE.flatMap((part) =>
 ).filter((file) => !ONLY_NODE.includes(file));
 
 await inTemporaryFolder((folder) => {
-  installPacked(folder, ["vitest@4", "jest@30", "mocha@11", "bun@1", "deno@2"], FILES);
+  installPacked(
+    folder,
+    ["vitest@4", "jest@30", "mocha@11", "bun@1", "deno@2", "autoevals@0.3"],
+    FILES,
+  );
   const environment = { NO_COLOR: "1", FORCE_COLOR: "0", CI: "1" };
   /** Runs tests and returns the number of those that passed. */
   const run = (what, cwd, program, args, report) => {
@@ -145,7 +149,13 @@ await inTemporaryFolder((folder) => {
     const mocha = [...args, `${root}scripts/core-suite.mjs`];
     const passing = /(\d+) passing/;
     counts.push(
-      run(`contract suites, ${name}`, folder, at(program), [...mocha, "suites.test.mjs"], passing),
+      run(
+        `contract suites, ${name}`,
+        folder,
+        at(program),
+        [...mocha, "suites.test.mjs", "scores.test.mjs"],
+        passing,
+      ),
     );
     assert.ok(run(`core, ${name}`, root, at(program), [...mocha, ...coreTests], passing) > 1_000);
   }
