@@ -1,6 +1,6 @@
-// The reference values were computed with Python 3.11 and its standard library: exact fractions for
-// binomial figures, statistics.NormalDist for the normal distribution, and a second implementation
-// of sfc32 in integers of any size for the bootstrap.
+// The reference values are those of Python 3.11.7: `python3 test/evals/statistics-reference.py` prints them. SciPy 1.17.1 has the same sign
+// tests (`stats.binomtest(10, 12).pvalue`), bounds of Clopper and Pearson (`stats.binomtest(6, 6).proportion_ci(0.95, "exact")`) and quantiles
+// of the binomial distribution (`stats.binom.ppf([0.025, 0.975], 200, 0.7) / 200`).
 import { expect } from "chai";
 import { compareWithBaseline } from "../../src/evals/statistics/comparison.js";
 import { detectableDifference } from "../../src/evals/statistics/detectable.js";
