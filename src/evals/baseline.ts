@@ -5,7 +5,7 @@ import type { DatasetChanges, EvaluationResult } from "./evaluation-result.js";
 import { BaselineError } from "../contracts/evaluation-errors.js";
 import { preview } from "../contracts/validation.js";
 import { messageOf } from "../util/errors.js";
-import { asFields, asList } from "../util/objects.js";
+import { asFields } from "../util/objects.js";
 import { changesText, datasetChanges } from "./datasets/dataset-difference.js";
 
 /**
@@ -74,9 +74,32 @@ function checkedEvaluation(value: unknown, what: string): EvaluationResult {
   const isSound =
     typeof asFields(fields["dataset"])?.["hash"] === "string" &&
     Array.isArray(fields["scores"]) &&
-    asList(fields["cases"]).every(
-      (one) =>
-        typeof asFields(one)?.["id"] === "string" && Array.isArray(asFields(one)?.["trials"]),
-    );
+    Array.isArray(fields["cases"]) &&
+    fields["cases"].every(isCase);
   return isSound ? (value as EvaluationResult) : refuse("is an incomplete evaluation");
+}
+
+function isCase(value: unknown): boolean {
+  const { id, trials } = asFields(value) ?? {};
+  return typeof id === "string" && Array.isArray(trials) && trials.every(isTrial);
+}
+
+function isTrial(value: unknown): boolean {
+  const fields = asFields(value);
+  const scores = asFields(fields?.["scores"]);
+  return (
+    typeof fields?.["trial"] === "number" &&
+    scores !== undefined &&
+    Object.values(scores).every(isScore)
+  );
+}
+
+/** A comparison computes with the values. */
+function isScore(score: unknown): boolean {
+  const fields = asFields(score);
+  const value = fields?.["value"];
+  return (
+    fields !== undefined &&
+    (value === undefined || (typeof value === "number" && value >= 0 && value <= 1))
+  );
 }

@@ -157,6 +157,25 @@ describe("readEvaluation()", () => {
     refuses(await rejection(readEvaluation(none)), "AE_BASELINE", `'${none}' is no evaluation`);
   });
 
+  const damaged: readonly (readonly [string, object])[] = [
+    ["no cases", { cases: undefined }],
+    ["a case that is no object", { cases: [null] }],
+    ["a trial that is no object", { cases: [{ id: "a", trials: [null] }] }],
+    ["a trial without scores", { cases: [{ id: "a", trials: [{ trial: 1 }] }] }],
+    ...["Infinity", "1", -0.1, 1.1, {}].map(
+      (value) =>
+        [
+          `the score ${JSON.stringify(value)}`,
+          { cases: [{ id: "a", trials: [{ trial: 1, scores: { exact: { value } } }] }] },
+        ] as const,
+    ),
+  ];
+  for (const [title, change] of damaged)
+    it(`refuses an evaluation with ${title}`, async () => {
+      const path = fileWith("damaged.json", JSON.stringify({ ...resultOf(1, () => 1), ...change }));
+      refuses(await rejection(readEvaluation(path)), "AE_BASELINE", "is an incomplete evaluation");
+    });
+
   it("is what evaluate() reads a path of a baseline with", async () => {
     const path = join(temporaryFolder(), "before.json");
     const before = await evaluate({ ...one, scorers: [exact()] });
