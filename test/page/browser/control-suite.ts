@@ -12,6 +12,8 @@ import {
 import { ScriptedModel } from "agentensemble/testing";
 import type { Browser } from "playwright-core";
 import { z } from "zod";
+import type { RunListBody } from "../../../src/plugins/dashboard/protocol/http-bodies.js";
+import { askJson } from "../../plugins/dashboard/server/client.js";
 import { expectAccessible } from "./accessibility.js";
 import { openedPages } from "./opened-pages.js";
 import { Door, until, writers } from "./teams.js";
@@ -85,8 +87,29 @@ export function controlTests(browser: () => Promise<Browser>): void {
       await preview.getByText(/Size of heat pumps, 5 sources/).waitFor();
       expect(model.requests).to.have.lengthOf(0);
       await expectAccessible(page, "preview");
+      const bound = page.locator(".start-actions .bound");
+      await bound.waitFor();
+      expect(await bound.textContent()).to.equal("no prices are known");
+      await sources.fill("6");
+      await bound.waitFor({ state: "detached" }); // it is that of other inputs
+      await sources.fill("5");
+      await bound.waitFor();
+      await page.getByText("Options of this run").click();
+      await page.getByRole("combobox", { name: "Capture" }).selectOption("FULL");
+      const limit = page.getByRole("textbox", { name: "Time limit" });
+      const tags = page.getByRole("textbox", { name: "Tags" });
+      await limit.fill("soon");
+      await tags.fill("acme");
+      await page.keyboard.press("Control+Enter");
+      await page.getByText("This must be a number.").waitFor();
+      expect(await page.locator(".run-options .err").count()).to.equal(2);
+      await expectAccessible(page, "options of a run");
+      await limit.fill("90");
+      await tags.fill("customer=acme\nnote=a=b");
       await page.keyboard.press("Control+Enter");
       await page.getByText("1 of 1 done").waitFor();
+      const { runs } = await askJson<RunListBody>(url, "/api/runs");
+      expect(runs[0]?.tags).to.deep.equal({ customer: "acme", note: "a=b" });
       expect(JSON.stringify(model.requests)).to.contain("Size of heat pumps, 5 sources");
     });
 

@@ -74,7 +74,8 @@ export function Preview({ explained, dag }: Previewed): JSX.Element {
   );
 }
 
-function boundText({ costBound, unbounded }: ExplainBody): string {
+/** Returns the upper bound of the cost, or why there is none. */
+export function boundText({ costBound, unbounded }: ExplainBody): string {
   if (costBound !== undefined)
     return `at most ${formatCost(costBound.totalCost, costBound.currency)}`;
   return unbounded.length > 0 ? "no upper bound of the cost" : "no prices are known";

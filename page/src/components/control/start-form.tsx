@@ -19,6 +19,7 @@ import {
   type FormField,
   type FormValues,
 } from "../../lib/control/form-fields.js";
+import { RUN_OPTION_FIELDS, runOptions } from "../../lib/control/run-options.js";
 import { hrefOf } from "../../lib/route.js";
 import { titleOrName, visibleText } from "../../lib/visible-text.js";
 import { useBoard } from "../../stores/board.js";
@@ -26,7 +27,7 @@ import { CopyButton } from "../errors/copy-button.js";
 import { Icon } from "../icon.js";
 import { Notice } from "../notice.js";
 import { FormFields } from "./form.js";
-import { Preview, type Previewed } from "./preview.js";
+import { boundText, Preview, type Previewed } from "./preview.js";
 
 /** The inputs of an ensemble, the prompts of a run, and the button that starts it. */
 export function StartForm({ ensemble }: { readonly ensemble: StartableEnsemble }): JSX.Element {
@@ -59,25 +60,52 @@ export function StartForm({ ensemble }: { readonly ensemble: StartableEnsemble }
           problems={shownProblems}
           onValue={form.onValue}
         />
+        <RunOptions {...form} />
         {shownProblems[""] !== undefined && <Notice kind="failed">{shownProblems[""]}</Notice>}
         {refused !== undefined && <Notice kind="failed">{visibleText(errorWords(refused))}</Notice>}
         {!mayStart && <Notice kind="waiting">Your role can’t start runs.</Notice>}
-        <div class="row wrap start-actions">
-          <CopyButton title="Copy as curl" text={form.curl} />
-          <button
-            type="button"
-            class="btn"
-            disabled={!mayStart || form.isBusy}
-            onClick={form.explain}
-          >
-            Preview
-          </button>
-          <button type="submit" class="btn main big" disabled={!mayStart || form.isBusy}>
-            <Icon name="play" /> Start
-          </button>
-        </div>
+        <StartActions {...form} mayStart={mayStart} />
       </form>
       {form.previewed !== undefined && <Preview {...form.previewed} />}
+    </div>
+  );
+}
+
+/** The options of the run, which are open where one of them is wrong. */
+function RunOptions({
+  isOptionWrong,
+  values,
+  shownProblems,
+  onValue,
+}: Pick<StartState, "isOptionWrong" | "values" | "shownProblems" | "onValue">): JSX.Element {
+  return (
+    <details open={isOptionWrong || undefined}>
+      <summary class="muted">Options of this run</summary>
+      <div class="run-options">
+        <FormFields
+          fields={RUN_OPTION_FIELDS}
+          values={values}
+          problems={shownProblems}
+          onValue={onValue}
+        />
+      </div>
+    </details>
+  );
+}
+
+/** The upper bound of the cost as in the preview, and the buttons. */
+function StartActions(form: StartState & { readonly mayStart: boolean }): JSX.Element {
+  const isOff = !form.mayStart || form.isBusy;
+  return (
+    <div class="row wrap start-actions">
+      {form.bound !== undefined && <b class="grow bound">{form.bound}</b>}
+      <CopyButton title="Copy as curl" text={form.curl} />
+      <button type="button" class="btn" disabled={isOff} onClick={form.explain}>
+        Preview
+      </button>
+      <button type="submit" class="btn main big" disabled={isOff}>
+        <Icon name="play" /> Start
+      </button>
     </div>
   );
 }
@@ -90,6 +118,9 @@ interface StartState {
   /** A refusal that belongs to no field. */
   readonly refused: ApiError | undefined;
   readonly previewed: Previewed | undefined;
+  /** The upper bound of the cost, if the inputs are those of the preview. */
+  readonly bound: string | undefined;
+  readonly isOptionWrong: boolean;
   readonly isBusy: boolean;
   /** The start as a command. */
   readonly curl: string;
@@ -102,10 +133,13 @@ function useStart(ensemble: StartableEnsemble): StartState {
   const fields = useMemo(() => formFields(ensemble.inputs, ensemble.filled), [ensemble]);
   const [values, setValues] = useState<FormValues>({});
   const [isTried, setTried] = useState(false);
-  const [previewed, setPreviewed] = useState<Previewed>();
+  const [previewed, setPreviewed] = useState<{ preview: Previewed; written: string }>();
   const action = useAction();
-  const { inputs, problems } = formResult(fields, values);
-  const body: StartRunBody = { ensemble: ensemble.name, inputs };
+  const { inputs, problems: ofInputs } = formResult(fields, values);
+  const { options, problems: ofOptions } = runOptions(values);
+  const problems = { ...ofInputs, ...ofOptions };
+  const body: StartRunBody = { ensemble: ensemble.name, inputs, ...options };
+  const written = JSON.stringify(inputs);
   const attempt = (request: () => Promise<void>): void => {
     setTried(true);
     if (Object.keys(problems).length === 0) action.run(request);
@@ -120,7 +154,9 @@ function useStart(ensemble: StartableEnsemble): StartState {
       ...(isTried ? problems : onlyWritten(problems, values)),
     },
     refused: action.error?.code === "INPUTS_INVALID" ? undefined : action.error,
-    previewed,
+    previewed: previewed?.preview,
+    bound: previewed?.written === written ? boundText(previewed.preview.explained) : undefined,
+    isOptionWrong: isTried && Object.keys(ofOptions).length > 0,
     isBusy: action.isBusy,
     curl: curlOf(board, "/api/runs", body, session.token.value !== undefined),
     start: () =>
@@ -133,7 +169,7 @@ function useStart(ensemble: StartableEnsemble): StartState {
         const path = `/api/ensembles/${encodeURIComponent(ensemble.name)}`;
         const explained = await api.send<ExplainBody>("POST", `${path}/explain`, { inputs });
         const { dag } = await api.get<EnsembleBody>(path);
-        setPreviewed({ explained, dag });
+        setPreviewed({ preview: { explained, dag }, written });
       }),
   };
 }
