@@ -1,12 +1,11 @@
 // One side of one scenario: `side.js S1 framework`, started by the harness. Prepares, reports that, then measures a round for every message.
 import type { SideMessage } from "./harness/side-process.js";
 import { sideOf } from "./harness/scenario.js";
-import { SCENARIOS } from "./scenarios/all.js";
+import { loadScenario } from "./scenarios/all.js";
 
 const [id, name] = process.argv.slice(2);
-const scenario = SCENARIOS.find((s) => s.id === id);
-if (scenario === undefined || process.send === undefined)
-  throw new Error("This is started by main.js");
+if (id === undefined || process.send === undefined) throw new Error("This is started by main.js");
+const scenario = await loadScenario(id);
 
 const send = (message: SideMessage): void => void process.send?.(message);
 const round = await scenario.prepare(sideOf(name));

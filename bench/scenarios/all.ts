@@ -1,56 +1,46 @@
 import type { Scenario } from "../harness/scenario.js";
-import { chainScenario } from "./chain.js";
-import { coldStartScenario } from "./cold-start.js";
-import { compileScenario } from "./compile.js";
-import { conversationScenario } from "./conversation.js";
-import { dashboardScenario } from "./dashboard.js";
-import { durableScenario } from "./durable.js";
-import { durableWorkersScenario } from "./durable-workers.js";
-import { evalsScenario } from "./evals.js";
-import { fanOutScenario } from "./fan-out.js";
-import { filesScenario } from "./files.js";
-import { growthScenario } from "./growth.js";
-import { guardsScenario, guardStreamsScenario } from "./guards.js";
-import { layersScenario } from "./layers.js";
-import { mapReduceScenario } from "./map-reduce.js";
-import { memoryScenario } from "./memory.js";
-import { networkNatsScenario } from "./network-nats.js";
-import { a2aScenario, networkScenario, postgresScenario, redisScenario } from "./network.js";
-import { pageStreamsScenario } from "./page-streams.js";
-import { singleRunScenario } from "./single-run.js";
-import { tokenStreamScenario } from "./token-stream.js";
-import { toolFanScenario, toolLoopScenario } from "./tool-loop.js";
-import { vendorRequestScenario } from "./vendor-request.js";
-import { waitingScenario } from "./waiting.js";
 
-/** In the order of the table. */
-export const SCENARIOS: readonly Scenario[] = [
-  singleRunScenario,
-  chainScenario,
-  toolLoopScenario,
-  toolFanScenario,
-  fanOutScenario,
-  layersScenario,
-  mapReduceScenario,
-  tokenStreamScenario,
-  pageStreamsScenario,
-  memoryScenario,
-  guardsScenario,
-  guardStreamsScenario,
-  evalsScenario,
-  waitingScenario,
-  coldStartScenario,
-  vendorRequestScenario,
-  conversationScenario,
-  filesScenario,
-  growthScenario,
-  compileScenario,
-  durableScenario,
-  durableWorkersScenario,
-  dashboardScenario,
-  networkScenario,
-  a2aScenario,
-  redisScenario,
-  postgresScenario,
-  networkNatsScenario,
-];
+/**
+ * The modules of the scenarios by id, in the order of the table. A process loads only the scenarios that it measures: with the modules of all, V8 compiles
+ * the work of some in another way.
+ */
+const MODULES: Readonly<Record<string, () => Promise<object>>> = {
+  run: () => import("./single-run.js"),
+  S1: () => import("./chain.js"),
+  S2: () => import("./tool-loop.js"),
+  S3: () => import("./tool-loop.js"),
+  S4a: () => import("./fan-out.js"),
+  S4b: () => import("./layers.js"),
+  S5: () => import("./map-reduce.js"),
+  S6: () => import("./token-stream.js"),
+  ui: () => import("./page-streams.js"),
+  S7: () => import("./memory.js"),
+  guards: () => import("./guards.js"),
+  "guard-streams": () => import("./guards.js"),
+  evals: () => import("./evals.js"),
+  S8: () => import("./waiting.js"),
+  S9: () => import("./cold-start.js"),
+  S10: () => import("./vendor-request.js"),
+  S11: () => import("./conversation.js"),
+  files: () => import("./files.js"),
+  G: () => import("./growth.js"),
+  compile: () => import("./compile.js"),
+  durable: () => import("./durable.js"),
+  "durable-workers": () => import("./durable-workers.js"),
+  dashboard: () => import("./dashboard.js"),
+  network: () => import("./network.js"),
+  "network-a2a": () => import("./network.js"),
+  "network-redis": () => import("./network.js"),
+  "network-postgres": () => import("./network.js"),
+  "network-nats": () => import("./network-nats.js"),
+};
+
+export const SCENARIO_IDS: readonly string[] = Object.keys(MODULES);
+
+/** @throws Error for an id that no module has */
+export async function loadScenario(id: string): Promise<Scenario> {
+  const exported: readonly Partial<Scenario>[] = Object.values((await MODULES[id]?.()) ?? {});
+  const scenario = exported.find((one) => one.id === id);
+  if (scenario === undefined) throw new Error(`There is no scenario ${id}`);
+  return scenario as Scenario; // a module of scenarios
+}
