@@ -47,7 +47,7 @@ async function called(o: EnsembleOptions & { readonly used?: AnyTool } = {}) {
   });
   const ended = await runToEnd({ tasks: [new Task({ description: "Paint", agent })], ...options });
   const last = model.requests.at(-1)?.messages.findLast(({ role }) => role === "tool");
-  return { ...ended, model, told: typeof last?.content === "string" ? last.content : "" };
+  return { ...ended, model, received: typeof last?.content === "string" ? last.content : "" };
 }
 const by = (decision: ReviewDecision): { readonly reviewHandler: ReviewHandler } => ({
   reviewHandler: () => decision,
@@ -56,7 +56,7 @@ const by = (decision: ReviewDecision): { readonly reviewHandler: ReviewHandler }
 describe("clientTool", () => {
   it("gives a review handler the input and the schema of the output, and the model its edit", async () => {
     const { handler, asked } = person(ReviewDecision.edit('{"color":"blue"}'));
-    const { told, output, error } = await called({ reviewHandler: handler });
+    const { received, output, error } = await called({ reviewHandler: handler });
     expect(error).to.equal(undefined);
     expect(asked[0]).to.deep.include({
       expects: "output",
@@ -68,7 +68,7 @@ describe("clientTool", () => {
       onTimeout: "EXIT_EARLY",
     });
     expect(asked[0]?.editSchema).to.have.nested.property("properties.color.enum");
-    expect(told).to.contain('{"color":"blue"}');
+    expect(received).to.contain('{"color":"blue"}');
     const [call] = output?.trace.taskTraces[0]?.llmInteractions[0]?.toolCalls ?? [];
     expect(call).to.deep.include({ toolName: "choose", result: '{"color":"blue"}' });
     expect(output?.trace.reviews).to.have.length(1);
@@ -76,7 +76,7 @@ describe("clientTool", () => {
 
   it("marks the output for the model, unless the tool is trusted", async () => {
     const marked = await called(by(ReviewDecision.edit('{"color":"red"}')));
-    expect(marked.told).to.not.equal('{"color":"red"}');
+    expect(marked.received).to.not.equal('{"color":"red"}');
     const used = clientTool({
       name: "choose",
       description: "d",
@@ -84,7 +84,7 @@ describe("clientTool", () => {
       untrusted: false,
     });
     const plain = await called({ used, ...by(ReviewDecision.edit('{"color":"red"}')) });
-    expect(plain.told).to.equal('{"color":"red"}');
+    expect(plain.received).to.equal('{"color":"red"}');
   });
 
   it("takes any JSON value without a schema, and a text that is no JSON as a text", async () => {
@@ -94,14 +94,16 @@ describe("clientTool", () => {
       input: { type: "object" },
       untrusted: false,
     });
-    for (const [given, told] of [
+    for (const [given, received] of [
       ["red", "red"],
       ['"red"', "red"],
       ["7", "7"],
       ["null", "null"],
       ["[1]", "[1]"],
     ] as const)
-      expect((await called({ used, ...by(ReviewDecision.edit(given)) })).told).to.equal(told);
+      expect((await called({ used, ...by(ReviewDecision.edit(given)) })).received).to.equal(
+        received,
+      );
   });
 
   it("asks with the input after the hooks, and lets hooks change the output for the model", async () => {
@@ -120,10 +122,10 @@ describe("clientTool", () => {
         });
       },
     });
-    const { told } = await called({ reviewHandler: handler, plugins: [changes] });
+    const { received } = await called({ reviewHandler: handler, plugins: [changes] });
     expect(asked[0]?.input).to.deep.equal({ colors: ["red"] });
     expect(seen).to.deep.equal([{ color: "red" }]);
-    expect(told).to.contain("checked").and.not.contain("color");
+    expect(received).to.contain("checked").and.not.contain("color");
   });
 
   it("gives the model a failure for an output that does not match, and for none", async () => {
@@ -137,35 +139,37 @@ describe("clientTool", () => {
       ],
       [ReviewDecision.exitEarly({ comment: "x".repeat(3_000) }), `${"x".repeat(2_000)}...`],
     ] as const) {
-      const { told, output } = await called(by(decision));
-      expect(told).to.contain(text);
+      const { received, output } = await called(by(decision));
+      expect(received).to.contain(text);
       expect(output?.exitReason).to.equal("COMPLETED");
     }
-    const { told } = await called({ reviewHandler: Handlers.autoApprove() });
-    expect(told).to.contain("did not execute tool 'choose'");
+    const { received } = await called({ reviewHandler: Handlers.autoApprove() });
+    expect(received).to.contain("did not execute tool 'choose'");
   });
 
   it("gives the model a failure after its time limit and beyond its size limit", async () => {
     const input = { type: "object" };
     const slow = clientTool({ name: "choose", description: "d", input, timeoutMs: 20 });
     const late = await called({ used: slow, reviewHandler: () => new Promise(() => undefined) });
-    expect(late.told).to.contain("no output of tool 'choose' within 20 ms");
+    expect(late.received).to.contain("no output of tool 'choose' within 20 ms");
     const small = clientTool({ name: "choose", description: "d", input, maxOutputBytes: 4 });
-    expect((await called({ used: small, ...by(ReviewDecision.edit('"é"')) })).told).to.contain("é");
-    expect((await called({ used: small, ...by(ReviewDecision.edit('"éé"')) })).told).to.contain(
+    expect((await called({ used: small, ...by(ReviewDecision.edit('"é"')) })).received).to.contain(
+      "é",
+    );
+    expect((await called({ used: small, ...by(ReviewDecision.edit('"éé"')) })).received).to.contain(
       "has 6 bytes, at most 4 are allowed",
     );
   });
 
   it("is not limited by the general time limit of tools", async () => {
-    const { told } = await called({
+    const { received } = await called({
       toolTimeoutMs: 10,
       reviewHandler: async () => {
         await new Promise((resolve) => setTimeout(resolve, 40));
         return ReviewDecision.edit('{"color":"red"}');
       },
     });
-    expect(told).to.contain('{"color":"red"}');
+    expect(received).to.contain('{"color":"red"}');
   });
 
   it("fails its task before a model is called if nothing can answer", async () => {

@@ -473,12 +473,12 @@ describe("toUIMessageStream()", () => {
   });
 
   it("shows a handoff and the call of an agent as delegations of their modes", async () => {
-    const told = ({ messages }: ChatRequest): boolean => messages.at(-1)?.role === "tool";
+    const isAnswered = ({ messages }: ChatRequest): boolean => messages.at(-1)?.role === "tool";
     const helper = new Agent({ role: "Helper", goal: "h", model: new ScriptedModel(["helped"]) });
     const next = new Agent({ role: "Next", goal: "n", model: new ScriptedModel(["the end"]) });
     const model = new ScriptedModel((request) => ({
       toolCalls: [
-        told(request)
+        isAnswered(request)
           ? { name: "transfer_to_next", arguments: {} }
           : { name: "helper", arguments: { task: "help" } },
       ],
