@@ -120,6 +120,15 @@ describe("the documentation", () => {
   });
 
   describe("README.md", () => {
+    it("has the headings between which the site takes its first page", () => {
+      const script = readProjectFile("site/prepare.mjs");
+      const headings = [...script.matchAll(/part\("(## [^"]+)", "(## [^"]+)"\)/g)].flatMap(
+        ([, from = "", to = ""]) => [from, to],
+      );
+      expect(headings).to.have.lengthOf(2);
+      expect(readProjectFile("README.md").split("\n")).to.include.members(headings);
+    });
+
     it("lists exactly the entry points of the package", () => {
       const { exports } = JSON.parse(readProjectFile("package.json")) as {
         readonly exports: Readonly<Record<string, string>>;
