@@ -29,7 +29,7 @@ export interface PhaseOptions {
 export function checkTaskList(what: string, tasks: unknown): void {
   requireArray(what, tasks);
   (tasks as readonly unknown[]).forEach((task, index) => {
-    requireInstance(`${what}[${index}]`, task, Task);
+    requireInstance(`${what}[${index}]`, task, { type: Task, name: "Task" });
   });
 }
 
@@ -59,7 +59,7 @@ export class Phase {
     }
     requireArray(`Phase '${o.name}' after`, o.after);
     o.after?.forEach((phase, index) => {
-      requireInstance(`Phase '${o.name}' after[${index}]`, phase, Phase);
+      requireInstance(`Phase '${o.name}' after[${index}]`, phase, { type: Phase, name: "Phase" });
     });
     if (o.review !== undefined && !(o.review instanceof PhaseReview))
       throw new ValidationError(

@@ -27,10 +27,10 @@ import { checkTools, isTool } from "./tool.js";
 import {
   checkOptions,
   preview,
-  requireInstance,
   requireArray,
   requireDuration,
   requireFunction,
+  requireInstance,
   requireInteger,
   requireText,
 } from "./validation.js";
@@ -189,7 +189,7 @@ function checkContext(o: AnyTaskOptions): void {
   o.context?.forEach((task, index) => {
     if (task === undefined || task === null)
       throw new ValidationError(`Task context element at index ${index} must not be null`);
-    requireInstance(`Task context element at index ${index}`, task, Task);
+    requireInstance(`Task context element at index ${index}`, task, { type: Task, name: "Task" });
     const twin =
       o.agent !== undefined &&
       task.agent === o.agent &&
@@ -210,7 +210,7 @@ function checkTask(o: AnyTaskOptions): void {
   requireArray("Task tools", o.tools);
   checkTools("Task tool", o.tools ?? []);
   requireInteger("Task maxIterations", o.maxIterations, 1, "> 0 when set");
-  if (o.agent !== undefined) requireInstance("Task agent", o.agent, Agent);
+  if (o.agent !== undefined) requireInstance("Task agent", o.agent, { type: Agent, name: "Agent" });
   checkModel("Task model", o.model);
   checkContext(o);
   checkSchema(o.outputType);

@@ -172,16 +172,15 @@ export function requireOneOf(what: string, value: unknown, allowed: readonly str
 }
 
 /**
- * @throws ValidationError for a value that is not an instance of the class. `what` is the option. The hint names the mistake: an object of another
- * copy of the package, or a plain object.
+ * @throws ValidationError for a value that is not an instance of the class. `what` is the option. `name` is that of the class, which bundlers may rename.
+ * The hint names the mistake: an object of another copy of the package, or a plain object.
  */
 export function requireInstance(
   what: string,
   value: unknown,
-  type: abstract new (...args: never) => object,
+  { type, name }: { readonly type: abstract new (...args: never) => object; readonly name: string },
 ): void {
   if (value instanceof type) return;
-  const { name } = type;
   const isPlain = Object.getPrototypeOf(value ?? 0) === Object.prototype;
   const isOfCopy = isObject(value) && value.constructor?.name === name;
   throw new ValidationError(

@@ -17,10 +17,10 @@ import { checkTools } from "../contracts/tool.js";
 import {
   checkOptions,
   preview,
-  requireInstance,
   requireArray,
   requireDelay,
   requireFunction,
+  requireInstance,
   requireOneOf,
 } from "../contracts/validation.js";
 import { checkEnsembleOptions, ENSEMBLE_OPTIONS, RUN_OPTIONS } from "../ensemble/validation.js";
@@ -189,7 +189,7 @@ export function checkConversationOptions(o: ConversationOptions): EnsembleOption
 }
 
 function checkAgent(what: string, agent: unknown): void {
-  if (agent !== undefined) requireInstance(what, agent, AgentClass);
+  if (agent !== undefined) requireInstance(what, agent, { type: AgentClass, name: "Agent" });
 }
 
 function checkGuardrails(guardrails: unknown): void {

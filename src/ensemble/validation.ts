@@ -113,7 +113,7 @@ function requireOutputLength(what: string, value: unknown): void {
 function checkMembers(
   what: string,
   values: readonly unknown[] | undefined,
-  type: typeof Agent | typeof Task,
+  type: Parameters<typeof requireInstance>[2],
 ): void {
   requireArray(`Ensemble ${what}`, values);
   values?.forEach((value, index) => {
@@ -130,8 +130,8 @@ export function checkEnsembleOptions(o: EnsembleOptions): void {
     );
   if (o.description !== undefined)
     requireText(o.description, "Ensemble description must not be blank when set");
-  checkMembers("agents", o.agents, Agent);
-  checkMembers("tasks", o.tasks, Task);
+  checkMembers("agents", o.agents, { type: Agent, name: "Agent" });
+  checkMembers("tasks", o.tasks, { type: Task, name: "Task" });
   checkModel("Ensemble model", o.model);
   if (o.workflow !== undefined)
     requireText(o.workflow, "Ensemble workflow must not be blank when set");

@@ -102,14 +102,6 @@ class GrowingLength {
   #words = 0;
   readonly #last = new LastWord();
 
-  /** Returns the number of words of a text, which takes the place of earlier pieces. */
-  wordsOf(text: string): number {
-    this.characters = this.#spaces = this.#words = 0;
-    this.#last.next();
-    this.add(text);
-    return this.#words + this.#last.next();
-  }
-
   add(text: string): void {
     for (let at = 0; at < text.length; at++) {
       const end = this.#last.extend(text, at);
@@ -124,9 +116,20 @@ class GrowingLength {
     }
   }
 
+  /** Returns the number of words, after the last piece. */
+  endWords(): number {
+    return this.#words + this.#last.next();
+  }
+
   hasMoreWordsThan(limit: number): boolean {
     return this.#last.hasMoreThan(limit - this.#words);
   }
+}
+
+function wordsOf(text: string): number {
+  const length = new GrowingLength();
+  length.add(text);
+  return length.endWords();
 }
 
 /**
@@ -147,10 +150,9 @@ export function answerLength(options: AnswerLengthOptions): Plugin {
   if (minCharacters > maxCharacters || minWords > maxWords)
     throw new ValidationError("answerLength has a minimum above its maximum");
   const countsWords = options.minWords !== undefined || options.maxWords !== undefined;
-  const whole = new GrowingLength();
   const judge = (text: string): OutputProblem | undefined => {
     const { length } = text.trim();
-    const words = countsWords ? whole.wordsOf(text) : 0;
+    const words = countsWords ? wordsOf(text) : 0;
     const problem = (kind: string, is: string, limit: string): OutputProblem => ({
       kind,
       reason: `the text has ${is}; ${limit}`,

@@ -5,10 +5,10 @@ import { checkTools, isTool } from "../../../contracts/tool.js";
 import {
   checkOptions,
   preview,
-  requireInstance,
   requireArray,
   requireDuration,
   requireFunction,
+  requireInstance,
   requireInteger,
   requireText,
 } from "../../../contracts/validation.js";
@@ -50,7 +50,7 @@ export function resolveServingSettings(o: McpServingSettings): ResolvedSettings 
       throw new ValidationError(`mcpServer tools[${i}] must be a tool, not a provider of tools`);
   });
   tasks.forEach((task: unknown, i) => {
-    requireInstance(`mcpServer tasks[${i}]`, task, Task);
+    requireInstance(`mcpServer tasks[${i}]`, task, { type: Task, name: "Task" });
   });
   if (tools.length + tasks.length === 0)
     throw new ValidationError("mcpServer has nothing to offer", {
