@@ -248,8 +248,13 @@ export class Board {
    */
   shownValue(value: unknown, o: { readonly hidesFields?: boolean } = {}): unknown {
     const given = o.hidesFields === true ? this.#redactor.redactValue(value) : value;
-    const shown = toJsonValue(given, { text: (text) => this.#redactor.redactText(text) });
+    const shown = this.redacted(given);
     return this.settings.contents ? shown : withoutTexts(shown);
+  }
+
+  /** Returns a value as JSON data without the secrets in its texts. */
+  redacted(value: unknown): unknown {
+    return toJsonValue(value, { text: (text) => this.#redactor.redactText(text) });
   }
 
   /** Returns the number of tasks of a run that differ from the baseline. @throws RunStoreError */

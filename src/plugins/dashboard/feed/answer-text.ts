@@ -6,6 +6,12 @@ import { isSecretVariable } from "../../../util/redaction/secret-shapes.js";
  */
 const LONGEST_WORD = 16_384;
 
+/**
+ * A long text is redacted again once it has grown by this fraction: the cost of a redaction grows
+ * with the text.
+ */
+const GROWTH = 1 / 1_024;
+
 /** The length of the last word of printable ASCII characters. */
 function lastWordLength(text: string): number {
   const least = Math.max(0, text.length - LONGEST_WORD);
@@ -60,10 +66,11 @@ export class AnswerText {
 
   /** Returns the part that may be shown. It contains no part of an incomplete secret. */
   shown(redact: (text: string) => string): string {
-    if (this.#shown.length !== this.#text.length) {
+    const { length } = this.#text;
+    if (length - this.#shown.length > this.#shown.length * GROWTH) {
       const text = redact(this.#text);
       const end = Math.max(0, text.length - heldBack(this.#text, this.#longestPhrase));
-      this.#shown = { length: this.#text.length, text: text.slice(0, end) };
+      this.#shown = { length, text: text.slice(0, end) };
     }
     return this.#shown.text;
   }

@@ -55,6 +55,7 @@ export class BoardLink {
       handshakeTimeout: HANDSHAKE_MS,
       maxPayload: this.#limits.reportBytes,
       perMessageDeflate: false,
+      autoPong: false, // see Connection
       followRedirects: false,
     });
     socket.on("error", () => undefined); // closes the socket

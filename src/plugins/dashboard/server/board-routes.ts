@@ -16,6 +16,7 @@ import { panelRoutes } from "./panel-routes.js";
 import { reviewRoutes } from "./review-routes.js";
 import { threadRoutes } from "./thread-routes.js";
 import { runRoutes } from "./run-routes.js";
+import { shownRefusals } from "./shown-refusals.js";
 import { passedOn } from "../processes/passed-on.js";
 
 /** The state of the server that the routes use. */
@@ -48,7 +49,7 @@ export function boardRoutes(board: Board, state: ServerState): readonly HttpRout
     ...reviewRoutes(board),
   ];
   return routes
-    .map((route) => passedOn(board, route))
+    .map((route) => shownRefusals(board, passedOn(board, route)))
     .map((route) => ({ ...route, path: `${basePath}${route.path}` }));
 }
 

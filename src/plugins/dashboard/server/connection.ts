@@ -18,7 +18,11 @@ export const CLOSE = Object.freeze({
 
 const MAX_UNANSWERED = 2;
 
-/** A socket with limits for the rate of messages, for unanswered pings, and for unsent data. */
+/**
+ * A socket with limits for the rate of messages, for unanswered pings, and for unsent data. Nothing
+ * is read from a peer that does not read: its messages would have answers. Answers pings itself, so
+ * that they count as messages; its socket must not.
+ */
 export class Connection {
   readonly address: string;
   readonly #socket: WebSocket;
@@ -46,7 +50,12 @@ export class Connection {
     this.address = address;
     this.#clock = o.clock;
     this.#limits = o.limits;
-    socket.on("pong", () => (this.#unanswered = 0));
+    socket.on("pong", () => this.#admits());
+    socket.on("ping", (data) => {
+      if (!this.#admits()) return;
+      socket.pong(data, undefined, () => this.#sent());
+      this.#pauseIfFull();
+    });
     socket.on("error", () => undefined); // closes the socket
   }
 
@@ -63,9 +72,7 @@ export class Connection {
   /** Calls `fn` with each message that is a JSON object; other messages close the connection. */
   onMessage(fn: (message: Fields) => void): void {
     this.#socket.on("message", (data, isBinary) => {
-      if (this.#isClosing) return; // the other side may continue until it has read the close frame
-      this.#unanswered = 0;
-      if (this.#isFlood()) return this.close(CLOSE.tooManyMessages, "Too many messages");
+      if (!this.#admits()) return;
       if (isBinary) return this.close(CLOSE.notText, "Messages are JSON texts");
       const message = messageIn(receivedText(data));
       if (message === undefined) return this.close(CLOSE.notJson, "A message is no JSON object");
@@ -86,6 +93,7 @@ export class Connection {
   send(text: string | Uint8Array): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     this.#socket.send(text, { binary: false }, () => this.#sent());
+    this.#pauseIfFull();
   }
 
   sendFrame(frame: object): void {
@@ -114,11 +122,25 @@ export class Connection {
     this.#socket.terminate();
   }
 
+  /** Counts a frame of the peer. Returns whether it is handled. */
+  #admits(): boolean {
+    if (this.#isClosing) return false; // the peer may continue until it has read the close frame
+    this.#unanswered = 0;
+    if (this.#isFlood()) this.close(CLOSE.tooManyMessages, "Too many messages");
+    return !this.#isClosing;
+  }
+
+  #pauseIfFull(): void {
+    if (this.isFull) this.#socket.pause();
+  }
+
   #sent(): void {
-    if (this.#onDrained === undefined || this.#socket.bufferedAmount > 0) return;
+    if (this.#socket.isPaused) this.#unanswered = 0; // the peer has read something
+    if (this.#socket.bufferedAmount > 0) return;
+    if (this.#socket.isPaused) this.#socket.resume();
     const fn = this.#onDrained;
     this.#onDrained = undefined;
-    fn();
+    fn?.();
   }
 
   #isFlood(): boolean {

@@ -95,7 +95,7 @@ async function resumeKeptRun(board: Board, asked: BoardExchange): Promise<Respon
 
 /**
  * Continues a run, and waits until it has begun. Later failures are events of the run.
- * @throws HttpRefusal 409, 503 of the journal; 400 for any other failure before the start
+ * @throws HttpRefusal 409, 503 of the journal; 422 for any other failure before the start
  */
 async function begun({ feed }: Board, runs: ResumableRuns, runId: string): Promise<void> {
   let stop = (): void => undefined;
@@ -115,7 +115,7 @@ async function begun({ feed }: Board, runs: ResumableRuns, runId: string): Promi
     });
   } catch (error) {
     if (error instanceof HttpRefusal || !AgentEnsembleError.isInstance(error)) throw error;
-    throw badRequest(error.message);
+    throw new HttpRefusal(422, "NOT_RUNNABLE", error.message);
   } finally {
     stop();
   }

@@ -56,6 +56,7 @@ export class BoardSockets {
         noServer: true,
         maxPayload,
         perMessageDeflate: false,
+        autoPong: false, // see Connection
         handleProtocols: () => SUBPROTOCOL,
       });
     this.#server = server(o.limits.messageBytes);

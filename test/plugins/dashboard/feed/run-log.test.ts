@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { EnsembleEvent } from "../../../../src/contracts/events.js";
 import type { RunSnapshot } from "../../../../src/plugins/dashboard/protocol/state-types.js";
+import { AnswerText } from "../../../../src/plugins/dashboard/feed/answer-text.js";
 import { RunLog } from "../../../../src/plugins/dashboard/feed/run-log.js";
 import { createRunState } from "../../../../src/plugins/dashboard/protocol/run-state.js";
 import { createRedactor } from "../../../../src/util/redaction/redactor.js";
@@ -222,6 +223,20 @@ describe("log of a run", () => {
       const seen = readAll(log, [..."say ", ...phrase, ..." and then go on for a while longer"]);
       expect(seen).to.match(/^say \[redacted\] and then/);
       expect(seen).to.not.include("three");
+    });
+
+    it("redacts a long answer less often than it grows", () => {
+      const answer = new AnswerText(0, 0);
+      let redactions = 0;
+      for (let i = 0; i < 100_000; i++) {
+        answer.add("ten chars ");
+        answer.shown((text) => {
+          redactions++;
+          return text;
+        });
+      }
+      expect(redactions).to.be.below(6_000);
+      expect(answer.shown((text) => text).length).to.be.above(998_000);
     });
 
     it("begins again with the next answer, for readers of the one before", () => {

@@ -1,11 +1,12 @@
 import { request as httpRequest } from "node:http";
-import { Agent, Ensemble, Review, Task, tool } from "agentensemble";
+import { Agent, Ensemble, Review, Task, Tokens, tool } from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import { z } from "zod";
 import type {
   BarsBody,
   EntriesBody,
+  ErrorBody,
 } from "../../../../src/plugins/dashboard/protocol/http-bodies.js";
 import type { DashboardOptions } from "../../../../src/plugins/dashboard/dashboard-options.js";
 import { RunStore } from "../../../../src/plugins/dashboard/stores/run-store.js";
@@ -142,6 +143,66 @@ describe("what leaves a dashboard of the store", () => {
     };
     expect(await textsOf(true)).to.include("broken kingfisher");
     expect(await textsOf(false)).not.to.include("kingfisher");
+  });
+});
+
+describe("what leaves a dashboard with a refusal", () => {
+  const boards = new Boards();
+  afterEach(() => boards.end());
+
+  /** The refusals of a board whose store, panel and ensembles fail with this word in all their texts. */
+  async function refusals(word: string, o: DashboardOptions): Promise<readonly ErrorBody[]> {
+    const fail = (): Promise<never> => Promise.reject(new Error(`broken ${word}`));
+    const store = { append: fail, put: fail, list: fail, get: fail, read: fail, remove: fail };
+    const { board, url } = await boards.listening({ store, ...o });
+    const panel = { name: "bad", title: "Bad", view: "json", read: fail } as const;
+    const kernel = boards.kernel(board, {
+      name: "panels",
+      bind: (bind) => void bind.many(Tokens.DashboardPanel).toConstantValue(panel),
+    });
+    const [ready, unready] = [
+      new Task({ description: `Do ${word} {topic}`, handler: () => "done" }),
+      new Task({ description: `Do ${word}` }),
+    ].map((task, i) => new Ensemble({ name: `team-${i}`, kernel, tasks: [task] }));
+    for (const team of [ready, unready])
+      if (team !== undefined) board.register(team.name ?? "", team);
+    const runId = (await ready?.run({ topic: "x" }))?.runId ?? "";
+    const post = (body: object): ReturnType<typeof ask> =>
+      ask(url, "/api/runs", {
+        method: "POST",
+        headers: fromPage(url),
+        body: JSON.stringify(body),
+      });
+    const answers = await Promise.all([
+      ask(url, "/api/runs"),
+      ask(url, "/api/runs/none"),
+      ask(url, `/api/panels/bad?run=${runId}`),
+      post({ ensemble: "team-0", inputs: {} }),
+      post({ ensemble: "team-1" }),
+    ]);
+    return answers.map(({ text }) => JSON.parse(text) as ErrorBody);
+  }
+
+  it("has no key", async () => {
+    const bodies = await refusals(KEY, {});
+    expect(bodies.map(({ error }) => error)).to.deep.equal([
+      "STORE_UNAVAILABLE",
+      "STORE_UNAVAILABLE",
+      "PANEL_FAILED",
+      "INPUTS_INVALID",
+      "NOT_RUNNABLE",
+    ]);
+    for (const { message } of bodies) expect(message).to.include("[redacted]");
+    expect(JSON.stringify(bodies)).not.to.include(KEY);
+  });
+
+  it("has no text of the program where contents stay inside, but the names of refused inputs", async () => {
+    const bodies = await refusals("kingfisher", { contents: false });
+    expect(JSON.stringify(bodies)).not.to.include("kingfisher");
+    expect(bodies[3]).to.deep.include({
+      error: "INPUTS_INVALID",
+      fields: { topic: "does not fit" },
+    });
   });
 });
 

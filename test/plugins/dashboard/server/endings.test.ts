@@ -89,6 +89,26 @@ describe("a socket of the dashboard", () => {
     await run.output.catch(() => undefined);
   });
 
+  it("is not read while its client does not read, and then continues", async () => {
+    let taken = 0; // the clock is read for each message
+    const clock = { now: () => new Date(0), monotonicMs: () => ++taken * 1_000 };
+    const { url } = await boards.listening({}, { clock, limits: { bufferedBytes: 64 * 1024 } });
+    const client = new SocketClient(url);
+    boards.later(() => client.close());
+    await client.frame("hello");
+    client.socket.pause();
+    const asked = Array.from({ length: 200 }, (_, i) => `${i}${"x".repeat(200_000)}`);
+    for (const runId of asked) client.send({ type: "subscribe", runId });
+    for (let before = -1; before < taken;) {
+      before = taken;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    expect(taken).to.be.within(1, 100); // what the buffers of the operating system hold
+    client.socket.resume();
+    await client.frame(({ type, runId }) => type === "resync" && runId === asked.at(-1));
+    expect(client.frames.filter(({ type }) => type === "resync")).to.have.lengthOf(asked.length);
+  });
+
   it("is one of 100 also where it takes time to find out who asks", async () => {
     let waiting = 0;
     let answer: () => void = () => undefined;

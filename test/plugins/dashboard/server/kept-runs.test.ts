@@ -159,7 +159,7 @@ describe("a durable run on a dashboard", () => {
     const start = { runId: "r6", ensemble: "gone", inputs: {}, inputsHash: "h", tags: {} };
     await team.journal.create(start, [], "a person");
     const { status, body } = await post("/api/runs/r6/resume", {});
-    expect([status, body.error]).to.deep.equal([400, "BAD_REQUEST"]);
+    expect([status, body.error]).to.deep.equal([422, "NOT_RUNNABLE"]);
     expect(body.message).to.include("gone");
   });
 

@@ -207,9 +207,9 @@ for (const [mode, { options, own }] of Object.entries(MODES))
       expect(text).to.match(/^HTTP\/1\.1 4/);
     });
 
-    it("ends at 100 sockets, at messages above 256 KiB and at 50 messages a second", async () => {
+    it("ends at 100 sockets, at messages above 256 KiB and at 50 messages or pings a second", async () => {
       const url = await (async () => {
-        const limits = { sockets: 2 };
+        const limits = { sockets: 3 };
         const clock = { now: () => new Date(0), monotonicMs: () => 5 };
         return (await boards.listening({ port: 0, ...options }, { limits, clock })).url;
       })();
@@ -218,15 +218,16 @@ for (const [mode, { options, own }] of Object.entries(MODES))
         boards.later(() => client.close());
         return client;
       };
-      const [large, busy] = [connected(), connected()];
-      await large.frame("hello");
-      await busy.frame("hello");
+      const [large, busy, pinging] = [connected(), connected(), connected()];
+      for (const client of [large, busy, pinging]) await client.frame("hello");
       const o = { origin: new URL(url).origin, headers: own };
       expect(await upgradeStatus(url, PAGE, o)).to.equal(503);
       large.send({ type: "ping", more: "x".repeat(LIMITS.messageBytes) });
       expect(await large.code()).to.equal(1009);
       for (let i = 0; i < 51; i++) busy.send({ type: "ping" });
       expect(await busy.code()).to.equal(1008);
+      for (let i = 0; i < 51; i++) pinging.socket.ping();
+      expect(await pinging.code()).to.equal(1008);
       expect(LIMITS).to.include({ sockets: 100, messagesPerSecond: 50 });
     });
 
