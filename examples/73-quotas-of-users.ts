@@ -35,5 +35,7 @@ await send("ben", "weather"); // a new thread has no new quota
 for (const owner of ["ada", "ben"]) {
   const { threads } = await chat.threads({ owner });
   const shown = threads.map(({ id, turns }) => `${id} (turns: ${turns})`);
-  console.log(`${owner}: ${shown.sort().reverse().join(", ")}`);
+  const { owner: day } = await chat.thread("any", { owner }).usage();
+  const left = (day?.quota.maxRequests ?? 0) - (day?.used.requests ?? 0);
+  console.log(`${owner}: ${shown.sort().reverse().join(", ")}; messages left today: ${left}`);
 }

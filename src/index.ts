@@ -33,6 +33,7 @@ export type {
   OwnerQuota,
   ThreadOptions,
   ThreadQuota,
+  ThreadUsage,
   TurnGuardrails,
   TurnOptions,
 } from "./conversation/conversation-options.js";

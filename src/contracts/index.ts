@@ -132,7 +132,7 @@ export type {
 export type { Ingress, IngressPort, IngressWork } from "./ingress.js";
 export type { WebhookOptions } from "./webhooks.js";
 export type { DeliveryOptions, WorkBudget, WorkCache, WorkPriority } from "./network-options.js";
-export type { CallerQuota, QueueLimits, QueueOptions } from "./queue-options.js";
+export type { CallerQuota, QueueLimits, QueueOptions, QuotaState } from "./queue-options.js";
 export type { ServiceObserver } from "./service-observer.js";
 export { Schedule } from "./schedule.js";
 export type {

@@ -34,6 +34,14 @@ export interface CallerQuota {
   readonly maxCost?: number | undefined;
 }
 
+/** What is used of a quota in the present window. */
+export interface QuotaState {
+  readonly quota: CallerQuota;
+  readonly used: { readonly requests: number; readonly tokens: number; readonly cost: number };
+  /** Until the next window, in milliseconds. */
+  readonly resetsInMs: number;
+}
+
 const LIMITS = ["concurrency", "globalConcurrency", "rate"];
 const PRIORITIES = ["CRITICAL", "HIGH", "NORMAL", "LOW"];
 /** The queue of ensembles without an entry. */

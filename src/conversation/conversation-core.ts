@@ -153,15 +153,19 @@ export class ConversationCore {
     return this.#team.first.role;
   }
 
-  /** Returns the agent that begins a turn, based on the earlier turns, and a warning. */
+  /**
+   * Returns the agent that begins a turn, and a warning. `now`: the role that the thread is with;
+   * `before`: finds that of the turns that stay, which differs only between several agents.
+   */
   async beginnerOf(
     given: Agent | undefined,
+    now: string | undefined,
     before: () => Promise<string | undefined>,
   ): Promise<{ readonly agent: Agent; readonly warning?: string }> {
     const { first } = this.#team;
     if (given !== undefined) return { agent: this.#team.equipped(given) };
-    if (this.#o.nextAgent === "first" || !this.#team.hasHandoffs) return { agent: first };
-    const role = await before();
+    if (this.#o.nextAgent === "first") return { agent: first };
+    const role = this.#team.hasHandoffs ? await before() : now;
     const agent = role === undefined ? first : this.#team.withRole(role);
     if (agent !== undefined) return { agent };
     const warning = `The thread was with agent '${role}', which this conversation does not have: '${first.role}' answers`;

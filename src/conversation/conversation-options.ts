@@ -3,7 +3,7 @@ import type { AttachmentLimits } from "../contracts/content.js";
 import type { ModelOptions } from "../contracts/chat-model.js";
 import type { ConversationStore, WindowPolicy } from "../contracts/conversation.js";
 import type { EnsembleOptions } from "../contracts/ensemble-options.js";
-import type { CallerQuota } from "../contracts/queue-options.js";
+import type { CallerQuota, QuotaState } from "../contracts/queue-options.js";
 import type { InputGuardrail, OutputGuardrail } from "../contracts/guardrail.js";
 import type { ScopeName } from "../contracts/run-info.js";
 import type { RunOptions } from "../contracts/run.js";
@@ -116,6 +116,13 @@ export type OwnerQuota = CallerQuota | ((owner: string | undefined) => CallerQuo
 /** The quota of each thread; `undefined` for one without limits. */
 export type ThreadQuota =
   CallerQuota | ((threadId: string, owner: string | undefined) => CallerQuota | undefined);
+
+/** What a thread and its owner have used of their quotas. Absent for one without a quota. */
+export interface ThreadUsage {
+  /** All threads of the owner together. */
+  readonly owner?: QuotaState | undefined;
+  readonly thread?: QuotaState | undefined;
+}
 
 /** Options of one turn. */
 export interface TurnOptions extends RunOptions {

@@ -11,7 +11,7 @@ import { messageOf } from "../util/errors.js";
 import { isObject } from "../util/objects.js";
 import { emitProcessWarning } from "../util/process-warning.js";
 import { threadTags, type TurnOwner } from "../plugins/shared/thread-tags.js";
-import { KEPT_STEPS } from "../plugins/durability/durable/kept-steps.js";
+import { KEPT_STEPS, type KeptSteps } from "../plugins/durability/durable/kept-steps.js";
 import { TURN_TASK } from "./turn-record.js";
 
 /** Maximum size of a message in a journal, in characters of JSON. */
@@ -53,7 +53,13 @@ export interface LeftTurn {
 /** The run of a turn in its journal. Does nothing for a run without one. */
 export class KeptTurn {
   #hasMessage = false;
-  #endRun: (() => Promise<void>) | undefined;
+  #isResumable = false;
+  #endRun: ReturnType<KeptSteps["holdEnd"]> | undefined;
+
+  /** Whether a journal has the message, so that `thread.resume()` finds the turn. */
+  get isResumable(): boolean {
+    return this.#isResumable;
+  }
 
   /**
    * Writes the message of the turn, unless it is too large. Called in each attempt; the first one
@@ -67,6 +73,7 @@ export class KeptTurn {
     if (journal === undefined || JSON.stringify(message).length > MAX_KEPT) return;
     const step = { idempotencyKey: `${run.id}/${STEP.place}`, name: STEP.name };
     await journal.step(run, step, () => Promise.resolve(message));
+    this.#isResumable = journal.keeps(run);
   }
 
   /**
@@ -101,11 +108,12 @@ export class KeptTurn {
 
   /**
    * Ends the run in the journal, after its turn was stored: a run that is completed there is not
-   * resumed. Never rejects: the answer is stored, so a failure is a warning.
+   * resumed. `isStorable`: the turn was not stored, and a later attempt may store it. Never rejects:
+   * the answer is known, so a failure is a warning.
    */
-  async endRun(threadId: string): Promise<void> {
+  async endRun(threadId: string, { isStorable }: { readonly isStorable: boolean }): Promise<void> {
     try {
-      await this.#endRun?.();
+      await this.#endRun?.({ isInterrupted: isStorable });
     } catch (error) {
       emitProcessWarning(
         `The end of a turn of thread '${threadId}' is not in its journal: ${messageOf(error)}`,

@@ -9,7 +9,7 @@ import type { RunHandle } from "../contracts/run.js";
 import type { RunValue } from "../contracts/run-info.js";
 import type { ConversationCore } from "./conversation-core.js";
 import type { RunningTurns } from "./running-turns.js";
-import type { TurnOptions } from "./conversation-options.js";
+import type { ThreadUsage, TurnOptions } from "./conversation-options.js";
 import type { TurnOwner } from "../plugins/shared/thread-tags.js";
 import type { TurnContent } from "./turn-input.js";
 import type { TurnRequest } from "./turn.js";
@@ -83,6 +83,11 @@ export interface Thread {
   messages(query?: MessageQuery): Promise<readonly ThreadMessage[]>;
   /** Returns `undefined` for a thread without turns. */
   head(): Promise<ThreadHead | undefined>;
+  /**
+   * Returns what the thread and its owner have used of their quotas in the present windows.
+   * @throws LimitStoreError if the accounts of a backend can't be read.
+   */
+  usage(): Promise<ThreadUsage>;
   /** Copies the thread up to the turn with this message or turn id. Default: all turns. */
   fork(at?: string, options?: ForkOptions): Promise<Thread>;
   /**
@@ -161,6 +166,11 @@ export class ConversationThread implements Thread {
     return this.#core.openOwned(this.id, this.owner);
   }
 
+  async usage(): Promise<ThreadUsage> {
+    await this.head(); // refuses another owner
+    return (await this.#core.quotas?.usageOf(this.#place)) ?? {};
+  }
+
   async fork(at?: string, options: ForkOptions = {}): Promise<Thread> {
     checkOptions("fork()", options, ["id", "owner"]);
     const { id = this.#core.nextId(), owner = this.owner } = options;
@@ -175,13 +185,14 @@ export class ConversationThread implements Thread {
       throw noSuchTurn(at);
     }
     const count = at === undefined ? head.turns : (await this.#turnAt(at, head)).n + 1;
-    const { summary, title } = head;
+    const { summary, title, agentRole } = head;
     await this.#core.store.append(id, {
       expectedVersion: 0,
       turns: await this.#turns(0, count),
       ...(owner !== undefined && { owner }),
       ...(title !== undefined && { title }),
       ...(summary !== undefined && summary.upTo < count && { summary }),
+      ...(count === head.turns && agentRole !== undefined && { agentRole }),
     });
     return fork;
   }

@@ -7,12 +7,12 @@ import type {
 } from "../contracts/budget-accounts.js";
 import type { Awaitable } from "../contracts/types.js";
 import type { CostConfiguration } from "../contracts/cost.js";
-import type { CallerQuota } from "../contracts/queue-options.js";
+import type { CallerQuota, QuotaState } from "../contracts/queue-options.js";
 import type { Clock } from "../contracts/runtime.js";
 import type { UsageRecord } from "../contracts/usage.js";
 import type { QuotaExcess, QuotaPermit } from "../plugins/shared/quotas/quota-windows.js";
 import type { TurnOwner } from "../plugins/shared/thread-tags.js";
-import type { OwnerQuota, ThreadQuota } from "./conversation-options.js";
+import type { OwnerQuota, ThreadQuota, ThreadUsage } from "./conversation-options.js";
 import { TurnQuotaError } from "../contracts/conversation-errors.js";
 import { checkCallerQuota } from "../contracts/queue-options.js";
 import {
@@ -90,10 +90,13 @@ export class TurnQuotas {
     for (const permit of permits) await this.#asked(() => permit.accepted());
   }
 
-  /** Counts the usage of a turn that has ended. Never rejects: a failure is a warning. */
-  async spend(turn: TurnOwner, usage: readonly UsageRecord[]): Promise<void> {
-    const spent = usageAmount(usage, this.#currency);
-    if (spent.tokens === 0 && spent.cost === 0) return;
+  /** Returns the amount that a usage counts as. */
+  amountOf(usage: readonly UsageRecord[]): BudgetAmount {
+    return usageAmount(usage, this.#currency);
+  }
+
+  /** Counts what a turn has used. Never rejects: a failure is a warning. */
+  async spend(turn: TurnOwner, spent: BudgetAmount): Promise<void> {
     try {
       const counting = this.#quotasOf(turn)
         .filter(({ quota: { maxTokens, maxCost } }) => (maxTokens ?? maxCost) !== undefined)
@@ -105,6 +108,14 @@ export class TurnQuotas {
         `The usage of a turn of thread '${turn.threadId}' is missing in its quota: ${messageOf(error)}`,
       );
     }
+  }
+
+  /** Returns what is used of the quotas of a turn. @throws as `admit`, except TurnQuotaError. */
+  async usageOf(turn: TurnOwner): Promise<ThreadUsage> {
+    const usage: Partial<Record<AppliedQuota["scope"], QuotaState>> = {};
+    for (const { scope, key, quota } of this.#quotasOf(turn))
+      usage[scope] = await this.#asked(() => this.#windows.stateOf(key, quota));
+    return usage;
   }
 
   /**

@@ -33,7 +33,10 @@ export interface TurnTask {
   readonly agent: Agent;
   readonly input: TurnInput;
   readonly turn: ChatTurn;
+  /** Receives the events of a turn that is streamed. */
   readonly listen: (event: EnsembleEvent) => void;
+  /** Receives the events of every turn, for its quotas. */
+  readonly count: ((event: EnsembleEvent) => void) | undefined;
   /** Called in the run when its output is known. Never rejects. */
   readonly end: TurnEnd;
 }
@@ -79,7 +82,7 @@ export class TurnRun {
    * Executes the task. A failed run returns an output with its error, which has the output. @throws
    * errors before the run.
    */
-  async execute({ agent, input, turn, listen, end }: TurnTask): Promise<EnsembleOutput> {
+  async execute({ agent, input, turn, listen, count, end }: TurnTask): Promise<EnsembleOutput> {
     const { threadId, owner, options, turnOptions } = this.#place;
     const taskOptions: PlainTaskOptions<string> = {
       name: TURN_TASK,
@@ -93,6 +96,7 @@ export class TurnRun {
     const task = new Task(withPartLimits(taskOptions, this.#core.limits));
     this.#core.turns.add(task, turn);
     const forget = this.#core.turns.onEnd(this.runId, end);
+    const onEvent = this.#listener(listen, count);
     const output = await executeRun({
       ...this.#core.requestOf(task),
       runOptions: {
@@ -104,18 +108,18 @@ export class TurnRun {
         throwOnError: false,
       },
       streaming: this.#onEvent !== undefined,
-      ...(this.#onEvent !== undefined && { onEvent: this.#heard(this.#onEvent, listen) }),
+      ...(onEvent !== undefined && { onEvent }),
       handle: this.#handle,
     }).finally(forget);
     if (output.error !== undefined) attach(output.error, output);
     return output;
   }
 
-  #heard(
-    onEvent: (event: EnsembleEvent) => void,
-    listen: (event: EnsembleEvent) => void,
-  ): (event: EnsembleEvent) => void {
+  #listener(listen: TurnTask["listen"], count: TurnTask["count"]): TurnTask["count"] {
+    const onEvent = this.#onEvent;
+    if (onEvent === undefined) return count;
     return (event) => {
+      count?.(event);
       listen(event);
       onEvent(event);
     };

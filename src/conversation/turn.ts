@@ -26,6 +26,7 @@ import type { AddedMessage } from "./turn-record.js";
 import { ToolCallViews } from "./tool-call-views.js";
 import type { TurnRun } from "./turn-run.js";
 import { KeptTurn } from "./kept-turns.js";
+import { TurnMeter } from "./turn-meter.js";
 import {
   acceptedMessages,
   addedBy,
@@ -163,7 +164,7 @@ export class Turn {
     const head = await this.#core.openOwned(threadId, owner);
     const { input, keep, messageId = options.messageId } = await prepare(store, head);
     if (messageId !== undefined) await this.#refuseTwin(store, messageId, keep);
-    const { agent, warning } = await this.#core.beginnerOf(options.agent, () =>
+    const { agent, warning } = await this.#core.beginnerOf(options.agent, head?.agentRole, () =>
       this.#roleBefore(store, head, keep),
     );
     this.#work.agentRoleAtStart = agent.role;
@@ -171,24 +172,30 @@ export class Turn {
     const start = { store, head, keep, startedAt: this.#core.now(), input, messageId };
     let ended: Promise<EndedTurn> | undefined;
     let earlier: readonly UsageRecord[] = [];
-    const end = (output: EnsembleOutput, run?: HookRun): Promise<EndedTurn> =>
-      (ended ??= this.#end(start, output, run));
+    const end = async (output: EnsembleOutput, run?: HookRun): Promise<EndedTurn> => {
+      const turn = await (ended ??= this.#end(start, output, run));
+      await this.#kept.endRun(threadId, {
+        isStorable: ConversationStoreError.isInstance(turn.unstored),
+      });
+      return turn;
+    };
+    const { quotas } = this.#core;
+    const meter = quotas && new TurnMeter(quotas, this.#request);
     const output = await this.#run.execute({
       agent,
       input,
       listen: (event) => this.#work.listen(event),
+      count: meter && ((event) => meter.listen(event)),
       end: async (run, atEnd) => {
         earlier = run.earlierUsage;
         await end(atEnd, run);
-        await this.#kept.endRun(threadId);
       },
       turn: this.#chatTurn(start, warning),
     });
     this.#hasRun = true;
     // A run whose hook failed before has not ended the turn.
     const { result, unstored } = await end(output);
-    await this.#kept.endRun(threadId);
-    await this.#spend(output, earlier);
+    await meter?.end(output.metrics.ledger, earlier);
     if (unstored !== undefined) throw unstored;
     if (result.error !== undefined && options.throwOnError !== false) throw result.error;
     return result;
@@ -202,20 +209,6 @@ export class Turn {
     if (runId !== undefined)
       for (const runs of journals) if ((await runs.get(runId)) !== undefined) return;
     await this.#run.whileWaiting((signal) => quotas.admit(this.#request, signal));
-  }
-
-  /**
-   * Counts the calls of this execution in the quotas, without those that a journal or a cache has
-   * answered. Those of a recording count, so that a replay is refused at the same turn.
-   */
-  async #spend({ metrics }: EnsembleOutput, earlier: readonly UsageRecord[]): Promise<void> {
-    const { quotas } = this.#core;
-    if (quotas === undefined) return;
-    const known = new Set(earlier);
-    const made = metrics.ledger.filter(
-      (usage) => (usage.outcome !== "answered" || usage.recorded === true) && !known.has(usage),
-    );
-    await quotas.spend(this.#request, made);
   }
 
   #chatTurn(start: TurnStart, warning: string | undefined): ChatTurn {
@@ -346,9 +339,16 @@ export class Turn {
       throw new ConversationStoreError(
         `The answer of thread '${threadId}' could not be stored: ${messageOf(cause)}`,
         { threadId, operation: "append" },
-        { cause, result, hint: AgentEnsembleError.isInstance(cause) ? cause.hint : undefined },
+        { cause, result, hint: this.#hintOf(cause, result.status) },
       );
     }
+  }
+
+  #hintOf(cause: unknown, status: TurnStatus): string | undefined {
+    const hint = AgentEnsembleError.isInstance(cause) ? cause.hint : undefined;
+    if (status !== "completed" || !this.#kept.isResumable) return hint;
+    const again = "The journal keeps the answer: thread.resume() stores it, without a model call.";
+    return hint === undefined ? again : `${hint} ${again}`;
   }
 
   /** Returns the agent that answered last, before a turn with `keep` preceding turns. */

@@ -217,23 +217,73 @@ describe("handoffs", () => {
       expect(error?.message).to.not.contain("1234");
     });
 
-    it("warn of a stored agent that no longer exists, and begin with the first one", async () => {
-      const model = new ScriptedModel([{ toolCalls: [to("billing")] }, "a", "b"]);
-      const store = ConversationStore.inMemory();
-      await using desk = new Conversation({ agent: front, model, store });
-      await desk.thread("t").send("one");
-      const warnings: string[] = [];
-      await using smaller = new Conversation({
-        agent: front.with({ handoffs: [new Agent({ role: "Sales", goal: "Sells" })] }),
-        model,
-        store,
-        on: (event) => void (event.type === "run_warning" && warnings.push(event.message)),
+    describe("to an agent that no longer exists", () => {
+      const BILLING_IS_GONE =
+        "The thread was with agent 'Billing', which this conversation does not have: 'Front desk' answers";
+      const lone = new Agent({ role: "Front desk", goal: "Finds the right colleague" });
+
+      /** A conversation with a store, and the warnings of its runs. */
+      function deskOf(agent: Agent, store: ConversationStore): [Conversation, readonly string[]] {
+        const warnings: string[] = [];
+        const chat = new Conversation({
+          agent,
+          model: new ScriptedModel(({ tools = [] }) =>
+            tools.some(({ name }) => name === "transfer_to_billing")
+              ? { toolCalls: [to("billing")] }
+              : "Yes.",
+          ),
+          store,
+          on: (event) => void (event.type === "run_warning" && warnings.push(event.message)),
+        });
+        return [chat, warnings];
+      }
+
+      it("are a warning in the next turn only, and the first agent answers", async () => {
+        const sales = new Agent({ role: "Sales", goal: "Sells" });
+        for (const agent of [lone.with({ handoffs: [sales] }), lone]) {
+          const store = ConversationStore.inMemory();
+          const [desk] = deskOf(front, store);
+          expect((await desk.thread("t").send("one")).agentRole).to.equal("Billing");
+          const [smaller, warnings] = deskOf(agent, store);
+          for (const text of ["two", "three"])
+            expect((await smaller.thread("t").send(text)).agentRole).to.equal("Front desk");
+          expect(warnings).to.deep.equal([BILLING_IS_GONE]);
+          await desk.dispose();
+          await smaller.dispose();
+        }
       });
-      const { agentRole } = await smaller.thread("t").send("two");
-      expect(agentRole).to.equal("Front desk");
-      expect(warnings).to.deep.equal([
-        "The thread was with agent 'Billing', which this conversation does not have: 'Front desk' answers",
-      ]);
+
+      it("are no warning with nextAgent first, or after an agent of one turn", async () => {
+        const store = ConversationStore.inMemory();
+        const [desk, warnings] = deskOf(lone, store);
+        const thread = desk.thread("t");
+        await thread.send("one");
+        const expert = new Agent({ role: "Expert", goal: "Knows" });
+        await thread.send("two", { agent: expert });
+        await (await thread.fork()).send("three");
+        const { turnId } = await thread.send("three");
+        await thread.edit(turnId, "once more").result;
+        await desk.dispose();
+        await using first = new Conversation({
+          agent: lone,
+          model: new ScriptedModel(["Yes."]),
+          store,
+          nextAgent: "first",
+          on: (event) => expect(event.type).to.not.equal("run_warning"),
+        });
+        await first.thread("t").send("four");
+        expect(warnings).to.deep.equal([]);
+      });
+    });
+
+    it("stay with the agent of the thread in a fork, after an agent of one turn", async () => {
+      const model = new ScriptedModel([{ toolCalls: [to("billing")] }, "a", "b", "c"]);
+      await using desk = new Conversation({ agent: front, model });
+      const thread = desk.thread("t");
+      await thread.send("one");
+      await thread.send("two", { agent: new Agent({ role: "Expert", goal: "Knows" }) });
+      const fork = await thread.fork();
+      expect((await fork.send("three")).agentRole).to.equal("Billing");
     });
 
     it("of the conversation lead from each of its agents to every other", async () => {

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { ConversationOptions } from "agentensemble";
 import { Agent, Conversation, ConversationStore, tool } from "agentensemble";
 import { durable, Journal } from "agentensemble/durability";
 import { ScriptedModel } from "agentensemble/testing";
@@ -7,7 +8,9 @@ import { expect } from "chai";
 import { chatService, partsIn } from "../plugins/http/chat-service.js";
 import { textsOf } from "../plugins/ui/fixtures.js";
 import { OtherProcess } from "../support/other-process.js";
+import { rejection } from "../support/rejection.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
+import { until } from "../support/time.js";
 import { warningsOf } from "../support/warnings.js";
 
 const PROGRAM = fileURLToPath(new URL("./dying-desk.js", import.meta.url));
@@ -106,26 +109,118 @@ describe("the run of a turn in its journal", () => {
     expect([...seen, await statusNow()]).to.deep.equal(["running", "completed"]);
   });
 
-  it("is completed with a turn that the store refused, and failed with a turn that failed", async () => {
+  it("is failed with a turn that failed, and completed where another turn came first", async () => {
     const journal = Journal.inMemory();
     const store = ConversationStore.inMemory();
-    store.append = () => Promise.reject(new Error("the disk is full"));
     const model = new ScriptedModel(() => {
-      if (model.requests.length > 1) throw new Error("out of order");
+      if (model.requests.length === 1) throw new Error("out of order");
       return "Yes.";
     });
     await using chat = new Conversation({ agent, model, store, plugins: [durable({ journal })] });
-    for (const code of ["AE_CONVERSATION_STORE", "AE_TASK_EXECUTION"])
-      expect(
-        await chat
-          .thread("t")
-          .send("Hello")
-          .catch((error: unknown) => error),
-      ).to.include({
-        code,
+    const statuses = async (): Promise<unknown> =>
+      (await journal.list()).runs.map(({ status }) => status).sort();
+    expect(await rejection(chat.thread("t").send("Hello"))).to.include({
+      code: "AE_TASK_EXECUTION",
+    });
+    expect(await statuses()).to.deep.equal(["failed"]);
+    const { append } = store;
+    store.append = async (id, change) => {
+      const { turns, ...others } = change;
+      await append.call(store, id, { ...others, turns }); // another writer
+      return append.call(store, id, change);
+    };
+    const conflict = await rejection(chat.thread("t").send("Hello"));
+    expect(conflict).to.include({ code: "AE_CONVERSATION_CONFLICT" });
+    expect(await statuses()).to.deep.equal(["completed", "failed"]);
+  });
+
+  describe("of a turn that the store refused", () => {
+    /** A conversation whose store refuses changes while `isFull`. */
+    function fullDesk(o: Partial<ConversationOptions> = {}) {
+      const store = ConversationStore.inMemory();
+      const journal = Journal.inMemory();
+      const disk = { isFull: true };
+      const { append } = store;
+      store.append = async (id, change) => {
+        if (disk.isFull) throw new Error("the disk is full");
+        return append.call(store, id, change);
+      };
+      const model = new ScriptedModel(["Yes."]);
+      return {
+        options: { agent, model, store, plugins: [durable({ journal })], ...o },
+        disk,
+        journal,
+      };
+    }
+
+    it("is interrupted, and resume stores the answer without a call", async () => {
+      const { options, disk, journal } = fullDesk();
+      await using chat = new Conversation(options);
+      const thread = chat.thread("t", { owner: "ada" });
+      const refused = () => rejection(thread.send("Hello", { messageId: "m1" }));
+      const error = await refused();
+      expect(error).to.include({
+        code: "AE_CONVERSATION_STORE",
+        hint: "The journal keeps the answer: thread.resume() stores it, without a model call.",
       });
-    const { runs } = await journal.list();
-    expect(runs.map(({ status }) => status).sort()).to.deep.equal(["completed", "failed"]);
+      expect((await journal.list()).runs.map(({ status }) => status)).to.deep.equal([
+        "interrupted",
+      ]);
+      const again = await thread.resume();
+      expect(await rejection(Promise.resolve(again?.result))).to.include({
+        code: "AE_CONVERSATION_STORE",
+      });
+      disk.isFull = false;
+      const turn = await thread.resume();
+      expect(turn?.question).to.include({ id: "m1", content: "Hello" });
+      expect((await turn?.result)?.text).to.equal("Yes.");
+      expect((await thread.messages()).map(({ content }) => content)).to.deep.equal([
+        "Hello",
+        "Yes.",
+      ]);
+      expect(await thread.resume()).to.equal(undefined);
+      expect((await journal.list()).runs.map(({ status }) => status)).to.deep.equal(["completed"]);
+    });
+
+    it("is abandoned when the thread continues without it", async () => {
+      const { options, disk, journal } = fullDesk({ model: new ScriptedModel(["Yes.", "No."]) });
+      await using chat = new Conversation(options);
+      await rejection(chat.thread("t").send("Hello"));
+      disk.isFull = false;
+      await chat.thread("t").send("Hi");
+      expect(await chat.thread("t").resume()).to.equal(undefined);
+      expect((await journal.list()).runs.map(({ status }) => status).sort()).to.deep.equal([
+        "cancelled",
+        "completed",
+      ]);
+    });
+
+    it("gives its answer to a page that is loaded later, and no page waits for ever before", async () => {
+      const { options, disk } = fullDesk();
+      await using desk = await chatService(options);
+      expect((await partsIn(await desk.send("t", "Hello"))).at(-1)).to.deep.include({
+        type: "error",
+      });
+      const { status } = await desk.service.ask("/api/chat/t");
+      expect(status).to.be.oneOf([200, 404]);
+      disk.isFull = false;
+      const thread = desk.chat.thread("t", { owner: "ada" });
+      await until(async () => {
+        await desk.service.ask("/api/chat/t");
+        return (await thread.messages()).length > 0;
+      });
+      expect((await thread.messages()).map(({ content }) => content)).to.deep.equal([
+        "Hello",
+        "Yes.",
+      ]);
+    });
+
+    it("has no hint of a journal without one", async () => {
+      const { options } = fullDesk({ plugins: [] });
+      await using chat = new Conversation(options);
+      const error = await rejection(chat.thread("t").send("Hello"));
+      expect((error as { readonly hint?: string }).hint).to.equal(undefined);
+    });
   });
 
   it("that can't be ended is a warning, and the answer is there", async () => {

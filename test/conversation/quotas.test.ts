@@ -215,6 +215,30 @@ describe("the quotas of a conversation", () => {
     });
   });
 
+  it("are shown with what the thread and its owner have used", async () => {
+    const quota = { windowMs: HOUR, maxRequests: 5, maxCost: 9 };
+    const threadQuota = { windowMs: DAY, maxTokens: 150 };
+    const { chat, clock, send } = desk({ quota, threadQuota, costConfiguration: PRICES });
+    const usage = (id: string, owner?: string) => chat.thread(id, { owner }).usage();
+    const none = { requests: 0, tokens: 0, cost: 0 };
+    expect(await usage("a", "ada")).to.deep.equal({
+      owner: { quota, used: none, resetsInMs: 10_000 },
+      thread: { quota: threadQuota, used: none, resetsInMs: 13 * HOUR + 10_000 },
+    });
+    for (const id of ["a", "b", "a", "a"]) await send(id, "ada"); // the last one is refused
+    const { owner, thread } = await usage("a", "ada");
+    expect(owner?.used).to.deep.equal({ requests: 3, tokens: 300, cost: 3 });
+    expect(thread?.used).to.deep.equal({ requests: 2, tokens: 200, cost: 2 });
+    expect((await usage("b", "ada")).thread?.used.tokens).to.equal(100);
+    expect((await usage("c", "bob")).owner?.used).to.deep.equal(none);
+    await clock.jump(10_000);
+    expect((await usage("a", "ada")).owner?.used).to.deep.equal(none);
+    expect(await rejection(usage("a", "bob"))).to.have.property("code", "AE_ACCESS_DENIED");
+    const some = desk({ quota: () => undefined, threadQuota });
+    expect(Object.keys(await some.chat.thread("t").usage())).to.deep.equal(["thread"]);
+    expect(await desk({}).chat.thread("t").usage()).to.deep.equal({});
+  });
+
   it("count an edit", async () => {
     const { chat, send } = desk({ threadQuota: { windowMs: DAY, maxRequests: 2 } });
     const thread = chat.thread("t");
@@ -320,7 +344,36 @@ describe("the quotas of a conversation", () => {
       expect(await send("t")).to.equal("owner: 100 tokens");
     });
 
-    it("in the window in which a turn ends", async () => {
+    it("of each call when it ends, before the turn ends", async () => {
+      const gate = new Gate();
+      const look = tool({
+        name: "look",
+        description: "l",
+        execute: async () => {
+          await gate.pass();
+          return "found";
+        },
+      });
+      const model = new ScriptedModel(({ messages }) =>
+        messages.at(-1)?.role === "tool"
+          ? { text: "Yes.", usage: USAGE }
+          : { toolCalls: [{ name: "look", arguments: {} }], usage: USAGE },
+      );
+      const { chat, send } = desk({
+        model,
+        tools: [look],
+        quota: { windowMs: DAY, maxTokens: 100 },
+      });
+      const turn = chat.thread("t", { owner: "ada" }).send("Hello");
+      await gate.arrival();
+      expect(await send("u", "ada")).to.equal("owner: 100 tokens");
+      gate.open();
+      await turn;
+      const { owner } = await chat.thread("t", { owner: "ada" }).usage();
+      expect(owner?.used).to.deep.equal({ requests: 1, tokens: 200, cost: 0 });
+    });
+
+    it("in the window in which a call ends", async () => {
       const gate = new Gate();
       const model = new ScriptedModel(async () => {
         await gate.pass();

@@ -384,7 +384,7 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     "ada in trip: AE_TURN_QUOTA (3 turns of the thread)\nada in taxes: Noted.",
     "ben in garden: Noted.\nben in garden: Noted.\nben in garden: AE_TURN_QUOTA (2 turns of the owner)",
     "ben in weather: AE_TURN_QUOTA (2 turns of the owner)",
-    "ada: trip (turns: 3), taxes (turns: 1)\nben: garden (turns: 2)",
+    "ada: trip (turns: 3), taxes (turns: 1); messages left today: 16\nben: garden (turns: 2); messages left today: 0",
   ],
   "71-reasoning-with-tools.js": [
     "Reasoning: I need both tides first.",

@@ -19,6 +19,7 @@ import { answeredStream, answersFor, answersIn, asksFor } from "./approvals.js";
 import {
   chatFailure,
   noCallWaits,
+  noQuota,
   noSuchThread,
   threadWaits,
   TurnFailure,
@@ -96,6 +97,7 @@ export class ChatDesk implements RunOwnership {
       at("GET", "/:id", async (asked) => this.#show(await this.#open(asked, asked.id))),
       at("DELETE", "/:id", async (asked) => this.#delete(await this.#open(asked, asked.id))),
       at("GET", "/:id/stream", async (asked) => this.#resume(await this.#open(asked, asked.id))),
+      at("GET", "/:id/usage", async (asked) => this.#usage(await this.#open(asked, asked.id))),
       at("DELETE", "/:id/stream", async (asked) => this.#stop(await this.#open(asked, asked.id))),
     ];
   }
@@ -256,6 +258,7 @@ export class ChatDesk implements RunOwnership {
       if (stored.some(({ turnId }) => turnId === turn.run.id))
         await turn.run.handle?.output.catch(() => undefined); // in this case the stream is not sent again
       else if (turn.run.handle !== undefined) return { turn, stored };
+      else if (turn.run.failure !== undefined) return { turn: undefined, stored };
     }
   }
 
@@ -271,6 +274,12 @@ export class ChatDesk implements RunOwnership {
     return found === undefined
       ? nothingThere()
       : this.#streams.respond(found.source, found.runId, request);
+  }
+
+  async #usage({ thread }: OwnThread): Promise<Response> {
+    const usage = await thread.usage();
+    if ((usage.owner ?? usage.thread) === undefined) throw noQuota();
+    return jsonAnswer(200, { id: thread.id, ...usage });
   }
 
   #stop({ thread, owner }: OwnThread): Response {

@@ -45,6 +45,11 @@ export function noSuchThread(): HttpRefusal {
   return notFoundRefusal("THREAD_NOT_FOUND", "There is no such thread");
 }
 
+/** The conversation limits neither the owner nor the thread. */
+export function noQuota(): HttpRefusal {
+  return notFoundRefusal("NO_QUOTA", "There is no quota");
+}
+
 /** A message can't be answered before the page has answered. */
 export function threadWaits(): HttpRefusal {
   return new HttpRefusal(

@@ -5,6 +5,7 @@ import type {
   ThreadPage,
   ThreadQuery,
 } from "../../contracts/conversation.js";
+import type { QuotaState } from "../../contracts/queue-options.js";
 import type { RunHandle, RunOptions } from "../../contracts/run.js";
 import type { RunValue } from "../../contracts/run-info.js";
 import type { RunHandlerOptions, StreamSettings } from "./run-handler-options.js";
@@ -31,6 +32,10 @@ export interface ChatThread {
     readonly limit?: number | undefined;
     readonly before?: string | undefined;
   }): Promise<readonly ThreadMessage[]>;
+  usage(): Promise<{
+    readonly owner?: QuotaState | undefined;
+    readonly thread?: QuotaState | undefined;
+  }>;
   /** Continues the turn that was in progress when its process ended. */
   resume(): Promise<(RunHandle & { readonly question: Question }) | undefined>;
   delete(): Promise<boolean>;

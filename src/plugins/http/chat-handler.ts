@@ -21,7 +21,8 @@ export interface ChatHandler extends RoutedHandler, RunOwnership {
  * `id`; `GET {path}` lists the threads of the caller; `GET {path}/:id` returns the messages of a
  * thread, and `DELETE {path}/:id` deletes it; `GET {path}/:id/stream` returns the stream of the
  * turn in progress from its beginning, with `?turn=` of the turn that `GET {path}/:id` named as in
- * progress, and `DELETE {path}/:id/stream` stops that turn. Default path `/api/chat`. Callers and
+ * progress, and `DELETE {path}/:id/stream` stops that turn; `GET {path}/:id/usage` returns what the
+ * caller and the thread have used of their quotas. Default path `/api/chat`. Callers and
  * operators may use it. Only the `owner` of the principal that began a thread has access to it;
  * principals without an owner share the threads without one.
  * @throws ValidationError

@@ -31,7 +31,7 @@ export interface HttpExchange {
 export interface ServedEndpoint {
   readonly method: "GET" | "POST" | "DELETE";
   /** The part after the path of the handler. */
-  readonly place: "" | "/:id" | "/:id/stream";
+  readonly place: "" | "/:id" | "/:id/stream" | "/:id/usage";
   readonly role: HttpRoute["role"];
   handle(exchange: HttpExchange): Awaitable<Response>;
 }
@@ -126,10 +126,8 @@ class EndpointHandler {
 
   /** @throws HttpRefusal 404 for an unknown path. */
   #candidates(request: Request): readonly ServedEndpoint[] {
-    const [id, below, ...more] = this.#steps(request);
-    const isStream = below === "stream" && more.length === 0;
-    const place =
-      id === undefined ? "" : below === undefined ? "/:id" : isStream ? "/:id/stream" : undefined;
+    const [id, ...below] = this.#steps(request);
+    const place = id === undefined ? "" : ["/:id", ...below].join("/");
     const found = this.#endpoints.filter((endpoint) => endpoint.place === place);
     if (found.length === 0) throw notFoundRefusal();
     return found;

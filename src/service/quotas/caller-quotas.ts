@@ -1,13 +1,12 @@
 import type { WorkBudget } from "../../contracts/network-options.js";
 import type { WorkRequest } from "../../contracts/network.js";
-import type { CallerQuota } from "../../contracts/queue-options.js";
+import type { CallerQuota, QuotaState } from "../../contracts/queue-options.js";
 import type { StartOptions } from "../../contracts/service.js";
 import type { ForeignUsage } from "../../contracts/usage.js";
 import type {
   QuotaExcess,
   QuotaPermit,
   QuotaPlace,
-  QuotaUse,
 } from "../../plugins/shared/quotas/quota-windows.js";
 import { checkCallerQuota } from "../../contracts/queue-options.js";
 import { isStoredFor } from "../../plugins/network/shared/stored-ids.js";
@@ -27,11 +26,6 @@ export interface QuotaRefusal {
   readonly problem: string;
   /** Until the next window. */
   readonly retryAfterMs: number;
-}
-
-/** What a caller has used in the present window. */
-export interface QuotaState extends QuotaUse {
-  readonly quota: CallerQuota;
 }
 
 /** Counts what callers over HTTP use, in windows. */
@@ -100,8 +94,7 @@ export class CallerQuotas {
   /** What a caller has used. `undefined` for a caller without a quota. */
   async stateOf(caller: string): Promise<QuotaState | undefined> {
     const quota = this.quotaOf(caller);
-    if (quota === undefined) return undefined;
-    return { quota, ...(await this.#windows.stateOf(this.#keyOf(caller), quota)) };
+    return quota && this.#windows.stateOf(this.#keyOf(caller), quota);
   }
 
   /** Requests of a backend may have any sender: those over HTTP have an id of their caller. */

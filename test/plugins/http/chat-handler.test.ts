@@ -488,6 +488,30 @@ describe("chatHandler", () => {
       await partsIn(await desk.send("v", "Hello", { by: "bob" }));
     });
 
+    it("shows a caller what it has used, also before its first message", async () => {
+      const quota = { windowMs: 86_400_000, maxRequests: 2 };
+      const desk = await open({ model: new ScriptedModel(["one"]), quota });
+      const left = async (id: string, by = "ada"): Promise<Record<string, unknown>> => {
+        const { status, body } = await desk.service.ask(`/api/chat/${id}/usage`, { by });
+        return { status, ...(body as Record<string, unknown>) };
+      };
+      expect(await left("t")).to.deep.include({ status: 200, id: "t" });
+      await partsIn(await desk.send("t", "Hello"));
+      const state = (await left("t"))["owner"] as Record<string, unknown>;
+      expect(state["quota"]).to.deep.equal(quota);
+      expect(state["used"]).to.include({ requests: 1 });
+      expect(state["resetsInMs"]).to.be.within(1, 86_400_000);
+      expect(await left("t", "bob")).to.have.property("status", 404);
+      const other = (await left("v", "bob"))["owner"] as Record<string, unknown>;
+      expect(other["used"]).to.include({ requests: 0 });
+      const free = await open();
+      const { status, body } = await free.service.ask("/api/chat/t/usage");
+      expect([status, JSON.stringify(body)]).to.deep.equal([
+        404,
+        '{"error":{"code":"NO_QUOTA","message":"There is no quota"}}',
+      ]);
+    });
+
     it("refuses an edit, and keeps the answer that it would replace", async () => {
       const threadQuota = { windowMs: 86_400_000, maxTokens: 1 };
       const usage = { inputTokens: 1, outputTokens: 1 };

@@ -1,4 +1,4 @@
-import type { Claim, KeptEntry } from "../../../contracts/journal.js";
+import type { Claim, ClaimEnd, KeptEntry } from "../../../contracts/journal.js";
 import type { LlmCall } from "../../../contracts/hooks.js";
 import type { HookRun } from "../../../contracts/run.js";
 import type { StoredReview } from "../../../contracts/review.js";
@@ -7,6 +7,7 @@ import type { Schemas } from "../../shared/schemas.js";
 import type { RunKeeping } from "./durable-settings.js";
 import type { ExecutionEnd } from "./run-result.js";
 import type { KeptCall } from "./kept-values.js";
+import type { ReleaseEnd } from "./kept-steps.js";
 import { RunCancelledError, RunSuspendedError } from "../../../contracts/errors.js";
 import { RunFencedError } from "../../../contracts/journal-errors.js";
 import { startTimer } from "../../../util/abort/timer.js";
@@ -63,6 +64,8 @@ export class DurableRun {
   #saved: SavedUsage | undefined;
   #isFenced = false;
   #isHeld = false;
+  /** Whether a run that completes can be resumed. */
+  #isInterrupted = false;
   /** Ends the run in the journal, if its end is delayed. */
   #release: (() => Promise<void>) | undefined;
   #stopRenewing: () => void = () => undefined;
@@ -120,10 +123,11 @@ export class DurableRun {
   }
 
   /** Delays the release of a completed run until the returned function is called. */
-  holdEnd(): () => Promise<void> {
+  holdEnd(): ReleaseEnd {
     this.#isHeld = true;
-    return async () => {
+    return async ({ isInterrupted = false } = {}) => {
       this.#isHeld = false;
+      this.#isInterrupted ||= isInterrupted;
       const release = this.#release;
       this.#release = undefined;
       await release?.();
@@ -138,10 +142,13 @@ export class DurableRun {
     this.journal.end();
     if (claim === undefined || this.#isFenced) return this.#stopRenewing();
     if (end.error === undefined) this.#warnOfUnasked();
-    const claimEnd = claimEndOf(end, { sealed: settings.sealed, saved: this.#saved });
+    const ended = claimEndOf(end, { sealed: settings.sealed, saved: this.#saved });
     const release = async (): Promise<void> => {
       this.#stopRenewing();
-      if (!this.#isFenced) await retried(this.run, () => journal.release(claim, claimEnd));
+      if (this.#isFenced) return;
+      const isLeft = this.#isInterrupted && ended.status === "completed";
+      const claimEnd: ClaimEnd = isLeft ? { ...ended, status: "interrupted" } : ended;
+      await retried(this.run, () => journal.release(claim, claimEnd));
     };
     if (this.#isHeld && end.error === undefined) this.#release = release;
     else await release();

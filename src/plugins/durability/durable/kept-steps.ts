@@ -9,6 +9,9 @@ export interface HandlerStep {
   readonly name: string;
 }
 
+/** Ends a run in the journal whose end was delayed. */
+export type ReleaseEnd = (o?: { readonly isInterrupted?: boolean }) => Promise<void>;
+
 /** The functions of the journal for handlers of durable runs. */
 export interface KeptSteps {
   keeps(run: RunInfo): boolean;
@@ -25,10 +28,11 @@ export interface KeptSteps {
   noted(run: RunInfo, step: HandlerStep): unknown;
   /**
    * Delays the end of the run in the journal, if the run completes, until the returned function is
-   * called. If the process dies before, the run can be resumed. The function may be called at any
-   * time; only the first call has an effect. It rejects with the error of the journal.
+   * called. If the process dies before, the run can be resumed; also with `isInterrupted`, which
+   * ends it as interrupted. The function may be called at any time; only the first call has an
+   * effect. It rejects with the error of the journal.
    */
-  holdEnd(run: RunInfo): () => Promise<void>;
+  holdEnd(run: RunInfo): ReleaseEnd;
 }
 
 /** Bound by `durable()`. */

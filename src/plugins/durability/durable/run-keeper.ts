@@ -11,7 +11,7 @@ import type { RunKeeping } from "./durable-settings.js";
 import { RunCancelledError, ValidationError } from "../../../contracts/errors.js";
 import { asFields } from "../../../util/objects.js";
 import { Schemas } from "../../shared/schemas.js";
-import { KEPT_STEPS } from "./kept-steps.js";
+import { KEPT_STEPS, type ReleaseEnd } from "./kept-steps.js";
 import { DurableRun } from "./durable-run.js";
 import { openJournalOf } from "./open-run.js";
 
@@ -134,7 +134,7 @@ export class RunKeeper implements OutsideAccess, KeptSteps {
     return asFields(known.value)?.["value"];
   }
 
-  holdEnd(run: RunInfo): () => Promise<void> {
+  holdEnd(run: RunInfo): ReleaseEnd {
     return this.of(run)?.holdEnd() ?? nothing;
   }
 }

@@ -4,7 +4,7 @@ import type {
   BudgetAmount,
   BudgetReservation,
 } from "../../../contracts/budget-accounts.js";
-import type { CallerQuota } from "../../../contracts/queue-options.js";
+import type { CallerQuota, QuotaState } from "../../../contracts/queue-options.js";
 import type { Clock } from "../../../contracts/runtime.js";
 import { EndingValues } from "./ending-values.js";
 
@@ -31,12 +31,6 @@ export interface QuotaPermit {
   accepted(): Promise<void>;
   /** Gives the place back. */
   refused(): Promise<void>;
-}
-
-/** The use of the present window. */
-export interface QuotaUse {
-  readonly used: { readonly requests: number } & BudgetAmount;
-  readonly resetsInMs: number;
 }
 
 interface Window {
@@ -88,12 +82,12 @@ export class QuotaWindows {
     return usage.state.used;
   }
 
-  async stateOf(key: string, quota: CallerQuota): Promise<QuotaUse> {
+  async stateOf(key: string, quota: CallerQuota): Promise<QuotaState> {
     const { requests, usage } = await this.#window(key, quota);
     await Promise.all([requests.shared?.refresh(), usage.shared?.refresh()]);
     const { tokens, cost } = usage.state.used;
-    const resetsInMs = this.#resetsInMs(quota);
-    return { used: { requests: requests.state.used.tokens, tokens, cost }, resetsInMs };
+    const used = { requests: requests.state.used.tokens, tokens, cost };
+    return { quota, used, resetsInMs: this.#resetsInMs(quota) };
   }
 
   #window(key: string, quota: CallerQuota): Promise<Window> {
