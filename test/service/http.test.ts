@@ -246,10 +246,60 @@ describe("a service over HTTP", () => {
     done.open("done");
   });
 
+  it("limits a caller also where it sends many requests before the queue has answered one", async () => {
+    const backend = NetworkBackend.inMemory();
+    const [first, done] = [gate(), gate<string>()];
+    const queue = changedQueue(backend.queue, {
+      enqueue: async (...args) => {
+        await first.opened;
+        return backend.queue.enqueue(...args);
+      },
+    });
+    await using kitchen = served({ shareTasks: { wait: handlerTask(() => done.opened) } });
+    await using service = await kitchen.start({
+      backend: { ...backend, queue },
+      port: 0,
+      callers: { shop: { token: TOKEN, maxQueued: 2 } },
+    });
+    const refused = gate();
+    let refusals = 0;
+    const post = async () => {
+      const { status } = await http(service, "/api/work", { body: { task: "wait" }, token: TOKEN });
+      if (status === 429 && ++refusals === 3) refused.open();
+      return status;
+    };
+    const posts = Promise.all(Array.from({ length: 5 }, post));
+    await refused.opened; // at 2 requests whose acceptance is not known yet
+    first.open();
+    expect((await posts).sort()).to.deep.equal([202, 202, 429, 429, 429]);
+    done.open("done");
+  });
+
   it("reports its health and its state in each state", async () => {
+    const [announced, begun] = [gate(), gate()];
+    const backend = NetworkBackend.inMemory();
+    const catalogue = {
+      ...{ withdraw: async () => undefined, entries: async () => [] },
+      announce: async () => {
+        begun.open();
+        await announced.opened;
+      },
+    };
     const done = gate<string>();
     await using kitchen = served({ shareTasks: { wait: handlerTask(() => done.opened) } });
-    await using service = await kitchen.start({ port: 0, instance: "a" });
+    const port = await freePort();
+    const starting = kitchen.start({
+      ...{ port, instance: "a", listeners: [() => undefined] },
+      backend: { ...backend, catalogue },
+    });
+    await begun.opened;
+    const early = await http({ url: `${LOCAL}:${port}` }, "/api/health/ready");
+    expect([early.status, early.body["state"]]).to.deep.equal([503, "STARTING"]);
+    expect((await http({ url: `${LOCAL}:${port}` }, "/api/health/live")).status).to.equal(200);
+    const unready = await http({ url: `${LOCAL}:${port}` }, "/api/work", { body: {} });
+    expect(unready.status).to.equal(503);
+    announced.open();
+    await using service = await starting;
     const states = async () => {
       const live = await http(service, "/api/health/live");
       const ready = await http(service, "/api/health/ready");

@@ -214,13 +214,47 @@ describe("the end of a service", () => {
 
   it("leaves no timer, no listener of signals and no subscription behind", async () => {
     const backend = NetworkBackend.inMemory();
-    const before = process.listenerCount("SIGTERM");
-    const { kitchen, service, finish } = await busy(backend);
-    expect(process.listenerCount("SIGTERM")).to.equal(before + 1);
+    let subscriptions = 0;
+    const counted =
+      <A extends unknown[]>(subscribe: (...args: A) => Promise<() => void>) =>
+      async (...args: A): Promise<() => void> => {
+        const leave = await subscribe(...args);
+        subscriptions++;
+        return () => {
+          subscriptions--;
+          leave();
+        };
+      };
+    const { results, topics } = backend;
+    const watched: Backend = {
+      ...backend,
+      results: new Proxy(results, {
+        get: (target, name) =>
+          name === "subscribe"
+            ? counted((...args: Parameters<typeof results.subscribe>) => results.subscribe(...args))
+            : (Reflect.get(target, name) as () => unknown).bind(target),
+      }),
+      topics: {
+        publish: (...args) => topics.publish(...args),
+        subscribe: counted((...args: Parameters<typeof topics.subscribe>) =>
+          topics.subscribe(...args),
+        ),
+      },
+    };
+    const timers = (): number =>
+      process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
+    await backend.queue.depth("kitchen"); // the timer of the test itself has begun
+    const before = { signals: process.listenerCount("SIGTERM"), timers: timers() };
+    const { kitchen, service, finish } = await busy(watched);
+    expect(process.listenerCount("SIGTERM")).to.equal(before.signals + 1);
+    expect(timers()).to.be.greaterThan(before.timers);
+    expect(subscriptions).to.be.greaterThan(0);
     finish("done");
     await service.stop();
-    expect(process.listenerCount("SIGTERM")).to.equal(before);
+    expect(process.listenerCount("SIGTERM")).to.equal(before.signals);
+    expect(subscriptions).to.equal(0);
     await kitchen.dispose();
+    expect(timers()).to.equal(before.timers);
   });
 });
 

@@ -21,6 +21,8 @@ export class CallerQueue {
   readonly #parts: CallerQueueParts;
   /** Requests of limited callers without a result, as far as this instance has seen them. */
   readonly #open = new Map<string, Set<string>>();
+  /** Number of their requests that the queue has not answered yet. */
+  readonly #sending = new Map<string, number>();
 
   constructor(parts: CallerQueueParts) {
     this.#parts = parts;
@@ -30,13 +32,25 @@ export class CallerQueue {
   reachedLimit({ from, requestId }: WorkRequest): number | undefined {
     const most = this.#limitOf(from);
     const open = this.#open.get(from);
-    if (most === undefined || open === undefined || open.has(requestId)) return undefined;
-    return open.size >= most ? most : undefined;
+    if (most === undefined || open?.has(requestId) === true) return undefined;
+    return (open?.size ?? 0) + (this.#sending.get(from) ?? 0) >= most ? most : undefined;
   }
 
   /** @throws RequestConflictError; NetworkError if the storage can't be reached. */
   async enqueue(work: WorkRequest): Promise<CallerReceipt> {
+    const { from } = work;
+    if (this.#limitOf(from) === undefined) return this.#admitted(work);
     if (this.reachedLimit(work) !== undefined) return { status: "FULL" };
+    this.#sending.set(from, (this.#sending.get(from) ?? 0) + 1);
+    try {
+      return await this.#admitted(work);
+    } finally {
+      this.#sending.set(from, (this.#sending.get(from) ?? 1) - 1);
+    }
+  }
+
+  /** Enqueues a request if the quota of its caller admits it. */
+  async #admitted(work: WorkRequest): Promise<CallerReceipt> {
     const permit = await this.#parts.quotas?.admit(work.from);
     const isRefused = permit !== undefined && "problem" in permit;
     if (isRefused && !(await this.#isKnown(work))) return { status: "QUOTA", ...permit };
