@@ -88,7 +88,7 @@ export async function serveHttp(
   });
   const { sharesPort = false } = options;
   const listener = await listenFor(mounts.before(dispatcher, own), {
-    ...{ host, port, onError, exclusive: !sharesPort },
+    ...{ host, port, exclusive: !sharesPort },
   }).catch(async (error: unknown) => {
     await mounts.close();
     throw notListening(error, host, port);

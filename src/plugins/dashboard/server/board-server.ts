@@ -141,7 +141,6 @@ export class BoardServer implements ServerState {
       host: this.#host,
       port,
       receiveMs: this.#limits.receiveMs,
-      onError: () => undefined, // invalid messages of a client are no failure of the program
     });
     if (!keepAlive) this.#listener.unref();
     return this.#listener.port;

@@ -2,10 +2,18 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:http";
 import { startTimer } from "../../../util/abort/timer.js";
+import { codeOf } from "../../../util/objects.js";
 import { RouteDispatcher, type RouteDispatcherOptions } from "./route-dispatcher.js";
 
 /** Time limit of a client for sending a complete request. */
 const RECEIVE_MS = 30_000;
+/** Maximum number of open connections; further ones are closed at once. */
+const MOST_CONNECTIONS = 2_000;
+/** Answers to messages that are no HTTP requests, by the code of the error. Others: 400. */
+const MALFORMED: ReadonlyMap<unknown, string> = new Map([
+  ["HPE_HEADER_OVERFLOW", "431 Request Header Fields Too Large"],
+  ["ERR_HTTP_REQUEST_TIMEOUT", "408 Request Timeout"],
+]);
 
 /** Options of a listener of routes. */
 export interface RouteListenerOptions extends RouteDispatcherOptions {
@@ -15,6 +23,8 @@ export interface RouteListenerOptions extends RouteDispatcherOptions {
    * Time limits of a client for sending the headers, and the complete request. Default 30,000 ms.
    */
   readonly receiveMs?: number | undefined;
+  /** Default 2,000. */
+  readonly maxConnections?: number | undefined;
   /** Whether no other process of a `node:cluster` uses the port. Default true. */
   readonly exclusive?: boolean | undefined;
 }
@@ -42,9 +52,10 @@ export function serveRoutes(options: RouteListenerOptions): Promise<RouteListene
 /** Does the same for routes that are also served in another way. */
 export async function listenFor(
   dispatcher: Pick<RouteDispatcher, "handle" | "upgrade">,
-  options: Pick<RouteListenerOptions, "host" | "port" | "receiveMs" | "exclusive" | "onError">,
+  options: Omit<RouteListenerOptions, keyof RouteDispatcherOptions>,
 ): Promise<RouteListener> {
   const { host, port: wanted, receiveMs = RECEIVE_MS, exclusive = true } = options;
+  const { maxConnections = MOST_CONNECTIONS } = options;
   const http = createServer(
     {
       requestTimeout: receiveMs,
@@ -54,9 +65,11 @@ export async function listenFor(
     (request, response) => void dispatcher.handle(request, response),
   );
   http.on("upgrade", (request, socket, head) => void dispatcher.upgrade(request, socket, head));
+  http.maxConnections = maxConnections;
   http.on("clientError", (error, socket) => {
-    options.onError(error);
-    if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
+    // Not reported: everyone who reaches the port could fill the log.
+    const status = MALFORMED.get(codeOf(error)) ?? "400 Bad Request";
+    if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
   });
   await new Promise<void>((resolve, reject) => {
     http.once("error", reject);

@@ -1,12 +1,15 @@
 import type { HttpRoute, Principal } from "agentensemble";
 import { definePlugin, Ensemble, Kernel, Task, Tokens } from "agentensemble";
 import { expect } from "chai";
+import { once } from "node:events";
 import { request as httpRequest } from "node:http";
+import { connect } from "node:net";
 import {
   serveRoutes,
   type RouteListener,
   type RouteListenerOptions,
 } from "../../../../src/plugins/shared/http/serve-routes.js";
+import { until } from "../../../support/time.js";
 
 const PRINCIPALS: Readonly<Record<string, Principal>> = {
   ada: { name: "ada", role: "operator" },
@@ -82,6 +85,14 @@ describe("routes of plugins", () => {
       });
       sent.on("error", reject).end(o.body);
     });
+  /** Sends a text, and returns what comes back until the connection ends. */
+  const sentText = async (text: string): Promise<string> => {
+    const socket = connect(listener?.port ?? 0, "127.0.0.1").setEncoding("utf8");
+    let answer = "";
+    socket.on("data", (part: string) => (answer += part)).write(text);
+    await once(socket, "close");
+    return answer;
+  };
   const statuses = async (path: string, o: object = {}): Promise<readonly number[]> =>
     (
       await Promise.all(
@@ -160,6 +171,36 @@ describe("routes of plugins", () => {
     await serve([route("viewer")]);
     expect((await ask("/viewer", { by: "broken" })).status).to.equal(401);
     expect(errors.map(({ message }) => message)).to.deep.equal(["the directory is away"]);
+  });
+
+  it("answer what is no request, without a report of it, which would fill logs", async () => {
+    await serve([route("public")]);
+    expect(await sentText("nonsense\r\n\r\n")).to.match(/^HTTP\/1\.1 400 /);
+    const long = `GET /public HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ${"x".repeat(20_000)}\r\n\r\n`;
+    expect(await sentText(long)).to.match(/^HTTP\/1\.1 431 /);
+    await listener?.close();
+    await serve([route("public")], { receiveMs: 50 });
+    expect(await sentText("GET /public HTTP/1.1\r\n")).to.match(/^HTTP\/1\.1 408 /);
+    expect(errors).to.deep.equal([]);
+  });
+
+  it("have a maximum number of connections", async () => {
+    await serve([route("public")], { maxConnections: 2 });
+    const port = listener?.port ?? 0;
+    const open = await Promise.all(
+      [1, 2].map(async () => {
+        const socket = connect(port, "127.0.0.1");
+        await once(socket, "connect");
+        return socket;
+      }),
+    );
+    const further = connect(port, "127.0.0.1");
+    await once(
+      further.on("error", () => undefined),
+      "close",
+    );
+    for (const socket of open) socket.destroy();
+    await until(async () => (await ask("/public").catch(() => undefined))?.status === 200);
   });
 
   it("take over connections after the same checks", async () => {
