@@ -32,7 +32,7 @@ describe("the page on the protocol of the dashboard", () => {
     const codes = foundIn(
       [SERVER, PROCESSES, CONTROL, SHARED],
       /"([A-Z]+(?:_[A-Z]+)+|UNAUTHORIZED|FORBIDDEN|INTERNAL)"/g,
-    ).filter((code) => !/^(?:EXIT_EARLY|ERR_|NOT_FOUND$|DURING_)/.test(code));
+    ).filter((code) => !/^(?:EXIT_EARLY|ERR_|HPE_|NOT_FOUND$|DURING_)/.test(code));
     expect(codes).to.include.members(["REVIEW_EXPIRED", "TOO_MANY_SIGN_INS", "BODY_TIMEOUT"]);
     for (const code of codes) expect(page, code).to.include(`\`${code}\``);
   });
