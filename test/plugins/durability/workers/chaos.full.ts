@@ -1,4 +1,6 @@
 // Takes too long for `npm test`: the step `chaos` of `npm run ci:full`.
+import { expect } from "chai";
+import { needPostgres, onServer, POSTGRES_URL } from "../../../support/postgres.js";
 import { OwnServer } from "../sql/own-server.js";
 import { expectFleetKeepsAll } from "./fleet.js";
 
@@ -10,17 +12,33 @@ describe("workers that are killed for a minute, while the database is restarted 
   });
   after(() => server?.stop("SIGKILL"));
 
-  it("lose no run, and make no finished model call again", () => {
+  it("lose no run, and make no finished model call again", async () => {
     const restart = async (): Promise<void> => {
       await server.stop("SIGKILL");
       await server.start();
     };
-    return expectFleetKeepsAll({
+    await expectFleetKeepsAll({
       url: server.url,
       schema: "fleet",
       runs: 400,
       killsForMs: 60_000,
       restarts: [restart, restart],
     });
+  });
+});
+
+describe("a worker that is stopped for longer than its lease, and continues", function () {
+  this.timeout(240_000);
+  const schema = `ae_stopped_worker_${process.pid}`;
+  before(function () {
+    return needPostgres(this);
+  });
+  after(() => onServer(`drop schema if exists "${schema}" cascade`).catch(() => undefined)); // no server
+
+  it("loses its leases and writes nothing more, and no run is lost", async () => {
+    const { lost } = await expectFleetKeepsAll({
+      ...{ url: POSTGRES_URL, schema, runs: 60, latencyMs: 300, killsForMs: 0, stopsOne: true },
+    });
+    expect(lost).to.be.above(0);
   });
 });

@@ -25,6 +25,10 @@ export interface FleetPlan {
   readonly runs: number;
   /** For so long workers are killed, each 300 to 900 ms one. */
   readonly killsForMs: number;
+  /** Stops one of the workers for longer than its lease; it then continues. */
+  readonly stopsOne?: boolean;
+  /** Of each model call; without it calls take different times. */
+  readonly latencyMs?: number;
   /** Restarts the server; called at equal parts of that time. */
   readonly restarts?: readonly (() => Promise<void>)[];
 }
@@ -147,6 +151,14 @@ export class Fleet {
     this.kills++;
   }
 
+  /** Stops a worker that is not killed meanwhile, and lets it continue. */
+  async stopOne(random: () => number, forMs: number): Promise<void> {
+    const worker = this.#workers[Math.floor(random() * this.#workers.length)];
+    worker?.kill("SIGSTOP");
+    await pause(forMs);
+    worker?.kill("SIGCONT");
+  }
+
   async end(): Promise<void> {
     await Promise.all(this.#workers.map(killed));
   }
@@ -174,12 +186,12 @@ async function killAllTheTime(fleet: Fleet, plan: FleetPlan, random: () => numbe
   await Promise.all(restarting);
 }
 
-/** Executes a plan, and expects that nothing was lost and no finished call was made again. */
-export async function expectFleetKeepsAll(plan: FleetPlan): Promise<void> {
+/** Executes a plan, and expects that nothing was lost and no finished call was made again. Returns how many leases were lost. */
+export async function expectFleetKeepsAll(plan: FleetPlan): Promise<{ readonly lost: number }> {
   const seed = Number(process.env["FUZZ_SEED"] ?? randomInt(2 ** 31));
   const random = randomOf(seed);
   const whole = await undisturbed(plan.runs);
-  const world = await CountingWorld.start();
+  const world = await CountingWorld.start(plan.latencyMs);
   const log = join(temporaryFolder(), "lost");
   writeFileSync(log, "");
   const backend = postgres({ url: plan.url, schema: plan.schema });
@@ -203,6 +215,12 @@ export async function expectFleetKeepsAll(plan: FleetPlan): Promise<void> {
         }),
       );
     await killAllTheTime(fleet, plan, random);
+    if (plan.stopsOne === true) {
+      const eachHasOne = async (): Promise<boolean> =>
+        (await backend.queue.depth(PRESS)).leased > (WORKERS - 1) * SLOTS;
+      await until(eachHasOne, undefined, 60_000);
+      await fleet.stopOne(random, 2 * LEASE_MS);
+    }
     const responses: (WorkResponse | undefined)[] = [];
     for (let n = 0; n < plan.runs; n++)
       responses.push(await insisted(() => transport.response(runIdOf(n), { timeoutMs: LIMIT_MS })));
@@ -231,6 +249,7 @@ export async function expectFleetKeepsAll(plan: FleetPlan): Promise<void> {
       `      ${at}: ${plan.runs} runs, ${repeated} of ${plan.runs * CALLS} calls in flight made again, ${paidAgain.length} finished ones, ${lost} leases lost`,
     );
     expect(repeated, at).to.be.at.most((fleet.kills + lost) * SLOTS * CALLS_AT_ONCE);
+    return { lost };
   } finally {
     await answered.end();
     await fleet.end();

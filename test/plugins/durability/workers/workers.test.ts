@@ -9,6 +9,7 @@ describe("workers that are killed", function () {
   });
   after(() => onServer(`drop schema if exists "${schema}" cascade`).catch(() => undefined)); // no server
 
-  it("lose no run, and make no finished model call again", () =>
-    expectFleetKeepsAll({ url: POSTGRES_URL, schema, runs: 20, killsForMs: 3_000 }));
+  it("lose no run, and make no finished model call again", async () => {
+    await expectFleetKeepsAll({ url: POSTGRES_URL, schema, runs: 20, killsForMs: 3_000 });
+  });
 });
