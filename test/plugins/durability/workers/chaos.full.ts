@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import { needPostgres, onServer, POSTGRES_URL } from "../../../support/postgres.js";
 import { OwnServer } from "../sql/own-server.js";
-import { expectFleetKeepsAll } from "./fleet.js";
+import { expectFleetKeepsAll, takeOver } from "./fleet.js";
 
 describe("workers that are killed for a minute, while the database is restarted twice", function () {
   this.timeout(15 * 60_000);
@@ -40,5 +40,20 @@ describe("a worker that is stopped for longer than its lease, and continues", fu
       ...{ url: POSTGRES_URL, schema, runs: 60, latencyMs: 300, killsForMs: 0, stopsOne: true },
     });
     expect(lost).to.be.above(0);
+  });
+});
+
+describe("the run of a worker that is killed", function () {
+  this.timeout(240_000);
+  const schema = `ae_taken_over_${process.pid}`;
+  before(function () {
+    return needPostgres(this);
+  });
+  after(() => onServer(`drop schema if exists "${schema}" cascade`).catch(() => undefined)); // no server
+
+  it("continues in another worker within the lease and two seconds", async () => {
+    const { tookMs, leaseMs } = await takeOver({ url: POSTGRES_URL, schema });
+    console.log(`      after ${Math.round(tookMs)} ms, with a lease of ${leaseMs} ms`);
+    expect(tookMs).to.be.below(leaseMs + 2_000);
   });
 });

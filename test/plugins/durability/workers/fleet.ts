@@ -257,3 +257,32 @@ export async function expectFleetKeepsAll(plan: FleetPlan): Promise<{ readonly l
     await world.close();
   }
 }
+
+/** Kills the worker of a run while another one waits for work. Returns the milliseconds until the other one makes a call, and the lease. */
+export async function takeOver(
+  place: Pick<FleetPlan, "url" | "schema">,
+): Promise<{ readonly tookMs: number; readonly leaseMs: number }> {
+  const world = await CountingWorld.start(2 * LEASE_MS);
+  const log = join(temporaryFolder(), "lost");
+  const backend = postgres(place);
+  const { vendor } = world.outside("");
+  const o: PressWorkerOptions = { ...place, vendor, log, leaseMs: LEASE_MS, slots: SLOTS };
+  const first = new Fleet(PROGRAM, o, 1);
+  const fleets = [first];
+  const instances = async (): Promise<number> => (await backend.catalogue.entries()).length;
+  try {
+    const request = { v: 1, requestId: runIdOf(0), from: "shop", to: PRESS, type: "RUN" } as const;
+    await Transport.of(PRESS, backend).send({ ...request, task: "run", inputs: { order: 0 } });
+    await until(() => sumOf(world.paid) === 1, undefined, 60_000);
+    fleets.push(new Fleet(PROGRAM, o, 1));
+    await until(async () => (await instances()) === 2, undefined, 60_000);
+    const from = performance.now();
+    await first.end();
+    await until(() => sumOf(world.paid) === 2, undefined, 60_000);
+    return { tookMs: performance.now() - from, leaseMs: LEASE_MS };
+  } finally {
+    await Promise.all(fleets.map((fleet) => fleet.end()));
+    await backend.close();
+    await world.close();
+  }
+}
