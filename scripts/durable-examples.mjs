@@ -14,8 +14,6 @@ const seed = process.env.FUZZ_SEED ?? String(randomInt(2 ** 31));
 
 /** Examples that are left out, with the reason. Those that use durable() by themselves kill their own processes. */
 const EXCLUDED = {
-  "14-retry-and-fallback.js":
-    "its models fail by the number of the call, which starts again in a new process",
   "23-memory-across-runs.js": "its store is in memory, and empty in a new process",
   "25-human-review.js":
     "its person types the same keys in each process, independently of earlier answers",
@@ -25,7 +23,7 @@ const EXCLUDED = {
     "its runs are those of processes that it starts, which take the same ids",
   "72-one-board.js": "its runs are those of processes that it starts, which take the same ids",
   "81-choose-a-model.js":
-    "one of its models fails by the number of the call, which starts again in a new process",
+    "one of its models answers by the number of the call, which starts again in a new process",
   "83-evaluate-and-pay-once.js":
     "it repeats an evaluation, whose runs have the same ids and are answered by the journal",
 };

@@ -1,10 +1,18 @@
 // Loaded before an example with `--import`: keeps every run of it with durable(), under ids that are the same in each process, and writes the end of each
 // run to DURABLE_EXAMPLE_ENDS. DURABLE_EXAMPLE is the folder of the journal; without it runs are not kept. DURABLE_EXAMPLE_KILL is the number of the entry
 // after which the process ends. Scripted models answer by the number of the call, which starts again in a new process: a process that keeps no runs writes its
-// answers to DURABLE_EXAMPLE_ANSWERS, and one with DURABLE_EXAMPLE_RESUMES answers the same requests from there.
+// answers and failures to DURABLE_EXAMPLE_ANSWERS, and one with DURABLE_EXAMPLE_RESUMES answers the same requests from there.
 import { randomUUID } from "node:crypto";
 import { appendFileSync, readFileSync } from "node:fs";
-import { Ensemble, Kernel, MapReduceEnsemble, Tokens, definePlugin, replace } from "agentensemble";
+import {
+  Ensemble,
+  Kernel,
+  MapReduceEnsemble,
+  ModelCallError,
+  Tokens,
+  definePlugin,
+  replace,
+} from "agentensemble";
 import { Journal, durable } from "agentensemble/durability";
 
 const {
@@ -33,25 +41,34 @@ function journal() {
   return kept;
 }
 
-/** The answers to a request, the first one first. */
+/** The answers to a request, and its failures, the first one first. */
 const recorded = new Map();
 if (resumes !== undefined)
   for (const line of readFileSync(answers, "utf8").split("\n").filter(Boolean)) {
-    const { request, response } = JSON.parse(line);
-    recorded.set(request, [...(recorded.get(request) ?? []), response]);
+    const { request, ...answer } = JSON.parse(line);
+    recorded.set(request, [...(recorded.get(request) ?? []), answer]);
   }
 
 const keyOf = ({ provider, modelId }, { messages, tools = [] }) =>
   JSON.stringify([provider, modelId, messages, tools.map(({ name }) => name)]);
 
+/** The next answer to a request in the record; `undefined` if there is none. @throws ModelCallError where the model had failed. */
 function recordedAnswer(request) {
   const known = recorded.get(request);
-  return known !== undefined && known.length > 1 ? known.shift() : known?.[0];
+  const next = known !== undefined && known.length > 1 ? known.shift() : known?.[0];
+  if (next?.failure !== undefined) throw new ModelCallError(next.failure.message, next.failure);
+  return next?.response;
 }
 
-function keep(request, response) {
-  if (folder === undefined) appendFileSync(answers, `${JSON.stringify({ request, response })}\n`);
-  return response;
+function keep(request, answer) {
+  if (folder === undefined) appendFileSync(answers, `${JSON.stringify({ request, ...answer })}\n`);
+}
+
+/** Writes the failure of a model, and throws it. */
+function keepFailure(request, error) {
+  if (error instanceof ModelCallError)
+    keep(request, { failure: { ...error, message: error.message } });
+  throw error;
 }
 
 /** The model, which gives the same answer to the same request in each process. */
@@ -60,12 +77,16 @@ function sameInEachProcess(model) {
   const stream = async function* (request, ...rest) {
     const key = keyOf(model, request);
     const response = recordedAnswer(key);
-    if (response === undefined)
-      for await (const chunk of model.stream(request, ...rest)) {
-        if (chunk.type === "finish") keep(key, chunk.response);
-        yield chunk;
+    if (response === undefined) {
+      try {
+        for await (const chunk of model.stream(request, ...rest)) {
+          if (chunk.type === "finish") keep(key, { response: chunk.response });
+          yield chunk;
+        }
+      } catch (error) {
+        keepFailure(key, error);
       }
-    else {
+    } else {
       yield { type: "text", text: response.message.content };
       yield { type: "finish", response };
     }
@@ -76,7 +97,15 @@ function sameInEachProcess(model) {
     ...(capabilities !== undefined && { capabilities }),
     chat: async (request, ...rest) => {
       const key = keyOf(model, request);
-      return recordedAnswer(key) ?? keep(key, await model.chat(request, ...rest));
+      const known = recordedAnswer(key);
+      if (known !== undefined) return known;
+      try {
+        const response = await model.chat(request, ...rest);
+        keep(key, { response });
+        return response;
+      } catch (error) {
+        return keepFailure(key, error);
+      }
     },
     ...(model.stream !== undefined && { stream }),
   };

@@ -11,12 +11,12 @@ import { messageOf } from "../util/errors.js";
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
 /** Milliseconds of `500ms`, `30s`, `5m`, `1.5h`. @throws ValidationError */
-export function durationOf(text: string): number {
+export function durationOf(option: string, text: string): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text.trim());
   const ms = Math.round(Number(match?.[1]) * (UNITS[match?.[2] ?? ""] ?? Number.NaN));
   if (ms > 0 && ms <= 2_147_483_647) return ms;
   throw new ValidationError(
-    `--timeout must be a duration of more than nothing and at most 24 days, got: ${preview(text)}`,
+    `${option} must be a duration of more than nothing and at most 24 days, got: ${preview(text)}`,
     {
       hint: "Write a number and a unit: 500ms, 30s, 5m or 1h.",
     },

@@ -29,7 +29,7 @@ export async function callCommand(
   terminal: OutputTerminal,
 ): Promise<number> {
   const client = new ServiceClient(url);
-  const timeoutMs = o.timeout === undefined ? undefined : durationOf(o.timeout);
+  const timeoutMs = o.timeout === undefined ? undefined : durationOf("--timeout", o.timeout);
   const body = await callBody(task, o);
   const late = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
   try {

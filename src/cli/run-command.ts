@@ -67,7 +67,7 @@ async function runOptionsOf(ensemble: LoadedEnsemble, o: ExecutionArguments): Pr
     ...(o.runId !== undefined && { runId: o.runId }),
     ...(o.tag !== undefined && { tags: tagsOf(o.tag) }),
     ...(o.capture !== undefined && { captureMode: o.capture }),
-    ...(o.timeout !== undefined && { timeoutMs: durationOf(o.timeout) }),
+    ...(o.timeout !== undefined && { timeoutMs: durationOf("--timeout", o.timeout) }),
     ...(model !== undefined && {
       bindings: (bind: BindApi) => void bind.single(Tokens.ChatModel).toConstantValue(model),
     }),
@@ -202,7 +202,7 @@ export async function executeFile(
   terminal: OutputTerminal,
   { plugins = [], mayKeepItself = false, begin }: Execution,
 ): Promise<number> {
-  if (o.timeout !== undefined) durationOf(o.timeout); // before any file is loaded
+  if (o.timeout !== undefined) durationOf("--timeout", o.timeout); // before any file is loaded
   asksHere(o);
   checkKeepArguments(o);
   checkDashboardArguments(o);

@@ -46,7 +46,7 @@ export async function submitCommand(
   if (o.timeout !== undefined && o.wait !== true)
     throw new ValidationError("--timeout limits the wait for the result: it needs --wait");
   const store = sharedStore(o);
-  const timeoutMs = o.timeout === undefined ? LONGEST_MS : durationOf(o.timeout);
+  const timeoutMs = o.timeout === undefined ? LONGEST_MS : durationOf("--timeout", o.timeout);
   const request = await requestOfFile(file, name, o);
   const { Transport: transports } = await import("../network.js");
   const backend = await store.open();
@@ -90,7 +90,7 @@ async function requestOfFile(
       task: "run",
       inputs,
       ...(priority !== undefined && { priority }),
-      ...(o.deadline !== undefined && { deadlineMs: durationOf(o.deadline) }),
+      ...(o.deadline !== undefined && { deadlineMs: durationOf("--deadline", o.deadline) }),
     };
   } finally {
     await Promise.allSettled(ensembles.map((one) => endEnsemble(one)));

@@ -25,7 +25,7 @@ export async function workerCommand(
   terminal: OutputTerminal,
 ): Promise<number> {
   const store = sharedStore(o);
-  const leaseMs = o.lease === undefined ? undefined : durationOf(o.lease);
+  const leaseMs = o.lease === undefined ? undefined : durationOf("--lease", o.lease);
   const plan = {
     store,
     keepsRuns: true,

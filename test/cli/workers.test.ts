@@ -88,6 +88,10 @@ describe("workers", function () {
       [["worker", "press.mjs"], "none was given"],
       [["worker", "press.mjs", "--store", "file:x"], "one process at a time"],
       [["worker", "press.mjs", "--store", "mysql://x"], "got: mysql:"],
+      [
+        ["worker", "press.mjs", "--lease", "2", "--store", press.store],
+        "--lease must be a duration",
+      ],
       [["worker", "odd.mjs", "--store", press.store], "has the name two"],
       [["submit", "press.mjs", "--store", press.store], "has several ensembles"],
       [["submit", "press.mjs", "raport", "--store", press.store], "no ensemble with the name"],
