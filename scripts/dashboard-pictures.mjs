@@ -67,7 +67,16 @@ function pagesOf(ids) {
       run("market-briefing", "view=graph&task=risks"),
       async (page) => {
         await page.keyboard.press("/");
-        await page.getByRole("textbox", { name: /search/ }).fill("lithium");
+        await page.keyboard.type("lithium");
+        await sleep(800);
+      },
+    ],
+    found: [
+      "#/runs",
+      async (page) => {
+        await page.keyboard.press("/");
+        await page.keyboard.type("lithium");
+        await page.keyboard.press("Enter");
         await sleep(800);
       },
     ],

@@ -47,6 +47,22 @@ function nextFrame(fn: () => void): void {
   else setTimeout(fn, 250);
 }
 
+function notificationsOf(): Environment["notifications"] {
+  if (!("Notification" in window) || !window.isSecureContext) return undefined;
+  return {
+    permission: () => Notification.permission,
+    request: () => Notification.requestPermission(),
+    isSeen: () => document.visibilityState === "visible" && document.hasFocus(),
+    show: ({ id, title, text }, onClick) => {
+      const shown = new Notification(title, { body: text, tag: id });
+      shown.onclick = () => {
+        window.focus();
+        onClick();
+      };
+    },
+  };
+}
+
 const environment: Environment = {
   now: () => Date.now(),
   random: () => Math.random(),
@@ -61,6 +77,7 @@ const environment: Environment = {
     url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
     return new WebSocket(url, protocol) as Socket; // whose events have more fields
   },
+  notifications: notificationsOf(),
   session: keepIn(() => window.sessionStorage),
   local: keepIn(() => window.localStorage),
 };

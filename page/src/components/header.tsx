@@ -4,13 +4,13 @@ import { useBoard } from "../stores/board.js";
 import type { LinkState } from "../stores/connection-store.js";
 import { Chip } from "./chip.js";
 import { Icon, type IconName } from "./icon.js";
+import { SearchBox } from "./search/search-box.js";
 import { visibleText } from "../lib/visible-text.js";
 
 /** The bar on top. */
 export function Header({ onHelp }: { readonly onHelp: () => void }): JSX.Element {
   const { route, reviews, runs, session, theme } = useBoard();
   const page = route.current.value.path[0];
-  const waiting = reviews.pending.value.length;
   const user = session.user.value;
   const isDark = theme.theme.value === "dark";
   return (
@@ -25,7 +25,7 @@ export function Header({ onHelp }: { readonly onHelp: () => void }): JSX.Element
           page="reviews"
           icon="user"
           title="Reviews"
-          count={waiting}
+          count={reviews.pending.value.length}
           isHere={page === "reviews"}
         />
         <Entry page="ensembles" icon="team" title="Ensembles" isHere={page === "ensembles"} />
@@ -38,6 +38,7 @@ export function Header({ onHelp }: { readonly onHelp: () => void }): JSX.Element
         <Entry page="compare" icon="compare" title="Compare" isHere={page === "compare"} />
       </nav>
       <span class="grow" />
+      {user !== undefined && <SearchBox />}
       <Link />
       {user !== undefined && (
         <span class="hide-s">
@@ -109,7 +110,7 @@ function Link(): JSX.Element {
   return (
     <span class={`live ${look}`} title={title} role="status">
       <i />
-      {word}
+      <span>{word}</span>
     </span>
   );
 }

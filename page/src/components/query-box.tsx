@@ -56,7 +56,7 @@ export function QueryBox({ filter, onFilter, input }: QueryBoxProps): JSX.Elemen
           spellcheck={false}
           onInput={(event) => setText(event.currentTarget.value)}
         />
-        <kbd class="hide-s">/</kbd>
+        <kbd class="hide-s">F</kbd>
       </form>
       <FilterChips filter={filter} onFilter={onFilter} />
       {problems.length > 0 && (

@@ -222,8 +222,9 @@ function routesInBoxes(
 export function fittingLayout(
   model: GraphModel,
   window: { readonly width: number; readonly height: number },
+  shape?: NodeShape,
 ): GraphLayout {
-  const [down, right] = [layoutGraph(model, "down"), layoutGraph(model, "right")];
+  const [down, right] = [layoutGraph(model, "down", shape), layoutGraph(model, "right", shape)];
   return scaleToFit(right, window) > scaleToFit(down, window) * 1.1 ? right : down;
 }
 

@@ -7,12 +7,23 @@ import {
 
 /** The path that lists the runs of a filter. */
 export function runsPath(query: FilterQuery, limit: number, before?: string): string {
-  const { tags = {}, ...fields } = query;
-  const search = new URLSearchParams({ limit: String(limit) });
-  for (const [name, value] of Object.entries({ ...fields, before }))
+  return `/api/runs?${conditionsOf(query, { limit: String(limit), before })}`;
+}
+
+/** The path that searches a text in the runs of the rest of a filter. */
+export function searchPath({ text = "", ...query }: FilterQuery): string {
+  return `/api/search?${conditionsOf(query, { q: text })}`;
+}
+
+function conditionsOf(
+  { tags = {}, ...fields }: FilterQuery,
+  more: Readonly<Record<string, string | undefined>>,
+): URLSearchParams {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries({ ...more, ...fields }))
     if (value !== undefined) search.set(name, String(value));
   for (const [name, value] of Object.entries(tags)) search.append("tag", `${name}:${value}`);
-  return `/api/runs?${search}`;
+  return search;
 }
 
 /** One condition of a filter, and the filter without it. */

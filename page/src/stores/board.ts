@@ -6,6 +6,7 @@ import { createConnectionStore, type ConnectionStore } from "./connection-store.
 import type { Environment } from "./environment.js";
 import { createFoundRunsStore, type FoundRunsStore } from "./found-runs-store.js";
 import { createLocalRunsStore, withLocalRuns, type LocalRunsStore } from "./local-runs-store.js";
+import { createNotifyStore, type NotifyStore } from "./notify-store.js";
 import { createOpenRunStore, type OpenRunStore } from "./open-run-store.js";
 import { createReviewsStore, type ReviewsStore } from "./reviews-store.js";
 import { createRouteStore, type RouteStore } from "./route-store.js";
@@ -26,6 +27,7 @@ export interface Board {
   readonly foundRuns: FoundRunsStore;
   readonly localRuns: LocalRunsStore;
   readonly reviews: ReviewsStore;
+  readonly notify: NotifyStore;
   readonly openRun: OpenRunStore;
   readonly runLog: RunLogStore;
   readonly taskDetail: TaskDetailStore;
@@ -50,6 +52,8 @@ export function createBoard(
     },
   });
   const connection = createConnectionStore({ env, api, session, clock });
+  const reviews = createReviewsStore(connection, api);
+  const route = createRouteStore(window);
   const openRun = createOpenRunStore({ connection, api, env });
   return {
     env,
@@ -60,11 +64,12 @@ export function createBoard(
     runs: createRunsStore(connection),
     foundRuns: createFoundRunsStore({ connection, api, env }),
     localRuns,
-    reviews: createReviewsStore(connection, api),
+    reviews,
+    notify: createNotifyStore({ env, reviews, route }),
     openRun,
     runLog: createRunLogStore({ api, env, openRun }),
     taskDetail: createTaskDetailStore({ connection, openRun, api, env }),
-    route: createRouteStore(window),
+    route,
     theme: createThemeStore(env, window),
   };
 }

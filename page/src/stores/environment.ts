@@ -12,6 +12,8 @@ export interface Environment {
   nextFrame(fn: () => void): void;
   fetch(path: string, init: RequestInit): Promise<Response>;
   openSocket(path: string, protocol: string): Socket;
+  /** Absent in browsers without them, and in pages that are not secure. */
+  readonly notifications?: Notifications | undefined;
   /** Kept until the tab is closed. */
   readonly session: Keep;
   /** Kept for the next visit. */
@@ -25,6 +27,19 @@ export interface Socket {
   onclose: ((event: { readonly code: number }) => void) | null;
   send(text: string): void;
   close(): void;
+}
+
+/** Notifications of the system. */
+export interface Notifications {
+  permission(): "default" | "granted" | "denied";
+  request(): Promise<unknown>;
+  /** Whether the user has the page in sight. */
+  isSeen(): boolean;
+  /** `onClick` is called after the page is brought to the front. One with a known id replaces it. */
+  show(
+    o: { readonly id: string; readonly title: string; readonly text: string },
+    onClick: () => void,
+  ): void;
 }
 
 /** Texts by name. */

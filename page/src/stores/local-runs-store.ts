@@ -11,6 +11,7 @@ import {
   createRunState,
   type NumberedReducer,
 } from "../../../src/plugins/dashboard/protocol/run-state.js";
+import { TextSearch } from "../../../src/plugins/dashboard/protocol/text-search.js";
 import { decoded } from "../lib/route.js";
 import type { Environment, Socket } from "./environment.js";
 
@@ -52,10 +53,11 @@ export function createLocalRunsStore(): LocalRunsStore {
     answer: (path) => {
       const url = new URL(path, "http://page.invalid");
       const [, id = "", rest = ""] = /^\/api\/runs\/([^/]+)(?:\/(.*))?$/.exec(url.pathname) ?? [];
-      const runId = decoded(id);
+      const isSearch = url.pathname === "/api/search";
+      const runId = isSearch ? (url.searchParams.get("run") ?? "") : decoded(id);
       const run = runs.value.get(runId);
       if (run === undefined) return undefined;
-      return answerOf(runId, run, { rest, query: url.searchParams });
+      return answerOf(runId, run, { rest: isSearch ? "search" : rest, query: url.searchParams });
     },
   };
 }
@@ -91,6 +93,11 @@ function answerOf(runId: string, { state, entries }: LocalRun, asked: Asked): Re
     return json({ summary, snapshot: state.snapshot(), epoch: "file" } satisfies RunBody);
   }
   if (rest === "log") return entriesAnswer(entries, query);
+  if (rest === "search") {
+    const search = new TextSearch(query.get("q") ?? "");
+    entries.some((entry) => search.isFull(runId, entry));
+    return json(search.body());
+  }
   if (rest === "bars") return json(barsOf(state, query));
   if (rest === "actions")
     return json({ runId, actions: [], answers: [], doubts: [] } satisfies RunActionsBody);

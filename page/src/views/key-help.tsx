@@ -13,6 +13,7 @@ const GROUPS: readonly (readonly [title: string, keys: Keys])[] = [
     "Everywhere",
     [
       [["?"], "these keys"],
+      [["/"], "search in the open run, otherwise in all"],
       [["g", "r"], "runs"],
       [["g", "v"], "reviews"],
       [["g", "t"], "threads of conversations"],
@@ -24,7 +25,7 @@ const GROUPS: readonly (readonly [title: string, keys: Keys])[] = [
   [
     "List of runs",
     [
-      [["/"], "filter"],
+      [["f"], "filter"],
       [["j", "k"], "next, previous run"],
       [["Enter"], "open the run"],
       [["x"], "select the run for comparing"],
@@ -36,7 +37,7 @@ const GROUPS: readonly (readonly [title: string, keys: Keys])[] = [
       [["1", "…", "6"], "graph, timeline, tasks, cost, errors, events"],
       [["["], "task before"],
       [["]"], "task behind"],
-      [["/"], "search in the run"],
+      [["f"], "the whole graph, the whole time"],
       [["p"], "play in time"],
     ],
   ],

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { StoredReview } from "../../../src/contracts/review.js";
 import { Empty } from "../components/empty.js";
 import { AnsweredList } from "../components/review/answered-list.js";
+import { NotifyBox } from "../components/review/notify-box.js";
 import { ReviewDetail } from "../components/review/review-detail.js";
 import { ReviewList } from "../components/review/review-list.js";
 import { Tabs } from "../components/tabs.js";
@@ -52,6 +53,7 @@ export function ReviewsView({ reviewId }: ReviewsViewProps): JSX.Element {
         />
         <div class="scroll" id="review-list" role="tabpanel" aria-label="Reviews" tabIndex={0}>
           {tab === "waiting" ? <ReviewList selected={reviewId} /> : <AnsweredList />}
+          <NotifyBox />
         </div>
       </section>
       {review === undefined ? (

@@ -1,3 +1,3 @@
 // Further tools for a run, in a file that is fetched on demand.
 export { ExportMenu } from "../components/run/export-menu.js";
-export { SearchPanel } from "../components/run/search-panel.js";
+export { SearchResults } from "../components/search/search-results.js";

@@ -50,7 +50,7 @@ export function RunsView(): JSX.Element {
     j: () => move(1),
     k: () => move(-1),
     x: here && (() => choose(here.runId)),
-    "/": () => input.current?.focus(),
+    f: () => input.current?.focus(),
     Enter: here && (() => route.go(hrefOf(["runs", here.runId]))),
   });
   if (filter === "" && runs.isKnown.value && list.total === 0 && localRuns.list.value.length === 0)

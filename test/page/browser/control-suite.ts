@@ -132,6 +132,58 @@ export function controlTests(browser: () => Promise<Browser>): void {
       await expectAccessible(page, "plan");
     });
 
+    it("fits the plan in the preview into its box, from left to right or from top to bottom", async () => {
+      const { board, url } = await boards.listening();
+      const handler = (): string => "done";
+      const tasks: Task[] = [];
+      for (const name of ["read", "sort", "weigh", "write", "check", "print"])
+        tasks.push(new Task({ name, description: name, handler, context: tasks.slice(-1) }));
+      board.register("study", new Ensemble({ name: "study", tasks }));
+      const { page } = await open(`${url}#/ensembles/study`);
+      await page.getByRole("button", { name: "Preview" }).click();
+      const plan = page.getByRole("group", { name: "Plan" });
+      for (const width of [1_280, 390]) {
+        await page.setViewportSize({ width, height: 844 });
+        await until(async () => {
+          const box = await plan.boundingBox();
+          const node = await plan.getByRole("button", { name: "print" }).boundingBox();
+          if (box === null || node === null) return false;
+          const isInside =
+            node.x + node.width <= box.x + box.width && node.y + node.height <= box.y + box.height;
+          return isInside && box.x + box.width <= width;
+        });
+      }
+      expect(await page.evaluate("document.documentElement.scrollWidth")).to.equal(390);
+    });
+
+    it("starts a run with the answers of an earlier one, if the ensemble can be created again", async () => {
+      const { board, url } = await boards.listening();
+      const { team, model } = briefing();
+      board.register("briefing", team, { create: ({ plugins }) => teamOf(model, plugins) });
+      const { runId } = await team.run({ topic: "heat pumps" });
+      const { page } = await open(`${url}#/ensembles/briefing`);
+      await page.getByText("Options of this run").click();
+      const answers = page.getByRole("combobox", { name: "Answers from" });
+      const trace = await answers.getByRole("option", { name: /^trace of / }).textContent();
+      expect(trace).to.contain(runId.slice(0, 8));
+      await answers.selectOption({ label: trace ?? "" });
+      const topic = page.getByRole("textbox", { name: "topic required" });
+      await topic.fill("heat pumps");
+      await expectAccessible(page, "sources of answers");
+      const start = page.getByRole("button", { name: "Start", exact: true });
+      await start.click();
+      await page.getByText("1 of 1 done").waitFor();
+      expect(model.requests, "nothing was paid").to.have.lengthOf(1);
+      await page.goto(`${url}#/ensembles/briefing`);
+      await page.getByText("Options of this run").click();
+      await answers.selectOption({ label: trace ?? "" });
+      await page.getByRole("checkbox", { name: "Pay for what changed" }).check();
+      await topic.fill("wind");
+      await start.click();
+      await page.getByText("1 of 1 done").waitFor();
+      expect(JSON.stringify(model.requests.at(-1))).to.contain("Size of wind");
+    });
+
     it("compares a failed run with the last completed run of its ensemble", async () => {
       const { board, url } = await boards.listening();
       let isAway = false;

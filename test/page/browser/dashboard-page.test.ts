@@ -8,6 +8,7 @@ import { pageTests } from "./page-suite.js";
 import { questionTests } from "./questions-suite.js";
 import { reviewTests } from "./reviews-suite.js";
 import { runTests } from "./runs-suite.js";
+import { searchTests } from "./search-suite.js";
 import { serviceTests } from "./services-suite.js";
 import { threadTests } from "./threads-suite.js";
 
@@ -39,6 +40,7 @@ describe("page of the dashboard in Chromium", function () {
   });
 
   listTests(browser);
+  searchTests(browser);
   runTests(browser);
   historyTests(browser);
   controlTests(browser);

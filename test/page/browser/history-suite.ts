@@ -76,31 +76,6 @@ export function historyTests(browser: () => Promise<Browser>): void {
       await page.waitForURL(new RegExp(`compare\\?a=${first.runId}&b=${second.runId}`));
     });
 
-    it("are searched for texts, and the place opens", async () => {
-      const { board, url } = await boards.listening();
-      const { runId } = await answering(board, "Nobody expects the turbine.").run();
-      const { page } = await open(`${url}#/runs/${runId}`);
-      await page.getByRole("tab", { name: "Graph" }).waitFor();
-      await page.keyboard.press("/");
-      const panel = page.getByRole("region", { name: "Search in the run" });
-      await panel.getByRole("textbox").waitFor();
-      await page.keyboard.type("TURBINE");
-      await panel.getByText("answer", { exact: true }).first().waitFor();
-      // Slow keys cause a search for the beginning of the text first.
-      await panel
-        .locator("mark")
-        .filter({ hasText: /^turbine$/ })
-        .first()
-        .waitFor();
-      await panel.getByRole("listitem").first().getByRole("link").click();
-      await page.locator(".turn[aria-current]").getByText("Nobody expects the turbine.").waitFor();
-      await expectAccessible(page, "search");
-      await panel.getByRole("textbox").fill("no such text");
-      await panel.getByText("Nothing in this run has this text.").waitFor();
-      await page.keyboard.press("Escape");
-      await panel.waitFor({ state: "detached" });
-    });
-
     it("are saved as files", async () => {
       const { board, url } = await boards.listening();
       const { runId } = await answering(board, "The price is 12 euros.").run();
@@ -152,6 +127,9 @@ export function historyTests(browser: () => Promise<Browser>): void {
       await file.getByText("The price is 12 euros.").first().waitFor();
       for (const key of ["2", "3", "4", "6"]) await file.keyboard.press(key);
       await file.getByRole("button", { name: /task_completed/ }).waitFor();
+      await file.keyboard.press("/");
+      await file.keyboard.type("12 euros");
+      await file.getByRole("region", { name: "Found" }).locator("mark").first().waitFor();
       expect(await file.title()).not.to.contain("owned");
     });
 

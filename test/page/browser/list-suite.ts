@@ -21,7 +21,7 @@ export function listTests(browser: () => Promise<Browser>): void {
       await answering(board, "Two.").run({}, { tags: { customer: "globex" } });
       const { page } = await open(url);
       await until(async () => (await names(page)).length === 3);
-      await page.keyboard.press("/");
+      await page.keyboard.press("f");
       await page.keyboard.type("tag:customer=acme");
       await until(async () => (await names(page)).join() === "answers");
       expect(page.url()).to.contain("q=tag%3Acustomer%3Dacme");

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { Browser } from "playwright-core";
+import { expectAccessible } from "./accessibility.js";
 import { openedPages } from "./opened-pages.js";
 import { refunds, reviewed, until } from "./teams.js";
 
@@ -8,6 +9,22 @@ const USERS = [
   { name: "joel", role: "reviewer", reviewRoles: ["*"], token: "token-of-joel" },
   { name: "vera", role: "viewer", token: "token-of-vera" },
 ] as const;
+
+/** Notifications of the system, which a browser without a screen does not show. */
+const NOTIFICATIONS = `window.notified = [];
+window.isInSight = true;
+document.hasFocus = () => window.isInSight;
+window.Notification = class {
+  static permission = "default";
+  static requestPermission() {
+    this.permission = "granted";
+    return Promise.resolve("granted");
+  }
+  constructor(title, { body }) {
+    window.notified.push([title, body]);
+    window.clickLast = () => this.onclick();
+  }
+};`;
 
 /** Tests of the reviews in a browser. */
 export function reviewTests(browser: () => Promise<Browser>): void {
@@ -123,6 +140,41 @@ export function reviewTests(browser: () => Promise<Browser>): void {
       await page.getByText("Your answer was used:").waitFor();
       expect((await run).raw).to.equal("The price is 15 euros.");
       expect(await page.evaluate<number>("sessionStorage.length")).to.equal(0);
+    });
+
+    it("are announced by the system only after the user has asked for it, and out of sight", async () => {
+      const { board, url } = await boards.listening();
+      const { page } = await open(url);
+      await page.addInitScript(NOTIFICATIONS);
+      await page.reload();
+      const shown = async (): Promise<readonly unknown[]> => page.evaluate("window.notified");
+      const waits = async (count: number): Promise<void> => {
+        const handle = reviewed(board, { prompt: "A secret?", timeoutMs: 600_000 }).stream();
+        boards.later(async () => {
+          handle.cancel("The test is over");
+          await handle.output.catch(() => undefined);
+        });
+        await until(async () => (await page.title()).includes(`(${count})`));
+      };
+      await page.getByText("No runs yet").waitFor();
+      await waits(1);
+      expect(await page.evaluate("Notification.permission")).to.equal("default");
+      await page.goto(`${url}#/reviews`);
+      const box = page.getByRole("checkbox", { name: "Notify me of new reviews" });
+      await expectAccessible(page, "reviews with notifications");
+      await box.click();
+      await until(() => box.isChecked());
+      await waits(2);
+      expect(await shown()).to.deep.equal([]);
+      await page.evaluate("window.isInSight = false");
+      await waits(3);
+      expect(await shown()).to.deep.equal([["A review waits", "pricing"]]);
+      await page.goto(`${url}#/runs`);
+      await page.evaluate("window.clickLast()");
+      await page.waitForURL(/#\/reviews\/./);
+      await box.uncheck();
+      await waits(4);
+      expect(await shown()).to.have.lengthOf(1);
     });
 
     it("have one answer: the first one, and the others see its author", async () => {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Browser, Locator, WebSocketRoute } from "playwright-core";
+import type { Browser, WebSocketRoute } from "playwright-core";
 import type { RunBody } from "../../../src/plugins/dashboard/protocol/http-bodies.js";
 import { CutLine } from "./cut-line.js";
 import { openedPages } from "./opened-pages.js";
@@ -269,26 +269,31 @@ export function runTests(browser: () => Promise<Browser>): void {
       const { runId } = await many(board, 12).run();
       const { page } = await open(`${url}#/runs/${runId}?view=timeline`);
       const ticks = async (): Promise<string> => page.locator(".axis .lane").innerText();
-      const axis = await settledBox(page.locator(".axis .lane"));
+      await page.getByText("Tasks at work").waitFor();
+      /** Repeats a gesture until the time axis changes: on a busy machine the page may still move. */
+      const changes = async (place: string, gesture: (x: number, y: number) => Promise<void>) => {
+        const before = await ticks();
+        do {
+          const box = await page.locator(place).boundingBox();
+          await gesture((box?.x ?? 0) + (box?.width ?? 0) / 2, (box?.y ?? 0) + 15);
+          await sleep(100);
+        } while ((await ticks()) === before);
+      };
+      const drag = async (from: number, to: number, y: number): Promise<void> => {
+        await page.mouse.move(from, y);
+        await page.mouse.down();
+        await page.mouse.move(to, y, { steps: 4 });
+        await page.mouse.up();
+      };
       const whole = await ticks();
-      const [x, y] = [(axis?.x ?? 0) + (axis?.width ?? 0) / 2, (axis?.y ?? 0) + 15];
-      await page.mouse.move(x, y);
-      for (let i = 0; i < 8; i++) await page.mouse.wheel(0, -100);
-      await until(async () => (await ticks()) !== whole);
-      const near = await ticks();
-      await page.mouse.move(x, y + 40);
-      await page.mouse.down();
-      await page.mouse.move(x - 200, y + 40, { steps: 4 });
-      await page.mouse.up();
-      await until(async () => (await ticks()) !== near);
+      await changes(".axis .lane", async (x, y) => {
+        await page.mouse.move(x, y);
+        for (let i = 0; i < 8; i++) await page.mouse.wheel(0, -100);
+      });
+      await changes(".axis .lane", (x, y) => drag(x, x - 200, y + 40));
       await page.getByRole("button", { name: "Show the whole time" }).click();
       await until(async () => (await ticks()) === whole);
-      const strip = await settledBox(page.locator(".brush"));
-      await page.mouse.move((strip?.x ?? 0) + 40, (strip?.y ?? 0) + 20);
-      await page.mouse.down();
-      await page.mouse.move((strip?.x ?? 0) + 90, (strip?.y ?? 0) + 20, { steps: 4 });
-      await page.mouse.up();
-      await until(async () => (await ticks()) !== whole);
+      await changes(".brush", (x, y) => drag(x - 40, x + 10, y));
       await page.getByRole("group", { name: "Timeline" }).focus();
       await page.keyboard.press("0");
       await until(async () => (await ticks()) === whole);
@@ -318,16 +323,6 @@ export function runTests(browser: () => Promise<Browser>): void {
       expect(await page.getByRole("listitem").count()).to.be.below(100);
     });
   });
-}
-
-/** The place of an element, once the page around it moves no more. */
-async function settledBox(element: Locator): ReturnType<Locator["boundingBox"]> {
-  for (let before: string | undefined; ;) {
-    const box = await element.boundingBox();
-    if (box !== null && JSON.stringify(box) === before) return box;
-    before = JSON.stringify(box);
-    await sleep(100);
-  }
 }
 
 async function bodyOf(url: string, runId: string): Promise<RunBody> {

@@ -59,7 +59,7 @@ describe("filter of the runs", () => {
   it("is requested with its tags and dates", () => {
     const query = { state: "failed", tags: { customer: "a b" }, text: "heat pump" };
     expect(runsPath(query, 5, "x")).to.equal(
-      "/api/runs?limit=5&state=failed&text=heat+pump&before=x&tag=customer%3Aa+b",
+      "/api/runs?limit=5&before=x&state=failed&text=heat+pump&tag=customer%3Aa+b",
     );
   });
 

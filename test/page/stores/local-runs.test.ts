@@ -29,6 +29,9 @@ describe("runs of the page from files", () => {
     expect(rows).to.have.lengthOf(1);
     expect(rows[0]?.bars.length).to.be.above(2);
     expect(await get(`${run}/actions`)).to.deep.include({ actions: [] });
+    const search = `/api/search?run=file%3Aa%20b&q=${encodeURIComponent(id.toUpperCase())}`;
+    const { hits } = (await get(search)) as { hits: { taskId: string; where: string }[] };
+    expect(hits).to.deep.include.members([{ ...hits[0], taskId: id, where: "name" }]);
     for (const path of [`${run}/tasks/none`, `${run}/trace`])
       expect((await env.fetch(path, {})).status).to.equal(404);
     expect(await get("/api/runs/other")).to.deep.equal({ is: "other" });

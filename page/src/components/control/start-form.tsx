@@ -9,6 +9,7 @@ import type {
 } from "../../../../src/plugins/dashboard/protocol/control-bodies.js";
 import type { ApiError } from "../../api.js";
 import { inputProblems, useAction } from "../../hooks/use-action.js";
+import { useAnswerSources } from "../../hooks/use-answer-sources.js";
 import { useKeys } from "../../hooks/use-keys.js";
 import { errorWords } from "../../lib/api-words.js";
 import { curlOf } from "../../lib/control/curl.js";
@@ -19,6 +20,7 @@ import {
   type FormField,
   type FormValues,
 } from "../../lib/control/form-fields.js";
+import { answerFields, answersOf } from "../../lib/control/answer-sources.js";
 import { RUN_OPTION_FIELDS, runOptions } from "../../lib/control/run-options.js";
 import { hrefOf } from "../../lib/route.js";
 import { titleOrName, visibleText } from "../../lib/visible-text.js";
@@ -26,6 +28,7 @@ import { useBoard } from "../../stores/board.js";
 import { CopyButton } from "../errors/copy-button.js";
 import { Icon } from "../icon.js";
 import { Notice } from "../notice.js";
+import { SendKey } from "../send-key.js";
 import { FormFields } from "./form.js";
 import { boundText, Preview, type Previewed } from "./preview.js";
 
@@ -72,21 +75,16 @@ export function StartForm({ ensemble }: { readonly ensemble: StartableEnsemble }
 }
 
 /** The options of the run, which are open where one of them is wrong. */
-function RunOptions({
-  isOptionWrong,
-  values,
-  shownProblems,
-  onValue,
-}: Pick<StartState, "isOptionWrong" | "values" | "shownProblems" | "onValue">): JSX.Element {
+function RunOptions({ isOptionWrong, options, shownProblems, ...form }: StartState): JSX.Element {
   return (
     <details open={isOptionWrong || undefined}>
       <summary class="muted">Options of this run</summary>
       <div class="run-options">
         <FormFields
-          fields={RUN_OPTION_FIELDS}
-          values={values}
+          fields={options}
+          values={form.values}
           problems={shownProblems}
-          onValue={onValue}
+          onValue={form.onValue}
         />
       </div>
     </details>
@@ -98,13 +96,13 @@ function StartActions(form: StartState & { readonly mayStart: boolean }): JSX.El
   const isOff = !form.mayStart || form.isBusy;
   return (
     <div class="row wrap start-actions">
-      {form.bound !== undefined && <b class="grow bound">{form.bound}</b>}
+      {form.bound !== undefined && <b class="bound">{form.bound}</b>}
       <CopyButton title="Copy as curl" text={form.curl} />
       <button type="button" class="btn" disabled={isOff} onClick={form.explain}>
         Preview
       </button>
       <button type="submit" class="btn main big" disabled={isOff}>
-        <Icon name="play" /> Start
+        <Icon name="play" /> Start <SendKey />
       </button>
     </div>
   );
@@ -112,6 +110,7 @@ function StartActions(form: StartState & { readonly mayStart: boolean }): JSX.El
 
 interface StartState {
   readonly fields: readonly FormField[];
+  readonly options: readonly FormField[];
   readonly values: FormValues;
   readonly onValue: (key: string, value: FieldValue) => void;
   readonly shownProblems: Readonly<Record<string, string>>;
@@ -138,7 +137,9 @@ function useStart(ensemble: StartableEnsemble): StartState {
   const { inputs, problems: ofInputs } = formResult(fields, values);
   const { options, problems: ofOptions } = runOptions(values);
   const problems = { ...ofInputs, ...ofOptions };
-  const body: StartRunBody = { ensemble: ensemble.name, inputs, ...options };
+  const sources = useAnswerSources(ensemble);
+  const answers = answersOf(sources, values);
+  const body: StartRunBody = { ensemble: ensemble.name, inputs, ...options, ...answers };
   const written = JSON.stringify(inputs);
   const attempt = (request: () => Promise<void>): void => {
     setTried(true);
@@ -147,6 +148,7 @@ function useStart(ensemble: StartableEnsemble): StartState {
   const board = new URL(".", window.location.href.split("#")[0]).href.replace(/\/$/, "");
   return {
     fields,
+    options: [...RUN_OPTION_FIELDS, ...answerFields(sources, values)],
     values,
     onValue: (key, value) => setValues({ ...values, [key]: value }),
     shownProblems: {

@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import type { StoredReview } from "../../../../src/contracts/review.js";
 import { kindOf, wordsOf } from "../../lib/reviews/review-words.js";
+import { SendKey } from "../send-key.js";
 import { Icon } from "../icon.js";
 
 export interface ReviewActionsProps {
@@ -18,9 +19,6 @@ export interface ReviewActionsProps {
   /** Ends the run, or refuses the call. */
   readonly finish: () => void;
 }
-
-/** The name of the key that sends, on this machine. */
-const SEND_KEY = /Mac|iPhone|iPad/.test(navigator.userAgent) ? "⌘ ⏎" : "Ctrl ⏎";
 
 /** The comment and the buttons. Ctrl+Enter triggers the green one. */
 export function ReviewActions(props: ReviewActionsProps): JSX.Element {
@@ -58,7 +56,7 @@ export function ReviewActions(props: ReviewActionsProps): JSX.Element {
         {isEdited && (
           <button type="button" class="btn ok big" disabled={!isOpen || !isReady} onClick={edit}>
             <Icon name="done" />
-            {words.edit} <kbd>{SEND_KEY}</kbd>
+            {words.edit} <SendKey />
           </button>
         )}
       </div>

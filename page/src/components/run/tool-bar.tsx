@@ -11,21 +11,20 @@ import { AgainButton, LastGoodLink } from "./again-button.js";
 const ExportMenu = lazyPart(async () => (await import("../../views/run-tools.js")).ExportMenu);
 const ActionsPanel = lazyPart(async () => (await import("../../views/control.js")).ActionsPanel);
 const CancelPanel = lazyPart(async () => (await import("../../views/control.js")).CancelPanel);
-const SearchPanel = lazyPart(async () => (await import("../../views/run-tools.js")).SearchPanel);
 
 /** Fetches the scripts of the buttons. */
 export function loadTools(): Promise<unknown> {
   return ExportMenu.load();
 }
 
-type Panel = "search" | "save" | "cancel" | "actions";
+type Panel = "save" | "cancel" | "actions";
 
 export interface ToolBarProps {
   readonly run: OpenRun;
   readonly taskId: string | undefined;
 }
 
-/** Search, play in time, save, compare, run again, cancel and control. */
+/** Play in time, save, compare, run again, cancel and control. */
 export function ToolBar({ run, taskId }: ToolBarProps): JSX.Element {
   const { route, env } = useBoard();
   const { may, reload } = useRunActions(run);
@@ -37,10 +36,9 @@ export function ToolBar({ run, taskId }: ToolBarProps): JSX.Element {
     isPressed: open === panel,
     onClick: () => setOpen(open === panel ? undefined : panel),
   });
-  useKeys({ "/": () => setOpen("search"), p: play });
+  useKeys({ p: play });
   return (
     <div class="row tools">
-      <Tool icon="search" word="Search" label="Search in the run (/)" {...opens("search")} />
       <Tool icon="play" word="Play" label="Play in time (p)" isPressed={isPlayed} onClick={play} />
       <Tool icon="down" word="Save" label="Save the run" {...opens("save")} />
       {run.view.summary.state === "failed" && !isSaved && <LastGoodLink run={run} />}
@@ -99,8 +97,6 @@ interface OpenPanelProps extends ToolBarProps {
 
 function OpenPanel({ panel, run, taskId, onClose }: OpenPanelProps): JSX.Element {
   switch (panel) {
-    case "search":
-      return <SearchPanel runId={run.runId} onClose={onClose} />;
     case "save":
       return <ExportMenu run={run} taskId={taskId} />;
     case "cancel":

@@ -40,8 +40,19 @@ export interface EnsembleBody {
 }
 export type ExplainBody = Explanation;
 
+/** Where the answers of models come from. */
+export interface AnswersOfRun {
+  /**
+   * `models` (default): a new run. `recording`: answers come from the recording of the ensemble.
+   * Anything else is the id of a run with a trace of captureMode FULL, whose answers are repeated.
+   */
+  readonly answersFrom?: string | undefined;
+  /** Behaviour of a replay for a request that was not recorded. Default `fail`. */
+  readonly onMiss?: "fail" | "live" | undefined;
+}
+
 /** `POST /api/runs`. The header `Idempotency-Key` makes a repetition return the run of the first. */
-export interface StartRunBody {
+export interface StartRunBody extends AnswersOfRun {
   /** Default: the only ensemble that is registered. */
   readonly ensemble?: string | undefined;
   readonly inputs?: Inputs | undefined;
@@ -52,16 +63,9 @@ export interface StartRunBody {
 }
 
 /** `POST /api/runs/{id}/again`. */
-export interface RunAgainBody {
+export interface RunAgainBody extends AnswersOfRun {
   /** Default: the inputs of the run. Given inputs replace all of them. */
   readonly inputs?: Inputs | undefined;
-  /**
-   * `models` (default): a new run. `recording`: answers come from the recording of the ensemble.
-   * Anything else is the id of a run with a trace of captureMode FULL, whose answers are repeated.
-   */
-  readonly answersFrom?: string | undefined;
-  /** Behaviour of a replay for a request that was not recorded. Default `fail`. */
-  readonly onMiss?: "fail" | "live" | undefined;
 }
 
 /** Answer of `POST /api/runs` and `POST /api/runs/{id}/again` with 202. */

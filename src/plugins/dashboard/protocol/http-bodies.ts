@@ -96,6 +96,7 @@ export interface RunBaselineBody {
 
 /** The kind of text in which a search matched. */
 export type SearchPlace =
+  | "name"
   | "task"
   | "system-prompt"
   | "user-prompt"
@@ -122,9 +123,9 @@ export interface SearchHit {
   readonly to: number;
 }
 
-/** `GET /api/search?q=&run=`. */
+/** `GET /api/search?q=&run=`; without `run` the conditions of `GET /api/runs`. */
 export interface SearchBody {
-  /** At most 200, in the order of the log. One per text. */
+  /** At most 200, in the order of the log, and of several runs at most five each. One per text. */
   readonly hits: readonly SearchHit[];
   /** Whether there are more matches. */
   readonly more: boolean;

@@ -4,12 +4,15 @@ import type { CompareBody, RunBaselineBody, SearchBody } from "../protocol/http-
 import type { BoardExchange } from "./answers.js";
 import { badRequest } from "../../shared/http/http-refusal.js";
 import { compareRuns } from "../protocol/compare.js";
-import { searchRun } from "../stores/search-run.js";
+import { searchRun, searchRuns } from "../stores/search-run.js";
 import { readWhole } from "../stores/whole-run.js";
 import { boardJson, boardRoute } from "./answers.js";
 import { endedRun, foundRun, runOfId } from "./found-run.js";
+import { runQueryIn } from "./run-routes.js";
 
 const MAX_SEARCH = 200;
+/** The runs of a search without a run. */
+const MAX_SEARCHED = 100;
 
 /** The routes that read a complete run: comparison, baseline, search. */
 export function comparisonRoutes(board: Board): readonly HttpRoute[] {
@@ -43,9 +46,21 @@ async function answerComparison(
 async function answerSearch(board: Board, { query, request }: BoardExchange): Promise<Response> {
   const text = requiredIn(query, "q");
   if (text.length > MAX_SEARCH) throw badRequest(`q must have at most ${MAX_SEARCH} characters`);
-  const run = await runOfId(board, requiredIn(query, "run"));
-  const body: SearchBody = await searchRun(run, text);
+  const body = query.has("run")
+    ? await searchRun(await runOfId(board, requiredIn(query, "run")), text)
+    : await searchNewest(board, { query, text });
   return boardJson(JSON.stringify(body), request);
+}
+
+/** Searches the newest runs that fit the conditions of a list. */
+async function searchNewest(
+  { runs }: Board,
+  { query, text }: { readonly query: URLSearchParams; readonly text: string },
+): Promise<SearchBody> {
+  const newest = await runs.list({ ...runQueryIn(query), limit: MAX_SEARCHED });
+  const ids = newest.runs.map(({ runId }) => runId);
+  const found = await searchRuns(ids, text, (runId) => runs.find(runId));
+  return { ...found, more: found.more || newest.next !== undefined };
 }
 
 async function answerBaseline(board: Board, asked: BoardExchange): Promise<Response> {

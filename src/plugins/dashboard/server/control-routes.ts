@@ -23,8 +23,9 @@ import { boardJson, boardRoute } from "./answers.js";
 import { foundRun } from "./found-run.js";
 import { BODY_LIMITS } from "./limits.js";
 
-const START = ["ensemble", "inputs", "tags", "captureMode", "timeoutMs"];
-const AGAIN = ["inputs", "answersFrom", "onMiss"];
+const ANSWERS = ["answersFrom", "onMiss"];
+const START = ["ensemble", "inputs", "tags", "captureMode", "timeoutMs", ...ANSWERS];
+const AGAIN = ["inputs", ...ANSWERS];
 const MAX_KEY = 200;
 
 /** The routes that start runs. */
@@ -94,10 +95,10 @@ async function startRun(
     ensemble: registered.name,
     inputs: inputsIn(body) ?? {},
     options: optionsIn(body),
-    make: () => Promise.resolve(registered.runnable),
-    isTemporary: false,
+    ...madeIn(board, registered, body),
   };
-  return answerStart(board, asked, { body, start, action: "start" });
+  const action = start.isTemporary ? "replay" : "start";
+  return answerStart(board, asked, { body, start, action });
 }
 
 /** Starts a run as a request of the service whose listener serves the board. */
@@ -106,7 +107,7 @@ async function requestRun(
   asked: BoardExchange,
   { body, service }: { readonly body: Fields; readonly service: Service },
 ): Promise<Response> {
-  for (const name of ["tags", "captureMode"])
+  for (const name of ["tags", "captureMode", ...ANSWERS])
     if (body[name] !== undefined) throw badRequest(`${name} has no effect on a run of a service`);
   const { timeoutMs } = optionsIn(body);
   const inputs = inputsIn(body) ?? {};
@@ -188,28 +189,37 @@ async function answerStart(
 async function runAgain(board: Board, asked: BoardExchange): Promise<Response> {
   const body = await readJsonObject(asked.request, BODY_LIMITS);
   checkOptions("The body", body, AGAIN);
-  requireOneOf("onMiss", body["onMiss"], ["fail", "live"]);
-  const { answersFrom = "models" } = body;
-  if (typeof answersFrom !== "string") throw badRequest("answersFrom must be a text");
-  if (answersFrom === "models" && body["onMiss"] !== undefined)
-    throw badRequest("onMiss has no effect: the answers come from models");
   const run = await foundRun(board, asked);
   const { runId, tags } = run.summary;
   const name = board.starts.ensembleOf(runId) ?? run.summary.ensemble;
   const registered = board.registrations.get(name);
   if (registered === undefined)
     throw notReplayable("The ensemble of the run is not registered on the dashboard");
-  const isReplay = answersFrom !== "models";
   const start = {
     ensemble: name,
     inputs: inputsIn(body) ?? board.inputsOf(run),
     options: { tags },
-    make: isReplay
-      ? () => replaying(board, registered, { answersFrom, onMiss: body["onMiss"] })
-      : () => Promise.resolve(registered.runnable),
-    isTemporary: isReplay,
+    ...madeIn(board, registered, body),
   };
-  return answerStart(board, asked, { body, start, action: isReplay ? "replay" : "again" });
+  const action = start.isTemporary ? "replay" : "again";
+  return answerStart(board, asked, { body, start, action });
+}
+
+/** The ensemble of a start: the registered one, or one with the answers of an earlier run. @throws HttpRefusal 400; ValidationError */
+function madeIn(
+  board: Board,
+  registered: RegisteredEnsemble,
+  { answersFrom = "models", onMiss }: Fields,
+): Pick<RequestedRun, "make" | "isTemporary"> {
+  requireOneOf("onMiss", onMiss, ["fail", "live"]);
+  if (typeof answersFrom !== "string") throw badRequest("answersFrom must be a text");
+  if (answersFrom !== "models")
+    return {
+      make: () => replaying(board, registered, { answersFrom, onMiss }),
+      isTemporary: true,
+    };
+  if (onMiss !== undefined) throw badRequest("onMiss has no effect: the answers come from models");
+  return { make: () => Promise.resolve(registered.runnable), isTemporary: false };
 }
 
 /** Creates the ensemble with the answers of an earlier run. @throws HttpRefusal 409 */

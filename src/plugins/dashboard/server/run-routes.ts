@@ -50,6 +50,13 @@ export function runRoutes(board: Board, openStream: CountedStream): readonly Htt
 }
 
 async function listRuns({ runs }: Board, { request, query }: BoardExchange): Promise<Response> {
+  const limit = countIn(query, "limit", { least: 1, most: MAX_ENTRIES, otherwise: 50 });
+  const body: RunListBody = await runs.list({ ...runQueryIn(query), limit });
+  return boardJson(JSON.stringify(body), request);
+}
+
+/** Returns the conditions of a list of runs. @throws HttpRefusal 400; ValidationError */
+export function runQueryIn(query: URLSearchParams): RunQuery {
   const asked: Record<string, unknown> = {};
   for (const name of ONCE) {
     const value = query.get(name);
@@ -64,13 +71,7 @@ async function listRuns({ runs }: Board, { request, query }: BoardExchange): Pro
   for (const name of ["from", "to"] as const)
     if (query.has(name) && Number.isNaN(Date.parse(query.get(name) ?? "")))
       throw badRequest(`${name} must be an ISO instant`);
-  const limit = countIn(query, "limit", { least: 1, most: MAX_ENTRIES, otherwise: 50 });
-  const body: RunListBody = await runs.list({
-    ...(asked as RunQuery), // texts, of the names above
-    limit,
-    tags: Object.fromEntries(tags),
-  });
-  return boardJson(JSON.stringify(body), request);
+  return { ...asked, tags: Object.fromEntries(tags) }; // texts, of the names above
 }
 
 async function oneRun(board: Board, asked: BoardExchange): Promise<Response> {

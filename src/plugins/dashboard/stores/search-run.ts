@@ -1,73 +1,35 @@
-import type { SearchBody, SearchHit, SearchPlace } from "../protocol/http-bodies.js";
+import type { SearchBody } from "../protocol/http-bodies.js";
 import type { ReadableRun } from "./board-runs.js";
-import { JsonObject } from "../protocol/json-object.js";
+import { MAX_HITS, TextSearch } from "../protocol/text-search.js";
 import { entriesOf } from "./whole-run.js";
 
-const MAX_HITS = 200;
-/** Number of characters on each side of the match in an excerpt. */
-const AROUND = 60;
+/** The hits of one run in a search of several ones. */
+const MOST_OF_ONE = 5;
+/** The entries that a search of several runs reads before it ends. */
+const MAX_READ = 100_000;
 
-/** A text of an entry, and its kind. */
-type PlacedText = readonly [where: SearchPlace, text: string | undefined];
-type TextsOfEntry = (entry: JsonObject) => readonly PlacedText[];
-
-const argumentTexts: TextsOfEntry = (entry) => [["arguments", entry.optionalText("toolArguments")]];
-
-/** Types whose entries have texts. Arguments of a call that has ended are those of its start. */
-const TEXTS: Readonly<Record<string, TextsOfEntry | undefined>> = {
-  task_started: (entry) => [["task", entry.optionalText("taskDescription")]],
-  task_input: (entry) => [
-    ["system-prompt", entry.optionalText("systemPrompt")],
-    ["user-prompt", entry.optionalText("userPrompt")],
-  ],
-  llm_iteration_completed: (entry) => [["answer", entry.optionalText("responseText")]],
-  reasoning_received: (entry) => [["reasoning", entry.optionalText("reasoning")]],
-  tool_started: argumentTexts,
-  tool_called: (entry) => [["result", entry.optionalText("toolResult")]],
-  task_completed: (entry) => [["output", entry.object("taskOutput").optionalText("raw")]],
-  review_requested: (entry) => [
-    ["review", entry.optionalText("prompt")],
-    ["review", entry.optionalText("taskOutput")],
-  ],
-  review_resolved: (entry) => [["review", entry.optionalText("comment")]],
-  task_failed: (entry) => [["error", entry.object("cause").optionalText("message")]],
-  run_failed: (entry) => [["error", entry.optionalText("message")]],
-  guardrail_refused: (entry) => [["error", entry.optionalText("message")]],
-  usage_recorded: (entry) => [["error", entry.optionalText("error")]],
-  run_warning: (entry) => [["error", entry.optionalText("message")]],
-};
-
-/** Finds a text in a run, with one hit per text that contains it. Ignores case. */
+/** Finds a text in a run. */
 export async function searchRun(run: ReadableRun, text: string): Promise<SearchBody> {
-  const { runId } = run.summary;
-  const wanted = new RegExp(text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "iu");
-  const hits: SearchHit[] = [];
-  for await (const entry of entriesOf(run)) {
-    const { n, type, taskId } = entry;
-    for (const [where, found = ""] of TEXTS[type]?.(new JsonObject(entry)) ?? []) {
-      const match = wanted.exec(found);
-      if (match === null) continue;
-      if (hits.length === MAX_HITS) return { hits, more: true };
-      const place = { runId, ...(taskId !== undefined && { taskId }), n, where };
-      hits.push({ ...place, ...excerptAt(found, match.index, match[0].length) });
-    }
-  }
-  return { hits, more: false };
+  const search = new TextSearch(text);
+  for await (const entry of entriesOf(run)) if (search.isFull(run.summary.runId, entry)) break;
+  return search.body();
 }
 
-/**
- * Returns the text around a position. Each white space character becomes a blank, so that positions
- * stay the same.
- */
-function excerptAt(
+/** Finds a text in several runs, with at most five hits in each. `read` gives `undefined` for a removed run. */
+export async function searchRuns(
+  runIds: readonly string[],
   text: string,
-  at: number,
-  length: number,
-): Pick<SearchHit, "excerpt" | "from" | "to"> {
-  const start = Math.max(0, at - AROUND);
-  const end = Math.min(text.length, at + length + AROUND);
-  const [before, after] = [start > 0 ? "…" : "", end < text.length ? "…" : ""];
-  const from = before.length + at - start;
-  const excerpt = `${before}${text.slice(start, end).replace(/\s/g, " ")}${after}`;
-  return { excerpt, from, to: from + length };
+  read: (runId: string) => Promise<ReadableRun | undefined>,
+): Promise<SearchBody> {
+  const search = new TextSearch(text);
+  let entries = 0;
+  for (const runId of runIds) {
+    if (entries > MAX_READ || search.hits === MAX_HITS) return search.body(true);
+    const run = await read(runId);
+    if (run === undefined) continue;
+    entries += run.n + 1;
+    const most = Math.min(MAX_HITS, search.hits + MOST_OF_ONE);
+    for await (const entry of entriesOf(run)) if (search.isFull(runId, entry, most)) break;
+  }
+  return search.body();
 }

@@ -125,6 +125,35 @@ for (const [place, options] of Object.entries(PLACES))
     });
   });
 
+describe("texts of all runs", () => {
+  const boards = new Boards();
+  afterEach(() => boards.end());
+
+  for (const [place, options] of Object.entries(PLACES))
+    it(`are searched in the newest first, at most five in each, ${place}`, async () => {
+      const { board, url } = await boards.listening(options(), PATIENT);
+      const a = await runTeam(boards, board, "It sleeps on the wing");
+      const b = await runTeam(boards, board, "It never lands");
+      const search = (query: string): Promise<SearchBody> => askJson(url, `/api/search?${query}`);
+      const places = async (query: string): Promise<readonly string[]> =>
+        (await search(query)).hits.map((hit) => `${hit.runId} ${hit.taskId} ${hit.where}`);
+      expect(await places("q=never%20lands")).to.deep.equal([
+        `${b} tell answer`,
+        `${b} tell output`,
+      ]);
+      expect(await places("q=FIND&limit=1")).to.include.members([
+        `${a} find name`,
+        `${b} find name`,
+      ]);
+      const all = await search("q=i");
+      expect(all.more).to.equal(true);
+      expect(all.hits.map(({ runId }) => runId)).to.deep.equal([b, b, b, b, b, a, a, a, a, a]);
+      expect(await places("q=lands&ensemble=other")).to.deep.equal([]);
+      expect((await ask(url, "/api/search?q=x&state=broken")).status).to.equal(400);
+      expect((await ask(url, "/api/search?q=x&run=")).status).to.equal(400);
+    });
+});
+
 describe("a run that has not ended", () => {
   const boards = new Boards();
   afterEach(() => boards.end());

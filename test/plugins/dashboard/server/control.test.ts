@@ -319,12 +319,15 @@ describe("a run that is repeated on a dashboard", () => {
     const actions = await askJson<RunActionsBody>(url, `/api/runs/${runId}/actions`);
     expect(actions.actions).to.have.members(["again", "replay", "baseline", "remove", "export"]);
     expect(actions.answers).to.deep.equal(["trace", "recording"]);
-    for (const answersFrom of [runId, "recording"]) {
-      const path = `/api/runs/${runId}/again`;
-      const { status, body } = await post<RunAcceptedBody>(url, path, { answersFrom });
-      expect(status, answersFrom).to.equal(202);
-      expect((await ended(boards, url, body.runId)).summary.state, answersFrom).to.equal("done");
-    }
+    for (const answersFrom of [runId, "recording"])
+      for (const [path, inputs] of [
+        [`/api/runs/${runId}/again`, undefined],
+        ["/api/runs", { topic: "swifts" }],
+      ] as const) {
+        const { status, body } = await post<RunAcceptedBody>(url, path, { answersFrom, inputs });
+        expect(status, answersFrom).to.equal(202);
+        expect((await ended(boards, url, body.runId)).summary.state, answersFrom).to.equal("done");
+      }
     const changed = await post<RunAcceptedBody>(url, `/api/runs/${runId}/again`, {
       answersFrom: runId,
       inputs: { topic: "rooks" },
@@ -394,7 +397,8 @@ describe("a run that is repeated on a dashboard", () => {
       [{ onMiss: "maybe", answersFrom: runId }, 400],
       [{ inputs: null }, 400],
     ] as const)
-      expect((await post(url, path, body)).status, JSON.stringify(body)).to.equal(status);
+      for (const route of [path, "/api/runs"])
+        expect((await post(url, route, body)).status, JSON.stringify(body)).to.equal(status);
     expect((await post(url, "/api/runs/none/again", {})).status).to.equal(404);
     const { actions } = await askJson<RunActionsBody>(url, `/api/runs/${runId}/actions`);
     expect(actions).to.include("again").and.not.include("replay");

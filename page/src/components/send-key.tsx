@@ -1,0 +1,12 @@
+import type { JSX } from "preact";
+
+const NAME = /Mac|iPhone|iPad/.test(navigator.userAgent) ? "⌘ ⏎" : "Ctrl ⏎";
+
+/** The name of the key that sends, on this machine. */
+export function SendKey(): JSX.Element {
+  return (
+    <kbd class="on-button" aria-hidden="true">
+      {NAME}
+    </kbd>
+  );
+}
