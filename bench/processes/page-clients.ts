@@ -1,10 +1,11 @@
-// Pages of a dashboard in a process outside of the measured one: they read all that they are sent, and nothing more.
+// Pages of a dashboard in a process outside of the measured one: they read all that they are sent until they are paused.
 import { WebSocket } from "ws";
 
-/** What the measured process sends: how many pages to open where, or the run to look at and its last entry. */
+/** What the measured process sends: how many pages to open where, the run to look at, that nothing is read from now on, or the last entry to reach. */
 type Order =
   | { readonly url: string; readonly pages: number }
   | { readonly runId: string }
+  | { readonly isReading: false }
   | { readonly last: number };
 
 const sockets: WebSocket[] = [];
@@ -45,6 +46,9 @@ async function obey(order: Order): Promise<void> {
     for (const socket of sockets)
       socket.send(JSON.stringify({ type: "subscribe", runId: order.runId }));
     process.send?.("subscribed");
+  } else if ("isReading" in order) {
+    for (const socket of sockets) socket.pause();
+    process.send?.("paused");
   } else {
     last = order.last;
     report();

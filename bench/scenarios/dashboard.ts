@@ -1,4 +1,5 @@
 import type { Line, Scenario } from "../harness/scenario.js";
+import { idlePage, keptTask, slowPage } from "../work/dashboard-memory.js";
 import { lateJoin, pageCost, pagesRate } from "../work/dashboard-pages.js";
 import { feedCosts } from "../work/watched-runs.js";
 
@@ -13,6 +14,10 @@ const LINES: readonly Line[] = [
   { title: "50 pages on the run", unit: "entries/s each", goal: 20_000, better: "more" },
   { title: "the same", unit: "us CPU/entry", goal: 25 },
   { title: "late join, 10,000 tasks", unit: "ms", goal: 300 },
+  { title: "a page that looks at no run", unit: "kB of heap", goal: 8 },
+  { title: "a page that does not read, at most", unit: "MiB waiting", goal: 2 },
+  { title: "task of a run that has ended", unit: "kB of heap", goal: 2.5 },
+  { title: "the same, with a model call", unit: "kB of heap" },
 ];
 
 /** The cost of a run's events that a dashboard records, and of the pages that read them. The floor is measured in the same process: the same runs without a dashboard. */
@@ -22,6 +27,13 @@ export const dashboardScenario: Scenario = {
   rounds: 5,
   async prepare(side) {
     if (side !== "framework") return () => Promise.resolve(LINES.map(() => Number.NaN));
+    // Once, because each collection of the heap makes V8 compile the code again.
+    const memory = [
+      await idlePage(90),
+      await slowPage(100_000),
+      await keptTask(TASKS, 20, false),
+      await keptTask(TASKS, 20, true),
+    ];
     const { task, call } = feedCosts(TASKS, CALLS);
     const page = pageCost(TASKS);
     const rate = pagesRate(50, 20_000);
@@ -33,6 +45,7 @@ export const dashboardScenario: Scenario = {
       await page(),
       ...Object.values(await rate()),
       await join(),
+      ...memory,
     ];
     await round();
     return round;

@@ -12,7 +12,7 @@ const PAGES = new URL("../processes/page-clients.js", import.meta.url);
 const BATCH = 500;
 
 /** Pages in another process. */
-class Pages {
+export class Pages {
   readonly #child = fork(PAGES);
 
   constructor() {
@@ -32,6 +32,15 @@ class Pages {
   /** Waits until all pages have the entry with this number. */
   reach(last: number): Promise<void> {
     return this.#order({ last });
+  }
+
+  /** From now on, the pages read nothing. */
+  stopReading(): Promise<void> {
+    return this.#order({ isReading: false });
+  }
+
+  close(): void {
+    this.#child.kill();
   }
 
   async #order(order: object): Promise<void> {

@@ -12,6 +12,7 @@ import { ExitCode } from "./exit-codes.js";
 import { interruptible } from "./interruption.js";
 import { accessOf, endEnsemble } from "./load-ensemble.js";
 import { loadProgram } from "./load-program.js";
+import { openInBrowser } from "./open-browser.js";
 
 /** The options of `agentensemble dashboard`. */
 export interface ServedRunsArguments extends StoreArguments {
@@ -21,6 +22,8 @@ export interface ServedRunsArguments extends StoreArguments {
   readonly token?: string | boolean | undefined;
   readonly allowedHost?: readonly string[] | undefined;
   readonly json?: boolean | undefined;
+  /** Opens the page in the browser. */
+  readonly open?: boolean | undefined;
 }
 
 const DEFAULT_STORE = "file:./.agentensemble";
@@ -137,6 +140,8 @@ export async function dashboardCommand(
         else await terminal.text(url);
         const what = programs.length > 0 ? counted(ensembles.length, "ensemble") : `${runs} runs`;
         await terminal.message(`${what}. Ctrl-C ends the dashboard.`);
+        if (o.open === true && !(await openInBrowser(url)))
+          await terminal.message("No browser could be opened.");
         await ended;
       })(),
       end,

@@ -150,6 +150,7 @@ function addDashboard(program: Command, terminal: OutputTerminal, done: CommandE
     .option("--port <number>", "0 takes a free one (default: 7329)")
     .option("--host <host>", "another than 127.0.0.1 needs --token")
     .option("--token [token]", "what people sign in with; without a value a random one")
+    .option("--open", "open the page in the browser")
     .option(
       "--allowed-host <name>",
       "a name under which browsers reach the host 0.0.0.0, as often as needed",

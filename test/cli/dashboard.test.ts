@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { placesOf } from "../../src/cli/dashboard-command.js";
@@ -6,6 +6,7 @@ import { ExitCode } from "../../src/cli/exit-codes.js";
 import { RunStore } from "../../src/plugins/dashboard/stores/run-store.js";
 import { summaryOf } from "../plugins/dashboard/stores/summaries.js";
 import { traceOf } from "../plugins/observability/trace/teams.js";
+import { until } from "../support/time.js";
 import { ProjectFolder } from "./project-folder.js";
 
 /** Keeps runs in the folder `runs` of a project. */
@@ -87,6 +88,39 @@ export default new Ensemble({ tasks: [task] });`,
     expect((await listAt(url)).status).to.equal(401);
     expect((await listAt(url, "let-me-in-please")).body.total).to.equal(1);
     child.kill("SIGTERM");
+    expect((await ended).code).to.equal(ExitCode.OK);
+  });
+
+  it("opens the page in the browser on request, without the token", async function () {
+    if (process.platform !== "linux") this.skip();
+    const project = new ProjectFolder({ "xdg-open": '#!/bin/sh\necho "$@" > opened\n' });
+    chmodSync(join(project.path, "xdg-open"), 0o755);
+    await keepRuns(project, "a");
+    const args = ["dashboard", "runs", "--port", "0", "--token", "--open"];
+    const { child, ended } = project.start(args, {
+      PATH: `${project.path}:${process.env["PATH"]}`,
+    });
+    const path = join(project.path, "opened");
+    await until(() => existsSync(path) && project.read("opened") !== "");
+    const opened = project.read("opened");
+    child.kill("SIGINT");
+    const { code, stdout } = await ended;
+    expect(code).to.equal(ExitCode.OK);
+    expect(stdout).to.include("#t=");
+    expect(opened.trim()).to.equal(stdout.trim().replace(/#.*/, ""));
+  });
+
+  it("continues where there is no browser to open", async function () {
+    if (process.platform !== "linux") this.skip();
+    const project = new ProjectFolder();
+    await keepRuns(project, "a");
+    const args = ["dashboard", "runs", "--port", "0", "--open"];
+    const PATH = join(project.path, "bin");
+    mkdirSync(PATH);
+    symlinkSync(process.execPath, join(PATH, "node"));
+    const { child, ended, said } = project.start(args, { PATH });
+    await said("No browser could be opened");
+    child.kill("SIGINT");
     expect((await ended).code).to.equal(ExitCode.OK);
   });
 

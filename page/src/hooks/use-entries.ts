@@ -38,13 +38,17 @@ export function useEntries(runId: string, numbers: readonly number[]): Entries {
     for (const n of missing) present.add(n);
     const load = async (): Promise<void> => {
       for (const { after, limit } of rangesOf(missing, MOST_RANGES)) {
-        const path = `/api/runs/${encodeURIComponent(runId)}/log?after=${after}&limit=${limit}`;
-        const { entries } = await api.get<EntriesBody>(path);
-        if (!isWanted()) return;
-        const wanted = entries.filter(({ n }) => present.has(n));
-        setKnown(
-          (before) => new Map([...before, ...wanted.map((entry) => [entry.n, entry] as const)]),
-        );
+        const last = after + limit;
+        for (let from: number | undefined = after; from !== undefined && from < last;) {
+          const path: string = `/api/runs/${encodeURIComponent(runId)}/log?after=${from}&limit=${last - from}`;
+          const { entries, next }: EntriesBody = await api.get(path);
+          if (!isWanted()) return;
+          const wanted = entries.filter(({ n }) => present.has(n));
+          setKnown(
+            (before) => new Map([...before, ...wanted.map((entry) => [entry.n, entry] as const)]),
+          );
+          from = next; // an answer with long texts has fewer entries
+        }
       }
       setError(undefined);
       setLoading(false);

@@ -5,6 +5,7 @@ import type { Bar, RunSnapshot, TaskState } from "../protocol/state-types.js";
 import { createRunState, type NumberedReducer } from "../protocol/run-state.js";
 import { AnswerText } from "./answer-text.js";
 import { entryEncoder, type EntryEncoder } from "./encoding.js";
+import { keptEvent } from "./kept-event.js";
 import { originSummary, type RunOrigin } from "./run-origin.js";
 
 /** The position of a reader in the answer of the model of a task. */
@@ -210,7 +211,7 @@ export class RunLog {
 
   /** Adds an event at the end. */
   append(event: EnsembleEvent): void {
-    this.#events.push(event);
+    this.#events.push(keptEvent(event));
     switch (event.type) {
       case "ensemble_started":
         this.#ended = false;

@@ -2,8 +2,8 @@ import type { Board } from "../board.js";
 import type { ReadableRun } from "../stores/board-runs.js";
 import type { BoardExchange } from "./answers.js";
 
-/** Number of entries that are encoded together. */
-const BATCH = 100;
+/** Number of characters after which entries are sent. */
+const BATCH_LENGTH = 64 * 1024;
 
 /**
  * Counts an event stream, and calls `end` when the server ends. Returns a function that ends the
@@ -55,7 +55,7 @@ export function entryEvents(
           return request.signal.aborted ? undefined : controller.close();
         }
         let text = "";
-        for (const last = Math.min(run.n, next + BATCH - 1); next <= last; next++)
+        for (; next <= run.n && text.length < BATCH_LENGTH; next++)
           text += eventText(next, run.text(next, "full"));
         controller.enqueue(encoder.encode(text));
       },

@@ -12,6 +12,9 @@ import { entriesOf, readWhole, type WholeRun } from "../stores/whole-run.js";
 import { boardRoute, boardText } from "./answers.js";
 import { attachmentOf, foundRun } from "./found-run.js";
 
+/** Number of characters after which lines are sent. */
+const BATCH_LENGTH = 64 * 1024;
+
 /** The conversion of a run to a file. */
 interface FileForm {
   readonly ending: string;
@@ -68,7 +71,7 @@ function logLines(run: ReadableRun): ReadableStream<Uint8Array> {
     {
       async pull(controller) {
         let text = "";
-        for (let count = 0; count < 100; count++) {
+        while (text.length < BATCH_LENGTH) {
           const next = await entries.next();
           if (next.done === true) {
             if (text !== "") controller.enqueue(encoder.encode(text));

@@ -15,6 +15,8 @@ import { BODY_LIMITS } from "./limits.js";
 import { uiStream } from "./ui-stream.js";
 
 const MAX_ENTRIES = 1_000;
+/** A page of entries ends with the entry that exceeds this number of characters. */
+const PAGE_LENGTH = 4 * 1024 * 1024;
 const MAX_ROWS = 10_000;
 const MAX_REASON = 1_000;
 const STATES = ["running", "waiting", "done", "failed", "stopped", "interrupted"] as const;
@@ -125,8 +127,16 @@ function entriesAnswer(
   },
   { request }: BoardExchange,
 ): Promise<Response> {
-  const texts = page.numbers.map((n) => run.text(n, page.form));
-  const next = page.isMore ? `,"next":${page.numbers.at(-1) ?? -1}` : "";
+  const texts: string[] = [];
+  let length = 0;
+  for (const n of page.numbers) {
+    if (length > PAGE_LENGTH) break;
+    const text = run.text(n, page.form);
+    texts.push(text);
+    length += text.length;
+  }
+  const isMore = page.isMore || texts.length < page.numbers.length;
+  const next = isMore ? `,"next":${page.numbers[texts.length - 1] ?? -1}` : "";
   return boardJson(`{"entries":[${texts.join(",")}]${next}}`, request);
 }
 

@@ -4,8 +4,8 @@ import type { RunView } from "../protocol/state-types.js";
 import type { ReadableRun } from "./board-runs.js";
 import { createRunState } from "../protocol/run-state.js";
 
-/** Number of entries after which other work of the process can continue. */
-const TURN = 500;
+/** Milliseconds after which other work of the process can continue. */
+const TURN_MS = 10;
 
 /** A run with all its shown data. */
 export interface WholeRun {
@@ -17,8 +17,12 @@ export interface WholeRun {
 /** Yields the full entries of a run, in order. Yields to other work of the process in between. */
 export async function* entriesOf(run: Pick<ReadableRun, "n" | "entry">): AsyncGenerator<LogEntry> {
   const last = run.n; // later entries are not awaited
+  let turnEndsMs = performance.now() + TURN_MS;
   for (let n = 0; n <= last; n++) {
-    if (n % TURN === TURN - 1) await otherWork();
+    if (performance.now() > turnEndsMs) {
+      await otherWork();
+      turnEndsMs = performance.now() + TURN_MS;
+    }
     yield run.entry(n, "full");
   }
 }

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { expect } from "chai";
 import { Agent, Ensemble, Task, type EnsembleOptions, type Plugin } from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
@@ -53,6 +55,24 @@ describe("feed of runs", () => {
     await waiting;
     expect(feed.remove(feed.logs.at(-1)?.runId ?? "")).to.equal(true);
     expect(feed.remove("unknown")).to.equal(false);
+  });
+
+  it("keeps the heap flat over 1,000 runs", async () => {
+    const feed = new RunFeed({ maxRuns: 20 });
+    const tasks = Array.from(
+      { length: 5 },
+      (_, i) => new Task({ description: `Do ${i}`, handler: () => "done" }),
+    );
+    const runs = team(feed, { tasks });
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void; // the flag makes it available
+    const heapAfter = async (count: number): Promise<number> => {
+      for (let i = 0; i < count; i++) await runs.run();
+      collect();
+      return process.memoryUsage().heapUsed;
+    };
+    const before = await heapAfter(400);
+    expect((await heapAfter(600)) - before).to.be.below(600 * 500); // a kept run has 10 kB and more
   });
 
   it("changes no run when a listener throws, warns once and serves the other listeners", async () => {

@@ -235,6 +235,29 @@ describe("the answers of a dashboard", () => {
     expect((await ask(url, `/api/runs/${run.id}/tasks/none`)).status).to.equal(404);
   });
 
+  it("come in smaller pages where the texts are long", async () => {
+    const { board, url } = await boards.listening();
+    const text = "x".repeat(1024 * 1024);
+    const { runId } = await new Ensemble({
+      kernel: boards.kernel(board),
+      workflow: "PARALLEL",
+      tasks: Array.from(
+        { length: 12 },
+        (_, i) => new Task({ name: `t${i}`, description: "Write", handler: () => text }),
+      ),
+    }).run();
+    const numbers: number[] = [];
+    for (let after: number | undefined = -1; after !== undefined;) {
+      const page = await ask(url, `/api/runs/${runId}/log?after=${after}`);
+      expect(page.text.length).to.be.below(6 * 1024 * 1024);
+      const { entries, next } = JSON.parse(page.text) as EntriesBody;
+      numbers.push(...entries.map(({ n }) => n));
+      after = next;
+    }
+    expect(numbers.length).to.be.above(24);
+    expect(numbers).to.deep.equal(numbers.map((_, i) => i));
+  });
+
   it("refuse queries that are none, and name the field", async () => {
     const { board, url } = await boards.listening();
     const { runId } = await boards.ensemble(boards.kernel(board)).run();
