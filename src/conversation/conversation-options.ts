@@ -89,7 +89,10 @@ export interface ConversationOptions extends Omit<EnsembleOptions, TaskOption> {
   readonly window?: WindowPolicy | undefined;
   /** Limits of the parts of a message. Default: those of {@link AttachmentLimits}, with all types. */
   readonly limits?: AttachmentLimits | undefined;
-  /** Scopes of the memory store. They are read into the instructions, and each answer is written to them. */
+  /**
+   * Scopes of the memory store. They are read into the instructions. Each message of the user and
+   * its answer are written to them as one entry.
+   */
   readonly memoryScopes?: readonly ScopeName[] | undefined;
   /** Whether a second turn of a thread waits (default), or is refused with `ThreadBusyError`. */
   readonly busy?: "wait" | "refuse" | undefined;

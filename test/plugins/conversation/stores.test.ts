@@ -21,6 +21,7 @@ import { failuresOf } from "../testing/failures-of.js";
 import { rejectionOf } from "../../support/rejection.js";
 import { sharedPglite } from "../../support/shared-pglite.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
+import { warningsOf } from "../../support/warnings.js";
 
 conversationStoreContract("ConversationStore.inMemory()", {
   create: () => ({ store: ConversationStore.inMemory() }),
@@ -234,7 +235,12 @@ describe("ConversationStore.file()", () => {
     await appendFile(path, '{"v":1,"head":{"id":"t"');
     expect((await store.open("t"))?.version).to.equal(2);
     expect(await textsIn(store, "t")).to.deep.equal(["turn 0", "turn 1"]);
-    await store.append("t", { expectedVersion: 2, turns: [storedTurn(2)] });
+    const warnings = await warningsOf(async () => {
+      await store.append("t", { expectedVersion: 2, turns: [storedTurn(2)] });
+    });
+    expect(warnings).to.deep.equal([
+      `${path}: the last line was cut off; its change was never confirmed`,
+    ]);
     expect(await textsIn(store, "t")).to.deep.equal(["turn 0", "turn 1", "turn 2"]);
     expect((await readFile(path, "utf8")).trimEnd().split("\n")).to.have.length(3);
   });

@@ -1,7 +1,14 @@
 import { expect } from "chai";
 import type { ServerResponse } from "node:http";
 import { z } from "zod";
-import type { ChatMessage, ChatModel, ChatRequest, ChatResponse, ContentPart } from "agentensemble";
+import type {
+  ChatMessage,
+  ChatModel,
+  ChatRequest,
+  ChatResponse,
+  ContentPart,
+  EnsembleOutput,
+} from "agentensemble";
 import {
   Agent,
   attachment,
@@ -9,6 +16,7 @@ import {
   ModelCallError,
   Task,
   TaskExecutionError,
+  ValidationError,
 } from "agentensemble";
 import { fallback } from "agentensemble/resilience";
 import { ScriptedModel } from "agentensemble/testing";
@@ -309,6 +317,73 @@ for (const [name, vendor] of Object.entries(VENDORS))
         });
       }
   });
+
+describe("parts of several results", () => {
+  it("follow all results in OpenAI Chat, each after the name of its tool", async () => {
+    const server = await OpenAIServer.start();
+    try {
+      server.reply({ kind: "answer", text: "seen" });
+      const messages: readonly ChatMessage[] = [
+        { role: "user", content: "Look" },
+        {
+          role: "assistant",
+          content: "",
+          toolCalls: ["c1", "c2", "c3"].map((id) => ({ id, name: "scan", arguments: "{}" })),
+        },
+        { role: "tool", toolCallId: "c1", toolName: "scan", content: "a", parts: [PARTS.image] },
+        { role: "tool", toolCallId: "c2", toolName: "scan", content: "b" },
+        { role: "tool", toolCallId: "c3", toolName: "copy", content: "c", parts: [PARTS.PDF] },
+      ];
+      await openai("gpt-x", { apiKey: "k", baseURL: server.url }).chat({ messages, tools: TOOLS });
+      const sent = server.requests[0]?.body["messages"] as readonly Fields[];
+      const roles = sent.map(({ role }) => role);
+      expect(roles.slice(0, 5)).to.deep.equal(["user", "assistant", "tool", "tool", "tool"]);
+      expect(new Set(roles.slice(5))).to.deep.equal(new Set(["user"]));
+      expect(sent.slice(5).flatMap(({ content }) => content)).to.deep.equal([
+        { type: "text", text: "Result of the tool scan:" },
+        { type: "image_url", image_url: { url: `data:image/png;base64,${PNG}`, detail: "low" } },
+        { type: "text", text: "Result of the tool copy:" },
+        {
+          type: "file",
+          file: { filename: "a.pdf", file_data: `data:${pdfType};base64,${PDF}` },
+        },
+      ]);
+    } finally {
+      await server.close();
+    }
+  });
+});
+
+describe("parts for servers that are not the vendor", () => {
+  for (const [name, { start }] of Object.entries(VENDORS))
+    it(`are images only, unless the option \`parts\` says so: ${name}`, async () => {
+      const server = await start();
+      try {
+        const make = name === "Anthropic" ? anthropic : openai;
+        const options = {
+          ...{ apiKey: "k", baseURL: server.url },
+          ...(name.endsWith("Responses") && { api: "responses" as const }),
+        };
+        const run = (part: ContentPart, model: ChatModel): Promise<EnsembleOutput> => {
+          server.reply({ kind: "answer", text: "seen" });
+          const task = new Task({ description: "Look", attachments: [part] });
+          return new Ensemble({ model, tasks: [task] }).run();
+        };
+        expect((await run(PARTS.image, make("m", options))).raw).to.equal("seen");
+        for (const part of [PARTS.PDF, PARTS["address of a PDF"], PARTS["text file"], PARTS.WAV]) {
+          const count = server.requests.length;
+          const { message } = await rejectionOf(ValidationError, run(part, make("m", options)));
+          expect(message).to.match(/takes no /);
+          expect(server.requests.length).to.equal(count);
+        }
+        const parts = { user: ["application/pdf"] };
+        expect((await run(PARTS.PDF, make("m", { ...options, parts }))).raw).to.equal("seen");
+        await rejectionOf(ValidationError, run(PARTS.image, make("m", { ...options, parts })));
+      } finally {
+        await server.close();
+      }
+    });
+});
 
 describe("parts for the AI SDK", () => {
   /** The prompt that a model of a specification receives, plain and streamed. */

@@ -319,6 +319,16 @@ describe("settings of reasoning", () => {
       { reasoning: { effort: "high" }, tools: TOOLS, toolChoice: "required" },
       { thinking: { type: "disabled" }, output_config: undefined },
     ],
+    [
+      "one tool that must be called",
+      { reasoning: { budgetTokens: 2048 }, tools: TOOLS, toolChoice: { name: "add" } },
+      { thinking: { type: "disabled" } },
+    ],
+    [
+      "tools that may be called",
+      { reasoning: { effort: "high" }, tools: TOOLS, toolChoice: "auto" },
+      { thinking: adaptive },
+    ],
   ] as const)
     it(`reach the Messages API: ${what}`, async () => {
       const body = await bodyOf(messages.start, messages.model, request);

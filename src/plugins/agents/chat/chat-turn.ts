@@ -79,6 +79,11 @@ export class ChatTurns {
     return () => void this.#ends.delete(runId);
   }
 
+  /** Whether a run is that of a turn. */
+  isTurn(runId: string): boolean {
+    return this.#ends.has(runId);
+  }
+
   /** Ends the turn of a run, if it is one. */
   async end(run: HookRun, output: EnsembleOutput | undefined): Promise<void> {
     if (output !== undefined) await this.#ends.get(run.id)?.(run, output);

@@ -1,4 +1,6 @@
 import { AgentEnsembleError } from "../../../contracts/errors.js";
+import { replace } from "../../../contracts/hooks.js";
+import { MEMORY_METADATA, type MemoryEntry } from "../../../contracts/memory.js";
 import type { Plugin } from "../../../contracts/plugin.js";
 import { definePlugin } from "../../../contracts/plugin.js";
 import { Tokens } from "../../../contracts/tokens.js";
@@ -30,6 +32,18 @@ export function agentsChat(): Plugin {
       hooks.afterTask.tap({ name: "agents-chat", lane: "policy", order: "pre" }, (call) => {
         if (call.outcome === "answered") turns.of(call.task)?.restore(call.run, call);
       });
+      // The first tap of the lane: others see what the store will have.
+      hooks.beforeMemoryWrite.tap(
+        { name: "agents-chat", lane: "transform", order: "pre" },
+        ({ run, entry }) => {
+          if (!turns.isTurn(run.id)) return undefined;
+          const { metadata } = (entry as MemoryEntry | null | undefined) ?? {}; // the store checks it
+          const question = metadata?.[MEMORY_METADATA.taskDescription]; // of outputs only
+          if (question === undefined) return undefined;
+          const content = `User: ${question}\nAssistant: ${entry.content}`;
+          return replace({ entry: Object.freeze({ ...entry, content }) });
+        },
+      );
       // The last tap of the lane: other plugins store their data of a run before its turn is
       // stored.
       hooks.afterRun.tap({ name: "agents-chat", lane: "commit", order: "post" }, (call) =>
