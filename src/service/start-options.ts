@@ -99,6 +99,6 @@ function checkBackend(backend: unknown): void {
   const missing = BACKEND_PARTS.find((part) => !isObject(backend) || !isObject(backend[part]));
   if (missing !== undefined)
     throw new ValidationError(`start() backend must have ${missing}, got: ${preview(backend)}`, {
-      hint: "Use NetworkBackend.inMemory() of agentensemble/network, or another backend.",
+      hint: "Use NetworkBackend.inMemory() or .file() of agentensemble/network, postgres() of agentensemble/network/postgres, bullmq() of agentensemble/network/redis, or nats() of agentensemble/network/nats.",
     });
 }

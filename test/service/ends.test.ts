@@ -185,6 +185,19 @@ describe("the end of a request", () => {
     });
   });
 
+  it("is FAILED POISON after maxAttempts deliveries", async () => {
+    const backend = NetworkBackend.inMemory();
+    const [once, twice] = [requests()("echo", { requestId: "once" }), requests()("echo")];
+    await deliver(backend, once, 1);
+    await using kitchen = kitchenWith({});
+    await using service = await kitchen.start({ backend, maxAttempts: 2 });
+    expect(await resultOf(backend, "once")).to.include({ status: "COMPLETED", attempt: 2 });
+    await service.stop();
+    await deliver(backend, twice, 2);
+    await using _again = await kitchen.start({ backend, maxAttempts: 2 });
+    expect(await resultOf(backend, twice.requestId)).to.include({ reason: "POISON" });
+  });
+
   it("is REJECTED for a loop, a large request, and another type", async () => {
     const backend = NetworkBackend.inMemory();
     const request = requests();

@@ -1,3 +1,4 @@
+import { request } from "node:http";
 import { expect } from "chai";
 import { NetworkBackend } from "../../src/plugins/network/shared/backends.js";
 import type { EnsembleOptions, Service, StartOptions } from "../../src/index.js";
@@ -157,6 +158,52 @@ describe("a service over HTTP", () => {
     expect(drain.status).to.equal(403);
   });
 
+  it("takes callers from authenticate: names, rights, and an error as a refusal", async () => {
+    const accepted = new Set(["old", "new"]);
+    const authenticate = async (request: Request) => {
+      const [token = "", name = ""] = (request.headers.get("authorization") ?? "")
+        .replace("Bearer ", "")
+        .split("/");
+      if (name === "") return undefined;
+      if (!accepted.has(token)) throw new Error("The signature is wrong");
+      return { name, role: "caller", may: ["echo"] } as const;
+    };
+    await using kitchen = served({ shareTasks: { echo, other: echo } });
+    const listeners = [(): void => undefined];
+    await using service = await kitchen.start({ port: 0, authenticate, listeners });
+    const status = async (token: string, task = "echo") =>
+      (await http(service, "/api/work", { body: { task }, token })).status;
+    expect(await status("")).to.equal(401);
+    expect(await status("forged/shop")).to.equal(401);
+    expect([await status("old/shop"), await status("new/shop")]).to.deep.equal([202, 202]);
+    accepted.delete("old");
+    expect([await status("old/shop"), await status("new/shop")]).to.deep.equal([401, 202]);
+    expect(await status("new/shop", "other")).to.equal(403);
+    const { body } = await http(service, "/api/work", {
+      body: { task: "echo" },
+      token: "new/shop",
+    });
+    const path = `/api/work/${String(body["requestId"])}?waitMs=20000`;
+    expect((await http(service, path, { token: "new/hotel" })).status).to.equal(404);
+    expect((await http(service, path, { token: "new/shop" })).status).to.equal(200);
+    const message = { messageId: "m", role: "ROLE_USER", parts: [{ text: "x" }] };
+    const rpc = { jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message } };
+    const headers = { "a2a-version": "1.0" };
+    const a2a = { body: rpc, headers };
+    expect((await http(service, "/a2a", { ...a2a, token: "old/shop" })).status).to.equal(401);
+    expect((await http(service, "/a2a", { ...a2a, token: "new/shop" })).status).to.equal(200);
+    const drain = { body: {}, token: "new/shop" };
+    expect((await http(service, "/api/lifecycle/drain", drain)).status).to.equal(403);
+  });
+
+  it("names a token that is missing, since its variable is not set", async () => {
+    await using kitchen = served();
+    const callers = { shop: undefined } as never; // on purpose: process.env
+    const error = await rejection(kitchen.start({ port: 0, callers }));
+    expect(error).to.be.instanceOf(ValidationError);
+    expect(error).to.include({ hint: "Is the environment variable of the token set?" });
+  });
+
   it("separates the cached results of callers", async () => {
     await using kitchen = served();
     const callers = { shop: TOKEN, hotel: OTHER };
@@ -273,6 +320,21 @@ describe("a service over HTTP", () => {
     first.open();
     expect((await posts).sort()).to.deep.equal([202, 202, 429, 429, 429]);
     done.open("done");
+  });
+
+  it("answers under its own names, and those that are allowed", async () => {
+    await using kitchen = served();
+    await using service = await kitchen.start({ port: 0, allowedHosts: ["kitchen.internal"] });
+    const { port } = new URL(service.url ?? "");
+    const statusOf = (host: string) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const asked = request({ port, host: "127.0.0.1", path: "/api/status", headers: { host } });
+        asked.on("response", (answer) => resolve(answer.resume().statusCode));
+        asked.on("error", reject).end();
+      });
+    expect(await statusOf(`127.0.0.1:${port}`)).to.equal(200);
+    expect(await statusOf("kitchen.internal")).to.equal(200);
+    expect(await statusOf("evil.example")).to.equal(403);
   });
 
   it("reports its health and its state in each state", async () => {

@@ -3,7 +3,9 @@ import { NetworkBackend } from "../../src/plugins/network/shared/backends.js";
 import { limitedResponse, jsonBytes } from "../../src/service/work-response.js";
 import { Ensemble, RateLimit, Task, definePlugin, Tokens } from "../../src/index.js";
 import type { ChatModel, EnsembleOptions, TraceContext } from "../../src/index.js";
-import { ask, eventLog, handlerTask, requests } from "./support.js";
+import { budget } from "../../src/resilience.js";
+import { SteppingClock } from "./stepping-clock.js";
+import { aborted, ask, eventLog, handlerTask, requests } from "./support.js";
 
 /** Answers each call with its number, and reports 10 and 5 tokens. */
 function countingModel(): ChatModel {
@@ -82,6 +84,52 @@ describe("the response of a service", () => {
     const priced = await ask(backend, request("cook", { context: "soup", budget: { maxCost: 1 } }));
     expect(priced).to.include({ status: "REJECTED", reason: "INVALID_INPUT" });
     expect(priced.error).to.contain("knows no prices");
+  });
+
+  it("is FAILED BUDGET where the ensemble's own budget of a run is used up", async () => {
+    const backend = NetworkBackend.inMemory();
+    const model = countingModel();
+    const cook = Task.of("Cook {context}");
+    await using kitchen = serving({
+      ...{ model, shareTasks: { cook }, tasks: [cook], shareRun: true },
+      plugins: [budget({ maxTokens: 20 })],
+    });
+    await using _service = await kitchen.start({ backend });
+    const request = requests({ context: "soup" });
+    for (const one of [request("cook"), request("run", { type: "RUN" })])
+      expect(await ask(backend, one)).to.include({ status: "FAILED", reason: "BUDGET" });
+  });
+
+  it("is FAILED after the time limit of what is shared", async () => {
+    const backend = NetworkBackend.inMemory();
+    const stuck = handlerTask(({ signal }) => aborted(signal));
+    await using kitchen = serving({ shareTasks: { stuck: { task: stuck, timeoutMs: 20 } } });
+    await using _service = await kitchen.start({ backend });
+    const response = await ask(backend, requests()("stuck"));
+    expect(response).to.include({ status: "FAILED", reason: "RUN_FAILED" });
+    expect(response.error).to.contain("20");
+  });
+
+  it("is kept as long as what is shared requests, else as long as the service does", async () => {
+    const clock = new SteppingClock();
+    const backend = NetworkBackend.inMemory({ clock });
+    const task = handlerTask(() => "soup");
+    await using kitchen = serving({
+      shareTasks: { short: { task, resultTtlMs: 1_000 }, other: task },
+      plugins: [clock.plugin()],
+    });
+    await using _service = await kitchen.start({ backend, resultTtlMs: 5_000 });
+    const request = requests();
+    const ids: string[] = [];
+    for (const one of [request("short"), request("other")])
+      ids.push((await ask(backend, one)).requestId);
+    const known = async () =>
+      (await Promise.all(ids.map((id) => backend.results.retrieve(id)))).map((one) => one?.result);
+    expect(await known()).to.deep.equal(["soup", "soup"]);
+    await clock.advance(1_500);
+    expect(await known()).to.deep.equal([undefined, "soup"]);
+    await clock.advance(4_000);
+    expect(await known()).to.deep.equal([undefined, undefined]);
   });
 
   it("is FAILED RUN_FAILED with a text without secrets and hints", async () => {

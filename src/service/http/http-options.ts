@@ -87,6 +87,7 @@ function checkCallers(callers: unknown): void {
   for (const [name, caller] of Object.entries(callers)) {
     const what = `start() callers.${name}`;
     if (typeof caller !== "string") {
+      requireCaller(what, caller);
       checkOptions(what, caller, ["token", "may", "maxQueued", "quota"]);
       const { may, maxQueued, quota } = caller as Fields; // checkOptions refuses other values
       requireArray(`${what} may`, may);
@@ -100,6 +101,14 @@ function checkCallers(callers: unknown): void {
       throw new ValidationError(`${what} has the token of another caller`);
     for (const token of own) tokens.add(token);
   }
+}
+
+function requireCaller(what: string, caller: unknown): void {
+  if (isObject(caller)) return;
+  throw new ValidationError(
+    `${what} must be a token, or an object with a token, got: ${caller === undefined ? "undefined" : typeof caller}`,
+    { hint: "Is the environment variable of the token set?" },
+  );
 }
 
 function checkToken(what: string, token: unknown): void {

@@ -47,7 +47,7 @@ export async function plannedTimes(
     const zone = timezone === undefined ? "" : ` in time zone '${timezone}'`;
     throw new ValidationError(`${what} '${cron}'${zone} is invalid: ${messageOf(cause)}`, {
       cause,
-      hint: "Five fields: minute, hour, day, month, weekday; or six, with seconds first.",
+      hint: "Five fields: minute, hour, day, month, weekday; or six, with seconds first. Time zones have names such as Europe/Berlin.",
     });
   }
 }

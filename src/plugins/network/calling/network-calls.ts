@@ -29,6 +29,8 @@ export interface RequestContent {
 
 type HandOptions = NetworkRequestOptions & { readonly signal?: AbortSignal | undefined };
 
+const NOBODY = "No instance shares anything now: is one started, on the same backend?";
+
 /** Requests without a run. */
 export class NetworkCalls {
   readonly #directory: NetworkDirectory;
@@ -71,12 +73,14 @@ export class NetworkCalls {
     if (end.kind === "response") return end.response;
     if (end.kind === "full")
       return { ...{ v: WORK_VERSION, requestId, durationMs: 0 }, status: "REJECTED", reason: "AT_CAPACITY" }; // prettier-ignore
+    const shared = await remote.capabilities().catch(() => undefined);
+    const idle = shared?.length === 0 ? `${NOBODY} ` : "";
     throw new NetworkError(
       `'${task}' on ensemble '${ensemble}' has no result after ${timeoutMs} ms`,
       {
         ensemble,
         ...(end.lastError !== undefined && { cause: end.lastError }),
-        hint: `The request goes on. Ask again with requestId '${requestId}'.`,
+        hint: `${idle}The request goes on. Ask again with requestId '${requestId}'.`,
       },
     );
   }

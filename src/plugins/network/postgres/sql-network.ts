@@ -2,6 +2,7 @@ import type { SqlDatabase, SqlRow, SqlValue } from "../../shared/sql/sql-databas
 import type { QueueRules } from "../shared/queue-table.js";
 import { NetworkError } from "../../../contracts/network-errors.js";
 import { systemClock } from "../../../util/runtime.js";
+import { isPassing } from "../../shared/sql/sql-database.js";
 import { SqlSession } from "../../shared/sql/sql-session.js";
 import { Notifications } from "./notifications.js";
 
@@ -11,6 +12,7 @@ import { Notifications } from "./notifications.js";
  */
 const SWEEP_MS = 60_000;
 const SWEPT_ROWS = 1_000;
+const AWAY = "Check the address, and whether PostgreSQL runs. The call may be repeated.";
 
 export interface SqlNetworkSettings {
   readonly rules: QueueRules;
@@ -38,7 +40,8 @@ export class SqlNetwork {
     this.#session = new SqlSession(database, schema, {
       patienceMs,
       what: "backend",
-      errorFrom: (message, details) => new NetworkError(message, details),
+      errorFrom: (message, details) =>
+        new NetworkError(message, { ...(isPassing(details.cause) && { hint: AWAY }), ...details }),
     });
     this.notifications = new Notifications(this.#session, schema);
   }

@@ -24,12 +24,13 @@ export class AgentAwayError extends NetworkError {
     message: string,
     o: {
       readonly cause?: unknown;
+      readonly hint?: string | undefined;
       readonly retryAfterMs?: number | undefined;
       readonly isUnsent: boolean;
       readonly status?: number | undefined;
     },
   ) {
-    super(message, { cause: o.cause });
+    super(message, { cause: o.cause, hint: o.hint });
     this.retryAfterMs = o.retryAfterMs;
     this.isUnsent = o.isUnsent;
     this.status = o.status;
@@ -82,6 +83,7 @@ export class AgentTraffic {
         `The agent at ${url.origin} can't be reached: ${messageOf(reason)}`,
         {
           cause: error,
+          hint: "Check the address, and whether the agent runs.",
           isUnsent,
         },
       );
