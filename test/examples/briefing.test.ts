@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { expect } from "chai";
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -194,6 +195,21 @@ describe("the briefing example", () => {
         readonly taskTraces: readonly unknown[];
       }; // the format's own name
       expect(trace.taskTraces.length).to.equal(6);
+    });
+
+    it("ends with the command that opens its trace on a dashboard", async () => {
+      const { stdout } = await main(folder, "--out", join(folder, "out")).finished;
+      const command = /\nWatch it: npx agentensemble (dashboard \S+)\n[^\n]+\n$/.exec(stdout)?.[1];
+      expect(command).to.be.a("string");
+      const args = [...(command ?? "").split(" "), "--port", "0"];
+      const { child, finished } = runProgram(["dist/bundle/cli/main.js", ...args]);
+      const [address] = (await once(child.stdout ?? child, "data")) as [string];
+      const answer = await fetch(`${address.trim()}api/runs`);
+      const { runs } = (await answer.json()) as { readonly runs: readonly object[] };
+      expect(runs).to.have.lengthOf(1);
+      expect(runs[0]).to.include({ state: "done" });
+      child.kill("SIGINT");
+      expect((await finished).code).to.equal(0);
     });
 
     it("leaves its own briefing out when it reads the folder it writes to", async () => {

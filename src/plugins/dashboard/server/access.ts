@@ -81,12 +81,21 @@ export class BoardAccess {
 
   /** Counts a request of a user. */
   limitOf({ name }: Principal): RequestRefusal | undefined {
-    return this.#requests.exceeds(name) ? TOO_MANY_REQUESTS : undefined;
+    return this.#requests.excessOf(name) > 0 ? TOO_MANY_REQUESTS : undefined;
   }
 
+  /** Counts a wrong token. A flood of them must not fill the audit, so that it has only the first. */
   #failed(address: string, subject: string): boolean {
-    this.#audit.add({ user: address, action: "sign-in-failed", subject });
-    return this.#failures.exceeds(address);
+    const excess = this.#failures.excessOf(address);
+    const detail = excess === 0 ? undefined : "further ones of this minute are left out";
+    if (excess <= 1)
+      this.#audit.add({
+        user: address,
+        action: "sign-in-failed",
+        subject,
+        ...(detail && { detail }),
+      });
+    return excess > 0;
   }
 
   /** Takes the same time for every token. */

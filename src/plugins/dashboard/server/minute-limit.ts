@@ -15,8 +15,8 @@ export class MinuteLimit {
     this.#most = most;
   }
 
-  /** Counts one event. Returns whether the limit is exceeded. */
-  exceeds(key: string): boolean {
+  /** Counts one event. Returns by how many events the limit is exceeded. */
+  excessOf(key: string): number {
     const now = this.#clock.monotonicMs();
     let window = this.#windows.get(key);
     if (window === undefined || now - window.startMs >= MINUTE_MS) {
@@ -24,7 +24,7 @@ export class MinuteLimit {
       if (this.#windows.size >= MANY_KEYS) this.#forget(now);
       this.#windows.set(key, window);
     }
-    return ++window.count > this.#most;
+    return Math.max(0, ++window.count - this.#most);
   }
 
   #forget(now: number): void {

@@ -277,12 +277,13 @@ describe("access to a dashboard with tokens", () => {
     const statusOf = async (token: string): Promise<number> =>
       (await ask(url, "/api/status", { headers: { authorization: `Bearer ${token}` } })).status;
     for (let i = 0; i < 10; i++) expect(await statusOf(`guess ${i}`)).to.equal(401);
-    expect(await statusOf("one more")).to.equal(429);
+    for (let i = 0; i < 5; i++) expect(await statusOf("one more")).to.equal(429);
     expect(await statusOf(TOKEN)).to.equal(200);
-    expect(audited).to.have.lengthOf(11);
+    expect(audited).to.have.lengthOf(11); // the next ones of the minute are left out
     expect(audited[0]).to.equal("sign-in-failed /api/status 127.0.0.1");
     nowMs += 60_000;
     expect(await statusOf("another")).to.equal(401);
+    expect(audited).to.have.lengthOf(12);
   });
 
   it("to the socket sends nothing before the first frame has the token", async () => {
