@@ -58,7 +58,11 @@ export function checkCallerQuota(what: string, quota: unknown): void {
     throw new ValidationError(`${what} must be an object, got: ${preview(quota)}`);
   checkOptions(what, quota, ["windowMs", "maxRequests", "maxTokens", "maxCost"]);
   const { windowMs, maxRequests, maxTokens, maxCost } = quota as Partial<CallerQuota>; // checked below
-  requireInteger(`${what} windowMs`, windowMs ?? null, 1, "> 0");
+  if (windowMs === undefined)
+    throw new ValidationError(`${what} must have windowMs, the length of its windows`, {
+      hint: "For instance 86_400_000, a day.",
+    });
+  requireInteger(`${what} windowMs`, windowMs, 1, "> 0");
   requireInteger(`${what} maxRequests`, maxRequests, 1, "> 0");
   requireInteger(`${what} maxTokens`, maxTokens, 1, "> 0");
   if (maxCost !== undefined && !(typeof maxCost === "number" && maxCost > 0 && maxCost < Infinity))

@@ -167,20 +167,38 @@ const OWN = [
   ],
   ...["busy", "busyTimeoutMs", "onFailure", "quota", "threadQuota"],
 ];
+/** Names of other frameworks, and of options that are in another place. */
+const SYNONYMS = Object.freeze({
+  systemPrompt: "`background` of the agent",
+  instructions: "`background` of the agent",
+  maxIterations: "`maxIterations` of the agent",
+  memory: "memoryScopes, or a window for the messages of the thread",
+  storage: "store",
+});
 const SHARED = ENSEMBLE_OPTIONS.filter(
   (name) => !(TASK_OPTIONS as readonly string[]).includes(name),
 );
 
 /** Returns the options that the runs of all turns have. @throws ValidationError */
 export function checkConversationOptions(o: ConversationOptions): EnsembleOptions {
-  checkOptions("Conversation", o, [...OWN, ...SHARED]);
-  checkAgent("Conversation agent", o.agent ?? null);
+  checkOptions("Conversation", o, [...OWN, ...SHARED], SYNONYMS);
+  if ((o.agent as unknown) === undefined)
+    throw new ValidationError("Conversation must have an agent", {
+      hint: 'For instance: new Conversation({ agent: new Agent({ role: "Assistant", goal: "Helps" }), model: "openai:gpt-5-mini" }).',
+    });
+  checkAgent("Conversation agent", o.agent);
   requireArray("Conversation tools", o.tools);
   checkTools("Conversation tool", o.tools ?? []);
   requireOneOf("Conversation nextAgent", o.nextAgent, ["last", "first"]);
   checkGuardrails(o.guardrails);
-  requireMethods("Conversation store", o.store, ["open", "read", "append", "list", "delete"]);
-  requireMethods("Conversation window", o.window, ["select"]);
+  requireMethods("Conversation store", o.store, {
+    methods: ["open", "read", "append", "list", "delete"],
+    hint: 'For instance: ConversationStore.file("./threads").',
+  });
+  requireMethods("Conversation window", o.window, {
+    methods: ["select"],
+    hint: "For instance: WindowPolicy.lastTurns(20).",
+  });
   requireArray("Conversation memoryScopes", o.memoryScopes);
   requireOneOf("Conversation busy", o.busy, ["wait", "refuse"]);
   requireDelay("Conversation busyTimeoutMs", o.busyTimeoutMs);
@@ -204,6 +222,10 @@ function checkAgent(what: string, agent: unknown): void {
 
 function checkGuardrails(guardrails: unknown): void {
   if (guardrails === undefined) return;
+  if (Array.isArray(guardrails))
+    throw new ValidationError("Conversation guardrails must be { input, output }, not a list", {
+      hint: "Guardrails of `input` judge the message of the user, those of `output` the answer.",
+    });
   checkOptions("Conversation guardrails", guardrails, ["input", "output"]);
   for (const [side, list] of Object.entries(guardrails as TurnGuardrails)) {
     requireArray(`Conversation guardrails.${side}`, list);
@@ -219,11 +241,17 @@ function checkQuotas({ quota, threadQuota }: ConversationOptions): void {
       checkCallerQuota(`Conversation ${name}`, given);
 }
 
-function requireMethods(what: string, value: unknown, methods: readonly string[]): void {
+function requireMethods(
+  what: string,
+  value: unknown,
+  { methods, hint }: { readonly methods: readonly string[]; readonly hint: string },
+): void {
   if (value === undefined) return;
   for (const method of methods)
     if (typeof (value as Readonly<Record<string, unknown>> | null)?.[method] !== "function")
-      throw new ValidationError(`${what} must have a method ${method}, got: ${preview(value)}`);
+      throw new ValidationError(`${what} must have a method ${method}, got: ${preview(value)}`, {
+        hint,
+      });
 }
 
 const TURN_OPTIONS = ["messageId", "onFailure", "modelOptions", "agent", ...RUN_OPTIONS];

@@ -71,8 +71,7 @@ export class KeptTurn {
     this.#hasMessage = true;
     const journal = run.find(KEPT_STEPS);
     if (journal === undefined || JSON.stringify(message).length > MAX_KEPT) return;
-    const step = { idempotencyKey: `${run.id}/${STEP.place}`, name: STEP.name };
-    await journal.step(run, step, () => Promise.resolve(message));
+    await journal.step(run, messageStep(run), () => Promise.resolve(message));
     this.#isResumable = journal.keeps(run);
   }
 
@@ -96,7 +95,9 @@ export class KeptTurn {
   /** Restores the progress of an attempt that an earlier execution has kept. */
   restoreProgress(run: RunInfo, attempt: TurnAttempt, turn: TurnProgress): void {
     this.#holdEnd(run);
-    const kept = run.find(KEPT_STEPS)?.noted(run, progressStep(run, attempt));
+    const journal = run.find(KEPT_STEPS);
+    this.#isResumable = journal?.noted(run, messageStep(run)) !== undefined;
+    const kept = journal?.noted(run, progressStep(run, attempt));
     if (!isKeptProgress(kept)) return;
     const { added, finishReason, views, turnsInWindow, summary } = kept;
     turn.progress.added = () => added;
@@ -124,6 +125,10 @@ export class KeptTurn {
   #holdEnd(run: RunInfo): void {
     this.#endRun ??= run.find(KEPT_STEPS)?.holdEnd(run);
   }
+}
+
+function messageStep(run: RunInfo): HandlerStep {
+  return { idempotencyKey: `${run.id}/${STEP.place}`, name: STEP.name };
 }
 
 function progressStep(run: RunInfo, { identity, attempt }: TurnAttempt): HandlerStep {

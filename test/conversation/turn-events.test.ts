@@ -145,6 +145,22 @@ describe("the options of a conversation", () => {
       );
   });
 
+  it("that are wrong are refused with what to write in their place", () => {
+    for (const [options, message, hint] of [
+      [{ agent: undefined }, "must have an agent", "new Agent("],
+      [{ store: "./threads" }, "store must have a method open", 'ConversationStore.file("./th'],
+      [{ window: 20 }, "window must have a method select", "WindowPolicy.lastTurns(20)"],
+      [{ guardrails: [() => ({ ok: true })] }, "{ input, output }, not a list", "the answer"],
+      [{ quota: { maxTokens: 5 } }, "quota must have windowMs", "86_400_000"],
+      [{ memory: {} }, "Use memoryScopes", undefined],
+      [{ systemPrompt: "Be kind" }, "Use `background` of the agent", undefined],
+    ] as const) {
+      const error = errorOf(() => new Conversation({ agent, model, ...options } as never));
+      expect(error.message).to.include(message);
+      if (hint !== undefined) expect(error.hint).to.include(hint);
+    }
+  });
+
   it("of a turn are named in the error of an unknown one", async () => {
     await using chat = new Conversation({ agent, model });
     const error = await rejectionOf(
@@ -190,6 +206,16 @@ describe("the options of a conversation", () => {
     expect(warnings.join()).to.include("could not be released: connection lost");
   });
 });
+
+function errorOf(work: () => unknown): ValidationError {
+  try {
+    work();
+  } catch (error) {
+    if (ValidationError.isInstance(error)) return error;
+    throw error;
+  }
+  throw new Error("It was not refused");
+}
 
 function methodsOf(store: ConversationStore): ConversationStore {
   return {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FetchHandler } from "./serve-endpoints.js";
 import { Readable } from "node:stream";
+import { requireFunction } from "../../contracts/validation.js";
 import { toError } from "../../util/errors.js";
 import { sendResponse, webRequest } from "../shared/http/http-exchange.js";
 import { reportFailure } from "./answers.js";
@@ -16,11 +17,12 @@ export interface NodeRequest extends IncomingMessage {
 /**
  * Converts a handler to a listener for `node:http`, Express 5 and Fastify. The response is sent at
  * the pace of the client. The signal of the request aborts when the client disconnects. An already
- * parsed body is used as `body`.
+ * parsed body is used as `body`. @throws ValidationError for a handler that is no function.
  */
 export function toNodeListener(
   handler: FetchHandler,
 ): (request: NodeRequest, response: ServerResponse) => void {
+  requireFunction("toNodeListener handler", handler ?? null);
   return (request, response) => void exchange(handler, request, response);
 }
 

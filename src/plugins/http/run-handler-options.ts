@@ -93,9 +93,15 @@ export function streamSettingsOf(
   requireOneOf(`${what} protocol`, protocol, ["ui", "ag-ui", "events"]);
   checkOptions(`${what} ui`, ui, UI);
   checkUIStreamOptions(`${what} ui`, ui);
-  requireStore(`${what} streams`, streams, "read");
-  requireStore(`${what} log`, log, "read");
-  requireStore(`${what} reviews`, reviews, "resolve");
+  requireStore(`${what} streams`, streams, {
+    method: "read",
+    hint: "For instance StreamStore.inMemory() of agentensemble/ui.",
+  });
+  requireStore(`${what} log`, log, { method: "read", hint: "Pass a RunStore that has the runs." });
+  requireStore(`${what} reviews`, reviews, {
+    method: "resolve",
+    hint: "Pass the store that the runs have: reviewInbox() of agentensemble/review, or runs.reviews of durable().",
+  });
   return {
     protocol,
     ui: { ...ui, onError: ui.onError ?? o.onError },
@@ -110,7 +116,11 @@ function publicOutput({ raw, exitReason }: EnsembleOutput): unknown {
   return { raw, exitReason };
 }
 
-function requireStore(name: string, store: unknown, method: string): void {
+function requireStore(
+  name: string,
+  store: unknown,
+  { method, hint }: { readonly method: string; readonly hint: string },
+): void {
   if (store === undefined || (isObject(store) && typeof store[method] === "function")) return;
-  throw new ValidationError(`${name} must be a store, got: ${preview(store)}`);
+  throw new ValidationError(`${name} must be a store, got: ${preview(store)}`, { hint });
 }

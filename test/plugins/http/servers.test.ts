@@ -27,6 +27,13 @@ describe("toNodeListener", () => {
     expect(answer.headers.getSetCookie()).to.deep.equal(["a=1", "b=2"]);
   });
 
+  it("refuses a handler that is no function", () => {
+    for (const wrong of [undefined, {}])
+      expect(() => toNodeListener(wrong as never)).to.throw(
+        "toNodeListener handler must be a function",
+      );
+  });
+
   it("waits for a client that reads slowly, and stops when it leaves", async () => {
     let pulled = 0;
     let cancelled = false;

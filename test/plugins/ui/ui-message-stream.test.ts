@@ -600,6 +600,18 @@ describe("toUIMessageStream()", () => {
     expect(textsOf(parts)).to.deep.equal(["It is [redacted]."]);
   });
 
+  it("refuses what is no handle of a run, and names what is", async () => {
+    const ensemble = new Ensemble({ model: new ScriptedModel(["x"]), tasks: [Task.of("t")] });
+    const run = ensemble.run();
+    for (const wrong of [ensemble, run, undefined, null, "run-1"])
+      expect(() => toUIMessageStream(wrong as never))
+        .to.throw("A stream for a page needs a run handle")
+        .with.property("hint")
+        .contains("ensemble.stream(inputs)");
+    await run;
+    await ensemble.dispose();
+  });
+
   it("refuses unknown and unfit options, and a second stream of a run", async () => {
     const ensemble = new Ensemble({ model: new ScriptedModel(["x"]), tasks: [Task.of("t")] });
     const handle = ensemble.stream();

@@ -2,6 +2,8 @@ import type { RunHandle } from "../../../contracts/run.js";
 import type { UIStreamOptions } from "../../../contracts/ui-stream.js";
 import type { PageStream } from "./page-stream.js";
 import { ValidationError } from "../../../contracts/errors.js";
+import { preview } from "../../../contracts/validation.js";
+import { isObject } from "../../../util/objects.js";
 import { AgUiConverter } from "./ag-ui-converter.js";
 import { ResponseChunks } from "./response-chunks.js";
 import { RunChunks } from "./run-chunks.js";
@@ -34,10 +36,14 @@ export function pageStream(runId: string, o: ChunksOptions): PageStream {
 /**
  * Returns the parts of a run in progress. After a response that ended because the run waits for
  * people, returns the following parts; the options of the content are kept.
- * @throws ValidationError for a run whose stream is being read, or was read to its end, and for
+ * @throws ValidationError for a value that is no handle, for a run whose stream is being read, or was read to its end, and for
  * another protocol than in the previous response.
  */
 export function openChunks(handle: RunHandle, o: ChunksOptions): ResponseChunks {
+  if (!isObject(handle) || !isObject(handle.events))
+    throw new ValidationError(`A stream for a page needs a run handle, got: ${preview(handle)}`, {
+      hint: "Pass ensemble.stream(inputs) or thread.stream(message), not an ensemble or the result of run() or send().",
+    });
   const streamed: Streamed = handle; // the symbol belongs to this module
   const before = streamed[STREAM];
   if (before === undefined) {
