@@ -34,7 +34,7 @@ for (const slow of [polite, stubborn]) {
   }
 }
 
-// A time limit is the same, with its own error; with throwOnError: false the partial output comes back instead.
+// A time limit has the same effect, with another error. With throwOnError: false, run() returns the partial output.
 await using team = new Ensemble({ tasks: [quick, polite] });
 const output = await team.run({}, { timeoutMs: 100, throwOnError: false });
 console.log(

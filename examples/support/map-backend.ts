@@ -139,7 +139,7 @@ export class MapResults implements ResultStore {
   readonly #waiting = new Map<string, Set<(response: WorkResponse) => void>>();
 
   async store(id: string, response: WorkResponse, ttlMs: number): Promise<boolean> {
-    if (this.#kept(id) !== undefined) return false; // no await between this look and the change
+    if (this.#kept(id) !== undefined) return false; // no await between this check and the change
     this.#results.set(id, { response: structuredClone(response), until: Date.now() + ttlMs });
     const waiting = this.#waiting.get(id) ?? [];
     this.#waiting.delete(id);
