@@ -9,12 +9,12 @@ import { messageOf } from "../util/errors.js";
 const JAVASCRIPT = [".js", ".mjs", ".cjs"];
 const TYPESCRIPT = [".ts", ".mts", ".cts"];
 
-/** Whether this Node.js strips types itself (22.18 and later). */
+/** Whether this version of Node.js strips types (22.18 and later). */
 function nodeLoadsTypeScript(): boolean {
   return Boolean((process.features as { readonly typescript?: unknown }).typescript); // newer than the types of Node 20
 }
 
-/** @throws ValidationError unless `path` is a file that may contain an ensemble. */
+/** Checks that `path` is a file that may contain an ensemble. @throws ValidationError */
 function checkUserFile(path: string, given: string): void {
   if (!existsSync(path)) {
     const folder = dirname(path);
@@ -22,12 +22,12 @@ function checkUserFile(path: string, given: string): void {
     throw new ValidationError(`There is no file ${preview(given)}`, {
       hint:
         near === undefined
-          ? `It was looked for at ${path}.`
-          : `Did you mean '${near}'? It was looked for in ${folder}.`,
+          ? `The full path is ${path}.`
+          : `Did you mean '${near}'? The folder is ${folder}.`,
     });
   }
   if (!statSync(path).isFile())
-    throw new ValidationError(`${preview(given)} is no file`, {
+    throw new ValidationError(`${preview(given)} is not a file`, {
       hint: "Name the file that default-exports the ensemble.",
     });
   if ([...JAVASCRIPT, ...TYPESCRIPT].includes(extname(path))) return;
@@ -37,8 +37,8 @@ function checkUserFile(path: string, given: string): void {
 }
 
 /**
- * Makes TypeScript loadable: with tsx if the project has it, otherwise with Node.js. @throws
- * ValidationError if neither can.
+ * Prepares the process to load TypeScript: with tsx if the project has it, otherwise with Node.js.
+ * @throws ValidationError if neither can load it.
  */
 async function prepareTypeScript(path: string, given: string): Promise<void> {
   let tsx: string;
@@ -70,7 +70,7 @@ function hintFor(error: unknown, path: string): string {
     const name = missing.split("/").slice(0, missing.startsWith("@") ? 2 : 1);
     return `Run: npm install ${name.join("/")} (in ${dirname(path)})`;
   }
-  if (error instanceof SyntaxError) return `See where: node ${path}`;
+  if (error instanceof SyntaxError) return `To see the position, run: node ${path}`;
   return "The file itself failed; --verbose shows where.";
 }
 

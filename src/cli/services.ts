@@ -20,7 +20,7 @@ export interface ServicePlan {
   readonly keepsRuns: boolean;
   /** Returns the options of the nth ensemble. */
   options(index: number): StartOptions;
-  /** Receives a function that stops all. Default: signals stop them. */
+  /** Receives a function that stops all services. Default: signals stop them. */
   readonly onStopRequest?: (stop: () => void) => void;
   /** Prints the services when all have started. */
   show(services: readonly Service[]): Promise<void>;
@@ -61,7 +61,7 @@ export async function runServices(
   }
 }
 
-/** Returns the options of the start for a queue; its priority is for `submit`. */
+/** Returns the start options of a queue. Only `submit` uses the priority. */
 function queueStart({ priority: _, ...queue }: QueueOptions): Pick<StartOptions, "queue"> {
   return Object.keys(queue).length === 0 ? {} : { queue };
 }
@@ -89,8 +89,8 @@ async function equip(
 }
 
 /**
- * @throws ValidationError for a value that is no ensemble, and for one whose kernel has booted
- * without the plugin.
+ * @throws ValidationError for a value that is not an ensemble, and for an ensemble whose kernel
+ * has booted without the plugin.
  */
 function useUnlessThere(ensemble: StartableEnsemble, plugin: Plugin): void {
   const access = accessOf(ensemble);
@@ -102,7 +102,7 @@ function useUnlessThere(ensemble: StartableEnsemble, plugin: Plugin): void {
       `Ensemble '${ensemble.name ?? ""}' can't get the plugin '${plugin.name}': ${messageOf(cause)}`,
       {
         cause,
-        hint: "The file must not run or start an ensemble that it exports, or must give it the plugin itself.",
+        hint: "The file must not run or start an ensemble that it exports, or must add the plugin to it.",
       },
     );
   }
@@ -122,7 +122,7 @@ async function reportProgress(
 function progressText(event: ServiceEvent): string | undefined {
   switch (event.type) {
     case "service_state":
-      return event.state === "DRAINING" ? "stopping: what runs may end" : undefined;
+      return event.state === "DRAINING" ? "stopping: requests in execution may finish" : undefined;
     case "request_started":
       return `${event.task}: request ${event.requestId} of ${event.from} begins`;
     case "request_finished":

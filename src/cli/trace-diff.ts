@@ -8,9 +8,9 @@ export interface RunMeasures extends SpentInTrace {
 }
 
 /**
- * The comparison of a task in two runs. `difference` is the first line that differs in the outputs,
- * `tools` the first tool call or delegation, `prompts` the first line of the prompts; `models` are
- * the called models.
+ * The comparison of a task in two runs. `difference` contains the first lines of the outputs that
+ * differ, `tools` the first tool calls or delegations, `prompts` the first lines of the prompts, and
+ * `models` the called models.
  */
 export interface TaskDifference {
   readonly taskId: string;
@@ -30,7 +30,7 @@ export interface InputDifference {
   readonly values: readonly [string | null, string | null];
 }
 
-/** The comparison of two runs. Times, tokens and costs alone are no difference. */
+/** The comparison of two runs. Times, tokens and costs do not count as differences. */
 export interface TraceDifference {
   readonly different: boolean;
   /** The first difference: `input 'topic'`, `task 'ask': prompt`. `null` for equal runs. */
@@ -59,7 +59,7 @@ function measuresOf({ inputTokens, outputTokens, cost, durationMs }: RunMeasures
   return { inputTokens, outputTokens, cost, durationMs };
 }
 
-/** Returns the first lines that differ; an empty text if one of them has ended. */
+/** Returns the first lines that differ. If one text has ended, its line is empty. */
 function firstDifference(a: string, b: string): readonly [string, string] | null {
   if (a === b) return null;
   const [left, right] = [a.split("\n"), b.split("\n")];
@@ -80,7 +80,7 @@ function actionsOf(task: TaskView): readonly string[] {
   return [...tools, ...delegations];
 }
 
-/** Returns the first steps that differ; an empty text if one of the tasks has no further step. */
+/** Returns the first steps that differ. If a task has no further step, its text is empty. */
 function firstAction(a: TaskView, b: TaskView): readonly [string, string] | null {
   const [left, right] = [actionsOf(a), actionsOf(b)];
   for (let i = 0; i < Math.max(left.length, right.length); i++)
@@ -113,7 +113,7 @@ function modelsOf({ calls }: TaskView): string {
   return [...new Set(calls.map(({ model }) => model))].join(", ");
 }
 
-/** Returns the first different part of a task, in the order of its work. */
+/** Returns the first part of a task that differs, in the order of execution. */
 function firstPart(task: TaskDifference): string | undefined {
   const { status, prompts, models, tools, outcome } = task;
   if (status === "same") return undefined;
@@ -176,8 +176,8 @@ function unmatched(task: TaskView, status: "added" | "removed"): TaskDifference 
 }
 
 /**
- * Compares two runs task by task, in the order of the first; tasks of the second run only come
- * last.
+ * Compares two runs task by task, in the order of the first run. Tasks that only the second run has
+ * come last.
  */
 export function compareTraces(a: TraceView, b: TraceView): TraceDifference {
   const [left, right] = [keyed(a.tasks), keyed(b.tasks)];

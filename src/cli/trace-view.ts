@@ -1,7 +1,7 @@
 import { partLines } from "../util/part-line.js";
 import type { TraceFields } from "./trace-fields.js";
 
-/** The cost of something. */
+/** A cost in a trace. */
 export interface Cost {
   readonly amount: number;
   readonly currency: string;
@@ -16,7 +16,7 @@ export interface SpentInTrace {
   readonly cost: Cost | null;
 }
 
-/** A tool call in the form of commands. */
+/** A tool call as the commands show it. */
 export interface ToolView {
   readonly tool: string;
   readonly arguments: string;
@@ -49,7 +49,7 @@ export interface DelegationView {
   readonly succeeded: boolean;
   readonly result: string;
   readonly durationMs: number;
-  /** Also `null` if the worker is a task of the run itself: the one with the id. */
+  /** Also `null` if the worker is a task of the run: the task with the id `workerTaskId`. */
   readonly worker: TaskView | null;
   readonly workerTaskId: string | null;
 }
@@ -77,12 +77,12 @@ export interface ErrorView {
   readonly message: string;
 }
 
-/** A trace in the form of commands; fields missing in files of older writers are unknown. */
+/** A trace as the commands show it. Fields that files of older writers lack are unknown. */
 export interface TraceView extends SpentInTrace {
   readonly runId: string;
   readonly workflow: string;
   readonly exitReason: string;
-  /** In the form of the trace. */
+  /** The inputs as the trace contains them. */
   readonly inputs: unknown;
   readonly captureMode: string;
   readonly startedAt: string;
@@ -92,8 +92,8 @@ export interface TraceView extends SpentInTrace {
 }
 
 /**
- * Reads metrics, under the names of this package or of the format (`totalInputTokens`). A sum of
- * unknown figures only is unknown.
+ * Reads metrics, by the field names of this package or of the trace format (`totalInputTokens`). If
+ * all summands are unknown, the sum is unknown.
  */
 function spentOf(metrics: TraceFields | undefined, currency: string): SpentInTrace {
   const unknownCalls = metrics?.number("unknownUsageCalls", 0) ?? 0;
@@ -109,8 +109,8 @@ function spentOf(metrics: TraceFields | undefined, currency: string): SpentInTra
 }
 
 /**
- * Reads the estimate in metrics, under the name of this package or of the format. Some writers have
- * a number, in the currency of the run.
+ * Reads the estimate in metrics, by the field name of this package or of the trace format. Some
+ * writers store a number, in the currency of the run.
  */
 function estimateOf(metrics: TraceFields | undefined, currency: string): Cost | null {
   const name = metrics?.raw("costEstimate") === undefined ? "totalCostEstimate" : "costEstimate";

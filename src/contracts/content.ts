@@ -4,8 +4,9 @@ export type JsonValue =
 
 /**
  * Marks the end of a prefix of the prompt that later requests repeat, for vendors that cache marked
- * prefixes. `ttl` is the time in the vendor's cache; a vendor without it uses its next longer one,
- * else its longest. `auto`: the vendor's own rule. `off`: no mark here; on a request, none at all.
+ * prefixes. `ttl` is the time in the vendor's cache. A vendor that does not offer this time uses its
+ * next longer one, otherwise its longest. `auto` applies the rule of the vendor. `off` sets no mark
+ * here; on a request, it removes all marks.
  */
 export type CacheOption = "auto" | "off" | { readonly ttl: "5m" | "30m" | "1h" };
 
@@ -27,7 +28,7 @@ export interface ImagePart extends PartBase {
   readonly type: "image";
   readonly data: string | URL;
   readonly mediaType?: string | undefined;
-  /** The resolution at which the model looks at it, for vendors that offer a choice. Default `auto`. */
+  /** The resolution at which the model processes the image, for vendors that offer a choice. Default `auto`. */
   readonly detail?: "auto" | "low" | "high" | undefined;
 }
 
@@ -48,7 +49,7 @@ export interface AudioPart extends PartBase {
 }
 
 /**
- * A part of a user message, or of a tool's result. `attachment` makes checked parts from bytes,
+ * A part of a user message, or of a tool's result. `attachment` creates checked parts from bytes,
  * base64 text, addresses and files.
  */
 export type ContentPart = TextPart | ImagePart | FilePart | AudioPart;
@@ -57,8 +58,8 @@ export type ContentPart = TextPart | ImagePart | FilePart | AudioPart;
 export type MediaPart = Exclude<ContentPart, TextPart>;
 
 /**
- * A block of a model's reasoning. It is sent back to the same vendor within the conversation of the
- * same agent, and to no other one.
+ * A block of a model's reasoning. It is sent back only to the same vendor, and only within the
+ * conversation of the same agent.
  */
 export interface ReasoningPart {
   readonly type: "reasoning";
@@ -96,7 +97,7 @@ export interface AttachmentOptions extends AttachmentLimits {
   /** The name of a file. Default: that of the path or blob. */
   readonly name?: string | undefined;
   readonly cache?: CacheOption | undefined;
-  /** Ends reading from a file or a blob. */
+  /** Aborts reading from a file or a blob. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -117,13 +118,13 @@ export interface PartSupport {
 
 /** Settings of a model's reasoning. `effort` and `budgetTokens` exclude each other. */
 export interface ReasoningOptions {
-  /** How long the model thinks. Default: the vendor's default. */
+  /** The amount of reasoning. Default: the vendor's default. */
   readonly effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | undefined;
   /** Limit of reasoning tokens, at least 1,024, for vendors that accept one. */
   readonly budgetTokens?: number | undefined;
   /**
-   * How much of the reasoning the vendor returns as text. `off`: none; what the next call needs is
-   * kept. Default `auto`.
+   * How much of the reasoning the vendor returns as text. `off`: no text, but blocks that the next
+   * call needs are kept. Default `auto`.
    */
   readonly summary?: "auto" | "concise" | "detailed" | "off" | undefined;
 }

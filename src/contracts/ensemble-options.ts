@@ -30,15 +30,15 @@ export const Workflow = Object.freeze({
 } as const);
 
 /**
- * A text of a prompt. `{name}` is replaced by a value. Or a function of the values and the run, which
- * reads the run's values: `run.get(User)`.
+ * A prompt text, in which `{name}` is replaced by a value; or a function that returns the text. The
+ * function can read values of the run: `run.get(User)`.
  */
 export type PromptTemplate =
   string | ((values: Readonly<Record<string, unknown>>, run: RunInfo) => string);
 
 /**
- * A graph of any states. Not `Graph<string>`: predicates take the states, so no graph of known
- * states would match it.
+ * A graph with any states. `Graph<string>` would match no graph of known states, because predicates
+ * take the states as parameters.
  */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type AnyGraph = Graph<any>;
@@ -94,16 +94,16 @@ export interface SpreadOptions {
 
 /** The options of an ensemble that make it a service. */
 export interface ServiceOptions {
-  /** Tasks that others may request, by name. */
+  /** Tasks that other programs may request, by name. */
   readonly shareTasks?: Readonly<Record<string, SharedTask>> | undefined;
-  /** Tools that others may call, by name. Names are unique over tasks and tools. */
+  /** Tools that other programs may call, by name. A task and a tool must not have the same name. */
   readonly shareTools?: Readonly<Record<string, SharedTool>> | undefined;
-  /** Whether others may request a run of the ensemble, as `run`. Default false. */
+  /** Whether other programs may request a run of the ensemble, as `run`. Default false. */
   readonly shareRun?: boolean | undefined;
   /** Shared tasks that the service requests at planned times. Names are unique. */
   readonly schedules?: readonly ScheduleOptions[] | undefined;
   /**
-   * Distributes tasks of requested runs over all instances, in units: see `docs/workers.md`. `maxConcurrency` limits the number of distributed tasks at a time.
+   * Distributes tasks of requested runs over all instances, in units: see `docs/workers.md`. `maxConcurrency` limits the number of tasks that are distributed at the same time.
    * Default: one process executes a run.
    */
   readonly spread?: SpreadOptions | undefined;
@@ -132,7 +132,7 @@ export interface EnsembleOptions extends EnsembleCallbacks, ServiceOptions {
   readonly loops?: readonly Loop[] | undefined;
   /** A state machine. Excludes tasks, loops and phases. */
   readonly graph?: AnyGraph | undefined;
-  /** For tasks without a model, and without a model of their agent. */
+  /** The model of tasks that have no model and whose agent has none. */
   readonly model?: ModelRef | undefined;
   /**
    * Applies to calls of the ensemble's model. Does not apply to tasks and agents with a model or a
@@ -157,7 +157,7 @@ export interface EnsembleOptions extends EnsembleCallbacks, ServiceOptions {
    * finishes all tasks that do not depend on a failure.
    */
   readonly parallelErrorStrategy?: "FAIL_FAST" | "CONTINUE_ON_ERROR" | undefined;
-  /** PARALLEL: limit of tasks at the same time. Default: no limit. */
+  /** PARALLEL: maximum number of concurrent tasks. Default: no limit. */
   readonly maxConcurrency?: number | undefined;
   /**
    * HIERARCHICAL: the manager's model. Default: the model of the ensemble, else of the container,
@@ -180,8 +180,8 @@ export interface EnsembleOptions extends EnsembleCallbacks, ServiceOptions {
   /**
    * Whether to stream responses as `token` events. Default: in `stream()`, with `onToken`, and
    * while an observer of the kernel requests tokens (`events.on`). Tokens come before output
-   * guardrails judge the output. `"guarded"` holds them until the task's output is accepted, and
-   * drops those of a refused one.
+   * guardrails judge the output. `"guarded"` holds tokens until the task's output is accepted, and
+   * discards the tokens of a refused output.
    */
   readonly streaming?: boolean | "guarded" | undefined;
   /** The team's memory: of this run, of earlier runs, of named entities. */
@@ -242,7 +242,7 @@ export interface Explanation {
   readonly inputs?: JsonSchema;
   /** Tasks of the plan, then those that the workflow adds. */
   readonly tasks: readonly ExplainedTask[];
-  /** Total of the first calls of all tasks. */
+  /** Estimate for the first calls of all tasks together. */
   readonly estimatedInputTokens: number;
   /**
    * Upper bound of the cost of a run. Missing without prices, and if nothing limits the cost: see

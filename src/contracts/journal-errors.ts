@@ -14,7 +14,7 @@ export class JournalError extends AgentEnsembleError {
 /** Another process executes the run. */
 export class RunInUseError extends AgentEnsembleError {
   readonly runId: string;
-  /** Names the process for people. */
+  /** A readable description of the process. */
   readonly owner: string;
   constructor(runId: string, owner: string, details: ErrorDetails = {}) {
     super("AE_RUN_IN_USE", `Run '${runId}' is executed by ${owner}`, {
@@ -34,7 +34,7 @@ export class RunFencedError extends AgentEnsembleError {
   readonly runId: string;
   constructor(runId: string, details: ErrorDetails = {}) {
     super("AE_RUN_FENCED", `Another process has taken over run '${runId}'`, {
-      hint: "Read the outcome from that process, or raise leaseMs where this one blocks its event loop for long.",
+      hint: "Read the outcome from that process, or increase leaseMs in this process if it blocks its event loop for long.",
       ...details,
     });
     this.runId = runId;
@@ -46,7 +46,7 @@ export class RunFencedError extends AgentEnsembleError {
  * not called again automatically.
  */
 export class ToolInDoubtError extends AgentEnsembleError {
-  /** As `ToolContext.idempotencyKey`: identifies the call when the doubt is settled. */
+  /** Identifies the call for `runs.settle()`. Equals `ToolContext.idempotencyKey`. */
   readonly key: string;
   readonly toolName: string;
   constructor(toolName: string, key: string, details: ErrorDetails = {}) {
@@ -60,8 +60,8 @@ export class ToolInDoubtError extends AgentEnsembleError {
 }
 
 /**
- * Several executions of a run in a row ended with their process and left no new entry. The run is
- * no longer resumed automatically.
+ * Several consecutive executions of a run ended with the end of their process and wrote no new
+ * entry. The run is no longer resumed automatically.
  */
 export class RunPoisonedError extends AgentEnsembleError {
   readonly runId: string;
@@ -69,7 +69,7 @@ export class RunPoisonedError extends AgentEnsembleError {
   constructor(runId: string, executions: number, details: ErrorDetails = {}) {
     super(
       "AE_RUN_POISONED",
-      `Run '${runId}' has ended its process ${executions} times in a row without getting further`,
+      `Run '${runId}' has ended its process ${executions} times in a row without a new entry`,
       {
         hint: "Find out what ends the process, then resume the run by its id, or delete it.",
         ...details,

@@ -24,7 +24,7 @@ export async function readEvaluation(path: string): Promise<EvaluationResult> {
   return checkedEvaluation(value, `'${preview(path)}'`);
 }
 
-/** A baseline, with the comparable cases. */
+/** A baseline that contains only the comparable cases. */
 export interface UsedBaseline {
   readonly result: EvaluationResult;
   /** Set for a baseline of another version of the dataset. */
@@ -66,10 +66,10 @@ function checkedEvaluation(value: unknown, what: string): EvaluationResult {
   const refuse = (problem: string): never => {
     throw new BaselineError(`${what} ${problem}`);
   };
-  if (fields?.["format"] !== "agentensemble-evaluation") return refuse("is no evaluation");
+  if (fields?.["format"] !== "agentensemble-evaluation") return refuse("is not an evaluation");
   if (fields["version"] !== 1)
     return refuse(
-      `is an evaluation of version ${preview(fields["version"])}; this program reads 1`,
+      `is an evaluation of version ${preview(fields["version"])}; this program reads version 1`,
     );
   const isSound =
     typeof asFields(fields["dataset"])?.["hash"] === "string" &&
@@ -94,7 +94,7 @@ function isTrial(value: unknown): boolean {
   );
 }
 
-/** A comparison computes with the values. */
+/** Checks the value, because comparisons calculate with it. */
 function isScore(score: unknown): boolean {
   const fields = asFields(score);
   const value = fields?.["value"];

@@ -325,7 +325,7 @@ export default new Ensemble({ tasks: [new Task({ description: "x", handler: () =
         ["run", "taem.mjs"],
         /There is no file taem\.mjs[^]*Did you mean 'team\.mjs'/,
       ],
-      ["a folder", ["run", "node_modules"], /node_modules is no file/],
+      ["a folder", ["run", "node_modules"], /node_modules is not a file/],
       [
         "a file of another kind",
         ["run", "words.txt"],
@@ -344,7 +344,7 @@ export default new Ensemble({ tasks: [new Task({ description: "x", handler: () =
       [
         "a file with a syntax error",
         ["run", "broken.mjs"],
-        /Can't load broken\.mjs[^]*Unexpected token[^]*See where: node /,
+        /Can't load broken\.mjs[^]*Unexpected token[^]*To see the position, run: node /,
       ],
       [
         "a file that throws",

@@ -69,7 +69,7 @@ describe("the commands of services", function () {
       serving.child.kill("SIGTERM");
       const { code: end, stderr } = await serving.ended;
       expect(end).to.equal(0);
-      expect(stderr).to.contain("stopping: what runs may end");
+      expect(stderr).to.contain("stopping: requests in execution may finish");
       expect((await run("call", address, "cook"))[0]).to.equal(1);
     } finally {
       serving.child.kill("SIGKILL");

@@ -376,7 +376,7 @@ describe("errors of an evaluation", () => {
       /needs costConfiguration/,
     ],
     ["no target", { target: 7 }, "AE_VALIDATION", /target must be/],
-    ["a baseline that is none", { baseline: { name: "x" } }, "AE_BASELINE", /is no evaluation/],
+    ["a baseline that is none", { baseline: { name: "x" } }, "AE_BASELINE", /is not an evaluation/],
     ["a baseline that is not there", { baseline: "/nowhere.json" }, "AE_BASELINE", /Can't read/],
   ];
   for (const [what, change, code, message] of refused)

@@ -154,7 +154,7 @@ describe("readEvaluation()", () => {
     const path = fileWith("result.json", JSON.stringify(made));
     expect(await readEvaluation(path)).to.deep.equal(made);
     const none = fileWith("none.json", "[]");
-    refuses(await rejection(readEvaluation(none)), "AE_BASELINE", `'${none}' is no evaluation`);
+    refuses(await rejection(readEvaluation(none)), "AE_BASELINE", `'${none}' is not an evaluation`);
   });
 
   const damaged: readonly (readonly [string, object])[] = [

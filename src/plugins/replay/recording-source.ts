@@ -11,8 +11,8 @@ import { RecordingReader } from "./read-recording.js";
 import { readTrace } from "./read-trace.js";
 import { messageOf } from "../../util/errors.js";
 
-/** Number of characters after which other work can continue. */
-const BREATH = 1_000_000;
+/** Number of characters to parse before the reader yields to other work. */
+const PIECE_LENGTH = 1_000_000;
 
 /** The source of a recording for a replay: a file of either kind, or a trace. Reads it once. */
 export class RecordingSource {
@@ -21,7 +21,7 @@ export class RecordingSource {
   constructor(readonly source: string | ExecutionTrace) {}
 
   /**
-   * Reads in pieces. @throws ValidationError for a file that can't be read; FileFormatError for
+   * Reads in pieces, between which other work can continue. @throws ValidationError for a file that can't be read; FileFormatError for
    * invalid content.
    */
   async load(): Promise<Recording> {
@@ -67,7 +67,7 @@ function unreadableRecording(path: string, cause: unknown): ValidationError {
   });
 }
 
-/** Removes the mark that some editors put before a text. */
+/** Removes the byte order mark that some editors write. */
 function withoutMark(text: string): string {
   return text.replace(/^\uFEFF/, "");
 }
@@ -78,14 +78,14 @@ function* piecesOf(path: string, text: string): Generator<undefined, Recording> 
   if (!firstLine.includes(`"${RECORDING_FORMAT}"`))
     return readTrace(parseTrace(path, text), path, text);
   const reader = new RecordingReader(path);
-  let breath = BREATH;
+  let yieldAt = PIECE_LENGTH;
   let line = 0;
   for (let start = 0, end = 0; start < text.length; start = end + 1) {
     end = endOfLine(text, start);
     line++;
     if (end > start) reader.add(text.slice(start, end), line, end === text.length);
-    if (end > breath) {
-      breath = end + BREATH;
+    if (end > yieldAt) {
+      yieldAt = end + PIECE_LENGTH;
       yield;
     }
   }

@@ -12,7 +12,7 @@ export interface SessionLimits {
   readonly maxMessageBytes: number;
 }
 
-/** A response, and a callback for when it has been sent. */
+/** A response, and a callback that must be called after the response was sent. */
 interface SessionAnswer {
   readonly response: Response;
   readonly answered: () => void;
@@ -31,7 +31,7 @@ interface Session {
  * call and its cancellation are separate requests.
  */
 export class HttpSessions {
-  /** In the order of their last use. */
+  /** Sorted by the time of their last use. */
   readonly #sessions = new Map<string, Session>();
   readonly #sdk: Sdk;
   readonly #createServer: () => Server;
@@ -74,10 +74,11 @@ export class HttpSessions {
   }
 
   /**
-   * Keeps nothing, and closes no other session, until the client's first request has been accepted.
+   * Stores the session, and closes another one if necessary, only after the client's first request
+   * was accepted.
    */
   async #begin(request: Request, parsedBody: unknown): Promise<SessionAnswer> {
-    // a secret, so an IdGenerator, which may count, is not used
+    // The id is a secret. An IdGenerator may count, so it is not used.
     const id = randomBytes(24).toString("base64url");
     const server = this.#createServer();
     const transport = new this.#sdk.WebStandardStreamableHTTPServerTransport({

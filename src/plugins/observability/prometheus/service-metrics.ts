@@ -5,7 +5,7 @@ import type { LabelValues } from "./label-values.js";
 import type { MetricSet } from "./metric-set.js";
 import { withTimeout } from "../../../util/abort/timeouts.js";
 
-/** Time limit in ms of the queue of a service for its gauges. */
+/** Time limit for reading the queue of a service, in milliseconds. */
 const DEPTH_MS = 2_000;
 
 const COUNTED = [
@@ -45,7 +45,7 @@ export class ServiceMetrics implements ServiceObserver {
     };
   }
 
-  /** Sets the gauges. A queue that does not respond has none. */
+  /** Sets the gauges. Removes the gauges of a queue that does not respond. */
   async refresh(): Promise<void> {
     await Promise.all([...this.#observed].map((one) => this.#read(one)));
   }

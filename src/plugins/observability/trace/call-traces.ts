@@ -45,8 +45,8 @@ export class CallTraces {
   }
 
   /**
-   * Returns tool calls in the order of their starts, which is that of the requests: parallel calls
-   * end in any order.
+   * Returns tool calls in the order of their starts, which is the order of the requests. Parallel
+   * calls end in any order.
    */
   tools(records: readonly ToolCallRecord[]): readonly ToolCallTrace[] {
     const ordered =
@@ -115,7 +115,7 @@ export class CallTraces {
       : [...sent, this.#message(response.message, response.reasoning)];
   }
 
-  /** Returns the field for images and files; no field without any. */
+  /** Returns the field for images and files, or no field if there are none. */
   #parts(parts: readonly ContentPart[] | undefined): { readonly parts?: readonly PartSummary[] } {
     const kept = this.#files.summaries(parts ?? []);
     return kept.length === 0 ? {} : { parts: kept };

@@ -61,8 +61,8 @@ export function resolveCacheOptions(options: CacheOptions): CacheSettings {
     );
   requireInteger("cache maxEntries", maxEntries, 1, "an integer > 0");
   if (store !== undefined && maxEntries !== undefined)
-    throw new ValidationError("cache maxEntries has no effect on a store of your own", {
-      hint: "Let the store limit itself, or leave it out.",
+    throw new ValidationError("cache maxEntries has no effect on a custom store", {
+      hint: "Limit the entries in the store, or omit maxEntries.",
     });
   requireArray("cache excludePurposes", excludePurposes);
   excludePurposes.forEach((purpose, index) => {

@@ -27,7 +27,7 @@ interface PlannedPart {
   readonly tokens: number;
 }
 
-/** One run of a reduction. Each level runs as a part under PARALLEL, so the run's limits apply. */
+/** One run of a reduction. Each level is a sub-plan of PARALLEL, so the run's limits apply. */
 class ReductionRun {
   readonly #outputs: TaskOutput[] = [];
   readonly #counter: SizeEstimate;
@@ -60,8 +60,8 @@ class ReductionRun {
   }
 
   /**
-   * Reduces level by level until the outputs fit the budget or a level no longer helps. `level` is
-   * that of the final reduce.
+   * Reduces level by level until the outputs fit the budget or a level no longer shortens them.
+   * `level` is the level of the final reduce.
    */
   async #shrink(
     mapped: readonly PlannedPart[],
@@ -82,7 +82,7 @@ class ReductionRun {
       parts = reduced;
       if (!stuck) continue;
       this.#warn(
-        `Level ${level} of the reduction made its outputs no shorter, so it is the last before the final reduce`,
+        `Level ${level} of the reduction did not shorten the outputs, so it is the last before the final reduce`,
       );
       return { parts, level: level + 1 };
     }
@@ -120,7 +120,7 @@ class ReductionRun {
     const bins = packBins(parts, budget);
     if (bins.length === parts.length) {
       this.#warn(
-        `No two of ${parts.length} outputs fit into the budget of ${budget} tokens together, so they go to the final reduce as they are`,
+        `No two of ${parts.length} outputs fit into the budget of ${budget} tokens together, so the final reduce receives them unchanged`,
       );
       return undefined;
     }

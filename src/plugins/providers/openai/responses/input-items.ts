@@ -6,7 +6,7 @@ import { withReasoning } from "../../shared/reasoning.js";
 import { fileText, mediaUrl, noFormFor, readMedia } from "../../shared/parts.js";
 
 type InputItem = OpenAI.Responses.ResponseInputItem;
-/** The same in messages of the user and in outputs of functions. */
+/** A content part of a user message or of a function output. */
 type InputContent =
   | OpenAI.Responses.ResponseInputText
   | OpenAI.Responses.ResponseInputImage
@@ -39,7 +39,7 @@ function toResult({ toolCallId, content, parts = [] }: ToolAnswer, mark: MarkPar
   return { type: "function_call_output", call_id: toolCallId, output };
 }
 
-/** A text that is marked is written as a part. */
+/** Returns a marked text as a content part, because a string can't have a mark. */
 function systemContent(text: string, mark: Breakpoint): string | InputContent[] {
   return mark.prompt_cache_breakpoint === undefined
     ? text
