@@ -35,13 +35,13 @@ async function limits(own: number | undefined, allowed: number): Promise<(number
 }
 
 describe("the allowance of a model call", () => {
-  it("is sent as the output limit where the request has none, or a higher one; the request that taps see stays as it was", async () => {
+  it("is sent as the output limit if the request has none or a higher one, and leaves the request of the taps unchanged", async () => {
     expect(await limits(undefined, 50)).to.deep.equal([50]);
     expect(await limits(80, 50)).to.deep.equal([50]);
     expect(await limits(20, 50)).to.deep.equal([20]);
   });
 
-  it("reaches the after hook also where a later tap throws, as every change that was made before", async () => {
+  it("reaches the after hook when a later tap throws, like every earlier change", async () => {
     const seen: unknown[] = [];
     const plugin = tapping("throwing", ({ hooks }) => {
       hooks.beforeLlmCall.tap({ name: "allow", lane: "transform" }, () =>

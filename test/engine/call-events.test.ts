@@ -74,7 +74,7 @@ describe("events of tool calls", () => {
     expect(second).to.include({ private: true }).and.not.have.property("title");
   });
 
-  it("come before policies are asked, and name no model call for a handler", async () => {
+  it("come before policies judge the call, and contain no model call for a handler", async () => {
     const order: string[] = [];
     const plugin = tapping("order", ({ hooks, events }) => {
       events.on(({ type }) => void order.push(type), { only: ["tool_started", "tool_called"] });

@@ -88,7 +88,7 @@ describe("a cancelled run", () => {
     ).to.equal(own);
   });
 
-  it("is untouched by a cancellation that comes after its end", async () => {
+  it("is not affected by a cancellation after its end", async () => {
     const controller = new AbortController();
     const ensemble = new Ensemble({ tasks: [echo("a")] });
     const handle = ensemble.stream({}, { signal: controller.signal });
@@ -112,7 +112,7 @@ describe("a cancelled run", () => {
     await ensemble.dispose();
   });
 
-  it("is cancelled even where its workflow makes a result of what was refused", async () => {
+  it("is cancelled even if its workflow ignores the rejection and returns a result", async () => {
     const controller = new AbortController();
     const forgiving = definePlugin({
       name: "forgiving",
@@ -143,7 +143,7 @@ describe("a cancelled run", () => {
     expect(raws(output)).to.deep.equal(["a"]);
   });
 
-  it("starts no step behind a hook that was waiting when it was cancelled", async () => {
+  it("starts no step after a hook that was waiting when the run was cancelled", async () => {
     const done: string[] = [];
     const controller = new AbortController();
     const slowly = async (): Promise<void> => {
@@ -210,7 +210,7 @@ describe("a run out of time", () => {
     expect(output.metrics.unknownUsageCalls).to.equal(1);
   });
 
-  it("waits cancelGraceMs for what ends late, and keeps that", async () => {
+  it("waits cancelGraceMs for work that ends late, and keeps its result", async () => {
     const late = (signal: AbortSignal): Promise<string> =>
       new Promise((resolve) =>
         signal.addEventListener("abort", () => setTimeout(() => resolve("late"), 20), {
@@ -229,7 +229,7 @@ describe("a run out of time", () => {
     }
   });
 
-  it("abandons a handler, a stream, a tap and a workflow that ignore theirs", async () => {
+  it("abandons a handler, a stream, a tap and a workflow that ignore their signals", async () => {
     const stuckStream = new ScriptedModel([]);
     stuckStream.stream = async function* () {
       yield { type: "text" as const, text: "Once" };
@@ -294,7 +294,7 @@ describe("a task out of time", () => {
     ).to.deep.equal(["child", "parent"]);
   });
 
-  it("leaves the others alone", async () => {
+  it("does not affect the other tasks", async () => {
     const { output, error } = await runToEnd({
       tasks: [slow(untilAborted), echo("b")],
       workflow: "PARALLEL",
@@ -377,7 +377,7 @@ describe("the end of a run", () => {
 });
 
 describe("throwOnError: false", () => {
-  it("gives the output of a run that failed, was cancelled or ran out of time, with the error", async () => {
+  it("resolves with the output and the error of a run that failed, was cancelled or ran out of time", async () => {
     const controller = new AbortController();
     const ways: readonly (readonly [Task, RunOptions, string, string])[] = [
       [failing("x"), {}, "ERROR", "AE_TASK_EXECUTION"],
@@ -399,7 +399,7 @@ describe("throwOnError: false", () => {
     }
   });
 
-  it("still refuses what is no run at all", async () => {
+  it("still rejects if the plan is invalid", async () => {
     expect(
       await failure(new Ensemble({ tasks: [] }).run({}, { throwOnError: false })),
     ).to.have.property("code", "AE_VALIDATION");
@@ -532,7 +532,7 @@ describe("an early exit", () => {
     );
   });
 
-  it("from beforeRun starts nothing", () =>
+  it("from beforeRun starts no task", () =>
     expectExit(
       runToEnd({
         tasks: three(),
@@ -598,7 +598,7 @@ describe("an early exit", () => {
     await expectExit(runToEnd({ tasks: three(), plugins: [plugin] }), []);
   });
 
-  it("finishes what is in flight, in PARALLEL", async () => {
+  it("lets tasks in progress finish, in PARALLEL", async () => {
     const slow = new Task({ description: "slow", handler: async () => (await pause(10), "slow") });
     const ending = new Task({
       description: "end",
@@ -614,7 +614,7 @@ describe("an early exit", () => {
 });
 
 describe("a failed task", () => {
-  it("names in its hint what went wrong and what to do, at any depth of causes", async () => {
+  it("explains the cause and a remedy in its hint, at any depth of causes", async () => {
     const inner = new TaskTimeoutError("The inner step", 5);
     const outer = new Error("outer", {
       cause: Object.assign(inner, { hint: "Give it more time." }),

@@ -127,7 +127,7 @@ describe("the figures of events of plugins", () => {
 });
 
 describe("a run that an observer ends", () => {
-  it("announces no model call after that", async () => {
+  it("emits no event of a model call after its end", async () => {
     const controller = new AbortController();
     const { events } = await runToEnd(
       {
@@ -140,7 +140,7 @@ describe("a run that an observer ends", () => {
     expect(typesOf(events)).to.include("task_input").and.not.include("llm_iteration_started");
   });
 
-  it("announces no task that had not begun, and keeps it on record", async () => {
+  it("emits no event of a task that had not begun, but records the task", async () => {
     const controller = new AbortController();
     const { events, output } = await runToEnd(
       {
@@ -158,7 +158,7 @@ describe("a run that an observer ends", () => {
     expect(output.trace.taskTraces.map(({ outcome }) => outcome)).to.deep.equal(["aborted"]);
   });
 
-  it("asks no one after that", async () => {
+  it("requests no review after its end", async () => {
     const controller = new AbortController();
     let questions = 0;
     const { events } = await runToEnd(
@@ -181,7 +181,7 @@ describe("a run that an observer ends", () => {
 });
 
 describe("promptBuildMs", () => {
-  it("is what building the prompts of agents' tasks took, and the run's is their sum", async () => {
+  it("is the time to build the prompts of a task, and the sum of these times for the run", async () => {
     let ms = 0;
     const clock: Clock = { now: () => new Date(0), monotonicMs: () => ms++ };
     const { output } = await runToEnd({

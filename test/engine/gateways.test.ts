@@ -78,7 +78,7 @@ describe("the gateway of tool calls", () => {
     expect((await call("plain", '{"other":1}')).output).to.equal('<{"other":1}>');
   });
 
-  it("refuses broken JSON, what does not fit, unknown names and keys that reach for prototypes, without running the tool", async () => {
+  it("refuses invalid JSON, invalid arguments, unknown names and keys of prototypes, without running the tool", async () => {
     got.length = 0;
     for (const args of [
       "{",
@@ -101,7 +101,7 @@ describe("the gateway of tool calls", () => {
     expect(got).to.deep.equal([]);
   });
 
-  it("makes a result of any value that a tool returns", async () => {
+  it("converts any value that a tool returns to a result", async () => {
     const returning = async (value: unknown): Promise<unknown> => {
       const subject = { name: "t", description: "d", execute: () => value } as AnyTool;
       const { ok, output, structured } = await call("t", "{}", [subject]);
@@ -134,7 +134,7 @@ describe("the gateway of tool calls", () => {
     expect(await thrown(configuration)).to.equal(configuration);
   });
 
-  it("gives the model a rejection's own words, and an answer in the tool's place", async () => {
+  it("passes the reason of a rejection, or the answer of a tap, to the model", async () => {
     const only = (name: string, tap: () => unknown, lane: "policy" | "answer"): Plugin =>
       tapping("p", ({ hooks }) =>
         hooks.beforeToolCall.tap({ name: "t", lane: lane as "policy" }, (c) =>
@@ -216,7 +216,7 @@ describe("the gateway of delegation", () => {
     return { response: value, ...ended };
   };
 
-  it("has the worker do the task, and counts what it costs", async () => {
+  it("runs the task of the worker, and counts its usage", async () => {
     const { response, output, events } = await delegate();
     expect(response).to.include({
       taskId: "d1",
@@ -252,7 +252,7 @@ describe("the gateway of delegation", () => {
     expect(seen).to.deep.equal(["Writer"]);
   });
 
-  it("refuses unknown roles, itself and too much depth as responses, without a start", async () => {
+  it("responds with a failure to unknown roles, the same agent and too much depth, without starting a task", async () => {
     const unknown = await delegate({ agentRole: "Poet" });
     expect(unknown.response).to.deep.include({
       status: "FAILURE",
@@ -313,7 +313,7 @@ describe("the gateway of delegation", () => {
     ]);
   });
 
-  it("gives a rejection's own words, an answer in the worker's place, and a changed response", async () => {
+  it("returns the reason of a rejection, the answer of a tap, and a changed response", async () => {
     const model = new ScriptedModel(["never"]);
     const rejected = await delegate(
       {},

@@ -68,7 +68,7 @@ describe("the run of a hook call", () => {
     expect(seen.size).to.equal(1);
   });
 
-  it("looks up what a run may override: its bindings, the ensemble's options, the container", async () => {
+  it("looks up values in the bindings of the run, the options of the ensemble and the container", async () => {
     const token = createToken<string>("test/looked-up");
     const many = createToken<string>("test/looked-up-all", "many");
     const nowhere = createToken<string>("test/nowhere");
@@ -183,7 +183,7 @@ describe("the run of a hook call", () => {
     expect(early.output.exitReason).to.equal("USER_EXIT_EARLY");
   });
 
-  it("is neither stopped nor cancelled by what is no error with a code", async () => {
+  it("can be stopped and cancelled only with an AgentEnsembleError", async () => {
     for (const end of ["stop", "cancel"] as const)
       for (const reason of ["enough", undefined, new Error("enough")]) {
         const { error } = await runToEnd({
@@ -214,7 +214,7 @@ describe("the run of a hook call", () => {
     expect(seen).to.deep.equal(["slow", "quick"]);
   });
 
-  it("adds to the metrics of a task that has begun, and of no other", async () => {
+  it("adds to the metrics of started tasks only", async () => {
     const { output } = await runToEnd({
       tasks: [echo("x")],
       plugins: [
@@ -434,7 +434,7 @@ describe("the run of a hook call", () => {
     expect(typesOf(events).filter((type) => type === "memory_written")).to.have.length(3);
   });
 
-  it("acts for no task that has not begun", async () => {
+  it("rejects calls on behalf of a task that has not begun", async () => {
     const errors: unknown[] = [];
     await runToEnd({
       model: new ScriptedModel([]),
@@ -466,7 +466,7 @@ describe("the run of a hook call after its end", () => {
     expect(run.listens("token")).to.equal(false);
   });
 
-  it("does nothing more, and rejects what would be work", async () => {
+  it("does nothing more, and rejects calls that would start work", async () => {
     const warnings: unknown[] = [];
     const note = (warning: unknown): void => void warnings.push(warning);
     process.on("warning", note);

@@ -85,7 +85,7 @@ describe("the names of tasks and calls within a run", () => {
     ]);
   });
 
-  it("gives tools and handlers a key for services that must not do a thing twice", async () => {
+  it("passes an idempotency key to tools and handlers", async () => {
     const keys: string[] = [];
     const pay = tool({
       name: "pay",
@@ -136,7 +136,7 @@ describe("the names of tasks and calls within a run", () => {
     expect(new Set(keys).size).to.equal(ids.length);
   });
 
-  it("gives no key twice where the name of a task looks like a task and an attempt", async () => {
+  it("assigns unique keys when the name of a task looks like a task and an attempt", async () => {
     const keys: string[] = [];
     const pay = tool({
       name: "pay",
@@ -164,7 +164,7 @@ describe("the names of tasks and calls within a run", () => {
     expect(keys).to.deep.equal(["r/a@1/b%401/t", "r/a%401/b@1/t", "r/a%25401/b@1/t"]);
   });
 
-  it("gives a delegated task no identity that the name of another task has", async () => {
+  it("never assigns the name of another task as the identity of a delegated task", async () => {
     const calls: TaskCall[] = [];
     const boss = scoped("a", async (scope) => {
       await scope.delegate(
@@ -215,7 +215,7 @@ describe("the names of tasks and calls within a run", () => {
     ]);
   });
 
-  it("decides by the tool, else by its effect, what a resumed run does with a call that has no result", () => {
+  it("determines by the options of the tool how a resumed run handles a call without a result", () => {
     const made = (o: object) => tool({ name: "t", description: "T", execute: () => "x", ...o });
     expect(resumeOf(made({ effect: "read" }), "x")).to.equal("again");
     expect(resumeOf(made({ delegates: true }), "x")).to.equal("again");

@@ -54,7 +54,7 @@ function leftOf(after: string, before: string): string[] {
 }
 
 describe("thousands of runs on one kernel", () => {
-  it("leave the heap flat and no handle behind", async () => {
+  it("keep the heap at a constant size and leave no open handle", async () => {
     const kernel = new Kernel();
     const add = tool({ name: "add", description: "Adds", timeoutMs: 1_000, execute: () => "2" });
     const model = (): ScriptedModel =>

@@ -63,7 +63,7 @@ describe("the model of a task", () => {
     });
   });
 
-  it("is missed before anything is spent", async () => {
+  it("is required before any cost arises", async () => {
     const model = saying("never");
     const tasks = [new Task({ description: "first", model }), new Task({ description: "second" })];
     const error = await failure(new Ensemble({ tasks }).run());
@@ -147,7 +147,7 @@ describe("a model's name", () => {
     await ensemble.dispose();
   });
 
-  it("must be one, in constructors already", () => {
+  it("must be valid when an object with it is constructed", () => {
     for (const model of ["gpt-5", "openai:", ":x", "", "open ai:x", 5, {}, null]) {
       expect(
         () => new Ensemble({ tasks: [echo("x")], model: model as string }),
@@ -162,7 +162,7 @@ describe("a model's name", () => {
     }
   });
 
-  it("of other frameworks are refused with what to write here", () => {
+  it("in the form of another framework is refused with a hint", () => {
     const ofTheAiSdk = { specificationVersion: "v4", doGenerate: () => undefined };
     for (const [model, hint] of [
       ["openai/gpt-5-mini", 'Write "openai:gpt-5-mini".'],

@@ -31,7 +31,7 @@ async function observerOf(redact: CaptureModeDefinition["redact"]): Promise<Reda
 }
 
 describe("the redactor of observers", () => {
-  it("applies redact of the run's capture mode, then takes secrets out", async () => {
+  it("applies redact of the run's capture mode, then removes secrets", async () => {
     const redactor = await observerOf((value) =>
       typeof value === "string" ? value.replaceAll("Ada", "[name]") : { changed: value },
     );
@@ -41,7 +41,7 @@ describe("the redactor of observers", () => {
     expect(redactor.redactValue(1)).to.deep.equal({ changed: 1 });
   });
 
-  it("leaves the value out where redact throws", async () => {
+  it("omits the value if redact throws", async () => {
     const redactor = await observerOf(() => {
       throw new Error("broken");
     });

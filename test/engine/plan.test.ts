@@ -54,7 +54,7 @@ const refused = async (
 };
 
 describe("the plan", () => {
-  it("gives every task an id: its name, else its position", async () => {
+  it("assigns each task an id: its name, otherwise its position", async () => {
     const tasks = await planOf({
       tasks: [
         echo("a"),
@@ -66,7 +66,7 @@ describe("the plan", () => {
     expect(tasks).to.be.frozen;
   });
 
-  it("has the templates filled, in descriptions and expected outputs, and nowhere else", async () => {
+  it("fills templates in descriptions and expected outputs only", async () => {
     const agent = new Agent({ role: "{topic} expert", goal: "{topic}" });
     const task = new Task({
       name: "{topic}",
@@ -91,7 +91,7 @@ describe("the plan", () => {
     expect(task.description).to.equal("On {topic}");
   });
 
-  it("takes the run's inputs before the ensemble's, and ignores the rest", async () => {
+  it("prefers inputs of the run to those of the ensemble, and ignores unused inputs", async () => {
     const [planned] = await planOf(
       { tasks: [echo("{a} {b}")], inputs: { a: 1, b: 1, c: 1 } },
       { b: 2, d: 2 },
@@ -99,7 +99,7 @@ describe("the plan", () => {
     expect(planned?.task.description).to.equal("1 2");
   });
 
-  it("gives the context of each task by id, for any texts", async () => {
+  it("lists the context of each task by id, with any texts", async () => {
     const twins = [echo("same"), echo("same")];
     const last = echo("last", [...twins].reverse());
     const tasks = await planOf({ tasks: [...twins, last] });
@@ -186,7 +186,7 @@ describe("planning refuses", () => {
     );
   });
 
-  it("an unknown workflow, listing those there are", async () => {
+  it("an unknown workflow, and lists the known workflows", async () => {
     const { code, message } = await refused({ tasks: [echo("x")], workflow: "PARALEL" });
     expect(code).to.equal("AE_VALIDATION");
     expect(message)
@@ -233,7 +233,7 @@ describe("the workflow", () => {
     );
   });
 
-  it("may be a plugin's, which also wins over a built-in one of its name", async () => {
+  it("may be that of a plugin, which replaces a built-in workflow of the same name", async () => {
     let shown = 0;
     await runToEnd({
       tasks: [echo("a")],

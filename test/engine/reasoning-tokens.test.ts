@@ -28,7 +28,7 @@ const options = (o: Partial<EnsembleOptions> = {}): EnsembleOptions => ({
 });
 
 describe("pieces of reasoning", () => {
-  it("are events while the response is streamed, before the whole", async () => {
+  it("are emitted while the response is streamed, before the complete reasoning", async () => {
     const { events } = await runToEnd(options());
     expect(piecesOf(events)).to.deep.equal([
       "thought 0: Two and ",
@@ -44,7 +44,7 @@ describe("pieces of reasoning", () => {
     ]);
   });
 
-  it("are no events where the model is not streamed, and the whole comes before the text", async () => {
+  it("are not emitted when the model is not streamed, and the complete reasoning comes before the text", async () => {
     const scripted = new ScriptedModel([STEP]);
     const model: ChatModel = { provider: "p", modelId: "m", chat: (r) => scripted.chat(r) };
     const { events } = await runToEnd(options({ model }));
@@ -61,7 +61,7 @@ describe("pieces of reasoning", () => {
     expect(model.requests).to.have.length(0);
   });
 
-  it("are held back where an output guardrail may refuse the answer", async () => {
+  it("are held back when an output guardrail may refuse the answer", async () => {
     const refused = { ...STEP, reasoning: ["the password is 1234"] };
     const guarded = (text: string) =>
       text === "Four" ? GuardrailResult.success() : GuardrailResult.failure("no");
@@ -83,7 +83,7 @@ describe("pieces of reasoning", () => {
     expect(piecesOf(events).filter((piece) => piece.startsWith("thought"))).to.deep.equal([]);
   });
 
-  it("come again with the next attempt of a call that broke off", async () => {
+  it("are emitted again by the next attempt of an interrupted call", async () => {
     let calls = 0;
     const model = {
       ...{ provider: "p", modelId: "m" },

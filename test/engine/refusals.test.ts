@@ -95,7 +95,7 @@ describe("a workflow", () => {
     expect(events.filter(({ type }) => type === "task_failed")).to.have.length(1);
   });
 
-  it("defines no two tasks of one name", async () => {
+  it("can't define two tasks of one name", async () => {
     const own = workflow(async (_plan, run) => {
       run.define(echo("a").with({ name: "twice" }));
       expect(() => run.define(echo("b").with({ name: "twice" }))).to.throw("'twice'");
@@ -224,7 +224,7 @@ describe("the output of a task", () => {
   const typed = (): Task<z.infer<typeof schema>> =>
     new Task({ description: "typed", outputType: schema, handler: () => ({ city: "Rome" }) });
 
-  it("gives its value by a schema that fits, and refuses another", async () => {
+  it("returns its value by a matching schema, and refuses another schema", async () => {
     const agent = new Agent({ role: "r", goal: "g" });
     const plain = new Task({ description: "plain", agent });
     const { output } = await runToEnd({ model: new ScriptedModel(["x"]), tasks: [typed(), plain] });

@@ -67,7 +67,7 @@ describe("a task that is answered with its model calls", () => {
     ]);
   });
 
-  it("fails for a number of tool calls that is none", async () => {
+  it("fails for an invalid number of tool calls", async () => {
     for (const toolCallCount of [-1, Number.NaN, "9"]) {
       const { error } = await runToEnd({
         tasks: [echo("x")],
@@ -99,7 +99,7 @@ describe("a task that is answered with its model calls", () => {
 });
 
 describe("a write to memory that is answered", () => {
-  it("does not reach the store, and counts as the write that it was", async () => {
+  it("does not reach the store, and counts as a write", async () => {
     const store = MemoryStore.inMemory();
     const entry = { content: "fact", storedAt: new Date(0) };
     const after: (MemoryEntry | undefined)[] = [];
@@ -122,7 +122,7 @@ describe("a write to memory that is answered", () => {
     expect(events.some(({ type }) => type === "memory_written")).to.equal(true);
   });
 
-  it("fails for an answer that is no entry", async () => {
+  it("fails for an answer that is not an entry", async () => {
     const { error } = await runToEnd({
       memoryStore: MemoryStore.inMemory(),
       tasks: [
@@ -189,7 +189,7 @@ describe("a run that is suspended", () => {
     });
   }
 
-  it("lets parallel work that has begun come to its end", async () => {
+  it("lets parallel work in progress finish", async () => {
     let finish = (): void => undefined;
     const slow = new Task({
       description: "slow",
@@ -209,7 +209,7 @@ describe("a run that is suspended", () => {
 });
 
 describe("a run that a tap cancels", () => {
-  it("aborts what is in flight, and rejects with the reason", async () => {
+  it("aborts work in progress, and rejects with the reason", async () => {
     const signals: AbortSignal[] = [];
     const waits = new Task({
       description: "waits",
@@ -265,7 +265,7 @@ describe("usage of other processes", () => {
     expect(calls[2]?.iterationIndex).to.equal(0);
   });
 
-  it("needs a model and sensible numbers", async () => {
+  it("requires a model and valid numbers", async () => {
     for (const bad of [{ provider: "" }, { calls: -1 }, { cost: Number.NaN }]) {
       const { error } = await runToEnd({
         tasks: [
@@ -278,7 +278,7 @@ describe("usage of other processes", () => {
     }
   });
 
-  it("is refused where another process sent something else", async () => {
+  it("is refused when another process sends anything else", async () => {
     const entry = { provider: "p", modelId: "m" };
     for (const usage of [
       null,
@@ -322,7 +322,7 @@ describe("usage of earlier executions of a run", () => {
     }
   });
 
-  it("counts in the totals unless an answer brings it again", async () => {
+  it("counts in the totals unless a restored answer counts it again", async () => {
     const totals = async (restored: boolean): Promise<number> =>
       (await runToEnd({ tasks: [echo("x")], plugins: [spending(restored)] })).output.metrics
         .totalTokens;

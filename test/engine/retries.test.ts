@@ -35,7 +35,7 @@ describe("guardrailRetries", () => {
         ? GuardrailResult.success()
         : GuardrailResult.failure(`'${raw}' is not '${text}'`);
 
-  it("does the task again with the guardrail's words, and counts what all attempts used", async () => {
+  it("repeats the task with the message of the guardrail, and counts the usage of all attempts", async () => {
     const model = new ScriptedModel([
       { text: "one", usage },
       { text: "two", usage },
@@ -80,7 +80,7 @@ describe("guardrailRetries", () => {
     expect(events.find((event) => event.type === "task_completed")).to.include({ tokenCount: 33 });
   });
 
-  it("fails with the last violation when they are used up", async () => {
+  it("fails with the last violation when no retry is left", async () => {
     const model = new ScriptedModel(["one", "two"]);
     const { error } = await runToEnd({
       model,
@@ -94,7 +94,7 @@ describe("guardrailRetries", () => {
     model.assertExhausted();
   });
 
-  it("holds for an after policy of a plugin as well, not for an input guardrail", async () => {
+  it("applies to after policies of plugins, not to input guardrails", async () => {
     const model = new ScriptedModel(["one", "two"]);
     const plugin = tapping("judge", ({ hooks }) =>
       hooks.afterTask.tap({ name: "judge", lane: "policy" }, (call) =>
@@ -187,7 +187,7 @@ describe("a retry policy", () => {
     expect(events.filter(({ type }) => type === "llm_iteration_started")).to.have.length(1);
   });
 
-  it("may go to another model", async () => {
+  it("may switch to another model", async () => {
     const other = new ScriptedModel(["from the other"], { modelId: "other" });
     const { output } = await runToEnd({
       model: new ScriptedModel([busy()]),
@@ -220,7 +220,7 @@ describe("a retry policy", () => {
     ]);
   });
 
-  it("may give up; the error has the number of attempts", async () => {
+  it("may end the retries; the error contains the number of attempts", async () => {
     const model = new ScriptedModel([busy()], { onExhausted: "repeat-last" });
     const { error, output } = await runToEnd({
       model,
@@ -231,7 +231,7 @@ describe("a retry policy", () => {
     expect(output.metrics.llmCallCount).to.equal(3);
   });
 
-  it("is not asked about a hook's no, nor after the end of the run", async () => {
+  it("is not asked about the refusal of a hook, or after the end of the run", async () => {
     let asked = 0;
     const no = tapping("no", ({ hooks }) => hooks.beforeLlmCall.tap(() => reject("no")));
     await runToEnd({
@@ -258,7 +258,7 @@ describe("a retry policy", () => {
     expect(asked).to.equal(0);
   });
 
-  it("has its pause cut short by the end of the run", async () => {
+  it("stops waiting at the end of the run", async () => {
     const { error } = await runToEnd(
       {
         model: new ScriptedModel([busy()]),
@@ -313,7 +313,7 @@ describe("a model that answers garbage", () => {
     });
   }
 
-  it("may leave out the text beside tool calls, and the usage", async () => {
+  it("may omit the text next to tool calls, and the usage", async () => {
     const nothing = tool({ name: "nothing", description: "Does nothing", execute: () => "" });
     const answers = [
       {
@@ -343,7 +343,7 @@ describe("a model that answers garbage", () => {
     expect(output.taskOutputs[0]?.metrics.inputTokens).to.equal(-1);
   });
 
-  it("throws what is no error, at once or later", async () => {
+  it("may throw or reject with a value that is not an error", async () => {
     const model: ChatModel = {
       provider: "p",
       modelId: "m",
@@ -387,7 +387,7 @@ describe("streaming", () => {
     expect(heard).to.deep.equal(["a", "b"]);
   });
 
-  it("gives the text in one piece where the model can't stream", async () => {
+  it("delivers the text in one piece if the model can't stream", async () => {
     const model: ChatModel = {
       provider: "p",
       modelId: "m",
@@ -401,7 +401,7 @@ describe("streaming", () => {
     ]);
   });
 
-  it("fails, with the text so far, where the last event is missing", async () => {
+  it("fails with the text so far if the last event is missing", async () => {
     const model = new ScriptedModel([]);
     model.stream = async function* () {
       yield { type: "text", text: "Once upon" };

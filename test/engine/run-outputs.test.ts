@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { recordedTraceBuilder } from "../../src/plugins/observability/trace/recorded-trace.js";
 
 describe("the output of a run", () => {
-  it("has the sums that its trace builder reads in the record, made once", async () => {
+  it("has the totals of the record that its trace builder reads, computed once", async () => {
     const records: RunRecord[] = [];
     const building = definePlugin({
       name: "building",

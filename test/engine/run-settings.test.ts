@@ -86,7 +86,7 @@ describe("a run inside a task", () => {
     ).to.deep.equal(["TIMEOUT", "next"]);
   });
 
-  it("takes no other parent than a run", async () => {
+  it("refuses a parent that is not a run", async () => {
     const parent = { id: "x", inputs: {}, tags: {} } as RunInfo; // what JavaScript may pass
     expect(
       await failure(new Ensemble({ tasks: [echo("x")] }).run({}, { parent })),
@@ -235,7 +235,7 @@ describe("a workflow of a plugin", () => {
     expect(error).to.include({ code: "AE_PLUGIN", cause });
   });
 
-  it("that asks for an unknown task has its promise rejected, with the names there are", async () => {
+  it("that requests an unknown task receives a rejection with the known names", async () => {
     let rejected: unknown;
     const asking = definePlugin({
       name: "asking",
@@ -278,7 +278,7 @@ describe("a workflow of a plugin", () => {
     expect(output.taskOutputs.map(({ raw }) => raw)).to.deep.equal(["a", "b"]);
   });
 
-  it("gets a loop in a part of the plan only where the part has the whole loop", async () => {
+  it("receives a loop in a part of the plan only if the part contains the whole loop", async () => {
     const seen: unknown[] = [];
     const parts = definePlugin({
       name: "parts",
@@ -395,7 +395,7 @@ describe("an agent that is made from a description", () => {
     expect([output.raw, made, output.taskOutputs[0]?.agentRole]).to.deep.equal(["two", 1, "Made"]);
   });
 
-  it("has the model calls of its making counted", async () => {
+  it("has the model calls that create it counted", async () => {
     const agentSynthesizer: Parameters<typeof runToEnd>[0]["agentSynthesizer"] = {
       usesModel: true,
       synthesize: async (_task, { model }) =>
@@ -504,7 +504,7 @@ describe("Ensemble.explain", () => {
 });
 
 describe("testKernel", () => {
-  it("makes runs that repeat themselves to the letter", async () => {
+  it("makes repeated runs produce identical traces", async () => {
     const traces: string[] = [];
     for (let i = 0; i < 2; i++) {
       const kernel = testKernel();
@@ -532,7 +532,7 @@ describe("testKernel", () => {
     await kernel.dispose();
   });
 
-  it("takes plugins, those that replace standard ones by name too", async () => {
+  it("accepts plugins, including those that replace standard plugins by name", async () => {
     const kernel = testKernel([definePlugin({ name: "workflow-sequential" }), { name: "more" }]);
     expect((await failure(new Ensemble({ kernel, tasks: [echo("a")] }).run())).message).to.include(
       "Unknown workflow 'SEQUENTIAL'",

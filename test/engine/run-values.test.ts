@@ -56,7 +56,7 @@ describe("values of a run", () => {
     expect(seen.slice(3)).to.deep.equal([undefined, undefined, undefined]);
   });
 
-  it("stand behind the bindings of the run, and before options and the container", async () => {
+  it("have lower precedence than bindings of the run, and higher precedence than options and the container", async () => {
     const [bound, given, option] = [1, 2, 3].map(() => MemoryStore.inMemory());
     const stores: unknown[] = [];
     const watch = definePlugin({
@@ -85,14 +85,14 @@ describe("values of a run", () => {
     ]);
   });
 
-  it("of a model take the place of the models of tasks", async () => {
+  it("of a model replace the models of tasks", async () => {
     const own = new ScriptedModel(() => "mine");
     await using ensemble = new Ensemble({ model, tasks: [Task.of("Say hello")] });
     const { raw } = await ensemble.run({}, { values: [runValue(Tokens.ChatModel, own)] });
     expect(raw).to.equal("mine");
   });
 
-  it("go over to runs that join, whose own come first", async () => {
+  it("are inherited by joined runs, whose own values take precedence", async () => {
     const seen: string[] = [];
     await using kernel = new Kernel();
     const inner = new Ensemble({
@@ -118,7 +118,7 @@ describe("values of a run", () => {
     expect(seen).to.deep.equal(["ada", "bob"]);
   });
 
-  it("name their token where one is missing", async () => {
+  it("cause an error that names the token if a value is missing", async () => {
     await using ensemble = new Ensemble({
       tasks: [new Task({ description: "Handle", handler: ({ run }) => run.get(User).id })],
     });
@@ -303,7 +303,7 @@ describe("a memory scope that is named by the run", () => {
       expect(model.requests).to.have.length(length);
     });
 
-  it("is not given twice", () => {
+  it("is refused if it is listed twice", () => {
     expect(() => new Task({ description: "Talk", memory: [mine, mine] })).to.throw(
       ValidationError,
       "twice",

@@ -156,7 +156,7 @@ describe("a cancelled run", () => {
     ]);
   });
 
-  it("starts no delegation that a tap was still judging, and reports one failure of it", async () => {
+  it("starts no delegation that a tap is still judging, and reports its failure once", async () => {
     const controller = new AbortController();
     const { events, output } = await runToEnd(
       {
@@ -220,7 +220,7 @@ describe("an early exit that a review asks for", () => {
 });
 
 describe("a record of an attempt", () => {
-  it("is kept once for each, however it ends", async () => {
+  it("is kept once for each attempt, with any outcome", async () => {
     const ways: readonly (readonly [string, (hooks: EnsembleHooks) => void])[] = [
       ["ok", () => undefined],
       [

@@ -36,7 +36,7 @@ async function call(input: JsonSchema, ...args: readonly object[]) {
 }
 
 describe("a tool's input of plain JSON Schema", () => {
-  it("is checked as a whole, and the model receives what does not fit and where", async () => {
+  it("is checked completely, and the model receives each problem with its location", async () => {
     const { got, told } = await call(
       PERSON,
       { name: "" },
@@ -55,7 +55,7 @@ describe("a tool's input of plain JSON Schema", () => {
     expect(got).to.deep.equal([]);
   });
 
-  it("reaches the tool where it fits", async () => {
+  it("reaches the tool if it is valid", async () => {
     const { got } = await call(PERSON, { name: "Ann", age: 7, tags: ["b"] }, { name: "Bo" });
     expect(got).to.deep.equal([{ name: "Ann", age: 7, tags: ["b"] }, { name: "Bo" }]);
   });

@@ -24,7 +24,7 @@ const atOnce = definePlugin({
 });
 
 describe("the event usage_recorded", () => {
-  it("comes once for each attempt, with what failed, and equals the records of the run", async () => {
+  it("is emitted once for each attempt, with its error, and equals the records of the run", async () => {
     const { events, output } = await runToEnd(
       {
         model: new ScriptedModel([failure, "done"]),

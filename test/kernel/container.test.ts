@@ -44,7 +44,7 @@ async function yearOf(kernel: Kernel): Promise<number> {
 }
 
 describe("bindings of one value", () => {
-  it("win over a default, whichever comes first", async () => {
+  it("take precedence over a default, in any order", async () => {
     expect(
       await yearOf(
         new Kernel({

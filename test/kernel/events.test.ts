@@ -303,7 +303,7 @@ describe("an observer", () => {
     ).to.deep.equal(["1", "2", "3", "4"]);
   });
 
-  it("is taken away alone", async () => {
+  it("can be removed without the other observers of its plugin", async () => {
     const seen: string[] = [];
     const kernel = new Kernel({
       plugins: [
@@ -412,7 +412,7 @@ describe("a trace exporter", () => {
 });
 
 describe("handle.events", () => {
-  it("hold everything there is, tokens included, and end with the run", async () => {
+  it("contain all events, including tokens, and end with the run", async () => {
     const model = new ScriptedModel([{ chunks: ["Hel", "lo"] }]);
     const ensemble = new Ensemble({
       model,

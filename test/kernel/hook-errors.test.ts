@@ -121,7 +121,7 @@ describe("a tap with a time limit", () => {
     expect((error?.cause as Error).message).to.include("5 ms");
   });
 
-  it("is taken at its word when it is in time", async () => {
+  it("has an effect when it returns in time", async () => {
     const { error } = await withTaps(({ beforeTask }) =>
       beforeTask.tap(
         { name: "quick", timeoutMs: 5_000 },
@@ -219,12 +219,12 @@ describe("a patch", () => {
       .and.include("contextOutputs");
   });
 
-  it("must be an object with something in it", async () => {
+  it("must be an object with at least one field", async () => {
     for (const patch of [undefined, null, "text", {}])
       expect((await patched(patch)).error?.cause).to.have.property("code", "AE_VALIDATION");
   });
 
-  it("has only those of its fields taken that may change", async () => {
+  it("applies only the fields that may change", async () => {
     const seen: string[] = [];
     await withTaps((hooks) => {
       (hooks as unknown as Untyped).beforeTask.tap({ name: "x", lane: "transform" }, () =>

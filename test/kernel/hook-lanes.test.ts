@@ -129,7 +129,7 @@ describe("the lanes of a before hook", () => {
     expect(asked).to.equal(0);
   });
 
-  it("hand each transform what the one before it has made", async () => {
+  it("pass each transform the result of the one before it", async () => {
     const { output } = await withTaps(
       ({ beforeToolCall }) => {
         for (const letter of ["a", "b", "c"]) {
@@ -230,7 +230,7 @@ describe("the lanes of an after hook", () => {
     expect(committed).to.deep.equal(["work!?"]);
   });
 
-  it("let taps of a failed step look and change nothing: neither by a verdict nor by an error", async () => {
+  it("let taps of a failed step read it but not change it, by a verdict or an error", async () => {
     const reason = new Error("broken");
     for (const tap of [
       (): never => replace({ raw: "saved" }) as never,

@@ -137,7 +137,7 @@ describe("plugins", () => {
     );
   });
 
-  it("are refused for what is no plugin", () => {
+  it("are refused if they are not plugins", () => {
     const uncalled = (): Kernel => new Kernel({ plugins: [() => traced([], "a")] });
     expect(uncalled)
       .to.throw(ValidationError)
@@ -174,7 +174,7 @@ describe("plugins", () => {
     expect(plugin.count).to.equal(1);
   });
 
-  it("come too late once the kernel has booted", async () => {
+  it("can't be added once the kernel has booted", async () => {
     const kernel = new Kernel();
     await kernel.boot();
     expect(() => kernel.use({ name: "late" })).to.throw(ValidationError, "'late'");
@@ -302,7 +302,7 @@ describe("Kernel.dispose", () => {
     expect(log).to.deep.equal(["afterRun", "dispose"]);
   });
 
-  it("is the ensemble's own business where it made the kernel, and only there", async () => {
+  it("is called by an ensemble only for a kernel that the ensemble created", async () => {
     const log: string[] = [];
     const own = new Ensemble({ tasks: [echo("x")], plugins: [traced(log, "own")] });
     await own.run();

@@ -148,7 +148,7 @@ describe("a step", () => {
     expect(ofWork).to.include({ outcome: "aborted", error: signal, reached: "work" });
   });
 
-  it("shows after taps the call as the taps before a broken one have left it", async () => {
+  it("shows after taps the changes made before a failed tap", async () => {
     const seen: unknown[] = [];
     const end = await take(({ beforeLlmCall, afterLlmCall }) => {
       beforeLlmCall.tap({ name: "t", lane: "transform" }, () => replace(numbered(7)));
@@ -220,7 +220,7 @@ describe("a step", () => {
     }
   });
 
-  it("keeps a review's wish to end the run, and judges and commits what it has seen", async () => {
+  it("keeps the early exit of a review, and judges and commits the reviewed result", async () => {
     const signal = new ExitEarlySignal("enough");
     for (const later of [false, true]) {
       const order: string[] = [];

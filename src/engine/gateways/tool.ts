@@ -81,7 +81,7 @@ function conclude(step: ToolStep): ToolResult {
 }
 
 class ToolStep extends FrameStep<ToolCallContext, ToolResult> {
-  /** Whether a before tap failed, not the tool. No model can repair that. */
+  /** Whether a before tap failed, not the tool. A model can't correct that. */
   isBrokenGuard = false;
   #refusal: string | undefined;
 
@@ -171,7 +171,7 @@ function failed(progress: ToolCallProgress, failure: unknown, isBrokenGuard: boo
   const outcome = isStopped ? "CANCELLED" : isTimedOut ? "TIMED_OUT" : "ERROR";
   const problem = messageOf(failure);
   keep(progress, outcome, `Tool error: ${problem}`);
-  // A model can't repair a configuration, and must not pass over an unanswered question.
+  // A model can't correct a configuration, and must not continue without the required review.
   if (
     isStopped ||
     isBrokenGuard ||

@@ -7,7 +7,7 @@ import { toError } from "../../../util/errors.js";
 /** The number of equal calls with equal results from which a notice is added to the result. */
 const REPEATED = 3;
 
-/** Executes the tool calls of a task: the calls of one turn in parallel, up to the limit of the agent. Returns results in the order of the calls. */
+/** Executes the tool calls of a task: the calls of one turn in parallel, at most `maxParallelToolCalls` at a time. Returns results in the order of the calls. */
 export class ToolCallRunner {
   readonly #parts: Pick<ToolLoopParts, "agent" | "scope" | "texts" | "tools">;
   readonly #sequential: ReadonlySet<string>;

@@ -54,7 +54,7 @@ export class ToolApprovals {
     );
   }
 
-  /** Whether a call may need an approval; most calls do not. */
+  /** Whether an approval of the call was requested. Most calls need none. */
   isAsked({ call }: ToolCallContext): boolean {
     return this.#approvals.has(call);
   }
