@@ -1,3 +1,7 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
 import type { Plugin } from "agentensemble";
 import { Ensemble, Kernel, Task } from "agentensemble";
 import type { DashboardOptions } from "../../../../src/plugins/dashboard/dashboard-options.js";
@@ -18,6 +22,22 @@ export class Boards {
   ): Promise<{ readonly board: Dashboard; readonly url: string }> {
     const board = this.board({ port: 0, ...o }, parts);
     return { board, url: await board.listen() };
+  }
+
+  /** A dashboard on a server of the test, and the sockets of its pages. */
+  async served(
+    parts: DashboardParts,
+  ): Promise<{ readonly board: Dashboard; readonly url: string; readonly sockets: Duplex[] }> {
+    const board = this.board({ port: false }, parts);
+    const sockets: Duplex[] = [];
+    const server = createServer(board.handler).on("upgrade", (request, socket, head) => {
+      sockets.push(socket);
+      board.upgrade(request, socket, head);
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    this.later(async () => void server.close());
+    const { port } = server.address() as AddressInfo; // it listens on a port
+    return { board, url: `http://127.0.0.1:${port}/`, sockets };
   }
 
   board(o: DashboardOptions = {}, parts: DashboardParts = {}): Dashboard {

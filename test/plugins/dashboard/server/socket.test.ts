@@ -4,6 +4,7 @@ import { expect } from "chai";
 import type { LogEntry } from "../../../../src/contracts/run-store.js";
 import type { RunBody } from "../../../../src/plugins/dashboard/protocol/http-bodies.js";
 import { createRunState } from "../../../../src/plugins/dashboard/protocol/run-state.js";
+import { LIMITS } from "../../../../src/plugins/dashboard/server/limits.js";
 import { RunStore } from "../../../../src/plugins/dashboard/stores/run-store.js";
 import { Boards } from "./boards.js";
 import { ChattyRun } from "./chatty-run.js";
@@ -92,18 +93,22 @@ describe("the socket of a dashboard", () => {
 
   it("stops sending to a page that does not read, and asks it to fetch the state later", async () => {
     const limits = { bufferedBytes: 512 * 1024, flushMs: 1 };
-    const { board, url } = await boards.listening({}, { limits });
+    const { board, url, sockets } = await boards.served({ limits });
     const run = new ChattyRun(boards, board);
     await run.add(1);
     const [slow, quick] = [await connected(url), await connected(url)];
     for (const page of [slow, quick]) page.send({ type: "subscribe", runId: run.id });
     await slow.frame("events");
     slow.socket.pause();
+    let most = 0;
     for (let i = 0; i < 30; i++) {
       await run.add(2_000);
       const { summary } = await bodyOf(url, run.id);
       await quick.frame(reaches(run.id, summary.n));
+      most = Math.max(most, sockets[0]?.writableLength ?? 0);
     }
+    expect(most).to.be.within(limits.bufferedBytes, 2 * limits.bufferedBytes);
+    expect(LIMITS.bufferedBytes).to.equal(1024 * 1024); // so that at most 2 MiB wait
     const { summary } = await bodyOf(url, run.id);
     slow.socket.resume();
     await slow.frame("resync");
