@@ -4,6 +4,7 @@ import { NetworkBackend } from "../../src/plugins/network/shared/backends.js";
 import type { EnsembleOptions, Service, StartOptions } from "../../src/index.js";
 import { Ensemble, Tokens, ValidationError, definePlugin } from "../../src/index.js";
 import { rejection } from "../support/rejection.js";
+import { until } from "../support/time.js";
 import { SteppingClock } from "./stepping-clock.js";
 import { changedQueue, gate, handlerTask } from "./support.js";
 
@@ -34,6 +35,13 @@ async function http(service: Pick<Service, "url">, path: string, o: Asked = {}) 
   });
   const body = (await response.json()) as Readonly<Record<string, unknown>>;
   return { status: response.status, body, headers: response.headers };
+}
+
+/** The events of a stream. */
+function eventsIn(text: string): readonly Readonly<Record<string, unknown>>[] {
+  return [...text.matchAll(/^data: (.*)$/gm)].map(
+    ([, data = ""]) => JSON.parse(data) as Readonly<Record<string, unknown>>,
+  );
 }
 
 /** A port that nothing listens on. */
@@ -269,6 +277,62 @@ describe("a service over HTTP", () => {
     const { result } = (await answer.json()) as { readonly result: string };
     expect(result.length).to.equal(text.length);
     await stopped;
+  });
+
+  it("streams the progress of a request to its caller, then the result", async () => {
+    const done = gate<string>();
+    await using kitchen = served({ shareTasks: { wait: handlerTask(() => done.opened) } });
+    const callers = { shop: TOKEN, hotel: OTHER };
+    await using service = await kitchen.start({ port: 0, callers });
+    const { body } = await http(service, "/api/work", { body: { task: "wait" }, token: TOKEN });
+    const path = `/api/work/${String(body["requestId"])}`;
+    const accept = "text/event-stream";
+    const follow = async () => {
+      const headers = { accept, authorization: `Bearer ${TOKEN}` };
+      const answer = await fetch(`${service.url ?? ""}${path}`, { headers });
+      expect([answer.status, answer.headers.get("content-type")]).to.deep.equal([200, accept]);
+      return answer;
+    };
+    const foreign = await http(service, path, { token: OTHER, headers: { accept } });
+    expect(foreign.status).to.equal(404);
+    const live = await follow();
+    done.open("done");
+    const events = eventsIn(await live.text());
+    expect(events[0]?.["status"]).to.be.oneOf(["QUEUED", "LEASED"]);
+    expect(events.map(({ type }) => type)).to.include("task_completed");
+    expect(events.at(-1)).to.deep.include({ type: "result" });
+    expect(events.at(-1)?.["response"]).to.include({ status: "COMPLETED", result: "done" });
+    const late = eventsIn(await (await follow()).text());
+    expect(late.map(({ type }) => type)).to.deep.equal(["status", "result"]);
+    const { status } = await http(service, `${path}x`, { token: TOKEN, headers: { accept } });
+    expect(status).to.equal(404);
+  });
+
+  it("limits the open streams of a caller", async () => {
+    const done = gate<string>();
+    await using kitchen = served({ shareTasks: { wait: handlerTask(() => done.opened) } });
+    await using service = await kitchen.start(0);
+    const { body } = await http(service, "/api/work", { body: { task: "wait" } });
+    const leaving = new AbortController();
+    const follow = () =>
+      fetch(`${service.url ?? ""}/api/work/${String(body["requestId"])}`, {
+        headers: { accept: "text/event-stream" },
+        signal: leaving.signal,
+      });
+    const open = await Promise.all(Array.from({ length: 20 }, follow));
+    expect(open.map(({ status }) => status)).to.deep.equal(Array(20).fill(200));
+    expect((await follow()).status).to.equal(429);
+    leaving.abort();
+    const again = () => http(service, "/api/work", { body: { task: "wait" } });
+    const { body: next } = await again();
+    await until(async () => {
+      const answer = await fetch(`${service.url ?? ""}/api/work/${String(next["requestId"])}`, {
+        headers: { accept: "text/event-stream" },
+      });
+      await answer.body?.cancel();
+      return answer.status === 200;
+    });
+    done.open("done");
   });
 
   it("limits the waiting requests of a caller, and of all", async () => {

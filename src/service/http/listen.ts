@@ -22,6 +22,7 @@ import { codeOf } from "../../util/objects.js";
 import { RouteDispatcher } from "../../plugins/shared/http/route-dispatcher.js";
 import { listenFor } from "../../plugins/shared/http/serve-routes.js";
 import { a2aRoutes } from "../../plugins/network/a2a-server/a2a-routes.js";
+import { OpenStreams } from "../../plugins/network/a2a-server/open-streams.js";
 import { isA2aInstalled } from "../../plugins/network/shared/a2a/protocol.js";
 import { ingressPort } from "../ingress/ingress-port.js";
 import { CallerQueue } from "./caller-queue.js";
@@ -33,6 +34,9 @@ import { WorkRoutes } from "./work-routes.js";
 
 /** Time limit in ms of responses in progress when the service stops. */
 const LAST_ANSWERS_MS = 1_000;
+
+/** Maximum number of concurrent streams of one caller. */
+const MOST_STREAMS = 20;
 
 /** The parts of the listener of a service. */
 export interface ListenParts {
@@ -53,7 +57,7 @@ export async function serveHttp(
   service: RunningService,
   parts: ListenParts,
 ): Promise<ServiceListener> {
-  const { options, settings, events, ids, quotas } = parts;
+  const { options, settings, events, ids, clock, quotas } = parts;
   const { port = 0, callers, publicUrl } = options;
   const address = mountAddress(service, options);
   const { host, allowedHosts } = address;
@@ -62,9 +66,12 @@ export async function serveHttp(
   const queue = new CallerQueue({ service, settings, callers, quotas });
   const hasWebhooks = options.webhooks !== undefined;
   const { signal } = closing;
-  const common = { service, settings, queue, quotas, ids };
+  const streams = new OpenStreams(MOST_STREAMS);
+  const common = { service, settings, queue, quotas, ids, clock, streams };
   const work = new WorkRoutes({ ...common, hasWebhooks, closing: signal });
-  const a2a = isA2aInstalled() ? a2aRoutes(a2aServing(service, queue, parts)) : undefined;
+  const a2a = isA2aInstalled()
+    ? a2aRoutes({ ...a2aServing(service, queue, parts), streams })
+    : undefined;
   const mounts = await Mounts.open(parts.mounts, address);
   const own = [
     ...statusRoutes(service, () => mounts.status()),
@@ -143,7 +150,7 @@ function a2aServing(
   service: RunningService,
   queue: CallerQueue,
   { options, settings, events, clock, reviews }: ListenParts,
-): A2aServing {
+): Omit<A2aServing, "streams"> {
   const { callers, authenticate, card = "public", publicUrl } = options;
   return {
     ensemble: service.name,

@@ -1,6 +1,7 @@
 import type { HttpRoute, Principal } from "../../contracts/http-route.js";
-import type { WorkRequest, WorkResponse } from "../../contracts/network.js";
-import type { IdGenerator } from "../../contracts/runtime.js";
+import type { QueueState, WorkRequest, WorkResponse } from "../../contracts/network.js";
+import type { Clock, IdGenerator } from "../../contracts/runtime.js";
+import type { OpenStreams } from "../../plugins/network/a2a-server/open-streams.js";
 import type { CallerQuotas } from "../quotas/caller-quotas.js";
 import type { RunningService } from "../running-service.js";
 import type { ServiceSettings } from "../service-settings.js";
@@ -13,6 +14,7 @@ import { firstEnding } from "../../util/abort/timeouts.js";
 import { idBehind } from "./operator-routes.js";
 import { privateAnswer, notNow, route } from "./routes.js";
 import { workRequestIn } from "./work-request-body.js";
+import { workStream } from "./work-stream.js";
 
 const WORK = "/api/work";
 const RECEIVE_MS = 30_000;
@@ -29,6 +31,9 @@ export interface WorkRoutesParts {
   /** Whether the service sends results to webhooks. */
   readonly hasWebhooks: boolean;
   readonly ids: Pick<IdGenerator, "next">;
+  readonly clock: Clock;
+  /** Those of A2A count too. */
+  readonly streams: OpenStreams;
   /** Aborts when the service stops, which ends all waits. */
   readonly closing: AbortSignal;
 }
@@ -103,14 +108,36 @@ export class WorkRoutes {
     const { service } = this.#parts;
     const requestId = idBehind(request, `${WORK}/`);
     if (!mayRead(requestId, principal)) throw unknownRequest(requestId);
-    const known = await service.backend.results.retrieve(requestId);
-    if (known !== undefined) return privateAnswer(200, known);
-    const status = await service.backend.queue.status(service.name, requestId);
+    const { queue, results } = service.backend;
+    const known = await results.retrieve(requestId);
+    const status = known === undefined ? await queue.status(service.name, requestId) : "DONE";
     if (status === undefined) throw unknownRequest(requestId);
+    if (request.headers.get("accept")?.includes("text/event-stream") === true)
+      return this.#streamed(request, principal, { requestId, status });
+    if (known !== undefined) return privateAnswer(200, known);
     const response = await this.#awaited(request, requestId);
     return response === undefined
       ? privateAnswer(202, { requestId, status })
       : privateAnswer(200, response);
+  }
+
+  /** Follows a request until its result. */
+  async #streamed(
+    { signal }: Request,
+    { name }: Principal,
+    { requestId, status }: { readonly requestId: string; readonly status: QueueState },
+  ): Promise<Response> {
+    const { service, streams, clock } = this.#parts;
+    const ended = streams.open(name);
+    if (ended === undefined)
+      throw notNow(429, "TOO_MANY_STREAMS", `Caller '${name}' has ${streams.most} open streams`);
+    try {
+      const place = { ensemble: service.name, backend: service.backend, clock };
+      return await workStream(place, requestId, { status, signal, ended });
+    } catch (error) {
+      ended();
+      throw error;
+    }
   }
 
   /** Waits for the result up to `waitMs` of the URL. */

@@ -9,14 +9,11 @@ import { agentCardOf } from "./agent-card.js";
 import { ReviewDesk } from "./review-desk.js";
 import { RpcEndpoint } from "./rpc-endpoint.js";
 
-/** Maximum number of concurrent streams of one caller. */
-const MOST_STREAMS = 20;
-
 /** The parts of a service that A2A uses. */
 export interface A2aServing
   extends
     Pick<RequestDesk, "ensemble" | "backend" | "clock" | "resultTtlMs" | "enqueue">,
-    Pick<EndpointSettings, "isDraining" | "onError"> {
+    Pick<EndpointSettings, "isDraining" | "onError" | "streams"> {
   readonly entry: () => CatalogueEntry;
   /** The inbox of the ensemble's reviews. Without it tasks never ask for input. */
   readonly reviews: ReviewStore | undefined;
@@ -25,8 +22,6 @@ export interface A2aServing
   /** The address of the service behind a proxy. Default: the address of the request. */
   readonly publicUrl: string | undefined;
   readonly needsToken: boolean;
-  /** Default 20. */
-  readonly maxStreams?: number | undefined;
 }
 
 /** The routes of A2A. */
@@ -39,11 +34,11 @@ export interface A2aRoutes {
 /** Serves an ensemble by A2A 1.0: its agent card, and JSON-RPC with streams of events. */
 export function a2aRoutes(serving: A2aServing): A2aRoutes {
   const { ensemble, backend, clock, resultTtlMs, enqueue, isDraining, onError } = serving;
-  const { entry, needsToken, publicUrl, card, maxStreams = MOST_STREAMS } = serving;
+  const { entry, needsToken, publicUrl, card, streams } = serving;
   const reviews = new ReviewDesk(serving.reviews);
   const capabilities = (): readonly SharedCapability[] => entry().capabilities;
   const desk = { ensemble, backend, clock, resultTtlMs, enqueue, reviews, capabilities };
-  const endpoint = new RpcEndpoint(desk, { isDraining, maxStreams, onError });
+  const endpoint = new RpcEndpoint(desk, { isDraining, streams, onError });
   return {
     close: () => reviews.close(),
     routes: [

@@ -11,7 +11,7 @@ import type { TraceContext } from "../../../contracts/propagation.js";
 import type { A2aErrorVendor } from "../shared/a2a/protocol.js";
 import type { TaskName } from "../shared/a2a/task-ids.js";
 import type { TaskSight } from "../shared/a2a/work-task.js";
-import type { AnswerOutcome } from "./review-desk.js";
+import type { AnswerOutcome, ReviewDesk } from "./review-desk.js";
 import type { WatchEvent, WatchPlace } from "./task-watch.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { WORK_VERSION } from "../../../contracts/network.js";
@@ -42,6 +42,7 @@ const RETRY_MS = 1_000;
 
 /** The state that the requests of all callers share. */
 export interface RequestDesk extends WatchPlace {
+  readonly reviews: ReviewDesk;
   readonly resultTtlMs: number;
   /** The shared tasks and tools of the ensemble. */
   readonly capabilities: () => readonly SharedCapability[];

@@ -18,6 +18,7 @@ import {
   loadA2aServer,
 } from "../shared/a2a/protocol.js";
 import { CallerRequests } from "./caller-requests.js";
+import type { OpenStreams } from "./open-streams.js";
 import { eventStream } from "./event-stream.js";
 
 /** Maximum nesting of objects and lists in a request. */
@@ -40,7 +41,7 @@ const CODES = Object.freeze({
 /** Further settings of the endpoint. */
 export interface EndpointSettings {
   readonly isDraining: () => boolean;
-  readonly maxStreams: number;
+  readonly streams: OpenStreams;
   readonly onError: (error: Error) => void;
 }
 
@@ -50,7 +51,6 @@ type Rpc = Fields & { readonly method: string };
 export class RpcEndpoint {
   readonly #desk: RequestDesk;
   readonly #settings: EndpointSettings;
-  readonly #streams = new Map<string, number>();
   #vendor: ReturnType<typeof loadA2aServer> | undefined;
 
   constructor(desk: RequestDesk, settings: EndpointSettings) {
@@ -99,14 +99,13 @@ export class RpcEndpoint {
     request: Request,
     principal: Principal,
   ): Promise<TextAnswer | Response> {
-    const { name } = principal;
-    const open = this.#streams.get(name) ?? 0;
-    if (open >= this.#settings.maxStreams)
-      return rpcRefusal(rpcIdOf(rpc), CODES.internal, `More than ${open} streams are open`, {
+    const { streams } = this.#settings;
+    const closeStream = streams.open(principal.name);
+    if (closeStream === undefined)
+      return rpcRefusal(rpcIdOf(rpc), CODES.internal, `${streams.most} streams are open`, {
         status: 429,
         headers: { "Retry-After": RETRY_SECONDS },
       });
-    this.#streams.set(name, open + 1);
     const left = new AbortController();
     const leave = (): void => left.abort(LEFT);
     request.signal.addEventListener("abort", leave, { once: true });
@@ -116,7 +115,7 @@ export class RpcEndpoint {
       isOver = true;
       leave();
       request.signal.removeEventListener("abort", leave);
-      this.#closeStream(name);
+      closeStream();
     };
     try {
       const answer = await this.#stream(rpc, request, { principal, signal: left.signal, ended });
@@ -161,12 +160,6 @@ export class RpcEndpoint {
     return new Response(eventStream(source, this.#desk.clock), {
       headers: { ...HEADERS, "Content-Type": "text/event-stream", ...activated(request) },
     });
-  }
-
-  #closeStream(name: string): void {
-    const left = (this.#streams.get(name) ?? 1) - 1;
-    if (left === 0) this.#streams.delete(name);
-    else this.#streams.set(name, left);
   }
 
   #requestsOf(

@@ -23,7 +23,8 @@ export interface WatchPlace {
   readonly ensemble: string;
   readonly backend: NetworkBackend;
   readonly clock: Clock;
-  readonly reviews: ReviewDesk;
+  /** `undefined`: reviews are messages of the progress. */
+  readonly reviews: ReviewDesk | undefined;
 }
 
 /** Follows one request until it has a result or the client disconnects. */
@@ -76,13 +77,15 @@ export class TaskWatch {
     const wake = (): void => this.#wake();
     this.#signal.addEventListener("abort", wake, { once: true });
     this.#leave.push(() => this.#signal.removeEventListener("abort", wake));
-    this.#leave.push(
-      reviews.on(this.#requestId, (review) => this.#add({ kind: "review", review })),
-    );
+    if (reviews !== undefined)
+      this.#leave.push(
+        reviews.on(this.#requestId, (review) => this.#add({ kind: "review", review })),
+      );
     if (hearsProgress)
       this.#leave.push(
         await backend.topics.subscribe(progressTopic(this.#requestId), (progress) => {
-          if (asFields(progress)?.["type"] === "review_requested") return; // the result is an event itself
+          const isEvent = asFields(progress)?.["type"] === "review_requested";
+          if (isEvent && reviews !== undefined) return; // it is an event itself
           this.#add({ kind: "progress", progress });
         }),
       );
