@@ -46,7 +46,7 @@ export interface StartOptions {
   readonly allowedHosts?: readonly string[] | undefined;
   /** The public address of the service, for example behind a proxy. */
   readonly publicUrl?: string | undefined;
-  /** Whether all clients may read the agent card (`public`), or callers only. Default `public`. */
+  /** Whether all clients may read the agent card and the OpenAPI document (`public`), or callers only. Default `public`. */
   readonly card?: "public" | "private" | undefined;
   /** Sources of further requests, for example `webhook()` of `agentensemble/network`. */
   readonly ingress?: readonly Ingress[] | undefined;

@@ -27,7 +27,9 @@ import { isA2aInstalled } from "../../plugins/network/shared/a2a/protocol.js";
 import { ingressPort } from "../ingress/ingress-port.js";
 import { CallerQueue } from "./caller-queue.js";
 import { Mounts } from "./mounts.js";
+import { openApiOf } from "./open-api.js";
 import { operatorRoutes } from "./operator-routes.js";
+import { privateAnswer, route } from "./routes.js";
 import { serviceAccess } from "./service-access.js";
 import { statusRoutes } from "./status-routes.js";
 import { WorkRoutes } from "./work-routes.js";
@@ -77,6 +79,7 @@ export async function serveHttp(
     ...statusRoutes(service, () => mounts.status()),
     ...operatorRoutes(service),
     ...work.routes(),
+    openApiRoute(service, options),
     ...(a2a?.routes ?? []),
     ...(options.ingress ?? []).flatMap(
       (one) => one.routes?.(ingressPort(one, service, parts)) ?? [],
@@ -111,6 +114,17 @@ export async function serveHttp(
       await listener.close(LAST_ANSWERS_MS);
     },
   };
+}
+
+/** As public as the agent card. */
+function openApiRoute(service: RunningService, options: StartOptions): HttpRoute {
+  const { callers, authenticate, card = "public", publicUrl, webhooks } = options;
+  const needsToken = (callers ?? authenticate) !== undefined;
+  const hasWebhooks = webhooks !== undefined;
+  return route("GET", "/api/openapi.json", card === "public" ? "public" : "caller", (request) => {
+    const baseUrl = (publicUrl ?? new URL(request.url).origin).replace(/\/+$/, "");
+    return privateAnswer(200, openApiOf(service.entry(), { baseUrl, needsToken, hasWebhooks }));
+  });
 }
 
 function notListening(cause: unknown, host: string, port: number): NetworkError {

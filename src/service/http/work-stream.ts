@@ -5,7 +5,7 @@ import { eventStream } from "../../plugins/network/a2a-server/event-stream.js";
 import { TaskWatch } from "../../plugins/network/a2a-server/task-watch.js";
 
 /** One stream of a client. */
-export interface StreamOptions {
+export interface WorkStreamOptions {
   /** The state of the request now. */
   readonly status: QueueState;
   /** Aborted when the client disconnects. */
@@ -21,7 +21,7 @@ export interface StreamOptions {
 export async function workStream(
   place: Omit<WatchPlace, "reviews">,
   requestId: string,
-  { status, signal, ended }: StreamOptions,
+  { status, signal, ended }: WorkStreamOptions,
 ): Promise<Response> {
   const left = new AbortController();
   const leave = (): void => left.abort();
@@ -49,11 +49,14 @@ export async function workStream(
   });
 }
 
-async function* eventsOf(watch: TaskWatch, status: QueueState): AsyncGenerator {
+async function* eventsOf(watch: TaskWatch, status: QueueState): AsyncGenerator<unknown, void> {
   yield { type: "status", status };
   for (let event = await watch.next(); event !== undefined; event = await watch.next()) {
     if (event.kind === "progress") yield event.progress;
-    else if (event.kind === "result") return yield { type: "result", response: event.response };
-    else return yield { type: event.kind };
+    else {
+      const { kind } = event;
+      yield kind === "result" ? { type: kind, response: event.response } : { type: kind };
+      return;
+    }
   }
 }
