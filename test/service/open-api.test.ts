@@ -1,4 +1,4 @@
-import { Validator, type Schema } from "@cfworker/json-schema";
+import { Validator } from "@cfworker/json-schema";
 import { expect } from "chai";
 import { z } from "zod";
 import { Ensemble, Task, tool } from "../../src/index.js";

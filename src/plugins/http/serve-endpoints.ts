@@ -2,6 +2,7 @@ import type { HttpRoute, Principal } from "../../contracts/http-route.js";
 import type { Awaitable } from "../../contracts/types.js";
 import type { HttpSettings } from "./http-options.js";
 import { toError } from "../../util/errors.js";
+import { checkedPrincipal } from "../shared/http/principals.js";
 import { isAdmitted } from "../shared/http/routes.js";
 import { failureAnswer, reportFailure } from "./answers.js";
 import { HttpRefusal, notFoundRefusal } from "../shared/http/http-refusal.js";
@@ -162,7 +163,7 @@ class EndpointHandler {
   async #principal(request: Request): Promise<Principal> {
     let principal: Principal | undefined;
     try {
-      principal = await this.#settings.authenticate(request);
+      principal = checkedPrincipal(await this.#settings.authenticate(request));
     } catch (error) {
       const { onError } = this.#settings;
       if (onError === undefined) reportFailure(toError(error));

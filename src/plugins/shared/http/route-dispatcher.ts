@@ -7,6 +7,7 @@ import type { TextRoute } from "./text-route.js";
 import { toError } from "../../../util/errors.js";
 import { BodyTooLargeError, bodyText, sendResponse, webRequest } from "./http-exchange.js";
 import { HttpGate } from "./http-gate.js";
+import { checkedPrincipal } from "./principals.js";
 import { HttpRefusal } from "./http-refusal.js";
 import { isAdmitted, routesOf } from "./routes.js";
 import { isTextRoute, sendText } from "./text-route.js";
@@ -177,7 +178,7 @@ export class RouteDispatcher {
     const { authenticate, onError, onUnauthorized, limit } = this.#options;
     let principal: Principal | undefined;
     try {
-      principal = await authenticate(asked);
+      principal = checkedPrincipal(await authenticate(asked));
     } catch (error) {
       onError(toError(error));
     }

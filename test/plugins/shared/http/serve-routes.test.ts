@@ -173,6 +173,27 @@ describe("routes of plugins", () => {
     expect(errors.map(({ message }) => message)).to.deep.equal(["the directory is away"]);
   });
 
+  it("are closed to principals of a wrong form", async () => {
+    const found: readonly unknown[] = [
+      ...[{ role: "caller" }, { name: " ", role: "caller" }, { name: "a", role: "admin" }, true],
+      ...["may", "reviewRoles"].map((field) => ({ name: "a", role: "caller", [field]: "cook" })),
+      ...[
+        { name: "a", role: "caller", owner: 1 },
+        { name: "a", role: "caller", owner: "" },
+      ],
+    ];
+    let next: unknown;
+    await serve([route("caller")], { authenticate: () => next as Principal });
+    for (next of found) expect((await ask("/caller")).status, JSON.stringify(next)).to.equal(401);
+    expect(errors).to.have.length(found.length);
+    expect(errors[0]?.message).to.contain("its name is missing");
+    next = null;
+    expect((await ask("/caller")).status).to.equal(401);
+    next = { name: "a", role: "caller", may: ["cook"], owner: "o", reviewRoles: [] };
+    expect((await ask("/caller")).status).to.equal(200);
+    expect(errors).to.have.length(found.length);
+  });
+
   it("answer what is no request, without a report of it, which would fill logs", async () => {
     await serve([route("public")]);
     expect(await sentText("nonsense\r\n\r\n")).to.match(/^HTTP\/1\.1 400 /);
