@@ -11,7 +11,7 @@ import { useRows } from "../components/timeline/use-rows.js";
 import { useGestures, useSpan, type SpanControl } from "../components/timeline/use-span.js";
 import { isWhole, wholeSpan } from "../lib/timeline/axis.js";
 import { barAt } from "../lib/timeline/boxes.js";
-import { callNumber } from "../lib/timeline/call-number.js";
+import { barOfCall, callNumber } from "../lib/timeline/call-number.js";
 import { lastTime } from "../lib/timeline/rows.js";
 import { useBoard } from "../stores/board.js";
 import type { OpenRun } from "../stores/open-run-store.js";
@@ -23,6 +23,7 @@ import type { RunViewProps } from "./run-view-props.js";
  */
 export function TimelineView({ run, taskId, onTask }: RunViewProps): JSX.Element {
   const nowMs = useNow(run);
+  const call = useCall();
   const { tasks } = run.view;
   const whole = wholeSpan(lastTime(tasks.values(), nowMs));
   const endMs = nowMs ?? whole.to;
@@ -55,7 +56,9 @@ export function TimelineView({ run, taskId, onTask }: RunViewProps): JSX.Element
     },
   });
   const task = taskId === undefined ? undefined : tasks.get(taskId);
-  const chosen = taskId === undefined || bar === undefined ? undefined : { taskId, bar };
+  const shownBar = taskId === undefined ? undefined : (bar ?? barOfCall(bars(taskId), call));
+  const chosen =
+    taskId === undefined || shownBar === undefined ? undefined : { taskId, bar: shownBar };
   const lanes = { bars, span: control.span, nowMs: endMs, chosen };
   return (
     <div class="timeline pane grow" ref={box}>
@@ -67,7 +70,9 @@ export function TimelineView({ run, taskId, onTask }: RunViewProps): JSX.Element
         onTask={choose}
         onKey={(event) => onKey(event, control)}
       />
-      {task !== undefined && <BarDetail {...{ task, bar, nowMs: endMs }} bars={bars(task.id)} />}
+      {task !== undefined && (
+        <BarDetail {...{ task, nowMs: endMs }} bar={shownBar} bars={bars(task.id)} />
+      )}
       <Overview
         {...useOverview(run, whole, endMs)}
         {...{ whole, span: control.span }}
@@ -86,6 +91,11 @@ function useNow({ view }: OpenRun): number | undefined {
   const { startedAt, endedAt } = view.summary;
   if (endedAt !== undefined || startedAt === "") return undefined;
   return Math.max(0, clock.seconds.value - Date.parse(startedAt));
+}
+
+/** The number of the model call in the address. */
+function useCall(): number | undefined {
+  return Number(useBoard().route.current.value.query["call"]) || undefined;
 }
 
 function onKey(event: KeyboardEvent, control: SpanControl): void {

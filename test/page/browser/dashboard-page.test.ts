@@ -10,6 +10,7 @@ import { reviewTests } from "./reviews-suite.js";
 import { runTests } from "./runs-suite.js";
 import { searchTests } from "./search-suite.js";
 import { serviceTests } from "./services-suite.js";
+import { drawingTests } from "./drawing-suite.js";
 import { threadTests } from "./threads-suite.js";
 
 describe("page of the dashboard in Chromium", function () {
@@ -42,6 +43,7 @@ describe("page of the dashboard in Chromium", function () {
   listTests(browser);
   searchTests(browser);
   runTests(browser);
+  drawingTests(browser);
   historyTests(browser);
   controlTests(browser);
   keptRunTests(browser);

@@ -6,7 +6,7 @@ import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
 import type { RunBody } from "../../../src/plugins/dashboard/protocol/http-bodies.js";
 import { expectAccessible } from "./accessibility.js";
-import { openedPages } from "./opened-pages.js";
+import { drop, openedPages } from "./opened-pages.js";
 import { answering, Door, until, writers } from "./teams.js";
 
 /** Clicks an entry of the menu of files, and reads the file. */
@@ -19,18 +19,6 @@ async function savedAs(page: Page, title: string): Promise<{ name: string; text:
     name: download.suggestedFilename(),
     text: await readFile(await download.path(), "utf8"),
   };
-}
-
-/** Drops a file on the page, as a person does it. */
-async function drop(page: Page, name: string, text: string): Promise<void> {
-  await page.evaluate(
-    `((name, text) => {
-      const data = new DataTransfer();
-      data.items.add(new File([text], name));
-      for (const type of ["dragover", "drop"])
-        window.dispatchEvent(new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true }));
-    })(${JSON.stringify(name)}, ${JSON.stringify(text)})`,
-  );
 }
 
 /** Tests of what the page does with runs that have ended. */
@@ -98,7 +86,14 @@ export function historyTests(browser: () => Promise<Browser>): void {
         .to.match(/^<svg /)
         .and.to.contain(">answer<");
       await page.getByRole("button", { name: "Copy the OpenTelemetry trace id" }).click();
-      await page.getByText("The run has no OpenTelemetry trace").waitFor();
+      const none = page.getByText("The run has no OpenTelemetry trace");
+      await none.waitFor();
+      const traceId = "0af7651916cd43dd8448eb211c80319c";
+      await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+      await page.route(/\/trace$/, (route) => route.fulfill({ json: { traceId } }));
+      await none.click();
+      await page.getByText(`Trace id ${traceId}`).waitFor();
+      expect(await page.evaluate("navigator.clipboard.readText()")).to.equal(traceId);
     });
 
     it("are sent as a page in one file, which needs no program and requests nothing", async () => {

@@ -1,4 +1,4 @@
-import type { Browser, BrowserContextOptions } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { Boards } from "../../plugins/dashboard/server/boards.js";
 import { WatchedPage } from "./chromium.js";
 
@@ -29,4 +29,16 @@ export function openedPages(browser: () => Promise<Browser>): OpenedPages {
       return page;
     },
   };
+}
+
+/** Drops a file on the page, as a person does it. */
+export async function drop(page: Page, name: string, text: string): Promise<void> {
+  await page.evaluate(
+    `((name, text) => {
+      const data = new DataTransfer();
+      data.items.add(new File([text], name));
+      for (const type of ["dragover", "drop"])
+        window.dispatchEvent(new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true }));
+    })(${JSON.stringify(name)}, ${JSON.stringify(text)})`,
+  );
 }

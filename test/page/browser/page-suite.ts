@@ -4,7 +4,7 @@ import { expectAccessible, smallTexts } from "./accessibility.js";
 import { WatchedPage } from "./chromium.js";
 import { CutLine } from "./cut-line.js";
 import { openedPages } from "./opened-pages.js";
-import { Door, failing, refunds, reviewed, writers } from "./teams.js";
+import { answering, Door, failing, refunds, reviewed, until, writers } from "./teams.js";
 
 /** Tests of what all pages have in common. */
 export function pageTests(browser: () => Promise<Browser>): void {
@@ -103,6 +103,7 @@ export function pageTests(browser: () => Promise<Browser>): void {
       await page.getByRole("tab", { name: "Graph" }).waitFor();
       for (const [key, name] of [
         ["2", "Timeline"],
+        ["3", "Tasks"],
         ["4", "Cost"],
         ["5", "Errors"],
         ["6", "Events"],
@@ -110,6 +111,84 @@ export function pageTests(browser: () => Promise<Browser>): void {
       ] as const) {
         await page.keyboard.press(key);
         await page.locator('[role=tab][aria-selected="true"]', { hasText: name }).waitFor();
+      }
+    });
+
+    it("moves through runs, tasks and colours by keys, and selects runs for a comparison", async () => {
+      const { board, url } = await boards.listening();
+      for (const text of ["One.", "Two."]) await answering(board, text).run();
+      await failing(board)
+        .run()
+        .catch(() => undefined);
+      const { page } = await open(url);
+      await until(async () => (await page.locator(".run-row").count()) === 3);
+      const place = async (): Promise<number> =>
+        page.evaluate<number>(
+          `[...document.querySelectorAll(".run-row")].findIndex((row) => row.ariaCurrent === "true")`,
+        );
+      for (const [key, expected] of [
+        ["j", 0],
+        ["j", 1],
+        ["j", 2],
+        ["k", 1],
+      ] as const) {
+        await page.keyboard.press(key);
+        await until(async () => (await place()) === expected);
+      }
+      await page.keyboard.press("x");
+      await page.getByText("Select another run to compare").waitFor();
+      await page.keyboard.press("j");
+      await page.keyboard.press("x");
+      await page.locator('a.main[href^="#/compare?a="]').waitFor();
+      await page.keyboard.press("k");
+      await page.keyboard.press("k");
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { name: "contracts" }).waitFor();
+      for (const [key, task] of [
+        ["]", "extract"],
+        ["]", "memo"],
+        ["[", "extract"],
+      ] as const) {
+        await page.keyboard.press(key);
+        await page.waitForURL(new RegExp(`task=${task}`));
+      }
+      await page.keyboard.press("Escape");
+      await page.waitForURL((address) => !address.hash.includes("task="));
+      const zoom = async (): Promise<string> =>
+        page.evaluate(`document.querySelector(".canvas").style.transform`);
+      const fitted = await zoom();
+      await page.keyboard.press("-");
+      await until(async () => (await zoom()) !== fitted);
+      await page.keyboard.press("f");
+      await until(async () => (await zoom()) === fitted);
+      const theme = async (): Promise<string> =>
+        page.evaluate("document.documentElement.dataset.theme");
+      const before = await theme();
+      await page.keyboard.press("t");
+      await until(async () => (await theme()) !== before);
+    });
+
+    it("has nothing that axe finds where there is nothing to show", async () => {
+      const { url } = await boards.listening({ token: "the-right-token" });
+      const { origin } = new URL(url);
+      const watched = await open(`${origin}/#/runs`);
+      watched.expect(/40[14]/);
+      const { page } = watched;
+      await page.getByLabel("Token").waitFor();
+      await expectAccessible(page, "sign-in");
+      await page.goto(`${origin}/#t=the-right-token`);
+      for (const [path, words] of [
+        ["runs", "No runs yet"],
+        ["reviews", "No review waits"],
+        ["ensembles", "No ensemble is registered"],
+        ["compare", "Compare"],
+        ["runs/none", "There is no run none"],
+        ["none", "There is no such page"],
+      ] as const) {
+        await page.goto(`${origin}/#/${path}`);
+        await page.locator("main").getByText(words).first().waitFor();
+        await expectAccessible(page, path);
+        expect(await smallTexts(page), path).to.deep.equal([]);
       }
     });
 

@@ -113,6 +113,8 @@ export function reviewTests(browser: () => Promise<Browser>): void {
       await first.page.reload();
       await first.page.getByRole("button", { name: "Approve" }).waitFor();
       expect(await first.page.title()).to.contain("(1)");
+      const icon = await first.page.locator("link[rel=icon]").getAttribute("href");
+      expect(decodeURIComponent(icon ?? "")).to.contain(">1</text>");
       await first.close();
       const { page } = await open(`${url}#/reviews`);
       await page.getByText("no time limit").waitFor();
@@ -175,6 +177,15 @@ export function reviewTests(browser: () => Promise<Browser>): void {
       await box.uncheck();
       await waits(4);
       expect(await shown()).to.have.lengthOf(1);
+    });
+
+    it("end the run by a key", async () => {
+      const { board, url } = await boards.listening();
+      const run = reviewed(board, { timeoutMs: 600_000 }).run();
+      const { page } = await open(`${url}#/reviews`);
+      await page.getByRole("button", { name: /^End the run/ }).waitFor();
+      await page.keyboard.press("x");
+      expect((await run).exitReason).to.equal("USER_EXIT_EARLY");
     });
 
     it("have one answer: the first one, and the others see its author", async () => {

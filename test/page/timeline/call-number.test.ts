@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { callNumber } from "../../../page/src/lib/timeline/call-number.js";
+import { barOfCall, callNumber } from "../../../page/src/lib/timeline/call-number.js";
 
 describe("number of a model call", () => {
   it("counts calls, and not their failed attempts", () => {
@@ -12,5 +12,11 @@ describe("number of a model call", () => {
     ] as const;
     expect(bars.map((_, i) => callNumber(bars, i))).to.deep.equal([undefined, 1, undefined, 2, 2]);
     expect(callNumber(bars, 9)).to.equal(undefined);
+    expect([1, 2, 3, undefined].map((call) => barOfCall(bars, call))).to.deep.equal([
+      1,
+      4,
+      undefined,
+      undefined,
+    ]);
   });
 });

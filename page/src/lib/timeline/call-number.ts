@@ -11,3 +11,9 @@ export function callNumber(bars: readonly Bar[], bar: number): number | undefine
   const before = bars.filter(({ kind, startMs }) => kind === "model" && startMs < chosen.startMs);
   return before.length + 1;
 }
+
+/** Returns the place of the bar of a model call; `undefined` for a call without one. */
+export function barOfCall(bars: readonly Bar[], call: number | undefined): number | undefined {
+  const place = bars.findIndex((bar, i) => bar.kind === "model" && callNumber(bars, i) === call);
+  return call === undefined || place < 0 ? undefined : place;
+}
