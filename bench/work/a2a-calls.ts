@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { Ensemble, Task } from "agentensemble";
 import { NetworkBackend } from "agentensemble/network";
 
-/** Enough for compiled code: the first thousand calls of a process cost twice as much. */
+/** Calls of one round. */
 const CALLS = 2_000;
 const AT_ONCE = 4;
 const TEXT = "x".repeat(400);
