@@ -6,7 +6,7 @@ import { expectSpread } from "./spread-fleet.js";
 const ITEMS = Number(process.env["SPREAD_ITEMS"] ?? 100_000);
 const MOST_MIB = 400;
 /** The heap of each worker: Node lets it grow as long as memory is free. */
-const HEAP_MIB = 320;
+const HEAP_MIB = 272;
 
 describe("a large map-reduce over four workers", function () {
   this.timeout(90 * 60_000);
