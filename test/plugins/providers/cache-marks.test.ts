@@ -6,6 +6,7 @@ import { openai } from "../../../src/plugins/providers/openai/index.js";
 import { AnthropicServer } from "../../support/anthropic-server.js";
 import { OpenAIServer } from "../../support/openai-server.js";
 import type { ModelServer } from "../../support/model-server.js";
+import { warningsOf } from "../../support/warnings.js";
 
 const TOOLS = ["one", "two"].map((name) => ({
   name,
@@ -94,6 +95,15 @@ describe("marks for Anthropic's cache", () => {
     ],
   ] as const)
     it(`are set on ${what}`, async () => expect(await marks(change)).to.deep.equal(expected));
+
+  it("are reported once for each number above the maximum", async () => {
+    const change = user(...Array.from({ length: 9 }, (_, n) => text(n, { ttl: "5m" })));
+    const warnings = await warningsOf(async () => {
+      await marks(change);
+      await marks(change);
+    });
+    expect(warnings.filter((message) => message.includes("9 marks"))).to.have.length(1);
+  });
 });
 
 describe("marks for OpenAI's cache", () => {
