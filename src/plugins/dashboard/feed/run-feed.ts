@@ -92,6 +92,8 @@ export class RunFeed {
   /** Redacts runs of other processes. */
   #redactor: Redactor | undefined;
   #warned = false;
+  /** The run whose second execution was refused with the last event. */
+  #refused: string | undefined;
 
   constructor(o: RunFeedOptions = {}) {
     this.#o = o;
@@ -186,12 +188,21 @@ export class RunFeed {
 
   #take(event: EnsembleEvent, redactor: Redactor): void {
     try {
+      if (this.#isRefusal(event)) return;
       let log = this.#logs.get(event.runId);
       if (event.type === "ensemble_started") log = this.#begun(event.runId, redactor, log);
       if (log !== undefined) this.#append(log, event);
     } catch (e) {
       this.#failed(e);
     }
+  }
+
+  /** Whether an event belongs to a second execution of a run, which was refused. The first one continues. */
+  #isRefusal(event: EnsembleEvent): boolean {
+    const { type, runId } = event;
+    const wasRefused = this.#refused === runId && type === "ensemble_completed"; // follows at once
+    this.#refused = type === "run_failed" && event.code === "AE_RUN_IN_USE" ? runId : undefined;
+    return wasRefused || this.#refused !== undefined;
   }
 
   /**

@@ -2,7 +2,9 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect } from "chai";
 import { Agent, Ensemble, Task, type EnsembleOptions, type Plugin } from "agentensemble";
+import { Journal, durable } from "agentensemble/durability";
 import { ScriptedModel } from "agentensemble/testing";
+import { until } from "../../../support/time.js";
 import { RunFeed } from "../../../../src/plugins/dashboard/feed/run-feed.js";
 
 /** A plugin that shows the runs of its kernels to a feed. */
@@ -55,6 +57,24 @@ describe("feed of runs", () => {
     await waiting;
     expect(feed.remove(feed.logs.at(-1)?.runId ?? "")).to.equal(true);
     expect(feed.remove("unknown")).to.equal(false);
+  });
+
+  it("leaves a run in progress as it is where a second execution of it is refused", async () => {
+    const feed = new RunFeed();
+    let finish = (): void => undefined;
+    const held = new Promise<string>((resolve) => (finish = () => resolve("done")));
+    const runs = team(feed, {
+      tasks: [new Task({ description: "Wait", handler: () => held })],
+      plugins: [feeding(feed), durable({ journal: Journal.inMemory() })],
+    });
+    const first = runs.run({}, { runId: "r" });
+    await until(() => feed.get("r")?.summary.state === "running");
+    const second = await runs.run({}, { runId: "r", throwOnError: false });
+    expect(second.error?.code).to.equal("AE_RUN_IN_USE");
+    expect(feed.get("r")?.summary.state).to.equal("running");
+    finish();
+    await first;
+    expect(feed.get("r")?.summary.state).to.equal("done");
   });
 
   it("keeps the heap flat over 1,000 runs", async () => {

@@ -22,7 +22,7 @@ export interface SpreadPlan extends DigestSize {
   readonly latencyMs: number;
   /** Default 3,000. */
   readonly leaseMs?: number;
-  /** The limit of each worker's heap. Default: that of Node. */
+  /** The limit of each worker's old generation. The young one is then limited, too. Default: those of Node. */
   readonly heapMiB?: number;
   /** Compares the result with that of an undisturbed run, which makes all calls once more. */
   readonly compares: boolean;
@@ -69,7 +69,8 @@ export async function expectSpread(plan: SpreadPlan): Promise<SpreadReport> {
   const { leaseMs = LEASE_MS } = plan;
   const o: DigestWorkerOptions = { url, schema, vendor, log, leaseMs, items, unit, units, window }; // prettier-ignore
   const { heapMiB } = plan;
-  const heap = heapMiB === undefined ? [] : [`--max-old-space-size=${heapMiB}`];
+  const heap =
+    heapMiB === undefined ? [] : [`--max-old-space-size=${heapMiB}`, "--max-semi-space-size=8"];
   const fleet = new Fleet(PROGRAM, o, workers, heap);
   let nextKill = tasks / (kills + 1);
   let killing = Promise.resolve();
