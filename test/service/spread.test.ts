@@ -13,12 +13,15 @@ import {
 import { durable, Journal } from "../../src/durability.js";
 import { NetworkBackend, Transport } from "../../src/network.js";
 import type { BudgetAccount, BudgetAccountRequest } from "../../src/contracts/budget-accounts.js";
+import type { Lease } from "../../src/contracts/network.js";
 import type { WorkBudget } from "../../src/contracts/network-options.js";
 import type { BindApi, Plugin } from "../../src/contracts/plugin.js";
 import type { ServiceEvent } from "../../src/contracts/service.js";
 import { LocalBudgetAccounts } from "../../src/plugins/resilience/budget/local-accounts.js";
 import { budget } from "../../src/resilience.js";
 import { rejectionOf } from "../support/rejection.js";
+import { pause } from "../support/time.js";
+import { changedQueue } from "./support.js";
 
 const ITEMS = 7;
 
@@ -72,12 +75,24 @@ function spreadEnsemble(
 /** Starts a service, requests the run `r`, and stops the service. */
 async function requested(
   ensemble: Ensemble,
-  { requestId = "r", budget }: { readonly requestId?: string; readonly budget?: WorkBudget } = {},
+  {
+    requestId = "r",
+    budget,
+    backend = NetworkBackend.inMemory(),
+    leaseMs,
+    stopAfterMs = 0,
+  }: {
+    readonly requestId?: string;
+    readonly budget?: WorkBudget;
+    readonly backend?: NetworkBackend;
+    readonly leaseMs?: number;
+    readonly stopAfterMs?: number;
+  } = {},
 ): Promise<{ readonly events: readonly ServiceEvent[]; readonly response: Response }> {
   const events: ServiceEvent[] = [];
-  const backend = NetworkBackend.inMemory();
   await ensemble.start({
     backend,
+    ...(leaseMs !== undefined && { leaseMs }),
     shareRun: true,
     signals: false,
     listeners: [(event) => events.push(event)],
@@ -94,6 +109,7 @@ async function requested(
   } as const;
   await transport.send(request);
   const response = await transport.response(requestId, { timeoutMs: 20_000 });
+  await pause(stopAfterMs);
   await ensemble.stop();
   return { events, response };
 }
@@ -133,6 +149,22 @@ describe("an ensemble whose tasks are spread", () => {
     const finished = (await journal.entries("r")).filter(({ kind }) => kind === "task");
     expect(finished).to.have.length(ITEMS + 1);
     expect((await journal.list()).runs.map(({ runId }) => runId)).to.deep.equal(["r"]);
+  });
+
+  it("repeats no unit whose process ended after it stored the result and before it acknowledged", async () => {
+    const { model, calls } = countingModel();
+    await using ensemble = spreadEnsemble(model, Journal.inMemory());
+    const inner = NetworkBackend.inMemory();
+    let isLost = false;
+    const acknowledge = (lease: Lease): Promise<boolean> => {
+      if (lease.request.task !== "units" || isLost) return inner.queue.acknowledge(lease);
+      isLost = true; // the request is delivered again when the lease ends
+      return Promise.resolve(false);
+    };
+    const backend = { ...inner, queue: changedQueue(inner.queue, { acknowledge }) };
+    const { response } = await requested(ensemble, { backend, leaseMs: 300, stopAfterMs: 1_000 });
+    expect(response?.status).to.equal("COMPLETED");
+    expect([...calls.values()].filter((count) => count > 1)).to.deep.equal([]);
   });
 
   it("repeats a failed task when the run is resumed, and no other", async () => {

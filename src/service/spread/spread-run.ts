@@ -18,6 +18,7 @@ import { setMaxListeners } from "node:events";
 import { transportOf } from "../../plugins/network/shared/transport.js";
 import { toError } from "../../util/errors.js";
 import { backoffMs, clockPause } from "../../util/abort/pauses.js";
+import { startTimer } from "../../util/abort/timer.js";
 import { unitResultIn } from "./unit-result.js";
 import { unitQueue, unitRunId, UNITS } from "./units.js";
 
@@ -27,6 +28,10 @@ import { unitQueue, unitRunId, UNITS } from "./units.js";
  */
 const RESEND_MS = 30_000;
 const AWAY = { firstMs: 100, mostMs: 5_000 };
+/** Delays between looks whether a unit was acknowledged. */
+const ACKNOWLEDGING = { firstMs: 10, mostMs: 5_000 };
+/** The time in which the units of a finished run are removed. */
+const CLEAR_MS = 2_000;
 
 /** The settings for requests of units of a run. */
 export interface SpreadParts {
@@ -55,6 +60,8 @@ export class SpreadRun implements TaskSpreader {
   readonly #request: SpreadRequest;
   readonly #given = new Map<number, GivenUnit>();
   readonly #ended = new AbortController();
+  /** Removals of units in progress. */
+  readonly #forgetting = new Set<Promise<void>>();
   #journal: { delete(runId: string): Promise<boolean> } | undefined;
 
   constructor(parts: SpreadParts, request: SpreadRequest) {
@@ -69,7 +76,7 @@ export class SpreadRun implements TaskSpreader {
   async run<T>(options: RunOptions, work: (options: RunOptions) => Promise<T>): Promise<T> {
     const { bindings, listeners = [] } = options;
     try {
-      return await work({
+      const output = await work({
         ...options,
         bindings: (bind) => {
           bindings?.(bind);
@@ -77,6 +84,8 @@ export class SpreadRun implements TaskSpreader {
         },
         listeners: [...listeners, { onTaskComplete: ({ taskId }) => this.#completed(taskId) }],
       });
+      await this.#cleared();
+      return output;
     } catch (error) {
       await this.#end(error);
       throw error;
@@ -100,7 +109,17 @@ export class SpreadRun implements TaskSpreader {
     given.open.delete(taskId);
     if (given.open.size > 0) return;
     this.#given.delete(unit.index);
-    void this.#forget(unit, given.requestId);
+    const forgotten = this.#forget(unit, given.requestId).finally(() =>
+      this.#forgetting.delete(forgotten),
+    );
+    this.#forgetting.add(forgotten);
+  }
+
+  /** Waits until the finished units are removed, for a limited time. */
+  async #cleared(): Promise<void> {
+    const stop = startTimer(CLEAR_MS, () => this.#ended.abort());
+    await Promise.all(this.#forgetting);
+    stop();
   }
 
   /**
@@ -204,14 +223,31 @@ export class SpreadRun implements TaskSpreader {
     }
   }
 
-  /** The results of a unit are in the journal of the run. */
+  /** Removes a unit whose results are in the journal of the run. */
   async #forget({ index }: RunUnit, requestId: string): Promise<void> {
     try {
+      if (!(await this.#isAcknowledged(requestId))) return;
       await this.#parts.backend.results.forget(requestId);
       await this.#journal?.delete(unitRunId(this.#request.requestId, index));
     } catch {
       // The result expires; the run of the unit stays in the list of runs.
     }
+  }
+
+  /**
+   * Whether no process executes the request of a unit any more. If its process dies after it stored
+   * the result and before it acknowledged, another one receives the request: without the result and
+   * the run it would repeat the whole unit.
+   */
+  async #isAcknowledged(requestId: string): Promise<boolean> {
+    const { ensemble, backend, clock } = this.#parts;
+    const { signal } = this.#ended;
+    for (let looks = 1; !signal.aborted; looks++) {
+      const state = await backend.queue.status(unitQueue(ensemble), requestId);
+      if (state !== "LEASED" && state !== "QUEUED") return true;
+      await clockPause(clock, backoffMs(looks, ACKNOWLEDGING), signal);
+    }
+    return false;
   }
 }
 
