@@ -38,8 +38,7 @@ describe("the OpenAPI document of a service", () => {
     await using service = await ensemble.start({ port: 0, signals: false });
     const { body } = await documentOf(service.url);
     const valid = (name: string, value: unknown): boolean =>
-      new Validator({ ...body, $ref: `#/components/schemas/${name}` }).validate(value)
-        .valid;
+      new Validator({ ...body, $ref: `#/components/schemas/${name}` }).validate(value).valid;
     const post = async (request: unknown) => {
       const answer = await fetch(`${service.url ?? ""}/api/work`, {
         method: "POST",
