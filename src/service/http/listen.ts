@@ -22,7 +22,7 @@ import { codeOf } from "../../util/objects.js";
 import { RouteDispatcher } from "../../plugins/shared/http/route-dispatcher.js";
 import { listenFor } from "../../plugins/shared/http/serve-routes.js";
 import { a2aRoutes } from "../../plugins/network/a2a-server/a2a-routes.js";
-import { OpenStreams } from "../../plugins/network/a2a-server/open-streams.js";
+import { OpenStreams } from "../../plugins/network/shared/open-streams.js";
 import { isA2aInstalled } from "../../plugins/network/shared/a2a/protocol.js";
 import { ingressPort } from "../ingress/ingress-port.js";
 import { CallerQueue } from "./caller-queue.js";

@@ -1,7 +1,7 @@
 import type { HttpRoute, Principal } from "../../contracts/http-route.js";
 import type { QueueState, WorkRequest, WorkResponse } from "../../contracts/network.js";
 import type { Clock, IdGenerator } from "../../contracts/runtime.js";
-import type { OpenStreams } from "../../plugins/network/a2a-server/open-streams.js";
+import type { OpenStreams } from "../../plugins/network/shared/open-streams.js";
 import type { CallerQuotas } from "../quotas/caller-quotas.js";
 import type { RunningService } from "../running-service.js";
 import type { ServiceSettings } from "../service-settings.js";

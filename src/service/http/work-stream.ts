@@ -1,8 +1,8 @@
 import type { QueueState } from "../../contracts/network.js";
-import type { WatchPlace } from "../../plugins/network/a2a-server/task-watch.js";
+import type { WatchPlace } from "../../plugins/network/shared/task-watch.js";
 import { PRIVATE_HEADERS } from "../../plugins/http/answers.js";
-import { eventStream } from "../../plugins/network/a2a-server/event-stream.js";
-import { TaskWatch } from "../../plugins/network/a2a-server/task-watch.js";
+import { eventStream } from "../../plugins/network/shared/event-stream.js";
+import { TaskWatch } from "../../plugins/network/shared/task-watch.js";
 
 /** One stream of a client. */
 export interface WorkStreamOptions {

@@ -12,7 +12,7 @@ import type { A2aErrorVendor } from "../shared/a2a/protocol.js";
 import type { TaskName } from "../shared/a2a/task-ids.js";
 import type { TaskSight } from "../shared/a2a/work-task.js";
 import type { AnswerOutcome, ReviewDesk } from "./review-desk.js";
-import type { WatchEvent, WatchPlace } from "./task-watch.js";
+import type { WatchEvent, WatchPlace } from "../shared/task-watch.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { WORK_VERSION } from "../../../contracts/network.js";
 import { RequestConflictError } from "../../../contracts/network-errors.js";
@@ -35,7 +35,7 @@ import { withCancelledUsage } from "../shared/cancelled-usage.js";
 import { storedIdOf } from "../shared/stored-ids.js";
 import { transportOf } from "../shared/transport.js";
 import { requireRequestId } from "../shared/work-request.js";
-import { TaskWatch } from "./task-watch.js";
+import { TaskWatch } from "../shared/task-watch.js";
 
 /** Time in ms after which a full queue may accept a request. */
 const RETRY_MS = 1_000;

@@ -18,8 +18,8 @@ import {
   loadA2aServer,
 } from "../shared/a2a/protocol.js";
 import { CallerRequests } from "./caller-requests.js";
-import type { OpenStreams } from "./open-streams.js";
-import { eventStream } from "./event-stream.js";
+import type { OpenStreams } from "../shared/open-streams.js";
+import { eventStream } from "../shared/event-stream.js";
 
 /** Maximum nesting of objects and lists in a request. */
 const MOST_LEVELS = 500;

@@ -7,7 +7,7 @@ import type {
 } from "../../../../src/contracts/network.js";
 import type { ReviewStore } from "../../../../src/contracts/review.js";
 import { WORK_VERSION } from "../../../../src/contracts/network.js";
-import { OpenStreams } from "../../../../src/plugins/network/a2a-server/open-streams.js";
+import { OpenStreams } from "../../../../src/plugins/network/shared/open-streams.js";
 import { a2aRoutes } from "../../../../src/plugins/network/a2a-server/a2a-routes.js";
 import { inMemoryBackend } from "../../../../src/plugins/network/shared/in-memory/in-memory-backend.js";
 import { serveRoutes } from "../../../../src/plugins/shared/http/serve-routes.js";

@@ -1,5 +1,5 @@
 import type { Clock } from "../../../contracts/runtime.js";
-import { startClockTimer } from "../shared/clock-timer.js";
+import { startClockTimer } from "./clock-timer.js";
 
 /**
  * Time in ms without an event after which a comment is sent, because proxies and clients close idle

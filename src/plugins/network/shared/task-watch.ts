@@ -1,10 +1,9 @@
 import type { NetworkBackend, WorkResponse } from "../../../contracts/network.js";
 import type { StoredReview } from "../../../contracts/review.js";
 import type { Clock } from "../../../contracts/runtime.js";
-import type { ReviewDesk } from "./review-desk.js";
 import { asFields } from "../../../util/objects.js";
-import { startClockTimer } from "../shared/clock-timer.js";
-import { progressTopic } from "../shared/topic-names.js";
+import { startClockTimer } from "./clock-timer.js";
+import { progressTopic } from "./topic-names.js";
 
 /** Time in ms after which a result is queried, because notifications may be lost. */
 const LOOK_MS = 15_000;
@@ -18,13 +17,19 @@ export type WatchEvent =
   | { readonly kind: "progress"; readonly progress: unknown }
   | { readonly kind: "gone" };
 
+/** The reviews of requests. */
+export interface WatchedReviews {
+  /** Calls `fn` with each review of a request. Returns a function that stops this. */
+  on(requestId: string, fn: (review: StoredReview) => void): () => void;
+}
+
 /** The storage in which requests of one ensemble are watched. */
 export interface WatchPlace {
   readonly ensemble: string;
   readonly backend: NetworkBackend;
   readonly clock: Clock;
   /** `undefined`: reviews are messages of the progress. */
-  readonly reviews: ReviewDesk | undefined;
+  readonly reviews: WatchedReviews | undefined;
 }
 
 /** Follows one request until it has a result or the client disconnects. */
@@ -84,8 +89,8 @@ export class TaskWatch {
     if (hearsProgress)
       this.#leave.push(
         await backend.topics.subscribe(progressTopic(this.#requestId), (progress) => {
-          const isEvent = asFields(progress)?.["type"] === "review_requested";
-          if (isEvent && reviews !== undefined) return; // it is an event itself
+          const isReview = asFields(progress)?.["type"] === "review_requested";
+          if (isReview && reviews !== undefined) return; // the review is an event itself
           this.#add({ kind: "progress", progress });
         }),
       );
