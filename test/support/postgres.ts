@@ -31,6 +31,19 @@ export async function needPostgres(test: Context): Promise<void> {
   }
 }
 
+/**
+ * Returns the name of a schema for the tests of this suite. They are skipped where no server answers.
+ * The schema is removed after them.
+ */
+export function suiteSchema(name: string): string {
+  const schema = `${name}_${process.pid}`;
+  before(function () {
+    return needPostgres(this);
+  });
+  after(() => onServer(`drop schema if exists "${schema}" cascade`).catch(() => undefined)); // no server
+  return schema;
+}
+
 /** Removes the tables of a store. */
 export async function dropTables(...tables: readonly string[]): Promise<void> {
   await onServer(...tables.map((table) => `drop table if exists "${table}", "${table}_scopes"`));

@@ -1,6 +1,6 @@
 // Takes too long for `npm test`: the step `chaos` of `npm run ci:full`.
 import { expect } from "chai";
-import { needPostgres, onServer, POSTGRES_URL } from "../../../support/postgres.js";
+import { POSTGRES_URL, suiteSchema } from "../../../support/postgres.js";
 import { OwnServer } from "../sql/own-server.js";
 import { expectFleetKeepsAll, takeOver } from "./fleet.js";
 
@@ -29,11 +29,7 @@ describe("workers that are killed for a minute, while the database is restarted 
 
 describe("a worker that is stopped for longer than its lease, and continues", function () {
   this.timeout(240_000);
-  const schema = `ae_stopped_worker_${process.pid}`;
-  before(function () {
-    return needPostgres(this);
-  });
-  after(() => onServer(`drop schema if exists "${schema}" cascade`).catch(() => undefined)); // no server
+  const schema = suiteSchema("ae_stopped_worker");
 
   it("loses its leases and writes nothing more, and no run is lost", async () => {
     const { lost } = await expectFleetKeepsAll({
@@ -45,11 +41,7 @@ describe("a worker that is stopped for longer than its lease, and continues", fu
 
 describe("the run of a worker that is killed", function () {
   this.timeout(240_000);
-  const schema = `ae_taken_over_${process.pid}`;
-  before(function () {
-    return needPostgres(this);
-  });
-  after(() => onServer(`drop schema if exists "${schema}" cascade`).catch(() => undefined)); // no server
+  const schema = suiteSchema("ae_taken_over");
 
   it("continues in another worker within the lease and two seconds", async () => {
     const { tookMs, leaseMs } = await takeOver({ url: POSTGRES_URL, schema });

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect } from "chai";
-import { needPostgres, onServer, POSTGRES_URL } from "../../../support/postgres.js";
+import { POSTGRES_URL, suiteSchema } from "../../../support/postgres.js";
 import type { CoordinatorOptions } from "./coordinator.js";
 import { digestTasks } from "./digest.js";
 
@@ -14,11 +14,7 @@ const PROGRAM = fileURLToPath(new URL("./coordinator.js", import.meta.url));
 
 describe("the process of a map-reduce of 100,000 items that other processes do", function () {
   this.timeout(60 * 60_000);
-  const schema = `ae_coordinator_full_${process.pid}`;
-  before(function () {
-    return needPostgres(this);
-  });
-  after(() => onServer(`drop schema if exists "${schema}" cascade`).catch(() => undefined)); // no server
+  const schema = suiteSchema("ae_coordinator_full");
 
   it("needs less than 400 MiB of memory", async () => {
     const o: CoordinatorOptions = { url: POSTGRES_URL, schema, items: ITEMS, window: 3_000 };

@@ -1,6 +1,6 @@
 // Takes too long for `npm test`: the step `spread` of `npm run ci:full`. `SPREAD_ITEMS` sets the number of items.
 import { expect } from "chai";
-import { needPostgres, onServer, POSTGRES_URL } from "../../../support/postgres.js";
+import { POSTGRES_URL, suiteSchema } from "../../../support/postgres.js";
 import { expectSpread } from "./spread-fleet.js";
 
 const ITEMS = Number(process.env["SPREAD_ITEMS"] ?? 100_000);
@@ -10,11 +10,7 @@ const HEAP_MIB = 304;
 
 describe("a large map-reduce over four workers", function () {
   this.timeout(90 * 60_000);
-  const schema = `ae_spread_full_${process.pid}`;
-  before(function () {
-    return needPostgres(this);
-  });
-  after(() => onServer(`drop schema if exists "${schema}" cascade`).catch(() => undefined)); // no server
+  const schema = suiteSchema("ae_spread_full");
 
   it("ends after 20 kills, makes no finished call again, and needs little memory in each process", async () => {
     const { mostMiB } = await expectSpread({

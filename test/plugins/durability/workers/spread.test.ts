@@ -1,13 +1,9 @@
-import { needPostgres, onServer, POSTGRES_URL } from "../../../support/postgres.js";
+import { POSTGRES_URL, suiteSchema } from "../../../support/postgres.js";
 import { expectSpread } from "./spread-fleet.js";
 
 describe("a map-reduce that is spread over workers", function () {
   this.timeout(240_000);
-  const schema = `ae_spread_${process.pid}`;
-  before(function () {
-    return needPostgres(this);
-  });
-  after(() => onServer(`drop schema if exists "${schema}" cascade`).catch(() => undefined)); // no server
+  const schema = suiteSchema("ae_spread");
 
   it("has the result of an undisturbed one after kills, and makes no finished model call again", async () => {
     await expectSpread({
