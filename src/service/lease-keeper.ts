@@ -2,7 +2,13 @@ import type { Lease, RequestQueue } from "../contracts/network.js";
 import type { Clock } from "../contracts/runtime.js";
 import { startClockTimer } from "../plugins/network/shared/clock-timer.js";
 
-/** Renews the lease of a request at each third of its duration, until it is stopped. */
+/** The repeats of a failed renewal in the duration of a lease. */
+const REPEATS = 30;
+
+/**
+ * Renews the lease of a request at each third of its duration, until it is stopped. A renewal that
+ * failed is repeated sooner, so that a store that returns before the end of the lease keeps it.
+ */
 export class LeaseKeeper {
   readonly #queue: RequestQueue;
   readonly #lease: Lease;
@@ -21,7 +27,7 @@ export class LeaseKeeper {
     this.#lease = lease;
     this.#clock = clock;
     this.#seen = seen;
-    this.#schedule();
+    this.#schedule(lease.leaseMs / 3);
   }
 
   stop(): void {
@@ -29,17 +35,19 @@ export class LeaseKeeper {
     this.#stopTimer();
   }
 
-  #schedule(): void {
-    const { leaseMs } = this.#lease;
-    this.#stopTimer = startClockTimer(this.#clock, leaseMs / 3, () => void this.#renew());
+  #schedule(ms: number): void {
+    this.#stopTimer();
+    this.#stopTimer = startClockTimer(this.#clock, ms, () => void this.#renew());
   }
 
   async #renew(): Promise<void> {
-    this.#schedule(); // a store that does not respond does not end the renewals
+    const { leaseMs } = this.#lease;
+    this.#schedule(leaseMs / 3); // a store that does not respond does not end the renewals
     let held: boolean;
     try {
       held = await this.#queue.extend(this.#lease);
     } catch {
+      if (!this.#isStopped) this.#schedule(leaseMs / REPEATS);
       return; // The store is unavailable. The next renewal shows whether the lease was lost.
     }
     if (this.#isStopped) return;
