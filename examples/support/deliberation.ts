@@ -13,13 +13,13 @@ import {
 
 /** Options of the workflow DELIBERATION. */
 export interface DeliberationOptions {
-  /** After so many rounds the judge has to decide. Default 3. */
+  /** After this number of rounds the judge must decide. Default 3. */
   readonly rounds?: number;
-  /** Whether this answer of the judge ends it; any other is what the speakers hear next. */
+  /** Whether this answer of the judge is the verdict. The speakers receive any other answer next. */
   readonly isDecided: (verdict: TaskOutput) => boolean;
 }
 
-/** Who does what: by their place in the list of tasks. */
+/** The part of each task, by its position in the list. */
 interface Parts {
   readonly preparation: readonly PlannedTask[];
   readonly speakers: readonly PlannedTask[];
@@ -49,7 +49,7 @@ function refuseContext(
   }
 }
 
-/** @throws ValidationError for what the workflow would not honour. */
+/** @throws ValidationError for a plan that the workflow does not support. */
 function validate(plan: Plan): void {
   const { preparation, speakers, judge } = partsOf(plan);
   if (plan.loops.length > 0)
@@ -63,7 +63,7 @@ function validate(plan: Plan): void {
   refuseContext([judge], (id) => !prepared.has(id) && !speaking.has(id));
 }
 
-/** Does tasks at the same time. The first failure stops the others; it is thrown when none of them is running any more. */
+/** Runs tasks concurrently. The first failure stops the others, and is thrown when all have ended. */
 async function together(
   starts: readonly ((signal: AbortSignal) => Promise<TaskOutput>)[],
 ): Promise<readonly TaskOutput[]> {
@@ -75,7 +75,7 @@ async function together(
   return settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
 }
 
-/** One round: both speak, each knowing what both said before and what the judge asked then. */
+/** Runs one round: both speakers receive the statements of the last round and the judge's question. */
 function speak(
   run: Run,
   { speakers }: Parts,
@@ -94,7 +94,7 @@ function speak(
   );
 }
 
-/** The judge's task once more, as a separate task, without a way out. */
+/** Adds the judge's task again, as a separate task that requires a decision. */
 async function castingVote(
   run: Run,
   { judge }: Parts,
@@ -136,8 +136,8 @@ async function deliberate(
 }
 
 /**
- * The workflow DELIBERATION. The last task judges, the two before it speak, and all that stand before these prepare: they run first, as PARALLEL would.
- * @throws ValidationError for options that are none.
+ * The workflow DELIBERATION. The last task judges, and the two tasks before it speak. All earlier tasks prepare: they run first, in PARALLEL.
+ * @throws ValidationError for invalid options.
  */
 export function deliberationWorkflow(options: DeliberationOptions): WorkflowExecutor {
   const { rounds = 3, isDecided } = options;
