@@ -33,7 +33,7 @@ export interface Handoff extends HandoffOptions {
   readonly agent: Agent;
 }
 
-/** Agents that may take over. A function where agents name each other. */
+/** The agents that may take over. Pass a function if agents refer to each other. */
 export type Handoffs = readonly (Agent | Handoff)[] | (() => readonly (Agent | Handoff)[]);
 
 /** Options of an agent. */
@@ -48,7 +48,9 @@ export interface AgentOptions {
   /** Knowledge or working method of the agent, part of its prompt. Filled as `goal`. */
   readonly background?: Text | undefined;
   readonly tools?: readonly ToolLike[] | undefined;
-  /** Default: the model of the task, else of the ensemble, else of the container. */
+  /**
+   * Default: the model of the task, else of the ensemble, else the model bound in the container.
+   */
   readonly model?: ModelRef | undefined;
   /** Limit of tool calls in one task. Default 25. */
   readonly maxIterations?: number | undefined;
@@ -72,8 +74,8 @@ export interface AgentOptions {
    */
   readonly allowDelegation?: boolean | undefined;
   /**
-   * The agents that may take over from this one: for each the agent has a tool `transfer_to_<role>`.
-   * A function, if agents name each other. Default: none.
+   * The agents that may take over from this one. For each of them, the agent has a tool
+   * `transfer_to_<role>`. Pass a function if agents refer to each other. Default: none.
    */
   readonly handoffs?: Handoffs | undefined;
 }
@@ -126,7 +128,10 @@ export function checkModel(what: string, model: unknown): void {
   );
 }
 
-/** The name that a name of other frameworks has here: with a slash, or without a provider. */
+/**
+ * Returns the model name of this framework for a name written as in another one: with a slash, or
+ * without a provider.
+ */
 function hintOfModelName(name: string): string | undefined {
   const [, provider, model] = /^([\w.-]+)\/(\S+)$/.exec(name) ?? [];
   if (provider !== undefined) return `Write "${provider}:${model}".`;
@@ -154,8 +159,10 @@ export function checkModelOptions(what: string, options: ModelOptions | undefine
 }
 
 /**
- * An agent: a role, a goal, tools and a model. Immutable. Tasks, ensembles and runs can share it.
- * @throws ValidationError from the constructor for every mistake visible there.
+ * An agent: a role, a goal, tools and a model. Immutable. Tasks, ensembles and runs can share an
+ * agent.
+ * @throws ValidationError from the constructor for every mistake that can be detected without a
+ * run.
  */
 export class Agent implements AgentOptions {
   readonly role: string;

@@ -55,7 +55,7 @@ const LIMIT_FIELDS = ["maxBytes", "maxTotalBytes", "maxParts", "types"] as const
 
 /**
  * Validates limits of attachments and applies the defaults.
- * @throws ValidationError for an unknown or invalid limit
+ * @throws ValidationError for an unknown or invalid limit.
  */
 export function partLimits(what: string, limits: AttachmentLimits = {}): PartLimits {
   checkOptions(what, limits, LIMIT_FIELDS);
@@ -81,9 +81,9 @@ export function partLimitsIn(options: object): PartLimits | undefined {
 }
 
 /**
- * Checks the parts of one message: their form, types and sizes. The first bytes of a part must be
- * those of its type. `what` names a part in errors.
- * @throws ValidationError with the index of the part
+ * Checks the parts of one message: their form, types and sizes. The first bytes of a part must
+ * match its type. `what` names a part in errors.
+ * @throws ValidationError with the index of the part.
  */
 export function checkParts(
   what: string,
@@ -104,7 +104,7 @@ export function checkParts(
   });
 }
 
-/** Returns the size of a part in bytes; 0 for an address. */
+/** Returns the size of a part in bytes. Returns 0 for an address. */
 function checkPart(what: string, part: unknown, limits: PartLimits): number {
   const { type } = (part ?? {}) as { readonly type?: unknown };
   if (typeof part !== "object" || part === null || !isPartType(type))
@@ -126,7 +126,7 @@ function isPartType(type: unknown): type is keyof typeof FIELDS {
   return typeof type === "string" && Object.hasOwn(FIELDS, type);
 }
 
-/** Shows no content of a part. */
+/** Describes a part in an error without showing its content. */
 function shownPart(part: unknown): string {
   if (typeof part !== "object" || part === null) return preview(part, 60);
   return `an object with the fields ${Object.keys(part).slice(0, 8).join(", ")}`;
@@ -183,7 +183,7 @@ function dataBytes({ data }: MediaPart): number {
   return source.kind === "url" ? 0 : Buffer.byteLength(source.data, "base64");
 }
 
-/** Determines the type of a part, or why there is none. */
+/** Determines the type of a part, or the reason why the type is unknown. */
 function judgedPart(part: MediaPart): JudgedType {
   const source = mediaSourceOf(part.data);
   const given = normalMediaType(part.mediaType);
@@ -227,7 +227,7 @@ function kindOfMedia(mediaType: string): MediaPart["type"] {
 
 const OPTIONS = [...LIMIT_FIELDS, "mediaType", "name", "cache", "signal"] as const;
 
-/** The limits of one part that is the only one of its message. */
+/** Returns the limits of a part that is the only one of its message. */
 function checkedLimits(what: string, o: AttachmentOptions): PartLimits {
   checkOptions(what, o, OPTIONS);
   requireSignal(what, o.signal);
@@ -354,13 +354,13 @@ async function fromBlob(blob: Blob, o: AttachmentOptions = {}): Promise<MediaPar
 
 /**
  * Makes parts of messages from bytes, base64 text, addresses, files and blobs, for the
- * `attachments` of a task, a tool's result or a message. The first bytes determine the type; a type
- * that the caller claims must match them. An address is passed on to the vendor and never fetched,
- * except that `data:` addresses are read; without `mediaType` it is that of an image. `fromFile`
- * checks the size before it reads; give it a path of yours, never one of a model.
+ * `attachments` of a task, a tool's result or a message. The first bytes determine the type. A type
+ * that the caller passes must match them. An address is passed to the vendor and never fetched; a
+ * `data:` address is decoded. An address without `mediaType` counts as an image. `fromFile` checks
+ * the size before it reads the file. Do not pass a path that a model wrote.
  *
  * @example attachments: [await attachment.fromFile("paper.pdf", { cache: { ttl: "5m" } })]
- * @throws ValidationError for other bytes than claimed, an unknown or refused type, too many bytes,
- * a file that can't be read; the functions that read asynchronously reject with it.
+ * @throws ValidationError for bytes that do not match the given type, an unknown or refused type,
+ * too many bytes, or a file that can't be read. The asynchronous functions reject with it.
  */
 export const attachment = Object.freeze({ fromBytes, fromBase64, fromUrl, fromFile, fromBlob });

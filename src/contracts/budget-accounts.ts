@@ -1,15 +1,18 @@
 import type { Awaitable } from "./types.js";
 
-/** Tokens, and their cost in the currency of the run's prices. Finite numbers of at least 0. */
+/**
+ * A number of tokens, and their cost in the currency of the run's prices. Both are finite numbers
+ * of at least 0.
+ */
 export interface BudgetAmount {
   readonly tokens: number;
   readonly cost: number;
 }
 
-/** The state of an account, over all processes that use it. */
+/** The state of an account, summed over all processes that use the account. */
 export interface BudgetState {
   readonly used: BudgetAmount;
-  /** Reserved for calls in flight and for grants. */
+  /** The amount reserved for calls in progress and for grants. */
   readonly reserved: BudgetAmount;
 }
 
@@ -19,17 +22,17 @@ export interface BudgetAccountRequest {
   readonly key: string;
   /** Absent: no limit. */
   readonly maxTokens?: number | undefined;
-  /** Absent: no limit. Includes an allowance for the rounding of sums. */
+  /** Absent: no limit. Includes a small allowance for rounding errors of sums. */
   readonly maxCost?: number | undefined;
-  /** The usage of earlier executions that the run knows. */
+  /** The usage of earlier executions of this run. */
   readonly earlier: BudgetAmount;
 }
 
-/** A part of an account that is reserved until it is settled. */
+/** A part of an account, reserved until `settle` is called. */
 export interface BudgetReservation {
   /**
-   * Counts the used amount, which may exceed the reservation, and releases the rest. Counts once, even if it is called again after a failure or after the
-   * lease has expired.
+   * Counts the used amount, which may exceed the reservation, and releases the rest. Further calls
+   * have no effect, even after a failure or after the end of the lease.
    */
   settle(used: BudgetAmount): Awaitable<void>;
 }

@@ -5,7 +5,7 @@ import { ValidationError } from "./errors.js";
 import { Tokens } from "./tokens.js";
 import { knownNames, preview, requireBoolean, requireFunction, requireText } from "./validation.js";
 
-/** Captures only the base trace. Exists on every kernel. */
+/** Captures only the base trace. Available on every kernel. */
 const CAPTURE_OFF: CaptureModeDefinition = Object.freeze({
   name: "OFF",
   capturesMessages: false,
@@ -46,7 +46,7 @@ export function chooseCapture(settings: Settings, ofRun: string | undefined): Ch
 }
 
 function modeNamed(settings: Settings, what: string, name: string): CaptureModeDefinition {
-  // A token may have any value.
+  // The value bound to a token may have any type.
   if (isNoName(name))
     throw new ValidationError(`${what} must be the name of a capture mode, got: ${preview(name)}`);
   const mode = findMode(settings, name);
@@ -71,7 +71,9 @@ function findMode(settings: Settings, name: string): CaptureModeDefinition | und
   return mode;
 }
 
-/** Not `requireText()`, whose message needs a preview of the value: each run checks all modes. */
+/**
+ * Not `requireText()`, whose message requires a preview of the value: every run checks all modes.
+ */
 function isNoName(name: unknown): boolean {
   return typeof name !== "string" || name.trim() === "";
 }

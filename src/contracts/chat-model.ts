@@ -8,7 +8,10 @@ import type {
 import type { RateLimit } from "./rate-limit.js";
 import type { JsonSchema } from "./types.js";
 
-/** A model's message. `reasoning` belongs to the agent that received it. */
+/**
+ * A model's message. `reasoning` contains the blocks of reasoning for the agent that received the
+ * message.
+ */
 export interface AssistantMessage {
   readonly role: "assistant";
   readonly content: string;
@@ -39,7 +42,8 @@ export type ChatMessage =
   | ToolAnswer;
 
 /**
- * A model's request to call a tool. `arguments` is the JSON text of the model; it may be invalid.
+ * A model's request to call a tool. `arguments` is the text that the model wrote; it may be invalid
+ * JSON.
  */
 export interface ToolCall {
   readonly id: string;
@@ -47,7 +51,7 @@ export interface ToolCall {
   readonly arguments: string;
 }
 
-/** A tool, as described to a model. */
+/** The description of a tool for a model. */
 export interface ToolSpec {
   readonly name: string;
   readonly description: string;
@@ -59,12 +63,12 @@ export interface ModelOptions {
   readonly temperature?: number | undefined;
   readonly maxOutputTokens?: number | undefined;
   readonly stopSequences?: readonly string[] | undefined;
-  /** How much the model thinks before it answers. Default: the vendor's default. */
+  /** How much the model reasons before it answers. Default: the vendor's default. */
   readonly reasoning?: ReasoningOptions | undefined;
   /**
-   * The vendor's cache of prompts. `off`: nothing is marked. `auto` and `{ ttl }` mark the end of the
-   * system prompt, of the tools and of the last message, where the vendor has marks. Default: the
-   * provider's default.
+   * How the vendor's prompt cache is used. `off` sets no marks. `auto` and `{ ttl }` mark the end
+   * of the system prompt, of the tools and of the last message, if the vendor supports marks.
+   * Default: the provider's default.
    */
   readonly cache?: CacheOption | undefined;
   /** Copied unchanged into the vendor's request body. */
@@ -74,9 +78,9 @@ export interface ModelOptions {
 /**
  * One request to a chat model.
  *
- * `messages` is the live conversation and grows after the call returns: copying it in every turn
- * would make long tool loops quadratic. Copy it (`[...messages]`) to keep a request beyond the
- * call.
+ * `messages` is the live conversation, which grows after the call returns: a copy in every turn
+ * would make long tool loops quadratic. To keep a request beyond the call, copy the list
+ * (`[...messages]`).
  */
 export interface ChatRequest extends ModelOptions {
   readonly messages: readonly ChatMessage[];
@@ -87,8 +91,8 @@ export interface ChatRequest extends ModelOptions {
    */
   readonly toolChoice?: "auto" | "none" | "required" | { readonly name: string } | undefined;
   /**
-   * Requests JSON of this schema. Set only for models whose `capabilities.structuredOutput` is
-   * true.
+   * Requests JSON that matches this schema. Set only for models whose
+   * `capabilities.structuredOutput` is true.
    */
   readonly responseFormat?: { readonly name: string; readonly schema: JsonSchema } | undefined;
 }
@@ -116,11 +120,12 @@ export interface ChatResponse {
   readonly usage?: Usage | undefined;
   readonly responseId?: string | undefined;
   /**
-   * The model's reasoning before its answer, or a summary of it, if the vendor returns it. Not part
-   * of the answer, and never sent back: the blocks in `message.reasoning` are.
+   * The model's reasoning before its answer, or a summary of the reasoning, if the vendor returns
+   * one. This text is not part of the answer and is never sent back. The blocks in
+   * `message.reasoning` are sent back instead.
    */
   readonly reasoning?: string | undefined;
-  /** The model that answered, if the vendor returns a more exact name. */
+  /** The exact name of the model that answered, if the vendor returns one. */
   readonly modelId?: string | undefined;
 }
 
@@ -133,7 +138,7 @@ export interface ReasoningChunk {
 
 /**
  * A chunk of a streamed response. The last chunk is `finish` and contains the whole response. The
- * `reasoning` chunks of one index join to the text of that block in the response.
+ * `reasoning` chunks with the same index, joined, are the text of that block in the response.
  */
 export type ChatChunk =
   | { readonly type: "text"; readonly text: string }
@@ -147,7 +152,10 @@ export type ChatChunk =
     }
   | { readonly type: "finish"; readonly response: ChatResponse };
 
-/** Capabilities that a model declares. Absent fields mean the plain minimum. */
+/**
+ * Capabilities that a model declares. An absent field means that the model lacks the capability,
+ * unless the field states otherwise.
+ */
 export interface ModelCapabilities {
   /** Accepts `responseFormat` and follows the schema. */
   readonly structuredOutput?: boolean | undefined;
@@ -166,32 +174,32 @@ export interface ModelCapabilities {
    */
   readonly exemptFromRateLimits?: boolean | undefined;
   /**
-   * Whether responses come from the recording of an earlier run. Calls then count as `answered`,
-   * with their cost in `recordedCost`. Default false.
+   * Whether responses come from the recording of an earlier run. Such calls then count as
+   * `answered`, and their cost is counted in `recordedCost`. Default false.
    */
   readonly recorded?: boolean | undefined;
   /**
-   * Whether responses were paid for before, so that budgets reserve nothing for the calls. Default
-   * false.
+   * Whether the responses have already been paid for, so that budgets reserve nothing for the
+   * calls. Default false.
    */
   readonly exemptFromBudgets?: boolean | undefined;
 }
 
-/** Options of one call. The signal ends the call in any state. */
+/** Options of one call. An abort of the signal ends the call in any state. */
 export interface ChatCallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * A chat model: the only interface that a provider must implement. Bind one to `Tokens.ChatModel`,
- * or pass it as `model`.
+ * A chat model: the only interface that a provider must implement. Bind a model to
+ * `Tokens.ChatModel`, or pass it as `model`.
  *
  * `chat` rejects with `ModelCallError`, or with the signal's reason after an abort. `stream` is
- * optional; without it the text arrives as one token. Check an implementation with
+ * optional; without `stream`, the text arrives as one token. Check an implementation with
  * `chatModelContract` from `agentensemble/testing`.
  */
 export interface ChatModel {
-  /** The vendor, for instance `openai`. */
+  /** The name of the vendor, for instance `openai`. */
   readonly provider: string;
   readonly modelId: string;
   readonly capabilities?: ModelCapabilities | undefined;
@@ -202,20 +210,21 @@ export interface ChatModel {
   chat(request: ChatRequest, options?: ChatCallOptions): Promise<ChatResponse>;
   stream?(request: ChatRequest, options?: ChatCallOptions): AsyncIterable<ChatChunk>;
   /**
-   * Throws if the model's configuration prevents calls, for instance without a key. Opens no
-   * connection and returns immediately; a wrapper calls it on its model. Called once for each model
-   * of a plan at the start of a run, before any spending. Default: every model counts as usable.
+   * Throws if the model's configuration prevents calls, for instance if the key is missing. Opens
+   * no connection and returns immediately. A wrapper calls `check` of its model. Called once for
+   * each model of a plan at the start of a run, before any spending. Default: the model counts as
+   * usable.
    */
   check?(): void;
   /**
-   * Identifies the address and account of the calls by an opaque text: a salted hash of address,
-   * organisation and key. Caches separate the responses of models with different identities.
-   * Default: provider and model id identify the model.
+   * Returns an opaque text that identifies the address and the account of the calls: a salted hash
+   * of address, organisation and key. Caches separate the responses of models with different
+   * identities. Default: provider and model id identify the model.
    */
   identity?(): string;
   /**
-   * Removes the model's secrets (its key, secret headers) from a text, before traces and recordings
-   * leave the process. Must be quick; a wrapper calls it on its model.
+   * Removes the model's secrets (its key, secret headers) from a text before traces and recordings
+   * leave the process. Must be fast. A wrapper calls `redact` of its model.
    */
   redact?(text: string): string;
 }
@@ -229,7 +238,7 @@ export type ModelRef = ChatModel | string;
  */
 export interface ChatModelProvider {
   readonly name: string;
-  /** The parts that its models accept, for hints in errors. */
+  /** The parts that the vendor's models accept, for hints in errors. */
   readonly parts?: PartSupport | undefined;
   create(modelId: string): ChatModel;
 }

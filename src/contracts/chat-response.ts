@@ -1,7 +1,10 @@
 import type { ChatModel, ChatResponse } from "./chat-model.js";
 import { ModelCallError } from "./errors.js";
 
-/** @throws ModelCallError for an invalid response: models may return any value. */
+/**
+ * Checks a response, because a model may return any value.
+ * @throws ModelCallError for an invalid response.
+ */
 export function checkResponse(
   response: unknown,
   model: Pick<ChatModel, "provider" | "modelId">,
@@ -12,7 +15,7 @@ export function checkResponse(
   if (Array.isArray(calls) && calls.every(isToolCall)) {
     const checked = response as ChatResponse; // the fields read here are checked
     if (typeof content === "string") return checked;
-    // Vendors omit it next to tool calls.
+    // Vendors omit the content next to tool calls.
     const isLeftOut = (content === undefined || content === null) && calls.length > 0;
     if (isLeftOut) return { ...checked, message: { ...checked.message, content: "" } };
   }

@@ -11,8 +11,8 @@ export interface ReplayRequest {
 }
 
 /**
- * The key under which an ensemble shows its parts to the command line. Equal in every copy of the
- * package.
+ * The key under which an ensemble gives the command line access to its parts. Equal in every copy
+ * of the package.
  */
 export const COMMAND_LINE = Symbol.for("agentensemble/command-line");
 
@@ -26,18 +26,18 @@ export interface SetUpProblem {
   readonly page: string;
 }
 
-/** Access of the command line and the dashboard to an ensemble. For these only. */
+/** Access of the command line and the dashboard to an ensemble. For internal use only. */
 export interface CommandLineAccess {
   /** Adds a plugin. @throws ValidationError after the kernel has booted. */
   use(plugin: Plugin): void;
   /**
-   * Returns the model with a name, created by the providers of the ensemble's kernel. @throws
-   * ValidationError with the names of the providers.
+   * Returns the model with this name, created by the providers of the ensemble's kernel.
+   * @throws ValidationError with the names of the providers.
    */
   model(name: string): Promise<ChatModel>;
   /**
-   * Returns the inputs that the tasks name or the ensemble sets. `undefined` if code of a task
-   * reads inputs too, as the list would be incomplete.
+   * Returns the names of the inputs that the tasks use or the ensemble sets. Returns `undefined` if
+   * code of a task also reads inputs, because the list would be incomplete.
    */
   inputNames(): readonly string[] | undefined;
   /**
@@ -47,17 +47,20 @@ export interface CommandLineAccess {
   inputSchema?(): JsonSchema | undefined;
   /** Returns the values of the ensemble's `inputs`. Missing in older copies of the package. */
   filledInputs?(): Inputs;
-  /** Whether the ensemble's kernel has this plugin, or one of this name. Missing in older copies of the package. */
+  /**
+   * Returns whether the ensemble's kernel has this plugin, or a plugin of this name. Missing in
+   * older copies of the package.
+   */
   hasPlugin?(plugin: Plugin | string): boolean;
-  /** Returns the plugin of a replay. Missing in older copies of the package. */
+  /** Creates the plugin that replays a recording. Missing in older copies of the package. */
   replay?(request: ReplayRequest): Promise<Plugin>;
-  /** Sets the name of an ensemble without a name. Missing in older copies of the package. */
+  /** Names the ensemble unless it has a name. Missing in older copies of the package. */
   nameIfNone?(name: string): void;
   /** Returns the bindings and taps of the kernel's plugins. */
   describe(): Promise<KernelDescription>;
   /**
-   * Returns every problem that would stop a run before its first model call, or at a review without
-   * a reviewer. Missing in older copies of the package.
+   * Returns every problem that would stop a run before its first model call, or at a review that
+   * nobody can answer. Missing in older copies of the package.
    */
   problems?(): Promise<readonly SetUpProblem[]>;
   /** Disposes the kernel, even if the ensemble did not create it. */

@@ -1,11 +1,13 @@
 import { ValidationError } from "./errors.js";
 import { checkOptions, preview, requireArray } from "./validation.js";
 
-/** Options of constraints. Comparisons of roles ignore case and outer blanks. */
+/**
+ * Options of constraints. Comparisons of roles ignore case, and blanks at the start and the end.
+ */
 export interface HierarchicalConstraintsOptions {
-  /** Workers that need at least one successful delegation. */
+  /** The roles that need at least one successful delegation. */
   readonly requiredWorkers?: readonly string[] | undefined;
-  /** Default: all. */
+  /** The roles that may receive delegations. Default: all roles. */
   readonly allowedWorkers?: readonly string[] | undefined;
   /** Limit of approved delegations per role. */
   readonly maxCallsPerWorker?: Readonly<Record<string, number>> | undefined;

@@ -4,9 +4,9 @@ export type JsonValue =
 
 /**
  * Marks the end of a prefix of the prompt that later requests repeat, for vendors that cache marked
- * prefixes. `ttl` is the time in the vendor's cache. A vendor that does not offer this time uses its
- * next longer one, otherwise its longest. `auto` applies the rule of the vendor. `off` sets no mark
- * here; on a request, it removes all marks.
+ * prefixes. `ttl` is how long the vendor keeps the prefix in its cache. If a vendor does not offer
+ * this time, its next longer time is used, otherwise its longest. `auto` uses the vendor's default
+ * time. `off` sets no mark here; on a request, it removes all marks.
  */
 export type CacheOption = "auto" | "off" | { readonly ttl: "5m" | "30m" | "1h" };
 
@@ -14,7 +14,7 @@ interface PartBase {
   readonly cache?: CacheOption | undefined;
 }
 
-/** Text. */
+/** A text. */
 export interface TextPart extends PartBase {
   readonly type: "text";
   readonly text: string;
@@ -22,7 +22,8 @@ export interface TextPart extends PartBase {
 
 /**
  * An image. `data` is base64 text, or a `data:`, `http:` or `https:` address. `mediaType` is
- * optional for an address, or if the first bytes show the type. SVG is a text file, not an image.
+ * optional for an address, and if the first bytes identify the type. SVG is a text file, not an
+ * image.
  */
 export interface ImagePart extends PartBase {
   readonly type: "image";
@@ -54,7 +55,7 @@ export interface AudioPart extends PartBase {
  */
 export type ContentPart = TextPart | ImagePart | FilePart | AudioPart;
 
-/** A part with a file: any part but text. */
+/** A part that contains a file: any part except text. */
 export type MediaPart = Exclude<ContentPart, TextPart>;
 
 /**
@@ -68,19 +69,21 @@ export interface ReasoningPart {
   readonly provider: string;
   readonly modelId: string;
   readonly agentRole?: string | undefined;
-  /** Position among the blocks of its message: texts, tool calls and reasoning. */
+  /** The position of the block in its message, counted over texts, tool calls and reasoning. */
   readonly index: number;
-  /** The vendor's own block, sent back unchanged. Absent: never sent back. */
+  /**
+   * The block in the vendor's format, sent back unchanged. If absent, the block is never sent back.
+   */
   readonly data?: JsonValue | undefined;
 }
 
 /** Limits of the parts of one message. */
 export interface AttachmentLimits {
-  /** Bytes of one part. Default 20 MiB. */
+  /** Limit of one part in bytes. Default 20 MiB. */
   readonly maxBytes?: number | undefined;
-  /** Bytes of all parts of a message. Default 32 MiB. */
+  /** Limit of all parts of a message in bytes. Default 32 MiB. */
   readonly maxTotalBytes?: number | undefined;
-  /** Number of parts of a message. Default 32. */
+  /** Limit of the number of parts of a message. Default 32. */
   readonly maxParts?: number | undefined;
   /**
    * Accepted media types; `image/*` accepts all images. Default: `image/png`, `image/jpeg`,
@@ -92,9 +95,12 @@ export interface AttachmentLimits {
 
 /** Options of the functions of `attachment`. */
 export interface AttachmentOptions extends AttachmentLimits {
-  /** The type that the caller claims. It must match the first bytes. Default: by the first bytes. */
+  /**
+   * The media type. It must match the first bytes. Default: the type determined from the first
+   * bytes.
+   */
   readonly mediaType?: string | undefined;
-  /** The name of a file. Default: that of the path or blob. */
+  /** The name of the file. Default: the name in the path or of the blob. */
   readonly name?: string | undefined;
   readonly cache?: CacheOption | undefined;
   /** Aborts reading from a file or a blob. */
@@ -106,13 +112,13 @@ export interface AttachmentOptions extends AttachmentLimits {
  * place of a subtype accepts all subtypes.
  */
 export interface PartSupport {
-  /** In user messages. Empty: none. */
+  /** Types accepted in user messages. Empty: none. */
   readonly user?: readonly string[] | undefined;
-  /** In results of tools. Empty: none. */
+  /** Types accepted in results of tools. Empty: none. */
   readonly tool?: readonly string[] | undefined;
-  /** Whether parts may be `http:` and `https:` addresses; a list names the types that may. */
+  /** Whether parts may be `http:` and `https:` addresses. A list restricts this to its types. */
   readonly urls?: boolean | readonly string[] | undefined;
-  /** Bytes of one part. */
+  /** Limit of one part in bytes. */
   readonly maxBytes?: number | undefined;
 }
 
@@ -123,8 +129,8 @@ export interface ReasoningOptions {
   /** Limit of reasoning tokens, at least 1,024, for vendors that accept one. */
   readonly budgetTokens?: number | undefined;
   /**
-   * How much of the reasoning the vendor returns as text. `off`: no text, but blocks that the next
-   * call needs are kept. Default `auto`.
+   * How much of the reasoning the vendor returns as text. With `off`, no text is returned, but
+   * blocks that the next call needs are kept. Default `auto`.
    */
   readonly summary?: "auto" | "concise" | "detailed" | "off" | undefined;
 }

@@ -3,16 +3,16 @@ export interface ContextFormatSavings {
   readonly name: string;
   /** Number of structured values in prompts. */
   readonly payloads: number;
-  /** Number of these values written in the format, because that was shorter. */
+  /** Number of these values that were written in the format because it was shorter. */
   readonly converted: number;
-  /** Tokens of all values without the format, and with it. */
+  /** Estimated tokens of all values, without the format and with the format. */
   readonly originalTokens: number;
   readonly sentTokens: number;
 }
 
 /** Formats structured data for the prompts of one run. */
 export interface ContextFormatter {
-  /** Returns `value` in the format if that takes fewer tokens than `text`, else `text`. */
+  /** Returns `value` in the format if that needs fewer tokens than `text`, else `text`. */
   format(value: unknown, text: string): string;
   readonly savings: ContextFormatSavings;
 }
@@ -25,7 +25,7 @@ export interface ContextFormatDefinition {
   readonly name: string;
   /**
    * Creates the formatter of a run, before any spending. Rejects with `ValidationError` if a
-   * package is missing.
+   * required package is missing.
    */
   start(): Promise<ContextFormatter>;
 }

@@ -46,7 +46,7 @@ export class ConversationStoreError extends AgentEnsembleError {
   }
 }
 
-/** Another turn of the thread is in progress, and did not end in time. */
+/** Another turn of the thread is in progress and did not end within the wait. */
 export class ThreadBusyError extends AgentEnsembleError {
   readonly threadId: string;
   constructor(threadId: string, timeoutMs: number, details: ErrorDetails = {}) {
@@ -73,13 +73,16 @@ interface ReachedLimit {
  * quota. The thread is unchanged.
  */
 export class TurnQuotaError extends AgentEnsembleError {
-  /** What has used its quota: the owner (option `quota`) or the thread (option `threadQuota`). */
+  /**
+   * The owner of the used quota: the owner of the thread (option `quota`) or the thread (option
+   * `threadQuota`).
+   */
   readonly scope: "owner" | "thread";
   readonly threadId: string;
-  /** The reached limit. A cost has the currency of the conversation's prices. */
+  /** The value of the limit. A cost is in the currency of the conversation's prices. */
   readonly limit: number;
   readonly unit: "turns" | "tokens" | "cost";
-  /** Milliseconds until the next window. */
+  /** The time until the next window, in milliseconds. */
   readonly retryAfterMs: number;
   constructor(reached: ReachedLimit, details: ErrorDetails = {}) {
     const { scope, threadId, limit, unit, retryAfterMs } = reached;

@@ -5,66 +5,78 @@ import type { RunInfo } from "./run-info.js";
 import type { Source } from "./tool-result.js";
 import type { Awaitable } from "./types.js";
 
-/** The parts of a tool call that a page shows. */
+/** The fields of a tool call that a page shows in place of those in the message. */
 export interface ToolCallView {
-  /** Input and output are not for pages. */
+  /** Whether pages must not show the input and the output. */
   readonly private: boolean;
   /** The title of the tool. */
   readonly title?: string | undefined;
-  /** The input without secrets. Present if it contained secrets. */
+  /** The input without secrets. Present only if the input contained secrets. */
   readonly input?: unknown;
-  /** The structured result; or the text, without secrets, if it contained secrets or is marked as data in the message. Absent: the text of the message. */
+  /**
+   * The structured result. If the text contained secrets or is marked as data in the message: the
+   * text without secrets and marks. Absent: pages show the text of the message.
+   */
   readonly output?: unknown;
-  /** A page executed the call. */
+  /** Present if a page executed the call. */
   readonly client?: true | undefined;
-  /** A person refused the call. */
+  /** Present if a person refused the call. */
   readonly denied?: true | undefined;
   readonly sources?: readonly Source[] | undefined;
 }
 
-/** A message of a thread: what a model receives, with its origin. */
+/** A message of a thread, as models receive it, with its origin. */
 export type ThreadMessage = {
   /** Unique within the thread. */
   readonly id: string;
-  /** The id of the run that added it. */
+  /** The id of the run that added the message. */
   readonly turnId: string;
-  /** ISO 8601, UTC. */
+  /** The start of the turn: ISO 8601, UTC. */
   readonly at: string;
-  /** The agent that wrote it, or whose tool answered. Absent for messages of the user. */
+  /**
+   * The role of the agent that wrote the message or called the tool. Absent for messages of the
+   * user.
+   */
   readonly agentRole?: string | undefined;
-  /** Of a tool's result, where the turn was streamed. Pages show no input and output without it. */
+  /**
+   * For the result of a tool call in a streamed turn. Without `view`, pages show neither the input
+   * nor the output.
+   */
   readonly view?: ToolCallView | undefined;
 } & Exclude<ChatMessage, { readonly role: "system" }>;
 
-/** The end of a turn. Only turns that are kept after a failure are not `completed`. */
+/**
+ * The end of a turn. A turn that did not complete is stored only if the conversation keeps such
+ * turns.
+ */
 export type TurnStatus = "completed" | "failed" | "cancelled";
 
-/** A turn as it is stored: JSON. */
+/** A turn as stored: JSON data. */
 export interface StoredTurn {
   /** The version of the format. */
   readonly v: 1;
   /** The position in the thread, counted from 0. */
   readonly n: number;
-  /** The id of the run. */
+  /** The id of the run of this turn. */
   readonly turnId: string;
-  /** ISO 8601, UTC. */
+  /** The start of the turn: ISO 8601, UTC. */
   readonly at: string;
   readonly status: TurnStatus;
   readonly agentRole: string;
-  /** The user's message, then what the turn added. */
+  /** The user's message, then the messages that the turn added. */
   readonly messages: readonly ThreadMessage[];
-  /** Tokens of all calls of the turn, where the vendor reports them. */
+  /** Tokens of all calls of the turn. Absent if the vendor reports none. */
   readonly inputTokens?: number | undefined;
   readonly outputTokens?: number | undefined;
   /** In the currency of the configured prices. */
   readonly cost?: number | undefined;
 }
 
-/** A summary of the turns `0` to `upTo`. The turns stay. */
+/** A summary of the turns `0` to `upTo`. The store keeps these turns. */
 export interface ThreadSummary {
   readonly upTo: number;
   readonly text: string;
-  /** ISO 8601, UTC. */
+  /** The time of the summary: ISO 8601, UTC. */
   readonly at: string;
 }
 
@@ -72,22 +84,26 @@ export interface ThreadSummary {
 export interface ThreadHead {
   readonly id: string;
   readonly owner?: string | undefined;
-  /** 1 after the first change; each change adds 1. */
+  /** The number of changes. The first change creates version 1. */
   readonly version: number;
   /** The number of turns. */
   readonly turns: number;
-  /** The agent whose turn it is: that of the last turn, unless the last change named another. */
+  /**
+   * The agent that answers next: the agent of the last turn, unless the last change named another
+   * one.
+   */
   readonly agentRole?: string | undefined;
   readonly summary?: ThreadSummary | undefined;
   readonly title?: string | undefined;
-  /** ISO 8601, UTC. */
+  /** The time of the first change: ISO 8601, UTC. */
   readonly createdAt: string;
   readonly updatedAt: string;
 }
 
 /**
- * One atomic change: removes the turns from number `keep` on, then adds `turns`, whose numbers
- * follow. Fields that are absent stay as they are. A summary of removed turns is removed too.
+ * One atomic change of a thread. Removes all turns from number `keep` on, then adds `turns`, whose
+ * numbers follow. Fields that are absent stay unchanged. A summary that covers a removed turn is
+ * removed too.
  */
 export interface ThreadChange {
   /** The version that the change is based on; 0 for a new thread. */
@@ -95,70 +111,78 @@ export interface ThreadChange {
   readonly keep?: number | undefined;
   readonly turns?: readonly StoredTurn[] | undefined;
   readonly summary?: ThreadSummary | undefined;
-  /** Only with version 0. */
+  /** The owner of the thread. Allowed only with `expectedVersion` 0. */
   readonly owner?: string | undefined;
   readonly title?: string | undefined;
   readonly agentRole?: string | undefined;
 }
 
-/** A part of a list of threads. `next` is the `after` of the following part; absent at the end. */
+/**
+ * A page of a list of threads. `next` is the `after` of the following page; absent on the last
+ * page.
+ */
 export interface ThreadPage {
   readonly threads: readonly ThreadHead[];
   readonly next?: string | undefined;
 }
 
-/** Which threads to list. */
+/** A filter of a list of threads. */
 export interface ThreadQuery {
   /** Only threads of this owner. Default: all threads. */
   readonly owner?: string | undefined;
-  /** 1 to 100. Default 100. */
+  /** Threads per page, from 1 to 100. Default 100. */
   readonly limit?: number | undefined;
-  /** `next` of the part before. */
+  /** The `next` of the previous page. Default: the first page. */
   readonly after?: string | undefined;
 }
 
-/** Which turns to read. */
+/** The range of turns to read. */
 export interface TurnQuery {
-  /** At most this many turns, at least 1. */
+  /** Limit of the number of turns, at least 1. */
   readonly limit: number;
-  /** Only turns with a smaller number. Default: up to the end. */
+  /** Reads only turns with a smaller number. Default: reads up to the last turn. */
   readonly before?: number | undefined;
 }
 
-/** How to wait for the lock of a thread. */
+/** Options of waiting for the lock of a thread. */
 export interface ThreadLockOptions {
-  /** 0: does not wait. */
+  /** Limit of the wait in milliseconds. 0: no wait. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
-/** A lock that is held. */
+/** The lock of a thread, held by the caller. */
 export interface ThreadLock {
   release(): Promise<void>;
 }
 
 /**
- * Keeps threads. Bound to `Tokens.ConversationStore`, or given to a conversation. Check it with
- * `conversationStoreContract` from `agentensemble/testing`.
+ * Stores threads. Bound to `Tokens.ConversationStore`, or passed to a conversation. Check an
+ * implementation with `conversationStoreContract` from `agentensemble/testing`.
  */
 export interface ConversationStore {
   /** Returns `undefined` for an unknown or deleted thread. */
   open(threadId: string): Promise<ThreadHead | undefined>;
-  /** Returns the last turns of a thread, oldest first. Its cost grows with `limit` only. */
+  /**
+   * Returns the last turns of a thread, oldest first. The cost must depend on `limit` only, not on
+   * the length of the thread.
+   */
   read(threadId: string, query: TurnQuery): Promise<readonly StoredTurn[]>;
   /**
-   * Changes a thread, whole or not at all. @throws ConversationConflictError if the version is
-   * another one.
+   * Changes a thread in one step.
+   * @throws ConversationConflictError if the thread has another version than `expectedVersion`;
+   * nothing is stored then.
    */
   append(threadId: string, change: ThreadChange): Promise<ThreadHead>;
   /** Lists threads, the last changed first. */
   list(query?: ThreadQuery): Promise<ThreadPage>;
-  /** Returns whether the thread was there. */
+  /** Deletes a thread. Returns whether the thread existed. */
   delete(threadId: string): Promise<boolean>;
   /**
-   * Waits until the turns before are over, in the order of the calls, and makes the following turns
-   * wait. Freed by `release`, or when its process ends. A store without it refuses the second of two
-   * turns at once. @throws ThreadBusyError after `timeoutMs`; the reason of `signal`.
+   * Waits until earlier turns of the thread have ended, in the order of the calls, and locks the
+   * thread for later turns. `release` frees the lock, as does the end of its process. Without this
+   * method, the second of two concurrent turns is refused.
+   * @throws ThreadBusyError after `timeoutMs`; the reason of `signal`.
    */
   lock?(threadId: string, options: ThreadLockOptions): Promise<ThreadLock>;
   close?(): Promise<void>;
@@ -167,11 +191,13 @@ export interface ConversationStore {
 /** The input of a window policy. */
 export interface WindowInput {
   readonly head: ThreadHead;
-  /** Reads from the store, as `ConversationStore.read`. */
+  /** Reads turns from the store, as `ConversationStore.read` does. */
   read(query: TurnQuery): Promise<readonly StoredTurn[]>;
-  /** By `Tokens.TokenCounter`; files by their type and size. */
+  /** Counts tokens with `Tokens.TokenCounter`. Counts files by type and size. */
   countTokens(messages: readonly ChatMessage[]): Awaitable<number>;
-  /** Calls a model with the purpose `summary`, in the run of the turn. */
+  /**
+   * Calls a model with the purpose `summary` within the run of the turn, and returns the summary.
+   */
   summarize(options: SummaryRequest): Promise<string>;
   readonly run: RunInfo;
   readonly signal: AbortSignal;
@@ -182,22 +208,25 @@ export interface WindowInput {
 /** A request for a summary. */
 export interface SummaryRequest {
   readonly turns: readonly StoredTurn[];
-  /** The summary of earlier turns. */
+  /** The summary of earlier turns, which the new summary replaces. */
   readonly previous?: string | undefined;
-  /** Default: the model of the turn. */
+  /** The model that summarizes. Default: the model of the turn. */
   readonly model?: ModelRef | undefined;
-  /** Default 200. */
+  /** Limit of words of the summary. Default 200. */
   readonly maxWords?: number | undefined;
 }
 
-/** The turns that a model receives, and the summary of earlier turns. A new summary is stored. */
+/**
+ * The turns that a model receives, and the summary of earlier turns. A new summary is stored in the
+ * thread.
+ */
 export interface WindowOutput {
   readonly turns: readonly StoredTurn[];
   readonly summary?: ThreadSummary | undefined;
 }
 
 /**
- * Selects the part of a thread that a model receives: whole turns only. Bound to
+ * Selects the part of a thread that a model receives, in whole turns. Bound to
  * `Tokens.WindowPolicy`, or passed to a conversation.
  */
 export interface WindowPolicy {
@@ -210,13 +239,13 @@ export interface TurnResult {
   readonly threadId: string;
   readonly turnId: string;
   readonly status: TurnStatus;
-  /** The answer; empty for a turn without one. */
+  /** The text of the answer. Empty if the turn has no answer. */
   readonly text: string;
   readonly agentRole: string;
   readonly finishReason: FinishReason;
-  /** The messages that the turn added, the user's message first. */
+  /** The messages that the turn added, beginning with the user's message. */
   readonly messages: readonly ThreadMessage[];
   readonly output: EnsembleOutput;
-  /** The error of a failed turn; only with `throwOnError: false`. */
+  /** The error of a failed turn. Present only with `throwOnError: false`. */
   readonly error?: AgentEnsembleError | undefined;
 }

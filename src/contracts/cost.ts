@@ -14,14 +14,14 @@ export interface CostRates {
 }
 
 /**
- * Prices: rates for all models, or a function that returns the cost of one call (`undefined` for an
- * unknown price).
+ * Prices: rates that apply to all models, or a function that returns the cost of one call. The
+ * function returns `undefined` for an unknown price.
  */
 export type CostConfiguration = CostRates | ((call: UsageRecord) => number | undefined);
 
 /**
- * The cost of calls: the total of those with a known price. If a function returned the prices,
- * `inputCost` and `outputCost` are 0 and only the total is known.
+ * The cost of calls: the sum over all calls with a known price. If a function returned the prices,
+ * only the total is known, and `inputCost` and `outputCost` are 0.
  */
 export interface CostEstimate {
   readonly inputCost: number;
@@ -29,13 +29,16 @@ export interface CostEstimate {
   readonly totalCost: number;
   readonly currency: string;
   /**
-   * Number of calls without a known price. The real cost then exceeds `totalCost`. Missing if every
-   * call has a price.
+   * Number of calls without a known price. The actual cost then exceeds `totalCost`. Missing if
+   * every call has a price.
    */
   readonly unpricedCalls?: number;
 }
 
-/** @throws ValidationError for anything but rates of 0 or more, or a function. */
+/**
+ * Checks prices.
+ * @throws ValidationError unless `cost` is a function or an object of rates that are 0 or more.
+ */
 export function checkCostConfiguration(what: string, cost: unknown): void {
   if (cost === undefined || typeof cost === "function") return;
   checkOptions(what, cost, [
@@ -58,8 +61,8 @@ export function checkCostConfiguration(what: string, cost: unknown): void {
 }
 
 /**
- * Rounds a cost to eight decimals: enough for any currency, and totals print without rounding
- * noise.
+ * Rounds a cost to eight decimals. Eight decimals suffice for any currency and remove rounding
+ * noise from totals.
  */
 export function roundedCost(value: number): number {
   return rounded(value, 8);
@@ -71,8 +74,8 @@ export type Price = Pick<UsageRecord, "cost" | "inputCost" | "outputCost" | "cur
 const NO_PRICE: Price = Object.freeze({});
 
 /**
- * Failures where the vendor refused the request. The vendor processed nothing, so it charges
- * nothing.
+ * Failures of calls that the vendor refused without processing them, and for which it therefore
+ * charges nothing.
  */
 const REFUSALS: readonly string[] = Object.freeze([
   "AE_MODEL_RATE_LIMITED",
@@ -84,8 +87,8 @@ const REFUSALS: readonly string[] = Object.freeze([
 ]);
 
 /**
- * Returns whether a model call failed because the vendor refused it before any response: the vendor
- * charges nothing.
+ * Returns whether a model call failed because the vendor refused the request before any response.
+ * The vendor then charges nothing.
  */
 export function isRefused(error: unknown): boolean {
   return (
@@ -97,8 +100,8 @@ export function isRefused(error: unknown): boolean {
 
 /**
  * Returns the cost of a call by rates or by a function, as the ledger counts it. Returns no fields
- * if its tokens are unknown or the function returns no price.
- * @throws the error of a price function; Error for a price that is no number of 0 or more.
+ * if the tokens of the call are unknown or the function returns no price.
+ * @throws the error of a price function; Error for a price that is not a number of at least 0.
  */
 export function priceOf(configuration: CostConfiguration, usage: UsageRecord): Price {
   if (typeof configuration === "function") {

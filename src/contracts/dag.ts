@@ -14,13 +14,13 @@ export interface AgentSummary {
 export interface DagTask {
   /** The task's id; `$loop:{name}` for a loop, `{graph}/{state}` for a state of a graph. */
   readonly id: string;
-  /** The description with unfilled template variables. In `run_planned` they are filled. */
+  /** The description. In `run_planned` the template variables are filled, otherwise not. */
   readonly description: string;
   readonly expectedOutput: string;
   /**
-   * `(deterministic)` for a handler, `(synthesized)` for an agent unknown before the run,
-   * `(assigned)` for an agent that a manager chooses, `(loop)` for a loop, `(end)` for the end of a
-   * graph.
+   * The role of the agent. `(deterministic)` for a handler, `(synthesized)` for an agent that is
+   * created during the run, `(assigned)` for an agent that a manager chooses, `(loop)` for a loop,
+   * `(end)` for the end of a graph.
    */
   readonly agentRole: string;
   /** Ids of the tasks in its `context`. */
@@ -29,8 +29,8 @@ export interface DagTask {
   readonly parallelGroup: number;
   readonly onCriticalPath: boolean;
   /**
-   * `graph-end`: the end of a graph, id `__END__`. `manager`: the manager that assigns the tasks of
-   * HIERARCHICAL. `delegated`: created by a delegation during the run.
+   * `graph-end`: the end of a graph, with the id `__END__`. `manager`: the manager that assigns the
+   * tasks of HIERARCHICAL. `delegated`: a task that a delegation created during the run.
    */
   readonly nodeType?:
     | MapReduceNode["nodeType"]
@@ -46,27 +46,27 @@ export interface DagTask {
   readonly phase?: string;
 }
 
-/** A connection of two tasks. */
+/** A connection between two tasks. */
 export interface DagLink {
   readonly fromTaskId: string;
   readonly toTaskId: string;
   /**
-   * `context`: the second task receives the output of the first. `order`: the second starts after
-   * the first. `repeat`: from the last task of a loop to its first. `delegation`: the first task
-   * delegates the second to its agent.
+   * `context`: the second task receives the output of the first. `order`: the second task starts
+   * after the first. `repeat`: connects the last task of a loop to its first. `delegation`: the
+   * first task delegates the second to its agent.
    */
   readonly kind: "context" | "order" | "repeat" | "delegation";
 }
 
-/** A transition of a graph. `fired` is false in a plan, which has not run. */
+/** A transition of a graph. `fired` is false in a plan, because a plan has not run. */
 export interface DagEdge extends PlanEdge {
   readonly fired: boolean;
 }
 
 /**
  * The plan of an ensemble as plain data: the format `.dag.json`, schema 1.3. `ensemble.toDag()`
- * creates it without running anything. It contains no time, so that the same ensemble gives the
- * same document. Add `generatedAt` when saving it.
+ * creates the plan without running anything. The plan contains no time, so that the same ensemble
+ * always yields the same document. Add `generatedAt` when you save the document.
  */
 export interface Dag {
   readonly schemaVersion: "1.3";
@@ -75,15 +75,15 @@ export interface Dag {
   readonly agents: readonly AgentSummary[];
   readonly tasks: readonly DagTask[];
   /**
-   * Connections of tasks and of parts of loops. Empty for a graph, see `graphEdges`. An extension
+   * Connections between tasks, and within loops. Empty for a graph: see `graphEdges`. An extension
    * of the schema.
    */
   readonly edges: readonly DagLink[];
   /** Ids of tasks that may run at the same time, in the order of the groups. */
   readonly parallelGroups: readonly (readonly string[])[];
-  /** Ids of the longest chain of tasks that wait for each other. */
+  /** Ids of the longest chain of tasks in which each task waits for the previous one. */
   readonly criticalPath: readonly string[];
-  /** `ADAPTIVE` only after a run: its tree is unknown before. */
+  /** `ADAPTIVE` only after a run, because the tree is unknown before the run. */
   readonly mapReduceMode?: "STATIC" | "ADAPTIVE";
   readonly mode?: "graph";
   readonly graphEdges?: readonly DagEdge[];

@@ -15,7 +15,10 @@ function requireRecord(field: string, value: unknown): void {
   throw new ValidationError(`DelegationRequest ${field} must be an object, got: ${preview(value)}`);
 }
 
-/** @throws ValidationError for an invalid priority; `field` names its place. */
+/**
+ * Checks a priority. `field` names it in the error.
+ * @throws ValidationError for an unknown priority.
+ */
 export function checkPriority(field: string, priority: unknown): void {
   if (!PRIORITIES.includes(priority))
     throw new ValidationError(
@@ -24,8 +27,8 @@ export function checkPriority(field: string, priority: unknown): void {
 }
 
 /**
- * Checks requests of tools, plugins and taps, which may be any value. @throws ValidationError with
- * the name of the field.
+ * Checks a request, which untyped tools, plugins and taps may build from any values.
+ * @throws ValidationError with the name of the invalid field.
  */
 export function checkRequest(request: DelegationRequest, { taskId }: DelegateOptions): void {
   if (typeof request !== "object" || request === null)

@@ -7,7 +7,7 @@ import { requireText } from "./validation.js";
 
 /** A subtask that one agent delegates to another. */
 export interface DelegationRequest {
-  /** Correlates the request with its response and its events. */
+  /** Relates the request to its response and its events. */
   readonly taskId: string;
   readonly agentRole: string;
   readonly taskDescription: string;
@@ -17,14 +17,15 @@ export interface DelegationRequest {
   readonly maxOutputRetries: number;
   readonly metadata: Readonly<Record<string, unknown>>;
   /**
-   * `task` (default): the agent does the subtask and returns its output. `tool`: the same, for an
-   * agent that is a tool. `handoff`: the agent takes over the task of the delegating one.
+   * `task` (default): the agent executes the subtask and returns its output. `tool`: as `task`, for
+   * an agent that is used as a tool. `handoff`: the agent takes over the task of the delegating
+   * agent.
    */
   readonly mode?: "task" | "handoff" | "tool" | undefined;
 }
 
 /**
- * The outcome of a delegation. A refused or failed delegation is a response too, so that the
+ * The outcome of a delegation. A refused or failed delegation also has a response, so that the
  * delegating agent receives the reason.
  */
 export interface DelegationResponse {
@@ -81,7 +82,7 @@ export const DelegationPolicyResult: {
   },
 });
 
-/** The context of a policy, in addition to the request. */
+/** The arguments of a policy in addition to the request. */
 export interface DelegationPolicyContext {
   readonly delegatingAgentRole: string;
   readonly currentDepth: number;
@@ -90,8 +91,8 @@ export interface DelegationPolicyContext {
 }
 
 /**
- * Judges every delegation, peer or hierarchical. Policies run in the given order; the first refusal
- * ends it.
+ * Judges a delegation between peers or in a hierarchy. Policies run in the given order; the first
+ * refusal ends the check.
  */
 export type DelegationPolicy = (
   request: DelegationRequest,

@@ -1,7 +1,9 @@
 import type { EnsembleOptions } from "./ensemble-options.js";
 import { SERVICE_OPTIONS } from "./service-options.js";
 
-/** Options that determine the tasks of an ensemble, their order, and what it shares. */
+/**
+ * Options that determine the tasks of an ensemble, their order, and the tasks and tools it shares.
+ */
 export const SHAPE_OPTIONS = [
   ...(["tasks", "phases", "loops", "graph", "workflow"] as const),
   ...(["parallelErrorStrategy", "maxConcurrency"] as const),
@@ -16,10 +18,10 @@ const ORIGIN = Symbol.for("agentensemble/origin");
 type Derived = EnsembleOptions & { readonly [ORIGIN]?: EnsembleOptions };
 
 /**
- * Returns the options of an ensemble with other tasks and the settings of a given one: model,
- * limits, memory, listeners, kernel. Omits the options that determine the given one's tasks. Also
- * omits `plugins`, which its kernel already has. On one kernel both ensembles share rate-limit
- * windows and budgets.
+ * Returns options with other tasks and with the settings of an existing ensemble: model, limits,
+ * memory, listeners, kernel. Omits the options that determine the tasks of the existing ensemble,
+ * and `plugins`, which its kernel already has. If both ensembles use one kernel, they share
+ * rate-limit windows and budgets.
  */
 export function derivedOptions(
   options: EnsembleOptions,
@@ -33,14 +35,14 @@ export function derivedOptions(
 }
 
 /**
- * Returns the original of derived options, also through several derivations. Returns other options
- * unchanged.
+ * Returns the options from which derived options were made, through any number of derivations.
+ * Returns other options unchanged.
  */
 export function originOf(options: EnsembleOptions): EnsembleOptions {
   return (options as Derived)[ORIGIN] ?? options;
 }
 
-/** Returns a copy of options that belongs to the same ensemble as `source`. */
+/** Returns a copy of options, marked as belonging to the same ensemble as `source`. */
 export function sharingOrigin(copy: EnsembleOptions, source: EnsembleOptions): EnsembleOptions {
   const derived: Derived = { ...copy, [ORIGIN]: originOf(source) };
   return derived;

@@ -8,14 +8,17 @@ import type { Inputs } from "./types.js";
 export interface EnsembleAccess {
   /** `EnsembleOptions.name`. */
   readonly name: string | undefined;
-  /** Whether the ensemble has `shareTasks`, `shareTools`, `shareRun` or `schedules`, so that `start()` has work to serve. */
+  /**
+   * Whether the ensemble has `shareTasks`, `shareTools`, `shareRun` or `schedules`, so that
+   * `start()` has something to serve.
+   */
   readonly isShared: boolean;
-  /** Starts the kernel unless it has started. @throws as the kernel's `boot()`. */
+  /** Boots the kernel unless it has booted. @throws as `boot()` of the kernel. */
   ready(): Promise<void>;
   run(inputs?: Inputs, options?: RunOptions): Promise<EnsembleOutput>;
   /**
-   * Runs the ensemble with the parsed inputs of an earlier run. `inputType` does not check them
-   * again.
+   * Runs the ensemble with the parsed inputs of an earlier run, without another check by
+   * `inputType`.
    */
   runAgain(inputs: Inputs, options?: RunOptions): Promise<EnsembleOutput>;
   explain(inputs?: Inputs): Promise<Explanation>;

@@ -30,28 +30,28 @@ export const Workflow = Object.freeze({
 } as const);
 
 /**
- * A prompt text, in which `{name}` is replaced by a value; or a function that returns the text. The
- * function can read values of the run: `run.get(User)`.
+ * A prompt text in which `{name}` is replaced by a value, or a function that returns the text. The
+ * function can read values of the run, for instance `run.get(User)`.
  */
 export type PromptTemplate =
   string | ((values: Readonly<Record<string, unknown>>, run: RunInfo) => string);
 
 /**
- * A graph with any states. `Graph<string>` would match no graph of known states, because predicates
- * take the states as parameters.
+ * A graph with any states. `Graph<string>` would not accept a graph with known states, because
+ * predicates take the states as parameters.
  */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type AnyGraph = Graph<any>;
 
 /** Settings of a shared task or tool. */
 export interface ShareSettings {
-  /** Default: that of the task or tool. */
+  /** The description for callers. Default: the description of the task or tool. */
   readonly description?: string | undefined;
   /** Distinguishes incompatible versions of one name while services are updated. */
   readonly version?: string | undefined;
-  /** Groups for `NetworkTools.tagged`. */
+  /** Names of groups for `NetworkTools.tagged`. Default: none. */
   readonly tags?: readonly string[] | undefined;
-  /** Limit of one execution in milliseconds. Default: none. */
+  /** Time limit of one execution in milliseconds. Default: none. */
   readonly timeoutMs?: number | undefined;
   /** Time for which results are kept, in milliseconds. Default: `resultTtlMs` of the service. */
   readonly resultTtlMs?: number | undefined;
@@ -73,17 +73,23 @@ export interface ScheduleOptions {
   readonly inputs?: Inputs | undefined;
   /** The topic to which the result is published as `{ schedule, at, text, parsed }`. Default: none. */
   readonly broadcastTo?: string | undefined;
-  /** `last`: the latest missed time is requested when the service starts. Default `none`. */
+  /**
+   * `last`: on its start, the service requests the latest planned time that was missed. Default
+   * `none`.
+   */
   readonly catchUp?: "none" | "last" | undefined;
-  /** `skip` (default): a planned time is skipped while the previous request has no result. */
+  /** `skip` (default): omits a planned time while the previous request has no result. */
   readonly overlap?: "skip" | "allow" | undefined;
 }
 
-/** Distributes tasks of a requested run over all instances of a service, in units. */
+/**
+ * Distributes the tasks of a requested run over all instances of a service, in units of several
+ * tasks.
+ */
 export interface SpreadOptions {
   /**
-   * The tasks to distribute. `map`: the map tasks of a map-reduce. A function selects among all planned tasks. Tasks with `context`, `memory`, `reflect` or a
-   * handler are never distributed.
+   * The tasks to distribute. `map`: the map tasks of a map-reduce. A function selects from all
+   * planned tasks. Tasks with `context`, `memory`, `reflect` or a handler are never distributed.
    */
   readonly tasks: "map" | ((task: Pick<PlannedTask, "id" | "task" | "mapReduce">) => boolean);
   /** Number of tasks in one unit. Default 20. */
@@ -121,29 +127,34 @@ export interface EnsembleOptions extends EnsembleCallbacks, ServiceOptions {
   readonly name?: string | undefined;
   /** Describes the purpose of the ensemble to observers. Default: none. */
   readonly description?: string | undefined;
-  /** Workers without a planned task, for delegation. */
+  /** Agents for delegation, in addition to the agents of the tasks. Default: none. */
   readonly agents?: readonly Agent[] | undefined;
   readonly tasks?: readonly AnyTask[] | undefined;
   /**
-   * Named groups of tasks with an order between them. Not allowed together with `tasks` or `loops`.
+   * Named groups of tasks with an order between the groups. Not allowed together with `tasks` or
+   * `loops`.
    */
   readonly phases?: readonly Phase[] | undefined;
-  /** Repeated tasks. SEQUENTIAL runs them after `tasks`. */
+  /** Groups of repeated tasks. SEQUENTIAL runs loops after `tasks`. */
   readonly loops?: readonly Loop[] | undefined;
-  /** A state machine. Excludes tasks, loops and phases. */
+  /** A state machine. Not allowed together with tasks, loops and phases. */
   readonly graph?: AnyGraph | undefined;
-  /** The model of tasks that have no model and whose agent has none. */
+  /** The model of tasks for which neither the task nor its agent has a model. */
   readonly model?: ModelRef | undefined;
   /**
-   * Applies to calls of the ensemble's model. Does not apply to tasks and agents with a model or a
-   * limit.
+   * A rate limit of calls to the ensemble's model. Does not apply to tasks and agents with a model
+   * or a rate limit.
    */
   readonly rateLimit?: RateLimit | undefined;
   /**
-   * Default: PARALLEL if a task's `context` contains another task of the ensemble, else SEQUENTIAL.
+   * The order of the tasks. Default: PARALLEL if a task has another task of the ensemble in its
+   * `context`, else SEQUENTIAL.
    */
   readonly workflow?: Workflow | undefined;
-  /** Creates agents for tasks without one. Default: from the description, without a model. */
+  /**
+   * Creates an agent for each task without an agent. Default: creates the agent from the
+   * description, without a model call.
+   */
   readonly agentSynthesizer?: AgentSynthesizer | undefined;
   /** Values for template variables. Values passed to `run()` take precedence. */
   readonly inputs?: Inputs | undefined;
@@ -153,15 +164,15 @@ export interface EnsembleOptions extends EnsembleCallbacks, ServiceOptions {
    */
   readonly inputType?: InputSchema<unknown> | undefined;
   /**
-   * PARALLEL: `FAIL_FAST` (default) stops everything at the first failure. `CONTINUE_ON_ERROR`
-   * finishes all tasks that do not depend on a failure.
+   * PARALLEL: the reaction to a failed task. `FAIL_FAST` (default) stops the run at the first
+   * failure. `CONTINUE_ON_ERROR` finishes all tasks that do not depend on a failed task.
    */
   readonly parallelErrorStrategy?: "FAIL_FAST" | "CONTINUE_ON_ERROR" | undefined;
   /** PARALLEL: maximum number of concurrent tasks. Default: no limit. */
   readonly maxConcurrency?: number | undefined;
   /**
-   * HIERARCHICAL: the manager's model. Default: the model of the ensemble, else of the container,
-   * else of the first worker.
+   * HIERARCHICAL: the manager's model. Default: the model of the ensemble, else the model bound in
+   * the container, else the model of the first worker.
    */
   readonly managerModel?: ModelRef | undefined;
   /** HIERARCHICAL: options of the manager's calls. Default: the model's defaults. */
@@ -184,7 +195,9 @@ export interface EnsembleOptions extends EnsembleCallbacks, ServiceOptions {
    * discards the tokens of a refused output.
    */
   readonly streaming?: boolean | "guarded" | undefined;
-  /** The team's memory: of this run, of earlier runs, of named entities. */
+  /**
+   * The team's memory: outputs of this run, entries of earlier runs, facts about named entities.
+   */
   readonly memory?: MemoryOptions | undefined;
   /** Storage of the tasks' `memory` scopes. */
   readonly memoryStore?: MemoryStore | undefined;
@@ -193,7 +206,7 @@ export interface EnsembleOptions extends EnsembleCallbacks, ServiceOptions {
    * store and emits `run_warning`. Both keep finished work.
    */
   readonly memoryErrors?: "fail" | "warn" | undefined;
-  /** Answers every review. See `reviewPolicy` and the reviews of tasks. */
+  /** Answers every review. Default: reviews wait in the review store. */
   readonly reviewHandler?: ReviewHandler | undefined;
   /** Default review for tasks without a `review` option, after their completion. Default NEVER. */
   readonly reviewPolicy?: "NEVER" | "AFTER_EVERY_TASK" | "AFTER_LAST_TASK" | undefined;
@@ -210,58 +223,66 @@ export interface EnsembleOptions extends EnsembleCallbacks, ServiceOptions {
   /** Prices, for `cost` in usage, metrics and trace. */
   readonly costConfiguration?: CostConfiguration | undefined;
   /**
-   * The amount of data in the trace. Default: the container's `DefaultCaptureMode`, else
-   * `AGENTENSEMBLE_CAPTURE_MODE`, else OFF.
+   * The amount of data in the trace. Default: the container's `DefaultCaptureMode`, else the
+   * environment variable `AGENTENSEMBLE_CAPTURE_MODE`, else OFF.
    */
   readonly captureMode?: CaptureMode | undefined;
   readonly traceExporter?: TraceExporter | readonly TraceExporter[] | undefined;
   /**
-   * Limit of characters of a tool's output sent to the model; -1 (default) for all. The trace keeps
-   * the full text.
+   * Limit of characters of a tool's output that the model receives; -1 (default) for no limit. The
+   * trace contains the full text.
    */
   readonly maxToolOutputLength?: number | undefined;
   /** Time limit of a tool call in milliseconds, for tools without one. Default: none. */
   readonly toolTimeoutMs?: number | undefined;
-  /** Characters of tool input and output in log lines; -1 for all, 0 for none. Default 200. */
+  /**
+   * Limit of characters of tool input and output in log lines; -1 for no limit, 0 for no text.
+   * Default 200.
+   */
   readonly toolLogTruncateLength?: number | undefined;
   /** Logs prompts and responses of all agents at level info. Default false. */
   readonly verbose?: boolean | undefined;
   readonly listeners?: readonly EnsembleListener[] | undefined;
-  /** Receives every event. */
+  /** Called with every event. */
   readonly on?: ((event: EnsembleEvent) => void) | undefined;
-  /** Added to the standard plugins. Not allowed together with a kernel that has booted. */
+  /**
+   * Plugins in addition to the standard plugins. Not allowed together with a kernel that has
+   * booted.
+   */
   readonly plugins?: readonly Plugin[] | undefined;
-  /** Default: a new kernel. */
+  /** The kernel of the ensemble. Several ensembles can share one. Default: a new kernel. */
   readonly kernel?: KernelApi | undefined;
 }
 
-/** The result of `ensemble.explain()`: the requests of a run, without sending them. */
+/** The result of `ensemble.explain()`: the requests of a run, without calling a model. */
 export interface Explanation {
   readonly workflow: string;
   /** The JSON Schema of the inputs, if the ensemble has an `inputType`. */
   readonly inputs?: JsonSchema;
-  /** Tasks of the plan, then those that the workflow adds. */
+  /** The tasks of the plan, then the tasks that the workflow adds. */
   readonly tasks: readonly ExplainedTask[];
-  /** Estimate for the first calls of all tasks together. */
+  /** Estimated input tokens of the first calls of all tasks together. */
   readonly estimatedInputTokens: number;
   /**
-   * Upper bound of the cost of a run. Missing without prices, and if nothing limits the cost: see
+   * Upper bound of the cost of a run. Missing without prices, and if the cost has no bound: see
    * `unbounded`.
    */
   readonly costBound?: CostEstimate;
-  /** With prices: the reasons for a missing upper bound. Each names the task and a remedy. */
+  /**
+   * The reasons for a missing upper bound; each names the task and a remedy. Empty without prices.
+   */
   readonly unbounded: readonly string[];
 }
 
 /**
- * One task of an explanation. The prompts are those of its first call. Placeholders replace outputs
- * of earlier tasks and memory entries.
+ * One task of an explanation. The prompts are those of the first call. Placeholders stand for
+ * outputs of earlier tasks and for memory entries.
  */
 export interface ExplainedTask {
   readonly taskId: string;
   readonly description: string;
   readonly agentRole: string;
-  /** Whether a model creates the agent, so that its prompt is not known yet. */
+  /** Whether a model creates the agent during the run. The prompt is then not known yet. */
   readonly synthesizedByModel: boolean;
   readonly dependsOn: readonly string[];
   /** `provider:model`; empty for a task without model calls. */
@@ -271,8 +292,8 @@ export interface ExplainedTask {
   /** The names of `toolSpecs`. */
   readonly tools: readonly string[];
   /**
-   * The tools as described to the model. Tools of dynamic providers are known only at the start of
-   * the task.
+   * The tools as described to the model. Tools of dynamic providers are missing, because they are
+   * known only at the start of the task.
    */
   readonly toolSpecs: readonly ToolSpec[];
   readonly estimatedInputTokens: number;

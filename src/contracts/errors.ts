@@ -3,7 +3,7 @@ import { printableText } from "../util/printable.js";
 
 const MARK = Symbol.for("agentensemble/error");
 
-/** Types of values in errors. The contracts that define these types add them, so that this file imports none of them. */
+/** Types of values in errors. The contracts that define these types merge them into this interface, so that this file imports none of them. */
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- contracts merge their types into it
 export interface ErrorContents {}
 
@@ -21,8 +21,9 @@ export interface ErrorDetails {
 /**
  * Base class of all errors that the framework throws deliberately.
  *
- * `code` is stable (`AE_...`, listed in `docs/errors.md`); `message` may change. `output` is set on errors that ended a run: the finished work, the metrics and
- * the trace. `isInstance` and `find` also recognise errors created by another copy of this package.
+ * `code` is stable (`AE_...`, listed in `docs/errors.md`); `message` may change. `output` is set on
+ * errors that ended a run, and contains the finished work, the metrics and the trace. `isInstance`
+ * and `find` also recognise errors created by another copy of this package.
  */
 export class AgentEnsembleError extends Error {
   /** Stable identifier of the kind of failure. */
@@ -43,7 +44,7 @@ export class AgentEnsembleError extends Error {
     return true;
   }
 
-  /** Returns whether `e` is an instance of this class or a subclass, also from another copy of the package. */
+  /** Returns whether `e` is an instance of this class or a subclass, also of another package copy. */
   static isInstance<C extends abstract new (...args: never[]) => AgentEnsembleError>(
     this: C,
     e: unknown,
@@ -72,7 +73,10 @@ export class AgentEnsembleError extends Error {
 
 /** A mistake in the configuration: an option, a name, a graph. Thrown by constructors, or by `run()` before any spending. */
 export class ValidationError extends AgentEnsembleError {
-  /** `inputs`: the caller's inputs do not match the `inputType`. `messageId`: a thread has the message already, or does not have it. Absent for every other mistake. */
+  /**
+   * `inputs`: the caller's inputs do not match the `inputType`. `messageId`: a message to add is
+   * already in the thread, or a message to replace is not. Absent for all other mistakes.
+   */
   readonly about?: "inputs" | "messageId";
   constructor(
     message: string,
@@ -83,7 +87,7 @@ export class ValidationError extends AgentEnsembleError {
   }
 }
 
-/** A task failed. `cause` is the specific error; `completedTaskOutputs` is the work finished before. Every workflow reports failures this way. */
+/** A task failed. `cause` is the specific error; `completedTaskOutputs` are the earlier outputs. */
 export class TaskExecutionError extends AgentEnsembleError {
   readonly taskDescription: string;
   readonly agentRole: string;
@@ -104,7 +108,7 @@ export class TaskExecutionError extends AgentEnsembleError {
   }
 }
 
-/** An agent could not do its task: its model failed, or its handler threw. `cause` is the reason. */
+/** An agent could not execute its task. `cause` is the error of its model or handler. */
 export class AgentExecutionError extends AgentEnsembleError {
   readonly agentRole: string;
   readonly taskDescription: string;
@@ -158,7 +162,7 @@ export class ModelCallError extends AgentEnsembleError {
   }
 }
 
-/** A tool threw. Agents pass its text to the model and continue; only a custom executor receives this error. */
+/** A tool threw. Agents pass the text on to the model; only custom executors receive this error. */
 export class ToolExecutionError extends AgentEnsembleError {
   readonly toolName: string;
   readonly toolInput: string;
@@ -173,14 +177,14 @@ export class ToolExecutionError extends AgentEnsembleError {
   }
 }
 
-/** A tool's configuration prevents its work. The task fails, and the model gets no result. */
+/** A mistake in the configuration of a tool prevents its use. The task fails. */
 export class ToolConfigurationError extends AgentEnsembleError {
   constructor(message: string, details: ErrorDetails = {}) {
     super("AE_TOOL_CONFIGURATION", message, details);
   }
 }
 
-/** The model continued to request tools after the request to stop. */
+/** The model continued to request tools after it was asked to stop. */
 export class MaxIterationsExceededError extends AgentEnsembleError {
   readonly agentRole: string;
   readonly taskDescription: string;
@@ -236,7 +240,7 @@ export class PromptTemplateError extends AgentEnsembleError {
   }
 }
 
-/** No text of the model matched the task's schema. */
+/** None of the model's texts matched the task's schema. */
 export class OutputParsingError extends AgentEnsembleError {
   /** The last refused text. */
   readonly rawOutput: string;
@@ -302,8 +306,9 @@ export class RunCancelledError extends AgentEnsembleError {
 }
 
 /**
- * The run waits for an event that may occur after the end of the process, for example a decision on a review. A tap, a tool or a handler throws it. Work in
- * progress ends, no further task starts, and the run rejects with it. Its exit reason is SUSPENDED; the outputs so far are kept.
+ * The run waits for an event that may occur after the end of the process, for example a decision on
+ * a review. Thrown by a tap, a tool or a handler. Work in progress ends, no further task starts,
+ * and the run rejects with this error. The exit reason is SUSPENDED; the outputs so far are kept.
  */
 export class RunSuspendedError extends RunCancelledError {
   override readonly code: string = "AE_RUN_SUSPENDED";
@@ -343,7 +348,7 @@ export class RateLimitTimeoutError extends AgentEnsembleError {
   }
 }
 
-/** A hook tap refused with a plain reason. */
+/** A tap of a hook refused a step, and gave the reason as a text. */
 export class HookRejectedError extends AgentEnsembleError {
   readonly reason: string;
   constructor(reason: string, context: { readonly hook: string; readonly tap: string }) {
@@ -352,7 +357,7 @@ export class HookRejectedError extends AgentEnsembleError {
   }
 }
 
-/** A plugin failed: in its bindings, its start, its disposal or one of its taps. */
+/** A plugin failed in its bindings, its start, its disposal or one of its taps. */
 export class PluginError extends AgentEnsembleError {
   readonly plugin: string;
   /** The hook or life-cycle step of the failure, for instance `beforeTask` or `start`. */
@@ -369,8 +374,9 @@ export class PluginError extends AgentEnsembleError {
 }
 
 /**
- * Ends a run without a failure. A review, or a tool that asks a person, throws it to stop the run after the work in progress. The run then resolves, with exit
- * reason USER_EXIT_EARLY, or TIMEOUT if `timedOut`.
+ * Ends a run without a failure. A review, or a tool that asks a person, throws this error to stop
+ * the run after the work in progress. The run then resolves with the exit reason USER_EXIT_EARLY,
+ * or TIMEOUT if `timedOut`.
  */
 export class ExitEarlySignal extends AgentEnsembleError {
   readonly timedOut: boolean;
@@ -381,8 +387,8 @@ export class ExitEarlySignal extends AgentEnsembleError {
 }
 
 /**
- * Returns whether a thrown value ends the run without a failure of the work: an early exit, or a suspension. Code that catches errors of tasks, tools or runs
- * rethrows such values.
+ * Returns whether a thrown value ends the run without a failure: an early exit, or a suspension.
+ * Code that catches errors of tasks, tools or runs must rethrow such values.
  */
 export function endsRun(thrown: unknown): thrown is ExitEarlySignal | RunSuspendedError {
   return ExitEarlySignal.isInstance(thrown) || RunSuspendedError.isInstance(thrown);

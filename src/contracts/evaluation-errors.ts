@@ -1,8 +1,12 @@
 import { AgentEnsembleError, type ErrorDetails } from "./errors.js";
 
-/** A dataset can't be evaluated. Nothing was spent. */
+/** A dataset can't be evaluated. Thrown before any spending. */
 export class DatasetError extends AgentEnsembleError {
-  /** `EMPTY`: no case. `DUPLICATE_ID`: two cases have one id. `INVALID_CASE`: a case has no input, or a wrong field. `CHANGED`: the cases are not those of the first pass. */
+  /**
+   * `EMPTY`: the dataset has no case. `DUPLICATE_ID`: two cases have the same id. `INVALID_CASE`: a
+   * case has no input, or an invalid field. `CHANGED`: a second pass over the dataset returned
+   * other cases than the first.
+   */
   readonly reason: "EMPTY" | "DUPLICATE_ID" | "INVALID_CASE" | "CHANGED";
   constructor(message: string, reason: DatasetError["reason"], details: ErrorDetails = {}) {
     super("AE_DATASET", message, details);
@@ -10,16 +14,22 @@ export class DatasetError extends AgentEnsembleError {
   }
 }
 
-/** A baseline can't be compared: it is of another dataset, or no evaluation. Nothing was spent. */
+/**
+ * A baseline can't be compared: it belongs to another dataset, or is not an evaluation. Thrown
+ * before any spending.
+ */
 export class BaselineError extends AgentEnsembleError {
   constructor(message: string, details: ErrorDetails = {}) {
     super("AE_BASELINE", message, details);
   }
 }
 
-/** A scorer gave no score. It is an error of the score, not a zero. */
+/** A scorer returned no score. The error is recorded as such, not as a score of zero. */
 export class ScoreError extends AgentEnsembleError {
-  /** `timeout`: it did not end in time. `judge`: the model's answer is no judgement. */
+  /**
+   * `timeout`: the scorer exceeded its time limit. `judge`: the model's answer was not a valid
+   * judgement.
+   */
   readonly kind: "score" | "timeout" | "not-a-number" | "out-of-range" | "judge";
   constructor(message: string, kind: ScoreError["kind"], details: ErrorDetails = {}) {
     super("AE_SCORE", message, details);

@@ -64,7 +64,7 @@ export type TaskCompletedEvent = EvTask<"task_completed"> &
     readonly completedAt: string;
     readonly durationMs: number;
     readonly toolCallCount: number;
-    /** -1 if one of the task's calls reported no usage. */
+    /** The tokens of all calls of the task; -1 if a call reported no usage. */
     readonly tokenCount: number;
     readonly taskOutput: TaskOutput;
   };
@@ -76,29 +76,32 @@ export type TaskFailedEvent = EvTask<"task_failed"> &
     readonly cause: AgentEnsembleError;
   };
 interface ToolCallPlace {
-  /** The model's id of the call; unique within one response of the model. */
+  /** The id that the model assigned to the call; unique within one response of the model. */
   readonly callId: string;
   /**
-   * The model call that requested it, as in `llm_iteration_completed`; -1 if no model requested it.
+   * The number of the model call that requested the tool, as in `llm_iteration_completed`; -1 if no
+   * model requested it.
    */
   readonly iteration: number;
 }
 /**
- * A tool call begins: before the check of its input and before any review. Each has one
- * `tool_called`.
+ * A tool call begins, before the check of its input and before any review. Each `tool_started` is
+ * followed by one `tool_called`.
  */
 export type ToolStartedEvent = EvTask<"tool_started"> &
   ToolCallPlace & {
     readonly toolName: string;
-    /** The arguments as the model wrote them. */
+    /** The arguments as the model wrote them, unparsed. */
     readonly toolArguments: string;
-    /** The option of the tool; absent if it is not set. */
+    /** The option `title` of the tool; absent if not set. */
     readonly title?: string;
-    /** The option of the tool. Also true for a delegating tool without the option. */
+    /** The option `private` of the tool. Also true for a delegating tool without the option. */
     readonly private?: boolean;
-    /** A page executes the call, after its `review_requested` with `expects: "output"`. */
+    /** Present if a page executes the call, after a `review_requested` with `expects: "output"`. */
     readonly client?: true;
-    /** The option of the tool: the model receives the result as marked data. */
+    /**
+     * Present if the tool has the option `untrusted`: the model receives the result as marked data.
+     */
     readonly untrusted?: true;
   };
 export type ToolCalledEvent = EvTask<"tool_called"> &
@@ -106,10 +109,10 @@ export type ToolCalledEvent = EvTask<"tool_called"> &
     readonly taskIndex: number;
     readonly toolName: string;
     readonly toolArguments: string;
-    /** The full text, `Error: ...` for a failure. */
+    /** The full text of the result; `Error: ...` for a failure. */
     readonly toolResult: string;
     readonly structuredResult: unknown;
-    /** Where the result comes from; absent without sources. */
+    /** The pages and documents that the result is based on; absent without any. */
     readonly sources?: readonly Source[];
     /** Images and files of the result, without hashes; absent without any. */
     readonly parts?: readonly PartSummary[];
@@ -119,7 +122,7 @@ export type ToolCalledEvent = EvTask<"tool_called"> &
     readonly toolOutcome: CalledToolOutcome;
   };
 interface DelegationPlace {
-  /** The worker's task; absent if the delegation was refused or answered. */
+  /** The id of the worker's task; absent if the delegation was refused or answered. */
   readonly workerTaskId?: string;
   readonly delegationId: string;
   readonly delegatingAgentRole: string;
@@ -139,12 +142,12 @@ export type DelegationFailedEvent = EvTask<"delegation_failed"> &
     readonly cause?: Error;
   };
 /**
- * A reviewer is asked. The fields are those of the request. An answer may come from elsewhere by
- * `reviewId`.
+ * The framework asks for a review. The fields are those of the request. Any party that knows the
+ * `reviewId` may answer.
  */
 export type ReviewRequestedEvent = EvTask<"review_requested"> &
   Omit<ReviewRequest, "runId" | "taskId" | "agentRole" | "signal">;
-/** The decision, of a person or at the time limit. */
+/** A review has a decision, made by a person or by the time limit. */
 export type ReviewResolvedEvent = EvTask<"review_resolved"> & {
   readonly reviewId: string;
   readonly decision: ReviewDecision["type"] | "FAIL";
@@ -159,7 +162,7 @@ export type TaskReflectedEvent = EvTask<"task_reflected"> & {
   readonly reflection: TaskReflection;
   readonly isFirstReflection: boolean;
 };
-/** Every event of a run, as one closed union. */
+/** All events of a run, as a closed union. */
 export type EnsembleEvent =
   | EnsembleStartedEvent
   | RunPlannedEvent
@@ -220,8 +223,7 @@ export type NewEvent = EnsembleEvent extends infer E
   : never;
 
 /**
- * One callback per event. The shortcuts on the ensemble and the methods of a listener have the same
- * names.
+ * One callback per event type. An ensemble's options and a listener's methods have the same names.
  */
 export interface EnsembleCallbacks {
   readonly onTaskStart?: ((e: Ev<"task_started">) => void) | undefined;
@@ -328,24 +330,25 @@ const TYPES: Readonly<Record<EventType, true>> = {
   run_warning: true,
 };
 
-/** Options of an observer of a kernel. */
+/** Options of an observer of a kernel's events. */
 export interface ObserveOptions {
   /**
-   * The delivered types; an unknown one is refused. Events of other types are not built for this
-   * observer. Default: all.
+   * The delivered event types. Events of other types are not built for this observer. An unknown
+   * type is refused. Default: all types.
    */
   readonly only?: readonly EventType[] | undefined;
   /**
-   * Called before each model call: `true` streams the call, so that its tokens become events.
-   * Default: delivers tokens only if another option turns on streaming. The option `streaming` of
-   * the ensemble takes precedence. With `only`, the list must contain `token`.
+   * Called before each model call. `true` streams the call, so that its tokens become events.
+   * Default: tokens are delivered only if another option turns on streaming. The option `streaming`
+   * of the ensemble takes precedence. With `only`, the list must contain `token`.
    */
   readonly tokens?: (() => boolean) | undefined;
 }
 
 /**
- * Subscribes observers; `on` returns a function that ends the subscription. Events contain original
- * values. An observer that shows them elsewhere redacts the secrets of their run with the redactor.
+ * Subscribes observers to the events of a kernel. `on` returns a function that ends the
+ * subscription. Events contain unredacted values: an observer that shows them elsewhere must redact
+ * them with the redactor.
  */
 export interface EventStream {
   /**

@@ -16,24 +16,27 @@ import type { Awaitable } from "./types.js";
  * `workflow`. Check it with `workflowContract` from `agentensemble/testing`.
  */
 export interface WorkflowExecutor {
-  /** Upper case by convention: `DEBATE`. */
+  /** The name for the option `workflow`; upper case by convention, for instance `DEBATE`. */
   readonly name: string;
   /**
-   * Ensemble options of particular workflows that this workflow reads. A run warns about such
-   * options that its workflow does not read. Default: it may read any.
+   * The workflow-specific ensemble options that this workflow reads. A run warns about a
+   * workflow-specific option that its workflow does not read. Default: the workflow may read all
+   * options.
    */
   readonly reads?: readonly (keyof EnsembleOptions)[] | undefined;
-  /** Refuses a plan before any spending, by throwing a ValidationError. */
+  /** Throws a ValidationError to refuse a plan before any spending. */
   validate?(plan: Plan): void;
   execute(plan: Plan, run: Run): Promise<WorkflowResult>;
   /**
-   * Returns the tasks that the workflow would add to the plan, as far as known before the run, for
-   * `explain()`. Runs nothing. Default: none.
+   * Returns the tasks that the workflow would add to the plan, as far as they are known before the
+   * run, for `explain()`. Must not run anything. Default: none.
    */
   preview?(plan: Plan, run: Run): readonly AnyTask[];
   /**
-   * Describes how the workflow would run the plan, for `explain()` and diagrams. Default: every
-   * task after its context. `toDag()` and `toMermaid()` call built-in workflows only.
+   * Describes how the workflow would run the plan, for `explain()` and diagrams. Default: each task
+   * after the tasks in its context. `toDag()` and `toMermaid()` call it for built-in workflows
+   * only.
+   *
    * @throws ValidationError for tasks without a valid order.
    */
   describe?(plan: Plan): PlanDescription;
@@ -52,29 +55,30 @@ export interface PlanDiagram {
 }
 
 /**
- * The result of an executor. Without `parsed` the value is the text, or the text parsed by the
- * task's schema.
+ * The result of an executor. Without `parsed`, the task's value is the text, or the text parsed by
+ * the task's schema.
  */
 export interface ExecutorResult {
   readonly raw: string;
   readonly parsed?: unknown;
   /**
-   * Number of requested tool calls. Ignored: the engine counts the calls of its gateway, including
+   * Number of requested tool calls. Ignored: the engine counts the calls that it makes, including
    * those of pipelines.
    */
   readonly toolCallCount?: number | undefined;
 }
 
 /**
- * Does tasks of one kind. Contributed to `Tokens.TaskExecutor`; the last registered executor that
- * handles a task does it.
+ * Executes tasks of one kind. Contributed to `Tokens.TaskExecutor`. If several executors handle a
+ * task, the last registered one executes it.
  */
 export interface TaskExecutor {
   readonly name: string;
   handles(task: PlannedTask): boolean;
   execute(call: TaskCall, scope: TaskScope): Promise<ExecutorResult>;
   /**
-   * Returns the first model call for `explain()`; absent if the task calls no model. Calls nothing.
+   * Returns the first model call for `explain()`, without calling the model. Absent if tasks of
+   * this kind call no model.
    */
   preview?(
     call: TaskCall,
@@ -91,7 +95,7 @@ export interface PromptPreview {
 
 /**
  * Provides tools that depend on the agent. Called at the start of an agent's task, and by
- * `explain()`. Its tools come before the agent's. Contributed to `Tokens.AgentToolSource`.
+ * `explain()`. These tools precede the agent's own tools. Contributed to `Tokens.AgentToolSource`.
  */
 export interface AgentToolSource {
   toolsFor(
@@ -100,9 +104,12 @@ export interface AgentToolSource {
   ): Awaitable<readonly AnyTool[]>;
 }
 
-/** Creates an agent for a task without one. Called once per task and run. */
+/** Creates the agent for a task without an agent. Called once per task and run. */
 export interface AgentSynthesizer {
-  /** Whether it calls a model, so that the agent is not known before the run. Default false. */
+  /**
+   * Whether creating the agent requires a model call, so that the agent is not known before the
+   * run. Default false.
+   */
   readonly usesModel?: boolean | undefined;
   synthesize(
     task: AnyTask,

@@ -4,15 +4,15 @@ import { preview, requireArray, requireInteger, requireText } from "./validation
 import { isObject } from "../util/objects.js";
 
 /**
- * Checks entries of other processes. Invalid token counts become unknown. @throws ValidationError
- * for an invalid list of usage.
+ * Checks usage that another process reports. Invalid token counts become unknown.
+ * @throws ValidationError for an invalid list of usage.
  */
 export function checkForeignUsage(what: string, entries: readonly ForeignUsage[]): void {
   requireArray(what, entries ?? null);
   for (const entry of entries) {
     if (!isObject(entry))
       throw new ValidationError(`${what} must have objects, got: ${preview(entry)}`);
-    // Each is checked next.
+    // The following lines check each field.
     const { provider, modelId, source, currency, calls, cost } = entry as ForeignUsage;
     requireText(provider, `${what} provider must not be blank`);
     requireText(modelId, `${what} modelId must not be blank`);

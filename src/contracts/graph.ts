@@ -12,17 +12,17 @@ import {
   requireInteger,
 } from "./validation.js";
 
-/** The payload of an edge's predicate. */
+/** The argument of an edge's predicate. */
 export interface GraphStep<S extends string = string> extends OutputLookup {
   readonly currentState: S;
   readonly lastOutput: TaskOutput;
   /** Counted from 1. */
   readonly stepNumber: number;
-  /** The states visited so far, the current one last. */
+  /** The states visited so far, ending with the current state. */
   readonly stateHistory: readonly S[];
 }
 
-/** The course of a graph. */
+/** The course of a graph in a run. */
 export interface GraphHistory {
   readonly steps: readonly {
     readonly stateName: string;
@@ -35,14 +35,14 @@ export interface GraphHistory {
 }
 
 /**
- * A transition from one state to another. Without `when` it is always taken. A state's edges are
- * tried in order.
+ * A transition from one state to another. An edge without `when` always matches. The edges of a
+ * state are tried in order.
  */
 export interface GraphEdge<S extends string = string> {
   readonly from: S;
   readonly to: S | "__END__";
   readonly when?: ((s: GraphStep<S>) => boolean) | undefined;
-  /** Label for messages and diagrams. */
+  /** The label in messages and diagrams. Default: none. */
   readonly label?: string | undefined;
 }
 
@@ -57,11 +57,15 @@ export interface GraphOptions<S extends string> {
     readonly when?: ((s: GraphStep<NoInfer<S>>) => boolean) | undefined;
     readonly label?: string | undefined;
   }[];
-  /** Default 50. */
+  /** Limit of executed states. Default 50. */
   readonly maxSteps?: number | undefined;
-  /** Default RETURN_LAST. THROW: MaxGraphStepsExceededError. */
+  /**
+   * Reaction to the limit. RETURN_LAST (default) ends the graph with its last output. THROW fails
+   * the run with MaxGraphStepsExceededError. RETURN_WITH_FLAG equals RETURN_LAST and documents that
+   * the program reads the termination reason.
+   */
   readonly onMaxSteps?: "RETURN_LAST" | "THROW" | "RETURN_WITH_FLAG" | undefined;
-  /** Whether a state receives its last output when visited again. Default true. */
+  /** Whether a state that is visited again receives its last output. Default true. */
   readonly injectFeedbackOnRevisit?: boolean | undefined;
   readonly noFeedbackStates?: readonly NoInfer<S>[] | undefined;
 }
@@ -79,8 +83,8 @@ const FIELDS = [
 const END = "__END__";
 
 /**
- * A state machine of tasks. Each state's task runs alone; then the first matching edge selects the
- * next state. Immutable.
+ * A state machine of tasks. The task of each state runs alone; the first matching edge then selects
+ * the next state. Immutable.
  */
 export class Graph<S extends string = string> {
   static readonly END = END;

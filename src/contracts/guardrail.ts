@@ -9,7 +9,10 @@ export interface GuardrailResult {
   readonly reason?: string;
 }
 
-/** Creates verdicts. A return value other than `true` and a verdict with `ok: true` counts as a violation. */
+/**
+ * Creates verdicts. Any return value other than `true` and a verdict with `ok: true` counts as a
+ * violation.
+ */
 export const GuardrailResult: {
   success(): GuardrailResult;
   failure(reason: string): GuardrailResult;
@@ -18,7 +21,10 @@ export const GuardrailResult: {
   failure: (reason: string): GuardrailResult => ({ ok: false, reason }),
 });
 
-/** Judges a task before any model is called. A predicate is enough: `true` accepts, `false` refuses without a reason. */
+/**
+ * Judges a task before any model call. May return a boolean: `true` accepts, `false` refuses
+ * without a reason.
+ */
 export type InputGuardrail = (input: {
   readonly taskDescription: string;
   readonly expectedOutput: string;
@@ -31,13 +37,16 @@ export type InputGuardrail = (input: {
   getOutput<U>(task: Task<U>): TaskOutput<U>;
 }) => Awaitable<GuardrailResult | boolean>;
 
-/** Judges a task's output; `parsed` is the task's value. A predicate is enough: `true` accepts, `false` refuses without a reason. */
+/**
+ * Judges a task's output; `parsed` is the task's value. May return a boolean: `true` accepts,
+ * `false` refuses without a reason.
+ */
 export type OutputGuardrail<T = unknown> = (output: {
   readonly raw: string;
   readonly parsed: T;
   readonly taskDescription: string;
   readonly agentRole: string;
-  /** The outputs in the task's context, to check the output against its sources. */
+  /** The outputs of the tasks in `context`, to compare the output with its sources. */
   readonly contextOutputs: readonly TaskOutput[];
   /** The run, for its inputs and values. */
   readonly run: RunInfo;

@@ -9,7 +9,7 @@ interface Teammate {
   readonly handoffs: unknown;
 }
 
-/** A handoff as it was given. */
+/** A handoff as the user passed it. */
 interface GivenHandoff<A> {
   readonly agent: A;
   readonly toolName?: string | undefined;
@@ -24,7 +24,10 @@ export interface NamedHandoff<A> extends GivenHandoff<A> {
 
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** @throws ValidationError for what an agent's `handoffs` can't be; a function is not called. */
+/**
+ * Returns a copy of an agent's `handoffs`. Does not call a function.
+ * @throws ValidationError for a value that is neither a list of agents and handoffs nor a function.
+ */
 export function snapshotOfHandoffs<H>(owner: Teammate, handoffs: H | undefined): H | undefined {
   if (handoffs === undefined || typeof handoffs === "function") return handoffs;
   namedHandoffs(owner, handoffs);
@@ -33,8 +36,9 @@ export function snapshotOfHandoffs<H>(owner: Teammate, handoffs: H | undefined):
 
 /**
  * Returns the handoffs of an agent, each with the name of its tool. Calls a function.
- * @throws ValidationError for another value than agents and handoffs, for the agent itself, and for
- * two with one role or one name.
+ *
+ * @throws ValidationError for a value other than agents and handoffs, for the agent itself, and for
+ * two handoffs with the same role or the same tool name.
  */
 export function namedHandoffs<A extends Teammate>(
   owner: Teammate,

@@ -6,11 +6,11 @@ import { checkHandoffOptions, namedHandoffs } from "./handoff-list.js";
 import { preview } from "./validation.js";
 
 /**
- * Describes how another agent may take over from an agent. An agent in `handoffs` is the same as
+ * Describes how another agent may take over from an agent. An agent in `handoffs` equals
  * `handoff(agent)`.
  *
  * @example handoffs: [handoff(billing, { description: "Invoices and refunds" })]
- * @throws ValidationError for another value than an agent, an invalid name of a tool, an unknown
+ * @throws ValidationError for a value other than an agent, an invalid tool name, or an unknown
  * option.
  */
 export function handoff(agent: Agent, options: HandoffOptions = {}): Handoff {
@@ -25,7 +25,10 @@ export function handoffsOf(agent: Agent): readonly NamedHandoff<Agent>[] {
   return namedHandoffs<Agent>(agent);
 }
 
-/** Returns the agents, and all that can take over from them. @throws ValidationError */
+/**
+ * Returns the agents, and all agents that can take over from them, directly or through others.
+ * @throws ValidationError
+ */
 export function withSuccessors(agents: Iterable<Agent>): ReadonlySet<Agent> {
   const reached = new Set(agents);
   for (const agent of reached) for (const next of handoffsOf(agent)) reached.add(next.agent);

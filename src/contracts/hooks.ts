@@ -39,31 +39,37 @@ export function reject(reason: string | AgentEnsembleError): Reject {
   return { verb: "reject", reason };
 }
 
-/** Supplies the result: for a cache, a replay, a stub. */
+/** Supplies the result in place of the work, for a cache, a replay or a stub. */
 export function answer<T>(value: NoInfer<T>): Answer<T> {
   return { verb: "answer", value };
 }
 
 /** Options of a tap. */
 export interface TapOptions {
-  /** Shown in errors. */
+  /** The name in errors. */
   readonly name: string;
-  /** Position within its lane. Default `normal`; ties keep the order of registration. */
+  /** Position within the lane. Taps with equal positions run as registered. Default `normal`. */
   readonly order?: "pre" | "normal" | "post" | undefined;
-  /** Reaction to an error of the tap. `fail` (default) fails the step. `skip` ignores the tap and emits `run_warning`. */
+  /**
+   * Reaction to an error of the tap. `fail` (default) fails the step. `skip` ignores the tap's
+   * verdict and emits `run_warning`.
+   */
   readonly onError?: "fail" | "skip" | undefined;
-  /** Time limit of one call of the tap in milliseconds. A tap that exceeds it has failed. Default: none. */
+  /** Time limit of one call in milliseconds; a tap that exceeds it has failed. Default: none. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** Allowed verdicts for each lane of a before hook. Lanes run in this order. */
+/** The verdicts allowed in each lane of a before hook. Lanes run in this order. */
 export interface BeforeVerdicts<C, R> {
   transform: void | Replace<Partial<C>>;
   policy: void | Reject;
   answer: void | Answer<R>;
 }
 
-/** A hook before a step. `P`: payload of a tap. `C`: fields that a transform may change. `R`: value of an answer. `Ls`: lanes of the hook. */
+/**
+ * A hook before a step. `P`: payload of a tap. `C`: fields that a transform may change. `R`: type
+ * of the value of an answer. `Ls`: lanes of the hook.
+ */
 export interface BeforeHook<
   P,
   C,
@@ -81,7 +87,10 @@ export interface BeforeHook<
   ): void;
 }
 
-/** Allowed verdicts for each lane of an after hook. Lanes run in this order. After a review's `replace` the policies judge once more. */
+/**
+ * The verdicts allowed in each lane of an after hook. Lanes run in this order. After a `replace` in
+ * the review lane, the policies run again.
+ */
 export interface AfterVerdicts<C> {
   transform: void | Replace<Partial<C>>;
   policy: void | Reject;
@@ -89,7 +98,7 @@ export interface AfterVerdicts<C> {
   commit: void;
 }
 
-/** A hook after a step. Fires exactly once for each fired before hook, with any outcome. */
+/** A hook after a step. Fires exactly once for each before hook that fired, with any outcome. */
 export interface AfterHook<
   P,
   K extends string,
@@ -108,7 +117,7 @@ export interface AfterHook<
   ): void;
 }
 
-/** The result part of an after call: one member per outcome, so that checking `outcome` narrows it. */
+/** The result part of an after call, one member per outcome. A check of `outcome` narrows it. */
 export type Settled<O, K extends string, R> = O extends "ok" | "answered"
   ? { readonly outcome: O; readonly error?: undefined } & { readonly [X in K]: R }
   : { readonly outcome: O; readonly error: Error } & { readonly [X in K]?: undefined };
@@ -116,7 +125,7 @@ export type Settled<O, K extends string, R> = O extends "ok" | "answered"
 /** The payload of an after tap: the call, its outcome, and the result or the error. */
 export type After<P, K extends string, R> = P & Settled<Outcome, K, R>;
 
-/** A section of the user prompt from a plugin. The prompt builder determines the position of each slot. */
+/** A section that a plugin adds to the user prompt. The prompt builder positions the slots. */
 export interface PromptSection {
   readonly slot:
     "memory" | "shortTerm" | "context" | "longTerm" | "entity" | "improvement" | "revision";
@@ -134,57 +143,62 @@ export interface TaskCall {
   readonly run: HookRun;
   readonly taskId: string;
   /**
-   * The name of the task within the run. Does not depend on the order of its siblings. Equals its id, except for a delegated task: `{identity of the delegating
-   * task}@{its attempt}>{toolCallId}`, with the suffix `~2` for the second delegation of one tool call. A delegation outside of a tool call has no id after
-   * `>`.
+   * The name of the task within the run, which does not depend on the order of its siblings. Equals
+   * the task's id, except for a delegated task: `{identity of the delegating task}@{its
+   * attempt}>{toolCallId}`, with the suffix `~2` for the second delegation of one tool call. For a
+   * delegation outside of a tool call, the part after `>` is empty.
    */
   readonly identity: string;
   /** The task with filled templates. */
   readonly task: AnyTask;
   /** The task object that the user passed. */
   readonly source: AnyTask;
-  /** The group of a task outside the task list: a phase, the review of one, a loop, the graph. */
+  /** The group of a task outside of the task list: a phase, its review, a loop, the graph. */
   readonly group?: PlannedTask["group"];
   readonly agent?: Agent | undefined;
   readonly contextOutputs: readonly TaskOutput[];
   readonly promptSections: readonly PromptSection[];
-  /** 1 for the first attempt of the task. */
+  /** The number of the attempt of the task, from 1. */
   readonly attempt: number;
   readonly revision?: Revision | undefined;
-  /** Number of further attempts if a policy refuses the output. Default 0. */
+  /** Number of attempts left if a policy refuses the output. Default 0. */
   readonly retriesLeft?: number | undefined;
-  /** The task that delegated or defined this one. */
+  /** The id of the task that delegated or defined this task. */
   readonly parentTaskId?: string | undefined;
-  /** Whether this is the last task of the run, given its output. Absent: it is not the last task. */
+  /** Returns whether this is the last task of the run, for this output. Absent: it is not. */
   readonly isLast?: ((output: TaskOutput) => boolean) | undefined;
   /** Aborted at the end of the task. */
   readonly signal: AbortSignal;
 }
 
-/** A model call. `iteration` counts the calls of the task from 0. */
+/** A model call. `iteration` counts the calls of the task, from 0. */
 export interface LlmCall {
   readonly run: HookRun;
   readonly taskId: string;
   readonly parentTaskId?: string | undefined;
-  /** Attempt of the task, from 1; 0 while its agent is created. */
+  /** The number of the task's attempt, from 1; 0 while the task's agent is created. */
   readonly taskAttempt: number;
   readonly agentRole: string;
   readonly purpose: Purpose;
   readonly iteration: number;
-  /** 1 for the first attempt of the call. */
+  /** The number of the attempt of the call, from 1. */
   readonly attempt: number;
   readonly request: ChatRequest;
   readonly model: ChatModel;
   /**
-   * Limit of output tokens, in addition to the `maxOutputTokens` of the request. The engine sends the lower one. Budgets set it. It is not part of the request,
-   * because caches and recordings compare requests. Absent: no further limit.
+   * A further limit of output tokens, in addition to the `maxOutputTokens` of the request; set by
+   * budgets. The engine sends the lower limit. The allowance is not part of the request, because
+   * caches and recordings compare requests. Absent: no further limit.
    */
   readonly allowance?: OutputAllowance | undefined;
-  /** The rate limits of this call, each with its owner: one window per owner. */
+  /** The rate limits that apply to this call, each with its owner. Each owner has one window. */
   readonly rateLimits: readonly OwnedRateLimit[];
-  /** Calls of a higher priority leave the queue of a rate limit first. The task's priority: see `RunTaskOptions.priority`. Default `NORMAL`. */
+  /**
+   * Calls with a higher priority leave the queue of a rate limit first. The priority of the task:
+   * see `RunTaskOptions.priority`. Default `NORMAL`.
+   */
   readonly priority?: DelegationRequest["priority"] | undefined;
-  /** Aborted at the end of the task. A waiting tap must observe it. */
+  /** Aborted at the end of the task. A tap that waits must observe the signal. */
   readonly signal: AbortSignal;
 }
 
@@ -193,13 +207,13 @@ export interface OutputAllowance {
   readonly maxOutputTokens: number;
 }
 
-/** A rate limit and its owner: an agent, a task or a model. The ensemble's limit is its own owner. */
+/** A rate limit and its owner: an agent, a task, a model, or the limit itself (ensemble). */
 export interface OwnedRateLimit {
   readonly owner: object;
   readonly limit: RateLimit;
 }
 
-/** A tool call. `input` is validated. */
+/** A tool call. `input` has passed the tool's validation. */
 export interface ToolCallContext {
   readonly run: HookRun;
   readonly taskId: string;
@@ -208,7 +222,7 @@ export interface ToolCallContext {
   readonly call: ToolCall;
   readonly input: unknown;
   readonly parentTaskId?: string | undefined;
-  /** Attempt of the task. */
+  /** The number of the task's attempt, from 1. */
   readonly attempt: number;
   /** As `ToolContext.idempotencyKey`. */
   readonly idempotencyKey: string;
@@ -219,7 +233,7 @@ export interface ToolCallContext {
 /** A delegation. */
 export interface DelegationCall {
   readonly run: HookRun;
-  /** The delegating task. */
+  /** The id of the delegating task. */
   readonly taskId: string;
   /** `TaskCall.identity` of the worker's task. */
   readonly identity: string;
@@ -233,9 +247,9 @@ export interface DelegationCall {
 /** A write to memory. */
 export interface MemoryWrite {
   readonly run: HookRun;
-  /** The writing task. */
+  /** The id of the writing task. */
   readonly taskId: string;
-  /** Attempt of the task. */
+  /** The number of the task's attempt, from 1. */
   readonly attempt: number;
   readonly scope: string;
   readonly entry: MemoryEntry;
@@ -248,11 +262,11 @@ export interface RestoredCall {
   readonly purpose: Purpose;
   /** As `LlmCall.iteration`. */
   readonly iteration: number;
-  /** Its `usage` counts in ledger, totals and trace, with outcome `answered`. */
+  /** The response. Its `usage` counts in ledger, totals and trace, with outcome `answered`. */
   readonly response: ChatResponse;
 }
 
-/** The value of an answer to `beforeTask`. Default of `parsed`: parsed by the task's schema. */
+/** The value of an answer to `beforeTask`. Default of `parsed`: `raw`, parsed by the schema. */
 export interface TaskAnswer {
   readonly raw: string;
   readonly parsed?: unknown;
@@ -260,7 +274,7 @@ export interface TaskAnswer {
   readonly calls?: readonly RestoredCall[] | undefined;
   /** The number of tool calls that produced the answer. Default 0. */
   readonly toolCallCount?: number | undefined;
-  /** The role of the agent that gave the answer. Default: that of the task's agent. */
+  /** The role of the agent that gave the answer. Default: the role of the task's agent. */
   readonly agentRole?: string | undefined;
 }
 
@@ -313,17 +327,17 @@ export interface EnsembleHooks {
   >;
 }
 
-/** All lanes. A hook runs its lanes in this order. */
+/** The names of all lanes. A hook runs its lanes in this order. */
 export type LaneName = keyof BeforeVerdicts<unknown, unknown> | keyof AfterVerdicts<unknown>;
 
 /** The definition of one hook. */
 export interface HookDefinition {
-  /** In the order in which they run. */
+  /** The lanes of the hook, in the order in which they run. */
   readonly lanes: Readonly<Partial<Record<LaneName, true>>>;
   readonly defaultLane: LaneName;
-  /** Fields that `replace` may set. */
+  /** The fields that `replace` may set. */
   readonly fields: Readonly<Partial<Record<string, true>>>;
-  /** Applies a patch to other fields than those of the call. Default: the patch replaces fields of the call. */
+  /** Applies a patch. Default: the patch replaces the fields of the call with the same names. */
   merge?(call: object, patch: Readonly<Record<string, unknown>>): object;
 }
 
@@ -339,7 +353,7 @@ type DefinitionOf<H> =
       ? Defined<L, C>
       : never;
 
-/** A finished task. Only the output of a result can be changed. */
+/** A finished task. A patch can change only the output of a result. */
 interface Done {
   readonly output: TaskOutput;
 }
@@ -360,7 +374,7 @@ export const HOOKS: { readonly [K in keyof EnsembleHooks]: DefinitionOf<Ensemble
     lanes: AFTER,
     defaultLane: "transform",
     fields: { raw: true, parsed: true },
-    // A task's output is more than a record of fields.
+    // A patch of a task's output must pass the task's schema, so it can't just replace fields.
     merge: (call, patch) => ({ ...call, output: reviseOutput((call as Done).output, patch) }),
   },
   beforeLlmCall: {

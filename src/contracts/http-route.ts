@@ -4,28 +4,32 @@ import type { RunValue } from "./run-info.js";
 import type { Awaitable } from "./types.js";
 
 /**
- * Permission of a principal over HTTP: to view, to answer reviews, to control everything; or, as a
- * program, to call shared functions, or to report runs to a dashboard.
+ * Permission of a principal over HTTP. `viewer`: views. `reviewer`: also answers reviews.
+ * `operator`: also controls runs. `caller`: calls shared functions, as a program. `reporter`:
+ * reports runs to a dashboard, as a program.
  */
 export type PrincipalRole = "viewer" | "reviewer" | "operator" | "caller" | "reporter";
 
-/** The authenticated sender of a request. */
+/** The authenticated sender of a request: a person or a program. */
 export interface Principal {
   readonly name: string;
   readonly role: PrincipalRole;
-  /** Roles whose reviews the principal may answer. Default: those without a required role. */
+  /**
+   * The review roles of the principal: reviews with one of these required roles may be answered.
+   * Default: only reviews without a required role.
+   */
   readonly reviewRoles?: readonly string[] | undefined;
-  /** The person or tenant whose data are visible. Default: no limit. */
+  /** The person or tenant whose data the principal may see. Default: all data. */
   readonly owner?: string | undefined;
   /** Names of the shared functions that the principal may call. Default: all. */
   readonly may?: readonly string[] | undefined;
-  /** The `values` of each run that the principal starts. */
+  /** The `values` of every run that the principal starts. Default: none. */
   readonly values?: readonly RunValue[] | undefined;
 }
 
 /**
- * Authenticates a request by its headers; the body can't be read. `undefined`, or an error, refuses
- * it with 401.
+ * Authenticates a request by its headers; the body can't be read. If the function returns
+ * `undefined` or fails, the request is refused with 401.
  */
 export type Authenticate = (request: Request) => Awaitable<Principal | undefined>;
 
@@ -36,21 +40,22 @@ export type Authenticate = (request: Request) => Awaitable<Principal | undefined
 export interface HttpRoute {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /**
-   * Begins with `/`. A path that ends with `/*` matches every path below it. A segment `{name}`
-   * matches any one segment of at most 1,000 characters, which `handle` receives decoded. The most
-   * exact match is taken: the path itself, then parameters, then the longest with a star.
+   * The path, which begins with `/`. A path that ends with `/*` matches every path below it. A
+   * segment `{name}` matches one segment of at most 1,000 characters; `handle` receives the segment
+   * decoded. If several routes match, an exact path takes precedence over parameters, and
+   * parameters over the longest path with `/*`.
    */
   readonly path: string;
   /**
-   * The minimum role. A reviewer may also do what a viewer may; an operator may do everything.
-   * `caller` admits callers and operators, `any` every principal but a reporter; `public` needs
-   * none.
+   * The required role. A reviewer may also do what a viewer may; an operator may do everything.
+   * `caller` admits callers and operators. `any` admits every principal except a reporter. `public`
+   * admits everyone.
    */
   readonly role: PrincipalRole | "any" | "public";
   /**
-   * Answers a request. Its signal aborts when the client disconnects. An error becomes a 500
-   * without its text. `principal` is absent on public routes only. `parameters`: the segments of
-   * the path that match `{name}`, by name.
+   * Answers a request. The signal of the request aborts when the client disconnects. If the handler
+   * throws, the client receives status 500 without the text of the error. `principal` is absent on
+   * public routes only. `parameters` contains the segments that match `{name}`, by name.
    */
   handle(
     request: Request,

@@ -2,7 +2,7 @@ import type { ErrorDetails } from "./errors.js";
 import { AgentEnsembleError } from "./errors.js";
 
 /**
- * A journal could not be read or written. Entries are never lost after `append` has resolved; the
+ * A journal could not be read or written. Once `append` has resolved, an entry is never lost; the
  * run can be resumed when the storage works again.
  */
 export class JournalError extends AgentEnsembleError {
@@ -11,10 +11,10 @@ export class JournalError extends AgentEnsembleError {
   }
 }
 
-/** Another process executes the run. */
+/** Another process is executing the run. */
 export class RunInUseError extends AgentEnsembleError {
   readonly runId: string;
-  /** A readable description of the process. */
+  /** A description of the process for people. */
   readonly owner: string;
   constructor(runId: string, owner: string, details: ErrorDetails = {}) {
     super("AE_RUN_IN_USE", `Run '${runId}' is executed by ${owner}`, {
@@ -28,7 +28,7 @@ export class RunInUseError extends AgentEnsembleError {
 
 /**
  * This process executed the run and did not renew its lease in time. Another process has taken over
- * the run. This process writes nothing more.
+ * the run, so this process no longer writes to the journal.
  */
 export class RunFencedError extends AgentEnsembleError {
   readonly runId: string;
@@ -42,8 +42,8 @@ export class RunFencedError extends AgentEnsembleError {
 }
 
 /**
- * A tool with an effect was called, and the process ended before the result was known. The tool is
- * not called again automatically.
+ * A tool with an effect was called, and the process ended before the result was recorded. The tool
+ * is not called again automatically.
  */
 export class ToolInDoubtError extends AgentEnsembleError {
   /** Identifies the call for `runs.settle()`. Equals `ToolContext.idempotencyKey`. */
@@ -60,8 +60,8 @@ export class ToolInDoubtError extends AgentEnsembleError {
 }
 
 /**
- * Several consecutive executions of a run ended with the end of their process and wrote no new
- * entry. The run is no longer resumed automatically.
+ * Several consecutive executions of a run ended with their process and added no new entry. The run
+ * is no longer resumed automatically.
  */
 export class RunPoisonedError extends AgentEnsembleError {
   readonly runId: string;

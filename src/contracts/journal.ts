@@ -3,9 +3,10 @@ import type { Awaitable } from "./types.js";
 import type { SavedUsage } from "./usage.js";
 
 /**
- * The status of a run in a journal. `running`: a process executes it, or its process has died. `waiting`: it was suspended; `waitsFor` has the reason.
- * `interrupted`: its program disposed of the kernel. `completed` includes an early exit. A run can be resumed if it is `waiting`, `interrupted`, `failed`
- * or `cancelled`, or if its process has died.
+ * The status of a run in a journal. `running`: a process is executing the run, or its process has
+ * died. `waiting`: the run was suspended; `waitsFor` states the reason. `interrupted`: the program
+ * disposed of the kernel. `completed` includes an early exit. A run can be resumed if it is
+ * `waiting`, `interrupted`, `failed` or `cancelled`, or if its process has died.
  */
 export type RunStatus =
   "running" | "waiting" | "interrupted" | "completed" | "failed" | "cancelled";
@@ -19,23 +20,23 @@ export type JournalEntryKind =
 
 /** A finished step of a run, or, with kind `intent`, a started step. JSON data. */
 export interface JournalEntry {
-  /** Names the step by its meaning, never by its position. Unique within the run. */
+  /** Identifies the step by its meaning, never by its position. Unique within the run. */
   readonly key: string;
   readonly kind: JournalEntryKind;
-  /** `{identity}@{attempt}` of the task that the step belongs to. */
+  /** The task to which the step belongs, as `{identity}@{attempt}`. */
   readonly task: string;
-  /** A hash of the request, which detects a changed program. */
+  /** A hash of the request, used to detect a changed program. Default: none. */
   readonly hash?: string | undefined;
   /**
-   * For kind `task`: whether this entry replaces the `call`, `tool`, `intent` and `memory` entries of its task, so that a journal may omit those when it
-   * returns the entries of a run. Default false.
+   * For kind `task`: whether this entry replaces the `call`, `tool`, `intent` and `memory` entries
+   * of its task. A journal may then omit those when it returns the entries of a run. Default false.
    */
   readonly covers?: boolean | undefined;
   /** JSON data. */
   readonly value: unknown;
 }
 
-/** An entry as read from a journal. */
+/** An entry as stored in a journal. */
 export interface KeptEntry extends JournalEntry {
   /** The time of the write, as an ISO instant. */
   readonly at: string;
@@ -53,10 +54,10 @@ export interface KeptError {
 /** The output of a run, as data. */
 export interface RunResult {
   readonly runId: string;
-  /** As `EnsembleOutput.exitReason`. */
+  /** The exit reason, as in `EnsembleOutput.exitReason`. */
   readonly exitReason: string;
   readonly raw: string;
-  /** At most the last 1,000 outputs. The journal has the entries of all. */
+  /** The outputs of tasks, at most the last 1,000. The journal has entries for all of them. */
   readonly taskOutputs: readonly {
     readonly taskId: string;
     readonly agentRole: string;
@@ -65,7 +66,9 @@ export interface RunResult {
   }[];
   /** The number of earlier outputs that `taskOutputs` omits. Absent if it omits none. */
   readonly omittedTaskOutputs?: number | undefined;
-  /** Totals over all executions; each call counts once. A count is -1 if a call reported no usage. */
+  /**
+   * Totals over all executions. Each call counts once. A count is -1 if a call reported no usage.
+   */
   readonly metrics: {
     readonly inputTokens: number;
     readonly outputTokens: number;
@@ -85,24 +88,27 @@ export interface RunStart {
   readonly runId: string;
   /** The name of its ensemble; `ensemble` if it has no name. */
   readonly ensemble: string;
-  /** The inputs of the run, as JSON data. */
+  /** The inputs of the run as JSON data. */
   readonly inputs: unknown;
   /** A hash of the inputs. */
   readonly inputsHash: string;
   readonly tags: Readonly<Record<string, string>>;
-  /** The run that started this one in a handler or a tool. */
+  /** The id of the run whose handler or tool started this run. */
   readonly parentRunId?: string | undefined;
 }
 
 /** A run, without its entries. */
 export interface KeptRun extends RunStart {
   readonly status: RunStatus;
-  /** The start of the first execution, as an ISO instant. */
+  /** The start of the first execution as an ISO instant. */
   readonly startedAt: string;
-  /** The time of the last change of the status, as an ISO instant. */
+  /** The time of the last change of the status as an ISO instant. */
   readonly updatedAt: string;
   readonly executions: number;
-  /** The number of consecutive executions, up to the current one, that ended with their process without a new entry. */
+  /**
+   * The number of consecutive executions, up to the current one, that ended with their process and
+   * added no new entry.
+   */
   readonly fruitlessExecutions: number;
   /** The number of tasks with an accepted output. */
   readonly finishedTasks: number;
@@ -120,17 +126,17 @@ export interface KeptRun extends RunStart {
 export interface RunFilter {
   readonly status?: RunStatus | undefined;
   readonly ensemble?: string | undefined;
-  /** All tags must be equal. */
+  /** Selects runs that have all of these tags. */
   readonly tags?: Readonly<Record<string, string>> | undefined;
   /** Selects runs whose last change is before this ISO instant. */
   readonly updatedBefore?: string | undefined;
   /** The `next` of the previous page. */
   readonly after?: string | undefined;
-  /** Default 50, at most 1,000. */
+  /** Limit of runs per page. Default 50, at most 1,000. */
   readonly limit?: number | undefined;
 }
 
-/** A page of runs, newest first. `next` is missing on the last page. */
+/** A page of a list of runs, newest first. `next` is missing on the last page. */
 export interface RunPage {
   readonly runs: readonly KeptRun[];
   readonly next?: string | undefined;
@@ -138,7 +144,7 @@ export interface RunPage {
 
 /** The request of a process to execute a run. */
 export interface ClaimRequest {
-  /** Stored for a new run. For an existing run only `runId` is used. */
+  /** The data that is stored for a new run. For an existing run, only `runId` is used. */
   readonly start: RunStart;
   /** The name of the process as text for people, for example host and process id. */
   readonly owner: string;
@@ -152,11 +158,14 @@ export interface Claim {
   readonly runId: string;
   /** Increases with each claim of the run. */
   readonly epoch: number;
-  /** The stored run before this claim. `executions` includes this execution. The reason of a completed cancellation is removed. */
+  /**
+   * The run as stored before this claim. `executions` includes this execution. The reason of a
+   * completed cancellation is removed.
+   */
   readonly record: KeptRun;
   /**
-   * The entries in the order of writing; empty for a new run. See {@link JournalEntry.covers}. `append`, `renew` and `release` may receive a copy of the
-   * claim without its entries.
+   * The entries in the order of writing; empty for a new run. See {@link JournalEntry.covers}. The
+   * caller may pass `append`, `renew` and `release` a copy of the claim without entries.
    */
   readonly entries: readonly KeptEntry[];
 }
@@ -168,29 +177,38 @@ export interface ClaimEnd {
   readonly result?: RunResult | undefined;
 }
 
-/** Whether a claim is still valid. `cancelReason`: the cancellation of the run was requested. */
+/**
+ * The result of a renewal: whether the claim is still valid. `cancelReason` is set if the
+ * cancellation of the run was requested.
+ */
 export type Renewal =
   | { readonly state: "held"; readonly cancelReason?: string | undefined }
   | { readonly state: "lost" };
 
 /**
- * Stores runs so that they survive their process. Append-only, with one sequence of entries per run. `journalContract` of `agentensemble/testing` is the test
- * suite. All methods reject with JournalError if the storage fails after the retries of the journal.
+ * Stores runs so that they survive their process. Append-only, with one sequence of entries per
+ * run. Check an implementation with `journalContract` of `agentensemble/testing`. All methods
+ * reject with JournalError if the storage still fails after the retries of the journal.
  */
 export interface Journal {
-  /** The name for messages, without secrets. */
+  /** The name in messages, without secrets. */
   readonly name: string;
   /** Whether the runs are lost when the process ends. Default false. */
   readonly isVolatile?: boolean | undefined;
   /**
-   * Claims the right to execute a new or stored run. Returns the stored run and its entries. Waits for the end of the current claim, at most for the
-   * `leaseMs` of the request. The claim of a dead process expires after at most its `leaseMs`.
-   * @throws RunInUseError if another process executes the run; JournalError for an unreadable run; the signal's reason.
+   * Claims the right to execute a new or stored run. Returns the stored run and its entries. If
+   * another claim exists, waits for its end, at most for the `leaseMs` of the request. The claim of
+   * a dead process expires after at most its `leaseMs`.
+   *
+   * @throws RunInUseError if another process is executing the run; JournalError for an unreadable
+   * run; the signal's reason.
    */
   claim(request: ClaimRequest): Promise<Claim>;
   /**
-   * Writes an entry. It is on disk when the promise resolves. An entry with a known key is ignored, except that it replaces one of kind `intent`.
-   * An entry of kind `redo` removes all earlier entries of its task; their keys are unknown from then on.
+   * Writes an entry. The entry is on disk when the promise resolves. An entry with a known key is
+   * ignored, unless the known entry has kind `intent`: the new entry then replaces it. An entry of
+   * kind `redo` removes all earlier entries of its task, including their keys.
+   *
    * @throws RunFencedError if the claim was lost; nothing is written then.
    */
   append(claim: Claim, entry: JournalEntry): Promise<void>;
@@ -202,29 +220,34 @@ export interface Journal {
   /** Returns a run, or `undefined` for an unknown id. */
   get(runId: string): Promise<KeptRun | undefined>;
   list(filter?: RunFilter): Promise<RunPage>;
-  /** Returns all entries of a run in the order of writing; empty for an unknown run. */
+  /**
+   * Returns all entries of a run in the order of writing. Returns an empty list for an unknown run.
+   */
   entries(runId: string): Promise<readonly KeptEntry[]>;
   /**
-   * Stores a run that has not been executed yet, with entries of another run. Its status is `waiting`.
+   * Stores a run with entries of another run, without executing it. Its status is `waiting`.
    * @throws ValidationError for an existing id.
    */
   create(start: RunStart, entries: readonly JournalEntry[], waitsFor: string): Promise<void>;
   /**
-   * Adds an entry to a run that no process executes. An entry with a known key is replaced.
-   * @throws RunInUseError while a process executes it; ValidationError for an unknown run.
+   * Adds an entry to a run that no process is executing. Replaces an entry with the same key.
+   *
+   * @throws RunInUseError while a process is executing the run; ValidationError for an unknown run.
    */
   amend(runId: string, entry: JournalEntry): Promise<void>;
   /**
-   * Requests the cancellation of a run. The executing process receives the request at its next renewal. A run that no process executes is `cancelled` at
-   * once. If the execution ends as `waiting` or `interrupted` first, the run also becomes `cancelled`. Returns false for an unknown or ended run.
+   * Requests the cancellation of a run. The executing process receives the request at its next
+   * renewal. A run that no process is executing becomes `cancelled` immediately. A run whose
+   * execution ends as `waiting` or `interrupted` before the next renewal also becomes `cancelled`.
+   * Returns false for an unknown or ended run.
    */
   cancel(runId: string, reason: string): Promise<boolean>;
   /**
    * Deletes a run with its entries and reviews. Returns false for an unknown run.
-   * @throws RunInUseError while a process executes it.
+   * @throws RunInUseError while a process is executing the run.
    */
   delete(runId: string): Promise<boolean>;
-  /** The review store of these runs. Its reviews survive the process. */
+  /** The store of these runs' reviews, which also survive the process. */
   readonly reviews: ReviewStore;
   /** Writes pending entries and releases all resources. Later calls reject. */
   close(): Promise<void>;
@@ -232,17 +255,20 @@ export interface Journal {
 
 /** Encrypts and decrypts the texts of a journal. Bound to `Tokens.JournalCodec`. */
 export interface JournalCodec {
-  /** Returns printable text that can only be opened with the same `runId`, so that texts can't be moved to another run. */
+  /**
+   * Encrypts a text. The result is printable and can be decrypted only with the same `runId`, so
+   * that a text can't be moved to another run.
+   */
   seal(text: string, runId: string): Awaitable<string>;
-  /** @throws JournalError if the key is unknown or the text was changed. */
+  /** Decrypts a text. @throws JournalError if the key is unknown or the text was changed. */
   open(sealed: string, runId: string): Awaitable<string>;
 }
 
 /** A filter of {@link KeptRuns}. */
 export interface KeptRunFilter extends RunFilter {
   /**
-   * `true` selects the runs that ended their process five times in a row without a new entry. No plugin continues them automatically. A page of them may have
-   * fewer runs than `limit`.
+   * `true` selects the runs whose last five executions ended with their process and added no new
+   * entry. No plugin continues such runs automatically. A page may contain fewer runs than `limit`.
    */
   readonly poisoned?: boolean | undefined;
 }
@@ -254,13 +280,15 @@ export interface KeptRuns {
   entries(runId: string): Promise<readonly KeptEntry[]>;
   cancel(runId: string, reason?: string): Promise<boolean>;
   /**
-   * Settles a tool call in doubt of a run that no process executes: `result` is the result of the tool, `"again"` repeats the call.
+   * Settles a tool call in doubt, in a run that no process is executing. `result` is the result of
+   * the tool; `"again"` repeats the call.
+   *
    * @throws ValidationError for an unknown run or a call that is not in doubt; RunInUseError.
    */
   settle(runId: string, key: string, how: { readonly result: string } | "again"): Promise<void>;
   /**
-   * Stores a new run with the entries of this run, without the entries of the tasks in `from` and of all tasks that ended after the first of them.
-   * Returns the id of the new run.
+   * Stores a new run with the entries of this run, and returns the id of the new run. Omits the
+   * entries of the tasks in `from`, and of all tasks that ended after the first of these.
    * @throws ValidationError for an unknown run or task.
    */
   fork(
@@ -269,15 +297,20 @@ export interface KeptRuns {
   ): Promise<string>;
   /** Deletes a run. Returns false for an unknown run. @throws RunInUseError */
   delete(runId: string): Promise<boolean>;
-  /** Deletes all runs that match the filter and that no process executes; returns their number. @throws ValidationError for an empty filter. */
+  /**
+   * Deletes all runs that match the filter and that no process is executing. Returns the number of
+   * deleted runs. @throws ValidationError for an empty filter.
+   */
   deleteAll(filter: Omit<KeptRunFilter, "after" | "limit">): Promise<number>;
   readonly reviews: Pick<ReviewStore, "pending" | "resolve">;
 }
 
-/** The runs that a plugin of this process keeps and can continue. Contributed to `Tokens.KeptRuns`. */
+/**
+ * The runs that a plugin of this process stores and can continue. Contributed to `Tokens.KeptRuns`.
+ */
 export interface ResumableRuns extends KeptRuns {
   /**
-   * Continues a run with its inputs and tags. Rejects with the error of the run.
+   * Continues a run with its stored inputs and tags. Rejects with the error of the run.
    * @throws ValidationError for an unknown run or ensemble.
    */
   resume(runId: string): Promise<unknown>;

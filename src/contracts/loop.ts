@@ -10,22 +10,22 @@ import {
   requireInteger,
 } from "./validation.js";
 
-/** Looks up outputs by their task. */
+/** Finds outputs by their task. */
 export interface OutputLookup {
   getOutput<U>(task: Task<U>): TaskOutput<U> | undefined;
 }
 
-/** The payload of a loop's predicate after each iteration. */
+/** The argument of a loop's predicate after each iteration. */
 export interface LoopIteration extends OutputLookup {
   /** Counted from 1. */
   readonly iterationNumber: number;
   readonly lastIterationOutputs: readonly TaskOutput[];
   readonly lastBodyOutput: TaskOutput;
-  /** All iterations so far, the last one included. */
+  /** The outputs of all iterations so far, including the last one. */
   readonly history: readonly (readonly TaskOutput[])[];
 }
 
-/** The course of a loop. */
+/** The course of a loop in a run. */
 export interface LoopHistory {
   readonly iterations: readonly (readonly TaskOutput[])[];
   readonly terminationReason: "predicate" | "maxIterations";
@@ -35,15 +35,19 @@ export interface LoopHistory {
 /** Options of a loop. */
 export interface LoopOptions {
   readonly name: string;
-  /** The body, run in this order in each iteration. */
+  /** The tasks of an iteration, executed in this order. */
   readonly tasks: readonly AnyTask[];
-  /** Ends the loop when it returns true. Default: only `maxIterations` ends it. */
+  /**
+   * Called after each iteration; returns whether the loop ends. Default: the loop ends after
+   * `maxIterations`.
+   */
   readonly until?: ((it: LoopIteration) => boolean) | undefined;
-  /** Default 5. */
+  /** Limit of iterations. Default 5. */
   readonly maxIterations?: number | undefined;
   /**
-   * Default RETURN_LAST. THROW: MaxLoopIterationsExceededError. RETURN_WITH_FLAG equals
-   * RETURN_LAST, for readers of `stoppedByMaxIterations`.
+   * Reaction to the limit of iterations. RETURN_LAST (default) ends the loop with its last outputs.
+   * THROW fails the run with MaxLoopIterationsExceededError. RETURN_WITH_FLAG equals RETURN_LAST
+   * and documents that the program reads `stoppedByMaxIterations`.
    */
   readonly onMaxIterations?: "RETURN_LAST" | "THROW" | "RETURN_WITH_FLAG" | undefined;
   /**
@@ -52,16 +56,18 @@ export interface LoopOptions {
    */
   readonly outputMode?: "LAST_ITERATION" | "FINAL_TASK_ONLY" | "ALL_ITERATIONS" | undefined;
   /**
-   * The contents of the body's `memory` scopes at the start of a further iteration. ACCUMULATE
-   * (default): everything. FRESH_PER_ITERATION: nothing; all entries are removed, also those of
-   * other writers. WINDOW: the last `memoryWindowSize` entries of each.
+   * The contents of the `memory` scopes of the loop's tasks at the start of each further iteration.
+   * ACCUMULATE (default) keeps everything. FRESH_PER_ITERATION removes all entries, including those
+   * of other writers. WINDOW keeps the last `memoryWindowSize` entries of each scope.
    */
   readonly memoryMode?: "ACCUMULATE" | "FRESH_PER_ITERATION" | "WINDOW" | undefined;
-  /** Required with WINDOW and allowed only there: at least 1. */
+  /**
+   * Number of entries kept by WINDOW, at least 1. Required with WINDOW and not allowed otherwise.
+   */
   readonly memoryWindowSize?: number | undefined;
-  /** Whether the first task of a further iteration receives the last output. Default true. */
+  /** Whether the first task of each further iteration receives the last output. Default true. */
   readonly injectFeedback?: boolean | undefined;
-  /** Tasks outside the loop that must be finished before it starts. */
+  /** Tasks outside of the loop that must end before the loop starts. Default: none. */
   readonly context?: readonly AnyTask[] | undefined;
 }
 
@@ -81,7 +87,10 @@ const ON_MAX = ["RETURN_LAST", "THROW", "RETURN_WITH_FLAG"];
 const MEMORY_MODES = ["ACCUMULATE", "FRESH_PER_ITERATION", "WINDOW"];
 const MODES = ["LAST_ITERATION", "FINAL_TASK_ONLY", "ALL_ITERATIONS"];
 
-/** @throws ValidationError with the known values. */
+/**
+ * Checks that a value is one of a list.
+ * @throws ValidationError with the allowed values.
+ */
 export function requireOneOf(what: string, value: unknown, known: readonly string[]): void {
   if (value !== undefined && !known.includes(value as string))
     throw new ValidationError(
@@ -89,7 +98,7 @@ export function requireOneOf(what: string, value: unknown, known: readonly strin
     );
 }
 
-/** Tasks that are repeated until a predicate returns true. Immutable. */
+/** A group of tasks that is repeated until a predicate returns true. Immutable. */
 export class Loop {
   readonly name: string;
   readonly tasks: readonly AnyTask[];
@@ -98,7 +107,7 @@ export class Loop {
   readonly onMaxIterations: "RETURN_LAST" | "THROW" | "RETURN_WITH_FLAG";
   readonly outputMode: "LAST_ITERATION" | "FINAL_TASK_ONLY" | "ALL_ITERATIONS";
   readonly memoryMode: "ACCUMULATE" | "FRESH_PER_ITERATION" | "WINDOW";
-  /** `undefined` except for WINDOW. */
+  /** Present only with WINDOW. */
   readonly memoryWindowSize: number | undefined;
   readonly injectFeedback: boolean;
   readonly context: readonly AnyTask[];
@@ -132,7 +141,7 @@ export class Loop {
   }
 }
 
-/** Requires a size with WINDOW, and refuses it otherwise. */
+/** Requires a window size with WINDOW, and refuses it otherwise. */
 function checkLoopMemory({ name, memoryMode, memoryWindowSize }: LoopOptions): void {
   requireOneOf(`Loop '${name}' memoryMode`, memoryMode, MEMORY_MODES);
   if (memoryMode === "WINDOW") {
@@ -155,7 +164,9 @@ function checkLoopMemory({ name, memoryMode, memoryWindowSize }: LoopOptions): v
   }
 }
 
-/** Requires distinct names or descriptions of body tasks, and no context outside of the body. */
+/**
+ * Requires distinct names or descriptions of the loop's tasks, and no context outside of the loop.
+ */
 function checkBody(name: string, tasks: readonly AnyTask[]): void {
   const keys = new Set<string>();
   for (const task of tasks) {

@@ -13,8 +13,8 @@ export function keepLastEntries(n: number): EvictionPolicy {
 }
 
 /**
- * Keeps the entries stored within the last `ms` milliseconds. `clock` is for stores used outside a
- * run; a run passes the time of its clock.
+ * Keeps the entries stored within the last `ms` milliseconds. `clock` is for stores used outside of
+ * a run; a run passes the time of its clock.
  * @throws ValidationError unless `ms` is a positive number.
  */
 export function keepEntriesWithin(ms: number, clock?: Pick<Clock, "now">): EvictionPolicy {
@@ -37,15 +37,15 @@ export function keepEntriesWithin(ms: number, clock?: Pick<Clock, "now">): Evict
 const NAMED_BY_RUN = "(named by each run)";
 
 /**
- * A named part of a memory store. A task reads it before its work and writes it afterwards.
- * `{name}` variables in the name are filled from the run's inputs. A function names the scope for
- * each run, for instance by the run's values.
+ * A named part of a memory store. A task reads the scope before its work and writes to it
+ * afterwards. `{name}` variables in the name are filled from the run's inputs. A function returns
+ * the name for each run, for instance from the run's values.
  * @throws ValidationError for a blank name or an invalid limit.
  */
 export class MemoryScope {
-  /** `(named by each run)` if a function names it. */
+  /** The name; `(named by each run)` if a function returns it. */
   readonly name: string;
-  /** Applied after each write of a task that declares this scope. */
+  /** The policy applied after each write of a task that declares this scope. Default: none. */
   readonly eviction: EvictionPolicy | undefined;
 
   readonly #nameIn: ((run: RunInfo) => string) | undefined;
@@ -68,8 +68,8 @@ export class MemoryScope {
   }
 
   /**
-   * Returns the scope with its name in a run; itself if all runs share the name. @throws
-   * ValidationError if the function throws or returns no name.
+   * Returns the scope with its name in a run. Returns itself if the name is the same in all runs.
+   * @throws ValidationError if the function throws or returns no name.
    */
   inRun(run: RunInfo): MemoryScope {
     const nameIn = this.#nameIn;

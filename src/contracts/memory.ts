@@ -1,50 +1,50 @@
 import type { Awaitable } from "./types.js";
 
 /**
- * An entry of memory. `metadata` records its origin; {@link MEMORY_METADATA} lists the framework's
- * keys.
+ * An entry of memory. `metadata` describes its origin; {@link MEMORY_METADATA} lists the keys that
+ * the framework sets.
  */
 export interface MemoryEntry {
   readonly content: string;
-  /** The structured form of the text, if there is one: JSON. */
+  /** The text as structured JSON data, if available. */
   readonly structuredContent?: unknown;
   readonly storedAt: Date;
   readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Keys of `MemoryEntry.metadata` with the origin of an entry that the framework writes. */
+/** The keys of `MemoryEntry.metadata` with which the framework describes the origin of an entry. */
 export const MEMORY_METADATA = Object.freeze({
   agentRole: "agentRole",
   taskDescription: "taskDescription",
   runId: "runId",
   taskId: "taskId",
   attempt: "attempt",
-  /** Set by the memory tool: the model's name for the entry. */
+  /** The name that the model gave the entry. Set by the memory tool. */
   key: "key",
   /**
-   * The source of outside text that the run had read before it wrote the entry. Absent if the run
-   * had read none.
+   * The source of the outside text that the run had read before it wrote the entry. Absent if the
+   * run had read no such text.
    */
   untrusted: "untrusted",
   source: "source",
 });
 
 /**
- * Selects the entries of a scope to keep. Receives them oldest first and returns those to keep. A
- * run passes the time of its clock.
+ * Selects the entries of a scope to keep. Receives the entries oldest first and returns those to
+ * keep. A run passes the time of its clock.
  */
 export interface EvictionPolicy {
   apply(entries: readonly MemoryEntry[], now?: Date): readonly MemoryEntry[];
 }
 
 /**
- * Keeps entries by scope, for the lifetime of the store. Writes of a run use the `writeMemory`
- * gateway, so that hooks see them.
+ * Stores entries by scope, for the lifetime of the store. A run writes through the `writeMemory`
+ * gateway, so that hooks receive the writes.
  *
- * `retrieve` returns up to `maxResults` entries. A store that understands the query returns the
- * best first. Other stores return the latest, oldest first. An unknown scope is empty. Concurrent
- * runs share stores. All methods reject with `ValidationError` for a blank scope or a `maxResults`
- * below 1, and with `MemoryStoreError` if the storage fails.
+ * `retrieve` returns up to `maxResults` entries. A store that evaluates the query returns the best
+ * entries first. Other stores return the latest entries, oldest first. An unknown scope is empty.
+ * Concurrent runs share a store. All methods reject with `ValidationError` for a blank scope or a
+ * `maxResults` below 1, and with `MemoryStoreError` if the storage fails.
  */
 export interface MemoryStore {
   store(scope: string, entry: MemoryEntry): Promise<void>;
@@ -56,35 +56,35 @@ export interface MemoryStore {
    */
   readonly isVolatile?: boolean | undefined;
   /**
-   * Checks that the store can read and write its storage. Changes nothing. The command `doctor`
-   * calls it. @throws MemoryStoreError if it can't.
+   * Checks that the store can read and write its storage, without changing any data. The command
+   * `doctor` calls it. @throws MemoryStoreError if the storage can't be used.
    */
   check?(): Awaitable<void>;
   /** Closes files and connections. The creator of the store calls it. */
   close?(): Promise<void>;
 }
 
-/** Entries, and the version of their scope at the time of reading. */
+/** Entries with the version of their scope at the time of reading. */
 export interface VersionedEntries {
   readonly entries: readonly MemoryEntry[];
-  /** 0 for a scope without writes; each change of the scope adds 1. */
+  /** The number of changes of the scope; 0 for a scope without writes. */
   readonly version: number;
 }
 
 /**
- * A store for several writers, also in several processes. It keeps versions and locks with the
- * entries.
+ * A memory store for several writers, including writers in several processes. The store keeps
+ * versions and locks with the entries.
  */
 export interface SharedMemoryStore extends MemoryStore {
   retrieveVersioned(scope: string, query: string, maxResults: number): Promise<VersionedEntries>;
   /**
-   * Writes if the scope still has this version, in one step. Returns the new version. Rejects with
-   * `MemoryConflictError` otherwise.
+   * Writes an entry in one atomic step if the scope still has this version, and returns the new
+   * version. Rejects with `MemoryConflictError` otherwise.
    */
   storeIf(scope: string, entry: MemoryEntry, expectedVersion: number): Promise<number>;
   /**
-   * Runs `work` while holding the exclusive lock of this scope. Rejects with `MemoryStoreError` if
-   * the lock is not available within `timeoutMs` (default 30,000).
+   * Runs `work` while it holds the exclusive lock of this scope. Rejects with `MemoryStoreError` if
+   * the lock is not available within `timeoutMs` (in milliseconds, default 30,000).
    */
   withLock<T>(
     scope: string,
@@ -93,7 +93,7 @@ export interface SharedMemoryStore extends MemoryStore {
   ): Promise<T>;
 }
 
-/** Knowledge of an agent from earlier runs. Searched before a task, written after it. */
+/** Knowledge of an agent from earlier runs. Searched before a task, and extended after the task. */
 export interface LongTermMemory {
   store(entry: MemoryEntry): Promise<void>;
   /** Returns the entries nearest to the query, best first. */
@@ -102,7 +102,7 @@ export interface LongTermMemory {
   check?(): Awaitable<void>;
 }
 
-/** Facts by name, added by the user or by a tool. */
+/** Facts by the name of their subject, added by the user or by a tool. */
 export interface EntityMemory {
   put(name: string, fact: string): Awaitable<void>;
   get(name: string): Awaitable<string | undefined>;
@@ -111,19 +111,19 @@ export interface EntityMemory {
 }
 
 /**
- * The memory of the whole team, in addition to the scopes of its tasks. At least one kind must be
- * on.
+ * The memory of the whole team, in addition to the memory scopes of its tasks. At least one kind is
+ * required.
  */
 export interface MemoryOptions {
   /**
-   * Passes the outputs of earlier tasks of the run to every later task. They replace the context of
+   * Passes the outputs of earlier tasks of the run to every later task, in place of the section on
    * previous tasks in the prompt. Default false. `window` is the number of last outputs, in
    * addition to those in the task's `context`. An agent's `shortTermWindow` takes precedence.
    */
   readonly shortTerm?: boolean | { readonly window: number } | undefined;
   readonly longTerm?: LongTermMemory | undefined;
   readonly entity?: EntityMemory | undefined;
-  /** Default 5. */
+  /** Number of entries of long-term memory in a prompt. Default 5. */
   readonly longTermMaxResults?: number | undefined;
 }
 
@@ -140,8 +140,8 @@ export function shortTermWindow(
 }
 
 /**
- * Number of memory operations. Counts reads and writes of task scopes and of the team's memory
- * separately.
+ * Numbers of memory operations. Reads and writes of task scopes and of the team's memory are
+ * counted separately.
  */
 export interface MemoryOperationCounts {
   readonly shortTermEntriesWritten: number;

@@ -21,7 +21,7 @@ export function addOperations(
   sum: MemoryOperationCounts,
   more: Partial<MemoryOperationCounts>,
 ): MemoryOperationCounts {
-  // All names, see NO_MEMORY_OPERATIONS.
+  // Covers all names: see NO_MEMORY_OPERATIONS.
   const names = Object.keys(sum) as (keyof MemoryOperationCounts)[];
   return Object.fromEntries(
     names.map((name) => [name, sum[name] + (more[name] ?? 0)]),
@@ -29,8 +29,8 @@ export function addOperations(
 }
 
 /**
- * Returns the cost of the calls with a known price. Returns `undefined` without such calls, or with
- * several currencies.
+ * Returns the cost of the calls with a known price. Returns `undefined` if there are no such calls,
+ * or if they have several currencies.
  */
 export function sumCost(records: readonly UsageRecord[]): CostEstimate | undefined {
   let sole: string | undefined;
@@ -94,8 +94,8 @@ function count(value: number | undefined): number {
 }
 
 /**
- * Returns the tokens of a response for its record; -1 if the vendor reported none. An answered call
- * and a refused call use no tokens unless they report some.
+ * Returns the tokens of a response for its record; -1 if the vendor reported none. For an answered
+ * or a refused call, unreported tokens count as 0.
  */
 export function tokensOf(
   response: Pick<ChatResponse, "usage"> | undefined,
@@ -112,7 +112,7 @@ export function tokensOf(
   };
 }
 
-/** Loops, because metrics are computed for every task. */
+/** Written with loops, because metrics are computed for every task. */
 function toolsOf(records: readonly TaskRecord[]): readonly ToolCallRecord[] {
   const made: ToolCallRecord[] = [];
   for (const { tools, calls } of records) {
@@ -122,7 +122,7 @@ function toolsOf(records: readonly TaskRecord[]): readonly ToolCallRecord[] {
   return made;
 }
 
-/** Excludes calls refused because of the limit. */
+/** Returns whether a call was made, that is, not refused because of the iteration limit. */
 function isMade({ outcome }: ToolCallRecord): boolean {
   return outcome !== "SKIPPED_MAX_ITERATIONS";
 }
@@ -135,7 +135,7 @@ export function toolCallCountOf({ tools, calls, restoredToolCalls = 0 }: TaskRec
   return count;
 }
 
-/** Returns each tool once, in the order of the first calls. */
+/** Returns the used tools, each once, in the order of their first calls. */
 function toolUses(records: readonly TaskRecord[]): readonly ToolUse[] {
   const uses = new Map<
     string,
@@ -153,8 +153,8 @@ function toolUses(records: readonly TaskRecord[]): readonly ToolUse[] {
 }
 
 /**
- * Returns the usage of some task attempts. One call without reported tokens makes the token counts
- * unknown.
+ * Returns the usage of the given task attempts. A single call without reported tokens makes the
+ * token counts unknown.
  */
 export function metricsOf(records: readonly TaskRecord[]): TaskMetrics {
   const tools = toolsOf(records);

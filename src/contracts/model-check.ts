@@ -6,8 +6,8 @@ import { messageOf } from "../util/errors.js";
 export type ModelCheck = (model: ChatModel) => void;
 
 /**
- * Checks a model before a run spends anything. Default of `check`: the model's own `check()`. `who`
- * names the caller of the model in the error.
+ * Checks a model before a run spends anything. Default of `check`: the method `check()` of the
+ * model. `who` names the caller of the model in the error.
  * @throws ValidationError with the model's error as its cause.
  */
 export function requireUsable(who: string, model: ChatModel, check: ModelCheck | undefined): void {

@@ -4,8 +4,8 @@ import { knownNames, preview } from "./validation.js";
 import { messageOf } from "../util/errors.js";
 
 /**
- * Creates the model named by a reference like `openai:gpt-5-mini`. @throws ValidationError with
- * the names of the providers; as {@link createModel}.
+ * Creates the model named by a reference such as `openai:gpt-5-mini`.
+ * @throws ValidationError with the names of the providers; the errors of {@link createModel}.
  */
 export function modelNamed(ref: string, providers: readonly ChatModelProvider[]): ChatModel {
   const [, name, modelId] = /^([^:]*):(.+)$/s.exec(ref) ?? [];
@@ -15,7 +15,10 @@ export function modelNamed(ref: string, providers: readonly ChatModelProvider[])
   return createModel(provider, modelId);
 }
 
-/** `provider` is undefined if the text is no reference. */
+/**
+ * Returns the error for an unknown reference. `provider` is undefined if the text is not a
+ * reference.
+ */
 function unknownModel(
   ref: string,
   provider: string | undefined,
@@ -38,6 +41,7 @@ function unknownModel(
 }
 
 /**
+ * Creates a model.
  * @throws the provider's error if it is an error of this package; PluginError for any other error,
  * and for an invalid model.
  */
@@ -53,7 +57,7 @@ function createModel(provider: ChatModelProvider, modelId: string): ChatModel {
       { cause: error },
     );
   }
-  // Checks no more than the contract requires.
+  // Checks only what the contract requires.
   if (typeof (model as ChatModel | undefined)?.chat === "function") return model as ChatModel;
   throw new PluginError(
     `Provider '${provider.name}' must make a ChatModel of '${modelId}', got: ${preview(model)}`,

@@ -1,15 +1,15 @@
-/** The verdict of a moderation model about one text. */
+/** The verdict of a moderation model on one text. */
 export interface ModerationResult {
-  /** The categories that the vendor flags, by its names. */
+  /** The categories that the vendor flagged, by the vendor's names. */
   readonly flagged: readonly string[];
-  /** Scores from 0 to 1, by the vendor's names of the categories. */
+  /** Scores from 0 to 1, by the vendor's names of categories. */
   readonly scores: Readonly<Record<string, number>>;
 }
 
 /** A vendor's model that judges whether texts are harmful. */
 export interface ModerationModel {
   /**
-   * Returns one result for each text, in their order.
+   * Returns one result for each text, in the order of the texts.
    * @throws ModelCallError; the signal's reason.
    */
   moderate(

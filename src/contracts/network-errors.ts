@@ -1,7 +1,7 @@
 import type { ErrorDetails } from "./errors.js";
 import { AgentEnsembleError } from "./errors.js";
 
-/** A request has the id of an earlier one and other content. */
+/** A request has the id of an earlier request but different content. */
 export class RequestConflictError extends AgentEnsembleError {
   readonly requestId: string;
   constructor(requestId: string, details: ErrorDetails = {}) {
@@ -13,11 +13,14 @@ export class RequestConflictError extends AgentEnsembleError {
   }
 }
 
-/** Another ensemble, the storage between ensembles or the address of a service could not be used. */
+/** Another ensemble, the shared storage, or the address of a service could not be used. */
 export class NetworkError extends AgentEnsembleError {
   /** The name of the ensemble, if the error concerns one. */
   readonly ensemble: string | undefined;
-  /** Whether the same request would fail again: a refused token, an address that is not allowed. */
+  /**
+   * Whether a repetition of the request would fail too: a refused token, an address that is not
+   * allowed.
+   */
   readonly isPermanent: boolean;
   constructor(
     message: string,

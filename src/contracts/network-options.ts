@@ -1,7 +1,9 @@
-/** Priority of a request. A lower one is overtaken for a limited time only. */
+/**
+ * The priority of a request. A request with a lower priority is overtaken for a limited time only.
+ */
 export type WorkPriority = "CRITICAL" | "HIGH" | "NORMAL" | "LOW";
 
-/** Limits of what the execution of a request may use. Absent: no limit. */
+/** Limits of the usage of one request's execution. Absent: no limit. */
 export interface WorkBudget {
   readonly maxTokens?: number | undefined;
   readonly maxCost?: number | undefined;
@@ -11,14 +13,17 @@ export interface WorkBudget {
 
 /** Reuse of the result of an earlier request with the same key, task and version. */
 export interface WorkCache {
-  /** `FORCE_FRESH` executes the request and replaces the kept result. */
+  /**
+   * `USE_CACHED` uses a kept result if there is one. `FORCE_FRESH` executes the request and
+   * replaces the kept result.
+   */
   readonly policy: "USE_CACHED" | "FORCE_FRESH";
   readonly key: string;
-  /** Age in milliseconds above which a kept result is not used. */
+  /** Limit of the age of a kept result, in milliseconds. */
   readonly maxAgeMs: number;
 }
 
-/** Where the result is sent in addition to the result store. */
+/** The destination of the result, in addition to the result store. */
 export interface DeliveryOptions {
   readonly method: "STORE" | "WEBHOOK" | "TOPIC" | "NONE";
   /** The URL of the webhook, or the name of the topic. */

@@ -11,7 +11,7 @@ import { createToken } from "./token.js";
 export const WORK_VERSION = 1;
 
 /**
- * A request to an ensemble that shares its work. It is JSON. Unknown fields are kept and passed on.
+ * A request to an ensemble that shares its work. JSON data. Unknown fields are kept and passed on.
  */
 export interface WorkRequest {
   readonly v: typeof WORK_VERSION;
@@ -24,32 +24,41 @@ export interface WorkRequest {
   readonly from: string;
   /** The name of the requested ensemble. */
   readonly to: string;
-  /** `RUN`: a run of the ensemble, if it shares its run. */
+  /**
+   * `TASK`: a shared task. `TOOL`: a shared tool. `RUN`: a run of the ensemble, if it shares its
+   * run.
+   */
   readonly type: "TASK" | "TOOL" | "RUN";
   /** The name of the shared task or tool; `run` for RUN. */
   readonly task: string;
-  /** Fills `{context}` in the descriptions of a shared task. */
+  /** The text that fills `{context}` in the descriptions of a shared task. */
   readonly context?: string | undefined;
-  /** Template variables of a task, or the arguments of a tool. */
+  /** The template variables of a task, or the arguments of a tool. */
   readonly inputs?: Inputs | undefined;
   /** Default `NORMAL`. */
   readonly priority?: WorkPriority | undefined;
-  /** Milliseconds that were left when the request was sent. Default: none. */
+  /** The milliseconds left until the deadline when the request was sent. Default: no deadline. */
   readonly deadlineMs?: number | undefined;
   readonly budget?: WorkBudget | undefined;
   readonly cache?: WorkCache | undefined;
   readonly delivery?: DeliveryOptions | undefined;
   readonly traceContext?: TraceContext | undefined;
-  /** The ensembles that the request has passed. The own name in it, or more than 8: `LOOP`. */
+  /**
+   * The ensembles that the request has passed through. A request whose path contains the receiving
+   * ensemble, or more than 8 names, is rejected with `LOOP`.
+   */
   readonly path?: readonly string[] | undefined;
   /** The version of the shared task or tool. Default: any. */
   readonly version?: string | undefined;
-  /** `forward`: the caller answers the reviews of the execution. Default: who is there. */
+  /**
+   * `forward`: the caller answers the reviews of the execution. Default: reviews are answered where
+   * the request is executed.
+   */
   readonly reviews?: "forward" | undefined;
   readonly [field: string]: unknown;
 }
 
-/** The reason of a response that is not `COMPLETED`. */
+/** The reason for a response that is not `COMPLETED`. */
 export type WorkReason =
   | "AT_CAPACITY"
   | "DRAINING"
@@ -67,28 +76,28 @@ export type WorkReason =
   | "POISON"
   | "CANCELLED";
 
-/** The outcome of a request. It is JSON. */
+/** The outcome of a request. JSON data. */
 export interface WorkResponse {
   readonly v: typeof WORK_VERSION;
   readonly requestId: string;
-  /** `REJECTED`: nothing was executed. */
+  /** `REJECTED`: the request was not executed. */
   readonly status: "COMPLETED" | "FAILED" | "REJECTED" | "CANCELLED";
   /** The output as text. */
   readonly result?: string | undefined;
   /** The structured output. */
   readonly parsed?: unknown;
-  /** Whether `result` was truncated at the limit of the service, and `parsed` omitted. */
+  /** Present if `result` was truncated at the limit of the service and `parsed` was omitted. */
   readonly truncated?: true | undefined;
-  /** The reason for the model or the caller, without secrets. */
+  /** The reason of a failure, for the model or the caller; without secrets. */
   readonly error?: string | undefined;
   readonly reason?: WorkReason | undefined;
-  /** Milliseconds after which a repetition may succeed. */
+  /** Milliseconds after which a repeated request may succeed. */
   readonly retryAfterMs?: number | undefined;
-  /** Duration of the execution in milliseconds; 0 if nothing was executed. */
+  /** Duration of the execution in milliseconds; 0 if the request was not executed. */
   readonly durationMs: number;
-  /** The delivery that produced the response; 1 for the first. */
+  /** The number of the delivery that produced the response, from 1. */
   readonly attempt?: number | undefined;
-  /** The instance that produced the response. */
+  /** The name of the instance that produced the response. */
   readonly servedBy?: string | undefined;
   /** The usage of the execution, one entry for each model. */
   readonly usage?: readonly ForeignUsage[] | undefined;
@@ -98,22 +107,25 @@ export interface WorkResponse {
 /** The state of a request in its queue. */
 export type QueueState = "QUEUED" | "LEASED" | "DONE" | "DEAD";
 
-/** Requests of a queue by state; those that are done are not counted. */
+/** Numbers of requests in a queue, by state. Completed requests are not counted. */
 export interface QueueDepth {
   readonly queued: number;
   readonly leased: number;
   readonly dead: number;
-  /** Milliseconds that the oldest queued request has waited; 0 if none is queued. */
+  /** Milliseconds that the oldest queued request has waited; 0 if no request is queued. */
   readonly oldestWaitMs: number;
 }
 
-/** A delivery of a request. Its holder executes the request until the lease ends. */
+/** A delivery of a request. The holder executes the request while the lease is valid. */
 export interface Lease {
   readonly queue: string;
   readonly request: WorkRequest;
-  /** Proves who holds the request. Differs in each delivery. */
+  /** Proves that the holder has the lease. Differs in each delivery. */
   readonly token: string;
-  /** Counts the deliveries of the request, except those given back without blame; 1 for the first. */
+  /**
+   * The number of deliveries of the request, including this one, except those released with `blame:
+   * false`.
+   */
   readonly attempt: number;
   /** Duration of the lease in milliseconds. */
   readonly leaseMs: number;
@@ -121,7 +133,7 @@ export interface Lease {
   readonly waitedMs: number;
 }
 
-/** A request that is delivered no more until it is redriven. */
+/** A request that is no longer delivered, until it is redriven. */
 export interface DeadLetter {
   readonly request: WorkRequest;
   readonly reason: string;
@@ -129,19 +141,23 @@ export interface DeadLetter {
 
 /** The result of `enqueue`. */
 export interface EnqueueReceipt {
-  /** `DUPLICATE`: the id is known with the same content. `FULL`: nothing was kept. */
+  /**
+   * `DUPLICATE`: the id is known with the same content. `FULL`: the queue is full; the request was
+   * not stored.
+   */
   readonly status: "ACCEPTED" | "DUPLICATE" | "FULL";
 }
 
 /**
- * Requests that wait for execution. Delivers each at least once. The queue `name` is the name of an
- * ensemble. Order: by acceptance plus rank times `agingMs` (rank 0 for `CRITICAL` to 3 for `LOW`),
- * then by arrival. Several processes may use one queue. Methods reject with `NetworkError` if the
- * store can't be reached.
+ * Requests that wait for execution. Each request is delivered at least once. A queue has the name
+ * of its ensemble. Requests are ordered by the time of acceptance plus rank times `agingMs` (rank 0
+ * for `CRITICAL` to 3 for `LOW`), then by arrival. Several processes may use one queue. All methods
+ * reject with `NetworkError` if the storage can't be reached.
  */
 export interface RequestQueue {
   /**
-   * Accepts a request. Each id is accepted once, also after it is done.
+   * Accepts a request. Each id is accepted once, even after the request is done.
+   *
    * @throws RequestConflictError if the id is known with other content (`to`, `type`, `task`,
    * `context` or `inputs`).
    */
@@ -161,65 +177,67 @@ export interface RequestQueue {
   ): Promise<Lease | undefined>;
   /** Renews a lease. Returns false if the lease is lost. Default `leaseMs`: that of the lease. */
   extend(lease: Lease, leaseMs?: number): Promise<boolean>;
-  /** Ends a delivery: the request is done. Returns false if the lease is lost. */
+  /** Ends a delivery and marks the request as done. Returns false if the lease is lost. */
   acknowledge(lease: Lease): Promise<boolean>;
   /**
-   * Returns a request to its previous position, after `delayMs` (default 0). With `blame: false`
-   * (default true) this delivery does not count. Returns false if the lease is lost.
+   * Returns a request to its previous position in the queue, after `delayMs` milliseconds (default
+   * 0). With `blame: false` (default true), this delivery is not counted. Returns false if the
+   * lease is lost.
    */
   release(
     lease: Lease,
     options?: { readonly delayMs?: number | undefined; readonly blame?: boolean | undefined },
   ): Promise<boolean>;
   /**
-   * Ends all deliveries of a request. Keeps 1,500 characters of the reason. Returns false if the lease is lost.
+   * Turns a request into a dead letter, so that it is no longer delivered. Keeps the first 1,500
+   * characters of the reason. Returns false if the lease is lost.
    */
   deadLetter(lease: Lease, reason: string): Promise<boolean>;
   /** Returns the dead letters, oldest first. */
   deadLetters(queue: string): Promise<readonly DeadLetter[]>;
-  /** Queues a dead letter again with attempt 1. Returns false if there is none with this id. */
+  /** Returns a dead letter to the queue with attempt 1. Returns false for an unknown id. */
   redrive(queue: string, requestId: string): Promise<boolean>;
-  /** `undefined` for an unknown id. */
+  /** Returns the state of a request; `undefined` for an unknown id. */
   status(queue: string, requestId: string): Promise<QueueState | undefined>;
   depth(queue: string): Promise<QueueDepth>;
   close?(): Promise<void>;
 }
 
-/** Results of requests. The first result of an id is kept; later ones are refused. */
+/** The results of requests. The first result of an id is kept; later results are refused. */
 export interface ResultStore {
-  /** Keeps a result for `ttlMs`. Returns false if there is one already. */
+  /** Stores a result for `ttlMs` milliseconds. Returns false if the id already has a result. */
   store(requestId: string, response: WorkResponse, ttlMs: number): Promise<boolean>;
-  /** `undefined` if there is none, or none any more. */
+  /** Returns a result; `undefined` if there is none or if it has expired. */
   retrieve(requestId: string): Promise<WorkResponse | undefined>;
-  /** Removes a result, so that a redriven request may store another. */
+  /** Removes a result, so that a redriven request can store another one. */
   forget(requestId: string): Promise<void>;
   /**
-   * Calls `callback` once with the result: at once if there is one, else when it is stored. Resolves
-   * with a function that ends the subscription.
+   * Calls `callback` once with the result: immediately if the result exists, else when it is
+   * stored. Resolves with a function that ends the subscription.
    */
   subscribe(requestId: string, callback: (response: WorkResponse) => void): Promise<() => void>;
   close?(): Promise<void>;
 }
 
 /**
- * Messages of at most 4 KiB as JSON, delivered at most once: progress, broadcasts, requests to
- * cancel. No result depends on them.
+ * Messages of at most 4 KiB as JSON, each delivered at most once: progress, broadcasts, requests to
+ * cancel. No result depends on a message.
  */
 export interface Topics {
   publish(topic: string, message: unknown): Promise<void>;
-  /** Resolves with a function that ends the subscription. */
+  /** Subscribes to a topic. Resolves with a function that ends the subscription. */
   subscribe(topic: string, callback: (message: unknown) => void): Promise<() => void>;
   close?(): Promise<void>;
 }
 
-/** A shared task or tool, as callers see it. */
+/** A shared task or tool, as described to callers. */
 export interface SharedCapability {
   readonly name: string;
   readonly type: WorkRequest["type"];
   readonly description: string;
   readonly version?: string | undefined;
   readonly tags?: readonly string[] | undefined;
-  /** JSON Schema of the inputs. Absent: `{ context: string }`. */
+  /** The JSON Schema of the inputs. Absent: the inputs are `{ context: string }`. */
   readonly inputSchema?: unknown;
 }
 
@@ -233,7 +251,10 @@ export interface CatalogueEntry {
   readonly capabilities: readonly SharedCapability[];
 }
 
-/** The instances that run now. An entry disappears `ttlMs` after its last announcement. */
+/**
+ * The running instances of services. An entry disappears `ttlMs` milliseconds after its last
+ * announcement.
+ */
 export interface Catalogue {
   announce(entry: CatalogueEntry, ttlMs: number): Promise<void>;
   withdraw(ensemble: string, instance: string): Promise<void>;
@@ -241,13 +262,13 @@ export interface Catalogue {
   close?(): Promise<void>;
 }
 
-/** Counts the rate limits and budgets of all processes that use a backend. */
+/** Counts rate limits and budgets over all processes that use a backend. */
 export interface FleetLimits {
   readonly rateWindow: RateWindow;
   readonly budgetAccounts: BudgetAccounts;
 }
 
-/** The storage that the instances of services and their callers share. */
+/** The storage that instances of services share with their callers. */
 export interface NetworkBackend {
   /** The name of the storage, for example `memory`. */
   readonly name: string;
@@ -262,7 +283,7 @@ export interface NetworkBackend {
   close(): Promise<void>;
 }
 
-/** Another ensemble, as a caller uses it. Every call may be repeated. */
+/** Another ensemble from the view of its caller. Every call may be repeated. */
 export interface Remote {
   send(request: WorkRequest): Promise<EnqueueReceipt>;
   /** Waits for the result. Resolves with `undefined` after `timeoutMs` or when `signal` aborts. */
@@ -274,7 +295,7 @@ export interface Remote {
       readonly onProgress?: ((progress: unknown) => void) | undefined;
     },
   ): Promise<WorkResponse | undefined>;
-  /** Answers a review of the remote run. Returns false if it was answered before. */
+  /** Answers a review of the remote run. Returns false if the review already has an answer. */
   decide(requestId: string, reviewId: string, decision: ReviewDecision): Promise<boolean>;
   /** Requests cancellation. Returns false if the request has ended or is unknown. */
   cancel(requestId: string, reason?: string): Promise<boolean>;
@@ -284,7 +305,7 @@ export interface Remote {
   close(): Promise<void>;
 }
 
-/** Sends requests to one ensemble and receives its own. */
+/** Sends requests to one ensemble, and receives requests for it. */
 export interface Transport extends Remote {
   readonly name: string;
   receive(options: {
@@ -292,12 +313,12 @@ export interface Transport extends Remote {
     readonly leaseMs: number;
     readonly signal?: AbortSignal | undefined;
   }): Promise<Lease | undefined>;
-  /** Stores the result, then acknowledges. Returns whether this result is the kept one. */
+  /** Stores the result, then acknowledges the request. Returns whether this result was kept. */
   deliver(lease: Lease, response: WorkResponse): Promise<boolean>;
 }
 
-/** Tokens of services and their callers. */
+/** The tokens of services and their callers. */
 export const NetworkTokens = Object.freeze({
-  /** The backend of services that get none from `start()`. Default: in memory. */
+  /** The backend of services whose `start()` receives none. Default: in memory. */
   NetworkBackend: createToken<NetworkBackend>("NetworkBackend"),
 });

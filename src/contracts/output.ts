@@ -17,13 +17,11 @@ declare module "./errors.js" {
   }
 }
 
-/** The end of a run. */
+/** The reason for the end of a run. */
 export type ExitReason =
   "COMPLETED" | "USER_EXIT_EARLY" | "TIMEOUT" | "CANCELLED" | "SUSPENDED" | "ERROR";
 
-/**
- * Usage of a task's model and tool calls. A token count is -1 if one of the calls reported none.
- */
+/** Usage of a task's model and tool calls. A token count is -1 if a call reported none. */
 export interface TaskMetrics {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -32,11 +30,11 @@ export interface TaskMetrics {
   readonly toolCallCount: number;
   /** Time spent in model calls, in milliseconds. */
   readonly llmLatencyMs: number;
-  /** Time spent in tools, in milliseconds. Parallel calls are added up. */
+  /** Time spent in tools, in milliseconds. The times of parallel calls are added. */
   readonly toolExecutionMs: number;
-  /** Subtasks delegated to other agents, successful or not. */
+  /** Number of subtasks delegated to other agents, with any outcome. */
   readonly delegationCount: number;
-  /** Delegations refused before any agent ran. */
+  /** Number of delegations refused before an agent ran. */
   readonly refusedDelegationCount: number;
   /** Time spent reading memory, in milliseconds. */
   readonly memoryRetrievalMs: number;
@@ -44,18 +42,18 @@ export interface TaskMetrics {
   readonly promptBuildMs: number;
   readonly memoryOperations: MemoryOperationCounts;
   /**
-   * The cost of the calls, as far as prices are known. Missing without `costConfiguration`, and
-   * without any known price.
+   * The cost of the calls with a known price. Missing without `costConfiguration`, and if no price
+   * is known.
    */
   readonly costEstimate?: CostEstimate;
   /**
-   * The recorded cost of replayed calls, not included in `costEstimate`. Missing without such
-   * calls, or without their prices.
+   * The recorded cost of replayed calls, not included in `costEstimate`. Missing if there are no
+   * such calls, or if their prices are unknown.
    */
   readonly recordedCost?: CostEstimate;
 }
 
-/** Counts of unused memory. */
+/** The counts of a run without memory operations. */
 export const NO_MEMORY_OPERATIONS: MemoryOperationCounts = Object.freeze({
   shortTermEntriesWritten: 0,
   longTermStores: 0,
@@ -65,7 +63,7 @@ export const NO_MEMORY_OPERATIONS: MemoryOperationCounts = Object.freeze({
   scopeWrites: 0,
 });
 
-/** Metrics of a task without any call. */
+/** The metrics of a task without any call. */
 export const NO_METRICS: TaskMetrics = Object.freeze({
   inputTokens: 0,
   outputTokens: 0,
@@ -81,27 +79,30 @@ export const NO_METRICS: TaskMetrics = Object.freeze({
   memoryOperations: NO_MEMORY_OPERATIONS,
 });
 
-/** Usage of a tool in a run. Excludes calls refused because of the iteration limit. */
+/** Usage of one tool in a run. Excludes calls refused because of the iteration limit. */
 export interface ToolUse {
   readonly toolName: string;
   readonly calls: number;
-  /** Calls without success, for any reason. */
+  /** Number of failed calls, with any reason. */
   readonly failures: number;
-  /** Total of all calls, in milliseconds. */
+  /** Total duration of all calls, in milliseconds. */
   readonly durationMs: number;
 }
 
 /**
- * Totals of a run: every call, for any purpose. Calls without reported usage are counted in
- * `unknownUsageCalls` and left out of the totals.
+ * Totals of a run over all calls, for any purpose. Calls without reported usage are counted in
+ * `unknownUsageCalls` and excluded from the totals.
  */
 export interface ExecutionMetrics extends TaskMetrics {
   readonly unknownUsageCalls: number;
   /** Savings of the run's `contextFormat`; missing with JSON. */
   readonly contextFormat?: ContextFormatSavings;
-  /** The usage of earlier executions that this execution did not repeat. Missing in a first execution, and without `durable()`. */
+  /**
+   * The usage of earlier executions that this execution did not repeat. Missing in the first
+   * execution, and without `durable()`.
+   */
   readonly saved?: SavedUsage;
-  /** One record for every attempt of every model call, in the order of their ends. */
+  /** One record for each attempt of each model call, ordered by the end of the attempt. */
   readonly ledger: readonly UsageRecord[];
   /** The called tools by name, in the order of their first calls. */
   readonly tools: readonly ToolUse[];
@@ -115,23 +116,24 @@ export interface ExecutionMetrics extends TaskMetrics {
 /** A finished task. */
 export interface TaskOutput<T = unknown> {
   readonly taskId: string;
-  /** The accepted text. */
+  /** The text of the accepted output. */
   readonly raw: string;
-  /** The task's value: by its schema, from its handler, or the text. */
+  /** The task's value: parsed by its schema, returned by its handler, or the text. */
   readonly parsed: T;
   readonly taskDescription: string;
   readonly agentRole: string;
   readonly completedAt: Date;
   readonly durationMs: number;
   /**
-   * Tool calls of all attempts, including each step of a pipeline. The counts of a run's tasks,
-   * without delegated tasks, add up to `totalToolCalls`.
+   * Tool calls of all attempts, including each step of a pipeline. The sum over a run's tasks,
+   * without delegated tasks, equals `totalToolCalls`.
    */
   readonly toolCallCount: number;
   readonly metrics: TaskMetrics;
   /**
-   * Returns the value. @throws ValidationError if neither a schema nor a handler produced one, or
-   * if it does not match the given schema.
+   * Returns the value.
+   * @throws ValidationError if neither a schema nor a handler produced one, or if the value does
+   * not match the given schema.
    */
   getParsedOutput(): T;
   getParsedOutput<U>(schema: OutputSchema<U>): U;
@@ -140,29 +142,33 @@ export interface TaskOutput<T = unknown> {
 /** The output of a run, complete or partial. */
 export interface EnsembleOutput {
   readonly runId: string;
-  /** The final text. */
+  /** The final text of the run. */
   readonly raw: string;
-  /** In the order of the workflow. SEQUENTIAL and PARALLEL use the order of the task list. */
+  /**
+   * The outputs in the order of the workflow. SEQUENTIAL and PARALLEL use the order of the task
+   * list.
+   */
   readonly taskOutputs: readonly TaskOutput[];
   readonly totalDurationMs: number;
   readonly totalToolCalls: number;
   readonly metrics: ExecutionMetrics;
   readonly trace: ExecutionTrace;
   readonly exitReason: ExitReason;
-  /** `exitReason === "COMPLETED"`. */
+  /** Whether the exit reason is `COMPLETED`. */
   readonly isComplete: boolean;
-  /** The finished tasks; the same as `taskOutputs`. */
+  /** The finished tasks. Equals `taskOutputs`. */
   readonly completedTasks: readonly TaskOutput[];
   readonly lastCompletedOutput?: TaskOutput;
-  /** By phase name; empty without phases. */
+  /** The outputs by phase name. Empty without phases. */
   readonly phaseOutputs: ReadonlyMap<string, readonly TaskOutput[]>;
-  /** By loop name; empty without loops. */
+  /** The course of each loop by its name. Empty without loops. */
   readonly loops: ReadonlyMap<string, LoopHistory>;
   readonly graph?: GraphHistory;
-  /** The reason of an incomplete run, if `throwOnError` was false. */
+  /** The error that ended the run. Present only with `throwOnError: false`. */
   readonly error?: AgentEnsembleError;
   /**
-   * Returns the output of a task of this ensemble; of its last attempt if it ran more than once.
+   * Returns the output of a task of this ensemble. For a task that ran several times, returns the
+   * output of its last attempt.
    */
   getOutput<T>(task: Task<T>): TaskOutput<T> | undefined;
 }
@@ -181,8 +187,8 @@ export const SOURCE_TASK = Symbol.for("agentensemble/source-task");
 export const REVISE = Symbol.for("agentensemble/revise");
 
 /**
- * Changes of an output by a tap. A new `raw` without `parsed` is parsed by the task's schema;
- * without a schema it is the value.
+ * Changes that a tap makes to an output. A new `raw` without `parsed` is parsed by the task's
+ * schema; without a schema, `raw` is also the value.
  */
 export interface OutputPatch {
   readonly raw?: unknown;
@@ -190,16 +196,16 @@ export interface OutputPatch {
 }
 
 /**
- * Returns the output with another text or value. @throws ValidationError for a text that does not
- * match the task's schema.
+ * Returns a copy of the output with another text or value.
+ * @throws ValidationError for a text that does not match the task's schema.
  */
 export function reviseOutput(output: TaskOutput, patch: OutputPatch): TaskOutput {
   return (output as unknown as { [REVISE](p: OutputPatch): TaskOutput })[REVISE](patch); // the engine creates all outputs
 }
 
 /**
- * Returns the output of `task` among `outputs`, by the identity of the user's `Task`. Returns the
- * last one of several.
+ * Returns the output of `task` in `outputs`, found by the identity of the user's `Task` object. If
+ * there are several, returns the last one.
  */
 export function findOutput<T>(
   outputs: readonly TaskOutput[],
@@ -212,7 +218,10 @@ export function findOutput<T>(
   return undefined;
 }
 
-/** As {@link findOutput}. @throws ValidationError if the task is not in the context. */
+/**
+ * Returns the output of a task in the context, as {@link findOutput}.
+ * @throws ValidationError if the task is not in the context.
+ */
 export function contextOutput<T>(outputs: readonly TaskOutput[], task: Task<T>): TaskOutput<T> {
   const output = findOutput(outputs, task);
   if (output === undefined) {

@@ -8,29 +8,26 @@ import { createToken } from "./token.js";
 export interface OutsideCall<T = unknown> {
   readonly run: Pick<HookRun, "id" | "all">;
   readonly kind: "review" | "read" | "change" | "export";
-  /**
-   * The subject of the call, for example `scope:facts`. Several calls of a task may have the same
-   * name.
-   */
+  /** The subject of the call, for example `scope:facts`. Not unique within a task. */
   readonly name: string;
-  /** The task that causes the call; absent for exports. */
+  /** The task that causes the call. Absent for exports. */
   readonly taskId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   /**
-   * Receives the instant at which an earlier execution of the run started this call, before the
-   * call is repeated. Called only by an access that knows the instant.
+   * Called with the instant at which an earlier execution of the run started this call, before the
+   * call is repeated. Called only if the instant is known.
    */
   readonly begunAt?: ((at: Date) => void) | undefined;
-  /** Converts the value to JSON and back. Default: unchanged. */
+  /** Converts the value to JSON and back. Default: the value is already JSON. */
   readonly codec?: { toJson(value: T): unknown; fromJson(json: unknown): T } | undefined;
 }
 
 /**
- * Intercepts the operations of runs outside their gateways: records or answers them. A contribution
+ * Intercepts the operations of runs outside their gateways, to record or answer them. Contributed
  * to `Tokens.OutsideAccess`.
  */
 export interface OutsideAccess {
-  /** Executes the call with `work`, or returns another value. */
+  /** Executes the call with `work` and returns its result, or returns another result. */
   access<T>(call: OutsideCall<T>, work: () => Promise<T>): Promise<T>;
   /** Whether it decides reviews, so that no reviewer is needed. Default false. */
   decidesReviews?(run: Pick<HookRun, "id">): boolean;
@@ -40,8 +37,8 @@ export interface OutsideAccess {
 export const OUTSIDE_ACCESS = createToken<OutsideAccess>("OutsideAccess", "many");
 
 /**
- * Executes an operation outside the gateways through the contributions to `Tokens.OutsideAccess`,
- * the first one outermost.
+ * Executes an operation outside of the gateways. All contributions to `Tokens.OutsideAccess`
+ * intercept it; the first one is outermost.
  */
 export function askOutside<T>(call: OutsideCall<T>, work: () => Promise<T>): Promise<T> {
   const accesses = call.run.all(OUTSIDE_ACCESS);

@@ -2,19 +2,22 @@ import type { ContentPart, MediaPart } from "./content.js";
 import { mediaSourceOf, normalMediaType } from "../util/media.js";
 
 /**
- * An image, file or audio part without its content, as in traces and events. Content that is an
- * address has neither size nor hash.
+ * An image, file or audio part without its content, as in traces and events. If the content is an
+ * address, size and hash are absent.
  */
 export interface PartSummary {
   readonly type: MediaPart["type"];
   readonly mediaType?: string | undefined;
   readonly bytes?: number | undefined;
-  /** SHA-256 of the content, in hexadecimal digits. Only in traces and recordings. */
+  /** SHA-256 of the content as hexadecimal digits. Present only in traces and recordings. */
   readonly sha256?: string | undefined;
   readonly name?: string | undefined;
 }
 
-/** Describes a part without its content and hash. A recorded part has no content any more. */
+/**
+ * Describes a part without its content and hash. Also accepts a recorded part, which has lost its
+ * content.
+ */
 export function summaryOfPart(part: MediaPart | PartSummary): PartSummary {
   if (!("data" in part)) return part;
   const source = mediaSourceOf(part.data);
@@ -27,7 +30,10 @@ export function summaryOfPart(part: MediaPart | PartSummary): PartSummary {
   };
 }
 
-/** Returns the field `parts` for the images, files and audio among parts; no field without any. */
+/**
+ * Returns the field `parts` for the images, files and audio parts in a list. Returns no field if
+ * there are none.
+ */
 export function partsField(parts: readonly ContentPart[]): {
   readonly parts?: readonly PartSummary[];
 } {

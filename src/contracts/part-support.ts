@@ -21,7 +21,7 @@ export function isTakenType(types: readonly string[], mediaType: string): boolea
 
 /**
  * Validates a declaration of accepted parts.
- * @throws ValidationError for an unknown field or a media type that is none
+ * @throws ValidationError for an unknown field or an invalid media type.
  */
 export function partSupport(what: string, support: PartSupport | undefined): typeof support {
   if (support === undefined) return undefined;
@@ -34,7 +34,7 @@ export function partSupport(what: string, support: PartSupport | undefined): typ
   return Object.freeze({ ...support });
 }
 
-/** @throws ValidationError unless `types` is absent or a list of media types or patterns. */
+/** @throws ValidationError unless `types` is absent or a list of media types and patterns. */
 export function checkMediaTypes(what: string, types: unknown): void {
   requireArray(what, types);
   asList(types).forEach((type, index) => {
@@ -55,14 +55,17 @@ function mediaTypeOf(part: MediaPart): string {
 
 const KINDS = { image: "images", audio: "audio" } as const;
 
-/** Returns whether a model accepts a part in the result of a tool, as far as it declares that. */
+/**
+ * Returns whether a model declares that it accepts a part in the result of a tool. Returns true if
+ * the model declares nothing.
+ */
 export function isTakenFromTool(part: ContentPart, { capabilities }: KnownModel): boolean {
   return partProblem(part, "tool", capabilities?.parts) === undefined;
 }
 
 /**
- * Returns why a model can't take a part, as the end of a sentence that begins with the model's
- * name; `undefined` if it can.
+ * Returns the reason why a model can't accept a part, as the end of a sentence that begins with the
+ * model's name. Returns `undefined` if the model accepts the part.
  */
 function partProblem(
   part: ContentPart,
@@ -100,17 +103,17 @@ function sizeProblem(
 
 type KnownModel = Pick<ChatModel, "provider" | "modelId" | "capabilities">;
 
-/** Where the advice of an error comes from. */
+/** The data for the advice in an error. */
 export interface PartAdvice {
   readonly providers: readonly ChatModelProvider[];
-  /** Models that a call may go on with when the first one fails. */
+  /** Models that a call may use instead if the first one fails. */
   readonly alternatives: readonly KnownModel[];
 }
 
 /**
- * Checks that a model accepts the attachments of a task, by its `capabilities.parts`. What one of
- * its alternatives accepts passes.
- * @throws ValidationError with the first part that none accepts
+ * Checks by `capabilities.parts` that a model accepts the attachments of a task. An attachment also
+ * passes if one of the alternatives accepts it.
+ * @throws ValidationError with the first part that no model accepts.
  */
 export function requireCarried(
   {
@@ -136,9 +139,9 @@ export function requireCarried(
 }
 
 /**
- * Checks the parts of a request before its model is called.
- * @throws ModelCallError for the first part that the model does not accept; other models may accept
- * it
+ * Checks the parts of a request before the model is called.
+ * @throws ModelCallError for the first part that the model does not accept. A retry policy may then
+ * choose another model.
  */
 export function requireTakenParts(
   messages: readonly ChatMessage[],

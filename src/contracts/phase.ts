@@ -12,15 +12,15 @@ import {
 
 /** Options of a phase. */
 export interface PhaseOptions {
-  /** Unique within the ensemble; the key in `output.phaseOutputs`. */
+  /** The name, unique within the ensemble. Also the key in `output.phaseOutputs`. */
   readonly name: string;
   readonly tasks: readonly AnyTask[];
   /**
-   * The workflow of the phase. Default: the ensemble's, else PARALLEL if a task has another task of
-   * the phase in its `context`, else SEQUENTIAL. HIERARCHICAL is refused.
+   * The workflow of the phase. Default: the workflow of the ensemble, else PARALLEL if a task has
+   * another task of the phase in its `context`, else SEQUENTIAL. HIERARCHICAL is not allowed.
    */
   readonly workflow?: Workflow | undefined;
-  /** Phases that must finish first. Default: none, so that the phase starts immediately. */
+  /** Phases that must finish before this phase starts. Default: none. */
   readonly after?: readonly Phase[] | undefined;
   readonly review?: PhaseReview | undefined;
 }
@@ -35,7 +35,7 @@ export function checkTaskList(what: string, tasks: unknown): void {
 
 /**
  * A named group of tasks. Phases form a graph; phases that do not wait for each other run in
- * parallel. Immutable, so a cycle is impossible.
+ * parallel. Phases are immutable, so a cycle is impossible.
  */
 export class Phase {
   readonly name: string;
@@ -73,14 +73,14 @@ export class Phase {
     Object.freeze(this);
   }
 
-  /** Creates a phase with default options. */
+  /** Creates a phase from a name and tasks, with default options. */
   static of(name: string, ...tasks: AnyTask[]): Phase {
     return new Phase({ name, tasks });
   }
 }
 
 /**
- * Returns every phase before `phase`, direct or indirect. Phases are frozen, so there is no cycle.
+ * Returns all direct and indirect predecessors of `phase`. Phases are frozen, so there is no cycle.
  */
 export function predecessorsOf(phase: Phase, found = new Set<Phase>()): ReadonlySet<Phase> {
   for (const before of phase.after) {
@@ -92,7 +92,7 @@ export function predecessorsOf(phase: Phase, found = new Set<Phase>()): Readonly
 }
 
 /**
- * Judges a phase after each attempt. The text of `task` is APPROVE, RETRY: feedback,
+ * Judges a phase after each attempt. The output of `task` is APPROVE, RETRY: feedback,
  * RETRY_PREDECESSOR name: feedback, or REJECT: reason; any other text approves. The task receives
  * the phase's outputs.
  */

@@ -21,13 +21,13 @@ export interface EvTask<T extends string> extends EvBase<T> {
 }
 
 export interface TaskPlace {
-  /** Counted from 1; 0 for a task added during the run. */
+  /** The position of the task, from 1; 0 for a task added during the run. */
   readonly taskIndex: number;
   readonly totalTasks: number;
   readonly taskDescription: string;
   /**
-   * The number of the attempt, from 1. `task_completed` and `task_failed` have the last attempt:
-   * guardrails may have repeated the task since its `task_started`.
+   * The number of the attempt, from 1. `task_completed` and `task_failed` have the number of the
+   * last attempt, because guardrails may have repeated the task since its `task_started`.
    */
   readonly attempt: number;
 }
@@ -39,20 +39,20 @@ export type EnsembleStartedEvent = EvBase<"ensemble_started"> & {
   /** How this run is logged. */ readonly verbose: boolean;
   readonly toolLogTruncateLength: number;
 };
-/** The plan of a run, before its first task begins. */
+/** The plan of a run, emitted before the first task begins. */
 export type RunPlannedEvent = EvBase<"run_planned"> & {
-  /** The options `name` and `description` of the ensemble; each is absent where it is not set. */
+  /** The options `name` and `description` of the ensemble. Each is absent if not set. */
   readonly ensemble: { readonly name?: string; readonly description?: string };
-  /** Inputs of the ensemble and of the run. */
+  /** The merged inputs of the ensemble and of the run. */
   readonly inputs: Inputs;
   readonly tags: Readonly<Record<string, string>>;
   /**
-   * The plan with filled templates. Absent without a binding of `Tokens.PlanDiagram`, and if the
-   * plan can't be drawn.
+   * The plan with filled templates. Absent if `Tokens.PlanDiagram` is unbound, or if the plan can't
+   * be drawn.
    */
   readonly dag?: Dag;
 };
-/** A run continues that an earlier execution began. */
+/** A run continues work that an earlier execution began. */
 export type RunResumedEvent = EvBase<"run_resumed"> & {
   /** The number of the execution; 2 for the first continuation. */
   readonly execution: number;
@@ -60,15 +60,18 @@ export type RunResumedEvent = EvBase<"run_resumed"> & {
   readonly finishedTasks: number;
   /** Model calls, tool calls and other steps whose results come from earlier executions. */
   readonly restoredCalls: number;
-  /** The original usage of the restored calls. Absent if the journal does not know it. */
+  /** The original usage of the restored calls. Absent if the journal does not contain it. */
   readonly saved?: SavedUsage;
 };
-/** A run ends for now and continues in a later execution. */
+/** An execution of a run ends; the run continues in a later execution. */
 export type RunSuspendedEvent = EvBase<"run_suspended"> & {
-  /** The reason of the wait, for people. */
+  /** The reason for the wait, as text for people. */
   readonly waitsFor: string;
 };
-/** An earlier execution began a tool call and recorded no result. Its effect is unknown. */
+/**
+ * An earlier execution began a tool call and recorded no result, so the effect of the call is
+ * unknown.
+ */
 export type CallInDoubtEvent = EvTask<"call_in_doubt"> & {
   /** The idempotency key of the call. */
   readonly key: string;
@@ -81,7 +84,7 @@ export type RunFailedEvent = EvBase<"run_failed"> & {
 export type TaskStartedEvent = EvTask<"task_started"> &
   TaskPlace & {
     readonly startedAt: string;
-    /** The tasks whose outputs it receives. */
+    /** Ids of the tasks whose outputs this task receives. */
     readonly contextTaskIds: readonly string[];
     /** Whether its agent or the ensemble is verbose. */ readonly verbose: boolean;
   };
@@ -96,7 +99,7 @@ export type TaskInputEvent = EvTask<"task_input"> & {
   readonly userPrompt: string;
   /** Images and files of the user message, without hashes; absent without any. */
   readonly parts?: readonly PartSummary[];
-  /** The user prompt again, under its name in the wire format. */
+  /** Equals `userPrompt`, under the name of the wire format. */
   readonly assembledContext: string;
 };
 export type LlmIterationStartedEvent = EvTask<"llm_iteration_started"> & {
@@ -120,13 +123,13 @@ export type LlmIterationCompletedEvent = EvTask<"llm_iteration_completed"> & {
 };
 /** A response contained the model's reasoning. */
 export type ReasoningReceivedEvent = EvTask<"reasoning_received"> & {
-  /** As in `llm_iteration_completed`. */
+  /** The number of the model call, as in `llm_iteration_completed`. */
   readonly iteration: number;
   readonly reasoning: string;
 };
 /** A piece of the model's reasoning, while the response is streamed. */
 export type ReasoningTokenEvent = EvTask<"reasoning_token"> & {
-  /** Counts the blocks of reasoning of one response, from 0. */
+  /** The number of the block of reasoning within one response, from 0. */
   readonly index: number;
   readonly token: string;
 };
@@ -136,26 +139,29 @@ export type TurnStartedEvent = EvTask<"turn_started"> & {
   /** The id of the user's message. */
   readonly messageId: string;
 };
-/** A turn of a conversation is stored. It comes after the tasks of the run, before its end. */
+/** A turn of a conversation was stored. Emitted after the tasks of the run and before its end. */
 export type TurnStoredEvent = EvTask<"turn_stored"> & {
   readonly threadId: string;
-  /** The version of the thread with the turn. */
+  /** The version of the thread that includes the turn. */
   readonly version: number;
   readonly status: "completed" | "failed" | "cancelled";
-  /** The number of earlier turns that the model saw. */
+  /** The number of earlier turns that the model received. */
   readonly turnsInWindow: number;
-  /** Whether a new summary was stored too. */
+  /** Whether a new summary was stored with the turn. */
   readonly summarized: boolean;
 };
 /**
- * An attempt of a model call has ended. The record counts in usage reports and budgets. A run that
- * joined this one emits events of its calls itself.
+ * An attempt of a model call has ended. Usage reports and budgets count the record. A run that
+ * joined this run emits the events of its own calls.
  */
 export type UsageRecordedEvent = EvBase<"usage_recorded"> &
   UsageRecord & {
-    /** As in `llm_iteration_completed`; absent for usage of other processes. */
+    /**
+     * The number of the model call, as in `llm_iteration_completed`. Absent for usage of other
+     * processes.
+     */
     readonly iteration?: number;
-    /** The message of the error. */
+    /** The message of the error of a failed attempt. */
     readonly error?: string;
     readonly errorCode?: string;
   };
@@ -165,15 +171,18 @@ export type TokenEvent = EvTask<"token"> & {
 };
 /** A guardrail refused a task before its start, or its output. */
 export type GuardrailRefusedEvent = EvTask<"guardrail_refused"> & {
-  /** The name of the guardrail's function; absent if it has none. */
+  /**
+   * The name passed to `namedGuardrail`, else the name of the function; absent if the function has
+   * none.
+   */
   readonly guardrailName?: string;
   readonly kind: "INPUT" | "OUTPUT";
   readonly message: string;
   readonly attempt: number;
-  /** Number of further attempts; 0: the task fails. */
+  /** Number of attempts left; 0: the task fails. */
   readonly retriesLeft: number;
 };
-/** A response did not match the output type. The model is asked for a correction. */
+/** A response did not match the output type. The model receives a request for a correction. */
 export type OutputCorrectedEvent = EvTask<"output_corrected"> & {
   /** The number of the correction, from 1 to `of`. */
   readonly correction: number;
@@ -181,13 +190,16 @@ export type OutputCorrectedEvent = EvTask<"output_corrected"> & {
   /** The mismatches, one error each. */
   readonly errors: readonly string[];
 };
-/** An agent requested more tool calls than its `maxIterations`. It is asked to answer instead. */
+/**
+ * An agent requested more tool calls than its `maxIterations`. The model receives a request to
+ * answer instead.
+ */
 export type IterationLimitReachedEvent = EvTask<"iteration_limit_reached"> & {
   readonly max: number;
-  /** The number of the turn beyond the limit, from 1. The third one fails the task. */
+  /** The number of consecutive turns beyond the limit, from 1. At 3, the task fails. */
   readonly stop: number;
 };
-/** A tool has changed a file in its folder. `filePath` is relative to the folder. */
+/** A tool has changed a file in its folder. `filePath` is relative to this folder. */
 export type FileChangedEvent = EvTask<"file_changed"> & {
   readonly filePath: string;
   readonly changeType: "CREATED" | "MODIFIED" | "DELETED";
@@ -197,13 +209,16 @@ export type FileChangedEvent = EvTask<"file_changed"> & {
 /** A task read from memory: a scope of the store, or the team's long-term memory or entities. */
 export type MemoryReadEvent = EvTask<"memory_read"> & {
   readonly kind: "scope" | "longTerm" | "entity";
-  /** Only with `kind` scope. */
+  /** The name of the scope. Present only with `kind` scope. */
   readonly scope?: string;
   readonly entries: number;
   readonly durationMs: number;
 };
 export type MemoryWrittenEvent = EvTask<"memory_written"> & { readonly scope: string };
-/** A partial structured output: the readable part of its JSON so far, unchecked. */
+/**
+ * A partial structured output: the values that can be read from the JSON so far, without
+ * validation.
+ */
 export type PartialOutputEvent = EvTask<"partial_output"> & {
   readonly taskDescription: string;
   readonly partial: unknown;
@@ -220,19 +235,19 @@ interface Spent {
   readonly cost?: number;
 }
 /**
- * The budget of the run applies from now on. Emitted by the run with the budget, not by runs that
+ * A budget applies to the run from now on. Emitted by the run that has the budget, not by runs that
  * join it.
  */
 export type BudgetOpenedEvent = EvBase<"budget_opened"> & {
   readonly limits: BudgetLimits;
-  /** Above 0 if earlier executions of the run count. */
+  /** The used amounts; above 0 if usage of earlier executions counts. */
   readonly used: Spent & { readonly durationMs: number };
   /** The reaction to a call that would exceed the budget. */
   readonly action: BudgetExceededEvent["action"];
 };
 /**
- * The rest of the run's budget of tokens or cost has changed. Emitted up to four times a second;
- * always for the last state.
+ * The remaining tokens or the remaining cost of the run's budget have changed. Emitted at most four
+ * times a second; the last state is always emitted.
  */
 export type BudgetChangedEvent = EvBase<"budget_changed"> & {
   readonly limits: BudgetLimits;
@@ -240,7 +255,7 @@ export type BudgetChangedEvent = EvBase<"budget_changed"> & {
   /** Reserved for calls in progress and for work elsewhere. */
   readonly reserved: Spent;
 };
-/** A call exceeded the budget of its run, or would have. */
+/** A call exceeded the budget of its run, or was refused because it would have exceeded it. */
 export type BudgetExceededEvent = EvTask<"budget_exceeded"> & {
   /** The option: `maxTokens`, `maxCost` or `maxDurationMs`. */
   readonly limit: string;
@@ -253,7 +268,7 @@ export type RetryScheduledEvent = EvTask<"retry_scheduled"> & {
   readonly delayMs: number;
   readonly reason: string;
 };
-/** A model call waits for a rate limit. `waitMs` is the minimum wait. */
+/** A model call waits because of a rate limit. `waitMs` is the minimum wait in milliseconds. */
 export type RateLimitedEvent = EvTask<"rate_limited"> & {
   readonly waitMs: number;
   readonly requests: number;
@@ -280,7 +295,7 @@ export type PhaseCompletedEvent = EvBase<"phase_completed"> & {
   readonly durationMs: number;
 };
 /**
- * A problem without effect on the run: a listener that throws, a skipped tap, an option without
+ * A problem that does not stop the run: a listener that throws, a skipped tap, an option without
  * effect.
  */
 export type RunWarningEvent = EvBase<"run_warning"> & { readonly message: string };

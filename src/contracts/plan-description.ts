@@ -1,39 +1,48 @@
-/** Describes how a workflow runs a plan, without running it. For `explain()` and diagrams. */
+/** Describes how a workflow would run a plan, for `explain()` and diagrams. */
 export interface PlanDescription {
   /** The steps, in the order of the diagram. */
   readonly steps: readonly PlanStep[];
-  /** Whether the steps run one after the other, in order. Default false. */
+  /** Whether the steps run in order, one at a time. Default false. */
   readonly sequential?: boolean | undefined;
   /** Named groups of steps, each with the names of the groups that end before it begins. */
   readonly phases?:
     readonly { readonly name: string; readonly after: readonly string[] }[] | undefined;
-  /** The transitions of a state machine. Its steps have only the order of their declaration. */
+  /**
+   * The transitions of a state machine. The order of its steps is the order of their declaration
+   * only.
+   */
   readonly graph?: { readonly start: string; readonly edges: readonly PlanEdge[] } | undefined;
   /**
-   * Whether the first task of `preview()` belongs to an agent that assigns the tasks of the plan to
-   * workers. Default false.
+   * Whether the first task of `preview()` belongs to a manager, an agent that assigns the tasks of
+   * the plan to workers. Default false.
    */
   readonly managed?: boolean | undefined;
 }
 
-/** A task of the plan, or a loop, and the steps before it. */
+/** A task of the plan or a loop, with the steps that precede it. */
 export interface PlanStep {
   /** The task's id; `$loop:{name}` for a loop. */
   readonly id: string;
-  /** Ids of the steps that end before it begins. */
+  /** Ids of the steps that must end before this step begins. */
   readonly after: readonly string[];
-  /** Ids of tasks whose outputs it receives. Default: the context of the task. */
+  /**
+   * Ids of the tasks whose outputs this step receives. Default: the tasks in the context of the
+   * task.
+   */
   readonly dependsOn?: readonly string[] | undefined;
   readonly nodeType?: "loop" | "graph-state" | "review" | undefined;
-  /** The name of its group in `phases`. */
+  /** The name of the step's group in `phases`. */
   readonly phase?: string | undefined;
   /** Limit of executions. Default 1. */
   readonly maxRuns?: number | undefined;
-  /** Ids of tasks whose outputs it may receive as feedback, in addition to those of its context. */
+  /**
+   * Ids of tasks whose outputs this step may receive as feedback, in addition to those in its
+   * context.
+   */
   readonly feedbackFrom?: readonly string[] | undefined;
-  /** The tasks that a loop repeats. They run as often as the loop. */
+  /** The tasks of a loop, each run once per iteration. */
   readonly body?: readonly PlanStep[] | undefined;
-  /** The name of a loop. */
+  /** The name of a loop. Absent for a task. */
   readonly title?: string | undefined;
 }
 

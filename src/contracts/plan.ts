@@ -8,18 +8,26 @@ import type { AnyTask } from "./task.js";
 
 /** A task with its position in the run. The templates of `task` are filled. */
 export interface PlannedTask {
-  /** The task's name, else `task-{position}` counted from 1; `{parent}.{n}` for tasks added during the run. */
+  /**
+   * The task's name, else `task-{position}` counted from 1; `{parent}.{n}` for a task added during
+   * the run.
+   */
   readonly id: string;
   readonly task: AnyTask;
   readonly contextIds: readonly string[];
   readonly agent?: Agent | undefined;
-  /** The group of a task outside the task list. */
+  /**
+   * The group of a task that is not in the task list: a phase, the review of a phase, a loop, the
+   * graph.
+   */
   readonly group?: Phase | PhaseReview | Loop | AnyGraph | undefined;
   /** The purpose of its model calls in usage records. Default: `task`. */
   readonly purpose?: Purpose | undefined;
-  /** Whether its output is not an output of the run, for instance a verdict. Default false. */
+  /**
+   * Whether the output of the run omits this task's output, for instance a verdict. Default false.
+   */
   readonly internal?: boolean | undefined;
-  /** Its position in a map-reduce tree. */
+  /** The task's position in a map-reduce tree. */
   readonly mapReduce?: MapReduceNode | undefined;
 }
 

@@ -8,19 +8,20 @@ import type { Awaitable } from "./types.js";
 /** Binds values to tokens. Valid only during `bind`. */
 export interface BindApi {
   /**
-   * Binds a token with one value. Two direct bindings are a boot error, unless one has `override`.
-   * `default: true` marks a binding that any direct binding replaces: a plugin's value for use
-   * without configuration. If several plugins bind a default, the last plugin's applies.
+   * Binds one value to a token. Two direct bindings of a token are an error at boot, unless one has
+   * `override`. `default: true` marks a binding that any direct binding replaces, for instance a
+   * plugin's value for use without configuration. If several plugins bind a default, the last
+   * plugin's default applies.
    */
   single<T>(
     token: Token<T, "single">,
     o?: { readonly override?: boolean | undefined; readonly default?: boolean | undefined },
   ): BindToFluentSyntax<T>;
-  /** Adds to a token that collects contributions. */
+  /** Adds a contribution to a token that collects contributions. */
   many<T>(token: Token<T, "many">): BindToFluentSyntax<T>;
 }
 
-/** Look-ups after the kernel has booted. */
+/** Access to bindings and events after the kernel has booted. */
 export interface PluginContext {
   readonly events: EventStream;
   get<T>(token: Token<T>): T;
@@ -28,39 +29,45 @@ export interface PluginContext {
 }
 
 /**
- * One capability. Steps, in dependency order for all plugins: `bind` (synchronous), `apply` (taps
- * and listeners), then hooks freeze, then `start`. `dispose` runs in the reverse order. An error in
- * a step becomes a PluginError with the plugin's name. An AgentEnsembleError of `start` is passed
- * on unchanged.
+ * One capability. Boot runs these steps for all plugins, in dependency order: `bind` (synchronous),
+ * then `apply` (registers taps and listeners), then `start`. After `apply` no taps can be added.
+ * `dispose` runs in the reverse order. An error in a step becomes a PluginError with the plugin's
+ * name; an AgentEnsembleError of `start` is passed on unchanged.
  */
 export interface Plugin {
   readonly name: string;
-  /** Names of required plugins, which come first. */
+  /** Names of required plugins. Their steps run before those of this plugin. */
   readonly dependsOn?: readonly string[] | undefined;
   bind?(bind: BindApi): void;
   apply?(ctx: { readonly hooks: EnsembleHooks; readonly events: EventStream }): void;
   start?(ctx: PluginContext): Awaitable<void>;
   /**
-   * Called with each ensemble created on a kernel with the plugin. Must not run the ensemble before
-   * `start`.
+   * Called with each ensemble that is created on a kernel with this plugin. Must not run the
+   * ensemble before `start`.
    */
   attach?(ensemble: EnsembleAccess): void;
-  /** `events`: the stream of the kernel that ends, for a plugin that several kernels share. */
+  /**
+   * Releases the plugin's resources. `events` is the event stream of the disposed kernel, for a
+   * plugin that several kernels share.
+   */
   dispose?(ctx: { readonly events: EventStream }): Awaitable<void>;
 }
 
-/** The bindings and taps of a kernel's plugins. `tokens` and `hooks` are empty before booting. */
+/**
+ * The bindings and taps of a kernel's plugins. `tokens` and `hooks` are empty before the kernel has
+ * booted.
+ */
 export interface KernelDescription {
-  /** Names in the order of registration. */
+  /** Names of the plugins in the order of registration. */
   readonly plugins: readonly string[];
   /**
-   * Tokens with a value, of the framework or of plugins, each with the plugins that bind it.
-   * `kernel.container` represents bindings without a plugin.
+   * Bound tokens, each with the names of the plugins that bind it. `kernel.container` stands for
+   * bindings outside of plugins.
    */
   readonly tokens: readonly { readonly token: string; readonly boundBy: readonly string[] }[];
   /**
-   * Lanes with taps, in the order in which they run; each tap as `plugin/tap`, in the order of the
-   * calls.
+   * Lanes with taps, in the order in which they run. Each tap is named `plugin/tap`; taps are in
+   * the order of their calls.
    */
   readonly hooks: readonly {
     readonly hook: string;
@@ -69,7 +76,7 @@ export interface KernelDescription {
   }[];
 }
 
-/** The kernel's API for its users. The class is exported by `agentensemble/kernel`. */
+/** The methods of a kernel that its users may call. `agentensemble/kernel` exports the class. */
 export interface KernelApi {
   use(plugin: Plugin): this;
   readonly hooks: EnsembleHooks;
@@ -77,13 +84,13 @@ export interface KernelApi {
   /** Returns the names of the plugins that bound the value of this token. */
   providers(token: Token<unknown, "single" | "many">): readonly string[];
   boot(): Promise<void>;
-  /** Returns the bindings and taps of each plugin. */
+  /** Returns the plugins' bindings and taps. */
   describe(): KernelDescription;
   dispose(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Returns the plugin unchanged. Checks its types at its definition. */
+/** Returns the plugin unchanged. Checks its type at the place of its definition. */
 export function definePlugin<P extends Plugin>(p: P): P {
   return p;
 }

@@ -4,8 +4,8 @@ import { priceOf } from "./cost.js";
 import { messageOf } from "../util/errors.js";
 
 /**
- * Calculates prices of calls in one run. A failing price function is reported once; its calls have
- * no price.
+ * Calculates prices of calls in one run. An error of the price function is reported once; the
+ * affected calls have no price.
  */
 export class Pricing {
   #reported = false;

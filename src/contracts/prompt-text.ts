@@ -3,8 +3,7 @@ import { fillTemplate, inputText, variablesIn } from "./template.js";
 import { preview } from "./validation.js";
 
 /**
- * A part of a {@link PromptText}: written by the author, or data that is never scanned for
- * variables.
+ * A part of a {@link PromptText}: text of the author, or data that is never scanned for variables.
  */
 interface Part {
   readonly text: string;
@@ -12,25 +11,28 @@ interface Part {
 }
 
 /**
- * A text with a template of written parts and data of interpolated parts. Created by {@link
+ * A text that consists of template parts by the author and of interpolated data. Created by {@link
  * prompt}. Accepted by `Task` (`description`, `expectedOutput`), `Agent` (`goal`, `background`) and
  * reviews (`prompt`).
  */
 export class PromptText {
   readonly #parts: readonly Part[];
 
-  /** Use {@link prompt}. */
+  /** Internal: use {@link prompt}. */
   constructor(parts: readonly Part[]) {
     this.#parts = parts;
     Object.freeze(this);
   }
 
-  /** The names of the variables in the written parts. */
+  /** The names of the variables in the template parts. */
   get variables(): readonly string[] {
     return this.#parts.flatMap(({ text, isData }) => (isData ? [] : variablesIn(text)));
   }
 
-  /** Returns the text with the variables filled. Adds names without a value to `missing` and keeps them as written. */
+  /**
+   * Returns the text with its variables filled. Adds the names of variables without a value to
+   * `missing` and leaves them unfilled.
+   */
   fill(inputs: Readonly<Record<string, unknown>>, missing: Set<string> = new Set()): string {
     return this.#parts
       .map(({ text, isData }) => (isData ? text : fillTemplate(text, inputs, missing)))
@@ -53,9 +55,11 @@ export type Text = string | PromptText;
 
 /**
  * Tags a template literal that contains data from outside: prompt`Triage this ticket:
- * ${ticket.text}`. Interpolated values stay literal, even with braces. `{topic}` in the written
- * part is filled from the run's inputs, and `{{topic}}` becomes `{topic}`. Strings stay unchanged,
- * objects become JSON, null becomes an empty text. A nested PromptText keeps its variables.
+ * ${ticket.text}`. Interpolated values stay literal, even if they contain braces. In the literal's
+ * own text, `{topic}` is filled from the run's inputs, and `{{topic}}` becomes `{topic}`. Strings
+ * are inserted unchanged, objects as JSON, and null as an empty text. A nested PromptText keeps its
+ * variables.
+ *
  * @throws ValidationError for an interpolated value that is undefined, a function or a symbol.
  */
 export function prompt(written: TemplateStringsArray, ...values: readonly unknown[]): PromptText {
@@ -78,7 +82,7 @@ function dataText(value: unknown, index: number, before: string): string {
   );
 }
 
-/** @throws ValidationError with `message` unless `value` is a text that is not blank. */
+/** @throws ValidationError with `message` unless `value` is a non-blank text. */
 export function requirePrompt(value: unknown, message: string): void {
   const text = value instanceof PromptText ? value.toString() : value;
   if (typeof text === "string" && text.trim() !== "") return;

@@ -4,11 +4,11 @@ import type { RunInfo } from "./run-info.js";
 export interface TraceContext {
   /** `00-{trace id}-{span id}-{flags}`. */
   readonly traceparent: string;
-  /** Additions of tracing systems. */
+  /** Data that tracing systems add. */
   readonly tracestate?: string | undefined;
 }
 
-/** A position in a run: the context of a handler, a tool's scope, or a run alone. */
+/** A position in a run: the context of a handler, the scope of a tool, or only the run. */
 export interface RunPlace {
   readonly run: Pick<RunInfo, "id">;
   readonly taskId?: string | undefined;
@@ -16,18 +16,18 @@ export interface RunPlace {
 }
 
 /**
- * Sends traces to other systems and continues theirs. Bound to `Tokens.TracePropagation` by a
- * tracing plugin such as `otel()`. Never throws.
+ * Passes trace contexts to other systems and continues received ones. Bound to
+ * `Tokens.TracePropagation` by a tracing plugin such as `otel()`. Never throws.
  */
 export interface TracePropagation {
   /**
-   * Returns the trace context of a position, for an outgoing request. `undefined` without tracing,
-   * and after the end of the run.
+   * Returns the trace context of a position for an outgoing request. Returns `undefined` without
+   * tracing, and after the end of the run.
    */
   inject(place: RunPlace): TraceContext | undefined;
   /**
-   * Calls `fn` in a received context. Runs that begin in it belong to its trace. Without a valid
-   * context, just calls `fn`.
+   * Calls `fn` within a received context, so that runs started by `fn` belong to its trace. Without
+   * a valid context, only calls `fn`.
    */
   within<T>(context: TraceContext | undefined, fn: () => T): T;
 }

@@ -3,56 +3,70 @@ import { ValidationError } from "./errors.js";
 import { checkOptions, knownNames, preview, requireInteger, requireOneOf } from "./validation.js";
 import { isObject } from "../util/objects.js";
 
-/** How many requests of an ensemble are executed. Limits of all processes need a backend that counts them, else each process has its own. */
+/**
+ * Limits of the executed requests of an ensemble. Limits over all processes need a backend that
+ * counts them; otherwise each process counts separately.
+ */
 export interface QueueLimits {
-  /** Requests at once in one process. Default: `maxConcurrentRequests` of the ensemble. */
+  /**
+   * Maximum number of concurrent requests in one process. Default: `maxConcurrentRequests` of the
+   * ensemble.
+   */
   readonly concurrency?: number | undefined;
-  /** Requests at once in all processes together. Default: no limit. */
+  /** Maximum number of concurrent requests in all processes together. Default: no limit. */
   readonly globalConcurrency?: number | undefined;
-  /** Requests that all processes together begin in any `periodMs` milliseconds. Default: no limit. */
+  /**
+   * Maximum number of requests (`starts`) that all processes together start within any `periodMs`
+   * milliseconds. Default: no limit.
+   */
   readonly rate?: { readonly starts: number; readonly periodMs: number } | undefined;
 }
 
-/** How the requests of an ensemble are queued and executed. */
+/** Options of the queue of an ensemble. */
 export interface QueueOptions extends QueueLimits {
-  /** The priority of runs that `agentensemble submit` requests without one. Default NORMAL. */
+  /**
+   * The priority of runs that `agentensemble submit` requests without a priority. Default NORMAL.
+   */
   readonly priority?: WorkRequest["priority"];
 }
 
 /**
- * What one caller over HTTP may use in each window, or one user or thread of a conversation. At
- * least one limit. Cached results use nothing.
+ * Limits per window for one caller over HTTP, or for one user or thread of a conversation. At least
+ * one limit is required. Cached results are not counted.
  */
 export interface CallerQuota {
-  /** Length of the windows in milliseconds. They begin at its multiples since 1970 (UTC), by the clock of each instance. */
+  /**
+   * Length of a window in milliseconds. Windows begin at multiples of this length since 1970 (UTC),
+   * by the clock of each instance.
+   */
   readonly windowMs: number;
-  /** Accepted requests; turns of a conversation. */
+  /** Maximum number of accepted requests, or of turns of a conversation. */
   readonly maxRequests?: number | undefined;
-  /** Tokens of the runs of its requests or turns. */
+  /** Maximum number of tokens used by the runs of the requests or turns. */
   readonly maxTokens?: number | undefined;
-  /** Cost of these runs, in the currency of the prices of the ensemble or conversation. */
+  /** Maximum cost of these runs, in the currency of the prices of the ensemble or conversation. */
   readonly maxCost?: number | undefined;
 }
 
-/** What is used of a quota in the present window. */
+/** The used amounts of a quota in the current window. */
 export interface QuotaState {
   readonly quota: CallerQuota;
   readonly used: { readonly requests: number; readonly tokens: number; readonly cost: number };
-  /** Until the next window, in milliseconds. */
+  /** Time until the next window in milliseconds. */
   readonly resetsInMs: number;
 }
 
 const LIMITS = ["concurrency", "globalConcurrency", "rate"];
 const PRIORITIES = ["CRITICAL", "HIGH", "NORMAL", "LOW"];
-/** The queue of ensembles without an entry. */
+/** The key of the queue options for ensembles without an entry. */
 const DEFAULT = "default";
 
-/** @throws ValidationError for an unknown or invalid limit. */
+/** @throws ValidationError for an unknown option or an invalid limit. */
 export function checkQueueLimits(what: string, limits: unknown): void {
   checkQueueFields(what, limits, LIMITS);
 }
 
-/** @throws ValidationError for an unknown or invalid limit, and for a quota without one. */
+/** @throws ValidationError for an unknown option, an invalid limit, or a quota without a limit. */
 export function checkCallerQuota(what: string, quota: unknown): void {
   if (!isObject(quota))
     throw new ValidationError(`${what} must be an object, got: ${preview(quota)}`);
@@ -71,7 +85,7 @@ export function checkCallerQuota(what: string, quota: unknown): void {
     throw new ValidationError(`${what} must have maxRequests, maxTokens or maxCost`);
 }
 
-/** @throws ValidationError for an unknown ensemble, and for an unknown or invalid option. */
+/** @throws ValidationError for an unknown ensemble, an unknown option or an invalid value. */
 export function checkQueues(
   what: string,
   queues: Readonly<Record<string, QueueOptions>>,
@@ -87,7 +101,7 @@ export function checkQueues(
   }
 }
 
-/** The options of the queue of an ensemble. */
+/** Returns the options of the queue of an ensemble. */
 export function queueOptionsOf(
   queues: Readonly<Record<string, QueueOptions>> | undefined,
   ensemble: string,

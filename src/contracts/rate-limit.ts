@@ -8,16 +8,16 @@ declare module "./errors.js" {
 }
 
 interface RateLimitChanges {
-  /** Limit of a call's wait, in milliseconds. Default 30,000. */
+  /** Limit of the wait of a call, in milliseconds. Default 30,000. */
   readonly waitTimeoutMs?: number | undefined;
-  /** Tokens per period, in addition to the requests. Default: no limit. */
+  /** Limit of the tokens per period, in addition to the limit of requests. Default: no limit. */
   readonly tokens?: number | undefined;
 }
 
 /**
- * Limits the model calls that may start in any period of a given length. For an ensemble, an agent,
- * a task or a model. Immutable. An agent, a task or a model with a limit has one window for all
- * runs of a kernel. Ensembles of a kernel with the same limit object share one.
+ * Limits the number of model calls that start within any period of a given length. For an ensemble,
+ * an agent, a task or a model. Immutable. An agent, a task or a model with a limit has one window
+ * for all runs of a kernel. Ensembles of a kernel that use the same limit object share one window.
  */
 export class RateLimit {
   private constructor(
@@ -30,8 +30,8 @@ export class RateLimit {
   }
 
   /**
-   * Allows `requests` starts in any `periodMs` milliseconds. @throws ValidationError unless both
-   * are above 0.
+   * Allows `requests` calls to start within any `periodMs` milliseconds.
+   * @throws ValidationError unless both are above 0.
    */
   static of(requests: number, periodMs: number): RateLimit {
     requireInteger("RateLimit requests", requests, 1, "> 0");
@@ -55,7 +55,7 @@ export class RateLimit {
     return RateLimit.of(n, 60_000);
   }
 
-  /** Returns a copy with another wait limit or a limit of tokens. @throws ValidationError */
+  /** Returns a copy with another limit of the wait or of tokens. @throws ValidationError */
   with(o: RateLimitChanges): RateLimit {
     checkOptions("RateLimit.with", o, ["waitTimeoutMs", "tokens"]);
     requireDuration("RateLimit waitTimeoutMs", o.waitTimeoutMs);

@@ -6,7 +6,10 @@ import { checkOptions, requireInteger, requireOneOf } from "./validation.js";
 const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 const SUMMARIES = ["auto", "concise", "detailed", "off"] as const;
 
-/** @throws ValidationError for an unknown field, a value out of range, and two limits at once. */
+/**
+ * @throws ValidationError for an unknown field, a value out of range, or both `effort` and
+ * `budgetTokens`.
+ */
 export function checkReasoning(what: string, reasoning: ReasoningOptions | undefined): void {
   if (reasoning === undefined) return;
   checkOptions(what, reasoning, ["effort", "budgetTokens", "summary"]);
@@ -18,8 +21,8 @@ export function checkReasoning(what: string, reasoning: ReasoningOptions | undef
 }
 
 /**
- * Checks that a model supports its reasoning settings, by its `capabilities.reasoning`.
- * @throws ValidationError with the first unsupported setting
+ * Checks by `capabilities.reasoning` that a model supports the reasoning settings.
+ * @throws ValidationError with the first unsupported setting.
  */
 export function requireReasoning(
   description: string,

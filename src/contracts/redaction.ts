@@ -3,11 +3,12 @@ import { createRedactor } from "../util/redaction/redactor.js";
 
 export type { Redactor, SecretFilter } from "../util/redaction/redactor.js";
 
-/** The key under which an output and a trace keep the redactor of their run. */
+/** The key under which an output and a trace store the redactor of their run. */
 export const REDACTOR: unique symbol = Symbol.for("agentensemble/redactor") as never;
 
 /**
- * Returns the object that it receives, so that a subclass adds its private fields to that object.
+ * A base class whose constructor returns its argument, so that a subclass adds its private fields
+ * to that object.
  */
 class Given {
   constructor(given: object) {
@@ -16,9 +17,9 @@ class Given {
 }
 
 /**
- * Adds the redactor of its run to an event, as a private field. No comparison, no copy and no JSON
- * of the event contains it. Every event is marked, and `Object.defineProperty` would take longer
- * than all other work for a token.
+ * Adds the redactor of its run to an event as a private field, which comparisons, copies and JSON
+ * omit. Every event is marked; `Object.defineProperty` would take longer than all other work for a
+ * token.
  */
 class EventMark extends Given {
   readonly #redactor: Redactor;
@@ -33,17 +34,18 @@ class EventMark extends Given {
   }
 }
 
-/** One class marks and reads the events for all copies of this package. */
+/** The class that marks and reads events is shared by all copies of this package. */
 const SHARED = Symbol.for("agentensemble/event-mark");
 const Mark = ((globalThis as { [SHARED]?: typeof EventMark })[SHARED] ??= EventMark);
 
-/** Adds the redactor of its run to an event. */
+/** Marks an event with the redactor of its run. */
 export function markEvent(event: object, redactor: Redactor): void {
   new Mark(event, redactor);
 }
 
 /**
- * Returns the redactor of the run of an event, an output or a trace; `undefined` for anything else.
+ * Returns the redactor of the run to which an event, an output or a trace belongs. Returns
+ * `undefined` for any other value.
  */
 export function redactorOf(value: unknown): Redactor | undefined {
   return typeof value === "object" && value !== null
@@ -52,8 +54,8 @@ export function redactorOf(value: unknown): Redactor | undefined {
 }
 
 /**
- * Redacts the text of an error before it leaves the process. Knows the secrets of the runs that
- * ended with the error or its causes, else those of the environment.
+ * Redacts the text of an error before it leaves the process. Uses the secrets of the runs that
+ * ended with the error or one of its causes; without such a run, the secrets of the environment.
  */
 export function errorRedactor(error: unknown): (text: string) => string {
   const found = new Set<Redactor>();
@@ -67,12 +69,14 @@ export function errorRedactor(error: unknown): (text: string) => string {
   return (text) => [...found].reduce((result, redactor) => redactor.redactText(result), text);
 }
 
-/** Replaces a value if `redact` of the capture mode failed, so that no secret leaks. */
+/**
+ * The text that replaces a value if `redact` of the capture mode failed, so that no secret leaks.
+ */
 const WITHHELD = "[redacted: the redact function of the capture mode failed]";
 
 /**
  * Returns a redactor that applies `redact` of a capture mode before it removes secrets. Returns the
- * same redactor for a mode without one.
+ * given redactor if the mode has no `redact`.
  */
 export function redactorOfMode(
   mode: { redact?(value: unknown): unknown },
@@ -92,7 +96,7 @@ export function redactorOfMode(
     redactValue,
     redactText(text) {
       const shown = text === "" ? text : seen(text);
-      // The mode's function may return any value in place of a text.
+      // The mode's function may return any value for a text.
       return typeof shown === "string"
         ? redactor.redactText(shown)
         : (JSON.stringify(redactor.redactValue(shown)) ?? "");

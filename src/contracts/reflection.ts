@@ -3,7 +3,7 @@ import type { TaskOutput } from "./output.js";
 import type { AnyTask } from "./task.js";
 import type { Awaitable } from "./types.js";
 
-/** The lesson from a task: improvements of its instructions for the next run. */
+/** The lesson learned from a task: improvements of its instructions for the next run. */
 export interface TaskReflection {
   readonly refinedDescription: string;
   readonly refinedExpectedOutput: string;
@@ -13,13 +13,13 @@ export interface TaskReflection {
   /** Number of reflections on the task, including this one. */
   readonly runCount: number;
   /**
-   * The source of outside text that the run had read before the reflection, for instance a tool. A
-   * store keeps it: a run that reads the reflection counts as having read that text.
+   * The source of the outside text that the run had read before the reflection, for instance a
+   * tool. A store must keep it: a run that reads the reflection counts as having read that text.
    */
   readonly untrusted?: string | undefined;
 }
 
-/** The lesson that a strategy draws from a task. */
+/** A lesson, as a strategy returns it. */
 export type TaskLesson = Omit<TaskReflection, "reflectedAt" | "runCount" | "untrusted">;
 
 /** The input of a strategy. */
@@ -27,42 +27,45 @@ export interface ReflectionInput {
   /** The task with filled templates. */
   readonly task: AnyTask;
   /**
-   * The task with unfilled templates, shared by runs with other inputs. The lesson is shown to all
-   * these runs.
+   * The task with unfilled templates. Runs with other inputs share this task, and receive the
+   * lesson.
    */
   readonly source: AnyTask;
   readonly output: TaskOutput;
   /** The previous reflection. */
   readonly previous: TaskReflection | undefined;
   readonly signal: AbortSignal;
-  /** Calls the reflection's model. Rejects with `ValidationError` if there is none. */
+  /**
+   * Calls the model for reflections with a prompt and returns its answer. Rejects with
+   * `ValidationError` if there is no such model.
+   */
   ask(prompt: string): Promise<string>;
 }
 
-/** Draws the lesson from a finished task. Default: a model does. */
+/** Derives a lesson from a finished task. Default: a model derives the lesson. */
 export interface ReflectionStrategy {
-  /** Whether it calls `ask`. Default true. */
+  /** Whether the strategy calls `ask`. Default true. */
   readonly usesModel?: boolean | undefined;
   reflect(input: ReflectionInput): Awaitable<TaskLesson>;
 }
 
 /** Options of `Task.reflect`. */
 export interface ReflectionOptions {
-  /** Default: the model of the task. */
+  /** The model for the reflection. Default: the model of the task. */
   readonly model?: ModelRef | undefined;
   readonly strategy?: ReflectionStrategy | undefined;
 }
 
 /**
- * Keeps the latest reflection of each task. `identity` is the task's name, or its description with
+ * Stores the latest reflection of each task. `identity` is the task's name, or its description with
  * unfilled templates.
  */
 export interface ReflectionStore {
   store(identity: string, reflection: TaskReflection): Promise<void>;
   retrieve(identity: string): Promise<TaskReflection | undefined>;
   /**
-   * Checks that the store can read and write its storage. Changes nothing. The command `doctor`
-   * calls it. @throws MemoryStoreError or FileFormatError if it can't.
+   * Checks that the store can read and write its storage, without changing any data. The command
+   * `doctor` calls it. @throws MemoryStoreError or FileFormatError if the storage can't be used.
    */
   check?(): Awaitable<void>;
 }

@@ -2,9 +2,9 @@ import type { ChatModel } from "./chat-model.js";
 import type { LlmCall } from "./hooks.js";
 
 /**
- * Decides after a failed model call. Returns a delay of `delayMs` before the next attempt
- * (optionally with another model), or `undefined` to give up. `attempt` is the failed attempt, from
- * 1.
+ * Decides what happens after a failed model call. Returns the delay (`delayMs`, in milliseconds)
+ * before the next attempt, optionally with another model. Returns `undefined` to give up. `attempt`
+ * is the number of the failed attempt, from 1.
  */
 export interface RetryPolicy {
   next(
@@ -13,8 +13,8 @@ export interface RetryPolicy {
     call: LlmCall,
   ): { readonly delayMs: number; readonly model?: ChatModel } | undefined;
   /**
-   * Returns the other models that `next` may choose after a failure of this one. What one of them
-   * accepts is not refused before the run. Default: none.
+   * Returns the models that `next` may choose after a failure of `model`. An attachment that one of
+   * them accepts is not refused before the run. Default: none.
    */
   alternatives?(model: ChatModel): readonly ChatModel[];
 }

@@ -12,28 +12,28 @@ import {
   requireText,
 } from "./validation.js";
 
-/** Reaction to a review without an answer in time. */
+/** The reaction to a review that nobody answers in time. */
 export type OnReviewTimeout = "CONTINUE" | "EXIT_EARLY" | "FAIL";
 
-/** The position of a review in a task. */
+/** The point in a task at which a review happens. */
 export type ReviewTiming = "BEFORE_EXECUTION" | "DURING_EXECUTION" | "AFTER_EXECUTION";
 
 /** Options of a review. */
 export interface ReviewOptions {
   /**
-   * The question for the person. A string is used unchanged. The variables of a `prompt` text are
+   * The question to the person. A string is used unchanged. The variables of a `prompt` text are
    * filled from the run's inputs.
    */
   readonly prompt?: Text | undefined;
-  /** Time limit of an answer in milliseconds; 0 waits forever. Default 300,000. */
+  /** Time limit of the answer in milliseconds; 0 for no limit. Default 300,000. */
   readonly timeoutMs?: number | undefined;
-  /** Default EXIT_EARLY. */
+  /** The reaction to the time limit. Default EXIT_EARLY. */
   readonly onTimeout?: OnReviewTimeout | undefined;
-  /** The required role of the person who answers. Passed to the handler, which checks it. */
+  /** The role that the answering person must have. Passed to the handler, which must check it. */
   readonly requiredRole?: string | undefined;
 }
 
-/** Whether a task waits for a person, and with which options. See {@link Review} the value. */
+/** Whether a person reviews a task, and with which options. Create one with {@link Review}. */
 export interface Review extends ReviewOptions {
   readonly mode: "REQUIRED" | "SKIP";
 }
@@ -59,7 +59,7 @@ function required(o: ReviewOptions): Review {
   return Object.freeze({ mode: "REQUIRED", ...o });
 }
 
-/** For `Task.review` (after the task) and `Task.beforeReview`. */
+/** Creates values for `Task.review` (review after the task) and `Task.beforeReview`. */
 export const Review = Object.freeze({
   /** Requires a person's approval. */
   required: (prompt?: Text): Review => required(prompt === undefined ? {} : { prompt }),
@@ -86,19 +86,22 @@ export interface ReviewDecision extends ReviewRemarks {
   readonly type: "CONTINUE" | "EDIT" | "EXIT_EARLY";
   /** The replacement of the text; only with EDIT. */
   readonly revisedOutput?: string;
-  /** Whether the time limit ended the review; only with EXIT_EARLY. */
+  /** Whether the time limit decided the review. Present only with EXIT_EARLY. */
   readonly timedOut?: boolean;
 }
 
 /** Remarks on a decision. */
 export interface ReviewRemarks {
-  /** The person who decided, as identified by the program that asked. Passed on unchecked. */
+  /**
+   * The person who decided, as identified by the program that asked the person. The framework does
+   * not check it.
+   */
   readonly by?: string | undefined;
-  /** The reason. If a tool call is refused, the model receives it. */
+  /** The reason for the decision. If a tool call is refused, the model receives the reason. */
   readonly comment?: string | undefined;
 }
 
-/** Creates decisions. Each accepts `by` and `comment`. */
+/** Creates decisions. All of them accept `by` and `comment`. */
 export const ReviewDecision = Object.freeze({
   /** Continues unchanged. @throws ValidationError for other options. */
   continue: (o: ReviewRemarks = {}): ReviewDecision => {
@@ -106,8 +109,8 @@ export const ReviewDecision = Object.freeze({
     return decided("continue", { type: "CONTINUE" }, o);
   },
   /**
-   * Continues with this text instead. @throws ValidationError for anything but a string, and for
-   * other options.
+   * Continues with this text in place of the reviewed text.
+   * @throws ValidationError unless `text` is a string, and for other options.
    */
   edit: (text: string, o: ReviewRemarks = {}): ReviewDecision => {
     if (typeof text !== "string")
@@ -116,8 +119,9 @@ export const ReviewDecision = Object.freeze({
     return decided("edit", { type: "EDIT", revisedOutput: text }, o);
   },
   /**
-   * Ends the run and keeps the finished work. `timedOut`: the time limit ended it; the run's exit
-   * reason is then TIMEOUT. @throws ValidationError for other options.
+   * Ends the run and keeps the finished work. `timedOut` states that the time limit ended the
+   * review; the run's exit reason is then TIMEOUT.
+   * @throws ValidationError for other options.
    */
   exitEarly: (
     o: ReviewRemarks & { readonly timedOut?: boolean | undefined } = {},
@@ -147,7 +151,8 @@ function decided(
 
 /**
  * Returns a value as a checked decision, without unknown fields.
- * @throws ValidationError for anything else.
+ *
+ * @throws ValidationError for a value that is not a decision.
  */
 export function asReviewDecision(value: unknown): ReviewDecision {
   const { type, revisedOutput, timedOut, by, comment } =
@@ -167,8 +172,8 @@ export function asReviewDecision(value: unknown): ReviewDecision {
 }
 
 /**
- * The request of a handler. `reviewId` is equal for the same question of a run, so that the answer
- * may come later or in another way.
+ * A request to a review handler. `reviewId` is equal for the same question of a run, so that the
+ * answer may come later or through another channel.
  */
 export interface ReviewRequest {
   readonly reviewId: string;
@@ -180,103 +185,116 @@ export interface ReviewRequest {
   readonly taskOutput: string;
   readonly timing: ReviewTiming;
   readonly prompt?: string;
-  /** The tool whose call waits for approval, or that asks. */
+  /** The name of the tool whose call waits for approval, or that asks for a review. */
   readonly toolName?: string;
-  /** The id of that call. */
+  /** The id of this tool call. */
   readonly callId?: string;
   /**
-   * The whole input of a call that waits for approval, as JSON data with its keys in the order of
-   * the tool's schema.
+   * The complete input of a call that waits for approval, as JSON data with its keys in the order
+   * of the tool's schema.
    */
   readonly input?: unknown;
   /**
-   * Whether the texts of the request show only a part of the input, or `input` lacks values without
-   * JSON. Programs that show the request must display this.
+   * Present if the texts of the request show only a part of the input, or if `input` lacks values
+   * that JSON can't represent. A program that shows the request must display this.
    */
   readonly truncated?: true;
-  /** The schema of an edit, if not every text is allowed. */
+  /** The JSON Schema of the text of an edit. Absent: any text is allowed. */
   readonly editSchema?: JsonSchema;
-  /** The answer is an edit with the output of the call as JSON: a `clientTool` was called. */
+  /**
+   * Present if a `clientTool` was called: the answer is then an edit that contains the output of
+   * the call as JSON.
+   */
   readonly expects?: "output";
-  /** Time of the first request, as an ISO instant. */
+  /** Time of the first request as an ISO instant. */
   readonly requestedAt: string;
-  /** Time limit of the answer, as an ISO instant; missing without a limit. */
+  /** Time limit of the answer as an ISO instant. Missing without a limit. */
   readonly deadline?: string;
-  /** 0: no limit. The framework enforces it; the handler may show it. */
+  /**
+   * Time limit in milliseconds; 0 for no limit. The framework enforces the limit; a handler may
+   * display it.
+   */
   readonly timeoutMs: number;
   readonly onTimeout: OnReviewTimeout;
   readonly requiredRole?: string;
-  /** Aborted when the answer is no longer needed: at the time limit, or at the end of the run. */
+  /**
+   * Aborted when the answer is no longer needed: after the time limit, or at the end of the run.
+   */
   readonly signal: AbortSignal;
 }
 
-/** Asks a person and returns the decision. An error or an invalid decision counts as no approval. */
+/**
+ * Asks a person and returns the decision. If the handler throws or returns an invalid decision, the
+ * review does not count as approved.
+ */
 export type ReviewHandler = (request: ReviewRequest) => Awaitable<ReviewDecision>;
 
-/** A review as stored: data only. */
+/** A review as stored; data only. */
 export interface StoredReview extends Omit<ReviewRequest, "signal"> {
-  /** Missing while undecided. */
+  /** The decision. Missing while the review is undecided. */
   readonly decision?: ReviewDecision;
-  /** Time of the decision, as an ISO instant. */
+  /** Time of the decision as an ISO instant. */
   readonly decidedAt?: string;
 }
 
 /** The outcome of an answer. */
 export interface ReviewResolution {
   /**
-   * `resolved`: the answer applies. `decided`: an earlier answer applies. `over`: no run waits any
-   * more, because the time limit has passed or the run has ended. `unknown`: the store has no such
-   * review.
+   * `resolved`: the answer applies. `decided`: an earlier answer applies. `over`: no run waits for
+   * the answer, because the time limit has passed or the run has ended. `unknown`: the store has no
+   * such review.
    */
   readonly outcome: "resolved" | "decided" | "over" | "unknown";
-  /** The current review with its decision; missing if it is unknown. */
+  /** The review with its current decision. Missing if the review is unknown. */
   readonly review?: StoredReview;
 }
 
 /**
- * The inbox of reviews. Runs add reviews here. Pages, terminals and routes list and answer them
- * here. One store serves any number of ensembles. `reviewStoreContract` of `agentensemble/testing`
- * is its test suite.
+ * The inbox of reviews. Runs add reviews; pages, terminals and routes list and answer them. Any
+ * number of ensembles can share one store. Check an implementation with `reviewStoreContract` of
+ * `agentensemble/testing`.
  */
 export interface ReviewStore {
   /**
-   * Stores a review and notifies listeners. If reviews outlive the process, a known id returns the
-   * review first stored, with its decision if any.
+   * Stores a review and calls the listeners. If reviews outlive the process and the id is known,
+   * returns the stored review, with its decision if there is one.
    * @throws ReviewError for an id that is already waiting in this process.
    */
   ask(request: Omit<ReviewRequest, "signal">): Awaitable<StoredReview>;
   /** Returns the waiting reviews, oldest first. */
   pending(): Awaitable<readonly StoredReview[]>;
   /**
-   * Answers a review. The first of several answers applies. The caller must check the role
-   * (`requiredRole`).
-   * @throws ValidationError for an invalid decision; the review keeps waiting.
+   * Answers a review. If there are several answers, the first one applies. The caller must check
+   * the role (`requiredRole`).
+   *
+   * @throws ValidationError for an invalid decision; the review then remains undecided.
    */
   resolve(reviewId: string, decision: ReviewDecision): Awaitable<ReviewResolution>;
   /**
-   * Resolves with the decision, for the run that asked. An abort of `signal` ends the review,
-   * unless it outlives the process: then it waits until its deadline.
+   * Waits for the decision on behalf of the run that asked. An abort of `signal` ends the review. A
+   * review that outlives the process is not ended, but waits until its deadline.
    * @throws the signal's reason; ReviewError for an unknown id.
    */
   waitFor(reviewId: string, signal: AbortSignal): Promise<ReviewDecision>;
   /**
-   * Calls `fn` with each new review. Returns a function that ends the subscription. An error of
-   * `fn` becomes a process warning; the review keeps waiting.
+   * Calls `fn` with each new review. Returns a function that ends the subscription. If `fn` throws,
+   * a process warning is emitted, and the review remains undecided.
    */
   onRequest(fn: (review: StoredReview) => unknown): () => void;
   /**
-   * Returns whether this process can answer: a listener is subscribed, or an option of the store
-   * declares it.
+   * Returns whether this process can answer reviews: a listener is subscribed, or an option of the
+   * store states that somebody answers.
    */
   isWatched(): boolean;
   /**
-   * Returns how to answer a review from outside this process: a command, a URL. Only if reviews
-   * outlive the process; a run then waits even if unwatched.
+   * Returns instructions to answer a review from outside of this process: a command or a URL.
+   * Present only if reviews outlive the process; a run then waits even if no listener is
+   * subscribed.
    */
   howToAnswer?(reviewId: string): string;
 }
 
-/** A question of the framework or of a tool, before it has an id and a deadline. */
+/** A question of the framework or of a tool, before the gate adds an id and a deadline. */
 export interface ReviewQuestion extends ReviewOptions {
   readonly timing: ReviewTiming;
   readonly taskDescription: string;
@@ -287,7 +305,7 @@ export interface ReviewQuestion extends ReviewOptions {
   readonly truncated?: boolean | undefined;
   readonly editSchema?: JsonSchema | undefined;
   readonly expects?: ReviewRequest["expects"] | undefined;
-  /** Distinguishes several questions of one task and attempt. */
+  /** Distinguishes several questions of the same task and attempt. */
   readonly key: string;
 }
 
@@ -303,17 +321,19 @@ export interface ReviewAsker {
 }
 
 /**
- * The only gateway to people. Passes the question to the run's handler, else to its store, enforces
- * the time limit, and emits the events. Bound by the review plugin.
+ * The only gateway to people. Passes each question to the run's handler, or else to its store,
+ * enforces the time limit, and emits the events. Bound by the review plugin.
  */
 export interface ReviewGate {
   /**
-   * Returns whether an answer is possible: the run has a handler, its store is watched, or reviews
-   * outlive the process.
+   * Returns whether an answer is possible: the run has a handler, the run's store is watched, or
+   * reviews outlive the process.
    */
   canAsk(run: HookRun): boolean;
   /**
-   * Resolves with the decision; after the time limit, according to `onTimeout`.
+   * Asks a question and resolves with the decision. After the time limit, `onTimeout` determines
+   * the result.
+   *
    * @throws ReviewUnavailableError if no answer is possible; ReviewTimeoutError; ReviewError; the
    * signal's reason.
    */
@@ -321,11 +341,14 @@ export interface ReviewGate {
 }
 
 /**
- * Decides which tool calls need a person's approval, in addition to the options of tools. A
- * contribution to `Tokens.ApprovalPolicy`. One policy is enough to require it.
+ * Decides which tool calls need a person's approval, in addition to the options of tools.
+ * Contributed to `Tokens.ApprovalPolicy`. A call needs approval if at least one policy requires it.
  */
 export interface ApprovalPolicy {
   readonly name: string;
-  /** Returns whether the call needs approval. A text is the reason for the person. */
+  /**
+   * Returns whether the call needs approval. A returned text also does, and is shown to the person
+   * as the reason.
+   */
   needsApproval(call: ToolCallContext): Awaitable<boolean | string>;
 }

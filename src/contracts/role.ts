@@ -1,9 +1,12 @@
-/** Returns the form of a role for comparisons: lower case, trimmed. */
+/** Returns a role in the form used for comparisons: lower case, trimmed. */
 export function canonicalRole(role: string): string {
   return role.trim().toLowerCase();
 }
 
-/** Returns a role as the name of a tool: lower case, `_` for all but letters of English and digits. */
+/**
+ * Returns a tool name made of the prefix and the role: lower case, with `_` in place of all
+ * characters except English letters and digits.
+ */
 export function toolNameOf(prefix: string, role: string): string {
   return `${prefix}${canonicalRole(role).replace(/[^a-z0-9]/gu, "_")}`.slice(0, 64);
 }

@@ -7,15 +7,16 @@ export interface RunInfo {
   readonly inputs: Inputs;
   readonly tags: Readonly<Record<string, string>>;
   /**
-   * Returns the run's value of a token: from its bindings, its `values`, an ensemble option, a
-   * container binding, or a default. @throws ValidationError with the name of an unbound token.
+   * Returns the value of a token for this run. Looks in the run's bindings, its `values`, the
+   * ensemble's options, the container's bindings and the defaults, in this order.
+   * @throws ValidationError with the name of an unbound token.
    */
   get<T>(token: Token<T>): T;
   /** As `get`, but returns `undefined` for an unbound token. */
   find<T>(token: Token<T>): T | undefined;
 }
 
-/** The task that starts a run: the context of its handler, or its scope. */
+/** A task that starts another run: the context of its handler, or its scope. */
 export interface CallingTask {
   readonly run: RunInfo;
   readonly taskId: string;
@@ -30,8 +31,11 @@ export interface RunValue {
   readonly value: unknown;
 }
 
-/** Options of a value of a run. */
+/** Options of `runValue`. */
 export interface ValueOptions<T> {
-  /** Returns the value for the trace, shown as `values` by the name of the token. Default: not in the trace. */
+  /**
+   * Returns the representation of the value in the trace, listed in `values` under the name of the
+   * token. Default: the trace omits the value.
+   */
   readonly trace?: ((value: T) => unknown) | undefined;
 }

@@ -1,19 +1,21 @@
 import type { Awaitable, Inputs } from "./types.js";
 
-/** The state of a task of a run. `waiting`: it waits for a review. */
+/** The state of a task of a run. `waiting`: the task waits for a review. */
 export type WorkState = "idle" | "running" | "waiting" | "done" | "failed" | "stopped";
 
-/** One line of a run's log: an event with its number. It is JSON. */
+/** One entry of a run's log: an event with its number. JSON data. */
 export interface LogEntry {
-  /** Counts the entries of a run from 0 without a gap; the cursor of every reader. */
+  /**
+   * The number of the entry within its run, from 0 without gaps. Readers use it as their cursor.
+   */
   readonly n: number;
   /** The time of the event, as an ISO instant. */
   readonly at: string;
   /** The type of the event. */
   readonly type: string;
-  /** The task of the event, if it belongs to one. */
+  /** The id of the task of the event. Absent for events of the run. */
   readonly taskId?: string | undefined;
-  /** The fields of the event as JSON: an error is `{ name, message, code }`. */
+  /** The fields of the event as JSON. An error is `{ name, message, code }`. */
   readonly [field: string]: unknown;
 }
 
@@ -23,9 +25,9 @@ export interface RunSummary {
   /** The name of the ensemble; empty if it has no name. */
   readonly ensemble: string;
   readonly workflow: string;
-  /** `interrupted`: its process ended before the run did. */
+  /** `interrupted`: the process ended before the run. */
   readonly state: Exclude<WorkState, "idle"> | "interrupted";
-  /** Absent until the run has ended. */
+  /** The exit reason. Absent until the run has ended. */
   readonly exitReason?: string | undefined;
   readonly startedAt: string;
   readonly endedAt?: string | undefined;
@@ -36,32 +38,33 @@ export interface RunSummary {
   readonly error?:
     | { readonly code: string; readonly message: string; readonly taskId?: string | undefined }
     | undefined;
-  /** Tasks by state. */
+  /** Numbers of tasks by state. */
   readonly counts: Readonly<Record<WorkState, number>>;
   readonly totals: {
     readonly inputTokens: number;
     readonly outputTokens: number;
-    /** Model calls without reported usage. */
+    /** Number of model calls without reported usage. */
     readonly unknownCalls: number;
     readonly cost: number;
     readonly currency?: string | undefined;
-    /** Model calls. */
+    /** Number of model calls. */
     readonly calls: number;
-    /** Tool calls. */
+    /** Number of tool calls. */
     readonly tools: number;
   };
-  /** Whether later runs of the ensemble are compared with it. */
+  /** Whether this run is the baseline with which later runs of the ensemble are compared. */
   readonly baseline?: boolean | undefined;
   /** The process that reported the run, if it is not the process of the dashboard. */
   readonly process?: string | undefined;
-  /** Whether that process is not connected now. */
+  /** Whether that process is currently disconnected. */
   readonly isAway?: boolean | undefined;
 }
 
-/** A filter of a list of runs. A run must match all fields. Newest first. */
+/** A filter of a list of runs, newest first. A run must match all fields. */
 export type RunQuery = {
   /**
-   * `from` and `to`: ISO instants of the start. `text`: anywhere in what a summary shows. `before`: the `next` of the page before.
+   * `from` and `to`: ISO instants that limit the start. `text`: a text that the summary contains.
+   * `before`: the `next` of the previous page.
    */
   readonly [K in "state" | "ensemble" | "text" | "from" | "to" | "before"]?: string | undefined;
 } & {
@@ -69,7 +72,7 @@ export type RunQuery = {
   readonly baseline?: boolean | undefined;
   /** All tags must be equal. */
   readonly tags?: Readonly<Record<string, string>> | undefined;
-  /** Default 50. */
+  /** Limit of runs per page. Default 50. */
   readonly limit?: number | undefined;
 };
 
@@ -77,11 +80,11 @@ export type RunQuery = {
 export interface RunSums {
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Model calls without reported usage. */
+  /** Number of model calls without reported usage. */
   readonly unknownCalls: number;
-  /** Model calls. */
+  /** Number of model calls. */
   readonly calls: number;
-  /** Tool calls. */
+  /** Number of tool calls. */
   readonly tools: number;
   /** Cost by currency. A currency without cost is absent. */
   readonly cost: Readonly<Record<string, number>>;
@@ -108,55 +111,67 @@ export type AuditAction =
 
 /** A record of an action, or of an attempted action, on the dashboard. */
 export interface AuditEntry {
-  /** An ISO instant. */
+  /** The time as an ISO instant. */
   readonly at: string;
-  /** The name of the user; the address of an unknown client. */
+  /** The name of the user. For an unknown client, its address. */
   readonly user: string;
   /**
-   * `export`: a file was downloaded. `baseline`: a run became the baseline of its ensemble, or
-   * ceased to be it. `report`: a process began to report its runs, or was refused. `sign-in-failed`: a wrong token, or none that the program knows.
+   * `export`: a file was downloaded. `baseline`: a run became, or ceased to be, the baseline of its
+   * ensemble. `report`: a process began to report its runs, or was refused. `sign-in-failed`: a
+   * client sent no token or an unknown one.
    */
   readonly action: AuditAction;
-  /** The id of the run or the review; the path of a request that was refused. */
+  /** The id of the run or the review. For a refused request, its path. */
   readonly subject: string;
-  /** The decision, the reason, the kind of file. */
+  /** The decision, the reason, or the kind of file. */
   readonly detail?: string | undefined;
 }
 
-/** A page of entries, newest first. */
+/** A page of audit entries, newest first. */
 export interface AuditPage {
   readonly entries: readonly AuditEntry[];
   /** The `before` of the next page. */
   readonly next?: string | undefined;
 }
 
-/** Stores the logs and summaries of runs. All texts that it receives are redacted. */
+/** Stores the logs and summaries of runs. All texts passed to a store are redacted. */
 export interface RunStore {
   /** Adds entries to the end of a log, in order. */
   append(runId: string, entries: readonly LogEntry[]): Awaitable<void>;
-  /** Writes a summary over the one before. */
+  /** Stores a summary and replaces the previous one of the run. */
   put(summary: RunSummary): Awaitable<void>;
-  /** One page; `total` counts all that fit. */
+  /** Returns one page of the runs that match the query. `total` counts the runs on all pages. */
   list(query: RunQuery): Awaitable<{
     readonly runs: readonly RunSummary[];
     readonly total: number;
     readonly next?: string | undefined;
-    /** Absent in a store that does not add up. */
+    /** Sums over all matching runs. Absent if the store does not compute them. */
     readonly sums?: RunSums | undefined;
   }>;
-  /** `undefined` for a run that is not known. */
+  /** Returns the summary of a run; `undefined` for an unknown run. */
   get(runId: string): Awaitable<RunSummary | undefined>;
-  /** At most `limit` entries behind number `after`; -1 begins with the first. Empty where there are none. */
+  /**
+   * Returns at most `limit` entries after number `after`; -1 begins with the first entry. Returns
+   * an empty list if there are none.
+   */
   read(runId: string, after: number, limit: number): Awaitable<readonly LogEntry[]>;
   /** Removes a run with its entries and its trace. */
   remove(runId: string): Awaitable<void>;
-  /** Keeps the trace of a run, as JSON, over the one before. Without it the store keeps no traces. */
+  /**
+   * Stores the trace of a run as JSON and replaces the previous one. Absent: the store keeps no
+   * traces.
+   */
   putTrace?(runId: string, trace: string): Awaitable<void>;
-  /** The trace of a run, as JSON; `undefined` where there is none. */
+  /** Returns the trace of a run as JSON; `undefined` if there is none. */
   trace?(runId: string): Awaitable<string | undefined>;
-  /** Keeps what a person did. Without both methods such entries are in memory only. */
+  /**
+   * Stores an audit entry. Without this method and `readAudit`, audit entries are kept in memory
+   * only.
+   */
   appendAudit?(entry: AuditEntry): Awaitable<void>;
-  /** At most `limit` entries, the newest first. `before`: the `next` of the page before. */
+  /**
+   * Returns at most `limit` audit entries, newest first. `before`: the `next` of the previous page.
+   */
   readAudit?(limit: number, before?: string): Awaitable<AuditPage>;
   dispose?(): Awaitable<void>;
 }

@@ -9,7 +9,7 @@ class GivenValue implements RunValue {
   private constructor(
     readonly token: unknown,
     readonly value: unknown,
-    /** The value in the trace. */
+    /** Returns the representation of the value in the trace. */
     readonly traced: (() => unknown) | undefined,
   ) {
     Object.freeze(this);
@@ -36,12 +36,13 @@ class GivenValue implements RunValue {
 
 /**
  * Creates a value for one run, passed as `run(inputs, { values: [runValue(User, user)] })`: a user,
- * a tenant, a connection. Code with access to the run reads it with `run.get(token)`. Runs that
- * join with `parent` have it too. It comes after the run's bindings and before everything else. It
- * is in no event, trace, recording, cache key or prompt; with the option `trace` the trace has the
- * result of that function.
- * @throws ValidationError for an invalid token, for a token that collects, for `undefined` or
- * `null`, and for an unknown option.
+ * a tenant, a connection. Code with access to the run reads the value with `run.get(token)`. Runs
+ * that join with `parent` have the value too. It takes precedence over everything except the run's
+ * bindings. Events, traces, recordings, cache keys and prompts never contain the value. With the
+ * option `trace`, the trace contains the result of that function.
+ *
+ * @throws ValidationError for an invalid token, for a token that collects contributions, for
+ * `undefined` or `null`, and for an unknown option.
  */
 export function runValue<T>(
   token: Token<T>,
@@ -52,13 +53,15 @@ export function runValue<T>(
   return GivenValue.of(token, value, options);
 }
 
-/** The values of a run in traces, by the name of the token. */
+/** The representations of a run's values in traces, by the name of the token. */
 export type TracedValues = ReadonlyMap<string, () => unknown>;
 
-/** Where a run finds them. */
+/** The token under which a run finds them. */
 export const TracedValuesToken = createToken<TracedValues>("engine/traced-values");
 
-/** @throws ValidationError for an invalid list of run values, and for two values of one token. */
+/**
+ * @throws ValidationError for an invalid list of run values, and for two values of the same token.
+ */
 export function checkRunValues(values: unknown): void {
   if (values === undefined) return;
   if (!Array.isArray(values) || !values.every((value) => value instanceof GivenValue))
@@ -74,7 +77,9 @@ export function checkRunValues(values: unknown): void {
     throw new ValidationError(`run() values give token '${tokenName(twice)}' twice`);
 }
 
-/** Returns values by token. The values of a run replace those of the run that it joins. */
+/**
+ * Returns values by token. The values of a run take precedence over those of the run that it joins.
+ */
 export function valuesByToken(
   values: readonly RunValue[],
   inherited: ReadonlyMap<unknown, unknown> = new Map(),

@@ -2,14 +2,17 @@ import type { ScheduleTimes } from "./ensemble-options.js";
 import { ValidationError } from "./errors.js";
 import { checkOptions, preview, requireDuration, requireText } from "./validation.js";
 
-/** When a schedule fires. Made by `Schedule.cron` or `Schedule.every`. */
+/**
+ * The times at which a schedule starts its task. Created by `Schedule.cron` or `Schedule.every`.
+ */
 export type Schedule = ScheduleTimes;
 
 /** Creates the planned times of a schedule. */
 export const Schedule = Object.freeze({
   /**
-   * At the times of a cron expression with five fields, or six with seconds first. Needs the package
-   * `croner` when the service starts. Default of `timezone`: that of the machine.
+   * The times of a cron expression with five fields, or six with seconds first. Requires the
+   * package `croner` when the service starts. Default of `timezone`: the time zone of the machine.
+   *
    * @throws ValidationError for a blank expression or time zone, or an unknown option. `start()`
    * checks the expression.
    */
@@ -22,9 +25,10 @@ export const Schedule = Object.freeze({
     return Object.freeze({ cron, ...(timezone !== undefined && { timezone }) });
   },
   /**
-   * Each `everyMs` milliseconds, counted from 1970-01-01T00:00:00Z: `every(60_000)` fires at full
-   * minutes.
-   * @throws ValidationError for anything but a whole number of milliseconds of at least 1,000.
+   * Multiples of `everyMs` milliseconds since 1970-01-01T00:00:00Z: `every(60_000)` is every full
+   * minute.
+   *
+   * @throws ValidationError unless `everyMs` is a whole number of at least 1,000.
    */
   every(everyMs: number): ScheduleTimes {
     requireDuration("Schedule.every()", everyMs);

@@ -4,5 +4,8 @@ export const SERVICE_OPTIONS = [
   ...(["spread", "drainTimeoutMs", "maxConcurrentRequests", "maxQueuedRequests"] as const),
 ] as const;
 
-/** Names of ensembles, and of what they share: both are part of tool names. */
+/**
+ * The pattern of names of ensembles and of shared tasks and tools, which become parts of tool
+ * names.
+ */
 export const SHARED_NAME = /^[A-Za-z0-9_-]{1,64}$/;

@@ -5,66 +5,103 @@ import type { ForeignUsage } from "./usage.js";
 import type { WebhookOptions } from "./webhooks.js";
 import type { CatalogueEntry, DeadLetter, NetworkBackend, QueueDepth } from "./network.js";
 
-/** A caller over HTTP. */
+/** Options of a caller over HTTP. */
 export interface CallerOptions {
-  /** Several while a token is replaced. */
+  /** The caller's token. Pass several tokens while one replaces another. */
   readonly token: string | readonly string[];
-  /** Names of shared tasks and tools. Default: all. */
+  /** Names of the shared tasks and tools that the caller may call. Default: all. */
   readonly may?: readonly string[] | undefined;
-  /** Waiting requests of this caller. Default: no limit but that of the service. */
+  /**
+   * Maximum number of waiting requests of this caller. Default: only the limit of the service
+   * applies.
+   */
   readonly maxQueued?: number | undefined;
-  /** Default: `quota` of `start()`. */
+  /** The quota of this caller. Default: `quota` of `start()`. */
   readonly quota?: CallerQuota | undefined;
 }
 
 /** Options of `Ensemble.start()`. */
 export interface StartOptions {
-  /** Default: the binding of `NetworkTokens.NetworkBackend`, else in memory. */
+  /**
+   * The storage shared by all instances. Default: the binding of `NetworkTokens.NetworkBackend`,
+   * else in memory.
+   */
   readonly backend?: NetworkBackend | undefined;
-  /** Whether the whole ensemble is shared as `run`. Default: `shareRun` of the ensemble. */
+  /**
+   * Whether other programs may request a run of the whole ensemble, as `run`. Default: `shareRun`
+   * of the ensemble.
+   */
   readonly shareRun?: boolean | undefined;
   /** The port of the HTTP listener. 0 selects a free port. Default: no listener. */
   readonly port?: number | undefined;
-  /** Whether the processes of one `node:cluster` share the port. They need a backend for several processes. Default false. */
+  /**
+   * Whether the processes of one `node:cluster` share the port. Requires a backend for several
+   * processes. Default false.
+   */
   readonly sharesPort?: boolean | undefined;
-  /** Default `127.0.0.1`. An address that other machines reach requires `callers`. */
+  /**
+   * The address to listen on. An address that other machines can reach requires `callers` or
+   * `authenticate`. Default `127.0.0.1`.
+   */
   readonly host?: string | undefined;
-  /** Tokens by the name of the caller. Default: no token is required. */
+  /** The callers by name, each with a token or options. Default: requests need no token. */
   readonly callers?: Readonly<Record<string, string | CallerOptions>> | undefined;
   /**
-   * Authenticates requests instead of `callers`. An operator may also drain the service, and read
-   * and redrive dead letters. Default: `callers`; without them every request from this machine has
-   * the role `operator`.
+   * Authenticates requests in place of `callers`. An operator may also drain the service, and read
+   * and redrive dead letters. Default: `callers`; without `callers`, every request from this
+   * machine has the role `operator`.
    */
   readonly authenticate?: Authenticate | undefined;
   /**
-   * What each caller over HTTP may use, or a function of its name. Counted by the backend for all
-   * instances; by each process where the backend counts nothing. Default: no limits.
+   * The quota of each caller over HTTP, or a function that returns the quota for the name of a
+   * caller. Counted over all instances if the backend counts quotas, else in each process. Default:
+   * no limit.
    */
   readonly quota?: CallerQuota | ((caller: string) => CallerQuota | undefined) | undefined;
-  /** Further names of this host. Required for `0.0.0.0` and `::`. */
+  /**
+   * Further host names of this machine, accepted in the Host header. Required for `0.0.0.0` and
+   * `::`. Default: none.
+   */
   readonly allowedHosts?: readonly string[] | undefined;
-  /** The public address of the service, for example behind a proxy. */
+  /**
+   * The public URL of the service, for example that of a proxy. Default: the URL of the listener.
+   */
   readonly publicUrl?: string | undefined;
-  /** Whether all clients may read the agent card and the OpenAPI document (`public`), or callers only. Default `public`. */
+  /**
+   * `public`: every client may read the agent card and the OpenAPI document. `private`: only
+   * callers may. Default `public`.
+   */
   readonly card?: "public" | "private" | undefined;
-  /** Sources of further requests, for example `webhook()` of `agentensemble/network`. */
+  /**
+   * Further sources of requests, for example `webhook()` of `agentensemble/network`. Default: none.
+   */
   readonly ingress?: readonly Ingress[] | undefined;
-  /** Settings for requests with the delivery `WEBHOOK`. Default: such requests are refused. */
+  /**
+   * Settings of webhooks, for requests with the delivery `WEBHOOK`. Default: such requests are
+   * refused.
+   */
   readonly webhooks?: WebhookOptions | undefined;
-  /** Limits of requests in execution. Default: `maxConcurrentRequests` of the ensemble, in each process. */
+  /**
+   * Limits of concurrent executions. Default: `maxConcurrentRequests` of the ensemble, in each
+   * process.
+   */
   readonly queue?: QueueLimits | undefined;
-  /** Milliseconds after which a request without renewal is delivered again. Default 30,000. */
+  /**
+   * Time in milliseconds after which a request is delivered again if its lease is not renewed.
+   * Default 30,000.
+   */
   readonly leaseMs?: number | undefined;
-  /** Deliveries of a request before it becomes a dead letter. Default 5. */
+  /** Number of deliveries of a request before it becomes a dead letter. Default 5. */
   readonly maxAttempts?: number | undefined;
-  /** Time for which request ids and results are kept, in milliseconds. Default 86,400,000. */
+  /**
+   * Time in milliseconds for which request ids and results are kept. Default 86,400,000 (one day).
+   */
   readonly resultTtlMs?: number | undefined;
   /** Maximum size of a request in bytes. Default 1 MiB. Results are truncated at 16 MiB. */
   readonly maxMessageBytes?: number | undefined;
   /** Whether SIGTERM and SIGINT stop the service. Default true. */
   readonly signals?: boolean | undefined;
-  /** The name of this instance. Default: generated. */
+  /** The name of this instance. Default: a generated name. */
   readonly instance?: string | undefined;
   readonly listeners?: readonly ((event: ServiceEvent) => void)[] | undefined;
 }
@@ -73,9 +110,9 @@ export type ServiceState = "NEW" | "STARTING" | "READY" | "DRAINING" | "STOPPED"
 
 interface ServiceEventBase {
   readonly v: 1;
-  /** Counts the events of the service from 1. */
+  /** The number of the event within the service, from 1. */
   readonly seq: number;
-  /** An ISO instant. */
+  /** The time of the event as an ISO instant. */
   readonly at: string;
   readonly ensemble: string;
   readonly instance: string;
@@ -87,7 +124,10 @@ interface OfRequest {
   readonly from: string;
   readonly attempt: number;
 }
-/** An event of a service. The events of its runs are separate, with the request's id as `runId`. */
+/**
+ * An event of a service. The events of the executed runs are separate; their `runId` is the id of
+ * the request.
+ */
 export type ServiceEvent = ServiceEventBase &
   (
     | { readonly type: "service_state"; readonly state: ServiceState }
@@ -97,9 +137,11 @@ export type ServiceEvent = ServiceEventBase &
         readonly status: "COMPLETED" | "FAILED" | "REJECTED" | "CANCELLED";
         readonly reason?: string | undefined;
         readonly durationMs: number;
-        /** The usage of the execution, one entry for each model. Absent without any. */
+        /** The usage of the execution, one entry for each model. Absent if no model was called. */
         readonly usage?: readonly ForeignUsage[] | undefined;
-        /** False if another delivery had stored its result before. */
+        /**
+         * Whether this result was stored. False if another delivery had already stored a result.
+         */
         readonly recorded: boolean;
       })
     | (OfRequest & { readonly type: "request_released"; readonly reason: string })
@@ -114,31 +156,33 @@ export type ServiceEvent = ServiceEventBase &
     | { readonly type: "service_warning"; readonly message: string }
   );
 
-/** Which events a listener gets. */
+/** Selects events for a listener. */
 export interface ServiceEventFilter {
-  /** Default: all. */
+  /** The types of the delivered events. Default: all. */
   readonly only?: readonly ServiceEvent["type"][] | undefined;
 }
 
-/** A request in execution. */
+/** A request that is being executed. */
 export interface ActiveRequest {
   readonly requestId: string;
   readonly runId: string;
   readonly task: string;
   readonly from: string;
   readonly attempt: number;
-  /** An ISO instant. */
+  /** The start of the execution as an ISO instant. */
   readonly startedAt: string;
 }
 
 /** A schedule of a service. */
 export interface ServiceSchedule {
   readonly name: string;
-  /** The shared task that it requests. */
+  /** The name of the shared task that the schedule requests. */
   readonly task: string;
-  /** For people: the cron expression with its time zone, or the interval. */
+  /**
+   * A description of the times for people: the cron expression with its time zone, or the interval.
+   */
   readonly times: string;
-  /** The next time, as an ISO instant. Absent where there is none. */
+  /** The next time as an ISO instant. Absent if there is none. */
   readonly next?: string | undefined;
 }
 
@@ -159,14 +203,18 @@ export interface Service {
   /** Requests cancellation. Returns false if the request has ended or is unknown. */
   cancel(requestId: string, reason?: string): Promise<boolean>;
   deadLetters(): Promise<readonly DeadLetter[]>;
-  /** Queues a dead letter again and forgets its result. Returns false if there is none. */
+  /** Returns a dead letter to the queue and removes its result. Returns false for an unknown id. */
   redrive(requestId: string): Promise<boolean>;
   /**
-   * Calls `fn` with each event, or with those of the types in `only`. Returns a function that ends this. Warnings that no listener gets are process warnings.
+   * Calls `fn` with each event, or with events of the types in `only`. Returns a function that ends
+   * the subscription. A warning without a listener becomes a process warning.
    * @throws ValidationError for an unknown option.
    */
   on(fn: (event: ServiceEvent) => void, options?: ServiceEventFilter): () => void;
-  /** Ends what runs within `drainTimeoutMs`, returns the rest to the queue, and stops. Idempotent. */
+  /**
+   * Stops the service. Executions may finish within `drainTimeoutMs`; the others return to the
+   * queue. Further calls have no effect.
+   */
   stop(options?: { readonly drainTimeoutMs?: number | undefined }): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }

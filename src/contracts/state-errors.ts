@@ -2,7 +2,7 @@ import type { ErrorDetails } from "./errors.js";
 import { AgentEnsembleError, ValidationError } from "./errors.js";
 import { messageOf } from "../util/errors.js";
 
-/** A memory store could not complete an operation. `cause` is the store's error. */
+/** A memory store could not complete an operation. `cause` is the error of the store. */
 export class MemoryStoreError extends AgentEnsembleError {
   readonly operation: string;
   readonly scope: string | undefined;
@@ -25,8 +25,9 @@ export function noMemoryStore(): ValidationError {
 }
 
 /**
- * Returns an error of a memory store: errors of the framework unchanged, any other as a
- * MemoryStoreError whose message begins with `what`.
+ * Returns the error to throw for an error of a memory store. Returns errors of the framework
+ * unchanged. Returns any other error as the cause of a MemoryStoreError whose message begins with
+ * `what`.
  */
 export function storeFailure(
   error: unknown,
@@ -42,7 +43,7 @@ export function storeFailure(
   );
 }
 
-/** Another writer has changed the scope since its version was read. Nothing was written. */
+/** Another writer has changed the scope since its version was read. This write was not executed. */
 export class MemoryConflictError extends AgentEnsembleError {
   readonly scope: string;
   readonly expectedVersion: number;
@@ -57,9 +58,9 @@ export class MemoryConflictError extends AgentEnsembleError {
   }
 }
 
-/** A store of the dashboard's runs could not be read or written. `cause` is the reason. */
+/** The dashboard's store of runs could not be read or written. `cause` is the reason. */
 export class RunStoreError extends AgentEnsembleError {
-  /** Whether the run is read-only, so that a repetition fails too. */
+  /** Whether the stored run is read-only, so that a repetition fails too. */
   readonly isReadOnly: boolean;
   constructor(
     message: string,
@@ -71,7 +72,7 @@ export class RunStoreError extends AgentEnsembleError {
 }
 
 /**
- * The budget of a run is used up, or a call would have exceeded it. `limit` names the option:
+ * The budget of a run is used up, or a call would exceed it. `limit` is the name of the option:
  * `maxTokens`, `maxCost` or `maxDurationMs`.
  */
 export class BudgetExceededError extends AgentEnsembleError {
@@ -83,7 +84,7 @@ export class BudgetExceededError extends AgentEnsembleError {
 }
 
 /**
- * A store that counts for several processes, `Tokens.RateWindow` or `Tokens.BudgetAccounts`, failed
+ * A store of limits for several processes, `Tokens.RateWindow` or `Tokens.BudgetAccounts`, failed
  * or did not answer in time. `cause` is the store's error.
  */
 export class LimitStoreError extends AgentEnsembleError {
@@ -95,7 +96,7 @@ export class LimitStoreError extends AgentEnsembleError {
   }
 }
 
-/** A review got no answer in time, and its `onTimeout` is FAIL. */
+/** Nobody answered a review in time, and its `onTimeout` is FAIL. */
 export class ReviewTimeoutError extends AgentEnsembleError {
   readonly timeoutMs: number;
   constructor(timeoutMs: number, details: ErrorDetails = {}) {
@@ -109,8 +110,8 @@ export class ReviewTimeoutError extends AgentEnsembleError {
 }
 
 /**
- * A review is required but cannot be answered: the run has no review handler, and its review store
- * is unwatched.
+ * A review is required, but no answer is possible: the run has no review handler, and its review
+ * store is not watched.
  */
 export class ReviewUnavailableError extends AgentEnsembleError {
   constructor(message: string, details: ErrorDetails = {}) {
@@ -130,14 +131,17 @@ export class ReviewError extends AgentEnsembleError {
   }
 }
 
-/** A path, address or command is outside of the limits of a guard. */
+/** A guard refused access to a path, an address or a command. */
 export class AccessDeniedError extends AgentEnsembleError {
   constructor(message: string, details: ErrorDetails = {}) {
     super("AE_ACCESS_DENIED", message, details);
   }
 }
 
-/** A file has an invalid format: a trace, a recording, a memory. `line` counts from 1. */
+/**
+ * A file has an invalid format: a trace, a recording, a memory. `line` is the number of the invalid
+ * line, from 1.
+ */
 export class FileFormatError extends AgentEnsembleError {
   readonly path: string;
   readonly line: number | undefined;
@@ -153,8 +157,8 @@ export class FileFormatError extends AgentEnsembleError {
 }
 
 /**
- * A replay received an unrecorded request. The message shows the nearest recorded request and the
- * differences.
+ * A replay received a request that was not recorded. The message shows the nearest recorded request
+ * and the differences.
  */
 export class RecordingMismatchError extends AgentEnsembleError {
   constructor(message: string, details: ErrorDetails = {}) {
@@ -163,9 +167,9 @@ export class RecordingMismatchError extends AgentEnsembleError {
 }
 
 /**
- * An entry of a durable journal and the program that resumes the run differ. The message names the
- * entry and shows both sides. Thrown by plugins with a journal; a replay of a recording throws
- * `RecordingMismatchError`.
+ * An entry of a durable journal does not match the program that resumes the run. The message names
+ * the entry and shows both versions. Thrown by plugins with a journal; the replay of a recording
+ * throws `RecordingMismatchError`.
  */
 export class JournalMismatchError extends AgentEnsembleError {
   constructor(message: string, details: ErrorDetails = {}) {
@@ -173,7 +177,7 @@ export class JournalMismatchError extends AgentEnsembleError {
   }
 }
 
-/** An MCP server could not be started, disconnected, or violated the protocol. */
+/** An MCP server could not be started, closed the connection, or violated the protocol. */
 export class McpError extends AgentEnsembleError {
   readonly server: string;
   constructor(message: string, server: string, details: ErrorDetails = {}) {
@@ -182,7 +186,7 @@ export class McpError extends AgentEnsembleError {
   }
 }
 
-/** The dashboard could not listen: its port is taken, or it has been closed. */
+/** The dashboard could not listen: its port is in use, or the dashboard has been closed. */
 export class DashboardError extends AgentEnsembleError {
   constructor(message: string, details: ErrorDetails = {}) {
     super("AE_DASHBOARD", message, details);
@@ -200,14 +204,14 @@ export class CommandError extends AgentEnsembleError {
 }
 
 /**
- * The reason of a failed fetch: too slow, no connection, too much data, an invalid response or one
+ * The reason of a failed fetch: a timeout, no connection, too much data, an invalid response or one
  * of the wrong type, too many redirects.
  */
 export type FetchFailure =
   "timeout" | "connection" | "too_large" | "bad_response" | "content_type" | "redirect";
 
 /**
- * An allowed HTTP request failed. Responses with an error status are not failures: they are returned.
+ * An allowed HTTP request failed. A response with an error status is returned and is not a failure.
  */
 export class FetchError extends AgentEnsembleError {
   readonly reason: FetchFailure;
@@ -226,8 +230,8 @@ export type FileAccessReason =
   "not_found" | "not_a_file" | "not_a_directory" | "not_text" | "too_large" | "changed" | "io";
 
 /**
- * An allowed access to a file failed: the file is missing, is a folder, is too large, or has
- * changed meanwhile; or the disk refused.
+ * An allowed access to a file failed: the file is missing, is a folder, is too large or has changed
+ * meanwhile, or the operating system refused the access.
  */
 export class FileAccessError extends AgentEnsembleError {
   /** The path of the request. */

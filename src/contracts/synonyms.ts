@@ -1,4 +1,7 @@
-/** Option names from other frameworks, each with the option that has its purpose here: for messages about unknown options. */
+/**
+ * Option names of other frameworks, each with the corresponding option of this framework, for
+ * messages about unknown options.
+ */
 
 const INPUT_TYPE = "the option inputType of the ensemble";
 const OUTPUT_TYPE = "the option outputType of a task";

@@ -1,8 +1,9 @@
 import type { AnyTask } from "./task.js";
 
 /**
- * Returns how messages name a task: by its description. A task whose texts are no templates may
- * hold a text from outside, such as a message of a user; it is named by its `name` if it has one.
+ * Returns the name of a task in messages: its description. A description that is not a template may
+ * contain text from outside, such as a message of a user; such a task is named by its `name`, if it
+ * has one.
  */
 export function taskLabel({ template, name, description }: AnyTask): string {
   return template ? description : (name ?? description);

@@ -20,13 +20,13 @@ export function promptsOf({ description, expectedOutput }: TaskTexts): TaskPromp
   };
 }
 
-/** The texts of a task as passed by the user. */
+/** The texts of a task as the user passed them. */
 interface TaskTexts {
   readonly description: Text;
   readonly expectedOutput?: Text | undefined;
 }
 
-/** @throws ValidationError for a prompt text in a task whose texts are not templates. */
+/** @throws ValidationError for a `prompt` text in a task whose texts are not templates. */
 export function checkTemplate({
   template,
   description,
@@ -40,7 +40,7 @@ export function checkTemplate({
       });
 }
 
-/** @throws ValidationError for anything but a schema with a JSON Schema. */
+/** @throws ValidationError for a value that is not a schema with a JSON Schema. */
 export function checkSchema(type: unknown): void {
   if (type === undefined) return;
   const candidate =

@@ -16,8 +16,8 @@ export interface TaskValue {
 }
 
 /**
- * Returns the cause and the nearest advice, because the message of a TaskExecutionError only names
- * the task.
+ * Returns the reason and the advice of an error. The message of a TaskExecutionError only names the
+ * task, so its cause is used.
  */
 export function explained(cause: unknown): string {
   let advice: string | undefined;
@@ -36,7 +36,10 @@ export function explained(cause: unknown): string {
     : `${problem}${/[.!?]$/.test(problem) ? "" : "."} ${advice}`;
 }
 
-/** Returns the feedback for a repeated attempt: a guardrail's reason if there is one. */
+/**
+ * Returns the feedback for a repeated attempt: the reason of a guardrail, else the message of the
+ * error.
+ */
 export function feedbackOf(error: AgentEnsembleError): string {
   const { violationMessage, reason } = error as {
     readonly violationMessage?: string;
@@ -54,8 +57,8 @@ export function checkResult(executor: TaskExecutor, result: ExecutorResult): voi
 }
 
 /**
- * Returns the value of a task: parsed by the executor, else by the schema, else the text. Returns a
- * promise only for an asynchronous schema.
+ * Returns the value of a task: the value of the executor, else the text parsed by the schema, else
+ * the text. Returns a promise only for an asynchronous schema.
  */
 export function valueOf(
   { task }: PlannedTask,
@@ -84,8 +87,8 @@ async function readBySchema(
 }
 
 /**
- * Returns the value of a text with which a tap or a review replaced an output. @throws
- * ValidationError if it does not match.
+ * Returns the value of a text that a tap or a review put in place of an output.
+ * @throws ValidationError if the text does not match the schema.
  */
 export function revisedValue(schema: OutputSchema<unknown>, raw: string): unknown {
   let value: unknown;

@@ -36,73 +36,79 @@ import {
 } from "./validation.js";
 
 /**
- * A task with any value. Not `Task<unknown>`: `with` takes a `T`, so no task of a known type would
- * match it.
+ * A task with a value of any type. `Task<unknown>` would not accept tasks of a known type, because
+ * `with` takes a `T`.
  */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type AnyTask = Task<any>;
 
 /**
- * Does a task without a model. Returns the task's value; throws to fail. A returned `ToolResult` is
- * unwrapped.
+ * Executes a task without a model. Returns the task's value; throws to fail the task. A returned
+ * `ToolResult` is unwrapped.
  */
 export type TaskHandler<T> = (ctx: TaskContext) => Awaitable<T>;
 
 /** Options of every kind of task. */
 export interface CommonTaskOptions {
-  /** The id of the task. Default: `task-{position}`. */
+  /** The name, which becomes the id of the task. Default: `task-{position}`. */
   readonly name?: string | undefined;
   /**
-   * The instructions. `{name}` variables are filled from the run's inputs, `{{name}}` becomes
-   * `{name}`. Put text from outside into a `prompt` text, which keeps it literal.
+   * The instructions. `{name}` variables are filled from the run's inputs; `{{name}}` becomes
+   * `{name}`. Put text from outside into a `prompt` text, which does not interpret it.
    */
   readonly description: Text;
-  /** A description of the result; also a template. Default: {@link DEFAULT_EXPECTED_OUTPUT}. */
+  /**
+   * A description of the expected result; also a template. Default: {@link
+   * DEFAULT_EXPECTED_OUTPUT}.
+   */
   readonly expectedOutput?: Text | undefined;
   /**
-   * Whether `description` and `expectedOutput` are templates. `false` uses them unchanged. Default
-   * true.
+   * Whether `description` and `expectedOutput` are templates. `false`: they are used unchanged.
+   * Default true.
    */
   readonly template?: boolean | undefined;
-  /** Default: an agent created from the description. */
+  /** The agent that executes the task. Default: an agent created from the description. */
   readonly agent?: Agent | undefined;
   readonly model?: ModelRef | undefined;
-  /** For a task without `agent`. */
+  /** The tools of the created agent. Only for a task without `agent`. Default: none. */
   readonly tools?: readonly ToolLike[] | undefined;
-  /** For a task without `agent`. */
+  /** The limit of tool calls of the created agent. Only for a task without `agent`. Default 25. */
   readonly maxIterations?: number | undefined;
-  /** Tasks whose outputs this task receives. */
+  /** Tasks whose outputs this task receives. Default: none. */
   readonly context?: readonly AnyTask[] | undefined;
-  /** Limit of corrections if the text does not match `outputType`. Default 3. */
+  /** Limit of corrections of a text that does not match `outputType`. Default 3. */
   readonly maxOutputRetries?: number | undefined;
   readonly inputGuardrails?: readonly InputGuardrail[] | undefined;
   /**
-   * Parts added to the user message: images, texts. Checked here by their first bytes, and against
-   * the model's capabilities before a run begins.
+   * Images, files and texts added to the user message. Checked here by their first bytes, and
+   * before a run begins by the model's capabilities.
    */
   readonly attachments?: readonly ContentPart[] | undefined;
   /**
-   * Limit of further attempts after a refused output, with the guardrail's reason as feedback.
-   * Default 0.
+   * Limit of repetitions after a guardrail refused the output. A repetition receives the
+   * guardrail's reason as feedback. Default 0.
    */
   readonly guardrailRetries?: number | undefined;
-  /** Override the agent's options, field by field. */
+  /** Options of the task's model calls. They override the agent's options, field by field. */
   readonly modelOptions?: ModelOptions | undefined;
   /**
-   * Scopes of the ensemble's `memoryStore`. Read into the prompt before the task; written with its
-   * output after it.
+   * Scopes of the ensemble's `memoryStore`. Before the task, their entries are added to the prompt.
+   * After the task, its output is written to them.
    */
   readonly memory?: ScopeName | MemoryScope | readonly (ScopeName | MemoryScope)[] | undefined;
   /**
-   * Whether a person reviews the output before its acceptance. Overrides the ensemble's
+   * Whether a person reviews the output before it is accepted. Overrides the ensemble's
    * `reviewPolicy`.
    */
   readonly review?: Review | undefined;
   /** Whether a person reviews the task before its start. */
   readonly beforeReview?: Review | undefined;
-  /** Draws a lesson from the accepted output for the prompt of the next run. Default false. */
+  /**
+   * Whether a lesson is derived from the accepted output and added to the prompt in the next run.
+   * Default false.
+   */
   readonly reflect?: boolean | ReflectionOptions | undefined;
-  /** Applies to the model calls of this task, in all runs of a kernel. */
+  /** A rate limit of the task's model calls, over all runs of a kernel. */
   readonly rateLimit?: RateLimit | undefined;
   /** Time limit of the task in milliseconds, including corrections and retries. Default: none. */
   readonly timeoutMs?: number | undefined;
@@ -115,7 +121,10 @@ export interface StructuredTaskOptions<T> extends CommonTaskOptions {
   readonly outputGuardrails?: readonly OutputGuardrail<NoInfer<T>>[] | undefined;
 }
 
-/** Options of a task without a schema. `T` is the return type of its handler, else string. */
+/**
+ * Options of a task without a schema. `T` is the return type of its handler, or string without a
+ * handler.
+ */
 export interface PlainTaskOptions<T> extends CommonTaskOptions {
   readonly outputType?: undefined;
   readonly handler?: TaskHandler<T> | AnyTool | undefined;
@@ -273,16 +282,18 @@ const list = <X>(items: readonly X[] | undefined): readonly X[] =>
 const NONE: readonly never[] = Object.freeze([]);
 
 /**
- * A unit of work: a description, an expected output, and an agent or a handler (default: an agent
- * created from the description). Immutable. `T` is the type of its value: the schema's, the
- * handler's, or string.
- * @throws ValidationError from the constructor for every mistake visible there.
+ * A unit of work: a description, an expected output, and an agent or a handler. Default: an agent
+ * created from the description. Immutable. `T` is the type of the task's value: the type of the
+ * schema, of the handler's return value, or string.
+ *
+ * @throws ValidationError from the constructor for every mistake that can be detected without a
+ * run.
  */
 export class Task<T = string> {
   readonly name: string | undefined;
   readonly description: string;
   readonly expectedOutput: string;
-  /** Whether the texts are templates. */
+  /** Whether `description` and `expectedOutput` are templates. */
   readonly template: boolean;
   readonly agent: Agent | undefined;
   readonly model: ModelRef | undefined;
@@ -293,7 +304,7 @@ export class Task<T = string> {
   readonly maxOutputRetries: number;
   readonly handler: TaskHandler<T> | AnyTool | undefined;
   readonly inputGuardrails: readonly InputGuardrail[];
-  /** Declared without `T`, so that a parameter for a task accepts tasks with any value. */
+  /** Declared without `T`, so that a parameter for tasks with any value accepts this task. */
   readonly outputGuardrails: readonly OutputGuardrail<never>[];
   readonly guardrailRetries: number;
   readonly attachments: readonly ContentPart[];
@@ -304,7 +315,10 @@ export class Task<T = string> {
   readonly review: Review | undefined;
   readonly beforeReview: Review | undefined;
   readonly reflect: boolean | ReflectionOptions;
-  /** The texts passed as prompt texts. `description` and `expectedOutput` show them unfilled. */
+  /**
+   * The texts that were passed as `prompt` texts. `description` and `expectedOutput` show them
+   * unfilled.
+   */
   readonly #prompts: TaskPrompts;
 
   constructor(options: PlainTaskOptions<T>);
@@ -348,14 +362,16 @@ export class Task<T = string> {
       : new Task({ description, expectedOutput: second });
   }
 
-  /** Returns the prompt texts of a task; none for a task with filled texts. */
+  /**
+   * Returns the `prompt` texts of a task. Returns none for a task whose texts are already filled.
+   */
   static promptsOf(task: AnyTask): TaskPrompts {
     return #prompts in task ? task.#prompts : NO_PROMPTS;
   }
 
   /**
-   * Returns a copy with changed options; `undefined` resets one to its default. A copy is another
-   * task: look up outputs with the task that ran.
+   * Returns a copy with changed options; `undefined` resets an option to its default. The copy is
+   * another task: to look up an output, pass the task that ran.
    */
   with<U>(
     changes: Partial<CommonTaskOptions> & {
@@ -377,5 +393,5 @@ export class Task<T = string> {
   }
 }
 
-/** The value type of a task type. */
+/** The type of the value of a task type. */
 export type OutputOf<K> = K extends Task<infer T> ? T : never;

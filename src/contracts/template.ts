@@ -6,8 +6,9 @@ const VARIABLE = /\{\{([A-Za-z0-9_]+)\}\}|\{([A-Za-z0-9_]+)\}/g;
 const NONE: readonly string[] = Object.freeze([]);
 
 /**
- * Returns a value as template text: strings unchanged, null as an empty text, objects as JSON.
- * @throws ValidationError for values without JSON.
+ * Returns a value as text for a template: strings unchanged, null as an empty text, objects as
+ * JSON.
+ * @throws ValidationError for a value that JSON can't represent.
  */
 export function inputText(name: string, value: unknown): string {
   if (typeof value === "string") return value;
@@ -25,9 +26,9 @@ export function inputText(name: string, value: unknown): string {
 }
 
 /**
- * Fills `{name}` variables in one pass. Never scans values again, so an input can't add another
- * variable. `{{name}}` becomes `{name}`. Adds names without a value to `missing` and leaves them
- * unfilled.
+ * Fills `{name}` variables in one pass. Values are not scanned, so an input can't add another
+ * variable. `{{name}}` becomes `{name}`. Adds the names of variables without a value to `missing`
+ * and leaves them unfilled.
  */
 export function fillTemplate(
   template: string,

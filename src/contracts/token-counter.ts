@@ -1,7 +1,7 @@
 import type { Awaitable } from "./types.js";
 
 /**
- * Counts the tokens of a text, exactly or by estimate. Used by budgets, context limits and
+ * Counts the tokens of a text, exactly or by an estimate. Used for budgets, context limits and
  * `explain()`.
  */
 export interface TokenCounter {

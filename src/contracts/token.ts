@@ -1,15 +1,19 @@
 import type { AbstractNewable } from "inversify";
 
 /**
- * Identifies a dependency. Its type contains the type of the bound value. At run time it is
- * `Symbol.for("agentensemble/" + name)`, equal in every copy of the package. The declared type is
- * an abstract class, because only that passes `T` through inversify's `get`, `bind` and `@inject`.
+ * Identifies a dependency. The type of a token contains the type of the bound value. At run time, a
+ * token is `Symbol.for("agentensemble/" + name)`, which is equal in every copy of the package. The
+ * declared type is an abstract class, because no other type passes `T` through `get`, `bind` and
+ * `@inject` of inversify.
  */
 export type Token<T, C extends "single" | "many" = "single"> = AbstractNewable<T> & {
   readonly __cardinality?: C;
 };
 
-/** Creates a token. `many` collects contributions; `single` (default) has one value. */
+/**
+ * Creates a token. `many`: the token collects contributions. `single` (default): the token has one
+ * value.
+ */
 export function createToken<T>(name: string, cardinality: "many"): Token<T, "many">;
 export function createToken<T>(name: string, cardinality?: "single"): Token<T, "single">;
 export function createToken<T>(name: string): Token<T, "single" | "many"> {

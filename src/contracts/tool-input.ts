@@ -11,8 +11,8 @@ import { messageOf } from "../util/errors.js";
 export type { Checked } from "../util/schema/standard-schema.js";
 
 /**
- * Reads the input of a tool from a model's arguments. Returns a promise only for an asynchronous
- * schema.
+ * Reads the input of a tool from the arguments of a model. Returns a promise only for an
+ * asynchronous schema.
  */
 export function readInput(
   tool: AnyTool,
@@ -33,9 +33,10 @@ export function readInput(
 }
 
 /**
- * Checks input against the tool's schema, as the engine checks a model's input. Returns the value
- * as the schema converts it, or the error as a text. Without a schema the input must be a string.
- * @throws ToolConfigurationError for unreadable plain JSON Schema.
+ * Checks input against the tool's schema, in the same way as input of a model. Returns the value
+ * converted by the schema, or the error as a text. Without a schema, the input must be a string.
+ *
+ * @throws ToolConfigurationError for an unreadable plain JSON Schema.
  */
 export async function checkToolInput(tool: AnyTool, value: unknown): Promise<Checked> {
   return checkInput(tool, value, new JsonSchemaValidators());
@@ -63,7 +64,7 @@ export function checkInput(
     : { ok: false, problem: `missing required parameter(s): ${missing.join(", ")}` };
 }
 
-/** An unreadable schema is a configuration error: no model can repair it. */
+/** An unreadable schema is a configuration error, because no model can repair it. */
 function checkPlain(
   { name }: AnyTool,
   schema: JsonSchema,

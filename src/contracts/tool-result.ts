@@ -3,38 +3,43 @@ import { checkParts } from "./attachment.js";
 import { ValidationError } from "./errors.js";
 import { checkOptions, requireArray, requireText } from "./validation.js";
 
-/** Where a result comes from: a page or a document. */
+/** A page or document on which a result is based. */
 export interface Source {
   readonly url?: string | undefined;
   readonly title?: string | undefined;
   readonly mediaType?: string | undefined;
 }
 
-/** The additional data of a tool result, besides its text and its structured value. */
+/** Additional data of a tool result, besides its text and its structured value. */
 export interface ToolResultExtra {
   /** Images and files for the model. */
   readonly parts?: readonly ContentPart[] | undefined;
-  /** For pages. */
+  /** The sources of the result, for pages. The model does not receive them. */
   readonly sources?: readonly Source[] | undefined;
 }
 
 const RESULT = Symbol.for("agentensemble/tool-result");
 
 /**
- * The result of a tool. Returning a plain string or object equals returning `ToolResult.success` of
- * it.
+ * The result of a tool. If a tool returns a string or an object, it becomes `ToolResult.success` of
+ * this value.
  */
 export class ToolResult {
   readonly ok: boolean;
-  /** The text for the model; empty for a failure. */
+  /** The text that the model receives; empty for a failure. */
   readonly output: string;
-  /** The reason of a failure. The model receives `Error: {message}`. */
+  /** The reason of a failure; absent for a success. The model receives `Error: {message}`. */
   readonly errorMessage: string | undefined;
-  /** The structured form of the output, for listeners and the trace. Not sent to the model. */
+  /**
+   * The structured form of the output, for listeners and the trace. The model does not receive it.
+   */
   readonly structured: unknown;
-  /** Images and files for the model, in addition to the text. */
+  /** Images and files that the model receives in addition to the text. */
   readonly parts: readonly ContentPart[];
-  /** Where the output comes from, for pages. Not sent to the model. */
+  /**
+   * The pages and documents on which the output is based, for pages. The model does not receive
+   * them.
+   */
   readonly sources: readonly Source[];
 
   private constructor(
@@ -55,10 +60,11 @@ export class ToolResult {
   }
 
   /**
-   * `output` is the text for the model. `undefined` and `null` count as empty; other values are
-   * sent as JSON. `extra.parts` are images and files for models that accept them in results of
-   * tools.
-   * @throws ValidationError for invalid parts or sources
+   * Creates a successful result. `output` is the text that the model receives. `undefined` and
+   * `null` become an empty text; values other than strings become JSON. `extra.parts` are images
+   * and files for models that accept them in tool results.
+   *
+   * @throws ValidationError for invalid parts or sources.
    */
   static success(output?: string, structured?: unknown, extra?: ToolResultExtra): ToolResult {
     return new ToolResult(
@@ -73,7 +79,9 @@ export class ToolResult {
     return new ToolResult({ ok: false, output: "", errorMessage, structured: undefined });
   }
 
-  /** Returns whether `value` is a result, also from another copy of the package. */
+  /**
+   * Returns whether `value` is a result. Also recognises results of another copy of the package.
+   */
   static isInstance(value: unknown): value is ToolResult {
     return (
       typeof value === "object" &&
@@ -107,13 +115,15 @@ function checkedSources(sources: ToolResultExtra["sources"]): readonly Source[] 
   return Object.freeze([...sources]);
 }
 
-/** Untyped callers may pass any value. */
+/** Returns the text of an output. Untyped callers may pass any value. */
 function textOf(value: unknown): string {
   if (value === undefined || value === null) return "";
   return typeof value === "string" ? value : (JSON.stringify(value) ?? `${value as string}`);
 }
 
-/** Converts a tool's return value to a result. @throws for an object without JSON. */
+/**
+ * Converts the return value of a tool to a result. @throws for an object that JSON can't represent.
+ */
 export function toToolResult(returned: unknown): ToolResult {
   if (returned === undefined || returned === null) return ToolResult.success("");
   if (typeof returned === "string") return ToolResult.success(returned);

@@ -19,8 +19,8 @@ import {
 } from "./validation.js";
 
 /**
- * The API of a tool during a call. `signal` aborts with the task, the run and the tool's
- * `timeoutMs`: pass it on.
+ * The API of a tool during a call. `signal` aborts with the task, with the run, and after the
+ * tool's `timeoutMs`; pass it to all asynchronous work.
  */
 export interface ToolContext {
   readonly scope: TaskScope;
@@ -33,13 +33,14 @@ export interface ToolContext {
   readonly toolCallId: string;
   /**
    * Identifies this call for services that must not repeat an action: `{runId}/{identity of the
-   * task}@{attempt}/{toolCallId}`, with the suffix `~2` for the second call with one id. Equal when
-   * the run is repeated with the same id.
+   * task}@{attempt}/{toolCallId}`, with the suffix `~2` for a second call with the same id. If the
+   * run is repeated with the same id, the key is the same.
    */
   readonly idempotencyKey: string;
   /**
-   * Asks a person for approval from inside the tool. An edit returns `revisedOutput`. The tool
-   * decides how to apply the decision.
+   * Asks a person for approval from inside the tool. The decision EDIT contains the text in
+   * `revisedOutput`. The tool decides how to apply the decision.
+   *
    * @throws ReviewUnavailableError if no answer is possible; ReviewTimeoutError and ReviewError.
    */
   requestApproval(o: {
@@ -52,88 +53,97 @@ export interface ToolContext {
 }
 
 /**
- * The return type of a tool. An object is sent as JSON and kept as `structured`; `undefined` is an
- * empty success.
+ * The return type of a tool. An object is sent to the model as JSON and kept as `structured`.
+ * `undefined` is a success without text.
  */
 export type ToolReturn = ToolResult | string | object | undefined | void;
 
-/** Properties of every tool. `I` is the type of its input. */
+/** The properties of every tool. `I` is the type of the input. */
 export interface ToolBase<I = never> {
   readonly name: string;
-  /** For the model: purpose, when to use it, an example. */
+  /** The description for the model: the purpose, when to use the tool, an example. */
   readonly description: string;
-  /** The tool's name for people, in `tool_started`. Default: none. */
+  /** The tool's name for people, used in `tool_started`. Default: none. */
   readonly title?: string | undefined;
   /**
-   * Marks `tool_started`, so that user interfaces omit arguments and result. Default: `delegates`.
+   * Whether user interfaces omit the arguments and the result. Adds a mark to `tool_started`.
+   * Default: the value of `delegates`.
    */
   readonly private?: boolean | undefined;
-  /** Excludes parallel calls of the same turn. Default false. */
+  /** Whether no other tool call of the same turn may run at the same time. Default false. */
   readonly sequential?: boolean | undefined;
-  /** Time limit of one call in milliseconds. The model receives the failure. Default: none. */
+  /**
+   * Time limit of one call in milliseconds. After the limit, the model receives a failure. Default:
+   * none.
+   */
   readonly timeoutMs?: number | undefined;
   /**
-   * Whether each call needs a person's approval; an edit changes the input. If no answer is
-   * possible the task fails before its start. Default false.
+   * Whether each call needs a person's approval. The person may edit the input. If no answer is
+   * possible, the task fails before its start. Default false.
    */
   readonly requireApproval?: boolean | undefined;
-  /** Returns whether this call needs approval. Replaces `requireApproval`. */
+  /** Returns whether this call needs approval. Takes precedence over `requireApproval`. */
   needsApproval?(input: I): boolean;
-  /** Returns the text for the person. Default: the tool's name and its input as JSON. */
+  /**
+   * Returns the description of the call for the person. Default: the tool's name and its input as
+   * JSON.
+   */
   approvalDescription?(input: I): string;
   /**
-   * Returns the text for the model after a refusal by the person. Default: `Tool call rejected by
+   * Returns the text that the model receives if the person refuses. Default: `Tool call rejected by
    * reviewer: {name}`.
    */
   approvalRejection?(input: I): string;
   /**
-   * Whether the result comes from outside and may contain instructions. The model receives it as
-   * marked data. Default false.
+   * Whether the result comes from outside and may contain instructions. The model then receives it
+   * as marked data. Default false.
    */
   readonly untrusted?: boolean | undefined;
-  /** The effect of a call, for policies. Default: unknown, which policies treat as `send`. */
+  /** The effect of a call, for policies. Default: unknown, which policies treat like `send`. */
   readonly effect?: "read" | "write" | "send" | undefined;
-  /** Returns the effect of this call. Replaces `effect`. */
+  /** Returns the effect of this call. Takes precedence over `effect`. */
   effectOf?(input: I): "read" | "write" | "send";
   /**
-   * Replay of a recorded run: use the recorded `result` (default), or `run` the tool again, if the
-   * rest of the run needs its effect.
+   * How a replay of a recorded run treats a call: it uses the recorded `result` (default), or
+   * executes (`run`) the tool again, if the rest of the run needs its effect.
    */
   readonly replay?: "result" | "run" | undefined;
   /**
-   * Reaction of a resumed run to a call that began and has no result: call it `again`, `ask` a
-   * person, or `fail`. Default: `again` for a call that only reads or delegates, else `ask`. See
-   * `resumeOf`.
+   * How a resumed run treats a call that began and has no recorded result: it calls the tool
+   * `again`, asks a person (`ask`), or fails (`fail`). Default: `again` for a call that only reads
+   * or delegates, else `ask`. See `resumeOf`.
    */
   readonly resume?: "again" | "ask" | "fail" | undefined;
   /**
    * Whether the tool only delegates work to other agents or tools. `approveAfterUntrusted` then
-   * checks the calls made there, and the default time limit of tools does not apply. Default false.
+   * checks the delegated calls instead, and the default time limit of tools does not apply. Default
+   * false.
    */
   readonly delegates?: boolean | undefined;
   /**
-   * Whether a page executes the call. `clientTool` of `agentensemble/tools` sets it; `tool()` does
-   * not take it.
+   * Present if a page executes the call. Set by `clientTool` of `agentensemble/tools`; `tool()`
+   * does not accept it.
    */
   readonly client?: true | undefined;
 }
 
 /**
- * A function that an agent's model can call. Without `input` the tool takes one string (the model
- * sends `{"input": "..."}`). With a schema, arguments are validated first; with plain JSON Schema
- * they are parsed and passed on. A tool keeps no state of a run: `ctx` contains all it needs.
+ * A function that an agent's model can call. Without `input`, the tool takes one string, and the
+ * model sends `{"input": "..."}`. With a schema, the arguments are validated before the call. With
+ * plain JSON Schema, they are parsed and passed on. A tool must not keep state of a run: `ctx`
+ * contains everything that a call needs.
  */
 export interface Tool<I = string> extends ToolBase<I> {
   readonly input?: OutputSchema<I> | JsonSchema | undefined;
   execute(input: I, ctx: ToolContext): Awaitable<ToolReturn>;
 }
 
-/** A tool with any input. */
+/** A tool with input of any type. */
 export type AnyTool = Tool<unknown>;
 
 /**
- * Expands to tools at the start of each task: remote or discovered ones. Use the task's scope for
- * its signal, look-ups and warnings.
+ * Returns tools at the start of each task, for instance remote or discovered tools. Use the task's
+ * scope for its signal, look-ups and warnings.
  */
 export interface DynamicToolProvider {
   resolve(scope?: TaskScope): Awaitable<readonly AnyTool[]>;
@@ -159,10 +169,11 @@ const TOOL_FIELDS = [
 ];
 
 /**
- * Creates a tool. The type of `execute`'s input follows from `input`.
+ * Creates a tool. The type of `execute`'s parameter follows from `input`.
+ *
  * @throws ValidationError for a name that is not 1 to 64 letters, digits, `_` and `-`, a blank
- * description, a missing `execute`, an input that is no schema or whose patterns can't be matched
- * in linear time, an unknown field.
+ * description, a missing `execute`, an input that is not a schema or whose patterns can't be
+ * matched in linear time, or an unknown field.
  */
 export function tool<I>(
   t: ToolBase<NoInfer<I>> & {
@@ -195,7 +206,7 @@ export function tool<I>(t: Tool<I>): Tool<I> {
   return Object.freeze({ ...t, execute: t.execute });
 }
 
-/** Tool names that every vendor accepts. */
+/** The pattern of tool names, which every vendor accepts. */
 export const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 const BOOLEANS = ["private", "sequential", "requireApproval", "untrusted", "delegates"] as const;
@@ -237,8 +248,7 @@ function checkInput({ name, input }: Pick<AnyTool, "name" | "input">): void {
 }
 
 /**
- * Returns whether `value` can be called as a tool. The `tools` of agents and tasks, and a task's
- * `handler`, may contain others.
+ * Returns whether `value` is a tool. The `tools` of agents and tasks may also contain providers.
  */
 export function isTool(value: unknown): value is AnyTool {
   return (
@@ -249,7 +259,7 @@ export function isTool(value: unknown): value is AnyTool {
   );
 }
 
-/** Returns whether `value` expands to tools at the start of a task. */
+/** Returns whether `value` is a provider of tools. */
 export function isToolProvider(value: unknown): value is DynamicToolProvider {
   return (
     typeof value === "object" &&
@@ -290,8 +300,8 @@ export function checkTools(prefix: string, tools: readonly unknown[]): void {
 }
 
 /**
- * Returns the error of a tool that needs approval, or that a page executes, without a possible
- * answer: `ReviewGate.canAsk` is false, or no gate is bound.
+ * Returns the error for a tool that needs an answer of a person or of a page, in a run in which no
+ * answer is possible: `ReviewGate.canAsk` is false, or no gate is bound.
  */
 export function noReviewer(
   toolName: string,
@@ -305,8 +315,8 @@ export function noReviewer(
 }
 
 /**
- * Returns the reaction of a resumed run to a call of this tool that began and has no result:
- * `Tool.resume` with its default.
+ * Returns how a resumed run treats a call of this tool that began and has no recorded result:
+ * `Tool.resume`, or its default.
  */
 export function resumeOf<I>(tool: ToolBase<I>, input: I): "again" | "ask" | "fail" {
   if (tool.resume !== undefined) return tool.resume;

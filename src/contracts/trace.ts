@@ -21,22 +21,22 @@ import type { AnyTask } from "./task.js";
 import type { Awaitable } from "./types.js";
 import type { UsageRecord } from "./usage.js";
 
-/** A model call in the kernel's record: references, no copies. */
+/** A model call in the engine's record. Contains references, not copies. */
 export interface ModelCallRecord {
   readonly usage: UsageRecord;
-  /** Counted from 0 within the task; attempts of one call share it. */
+  /** The number of the call within the task, from 0. Attempts of one call have the same number. */
   readonly iteration: number;
-  /** By the monotonic clock, in milliseconds. */
+  /** The start by the monotonic clock, in milliseconds. */
   readonly startedMs: number;
   readonly response: ChatResponse | undefined;
   readonly error: Error | undefined;
-  /** The tool calls that it requested, as one list with each later call. */
+  /** The tool calls that the response requested. Replaced by a longer list with each call. */
   tools: readonly ToolCallRecord[];
   /** The conversation sent to the model. Kept by capture modes that capture messages. */
   readonly messages?: readonly ChatMessage[] | undefined;
 }
 
-/** A tool call in the kernel's record. */
+/** A tool call in the engine's record. */
 export interface ToolCallRecord {
   readonly toolName: string;
   readonly arguments: string;
@@ -49,7 +49,7 @@ export interface ToolCallRecord {
   readonly outcome: ToolOutcome;
 }
 
-/** The outcome of a tool call. `SKIPPED_MAX_ITERATIONS`: refused with the STOP text. */
+/** The outcome of a tool call. `SKIPPED_MAX_ITERATIONS`: refused due to the iteration limit. */
 export type ToolOutcome =
   | "SUCCESS"
   | "FAILURE"
@@ -66,13 +66,13 @@ export type CalledToolOutcome = Exclude<ToolOutcome, "SKIPPED_MAX_ITERATIONS">;
 export interface MemoryAccess {
   readonly operation: "read" | "write";
   readonly kind: "scope" | "shortTerm" | "longTerm" | "entity";
-  /** Only with `kind` scope. */
+  /** The name of the scope. Present only with `kind` scope. */
   readonly scope?: string | undefined;
   /** The texts of the entries. */
   readonly entries: readonly string[];
 }
 
-/** A delegation in the kernel's record. `worker` is the record of the worker's task, if one ran. */
+/** A delegation in the engine's record. `worker` is the record of the worker's task, if one ran. */
 export interface DelegationRecord {
   readonly delegatorRole: string;
   readonly workerRole: string;
@@ -81,22 +81,22 @@ export interface DelegationRecord {
   readonly priority: DelegationRequest["priority"];
   readonly startedMs: number;
   readonly endedMs: number;
-  /** Default `task`. */
+  /** The mode of the delegation. Default `task`. */
   readonly mode?: DelegationRequest["mode"];
   readonly result: string;
   readonly succeeded: boolean;
-  /** Whether a guard, a tap or the delegator refused it, so that no agent ran. Default `false`. */
+  /** Whether a guard, a tap or the delegator refused, so that no agent ran. Default false. */
   readonly refused?: boolean;
   readonly worker: TaskRecord | undefined;
 }
 
-/** One attempt of a task in the kernel's record. */
+/** One attempt of a task in the engine's record. */
 export interface TaskRecord {
   readonly taskId: string;
   readonly parentTaskId: string | undefined;
   readonly attempt: number;
   readonly task: AnyTask;
-  /** Ids of the tasks in its `context`. */
+  /** Ids of the tasks in the task's `context`. */
   readonly contextIds?: readonly string[];
   readonly agent: Agent | undefined;
   readonly agentRole: string;
@@ -109,14 +109,12 @@ export interface TaskRecord {
   /** Tool calls of a task that called no model. */
   readonly tools: readonly ToolCallRecord[];
   readonly delegations: readonly DelegationRecord[];
-  /**
-   * Number of tool calls of an earlier execution that led to the answer. They are not in `tools`.
-   */
+  /** Number of tool calls in earlier executions that produced the answer; not in `tools`. */
   readonly restoredToolCalls?: number | undefined;
   readonly output: TaskOutput | undefined;
   readonly error: Error | undefined;
   readonly metrics: TaskMetrics;
-  /** Totals of the plugins' metrics; missing without any. */
+  /** Sums of the metrics of plugins; missing without any. */
   readonly measures?:
     | {
         readonly promptBuildMs: number;
@@ -130,10 +128,10 @@ export interface TaskRecord {
   readonly mapReduce?: MapReduceNode | undefined;
 }
 
-/** A review in the run's record. `FAIL`: there was no decision. */
+/** A review in the run's record. `FAIL`: the review ended without a decision. */
 export interface ReviewRecord {
   readonly request: Omit<ReviewRequest, "signal">;
-  /** By the monotonic clock, in milliseconds. */
+  /** The start by the monotonic clock, in milliseconds. */
   readonly startedMs: number;
   readonly endedMs: number;
   readonly decision: ReviewDecision["type"] | "FAIL";
@@ -147,7 +145,7 @@ export interface RunRecord {
   readonly run: Pick<RunInfo, "id" | "inputs" | "tags" | "find">;
   readonly workflow: string;
   readonly startedAt: Date;
-  /** The monotonic clock at `startedAt`. */
+  /** The value of the monotonic clock at `startedAt`. */
   readonly startedMs: number;
   readonly endedMs: number;
   readonly exitReason: ExitReason;
@@ -157,29 +155,26 @@ export interface RunRecord {
   readonly warnings: readonly string[];
   readonly reports: readonly WorkflowReport[];
   readonly reviews: readonly ReviewRecord[];
-  /** The amount of data to keep in the trace. */
+  /** The capture mode, which determines the data in the trace. */
   readonly capture: CaptureModeDefinition;
-  /** Redacts the secrets known to the run. The record itself contains original values. */
+  /** Removes the secrets known to the run. The record itself contains unredacted values. */
   readonly redactor: Redactor;
   /** The id in a tracing system, if one is in use. */
   readonly traceId?: string | undefined;
 }
 
-/** Builds the trace of a finished run, at its first use. */
+/** Builds the trace of a finished run when it is first used. */
 export interface TraceBuilder {
   build(record: RunRecord): ExecutionTrace;
 }
 
-/** One tool call in a trace. */
+/** A tool call in a trace. */
 export interface ToolCallTrace {
   readonly toolName: string;
   readonly arguments: string;
-  /**
-   * `arguments` as a value, `{}` if they are no JSON object. Only in capture modes that parse them
-   * (FULL).
-   */
+  /** The parsed `arguments`; `{}` unless they are a JSON object. Only with capture mode FULL. */
   readonly parsedInput: Readonly<Record<string, unknown>> | undefined;
-  /** The full text. */
+  /** The full text of the result. */
   readonly result: string;
   readonly structuredOutput: unknown;
   /** Images and files of the result; absent without any. */
@@ -190,7 +185,7 @@ export interface ToolCallTrace {
   readonly outcome: ToolOutcome;
 }
 
-/** One model call in a trace. Failed attempts are included, with `error`. */
+/** A model call in a trace. A failed attempt is included, with `error`. */
 export interface LlmInteraction {
   readonly iterationIndex: number;
   readonly attempt: number;
@@ -200,28 +195,28 @@ export interface LlmInteraction {
   readonly startedAt: Date;
   readonly completedAt: Date;
   readonly latencyMs: number;
-  /** -1 when unknown. */
+  /** Number of input tokens; -1 if unknown. */
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cachedInputTokens: number;
   readonly reasoningTokens: number;
-  /** `undefined` without a price. */
+  /** The cost; `undefined` without a known price. */
   readonly cost: number | undefined;
   readonly responseType: "TOOL_CALLS" | "FINAL_ANSWER" | "ERROR";
   readonly responseText: string;
   readonly finishReason: string | undefined;
   readonly error: string | undefined;
-  /** The code of a framework error, for instance `AE_MODEL_RATE_LIMITED`. */
+  /** The code of an error of the framework, for instance `AE_MODEL_RATE_LIMITED`. */
   readonly errorCode: string | undefined;
   readonly toolCalls: readonly ToolCallTrace[];
   /**
-   * The whole conversation of the call, with the response at the end. Empty in capture modes that
-   * do not capture it (OFF).
+   * The whole conversation of the call, including the response. Empty in capture modes that do not
+   * capture it (OFF).
    */
   readonly messages: readonly CapturedMessage[];
 }
 
-/** One delegation in a trace, with the worker's trace inside. */
+/** A delegation in a trace, including the worker's trace. */
 export interface DelegationTrace {
   readonly delegatorRole: string;
   readonly workerRole: string;
@@ -234,23 +229,26 @@ export interface DelegationTrace {
   readonly mode: NonNullable<DelegationRequest["mode"]>;
   readonly result: string;
   readonly succeeded: boolean;
-  /** The id of the worker's task, if one ran. */
+  /** The id of the worker's task; `undefined` if none ran. */
   readonly workerTaskId: string | undefined;
-  /** The worker's task. `undefined` for a manager's delegation: `taskTraces` contains those of its workers. */
+  /**
+   * The trace of the worker's task. `undefined` for a manager's delegation, because `taskTraces`
+   * contains the tasks of its workers.
+   */
   readonly workerTrace: TaskTrace | undefined;
 }
 
-/** One attempt of one task in a trace. */
+/** One attempt of a task in a trace. */
 export interface TaskTrace {
   readonly taskId: string;
-  /** The task that delegated this one or ran it. */
+  /** The id of the task that delegated or ran this task. */
   readonly parentTaskId: string | undefined;
   readonly attempt: number;
   readonly outcome: TaskRecord["outcome"];
   readonly taskDescription: string;
   readonly expectedOutput: string;
   readonly agentRole: string;
-  /** Ids of the tasks in its `context`. */
+  /** Ids of the tasks in the task's `context`. */
   readonly dependsOn: readonly string[];
   readonly startedAt: Date;
   readonly completedAt: Date;
@@ -264,9 +262,9 @@ export interface TaskTrace {
   readonly metrics: TaskMetrics;
   /** Reads and writes of memory. Empty in capture modes that do not capture them (OFF). */
   readonly memory: readonly MemoryAccess[];
-  /** Only in map-reduce runs. */
+  /** Present only in map-reduce runs. */
   readonly nodeType?: MapReduceNode["nodeType"];
-  /** Only in map-reduce runs. */
+  /** Present only in map-reduce runs. */
   readonly mapReduceLevel?: number;
 }
 
@@ -282,7 +280,7 @@ export interface ReviewTrace {
   readonly requestedAt: Date;
   readonly resolvedAt: Date;
   readonly durationMs: number;
-  /** `FAIL`: there was no decision. */
+  /** The decision. `FAIL`: the review ended without a decision. */
   readonly decision: ReviewRecord["decision"];
   readonly timedOut: boolean;
   readonly by: string | undefined;
@@ -293,12 +291,12 @@ export interface ReviewTrace {
 export interface MapReduceLevelTrace {
   readonly level: number;
   readonly taskCount: number;
-  /** From the first start to the last end. */
+  /** The time from the first start to the last end, in milliseconds. */
   readonly durationMs: number;
   readonly workflow: "PARALLEL";
 }
 
-/** The course of a loop. The traces of its tasks have the iteration as `attempt`. */
+/** The course of a loop. In the traces of its tasks, `attempt` is the number of the iteration. */
 export interface LoopTrace {
   readonly loopName: string;
   readonly iterationsRun: number;
@@ -308,9 +306,9 @@ export interface LoopTrace {
   readonly onMaxIterations: Loop["onMaxIterations"];
   readonly outputMode: Loop["outputMode"];
   readonly memoryMode: Loop["memoryMode"];
-  /** Names of the body's tasks, for each iteration. */
+  /** Names of the loop's tasks, for each iteration. */
   readonly iterations: readonly (readonly string[])[];
-  /** Their ids, as in `taskTraces` and in diagrams. */
+  /** Ids of these tasks, as in `taskTraces` and in diagrams. */
   readonly taskIds: readonly (readonly string[])[];
 }
 
@@ -349,13 +347,13 @@ export interface ErrorTrace {
 }
 
 /**
- * The trace of a run: schema 1.3 of the `.trace.json` format. Immutable, and without the secrets
- * known to the framework.
+ * The trace of a run: schema 1.3 of the `.trace.json` format. Immutable. Contains none of the
+ * secrets known to the framework.
  */
 export interface ExecutionTrace {
   readonly schemaVersion: string;
   readonly captureMode: string;
-  /** The run's id, under its name in the format. */
+  /** The id of the run, under its name in the format. */
   readonly ensembleId: string;
   readonly workflow: string;
   readonly startedAt: Date;
@@ -367,7 +365,7 @@ export interface ExecutionTrace {
   readonly taskTraces: readonly TaskTrace[];
   readonly metrics: ExecutionMetrics;
   readonly errors: readonly ErrorTrace[];
-  /** Only in map-reduce runs. */
+  /** Present only in map-reduce runs. */
   readonly mapReduceLevels?: readonly MapReduceLevelTrace[];
   /** Empty without loops. */
   readonly loopTraces: readonly LoopTrace[];
@@ -375,25 +373,25 @@ export interface ExecutionTrace {
   /** Empty without phases. */
   readonly phases: readonly PhaseTrace[];
   readonly reviews?: readonly ReviewTrace[];
-  /** The cost of the run, as in `metrics.costEstimate`; missing if that is missing. */
+  /** The cost of the run. Equals `metrics.costEstimate`. */
   readonly totalCostEstimate?: CostEstimate | undefined;
-  /** The id of the run in a tracing system (OpenTelemetry); missing if none is in use. */
+  /** The id of the run in a tracing system (OpenTelemetry). Missing without a tracing system. */
   readonly traceId?: string | undefined;
-  /** The results of `trace` of `runValue(token, value, { trace })`, by the name of the token. Missing without such values. */
+  /** The results of the option `trace` of `runValue`, by token. Missing without such values. */
   readonly values?: Readonly<Record<string, unknown>> | undefined;
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** Pretty-printed JSON: instants as ISO-8601, durations as `PT..S`. */
+  /** Returns the trace as indented JSON, with instants in ISO 8601 and durations as `PT..S`. */
   toJson(): string;
   /**
-   * Writes the JSON to a file, whole or not at all. Creates missing folders. Capture modes that keep
-   * files (FULL) also write `{name}.files/{sha256}.{extension}` next to it.
+   * Writes the JSON to a file, completely or not at all. Creates missing folders. Capture modes
+   * that keep files (FULL) also write `{name}.files/{sha256}.{extension}` next to the file.
    */
   save(path: string): Promise<void>;
 }
 
-/** Receives the trace of every finished run, with any outcome. An error becomes a `run_warning`. */
+/** Receives the trace of each finished run. If it throws, the run emits a `run_warning`. */
 export type TraceExporter =
   { export(trace: ExecutionTrace): Awaitable<void> } | ((trace: ExecutionTrace) => Awaitable<void>);
 
-/** Creates an exporter that writes each trace into a folder; for capture modes with `exportsTo`. */
+/** Creates an exporter that writes each trace into a folder, for capture modes with `exportsTo`. */
 export type FolderExporter = (folder: string) => TraceExporter;

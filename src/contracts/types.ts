@@ -9,7 +9,7 @@ export type JsonSchema = { readonly [key: string]: unknown };
 /**
  * Values for the `{name}` variables of task templates, passed to `ensemble.run(inputs)`. Names of
  * run options are refused at compile time, because `run({ signal })` is a frequent mistake: options
- * are the second argument.
+ * are the second argument of `run`.
  */
 export type Inputs = Readonly<Record<string, unknown>> & {
   readonly signal?: never;
@@ -19,17 +19,17 @@ export type Inputs = Readonly<Record<string, unknown>> & {
 };
 
 /**
- * Describes the value of a task or tool: a Standard Schema that also provides JSON Schema (zod 4.2
- * or later, arktype), or any Standard Schema with a separate JSON Schema.
+ * Describes the type of the value of a task or tool. Pass a Standard Schema that also provides JSON
+ * Schema (zod 4.2 or later, arktype), or any Standard Schema together with a separate JSON Schema.
  */
 export type OutputSchema<T> =
   | (StandardSchemaV1<unknown, T> & StandardJSONSchemaV1<unknown, T>)
   | { readonly schema: StandardSchemaV1<unknown, T>; readonly jsonSchema: JsonSchema };
 
 /**
- * Describes the inputs of an ensemble. `In` is the type that `run()` accepts. The parsed value
- * fills the templates. An object, from a Standard Schema that also provides JSON Schema, or from
- * any Standard Schema with a separate JSON Schema.
+ * Describes the inputs of an ensemble. Pass a Standard Schema of an object that also provides JSON
+ * Schema, or any such Standard Schema together with a separate JSON Schema. `In` is the type that
+ * `run()` accepts. The parsed value fills the templates.
  */
 export type InputSchema<In> =
   | (StandardSchemaV1<In, unknown> & StandardJSONSchemaV1<In, unknown>)

@@ -1,13 +1,16 @@
 import type { EnsembleEvent } from "./events.js";
 import type { Awaitable } from "./types.js";
 
-/** One part of a stream for a page: JSON, with the fields that the protocol defines for its `type`. */
+/**
+ * One part of a stream for a page: JSON data with the fields that the protocol defines for its
+ * `type`.
+ */
 export interface UIChunk {
   readonly type: string;
   readonly [field: string]: unknown;
 }
 
-/** A task whose text may be shown. */
+/** A task whose text the page may receive. */
 export interface UITask {
   readonly taskId: string;
   readonly agentRole: string;
@@ -16,41 +19,60 @@ export interface UITask {
 /** Options that select the parts of a run that a page receives. */
 export interface UIStreamOptions {
   /**
-   * The tasks whose text, reasoning and tool calls are sent. `answer` (default): the task whose output is the output of the run, which is the last task of
-   * SEQUENTIAL and PARALLEL and the manager of HIERARCHICAL; if this is known only at the end of the run, the final text is sent in one piece. `all`: all
-   * tasks, with partial outputs. A function: the tasks for which it returns true at their start.
+   * The tasks whose text, reasoning and tool calls are sent. `answer` (default): the task whose
+   * output becomes the output of the run. This is the last task of SEQUENTIAL and PARALLEL, and the
+   * manager of HIERARCHICAL. If the task is known only at the end of the run, the final text is
+   * sent in one piece. `all`: all tasks, with partial outputs. A function is called with each task
+   * at its start and returns whether to send it.
    */
   readonly text?: "answer" | "all" | ((task: UITask) => boolean) | undefined;
   /** Whether reasoning is sent. Default true. */
   readonly reasoning?: boolean | undefined;
-  /** Whether states of tasks, delegations, reviews and the budget are sent as data parts. Default true. */
+  /**
+   * Whether the states of tasks, delegations, reviews and the budget are sent as data parts.
+   * Default true.
+   */
   readonly data?: boolean | undefined;
-  /** Whether the sources of results of tools are sent. Default true. Calls without output have no sources. */
+  /**
+   * Whether the sources of tool results are sent. Default true. A call whose output is not sent has
+   * no sources.
+   */
   readonly sources?: boolean | undefined;
   /**
-   * Tool calls with input and output (`full`, the default), without both (`names`), or not at all (`none`). Calls that the page executes are always sent
-   * with their input.
+   * How tool calls are sent: with input and output (`full`, the default), without both (`names`),
+   * or not at all (`none`). Calls that the page executes are always sent with their input.
    */
   readonly tools?: "full" | "names" | "none" | undefined;
   /** The id of the message. Default: the id of the run with the suffix `-a`. */
   readonly messageId?: string | undefined;
-  /** Returns metadata for the message; called with each event. `undefined` adds none. */
+  /**
+   * Returns metadata for the message. Called with each event; `undefined` adds none. Default: no
+   * metadata.
+   */
   readonly metadata?: ((event: EnsembleEvent) => unknown) | undefined;
   /** Returns the text of an error for the page. Default: `An error occurred. (AE_...)`. */
   readonly onError?: ((error: Error) => string) | undefined;
-  /** Whether the run is cancelled or finished when the reader disconnects. Default `cancel`. */
+  /**
+   * What happens to the run when the reader disconnects: it is cancelled (`cancel`, the default),
+   * or continues (`finish`).
+   */
   readonly onDisconnect?: "cancel" | "finish" | undefined;
-  /** Whether the response ends, with `finish`, as soon as the run only waits for reviews; the run continues. Default false. */
+  /**
+   * Whether the response ends, with `finish`, as soon as the run only waits for reviews. The run
+   * continues in any case. Default false.
+   */
   readonly endAtApproval?: boolean | undefined;
 }
 
 /** Stores streams so that a reader can reconnect. */
 export interface StreamStore {
-  /** Adds parts; `n` is the number of the first one, counted from 0 without gaps. */
+  /**
+   * Appends parts to a stream. `n` is the number of the first part, counted from 0 without gaps.
+   */
   append(streamId: string, n: number, chunks: readonly UIChunk[]): Awaitable<void>;
   /**
-   * Returns the parts from number `from` on, and waits for further parts until the stream has ended or `signal` aborts. Returns `undefined` for an unknown or
-   * removed stream.
+   * Returns the parts from number `from` on, then waits for further parts until the stream has
+   * ended or `signal` aborts. Returns `undefined` for an unknown or removed stream.
    */
   read(
     streamId: string,
@@ -61,7 +83,7 @@ export interface StreamStore {
   end(streamId: string): Awaitable<void>;
 }
 
-/** A message in the format of the AI SDK for pages. */
+/** A message in the format of the AI SDK UI. */
 export interface UIMessageLike {
   readonly id: string;
   readonly role: "user" | "assistant" | "system";
@@ -69,5 +91,8 @@ export interface UIMessageLike {
   readonly metadata?: unknown;
 }
 
-/** Options that select the parts of an answer that a page receives, as in a stream. */
+/**
+ * Options that select the parts of a stored answer that a page receives. They have the same meaning
+ * as for a stream.
+ */
 export type UIMessagesOptions = Pick<UIStreamOptions, "reasoning" | "sources" | "tools">;

@@ -1,8 +1,8 @@
 import type { Purpose } from "./chat-model.js";
 
 /**
- * Usage of one attempt of one model call. Unreported tokens are -1; a call that the vendor refused
- * has used 0.
+ * Usage of one attempt of one model call. Unreported tokens are -1. A call that the vendor refused
+ * has used 0 tokens.
  */
 export interface UsageRecord {
   readonly runId: string;
@@ -16,29 +16,34 @@ export interface UsageRecord {
   readonly outputTokens: number;
   readonly cachedInputTokens: number;
   readonly reasoningTokens: number;
-  /** By `costConfiguration`; missing without one, or with unknown tokens. */
+  /**
+   * The cost by `costConfiguration`. Missing without `costConfiguration`, or if the tokens are
+   * unknown.
+   */
   readonly cost?: number | undefined;
-  /** The parts of `cost`; missing if a price function returned it. */
+  /**
+   * The cost of the input tokens, a part of `cost`. Missing if a price function returned only the
+   * sum.
+   */
   readonly inputCost?: number | undefined;
   readonly outputCost?: number | undefined;
   readonly currency?: string | undefined;
   readonly latencyMs: number;
   /**
-   * Whether the recording of an earlier run answered the call: `cost` is the original cost. Default
-   * false.
+   * Present if the recording of an earlier run answered the call. `cost` is then the original cost.
    */
   readonly recorded?: true | undefined;
   /** Number of calls in this record. Default 1. */
   readonly calls?: number | undefined;
-  /** The process that made the call, if it was another: see `ForeignUsage`. */
+  /** The process that made the call, if it was another process: see `ForeignUsage`. */
   readonly source?: string | undefined;
-  /** 1 for the first attempt of this call. */
+  /** The number of the attempt of this call, from 1. */
   readonly attempt: number;
   readonly outcome: "ok" | "answered" | "failed" | "aborted";
   readonly tags: Readonly<Record<string, string>>;
   /**
-   * The task whose handler or tool started the run `runId`. Present if that run was started with a
-   * context as `RunOptions.parent`.
+   * The task whose handler or tool started the run `runId`. Present if that run was started with
+   * the context of the task as `RunOptions.parent`.
    */
   readonly caller?: { readonly runId: string; readonly taskId: string } | undefined;
 }
@@ -48,7 +53,7 @@ export interface UsageRecord {
  * absent.
  */
 export interface ForeignUsage {
-  /** The user of the tokens, for instance the address of a service. */
+  /** The process that used the tokens, for instance the address of a service. */
   readonly source?: string | undefined;
   readonly provider: string;
   readonly modelId: string;
@@ -58,7 +63,7 @@ export interface ForeignUsage {
   readonly reasoningTokens?: number | undefined;
   /** Number of model calls. Default 1. */
   readonly calls?: number | undefined;
-  /** The cost of the calls. Default: by the run's `costConfiguration`. */
+  /** The cost of the calls. Default: calculated by the run's `costConfiguration`. */
   readonly cost?: number | undefined;
   /** Currency of `cost`. Default `USD`. */
   readonly currency?: string | undefined;
@@ -68,22 +73,22 @@ export interface ForeignUsage {
 export interface SpentUsage extends ForeignUsage {
   readonly taskId?: string | undefined;
   readonly agentRole?: string | undefined;
-  /** Default `task`. */
+  /** The purpose of the calls. Default `task`. */
   readonly purpose?: Purpose | undefined;
   /**
-   * Whether this execution restores the calls, so that only budgets count the usage here. Default
-   * false.
+   * Whether this execution answers the calls from the journal. The usage then counts only in
+   * budgets. Default false.
    */
   readonly restored?: boolean | undefined;
 }
 
-/** Usage of calls answered from a journal. */
+/** Usage of calls that were answered from a journal. */
 export interface SavedUsage {
   readonly llmCalls: number;
   readonly toolCalls: number;
-  /** Tokens of the calls that reported them. */
+  /** Number of tokens of the calls that reported them. */
   readonly tokens: number;
-  /** Cost, as far as prices are known. */
+  /** The cost of the calls with a known price. Absent if no price is known. */
   readonly cost?: number | undefined;
   readonly currency?: string | undefined;
 }

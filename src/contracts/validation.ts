@@ -3,7 +3,7 @@ import { REDACTED } from "../util/json/to-json-value.js";
 import { isObject } from "../util/objects.js";
 import { isSecretField, redactShapes } from "../util/redaction/secret-shapes.js";
 
-/** Number of single-character edits between two short names. */
+/** The number of single-character edits between two short names. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {
@@ -17,13 +17,13 @@ function distance(a: string, b: string): number {
   return row[b.length] ?? 0;
 }
 
-/** Limit of edits in a typing mistake. */
+/** The maximum number of edits that count as a typing mistake. */
 const MOST_EDITS = 3;
 
 /**
- * Returns the candidate closest to `name` (case ignored), or `undefined` if none is likely to be
- * meant. A typing mistake has up to three edits, in up to half of the characters, never in all of
- * them.
+ * Returns the candidate that is closest to `name` (ignoring case), or `undefined` if none is likely
+ * to be meant. A typing mistake has at most three edits, in at most half of the characters, and
+ * never in all of them.
  */
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
@@ -37,12 +37,12 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
   return best;
 }
 
-/** Above this number a message does not list all names. */
+/** The number of names above which a message does not list them. */
 const MANY = 10;
 
 /**
  * Returns `Did you mean 'b'? Known: a, b, c.`: the end of every message about an unknown name.
- * Lists up to ten names; `where` refers to the full list.
+ * Lists at most ten names; for more names, `where` refers to the full list.
  */
 export function knownNames(name: string, candidates: readonly string[], where = ""): string {
   if (candidates.length === 0) return "None is registered.";
@@ -57,7 +57,10 @@ function withoutSecret(name: string, value: unknown): unknown {
   return typeof value === "string" && isSecretField(name) ? REDACTED : value;
 }
 
-/** Returns a value for messages: JSON if possible, without secrets, cut at 200 characters. */
+/**
+ * Returns a value in the form used in messages: as JSON if possible, without secrets, cut at 200
+ * characters.
+ */
 export function preview(value: unknown, limit = 200): string {
   let text: string;
   try {
@@ -79,9 +82,10 @@ export function preview(value: unknown, limit = 200): string {
 }
 
 /**
- * Refuses options objects with unknown fields. `synonyms` maps names from other frameworks to the
- * option that has this purpose here.
- * @throws ValidationError with the first unknown field, and its synonym or the nearest known one.
+ * Refuses an options object with unknown fields. `synonyms` maps option names of other frameworks
+ * to the corresponding option.
+ *
+ * @throws ValidationError with the first unknown field, and its synonym or the nearest known field.
  */
 export function checkOptions(
   what: string,
@@ -101,7 +105,7 @@ export function checkOptions(
   }
 }
 
-/** @throws ValidationError unless `value` is a string that is not blank. */
+/** @throws ValidationError unless `value` is a non-blank string. */
 export function requireText(value: unknown, message: string): void {
   if (typeof value !== "string" || value.trim() === "") throw new ValidationError(message);
 }
@@ -121,7 +125,7 @@ export function requireInteger(
 
 /**
  * @throws ValidationError unless `value` is absent or a positive, finite number of milliseconds
- * that a timer accepts.
+ * within the range of a timer.
  */
 export function requireDuration(what: string, value: unknown): void {
   if (value === undefined) return;
@@ -133,8 +137,8 @@ export function requireDuration(what: string, value: unknown): void {
 }
 
 /**
- * @throws ValidationError unless `value` is absent or a number of milliseconds, at least 0, that a
- * timer accepts.
+ * @throws ValidationError unless `value` is absent or a number of milliseconds that is at least 0
+ * and within the range of a timer.
  */
 export function requireDelay(what: string, value: unknown): void {
   if (value === undefined) return;
@@ -163,7 +167,7 @@ export function requireFunction(what: string, value: unknown): void {
     throw new ValidationError(`${what} must be a function, got: ${preview(value)}`);
 }
 
-/** @throws ValidationError if `value` is set to anything but one of `allowed`. */
+/** @throws ValidationError unless `value` is absent or one of `allowed`. */
 export function requireOneOf(what: string, value: unknown, allowed: readonly string[]): void {
   if (value === undefined || (typeof value === "string" && allowed.includes(value))) return;
   throw new ValidationError(
@@ -172,8 +176,9 @@ export function requireOneOf(what: string, value: unknown, allowed: readonly str
 }
 
 /**
- * @throws ValidationError for a value that is not an instance of the class. `what` is the option. `name` is that of the class, which bundlers may rename.
- * The hint names the mistake: an object of another copy of the package, or a plain object.
+ * @throws ValidationError unless `value` is an instance of the class. `what` is the option. `name`
+ * is the name of the class, which bundlers may rename. The hint names the mistake: an object of
+ * another copy of the package, or a plain object.
  */
 export function requireInstance(
   what: string,

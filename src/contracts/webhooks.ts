@@ -1,13 +1,13 @@
-/** How results are sent to webhooks. */
+/** Settings for sending results to webhooks. */
 export interface WebhookOptions {
-  /** Signs the messages: at least 16 characters. */
+  /** The secret that signs the messages; at least 16 characters. */
   readonly secret: string;
   /**
-   * The hosts that messages may be sent to: `hooks.example.com`, `*.example.com`. Their addresses
-   * must be public, and their ports 80 or 443, unless `allow` names them.
+   * The hosts that may receive messages: `hooks.example.com`, `*.example.com`. Their addresses must
+   * be public and their ports 80 or 443, unless `allow` names them.
    */
   readonly hosts: readonly string[];
-  /** Allowed addresses that are not public. Default: none. */
+  /** Addresses that are allowed although they are not public. Default: none. */
   readonly allow?:
     | {
         /** Names, with or without a port: `intranet.example`, `localhost:8080`. */
@@ -16,8 +16,8 @@ export interface WebhookOptions {
         readonly addresses?: readonly string[] | undefined;
       }
     | undefined;
-  /** Milliseconds for one attempt. Default 10,000. */
+  /** Time limit of one attempt in milliseconds. Default 10,000. */
   readonly timeoutMs?: number | undefined;
-  /** Attempts to send a message. Default 5. */
+  /** Limit of attempts to send a message. Default 5. */
   readonly maxAttempts?: number | undefined;
 }

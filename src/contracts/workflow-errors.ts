@@ -1,7 +1,7 @@
 import type { TaskOutput } from "./output.js";
 import { AgentEnsembleError } from "./errors.js";
 
-/** A hierarchical run ended without satisfying its constraints. */
+/** A hierarchical run ended although its constraints were not satisfied. */
 export class ConstraintViolationError extends AgentEnsembleError {
   readonly violations: readonly string[];
   readonly completedTaskOutputs: readonly TaskOutput[];
@@ -18,7 +18,7 @@ export class ConstraintViolationError extends AgentEnsembleError {
   }
 }
 
-/** A loop with onMaxIterations THROW reached its limit. */
+/** A loop with `onMaxIterations: "THROW"` reached its limit of iterations. */
 export class MaxLoopIterationsExceededError extends AgentEnsembleError {
   readonly loopName: string;
   readonly maxIterations: number;
@@ -32,7 +32,7 @@ export class MaxLoopIterationsExceededError extends AgentEnsembleError {
   }
 }
 
-/** A graph with onMaxSteps THROW reached its limit. */
+/** A graph with `onMaxSteps: "THROW"` reached its limit of steps. */
 export class MaxGraphStepsExceededError extends AgentEnsembleError {
   readonly graphName: string;
   readonly maxSteps: number;
@@ -48,7 +48,7 @@ export class MaxGraphStepsExceededError extends AgentEnsembleError {
   }
 }
 
-/** No edge of a graph's state matched. */
+/** No edge matched after a state of a graph. */
 export class GraphNoEdgeMatchedError extends AgentEnsembleError {
   readonly graphName: string;
   readonly currentState: string;
@@ -73,10 +73,10 @@ export class GraphNoEdgeMatchedError extends AgentEnsembleError {
   }
 }
 
-/** Some tasks of a parallel run with CONTINUE_ON_ERROR failed; the others are finished. */
+/** Some tasks of a parallel run with CONTINUE_ON_ERROR failed. The other tasks have finished. */
 export class ParallelExecutionError extends AgentEnsembleError {
   readonly completedTaskOutputs: readonly TaskOutput[];
-  /** By task id. Skipped tasks are in neither list. */
+  /** The causes by task id. A skipped task is neither here nor in `completedTaskOutputs`. */
   readonly failedTaskCauses: ReadonlyMap<string, Error>;
   readonly failedCount: number;
   readonly completedCount: number;

@@ -25,7 +25,7 @@ import {
 } from "../contracts/validation.js";
 import { checkEnsembleOptions, ENSEMBLE_OPTIONS, RUN_OPTIONS } from "../ensemble/validation.js";
 
-/** Options of ensembles for tasks or services, or with another form in conversations. */
+/** Options of ensembles that concern tasks or services, or have another form in conversations. */
 const TASK_OPTIONS = [
   ...["tasks", "phases", "loops", "graph", "workflow", "inputs", "inputType", "memory"],
   ...["parallelErrorStrategy", "maxConcurrency", "reviewPolicy", "agentSynthesizer"],
@@ -55,74 +55,91 @@ type TaskOption =
   | "managerPromptStrategy"
   | (typeof SERVICE_OPTIONS)[number];
 
-/** The treatment of a turn that fails or is cancelled. */
+/** What happens to a turn that fails or is cancelled. */
 export type OnTurnFailure = "discard" | "keep";
 
-/** Guardrails of each turn. */
+/** Guardrails that judge every turn. */
 export interface TurnGuardrails {
-  /** Judge the user's text before a model is called. */
+  /** Judge the user's text before any model call. Default: none. */
   readonly input?: readonly InputGuardrail[] | undefined;
-  /** Judge the answer before it is stored. */
+  /** Judge the answer before it is stored. Default: none. */
   readonly output?: readonly OutputGuardrail<string>[] | undefined;
 }
 
-/** Options of a conversation: an agent, its threads, and the options of ensembles except those of tasks. */
+/**
+ * Options of a conversation: its agent, its threads, and the options of ensembles except those that
+ * concern tasks.
+ */
 export interface ConversationOptions extends Omit<EnsembleOptions, TaskOption> {
-  /** The answering agent. */
+  /** The agent that answers. */
   readonly agent: Agent;
-  /** Added to the agent's tools. */
+  /** Tools in addition to those of the agent. Default: none. */
   readonly tools?: readonly ToolLike[] | undefined;
-  /** `agent` and each of these may transfer the thread to every other one. Default: their own handoffs. */
+  /**
+   * Further agents of the conversation. `agent` and these agents may all transfer the thread to each
+   * other. Default: each agent has only its own handoffs.
+   */
   readonly handoffs?: Handoffs | undefined;
-  /** The agent that starts a turn: the agent that answered last (default), or `agent`. */
+  /**
+   * The agent that starts a turn: the agent that answered last (`last`, the default), or `agent`
+   * (`first`).
+   */
   readonly nextAgent?: "last" | "first" | undefined;
   readonly guardrails?: TurnGuardrails | undefined;
   /**
-   * The store of the threads. Default: `Tokens.ConversationStore` of the container, otherwise in
-   * memory.
+   * The store of the threads. Default: `Tokens.ConversationStore` of the container, else in memory.
    */
   readonly store?: ConversationStore | undefined;
   /**
-   * Selects the messages of a thread for the model. Default: `Tokens.WindowPolicy` of the
-   * container, otherwise the last 50 turns.
+   * Selects the messages of a thread that the model receives. Default: `Tokens.WindowPolicy` of the
+   * container, else the last 50 turns.
    */
   readonly window?: WindowPolicy | undefined;
-  /** Limits of the parts of a message. Default: those of {@link AttachmentLimits}, with all types. */
+  /**
+   * Limits of the parts of a message. Default: the defaults of {@link AttachmentLimits}, with all
+   * media types.
+   */
   readonly limits?: AttachmentLimits | undefined;
   /**
-   * Scopes of the memory store. They are read into the instructions. Each message of the user and
-   * its answer are written to them as one entry.
+   * Scopes of the memory store. Their entries are added to the instructions. Each message of the
+   * user is written to them with its answer, as one entry. Default: none.
    */
   readonly memoryScopes?: readonly ScopeName[] | undefined;
-  /** Whether a second turn of a thread waits (default), or is refused with `ThreadBusyError`. */
+  /**
+   * What happens to a second turn of a thread during a turn: it waits (`wait`, the default), or is
+   * refused with `ThreadBusyError` (`refuse`).
+   */
   readonly busy?: "wait" | "refuse" | undefined;
   /** Time limit of the wait for the previous turn, in milliseconds. Default 30,000. */
   readonly busyTimeoutMs?: number | undefined;
   /**
-   * `discard` (default): a turn that fails or is cancelled does not change the thread. `keep`:
-   * question and partial answer are stored with a mark.
+   * `discard` (default): a turn that fails or is cancelled does not change the thread. `keep`: the
+   * message and the partial answer are stored with the status of the turn.
    */
   readonly onFailure?: OnTurnFailure | undefined;
   /**
-   * What the turns of one owner may use in each window, in all threads together. Threads without an
-   * owner count together. A function returns the quota of an owner. A turn after the limit is
-   * refused with `TurnQuotaError`. Default: no limits.
+   * Limits per window for the turns of one owner, counted over all threads. Threads without an
+   * owner are counted together. A function returns the quota of an owner. A turn beyond the quota
+   * is refused with `TurnQuotaError`. Default: no limit.
    */
   readonly quota?: OwnerQuota | undefined;
-  /** What the turns of one thread may use in each window, in addition to `quota`. Default: no limits. */
+  /** Limits per window for the turns of one thread, in addition to `quota`. Default: no limit. */
   readonly threadQuota?: ThreadQuota | undefined;
 }
 
-/** The quota of each owner; `undefined` for one without limits. */
+/** The quota of each owner. A function returns `undefined` for an owner without limits. */
 export type OwnerQuota = CallerQuota | ((owner: string | undefined) => CallerQuota | undefined);
 
-/** The quota of each thread; `undefined` for one without limits. */
+/** The quota of each thread. A function returns `undefined` for a thread without limits. */
 export type ThreadQuota =
   CallerQuota | ((threadId: string, owner: string | undefined) => CallerQuota | undefined);
 
-/** What a thread and its owner have used of their quotas. Absent for one without a quota. */
+/**
+ * The used amounts of the quotas of a thread and of its owner. A field is absent if there is no
+ * such quota.
+ */
 export interface ThreadUsage {
-  /** All threads of the owner together. */
+  /** The amounts of all threads of the owner together. */
   readonly owner?: QuotaState | undefined;
   readonly thread?: QuotaState | undefined;
 }
@@ -130,26 +147,28 @@ export interface ThreadUsage {
 /** Options of one turn. */
 export interface TurnOptions extends RunOptions {
   /**
-   * The id of the message of the user. A second message with it is refused. Default: derived from
-   * the id of the turn.
+   * The id of the user's message. A message whose id is already in the thread is refused. Default:
+   * derived from the id of the turn.
    */
   readonly messageId?: string | undefined;
   /** Overrides the option of the conversation. */
   readonly onFailure?: OnTurnFailure | undefined;
-  /** Override those of the agent. */
+  /** Options of the turn's model calls. They override those of the agent. */
   readonly modelOptions?: ModelOptions | undefined;
-  /** Answers this turn instead of the next agent. */
+  /** The agent that answers this turn. Default: see the option `nextAgent`. */
   readonly agent?: Agent | undefined;
 }
 
 /** Options of a thread. */
 export interface ThreadOptions {
   /**
-   * The owner of the thread. An existing thread of another owner is refused with
-   * `AccessDeniedError`.
+   * The owner of the thread. Opening an existing thread of another owner fails with
+   * `AccessDeniedError`. Default: no owner.
    */
   readonly owner?: string | undefined;
-  /** Values for the runs of its turns. Those of a turn replace them. */
+  /**
+   * Values for the runs of the thread's turns. The values of a turn take precedence. Default: none.
+   */
   readonly values?: readonly RunValue[] | undefined;
 }
 
@@ -167,7 +186,7 @@ const OWN = [
   ],
   ...["busy", "busyTimeoutMs", "onFailure", "quota", "threadQuota"],
 ];
-/** Names of other frameworks, and of options that are in another place. */
+/** Option names of other frameworks, and of options that belong elsewhere. */
 const SYNONYMS = Object.freeze({
   systemPrompt: "`background` of the agent",
   instructions: "`background` of the agent",
@@ -179,7 +198,7 @@ const SHARED = ENSEMBLE_OPTIONS.filter(
   (name) => !(TASK_OPTIONS as readonly string[]).includes(name),
 );
 
-/** Returns the options that the runs of all turns have. @throws ValidationError */
+/** Returns the options of the runs of all turns. @throws ValidationError */
 export function checkConversationOptions(o: ConversationOptions): EnsembleOptions {
   checkOptions("Conversation", o, [...OWN, ...SHARED], SYNONYMS);
   if ((o.agent as unknown) === undefined)
@@ -256,7 +275,10 @@ function requireMethods(
 
 const TURN_OPTIONS = ["messageId", "onFailure", "modelOptions", "agent", ...RUN_OPTIONS];
 
-/** Returns the options of a turn for its run. @throws ValidationError for the others. */
+/**
+ * Returns those options of a turn that apply to its run. @throws ValidationError for invalid
+ * options of the turn.
+ */
 export function runOptionsOf(o: TurnOptions): RunOptions {
   checkOptions("the options of a turn", o, TURN_OPTIONS);
   const { messageId, onFailure, modelOptions: _modelOptions, agent, ...run } = o;

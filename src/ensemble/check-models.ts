@@ -8,8 +8,8 @@ import { withEachAgent } from "./validate-run.js";
 import { Tokens } from "../contracts/tokens.js";
 
 /**
- * Checks every model of a plan, each once, so that a missing key is found before a call is paid
- * for.
+ * Checks each model of a plan once, so that a missing key is found before a call costs money.
+ *
  * @throws ValidationError naming the task or agent that would call the model.
  */
 export function checkModels(plan: Plan, settings: Settings, workflow: WorkflowExecutor): void {

@@ -7,17 +7,17 @@ import { SHARED_NAME } from "../contracts/service-options.js";
 import { checkOptions, preview, requireArray } from "../contracts/validation.js";
 import { Ensemble } from "./ensemble.js";
 
-/** The part of an ensemble that a program uses. */
+/** The parts of an ensemble that a program uses. */
 export interface ProgramEnsemble {
-  /** `EnsembleOptions.name`. */
+  /** The option `name` of the ensemble. */
   readonly name: string | undefined;
   start(options?: number | StartOptions): Promise<Service>;
 }
 
 /**
- * Creates the ensemble of a run from its inputs, at each execution. Equal inputs must give equal
- * ensembles in every process. The ensemble must have no `kernel`, `plugins` and `spread`. An error
- * ends the run.
+ * Creates the ensemble of a run from the run's inputs, in each execution of the run. Equal inputs
+ * must yield equal ensembles in every process. The ensemble must not have `kernel`, `plugins` and
+ * `spread`. An error ends the run.
  */
 export type ProgramFunction = (
   inputs: Inputs,
@@ -28,25 +28,29 @@ export interface ProgramOptions {
   /** The display name of the program: at most 64 letters, digits, `-` and `_`. */
   readonly name: string;
   /**
-   * Ensembles, or functions that create them, by their names. An ensemble without a name gets its
+   * Ensembles by name, or functions that create them. An ensemble without a name is named by its
    * key.
    */
   readonly ensembles: Readonly<Record<string, ProgramEnsemble | ProgramFunction>>;
-  /** Limits and priorities by the names of ensembles; `default` is for those without an entry. */
+  /**
+   * Limits and priorities by the name of the ensemble. `default` applies to ensembles without an
+   * entry.
+   */
   readonly queues?: Readonly<Record<string, QueueOptions>> | undefined;
   /** Plugins of the ensembles that functions create. Default: none. */
   readonly plugins?: readonly Plugin[] | undefined;
 }
 
-/** The ensembles that `agentensemble worker`, `serve` and `submit` use together. */
+/** The ensembles that `agentensemble worker`, `serve` and `submit` use. */
 export interface Program extends Pick<ProgramOptions, "name" | "queues"> {
-  /** By their names. One for each function: its runs create the tasks. */
+  /** The ensembles by name. For a function, the ensemble whose runs create their tasks. */
   readonly ensembles: Readonly<Record<string, ProgramEnsemble>>;
 }
 
 /**
- * Combines ensembles to a program: the default export of a file for `agentensemble worker`, `serve`
- * and `submit`.
+ * Combines ensembles into a program: the default export of a file for `agentensemble worker`,
+ * `serve` and `submit`.
+ *
  * @throws ValidationError for an unknown option, an invalid name, a value that is not an ensemble,
  * an invalid queue, a key that differs from the name of its ensemble, and plugins without a
  * function.

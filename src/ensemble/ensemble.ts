@@ -49,17 +49,20 @@ import { validateRun } from "./validate-run.js";
 import { checkedInputs, inputFormOf } from "./typed-inputs.js";
 import { unusedOptions } from "./unused-options.js";
 
-/** The arguments of `run()`: inputs are optional if none are required. */
+/** The parameters of `run()`: inputs are optional unless some are required. */
 type RunParameters<In> =
   Record<never, never> extends In
     ? [inputs?: In, options?: RunOptions]
     : [inputs: In, options?: RunOptions];
 
 /**
- * A team: tasks, their agents, and the workflow. Immutable; every `run()` is independent and may overlap with others.
+ * A team: tasks, their agents, and a workflow. Immutable. Runs are independent of each other and
+ * may overlap.
  *
- * Without a `kernel` it creates one from the standard plugins and its `plugins`; `dispose()` then disposes of that kernel.
- * @throws ValidationError from the constructor for invalid options; `run()` refuses other mistakes before any cost arises.
+ * Without the option `kernel`, an ensemble creates a kernel from the standard plugins and its
+ * `plugins`; `dispose()` disposes of that kernel.
+ * @throws ValidationError from the constructor for invalid options. `run()` refuses other mistakes
+ * before any cost arises.
  */
 export class Ensemble<In = Inputs> {
   #options: EnsembleOptions;
@@ -67,7 +70,7 @@ export class Ensemble<In = Inputs> {
   readonly #kernel: Kernel;
   readonly #internals: KernelInternals;
   readonly #owned: boolean;
-  /** Creates the team of a run from its inputs. Absent for a fixed team. */
+  /** Creates the team of a run from the run's inputs. Absent for a fixed team. */
   #makeTeam: ((inputs: Inputs) => unknown) | undefined;
   readonly #service = new ServiceSlot(() =>
     servicePorts({
@@ -109,10 +112,7 @@ export class Ensemble<In = Inputs> {
     this.#internals.attach(this.#access());
   }
 
-  /**
-   * Creates an ensemble whose runs use the ensembles that a function creates from their inputs, with the name and the kernel of this ensemble.
-   * For `defineProgram()`. @internal
-   */
+  /** Creates an ensemble for `defineProgram()`; `make` creates the team of each run. @internal */
   static ofInputs(
     options: Pick<EnsembleOptions, "name" | "plugins">,
     make: (inputs: Inputs) => unknown,
@@ -122,12 +122,12 @@ export class Ensemble<In = Inputs> {
     return ensemble;
   }
 
-  /** The `name` option. */
+  /** The option `name`. */
   get name(): string | undefined {
     return this.#options.name;
   }
 
-  /** The short form: a model (or its name) and tasks; or handler tasks alone, which need no model. Everything it made is disposed afterwards. */
+  /** Runs tasks once, without options: with a model (or its name), or without a model if all tasks have handlers. Disposes of the ensemble afterwards. */
   static run(model: ModelRef, ...tasks: AnyTask[]): Promise<EnsembleOutput>;
   static run(...handlerTasks: AnyTask[]): Promise<EnsembleOutput>;
   static async run(...args: readonly (ModelRef | AnyTask)[]): Promise<EnsembleOutput> {
@@ -152,15 +152,17 @@ export class Ensemble<In = Inputs> {
   }
 
   /**
-   * Runs the team. `inputs` fill the templates and override the inputs of the ensemble; `options` apply to this run.
-   * @throws ValidationError or PromptTemplateError before any cost arises; then TaskExecutionError, ParallelExecutionError, RunCancelledError,
-   * RunTimeoutError or the rejection of a hook, all with `output`.
+   * Runs the team. `inputs` fill the templates and take precedence over the option `inputs`;
+   * `options` apply to this run.
+   * @throws ValidationError or PromptTemplateError before any cost arises. After the start:
+   * TaskExecutionError, ParallelExecutionError, RunCancelledError, RunTimeoutError or the error of
+   * a tap that refuses the run, all with `output`.
    */
   async run(...[inputs, options = {}]: RunParameters<In>): Promise<EnsembleOutput> {
     return this.#run(checkInputs(inputs), options);
   }
 
-  /** Runs the team and returns a stream of its events, including tokens. Neither reading nor awaiting is required. */
+  /** Runs the team and returns a stream of its events, including tokens. The run proceeds even if the caller neither reads the stream nor awaits the output. */
   stream(...[inputs, options = {}]: RunParameters<In>): RunHandle {
     const given = checkInputs(inputs);
     checkRunOptions(options);
@@ -195,15 +197,16 @@ export class Ensemble<In = Inputs> {
   }
 
   /**
-   * Continues a run of a journal with its original inputs and tags, under the same `runId`. Requires `durable()`.
-   * @throws ValidationError without `durable()`, for an unknown run, and for inputs that JSON can't represent: pass those to `run(inputs, { runId })`; then as
-   * `run()`.
+   * Continues a run of a journal with its original inputs and tags, under the same `runId`.
+   * Requires `durable()`.
+   * @throws ValidationError without `durable()`, for an unknown run, and for inputs that JSON can't
+   * represent (pass those to `run(inputs, { runId })`); as `run()`.
    */
   async resume(runId: string, options: Omit<RunOptions, "runId"> = {}): Promise<EnsembleOutput> {
     return resumeRun(this.#internals, this.#access(), { runId, options });
   }
 
-  /** Returns the requests of a run. Validates and plans as `run()` does, calls no model and no tap. */
+  /** Returns the requests that a run would send. Calls no model and no tap. */
   async explain(...[inputs]: RunParameters<In>): Promise<Explanation> {
     return this.#explain(checkInputs(inputs));
   }
@@ -217,40 +220,41 @@ export class Ensemble<In = Inputs> {
   }
 
   /**
-   * Returns the tasks and their dependencies as data of the format `.dag.json`, schema 1.3. Runs nothing and needs no inputs: texts are unchanged. A task
-   * without an agent has the agent of the default synthesizer, or `(synthesized)` if the ensemble has another synthesizer.
+   * Returns the tasks and their dependencies as data of the format `.dag.json`, schema 1.3. Runs
+   * nothing; templates remain unfilled. A task without an agent has the agent of the default
+   * synthesizer, or `(synthesized)` if the ensemble has another one.
    * @throws ValidationError for tasks without a possible order.
    */
   toDag(): Dag {
     return dagOf(describePlan(this.#options, this.#shape));
   }
 
-  /** Returns the same as a Mermaid flowchart, for documentation; every label is escaped. @throws as `toDag()`. */
+  /** Returns the tasks and their dependencies as a Mermaid flowchart, for documentation. All labels are escaped. @throws as `toDag()`. */
   toMermaid(): string {
     return mermaidOf(describePlan(this.#options, this.#shape));
   }
 
-  /** The state of the service of this ensemble: `NEW` before the first `start()`. */
+  /** The state of the ensemble's service: `NEW` before the first `start()`. */
   get state(): ServiceState {
     return this.#service.state;
   }
 
   /**
-   * Starts the ensemble as a service: it executes requests for its shared tasks and tools until
-   * `stop()` or SIGTERM. A number is a port. Returns a service that is already started.
+   * Starts the ensemble as a service, which executes requests for the shared tasks and tools until
+   * `stop()` or SIGTERM. A number is the port. If the service is already started, returns it.
    * @throws ValidationError before a port or a connection is opened; NetworkError for a backend
-   * that does not answer for 30 s; ServiceStateError while it stops.
+   * that does not answer for 30 s; ServiceStateError while the service is stopping.
    */
   start(options: number | StartOptions = {}): Promise<Service> {
     return this.#service.start(options);
   }
 
-  /** Stops the service: finishes current requests within `drainTimeoutMs`, and returns the others to the queue. Does nothing without a service. */
+  /** Stops the service. Current requests may finish within `drainTimeoutMs`; the others return to the queue. Does nothing without a service. */
   stop(options: StopOptions = {}): Promise<void> {
     return this.#service.stop(options);
   }
 
-  /** Stops a service at once, and disposes the kernel that this ensemble created; a given kernel stays. */
+  /** Stops the service immediately, and disposes of the kernel if this ensemble created it. */
   async dispose(): Promise<void> {
     await this.#service.stop({ drainTimeoutMs: 0 });
     if (this.#owned) await this.#kernel.dispose();
@@ -260,7 +264,7 @@ export class Ensemble<In = Inputs> {
     return this.dispose();
   }
 
-  /** For the command `agentensemble`, which receives the ensemble of a user's file. @internal */
+  /** Access for the command `agentensemble` to the ensemble of a user's file. @internal */
   [COMMAND_LINE](): CommandLineAccess {
     return {
       use: (plugin) => {
@@ -293,7 +297,7 @@ export class Ensemble<In = Inputs> {
     };
   }
 
-  /** Returns the ensemble in the form for plugins. */
+  /** Returns the view of this ensemble that plugins receive. */
   #access(): EnsembleAccess {
     return {
       name: this.#options.name,
@@ -324,7 +328,7 @@ export class Ensemble<In = Inputs> {
       : this.#typedInTime(request).then(executeRun);
   }
 
-  /** Schemas and functions may be asynchronous, and may never settle. @throws ValidationError, RunCancelledError, RunTimeoutError */
+  /** Parses the inputs within the run's time limit: schemas and functions may never settle. */
   async #typedInTime(request: RunRequest): Promise<RunRequest> {
     const end = new Cancellation<AgentEnsembleError>();
     follow(end, request);
@@ -346,7 +350,7 @@ export class Ensemble<In = Inputs> {
     return { ...request, inputs: await checkedInputs(inputType, request.inputs) };
   }
 
-  /** Returns the request with the team created from its inputs. @throws ValidationError for a value that is not an ensemble; the error of the function */
+  /** @throws ValidationError for a value that is not an ensemble; the error of the function. */
   async #withTeam<R extends TeamRequest>(request: R): Promise<R> {
     if (this.#makeTeam === undefined) return request;
     const { name = "" } = this.#options;

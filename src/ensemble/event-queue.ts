@@ -1,17 +1,19 @@
 import type { EnsembleEvent } from "../contracts/events.js";
 import { AgentEnsembleError } from "../contracts/errors.js";
 
-/** Number of waiting events of a slow reader from which on tokens of one task are merged ... */
+/**
+ * Number of waiting events from which on tokens of one task are merged, because the reader is slow.
+ */
 const JOIN_FROM = 1_024;
-/** ... and at which the reader is dropped, not the run. */
+/** Number of waiting events at which the reader is disconnected. The run continues. */
 const HARD_LIMIT = 100_000;
 
 /**
- * The events of a run as an async iterable with a bounded buffer. It ends with the run; leaving the
- * loop early only removes the listener.
+ * The events of a run as an async iterable with a bounded buffer. The iteration ends with the run.
+ * If the reader leaves the loop early, only the listener is removed.
  */
 export class EventQueue implements AsyncIterable<EnsembleEvent> {
-  /** The slot of a read event is empty. */
+  /** The waiting events. The slot of an event that was read is empty. */
   #events: (EnsembleEvent | undefined)[] = [];
   #read = 0;
   #ended = false;
@@ -79,8 +81,8 @@ export class EventQueue implements AsyncIterable<EnsembleEvent> {
 }
 
 /**
- * Merges two pieces of one text, or of one block of reasoning, into one event; returns `undefined`
- * for other events.
+ * Merges two consecutive pieces of one text, or of one block of reasoning, into one event. Returns
+ * `undefined` for other events.
  */
 function joinedEvent(
   last: EnsembleEvent | undefined,

@@ -26,16 +26,17 @@ import type { ConsoleReviewOptions } from "../plugins/review/handlers/console-ha
 import { autoApprove, autoApproveWithDelay } from "../plugins/review/handlers/auto-approve.js";
 import { consoleHandler } from "../plugins/review/handlers/console-handler.js";
 
-// Factories with the name of a type: `AgentSynthesizer` is the contract and the object with its factories.
+// Each factory object has the name of a type: `AgentSynthesizer`, for instance, is both the
+// contract and the object with the available synthesizers.
 
 /** Stores lessons of tasks; see the contract. */
 export type ReflectionStore = Reflections;
 
 /** The available stores, for `EnsembleOptions.reflectionStore`. */
 export const ReflectionStore = Object.freeze({
-  /** For the lifetime of the object. */
+  /** Stores lessons in memory, for the lifetime of the object. */
   inMemory: (): ReflectionStore => inMemoryReflections(),
-  /** In one JSON file. @throws ValidationError for a blank path. */
+  /** Stores lessons in one JSON file. @throws ValidationError for a blank path. */
   file: (path: string): ReflectionStore => fileReflections(path),
 });
 
@@ -44,9 +45,15 @@ export type AgentSynthesizer = Synthesizer;
 
 /** The available synthesizers, for `EnsembleOptions.agentSynthesizer`. */
 export const AgentSynthesizer = Object.freeze({
-  /** Creates the agent from the description, without a model: the first verb determines the role. The default. */
+  /**
+   * Creates the agent from the description without a model: the first verb determines the role.
+   * This is the default.
+   */
   template: (): AgentSynthesizer => templateSynthesizer(),
-  /** Calls the task's model once for each task without an agent. If the answer describes no agent, uses the template with a `run_warning`. */
+  /**
+   * Calls the task's model once for each task without an agent. If the answer does not describe an
+   * agent, uses the template and emits a `run_warning`.
+   */
   llmBased: (): AgentSynthesizer => llmSynthesizer(),
 });
 
@@ -54,8 +61,8 @@ export const AgentSynthesizer = Object.freeze({
 export type MemoryStore = Store;
 
 /**
- * Searches by meaning; the entries are in memory, or in a given vector store, which has no versions
- * and locks.
+ * Creates a store that searches by meaning. Its entries are in memory, or in a given vector store,
+ * which has no versions and locks.
  */
 function embeddings(
   model: EmbeddingModel,
@@ -77,42 +84,49 @@ function embeddings(
     : embeddingMemory(model, vectorStore, options);
 }
 
-/** The memory stores for `EnsembleOptions.memoryStore` and for programs. `docs/memory-stores.md` compares them. */
+/**
+ * The available memory stores, for `EnsembleOptions.memoryStore` and for direct use.
+ * `docs/memory-stores.md` compares them.
+ */
 export const MemoryStore = Object.freeze({
   /**
-   * Keeps entries for the lifetime of the object. Returns the latest entries of a scope, oldest
-   * first.
+   * Stores entries in memory, for the lifetime of the object. Returns the latest entries of a
+   * scope, oldest first.
    */
   inMemory: (): SharedMemoryStore => inMemoryStore(),
   /**
-   * Keeps entries in one file of JSON lines, created at the first call. An entry is on disk when
-   * `store` resolves, and survives a crash. One object at a time may use the file; `close()`
-   * releases it. A relative path is resolved against the folder that is current at this call.
+   * Stores entries in one file of JSON lines, created at the first call. When `store` resolves, the
+   * entry is on disk and survives a crash. Only one object at a time may use the file; `close()`
+   * releases it. A relative path is resolved against the current folder at the time of this call.
+   *
    * @throws ValidationError for an invalid path or option.
    */
   file: (path: string, options?: FileStoreOptions): SharedMemoryStore => fileStore(path, options),
   /**
-   * Searches by meaning, the best match first; a blank query returns the latest entries, the oldest
-   * first. Without a vector store it has the lifetime of the object; a custom database makes it
-   * persistent. `minScore` excludes entries that are too dissimilar to the query. See
+   * Searches by meaning and returns the best match first. For a blank query, returns the latest
+   * entries, oldest first. Without a vector store, the entries have the lifetime of the object.
+   * `minScore` excludes entries with a lower similarity to the query, from -1 to 1. See
    * docs/semantic-memory.md.
+   *
    * @throws ValidationError for a value that is not a model or a vector store.
    */
   embeddings,
 });
 
-/** A memory across runs; see the contract. */
+/** A memory that lasts across runs; see the contract. */
 export type LongTermMemory = LongTerm;
 
 /** The available long-term memories, for `MemoryOptions.longTerm`. */
 export const LongTermMemory = Object.freeze({
   /**
-   * Uses one scope of a store, by default `long-term`. A semantic store searches by meaning, other stores return the latest entries. A blank query returns nothing.
+   * Uses one scope of a store, by default `long-term`. A semantic store searches by meaning; other
+   * stores return the latest entries. A blank query returns no entries.
+   *
    * @throws ValidationError for a value that is not a store, and for a blank scope.
    */
   of: (store: MemoryStore, scope?: string): LongTermMemory => longTermMemory(store, scope),
   /**
-   * Searches by meaning, in memory or in a given vector store: short for
+   * Searches by meaning, in memory or in a given vector store. Equals
    * `LongTermMemory.of(MemoryStore.embeddings(...))`.
    */
   embeddings: (model: EmbeddingModel, vectorStore?: VectorStore): LongTermMemory =>
@@ -121,20 +135,17 @@ export const LongTermMemory = Object.freeze({
     ),
 });
 
-/** Selects the entries of a scope that are kept; see the contract. */
+/** Selects the entries of a scope that a store keeps; see the contract. */
 export type EvictionPolicy = Eviction;
 
-/**
- * The available eviction policies, for `MemoryStore.evict`. The scope of a task has them as
- * methods.
- */
+/** The available eviction policies, for `MemoryStore.evict`. `MemoryScope` has them as methods. */
 export const EvictionPolicy = Object.freeze({
   /** Keeps the last `n` entries. @throws ValidationError unless `n` is an integer above 0. */
   keepLastEntries: (n: number): EvictionPolicy => keepLastEntries(n),
   /**
-   * Keeps entries stored within the last `ms` milliseconds by the clock of the run; outside of a
-   * run by `clock`, by default that of the machine. @throws ValidationError unless `ms` is a
-   * positive number.
+   * Keeps entries stored within the last `ms` milliseconds. A run passes the time of its clock.
+   * Outside of a run, `clock` is used; its default is the clock of the machine.
+   * @throws ValidationError unless `ms` is a positive number.
    */
   keepEntriesWithin: (ms: number, clock: Pick<Clock, "now"> = systemClock): EvictionPolicy =>
     keepEntriesWithin(ms, clock),
@@ -145,21 +156,27 @@ export type EntityMemory = Entities;
 
 /** The available entity memories, for `MemoryOptions.entity`. */
 export const EntityMemory = Object.freeze({
-  /** For the lifetime of the object. Names are trimmed; a fact replaces the previous one. */
+  /**
+   * Stores facts in memory, for the lifetime of the object. Names are trimmed; a new fact replaces
+   * the previous one of the same name.
+   */
   inMemory: (): InMemoryEntityMemory => inMemoryEntities(),
 });
 
-/** Requests a decision from a reviewer; see the contract. */
+/** Asks a person to decide about a review; see the contract. */
 export type ReviewHandler = Handler;
 
 /**
- * Handlers for `EnsembleOptions.reviewHandler`. If answers arrive in another way, omit it and
- * answer from the review store: see `reviewInbox` of `agentensemble/review`.
+ * The available handlers, for `EnsembleOptions.reviewHandler`. If people answer elsewhere, omit the
+ * handler and answer from the review store: see `reviewInbox` of `agentensemble/review`.
  */
 export const ReviewHandler = Object.freeze({
-  /** Asks at the terminal, one question at a time. @throws ValidationError for a value that is not a stream. */
+  /**
+   * Asks in the terminal, one question at a time. @throws ValidationError for a value that is not a
+   * stream.
+   */
   console: (options?: ConsoleReviewOptions): ReviewHandler => consoleHandler(options),
-  /** Approves every request: for tests and unattended runs. */
+  /** Approves every request, for tests and unattended runs. */
   autoApprove: (): ReviewHandler => autoApprove(),
   /** Approves every request after `delayMs` milliseconds. @throws ValidationError for an invalid delay. */
   autoApproveWithDelay: (delayMs: number): ReviewHandler => autoApproveWithDelay(delayMs),

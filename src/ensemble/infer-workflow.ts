@@ -1,8 +1,8 @@
 import type { EnsembleOptions } from "../contracts/ensemble-options.js";
 
 /**
- * Returns the name of the workflow of an ensemble: by its shape, otherwise the given one. Without
- * either: PARALLEL if a task has another task in its context, otherwise SEQUENTIAL.
+ * Returns the name of an ensemble's workflow: the one that its shape requires, else the given one.
+ * Default: PARALLEL if a task has another task in its context, else SEQUENTIAL.
  */
 export function inferWorkflow({
   graph,

@@ -7,8 +7,8 @@ import { createPlan } from "../engine/plan/plan.js";
 const NO_PROMPTS: NonNullable<ReturnType<typeof Agent.promptsOf>> = Object.freeze({});
 
 /**
- * Returns the inputs in the templates of a team or set by its options; `undefined` if a handler may
- * read others.
+ * Returns the names of inputs that templates of the team use or its options set. Returns
+ * `undefined` if a handler may read others.
  */
 export function inputNames(
   options: EnsembleOptions,
@@ -28,7 +28,7 @@ export function inputNames(
   ];
 }
 
-/** Without inputs, every variable of the plan is missing. */
+/** Returns the variables of the plan. Without inputs, all of them are missing. */
 function variablesOfTasks(
   options: EnsembleOptions,
   entries: readonly PlanEntry[],

@@ -3,16 +3,16 @@ import type { RunRequest } from "../engine/run/prepare-run.js";
 import { ValidationError } from "../contracts/errors.js";
 import { preview } from "../contracts/validation.js";
 
-/** The parts of a request to run that a team created from its inputs replaces. */
+/** The parts of a run request that change if a team is created from the inputs. */
 export type TeamRequest = Pick<RunRequest, "inputs" | "options" | "shape">;
 
-/** A map-reduce of a static tree is an ensemble too. */
+/** Returns the ensemble of a map-reduce with a static tree; returns other values unchanged. */
 export function fixedTree(made: unknown): unknown {
   const { toEnsemble } = (made ?? {}) as { readonly toEnsemble?: unknown }; // looked at before it is used
   return typeof toEnsemble === "function" ? toEnsemble.call(made) : made;
 }
 
-/** @throws ValidationError for options that a team created from inputs can't have. */
+/** @throws ValidationError for options that are not allowed in a team created from inputs. */
 export function requireTeam(name: string, options: EnsembleOptions): void {
   const what = `The ensemble that the function of '${name}' makes`;
   if (options.name !== undefined && options.name !== name)

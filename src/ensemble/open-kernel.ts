@@ -3,17 +3,19 @@ import { ValidationError } from "../contracts/errors.js";
 import { Kernel, internalsOf, type KernelInternals } from "../kernel/kernel.js";
 import { standardPlugins } from "./standard-plugins.js";
 
-/** A kernel with its standard plugins, and its owner. */
+/** A kernel with the standard plugins, and whether it was created here. */
 export interface OpenKernel {
   readonly kernel: Kernel;
   readonly internals: KernelInternals;
-  /** Whether it was created here. */
+  /** Whether the ensemble created the kernel. */
   readonly owned: boolean;
 }
 
 /**
- * Adds plugins to the given kernel or to a new one, including the standard ones.
- * @throws ValidationError for a value that is no kernel, and for plugins after its boot.
+ * Adds plugins to the given kernel, or creates one with the standard plugins.
+ *
+ * @throws ValidationError for a value that is not a kernel, and for plugins of a kernel that has
+ * booted.
  */
 export function openKernel(
   what: string,

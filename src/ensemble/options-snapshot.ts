@@ -2,8 +2,8 @@ import type { EnsembleOptions } from "../contracts/ensemble-options.js";
 import { sharingOrigin } from "../contracts/derived-options.js";
 
 /**
- * Copies the options, because the caller may change its lists later. Notes (under a symbol) are
- * kept.
+ * Copies the options, because the caller may change the lists later. Keeps the notes, which have a
+ * symbol as their key.
  */
 export function snapshotOf(options: EnsembleOptions): EnsembleOptions {
   const copies = Object.entries(options).map(([name, value]: [string, unknown]) => [

@@ -19,17 +19,21 @@ const TAKEN = ENSEMBLE_OPTIONS.filter(
   (name) => !(SHAPE_OPTIONS as readonly string[]).includes(name),
 );
 
-/** Options of `mcpServer()`. The options of ensembles, except those of tasks, are accepted too and apply to the run of each call. */
+/**
+ * Options of `mcpServer()`. The options of ensembles, except those of tasks, are also accepted and
+ * apply to the run of each call.
+ */
 export interface McpServingOptions
   extends McpServingSettings, Omit<EnsembleOptions, (typeof SHAPE_OPTIONS)[number]> {}
 
 /**
  * Offers tools and tasks to MCP clients: editors, chat programs, other agents. Each call is a
- * separate run on one kernel, with the features of a run: hooks, guardrails, limits, events, trace.
+ * separate run on one kernel, with all features of a run: hooks, guardrails, limits, events, trace.
  * Requires the package `@modelcontextprotocol/server`. Serving begins with `stdio()`, `http()` or
  * `serve()`.
- * @example await using server = mcpServer({ model: "openai:gpt-5-mini", tasks: [new Task({ name: "summarise", description: "Summarise {text}" })] });
- * await server.stdio();
+ *
+ * @example await using server = mcpServer({ model: "openai:gpt-5-mini", tasks: [new Task({ name:
+ * "summarise", description: "Summarise {text}" })] }); await server.stdio();
  * @throws ValidationError for invalid options, and for tools that clients could not distinguish or
  * call.
  */

@@ -25,16 +25,16 @@ const SCHEDULE_OPTIONS = [
   ...["name", "schedule", "task", "inputs", "broadcastTo", "catchUp", "overlap"],
 ];
 
-/** Whether a service of the ensemble has work to do. */
+/** Returns whether the ensemble shares anything, so that its service has something to do. */
 export function isShared({ shareTasks, shareTools, shareRun, schedules }: ServiceOptions): boolean {
   const names = [...Object.keys(shareTasks ?? {}), ...Object.keys(shareTools ?? {})];
   return shareRun === true || names.length > 0 || (schedules?.length ?? 0) > 0;
 }
 
-/** The entries of one of the two options. */
+/** The entries of `shareTasks` or `shareTools`. */
 interface SharedKind {
   readonly option: "shareTasks" | "shareTools";
-  /** The field of an entry with settings. */
+  /** The field of an entry that contains the task or the tool. */
   readonly field: "task" | "tool";
   readonly isOne: (value: unknown) => boolean;
 }
@@ -135,7 +135,7 @@ function checkSharedEntry(what: string, { field, isOne }: SharedKind, entry: unk
     if (text !== undefined) requireText(text, `${what} ${name} must not be blank when set`);
   requireArray(`${what} tags`, tags);
   for (const tag of (tags ?? []) as readonly unknown[])
-    // an array
+    // `tags` is an array.
     requireText(tag, `${what} tags must be texts that are not blank, got: ${preview(tag)}`);
   requireDuration(`${what} timeoutMs`, timeoutMs);
   requireDuration(`${what} resultTtlMs`, resultTtlMs);

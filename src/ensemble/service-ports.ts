@@ -34,7 +34,7 @@ export interface ServedEnsemble {
     inputs: Inputs,
     options: RunOptions,
   ) => Promise<EnsembleOutput>;
-  /** Creates another ensemble. */
+  /** Creates an ensemble from other options. */
   make(options: EnsembleOptions): { readonly run: Runner };
 }
 
@@ -75,8 +75,8 @@ export function servicePorts({
 }
 
 /**
- * Returns the options of a run of some of the tasks of an ensemble. Options that depend on all
- * tasks are left to the run with all of them.
+ * Returns the options of a run of some tasks of an ensemble. Omits options that depend on all
+ * tasks.
  */
 function partOptions(options: EnsembleOptions, name: string): EnsembleOptions {
   const { reviewPolicy } = options;
@@ -91,8 +91,8 @@ function partOptions(options: EnsembleOptions, name: string): EnsembleOptions {
 }
 
 /**
- * Returns the name of runs of a shared task: a journal must distinguish them from runs of the
- * ensemble.
+ * Returns the ensemble name for runs of a shared task, so that a journal distinguishes them from
+ * runs of the ensemble.
  */
 function derivedName(ensemble: string, shared: string): string {
   const name = `${ensemble}--${shared}`;

@@ -8,12 +8,12 @@ export interface StopOptions {
   readonly drainTimeoutMs?: number | undefined;
 }
 
-/** The service of one ensemble: at most one at a time. */
+/** Holds the service of one ensemble, which has at most one service at a time. */
 export class ServiceSlot {
   readonly #ports: () => ServicePorts;
   #starter: ServiceStarter | undefined;
   #starting: { readonly started: Promise<Service>; readonly abort: AbortController } | undefined;
-  /** The latest created service, which may not be open. */
+  /** The service created last, which may not be open yet. */
   #opening: Service | undefined;
   #service: Service | undefined;
 
@@ -25,7 +25,7 @@ export class ServiceSlot {
     return this.#starting === undefined ? (this.#service?.state ?? "NEW") : "STARTING";
   }
 
-  /** @throws ServiceStateError while the service drains; as `ServiceStarter.start`. */
+  /** @throws ServiceStateError while the service drains; the errors of `ServiceStarter.start`. */
   start(options: number | StartOptions): Promise<Service> {
     if (this.#starting !== undefined) return this.#starting.started;
     const service = this.#service;

@@ -25,7 +25,10 @@ class Problems {
     this.found.push({ error, page });
   }
 
-  /** Returns the result; `undefined` if the check has thrown. */
+  /**
+   * Returns the result of the check. If the check throws, records the error and returns
+   * `undefined`.
+   */
   try<T>(page: string, check: () => T): T | undefined {
     try {
       return check();
@@ -37,8 +40,8 @@ class Problems {
 }
 
 /**
- * Returns all reasons why a run would be refused or would fail without an answer. Needs no inputs,
- * and calls no model.
+ * Returns all reasons why a run would be refused, or would fail because nobody answers. Needs no
+ * inputs and calls no model.
  */
 export async function setUpProblems(
   kernel: KernelInternals,
@@ -66,7 +69,7 @@ export async function setUpProblems(
     for (const error of modelProblems(plan, settings, workflow))
       problems.add("docs/providers.md", error);
   } catch {
-    // The name of a model without a provider, which validate() has reported.
+    // A model name without a provider. validate() has already reported it.
   }
   const run = ActiveHookRun.idle({ id: "doctor", inputs: {}, tags: {} }, settings);
   if (run.find(Tokens.ReviewGate)?.canAsk(run) !== true)

@@ -20,7 +20,7 @@ function requireInstances(
 }
 
 /**
- * Refuses tasks, phases, loops and a graph that can't be combined in one ensemble. @throws
+ * Refuses a combination of tasks, phases, loops and a graph that one ensemble can't have. @throws
  * ValidationError
  */
 export function checkShape(o: EnsembleOptions): void {
@@ -35,7 +35,7 @@ export function checkShape(o: EnsembleOptions): void {
   checkPhaseGraph(o.phases ?? []);
 }
 
-/** A graph excludes all others. */
+/** Returns why a graph can't be combined with the other options. */
 function problemOfGraph(o: EnsembleOptions): string | undefined {
   const { tasks = [], phases = [], loops = [], graph, workflow } = o;
   if (graph === undefined) return undefined;

@@ -29,7 +29,10 @@ import { parallel } from "../plugins/workflows/parallel/index.js";
 import { phases } from "../plugins/workflows/phases/index.js";
 import { sequential } from "../plugins/workflows/sequential/index.js";
 
-/** The plugins of an ensemble without its own kernel, in this order. Importing them loads no other modules: these are loaded at their first use. */
+/**
+ * Returns the plugins of a new kernel, in this order. The modules of the plugins are loaded at
+ * their first use.
+ */
 export function standardPlugins(): readonly Plugin[] {
   return [
     sequential(),

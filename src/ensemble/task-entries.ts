@@ -12,8 +12,8 @@ const idIn = (prefix: string, task: AnyTask, index: number): string =>
   `${prefix}/${task.name ?? `task-${index + 1}`}`;
 
 /**
- * Returns all tasks of an ensemble: the list, then those of phases (including their reviews), loops
- * and the graph.
+ * Returns all tasks of an ensemble: those of the list, then those of phases (with their reviews),
+ * loops and the graph.
  */
 export function taskEntries(options: EnsembleOptions): readonly PlanEntry[] {
   const { tasks = [], phases = [], loops = [], graph } = options;
@@ -55,7 +55,7 @@ function phaseEntries(phase: Phase): readonly PlanEntry[] {
   ];
 }
 
-/** The error message for a task without a model. */
+/** Returns the error message for a task without a model. */
 export function withoutModel({ task, group, id }: PlannedTask): string {
   const advice =
     "Set `model` on the ensemble, the task or its agent, or give the task a `handler`.";

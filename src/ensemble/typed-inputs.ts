@@ -8,8 +8,8 @@ import { jsonSchemaOfSide } from "../util/schema/schema-sides.js";
 import { checkValue, isValidating } from "../util/schema/standard-schema.js";
 
 /**
- * @throws ValidationError for a value that is no schema, and for a schema without a JSON Schema of
- * an object.
+ * @throws ValidationError for a value that is not a schema, and for a schema without the JSON
+ * Schema of an object.
  */
 export function checkInputType(type: unknown): void {
   if (type === undefined) return;
@@ -42,8 +42,8 @@ export async function checkedInputs(type: InputSchema<unknown>, inputs: Inputs):
 }
 
 /**
- * Returns the inputs of a caller, as JSON Schema: fields that the `inputs` of the ensemble fill are
- * not required.
+ * Returns the JSON Schema of the inputs that a caller passes. Fields filled by the option `inputs`
+ * are not required.
  */
 export function inputFormOf({
   inputType,

@@ -6,7 +6,7 @@ import { shortTermWindow } from "../contracts/memory.js";
 import { isTool } from "../contracts/tool.js";
 import { Tokens } from "../contracts/tokens.js";
 
-/** Names each given option that has no effect in this run, with the reason. */
+/** Returns the names of options without effect in this run, each with the reason. */
 export function unusedOptions({ draft, workflow, settings }: PreparedRun): readonly string[] {
   const { plan, unfilled } = draft;
   const names = [...unfilled].map((name) => `{${name}}`).join(", ");
@@ -40,8 +40,8 @@ function ofTasks(plan: Plan): readonly string[] {
 }
 
 /**
- * Agents without a task to which no agent can delegate. A workflow without `reads` may use them
- * differently.
+ * Agents that have no task and to which no agent can delegate. Empty for a workflow without
+ * `reads`, which may use them in another way.
  */
 function ofAgents(plan: Plan, workflow: WorkflowExecutor): readonly string[] {
   const { agents = [], agentSynthesizer } = plan.options;
@@ -82,7 +82,8 @@ function ofMemory({ options, tasks }: Plan): readonly string[] {
 }
 
 /**
- * Options that other workflows read and this one does not. A workflow without `reads` may read any.
+ * Options that other workflows read and this workflow does not. Empty for a workflow without
+ * `reads`, which may read all options.
  */
 function ofWorkflow(
   options: EnsembleOptions,

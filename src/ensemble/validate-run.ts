@@ -15,7 +15,9 @@ import { knownNames } from "../contracts/validation.js";
 import { taskLabel } from "../contracts/task-label.js";
 
 /**
- * Refuses mistakes that only plan, kernel and options together show, before the run causes costs.
+ * Refuses mistakes that can be detected only from plan, kernel and options together, before the run
+ * causes costs.
+ *
  * @throws ValidationError
  */
 export function validateRun(plan: Plan, settings: Settings, workflow: WorkflowExecutor): void {
@@ -41,15 +43,15 @@ export function validateRun(plan: Plan, settings: Settings, workflow: WorkflowEx
 }
 
 /**
- * Whether a manager selects the worker of a task without an agent among given workers. The workflow
- * then checks the model of the worker.
+ * Returns whether a manager selects the worker of a task without an agent. The workflow then checks
+ * the worker's model.
  */
 function isLed(plan: Plan, workflow: WorkflowExecutor): boolean {
   const { agents = [] } = plan.options;
   return agents.length > 0 && workflow.describe?.(plan).managed === true;
 }
 
-/** Names are resolved here too, so that a misspelt provider costs nothing. */
+/** Also resolves the name of the model, so that a misspelt provider causes no costs. */
 function requireModel(planned: PlannedTask, settings: Settings): void {
   const { task, agent } = planned;
   const { reflect }: AnyTask = task;
@@ -69,7 +71,7 @@ function requireModel(planned: PlannedTask, settings: Settings): void {
   });
 }
 
-/** Yields the task with its agent, then with each agent that may take it over. */
+/** Yields the task with its agent, then with each agent that may take over from it. */
 export function withEachAgent(planned: PlannedTask): readonly PlannedTask[] {
   if (planned.agent?.handoffs === undefined) return [planned];
   return [...withSuccessors([planned.agent])].map((agent) => ({ ...planned, agent }));
@@ -97,7 +99,7 @@ function checkToolNames(
   }
 }
 
-/** A prompt must override an existing text. */
+/** Refuses a prompt that overrides no existing text. */
 function checkPrompts(settings: Settings): void {
   const { prompts } = settings.options;
   if (prompts === undefined) return;

@@ -31,7 +31,7 @@ import {
 import { isObject } from "../util/objects.js";
 
 const CALLBACKS = Object.keys(CALLBACK_EVENTS);
-/** Every option of an ensemble. */
+/** The names of all options of an ensemble. */
 export const ENSEMBLE_OPTIONS: readonly string[] = [
   ...[
     "name",
@@ -83,7 +83,7 @@ export const ENSEMBLE_OPTIONS: readonly string[] = [
     ...CALLBACKS,
   ],
 ];
-/** Every option of a run. */
+/** The names of all options of a run. */
 export const RUN_OPTIONS: readonly string[] = [
   "signal",
   "timeoutMs",
@@ -194,7 +194,7 @@ function checkMethods(
     });
 }
 
-/** @throws ValidationError for a value other than true, false or a window. */
+/** @throws ValidationError unless the value is true, false or a window. */
 function checkShortTerm(shortTerm: unknown): void {
   if (!isObject(shortTerm)) return requireBoolean("Ensemble memory.shortTerm", shortTerm);
   checkOptions("Ensemble memory.shortTerm", shortTerm, ["window"]);
@@ -360,8 +360,8 @@ export function checkRunOptions(o: RunOptions): void {
 }
 
 /**
- * Returns the inputs as a record, which is empty without inputs. @throws ValidationError for inputs
- * that are no plain record.
+ * Returns the inputs as a record, which is empty if there are none. @throws ValidationError for
+ * inputs that are not a plain record.
  */
 export function checkInputs(inputs: unknown): Inputs {
   requireObject("run() inputs", inputs);

@@ -9,13 +9,16 @@ import type { Scorer } from "./scorer.js";
 import type { EvaluationTarget, TargetContext, TargetInput, TargetOutput } from "./target.js";
 import type { Awaitable } from "../contracts/types.js";
 
-/** Limits of a whole evaluation. A call that would exceed one is not made, and no further trial starts. */
+/**
+ * Limits of a whole evaluation. A call that would exceed a limit is not made, and no further trial
+ * starts.
+ */
 export interface EvaluationBudget {
-  /** Input and output tokens of all calls, including those of judges. */
+  /** Limit of the input and output tokens of all calls, including those of judges. */
   readonly maxTokens?: number | undefined;
-  /** Requires `costConfiguration`. */
+  /** Limit of the cost of all calls. Requires `costConfiguration`. */
   readonly maxCost?: number | undefined;
-  /** Milliseconds from the start. */
+  /** Limit of the duration in milliseconds from the start. */
   readonly maxDurationMs?: number | undefined;
 }
 
@@ -24,59 +27,61 @@ export interface EvaluationProgress {
   /** Number of finished trials. */
   readonly done: number;
   readonly total: number;
-  /** Number of trials without an output, and of scores with an error. */
+  /** Number of trials without an output, plus number of scores with an error. */
   readonly errors: number;
   readonly elapsedMs: number;
-  /** Estimated from the trials so far; absent before the first. */
+  /** Estimated remaining time in milliseconds; absent before the first trial has finished. */
   readonly remainingMs?: number | undefined;
-  /** Cost of targets and judges; absent without prices. */
+  /** Cost of targets and judges so far; absent without prices. */
   readonly cost?: number | undefined;
 }
 
-/** The evaluated cases: those that match one of `ids` or one of `tags`. */
+/** Selects cases: those that have one of the `ids` or one of the `tags`. */
 export interface CaseSelection {
   readonly ids?: readonly string[] | undefined;
   readonly tags?: readonly string[] | undefined;
-  /** Maximum number of these cases, sampled by the seed. Default: all. */
+  /** Limit of the number of these cases, sampled at random by the seed. Default: all. */
   readonly sample?: number | undefined;
 }
 
 /**
- * Options of `evaluate` except the target: `In` and `Out` are the types of its inputs and outputs.
+ * The options of `evaluate` except the target. `In` and `Out` are the types of the target's inputs
+ * and outputs.
  */
 export interface EvaluationSettings<In = unknown, Out = unknown> {
   /** The name of the evaluation in reports and ids. */
   readonly name: string;
   readonly dataset: EvaluationDataset<In, Out> | readonly EvaluationCase<In, Out>[];
-  /** Names must differ. */
+  /** The scorers, which must have different names. */
   readonly scorers: readonly Scorer<In, Out>[];
-  /** Number of trials of each case, 1 to 100. Default 1. */
+  /** Number of trials of each case, from 1 to 100. Default 1. */
   readonly trials?: number | undefined;
   /** Number of concurrent trials. Default 4. */
   readonly concurrency?: number | undefined;
   readonly budget?: EvaluationBudget | undefined;
-  /** An earlier result of the same dataset, or the JSON file of one. */
+  /** An earlier result of the same dataset, or the path of its JSON file. Default: none. */
   readonly baseline?: string | EvaluationResult | undefined;
   /**
-   * A baseline of another version of the dataset: `refuse` it (default), or `compare` the cases
-   * that did not change. A baseline without all of its cases is refused.
+   * What happens if the baseline has another version of the dataset: the evaluation is refused
+   * (`refuse`, the default), or only unchanged cases are compared (`compare`). A baseline that does
+   * not contain all of its cases is always refused.
    */
   readonly onDatasetChange?: "refuse" | "compare" | undefined;
   readonly only?: CaseSelection | undefined;
-  /** Seed of all random numbers. An integer from 0 to 4,294,967,295. Default 1. */
+  /** Seed of all random numbers, an integer from 0 to 4,294,967,295. Default 1. */
   readonly seed?: number | undefined;
-  /** Confidence of intervals. Default 0.95. */
+  /** Confidence level of intervals. Default 0.95. */
   readonly confidence?: number | undefined;
-  /** The minimum difference of a mean that matters, for the verdict. Default 0.05. */
+  /** The minimum difference between means that the verdict treats as relevant. Default 0.05. */
   readonly minDifference?: number | undefined;
-  /** The model of targets that are tasks, of judges and of simulated users. */
+  /** The model of judges, of simulated users, and of targets that are tasks. */
   readonly model?: ModelRef | undefined;
-  /** For `semanticSimilarity`. */
+  /** The embedding model of `semanticSimilarity`. */
   readonly embeddingModel?: EmbeddingModel | undefined;
   /**
-   * Plugins of the kernel that the evaluation creates for tasks, functions, judges and simulated
-   * users: `durable()`, `recordings(file)`, providers. Ensembles and conversations use their own
-   * plugins.
+   * Plugins of the kernel on which the evaluation runs tasks, functions, judges and simulated
+   * users, for instance `durable()`, `recordings(file)`, or providers. Ensembles and conversations
+   * use their own plugins. Default: none.
    */
   readonly plugins?: readonly Plugin[] | undefined;
   /** Prices for the kernel of the evaluation and for `budget.maxCost`. */
@@ -86,25 +91,31 @@ export interface EvaluationSettings<In = unknown, Out = unknown> {
   /** Time limit of a score in milliseconds. Default 60,000. */
   readonly scorerTimeoutMs?: number | undefined;
   /**
-   * The treatment of a trial whose target fails: an `error` without a score (default), or `zero`
-   * for all scorers.
+   * What happens to a trial whose target fails: it is recorded as an error without scores (`error`,
+   * the default), or all its scores are 0 (`zero`).
    */
   readonly onTargetError?: "error" | "zero" | undefined;
-  /** Distinguishes versions of the target in the ids of its runs. Default: a hash of its prompts, models and tools; of functions, of their source. */
+  /**
+   * Distinguishes versions of the target in the ids of its runs. Default: a hash of its prompts,
+   * models and tools, or of the source of a function.
+   */
   readonly version?: string | undefined;
   /**
-   * The capture mode of the traces of trials. Default `STANDARD`, which includes the conversations.
+   * The capture mode of the traces of trials. Default `STANDARD`, which captures the conversations.
    */
   readonly captureMode?: CaptureMode | undefined;
-  /** Writes the trace of each trial to this folder. Reports link to them. Default: none. */
+  /**
+   * A folder to which the trace of each trial is written. Reports link to the traces. Default:
+   * none.
+   */
   readonly traces?: string | undefined;
   /**
-   * Maximum number of cases whose outputs the result contains. The figures include all. Default
-   * 10,000.
+   * Limit of the number of cases whose outputs the result contains. Statistics include all cases.
+   * Default 10,000.
    */
   readonly keepCases?: number | undefined;
   readonly onProgress?: ((progress: EvaluationProgress) => void) | undefined;
-  /** Cancels the evaluation: the result has the finished trials. */
+  /** Cancels the evaluation when it aborts. The result contains the finished trials. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -125,13 +136,11 @@ export interface EvaluateFunctionOptions<In, Out> extends Omit<
   "scorers"
 > {
   readonly target: (input: In, context: TargetContext) => Awaitable<Out>;
-  /** Names must differ. */
+  /** The scorers, which must have different names. */
   readonly scorers: readonly Scorer<In, Out>[]; // not NoInfer: TypeScript checks them before the function whose `context` has no type
 }
 
-/**
- * Options of an evaluation within this folder, where the types of inputs and outputs do not matter.
- */
+/** Options of an evaluation for internal use, without the types of inputs and outputs. */
 export interface AnyEvaluation extends EvaluationSettings<never, never> {
   readonly target: unknown;
 }

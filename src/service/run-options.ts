@@ -11,19 +11,20 @@ import { REQUEST_PATH } from "../plugins/network/shared/request-path.js";
 import { tighterBudget } from "./quotas/tighter-budget.js";
 import { runBudget } from "../plugins/resilience/budget/run-budget.js";
 
-/** The options of the run of a request besides its inputs. */
+/** The options of the run of a request, except its inputs. */
 export interface RequestRun {
   readonly signal: AbortSignal;
   readonly timeoutMs: number | undefined;
   /** The currency of the ensemble's prices; `undefined` without prices. */
   readonly currency: string | undefined;
   readonly listener: EnsembleListener;
-  /** What the quota of the caller leaves. */
+  /** The rest of the caller's quota. */
   readonly left?: WorkBudget | undefined;
 }
 
 /**
- * The options of the run of a request.
+ * Returns the options of the run of a request.
+ *
  * @throws ValidationError about the inputs for a budget that can't be enforced here.
  */
 export function requestRunOptions(request: WorkRequest, run: RequestRun): RunOptions {
@@ -45,7 +46,10 @@ export function requestRunOptions(request: WorkRequest, run: RequestRun): RunOpt
   };
 }
 
-/** The caller answers reviews: the run may ask without a reviewer in this process. */
+/**
+ * Marks that the caller answers reviews, so that the run may ask without a reviewer in this
+ * process.
+ */
 const REMOTE_REVIEWER: OutsideAccess = Object.freeze({
   access: <T>(_call: OutsideCall<T>, work: () => Promise<T>) => work(),
   decidesReviews: () => true,
@@ -60,7 +64,7 @@ function answeredElsewhere(
   };
 }
 
-/** @throws ValidationError for a limit of the cost in another currency than that of the prices. */
+/** @throws ValidationError for a limit of the cost in a currency other than that of the prices. */
 function requireCurrency({ maxCost, currency = "USD" }: WorkBudget, own: string | undefined): void {
   if (maxCost === undefined || currency === own) return;
   throw new ValidationError(

@@ -18,25 +18,28 @@ export type ChaosFaultKind =
   | "denied review"
   | "lost worker";
 
-/** One kind of fault and how often it occurs. */
+/** One kind of fault, and how often to inject it. */
 export interface ChaosFault {
   readonly kind: ChaosFaultKind;
-  /** Probability at each step where it can occur, from 0 to 1. Default 0.1. */
+  /** Probability of the fault at each step at which it can occur, from 0 to 1. Default 0.1. */
   readonly chance?: number | undefined;
-  /** Maximum number of faults of this entry in one run. Default: no limit. */
+  /** Limit of the number of faults of this entry in one run. Default: no limit. */
   readonly limit?: number | undefined;
   /**
-   * The code of a vendor error. Default `AE_MODEL_SERVER`. Codes of transient failures are
-   * retryable.
+   * The code of an injected vendor error. Default `AE_MODEL_SERVER`. Codes of transient failures
+   * are retryable.
    */
   readonly code?: ModelErrorCode | undefined;
-  /** The delay in milliseconds, by the run's clock. Default 1,000. */
+  /** The injected delay in milliseconds, by the run's clock. Default 1,000. */
   readonly delayMs?: number | undefined;
 }
 
 /** Options of {@link chaos}. */
 export interface ChaosOptions {
-  /** The plan: equal seeds inject equal faults at equal steps, in any order of parallel tasks. Default 1. */
+  /**
+   * The seed of the random numbers. With the same seed, the same faults are injected at the same
+   * steps, even if parallel tasks run in another order. Default 1.
+   */
   readonly seed?: number | undefined;
   readonly faults: readonly ChaosFault[];
 }

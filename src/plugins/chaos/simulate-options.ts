@@ -10,36 +10,41 @@ import {
   requireInteger,
 } from "../../contracts/validation.js";
 
-/** The assumptions about a model call that the traces do not measure. */
+/** The assumed properties of a model call for which there are no measurements in traces. */
 export interface SimulatedCall {
-  /** Median of the output tokens. Default 300. */
+  /** Median of the number of output tokens. Default 300. */
   readonly outputTokens?: number | undefined;
   /**
-   * Standard deviation of the logarithm of the output tokens: with 0 each call has the median, with
-   * 0.5 nine of ten calls are between 0.44 and 2.3 times the median. Default 0.5.
+   * Standard deviation of the logarithm of the number of output tokens. With 0, each call has the
+   * median; with 0.5, nine of ten calls are between 0.44 and 2.3 times the median. Default 0.5.
    */
   readonly spread?: number | undefined;
-  /** Milliseconds to the first token. Default 500. */
+  /** Time to the first token in milliseconds. Default 500. */
   readonly firstTokenMs?: number | undefined;
-  /** Milliseconds for each output token. Default 15. */
+  /** Time per output token in milliseconds. Default 15. */
   readonly msPerOutputToken?: number | undefined;
-  /** The text of the answer. A task with `outputType` needs a matching one. Default `Simulated answer`. */
+  /**
+   * The text of the answer. For a task with `outputType`, set a text that matches the schema.
+   * Default `Simulated answer`.
+   */
   readonly text?: string | undefined;
 }
 
 /** Options of {@link simulate}. */
 export interface SimulateOptions {
-  /** Creates the team with this plugin in its `plugins`. Called once. */
+  /** Creates the team, with `plugin` in its `plugins`. Called once. */
   readonly team: (plugin: Plugin) => RehearsedTeam;
-  /** The measured traces: traces of outputs, or paths of `.trace.json` files. Default: none. */
+  /**
+   * Traces with measurements: traces of outputs, or paths of `.trace.json` files. Default: none.
+   */
   readonly traces?: readonly (string | ExecutionTrace)[] | undefined;
-  /** Inputs of the runs. The runs use the items of a list in turn. Default `{}`. */
+  /** Inputs of the runs. Runs use the items of a list in turn. Default `{}`. */
   readonly inputs?: Inputs | readonly Inputs[] | undefined;
   /** Number of runs. Default 100. */
   readonly runs?: number | undefined;
-  /** Equal seeds give equal results. Default 1. */
+  /** The seed of the random numbers. With the same seed, the results are the same. Default 1. */
   readonly seed?: number | undefined;
-  /** Assumptions about calls that no trace measures. */
+  /** The assumed properties of calls for which there are no measurements in the traces. */
   readonly defaults?: SimulatedCall | undefined;
 }
 

@@ -26,14 +26,18 @@ import {
   urlHostOf,
 } from "../shared/http/listening-names.js";
 
-/** Permissions of a user. `viewer` sees everything; `reviewer` also answers reviews; `operator` also starts, cancels and removes runs. `reporter`: a process that may only report its runs. */
+/**
+ * The permissions of a user. `viewer`: sees everything. `reviewer`: also answers reviews.
+ * `operator`: also starts, cancels and removes runs. `reporter`: a process that may only report its
+ * runs.
+ */
 export type DashboardRole = Exclude<PrincipalRole, "caller">;
 
 /** A person who may use the dashboard, or a process that reports to it. */
 export interface DashboardUser {
   readonly name: string;
   readonly role: DashboardRole;
-  /** Roles (`requiredRole`) whose reviews the user may answer; `"*"` stands for all. Default: none. */
+  /** Values of `requiredRole` whose reviews the user may answer; `"*"` for all. Default: none. */
   readonly reviewRoles?: readonly string[] | undefined;
   /** The token with which the user signs in. */
   readonly token: string;
@@ -41,56 +45,78 @@ export interface DashboardUser {
 
 /** Options of `dashboard`. */
 export interface DashboardOptions {
-  /** The port. Default 7329. 0 selects a free port. `false`: nothing listens; see `Dashboard.handler`. */
+  /**
+   * The port. 0 selects a free port. `false`: the dashboard does not listen; see
+   * `Dashboard.handler`. Default 7329.
+   */
   readonly port?: number | false | undefined;
-  /** The address to listen on. Default `127.0.0.1`. One that other machines reach needs `token`, `users` or `authenticate`. */
+  /**
+   * The address to listen on. An address that other machines can reach requires `token`, `users` or
+   * `authenticate`. Default `127.0.0.1`.
+   */
   readonly host?: string | undefined;
   /**
-   * The token of a single operator. `true` creates a token at each start and prints the link with
-   * it on standard error. Default: none, so that every user of this machine is an operator.
+   * The token of a single user with the role operator. `true` creates a token at each start and
+   * prints the link that contains it on standard error. Default: none, so that every user of this
+   * machine is an operator.
    */
   readonly token?: string | true | undefined;
-  /** Several users, each with a token. Can't be combined with `token`. */
+  /** Several users, each with a token. Not allowed together with `token`. */
   readonly users?: readonly DashboardUser[] | undefined;
   /**
-   * Returns the sender of a request, determined by its headers. `undefined` and an error refuse the
-   * request. Can't be combined with `token` and `users`.
+   * Returns the sender of a request, determined from the request's headers. If it returns
+   * `undefined` or fails, the request is refused. Not allowed together with `token` and `users`.
    */
   readonly authenticate?: Authenticate | undefined;
-  /** The public address of the dashboard behind a proxy. Its host and origin are allowed; its path is the prefix of all paths. */
+  /**
+   * The public URL of the dashboard behind a proxy. Its host and origin are allowed, and its path
+   * becomes the prefix of all paths. Default: none.
+   */
   readonly publicUrl?: string | undefined;
-  /** Further names in the Host header, without port. Required for the hosts `0.0.0.0` and `::`. */
+  /**
+   * Further host names that are accepted in the Host header, without port. Required for the hosts
+   * `0.0.0.0` and `::`. Default: none.
+   */
   readonly allowedHosts?: readonly string[] | undefined;
-  /** Origins of pages that may use the API and the socket, `http://localhost:7328` for instance. Default: only the dashboard's own. */
+  /**
+   * Origins of other pages that may use the API and the socket, for instance
+   * `http://localhost:7328`. Default: none.
+   */
   readonly allowedOrigins?: readonly string[] | undefined;
   /**
-   * Another dashboard that also shows the runs of this process and answers their reviews. Default:
-   * none.
+   * Another dashboard to which this process reports its runs, and which may answer their reviews.
+   * Default: none.
    */
   readonly reportTo?: ReportTarget | undefined;
-  /**
-   * A store for runs in addition to the memory of the process. Default: none; the last 100 runs are
-   * in memory.
-   */
+  /** A store of runs, in addition to the last 100 runs in memory. Default: none. */
   readonly store?: RunStore | undefined;
   /**
-   * `false`: only names, structure, times, tokens and cost leave the process. Prompts, responses,
-   * arguments and results do not. Default true.
+   * Whether contents leave the process. `false`: clients receive only names, structure, times,
+   * tokens and cost, but no prompts, responses, arguments and results. Default true.
    */
   readonly contents?: boolean | undefined;
-  /** Whether models are streamed for the page: while a task is watched (`"watched"`, default), always, or never. */
+  /**
+   * When models are streamed for the page: while a person watches the task (`"watched"`, the
+   * default), always (`true`), or never (`false`).
+   */
   readonly tokens?: "watched" | boolean | undefined;
-  /** Maximum number of concurrent runs started from the page. Further starts are refused. Default 5. */
+  /**
+   * Limit of the number of concurrent runs started from the page. Further starts are refused.
+   * Default 5.
+   */
   readonly maxConcurrentRuns?: number | undefined;
-  /** `true`: the listener keeps the process alive. Default false: only an open page does. */
+  /** Whether the listener keeps the process alive. Default false: only an open page does. */
   readonly keepAlive?: boolean | undefined;
-  /** Receivers of a signed webhook when a run fails, exceeds its budget or waits for a review. Default: none. */
+  /**
+   * Webhooks that receive a signed message when a run fails, exceeds its budget or waits for a
+   * review. Default: none.
+   */
   readonly alerts?: readonly AlertOptions[] | undefined;
-  /** Called with each audit entry. An error becomes a process warning. */
+  /** Called with each audit entry. If it throws, a process warning is emitted. Default: none. */
   readonly onAudit?: ((entry: AuditEntry) => unknown) | undefined;
 }
 
-/** Checked options with defaults. */
+/** The checked options with defaults. */
 export interface DashboardSettings extends Pick<
   DashboardOptions,
   "token" | "authenticate" | "store" | "onAudit" | "reportTo"
@@ -102,9 +128,9 @@ export interface DashboardSettings extends Pick<
   /** Whether the options set the host. */
   readonly hasHost: boolean;
   readonly users: readonly DashboardUser[] | undefined;
-  /** Without a trailing slash. */
+  /** The public URL without a trailing slash. */
   readonly publicUrl: string | undefined;
-  /** The path of `publicUrl` without a trailing slash; empty without one. */
+  /** The path of `publicUrl` without a trailing slash. Empty if there is none. */
   readonly basePath: string;
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: ReadonlySet<string>;

@@ -22,7 +22,7 @@ import { streamSettingsOf } from "./run-handler-options.js";
 /** Options of a turn that a handler starts. */
 type ChatTurnOptions = RunOptions & { readonly messageId?: string | undefined };
 
-/** The methods of a thread that a handler uses. */
+/** The methods of a thread that the handler uses. */
 export interface ChatThread {
   readonly id: string;
   stream(input: string | readonly ContentPart[], options?: ChatTurnOptions): RunHandle;
@@ -36,14 +36,17 @@ export interface ChatThread {
     readonly owner?: QuotaState | undefined;
     readonly thread?: QuotaState | undefined;
   }>;
-  /** Continues the turn that was in progress when its process ended. */
+  /**
+   * Continues the turn that was in progress when its process ended. Returns `undefined` if there is
+   * none.
+   */
   resume(): Promise<(RunHandle & { readonly question: Question }) | undefined>;
   delete(): Promise<boolean>;
 }
 
-/** The methods of a conversation that a handler uses. */
+/** The methods of a conversation that the handler uses. */
 export interface ChatConversation {
-  /** The name in `may` of a principal. */
+  /** The name that the list `may` of a principal contains to allow the conversation. */
   readonly name?: string | undefined;
   thread(
     id: string,
@@ -58,7 +61,7 @@ export interface ChatConversation {
 /** Options of `chatHandler`. */
 export interface ChatHandlerOptions
   extends HttpOptions, Pick<RunHandlerOptions, "ui" | "streams" | "log" | "reviews"> {
-  /** Limits of the files of a message. Default: those of `AttachmentLimits`. */
+  /** Limits of the files of a message. Default: the defaults of `AttachmentLimits`. */
   readonly limits?: AttachmentLimits | undefined;
 }
 
@@ -77,7 +80,7 @@ export function resolveChatOptions(conversation: unknown, o: ChatHandlerOptions)
   return {
     ...httpSettingsOf("chatHandler", o, "/api/chat"),
     ...streamSettingsOf("chatHandler", o),
-    // A waiting approval remains after a reload of the page.
+    // With a stream store, a waiting approval remains visible after the page is reloaded.
     streams: o.streams ?? (o.reviews === undefined ? undefined : StreamStore.inMemory()),
     limits,
   };

@@ -8,22 +8,28 @@ import {
   requireInteger,
 } from "../../contracts/validation.js";
 
-/** The options that all request handlers have. */
+/** The options common to all request handlers. */
 export interface HttpOptions {
   /**
-   * Returns the sender of a request, determined by its headers. `undefined` and an error refuse the
-   * request with 401. It must not read the body.
+   * Returns the sender of a request, determined from the request's headers. If it returns
+   * `undefined` or fails, the request is refused with 401. Must not read the body.
    */
   readonly authenticate: Authenticate;
-  /** The path of the handler. */
+  /** The path of the handler. Default: `/api/chat`, `/api/run` or `/api/chat/reviews`. */
   readonly path?: string | undefined;
-  /** Maximum size of a body in bytes. Default 48 MiB. */
+  /** Limit of the size of a body in bytes. Default 48 MiB. */
   readonly maxBodyBytes?: number | undefined;
   /** Time limit for receiving a body, in milliseconds. Default 30,000. */
   readonly bodyTimeoutMs?: number | undefined;
-  /** Origins of other sites whose pages may call the handler, such as `https://app.example.com`. Default: none. */
+  /**
+   * Origins of other sites whose pages may call the handler, for instance
+   * `https://app.example.com`. Default: none.
+   */
   readonly allowedOrigins?: readonly string[] | undefined;
-  /** Returns the message for an error that the client did not cause. Default: a text without details. Called with every such error. */
+  /**
+   * Returns the message that the client receives for an error that it did not cause. Called with
+   * every such error. Default: a text without details.
+   */
   readonly onError?: ((error: Error) => string) | undefined;
 }
 

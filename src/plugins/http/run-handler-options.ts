@@ -15,36 +15,52 @@ import { isObject } from "../../util/objects.js";
 import { checkUIStreamOptions } from "../shared/ui-stream/ui-stream-options.js";
 import { HTTP_OPTIONS, httpSettingsOf } from "./http-options.js";
 
-/** The methods of an ensemble that a handler uses. */
+/** The methods of an ensemble that the handler uses. */
 export interface StreamingEnsemble {
-  /** The name in `may` of a principal. */
+  /** The name that the list `may` of a principal contains to allow the ensemble. */
   readonly name?: string | undefined;
   stream(inputs: never, options?: RunOptions): RunHandle;
 }
 
-/** The form of the streams: UI message stream of the AI SDK, AG-UI, or all events of the run as they are, redacted. */
+/**
+ * The format of streams: UI message stream of the AI SDK (`ui`), AG-UI (`ag-ui`), or all events of
+ * the run, unconverted but redacted (`events`).
+ */
 export type StreamProtocol = "ui" | "ag-ui" | "events";
 
-/** A review store, or the `runs.reviews` of `durable()`, whose runs wait without a listener. */
+/**
+ * A review store, or the `runs.reviews` of `durable()`, whose runs wait even if no listener is
+ * subscribed.
+ */
 export type AnswerableReviews = Pick<ReviewStore, "pending" | "resolve"> &
   Partial<Pick<ReviewStore, "onRequest">>;
 
 /** Options of `runHandler`. */
 export interface RunHandlerOptions extends HttpOptions {
-  /** The format of the response to `Accept: text/event-stream`. Default `ui`. With `events` clients receive all events, with texts of tasks, prompts and calls. */
+  /**
+   * The format of the response to a request with `Accept: text/event-stream`. With `events`,
+   * clients receive all events, including the texts of tasks, prompts and calls. Default `ui`.
+   */
   readonly protocol?: StreamProtocol | undefined;
-  /** The parts of a run that a page receives; `onDisconnect` also applies to responses without a stream. */
+  /**
+   * The parts of a run that a page receives. `onDisconnect` also applies to responses without a
+   * stream.
+   */
   readonly ui?: Omit<UIStreamOptions, "endAtApproval" | "messageId"> | undefined;
-  /** Keeps streams for clients that come back; `ui.onDisconnect` is then `finish` by default. Default: none. */
+  /**
+   * Stores streams for clients that reconnect; the default of `ui.onDisconnect` is then `finish`.
+   * Default: none.
+   */
   readonly streams?: StreamStore | undefined;
-  /** The log of runs, from which streams are rebuilt that nothing else keeps. Default: none. */
+  /** The log of runs, used to rebuild streams that no stream store keeps. Default: none. */
   readonly log?: RunStore | undefined;
   /**
-   * The review store of the runs. With it a stream ends as soon as the run only waits for reviews, and a POST of UI messages with answers to tool approvals
-   * continues the run. Requires `protocol: "ui"`. Default: none.
+   * The review store of the runs. With it, a stream ends as soon as the run only waits for reviews,
+   * and a POST of UI messages with answers to tool approvals continues the run. Requires `protocol:
+   * "ui"`. Default: none.
    */
   readonly reviews?: AnswerableReviews | undefined;
-  /** Returns what a client gets as `output`. Default `{ raw, exitReason }`. */
+  /** Returns the value that a client receives as `output`. Default: `{ raw, exitReason }`. */
   readonly output?: ((output: EnsembleOutput) => unknown) | undefined;
 }
 

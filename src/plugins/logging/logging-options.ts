@@ -4,9 +4,12 @@ import { checkOptions, knownNames, preview } from "../../contracts/validation.js
 
 /** Options of `winstonLogging`. */
 export interface WinstonLoggingOptions {
-  /** The lowest level that is written. Default `info`; `debug` adds prompts, `silly` complete answers. Can't be combined with `logger`, which has a level. */
+  /**
+   * The lowest level that is written. `debug` adds prompts, `silly` adds complete answers. Not
+   * allowed together with `logger`, which has its own level. Default `info`.
+   */
   readonly level?: "error" | "warn" | "info" | "http" | "verbose" | "debug" | "silly" | undefined;
-  /** Default: a logger that writes to standard error. The plugin does not close a given logger. */
+  /** The logger. The plugin does not close it. Default: a logger that writes to standard error. */
   readonly logger?: WinstonLike | undefined;
 }
 

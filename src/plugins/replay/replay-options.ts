@@ -11,11 +11,15 @@ import {
 /** Options of `replayFrom`. */
 export interface ReplayOptions {
   /**
-   * The reaction to an unrecorded request: `"fail"` (default) ends the run with a RecordingMismatchError; `"live"` calls the model or the tool,
-   * and so does everything that follows in that run.
+   * The reaction to a request that was not recorded. `"fail"` (default) ends the run with a
+   * RecordingMismatchError. `"live"` calls the model or the tool, for this and all following
+   * requests of the run.
    */
   readonly onMiss?: "fail" | "live" | undefined;
-  /** The reaction to a run with fewer calls than recorded: `"ignore"` (default), `"warn"` emits a `run_warning`, `"fail"` fails the run. */
+  /**
+   * The reaction to a run with fewer calls than recorded: `"ignore"` (default), `"warn"` (emits a
+   * `run_warning`), or `"fail"` (fails the run).
+   */
   readonly onUnused?: "ignore" | "warn" | "fail" | undefined;
   /** Whether traces of replayed runs are exported. Default true. */
   readonly exporters?: boolean | undefined;

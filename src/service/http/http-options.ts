@@ -25,7 +25,7 @@ const HTTP_ONLY = [
 ];
 const SHORTEST_TOKEN = 16;
 
-/** @throws ValidationError for options of the listener that are invalid, or have no effect. */
+/** @throws ValidationError for options of the listener that are invalid or have no effect. */
 export function checkHttpOptions(o: StartOptions): void {
   const { port, host, callers, authenticate, allowedHosts, publicUrl } = o;
   requirePort("start()", port);

@@ -2,17 +2,20 @@ import { checkOptions, requireDuration } from "../../../contracts/validation.js"
 import { checkSchemaName, DEFAULT_SCHEMA } from "../../shared/sql/migrations.js";
 import { sqlPlace, type SqlPlace } from "../../shared/sql/sql-place.js";
 
-/** Where a SQL store keeps its threads. */
+/** Options of `ConversationStore.sql`. */
 export interface SqlThreadsOptions {
   /**
-   * `postgres://user:password@host:5432/database` for a server (package pg). `pglite:./folder` for
-   * PostgreSQL in this process with its data in a folder, `pglite:memory` without persistence
-   * (package `@electric-sql/pglite`).
+   * The URL of the database. `postgres://user:password@host:5432/database` for a server (package
+   * `pg`). `pglite:./folder` for PostgreSQL in this process with its data in a folder,
+   * `pglite:memory` without persistence (package `@electric-sql/pglite`).
    */
   readonly url: string;
-  /** The schema, created if it is missing. Default `agentensemble`. */
+  /** The database schema, which is created if it is missing. Default `agentensemble`. */
   readonly schema?: string | undefined;
-  /** Time limit in milliseconds of a connection and of a statement. Not for PGlite. Default 30,000. */
+  /**
+   * Time limit of opening a connection and of a statement, in milliseconds. Not used for PGlite.
+   * Default 30,000.
+   */
   readonly timeoutMs?: number | undefined;
 }
 

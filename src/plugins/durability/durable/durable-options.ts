@@ -14,32 +14,45 @@ import {
 /** Options of `durable()`. */
 export interface DurableOptions {
   /**
-   * The address of the journal: `file:<folder>`, `pglite:<folder>` (one process at a time), or `postgres://user:password@host:5432/database`.
-   * Default `file:./.agentensemble/runs`.
+   * The URL of the journal: `file:<folder>`, `pglite:<folder>` (for one process at a time), or
+   * `postgres://user:password@host:5432/database`. Default `file:./.agentensemble/runs`.
    */
   readonly url?: string | undefined;
-  /** A journal instead of a `url`. The program that created it closes it. */
+  /** A journal in place of a `url`. The program that created it must close it. */
   readonly journal?: Journal | undefined;
-  /** `calls`: keeps each finished call. `tasks`: keeps finished tasks only, which costs less; an interrupted task starts again. Default `calls`. */
+  /**
+   * The steps that the journal keeps. `calls` (default): each finished model call and tool call.
+   * `tasks`: only finished tasks, which costs less; an interrupted task starts again.
+   */
   readonly keep?: "calls" | "tasks" | undefined;
   /**
-   * The reaction to an entry of the journal that differs from the program. `fail` ends the run with JournalMismatchError, `keep` uses the entry, `redo`
-   * executes the task again. Default `fail`.
+   * The reaction if an entry of the journal does not match the program. `fail` (default) ends the
+   * run with JournalMismatchError, `keep` uses the entry, `redo` executes the task again.
    */
   readonly onChange?: "fail" | "keep" | "redo" | undefined;
-  /** The reaction to a tool call with an effect and an unknown result, for tools without `resume`. Default `ask`. */
+  /**
+   * The reaction to a tool call with an effect and an unknown result, for tools without `resume`:
+   * `ask` a person (default), `fail`, or call the tool `again`.
+   */
   readonly inDoubt?: "ask" | "fail" | "again" | undefined;
-  /** The time after which other processes may take over the runs of a process that does not renew its leases, in milliseconds. Default 10,000. */
+  /**
+   * Time in milliseconds after which other processes may take over a run whose process has not
+   * renewed its lease. Default 10,000.
+   */
   readonly leaseMs?: number | undefined;
-  /** Suspends a run that has waited only for reviews for this time, in milliseconds. 0: at once. Default: never. */
+  /**
+   * Time in milliseconds after which a run that only waits for reviews is suspended. 0:
+   * immediately. Default: never.
+   */
   readonly suspendAfterMs?: number | undefined;
-  /** Maximum size of an entry, in bytes. Default 8,388,608. */
+  /** Limit of the size of an entry in bytes. Default 8,388,608. */
   readonly maxEntryBytes?: number | undefined;
-  /** Whether to resume the runs of an ensemble whose process has died when the ensemble is created. Default false. */
+  /** Whether creating an ensemble resumes its runs whose process has died. Default false. */
   readonly resumeOnStart?: boolean | undefined;
   /**
-   * Encrypts entries with AES-256-GCM: 32 bytes in base64; `previous` keys can still decrypt. Default: the codec of `Tokens.JournalCodec`; without a codec,
-   * secrets are removed from entries.
+   * Encrypts entries with AES-256-GCM. A key has 32 bytes, in base64; `previous` keys are used for
+   * decryption only. Default: the codec of `Tokens.JournalCodec`; without a codec, secrets are
+   * removed from entries.
    */
   readonly encryptionKey?: JournalKeys | undefined;
 }

@@ -10,8 +10,8 @@ import type { Detector, GuardReporting } from "../shared/findings.js";
 import { checkGuardOptions, requireDetectors, requireTextList } from "../shared/guarded-tasks.js";
 
 /**
- * The kinds that the guard can find. Defined here because the types of the detector depend on
- * packages that only the build has.
+ * The kinds of personal data that the guard can find. The type is declared here, because the types
+ * of the detector depend on development packages.
  */
 export type PersonalDataKind = "email" | "phone" | "card" | "iban" | "identity";
 
@@ -20,27 +20,35 @@ export interface PersonalDataOptions extends GuardReporting {
   /** The kinds of data to find. Default: all kinds. */
   readonly kinds?: readonly PersonalDataKind[] | undefined;
   /**
-   * `mask` (default): models receive placeholders. `refuse`: a task fails whose requests or output
-   * contain personal data.
+   * `mask` (default): models receive placeholders in place of personal data. `refuse`: a task fails
+   * if its requests or its output contain personal data.
    */
   readonly action?: "mask" | "refuse" | undefined;
   /**
-   * Whether tools, outputs and streams get the values back. Default true. `false`: they keep the
-   * placeholders, and personal data in outputs of handlers and tools is masked too. Only with `mask`.
+   * Whether tools, outputs and streams receive the original values. `false`: they keep the
+   * placeholders, and personal data in the outputs of handlers and tools are also masked. Allowed
+   * only with `mask`. Default true.
    */
   readonly restore?: boolean | undefined;
-  /** ISO codes of the countries whose identity numbers are found. Default: all known countries. */
+  /**
+   * ISO codes of the countries whose identity numbers are searched for. Default: all supported
+   * countries.
+   */
   readonly countries?: readonly string[] | undefined;
   /**
-   * ISO codes of the countries whose phone numbers are found without a country code. Default: none;
-   * numbers with a country code are always found.
+   * ISO codes of the countries whose phone numbers are found even without a country code. Numbers
+   * with a country code are always found. Default: none.
    */
   readonly phoneRegions?: readonly string[] | undefined;
-  /** Further detectors, for instance of names. Their kinds consist of letters. Default: none. */
+  /**
+   * Further detectors, for instance of names. The names of their kinds must consist of letters.
+   * Default: none.
+   */
   readonly detectors?: readonly Detector[] | undefined;
   /**
-   * Creates equal placeholders in all runs with the same key, for response caches and comparisons.
-   * Keep it secret: it links persons between runs. Default: each run has different placeholders.
+   * A key from which placeholders are derived, so that the same value has the same placeholder in
+   * all runs, for response caches and comparisons. Keep the key secret, because it links persons
+   * between runs. Default: each run has different placeholders.
    */
   readonly key?: string | undefined;
 }

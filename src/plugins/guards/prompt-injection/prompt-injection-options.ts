@@ -9,24 +9,34 @@ import { checkGuardOptions, requireTextList } from "../shared/guarded-tasks.js";
 /** Options of {@link promptInjection}. */
 export interface PromptInjectionOptions extends GuardReporting {
   /**
-   * `mark` (default): the model receives the text between marks, with the notice that it is data.
-   * `refuse`: the model receives a reason in place of a tool's result; a task with such a document
-   * fails. `review`: a reviewer decides; without an answer the text is refused.
+   * The reaction to a finding. `mark` (default): the model receives the text between marks, with a
+   * notice that it is data. `refuse`: the model receives a reason in place of a tool's result; a
+   * task with such a document fails. `review`: a person decides; without an answer, the text is
+   * refused.
    */
   readonly action?: "mark" | "refuse" | "review" | undefined;
-  /** The tools whose results are checked. Default `all`; `untrusted`: those with `untrusted: true`. */
+  /**
+   * The tools whose results are checked: `all` (default), or those with `untrusted: true`
+   * (`untrusted`).
+   */
   readonly tools?: "all" | "untrusted" | undefined;
-  /** Names of inputs of the run that contain text from outside. Default: none. */
+  /** Names of the run's inputs that contain text from outside, which is checked. Default: none. */
   readonly inputs?: readonly string[] | undefined;
   /** Whether text parts and text files of user messages are checked. Default true. */
   readonly documents?: boolean | undefined;
   /** Whether entries are checked before they are written to memory. Default true. */
   readonly memory?: boolean | undefined;
-  /** A model that judges the text, with the purpose `judge`. Its failure counts as a finding. Default: none. */
+  /**
+   * A model that judges texts, called with the purpose `judge`. If the call fails, the text counts
+   * as a finding. Default: none.
+   */
   readonly judge?: ModelRef | undefined;
-  /** The texts that the judge receives. Default `suspected`: texts in which the heuristics find a sign. */
+  /**
+   * The texts that the judge receives: those in which the heuristics find signs (`suspected`, the
+   * default), or `all`.
+   */
   readonly judged?: "suspected" | "all" | undefined;
-  /** Options of the review. Only with `review`. */
+  /** Options of the review. Allowed only with `action: "review"`. */
   readonly review?: ReviewOptions | undefined;
 }
 

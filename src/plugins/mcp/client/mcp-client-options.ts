@@ -12,56 +12,56 @@ import {
 import { isObject } from "../../../util/objects.js";
 
 /**
- * How the tools of a server are offered and called. `mcp()` accepts the same options next to
- * `servers`, as defaults for servers that do not set them.
+ * Options for offering and calling the tools of a server. `mcp()` accepts the same options next to
+ * `servers`, as defaults for all servers.
  */
 export interface McpCallOptions {
   /**
-   * Time limit of one call in milliseconds. On timeout the call is cancelled at the server and the
-   * model receives an error. Default 60,000.
+   * Time limit of one call in milliseconds. After the limit, the call is cancelled on the server,
+   * and the model receives an error. Default 60,000.
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * Time limit in milliseconds for connecting and reading the tool list, all attempts included.
+   * Time limit in milliseconds for connecting and reading the tool list, including all attempts.
    * Default 30,000.
    */
   readonly connectTimeoutMs?: number | undefined;
-  /** Whether each call needs an approval. Default false. */
+  /** Whether each call needs a person's approval. Default false. */
   readonly requireApproval?: boolean | undefined;
   /**
    * Whether to trust the server's annotations about the effects of its tools: `read` for a tool
-   * that only reads, `write` for one limited to a closed world. Otherwise each tool counts as
-   * `send`, which policies treat as the most dangerous effect. Use it only for servers whose
-   * annotations you could have written yourself. Default false.
+   * that only reads, `write` for a tool limited to a closed world. Otherwise, each tool counts as
+   * `send`, which policies treat as the most dangerous effect. Set it only for servers that you
+   * trust as much as your own program. Default false.
    */
   readonly trustAnnotations?: boolean | undefined;
   /**
-   * The treatment of a tool whose description, schema or annotations have changed since they were
-   * first read. `"approve"`: each call needs approval. `"refuse"`: the tool is not offered. Default
-   * `"approve"`.
+   * What happens to a tool whose description, schema or annotations have changed since they were
+   * first read. `"approve"` (default): each call needs approval. `"refuse"`: the tool is not
+   * offered.
    */
   readonly onToolChange?: "approve" | "refuse" | undefined;
   /**
-   * The treatment of a task if the server can't be reached. `"fail"`: the task fails. `"skip"`: the
-   * task runs without these tools and a warning is emitted. Default `"fail"`.
+   * What happens to a task if the server can't be reached. `"fail"` (default): the task fails.
+   * `"skip"`: the task runs without these tools, and a warning is emitted.
    */
   readonly onUnavailable?: "fail" | "skip" | undefined;
-  /** Maximum number of characters of a result's text; the rest is cut. Default 100,000. */
+  /** Limit of the characters of a result's text; the rest is cut. Default 100,000. */
   readonly maxOutputLength?: number | undefined;
   /**
-   * Maximum size of a server's message in bytes. A larger message ends the connection. Default 4
-   * MiB.
+   * Limit of the size of a message of the server, in bytes. A larger message ends the connection.
+   * Default 4 MiB.
    */
   readonly maxMessageBytes?: number | undefined;
 }
 
-/** Options that servers of both kinds share. */
+/** Options common to both kinds of servers. */
 export interface McpServerCommon extends McpCallOptions {
   /** Name of the server in tool names, errors and warnings. */
   readonly name: string;
-  /** The tools to offer, by the server's own names. Default: all. */
+  /** The tools to offer, by the server's names. Default: all. */
   readonly tools?: readonly string[] | undefined;
-  /** Prefix of the tool names; `""` for none. Default: `{name}__`. */
+  /** Prefix of the tool names; `""` for no prefix. Default: `{name}__`. */
   readonly prefix?: string | undefined;
 }
 
@@ -70,8 +70,8 @@ export interface McpStdioServer extends McpServerCommon {
   readonly command: string;
   readonly args?: readonly string[] | undefined;
   /**
-   * Environment variables of the child, in addition to PATH, HOME and similar ones. It inherits no
-   * other variables of this process.
+   * Environment variables of the child process, in addition to PATH, HOME and similar ones. The
+   * child inherits no other variables of this process. Default: none.
    */
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly cwd?: string | undefined;
@@ -81,8 +81,8 @@ export interface McpStdioServer extends McpServerCommon {
 export interface McpHttpServer extends McpServerCommon {
   readonly url: string | URL;
   /**
-   * Headers of every request to the server's origin. Never sent to another origin. Errors never
-   * contain the values.
+   * Headers of every request to the server's origin. They are never sent to another origin, and
+   * errors never contain their values. Default: none.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
@@ -174,7 +174,7 @@ function requireTexts(what: string, value: readonly unknown[] | undefined): void
   });
 }
 
-/** The message omits the values: they may be secrets. */
+/** Omits the values from the message, because they may be secrets. */
 function requireTextValues(what: string, value: unknown): void {
   if (value === undefined) return;
   if (!isObject(value))
@@ -239,15 +239,16 @@ function httpEndpoint(
   try {
     new Headers(headers);
   } catch {
-    // the platform's own message contains the value
+    // The platform's message contains the value.
     throw new ValidationError(`${what} headers must have names and values that HTTP allows`);
   }
   return { kind: "http", url, headers: { ...headers } };
 }
 
 /**
- * Merges a server's options with the shared ones and the defaults.
- * @throws ValidationError for an unknown option or an invalid value
+ * Merges a server's options with the shared options and the defaults.
+ *
+ * @throws ValidationError for an unknown option or an invalid value.
  */
 export function resolveServer(
   what: string,
@@ -271,7 +272,7 @@ export function resolveServer(
   });
 }
 
-/** Returns the options, with values of `fallback` where one is missing. */
+/** Returns the options. Missing values are taken from `fallback`. */
 function completed(o: McpCallOptions, fallback: CallSettings): CallSettings {
   return {
     timeoutMs: o.timeoutMs ?? fallback.timeoutMs,
@@ -287,8 +288,9 @@ function completed(o: McpCallOptions, fallback: CallSettings): CallSettings {
 
 /**
  * Returns the servers of a plugin, each merged with the shared options.
- * @throws ValidationError for an unknown option, an invalid value, and two servers with the same
- * name
+ *
+ * @throws ValidationError for an unknown option, an invalid value, or two servers with the same
+ * name.
  */
 export function resolveServers(
   options: McpCallOptions & { readonly servers: readonly McpServerOptions[] },

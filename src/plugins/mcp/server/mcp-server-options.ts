@@ -22,20 +22,20 @@ import {
   urlHostOf,
 } from "../../shared/http/listening-names.js";
 
-/** All options of `McpServingSettings`. */
+/** The names of the options in `McpServingSettings`. */
 export const MCP_SERVING_SETTINGS = [
   ...["name", "version", "instructions", "tools", "tasks"],
   ...["maxConcurrentCalls", "maxWaitingCalls", "callTimeoutMs", "maxMessageBytes", "onError"],
 ] as const;
 
-/** Options with defaults. */
+/** The options with defaults. */
 export type ResolvedSettings = {
   readonly [K in Exclude<keyof McpServingSettings, "onError" | "instructions">]-?: NonNullable<
     McpServingSettings[K]
   >;
 } & Pick<McpServingSettings, "instructions" | "onError">;
 
-/** @throws ValidationError for an invalid option */
+/** @throws ValidationError for an invalid option. */
 export function resolveServingSettings(o: McpServingSettings): ResolvedSettings {
   const { name = "agentensemble", version = "1.0.0", tools = [], tasks = [] } = o;
   requireText(name, `mcpServer name must not be blank, got: ${preview(name)}`);
@@ -96,7 +96,7 @@ const HTTP_OPTIONS = [
 /** Options of an endpoint with defaults. */
 export interface ResolvedHttpOptions {
   readonly port: number;
-  /** The host as it appears in a URL, with IPv6 addresses in brackets. */
+  /** The host in the form of a URL: IPv6 addresses are in brackets. */
   readonly urlHost: string;
   readonly host: string;
   readonly path: string;
@@ -107,7 +107,10 @@ export interface ResolvedHttpOptions {
   readonly sessionIdleMs: number;
 }
 
-/** @throws ValidationError for invalid options, and for options that allow access by strangers */
+/**
+ * @throws ValidationError for invalid options, and for options that would allow access without
+ * authentication.
+ */
 export function resolveHttpOptions(o: McpHttpOptions): ResolvedHttpOptions {
   checkOptions("http()", o, HTTP_OPTIONS);
   const { port = 0, host: given = "127.0.0.1", path = "/mcp", token } = o;

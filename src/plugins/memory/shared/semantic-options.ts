@@ -2,11 +2,11 @@ import type { EmbeddingModel } from "../../../contracts/embedding.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { preview } from "../../../contracts/validation.js";
 
-/** @throws ValidationError unless `model` has an `embed` method */
+/** @throws ValidationError unless `model` has an `embed` method. */
 export function checkEmbeddingModel(model: unknown): asserts model is EmbeddingModel {
   if (model === undefined || model === null)
     throw new ValidationError("embeddingModel must not be null");
-  // any value except null and undefined allows property access
+  // Any value except null and undefined allows property access.
   const { embed } = model as { readonly embed?: unknown };
   if (typeof embed !== "function")
     throw new ValidationError(`embeddingModel must have a method embed, got: ${preview(model)}`, {
@@ -16,7 +16,8 @@ export function checkEmbeddingModel(model: unknown): asserts model is EmbeddingM
 
 /**
  * Returns the minimum cosine of results.
- * @throws ValidationError unless the value is absent or between -1 and 1
+ *
+ * @throws ValidationError unless the value is absent or between -1 and 1.
  */
 export function checkMinScore(minScore: unknown): number {
   if (minScore === undefined) return -Infinity; // rounding can make a cosine slightly less than -1

@@ -4,32 +4,34 @@ import { checkOptions, preview, requireDuration } from "../../../contracts/valid
 import { sqlPlace, type SqlPlace } from "../../shared/sql/sql-place.js";
 import { checkMinScore, checkEmbeddingModel } from "../shared/semantic-options.js";
 
-/** Location of a SQL memory, and how it searches. */
+/** Options of a SQL memory: the database, and how to search. */
 export interface SqlMemoryOptions {
   /**
-   * `postgres://user:password@host:5432/database` for a server (package pg). `pglite:./folder` for
-   * PostgreSQL inside this process with its data in a folder, `pglite:memory` without persistence
-   * (package `@electric-sql/pglite`). A relative folder is resolved against the current folder of
-   * the moment when the store is created.
+   * The URL of the database. `postgres://user:password@host:5432/database` for a server (package
+   * `pg`). `pglite:./folder` for PostgreSQL in this process with its data in a folder,
+   * `pglite:memory` without persistence (package `@electric-sql/pglite`). A relative folder is
+   * resolved against the current folder at the time the store is created.
    */
   readonly url: string;
   /**
-   * Makes the store search by meaning, which needs the extension pgvector (with PGlite the package
-   * `@electric-sql/pglite-pgvector`). Without it, searches return the latest entries.
+   * A model with which the store searches by meaning. Requires the extension pgvector (for PGlite,
+   * the package `@electric-sql/pglite-pgvector`). Default: none; searches return the latest
+   * entries.
    */
   readonly model?: EmbeddingModel | undefined;
   /**
-   * The table, created if it is missing. Lower-case letters, digits and `_`; at most 48 characters.
-   * A second table with the suffix `_scopes` stores the versions. Default `agentensemble_memory`.
+   * The name of the table, which is created if it is missing: lower-case letters, digits and `_`,
+   * at most 48 characters. A second table with the suffix `_scopes` stores the versions. Default
+   * `agentensemble_memory`.
    */
   readonly table?: string | undefined;
   /**
-   * Minimum similarity to the query, -1 to 1; entries below are omitted. Requires a model. Default:
-   * no minimum.
+   * Minimum similarity of an entry to the query, from -1 to 1. Requires `model`. Default: no
+   * minimum.
    */
   readonly minScore?: number | undefined;
   /**
-   * Time limit in milliseconds for a server to accept a connection, and to execute a statement. Not
+   * Time limit in milliseconds for the server to accept a connection, and for each statement. Not
    * used for PGlite. Default 30,000.
    */
   readonly timeoutMs?: number | undefined;
@@ -46,7 +48,7 @@ const KNOWN = ["url", "model", "table", "minScore", "timeoutMs"];
 const DEFAULT_TABLE = "agentensemble_memory";
 const DEFAULT_TIMEOUT_MS = 30_000;
 
-/** @throws ValidationError for invalid options */
+/** @throws ValidationError for an invalid option. */
 export function resolveSqlMemoryOptions(options: SqlMemoryOptions): ResolvedSqlMemoryOptions {
   checkOptions("sqlMemoryStore()", options, KNOWN);
   const { model, minScore, table = DEFAULT_TABLE } = options;

@@ -19,31 +19,35 @@ export interface NetworkCallInfo {
   readonly ensemble: string;
   /** The name of the shared task or tool. */
   readonly name: string;
-  /** The run and the task of the caller. Absent for requests by hand. */
+  /** The run and the task of the caller. Absent for requests outside of a run. */
   readonly runId?: string | undefined;
   readonly taskId?: string | undefined;
 }
 
-/** Options for reusing the result of an earlier request. */
+/** Options for using the result of an earlier request. */
 export interface NetworkCallCache {
-  /** The maximum age in milliseconds of a stored result. */
+  /** The key of the result. Requests with the same key share a result. */
   readonly key: string;
-  /** Age in milliseconds above which a kept result is not used. */
+  /** Limit of the age of a kept result, in milliseconds. */
   readonly maxAgeMs: number;
-  /** Executes the request and replaces the stored result. Default false. */
+  /** Whether to execute the request and replace the kept result. Default false. */
   readonly forceFresh?: boolean | undefined;
 }
 
 /** Options of a request to another ensemble. */
 export interface NetworkRequestOptions {
   /**
-   * Milliseconds for which the caller waits, with repetitions after failures of the connection.
-   * Then the request is cancelled. Default 1,800,000 for tasks, 30,000 for tools.
+   * Time for which the caller waits, in milliseconds, including repetitions after connection
+   * failures. After this time, the request is cancelled. Default 1,800,000 for tasks, 30,000 for
+   * tools.
    */
   readonly timeoutMs?: number | undefined;
-  /** Milliseconds that the execution may take, with its wait in the queue. Default: `timeoutMs`. */
+  /**
+   * Time limit of the execution in milliseconds, including its wait in the queue. Default:
+   * `timeoutMs`.
+   */
   readonly deadlineMs?: number | undefined;
-  /** Default `NORMAL`. */
+  /** The priority of the request. Default `NORMAL`. */
   readonly priority?: WorkPriority | undefined;
   /** Limits of the usage of the execution. Default: the remaining budget of the run. */
   readonly budget?: WorkBudget | undefined;
@@ -54,30 +58,39 @@ export interface NetworkRequestOptions {
 /** Options of `NetworkTask.from()` and `NetworkTool.from()`. */
 export interface NetworkCallOptions extends NetworkRequestOptions {
   /**
-   * `AWAIT` (default) waits for the result. `ASYNC` returns at once, and `onComplete` gets the
-   * result. `AWAIT_WITH_DEADLINE` waits for `deadlineMs`, then applies `onDeadline`.
+   * `AWAIT` (default) waits for the result. `ASYNC` returns immediately, and `onComplete` receives
+   * the result. `AWAIT_WITH_DEADLINE` waits for `deadlineMs`, then applies `onDeadline`.
    */
   readonly mode?: "AWAIT" | "ASYNC" | "AWAIT_WITH_DEADLINE" | undefined;
   /**
-   * `RETURN_TIMEOUT_ERROR` (default) cancels the request and fails. `RETURN_PARTIAL` cancels it and
-   * returns its progress so far. `CONTINUE_IN_BACKGROUND` continues it; `onComplete` gets the
-   * result.
+   * The reaction to the end of `deadlineMs`. `RETURN_TIMEOUT_ERROR` (default) cancels the request
+   * and fails. `RETURN_PARTIAL` cancels the request and returns its progress so far.
+   * `CONTINUE_IN_BACKGROUND` lets the request continue, and `onComplete` receives the result.
    */
   readonly onDeadline?:
     "RETURN_TIMEOUT_ERROR" | "RETURN_PARTIAL" | "CONTINUE_IN_BACKGROUND" | undefined;
-  /** Receives the result of a request in the background. An error becomes a `run_warning`. */
+  /**
+   * Called with the result of a request that continues in the background. If it throws, a
+   * `run_warning` is emitted.
+   */
   readonly onComplete?:
     ((response: WorkResponse, call: NetworkCallInfo) => Awaitable<void>) | undefined;
-  /** For the model. Default: the description of the shared task or tool. */
+  /** The description for the model. Default: the description of the shared task or tool. */
   readonly description?: string | undefined;
-  /** Lets requests with equal keys share a result. Receives the input of the tool. */
+  /**
+   * Returns the options for sharing results between requests; `undefined` for a request that shares
+   * none. Receives the input of the tool. Default: no sharing.
+   */
   readonly cache?: ((input: unknown) => NetworkCallCache) | undefined;
   /**
-   * The side that answers the reviews of the execution. `theirs` (default): the service.
-   * `forward`: this run's `reviewHandler` or review store; the tool must wait for its result.
+   * The side that answers the reviews of the execution. `theirs` (default): the service. `forward`:
+   * the `reviewHandler` or review store of this run; the tool must then wait for its result.
    */
   readonly reviews?: "theirs" | "forward" | undefined;
-  /** Whether results are trusted as instructions. Default false: the model gets them as data. */
+  /**
+   * Whether results may contain instructions for the model. Default false: the model receives
+   * results as marked data.
+   */
   readonly trusted?: boolean | undefined;
 }
 

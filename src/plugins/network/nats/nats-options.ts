@@ -9,23 +9,23 @@ import { ValidationError } from "../../../contracts/errors.js";
 /** Options of `nats()`. */
 export interface NatsOptions {
   /**
-   * Addresses of servers of one cluster: `nats://host:4222`, also with `user:password@` or `token@`.
+   * URLs of the servers of one cluster: `nats://host:4222`, also with `user:password@` or `token@`.
    * `tls://` requires TLS.
    */
   readonly servers: string | readonly string[];
   /**
-   * Begins the names of all streams, buckets and subjects: 1 to 32 letters, digits, `-` and `_`.
-   * Services and callers of the same network need the same prefix. Default `agentensemble`.
+   * Prefix of the names of all streams, buckets and subjects: 1 to 32 letters, digits, `-` and `_`.
+   * Services and callers of one network must use the same prefix. Default `agentensemble`.
    */
   readonly prefix?: string | undefined;
   /**
-   * Milliseconds for which ids of done requests are kept. Set it to `resultTtlMs` of the services.
-   * Default 86,400,000.
+   * Time in milliseconds for which ids of completed requests are kept. Use the `resultTtlMs` of the
+   * services. Default 86,400,000 (one day).
    */
   readonly idTtlMs?: number | undefined;
 }
 
-/** How to connect, in the form of the client. */
+/** The options of a connection in the form of the NATS client. */
 export interface NatsAddress {
   readonly servers: string[];
   readonly user?: string;
@@ -36,7 +36,7 @@ export interface NatsAddress {
 
 export interface NatsSettings {
   readonly address: NatsAddress;
-  /** The addresses without credentials. */
+  /** The URLs without credentials. */
   readonly shown: string;
   readonly prefix: string;
   readonly idTtlMs: number;

@@ -6,13 +6,16 @@ import { systemClock } from "../../../util/runtime.js";
 /** Options of backends within one process. */
 export interface LocalBackendOptions {
   /**
-   * Milliseconds that correspond to one rank of priority: a request with the next lower priority is
-   * delivered first if it was accepted this much earlier. Default 60,000.
+   * Milliseconds that one rank of priority is worth: a request with the next lower priority is
+   * delivered first if it was accepted at least this much earlier. Default 60,000.
    */
   readonly agingMs?: number | undefined;
-  /** Milliseconds for which ids of done requests are kept. Default 86,400,000. */
+  /**
+   * Time in milliseconds for which ids of completed requests are kept. Default 86,400,000 (one
+   * day).
+   */
   readonly idTtlMs?: number | undefined;
-  /** For tests. Default: the clock of this machine. */
+  /** A clock for tests. Default: the clock of the machine. */
   readonly clock?: QueueClock | undefined;
 }
 

@@ -1,47 +1,50 @@
 import { ValidationError } from "../../../contracts/errors.js";
 import { checkOptions, preview, requireBoolean } from "../../../contracts/validation.js";
 
-/** The output of progress lines: `process.stdout`, or any object with `write`. */
+/** The output of progress lines: `process.stdout`, or any object with a method `write`. */
 export interface ProgressStream {
   write(text: string): unknown;
   readonly isTTY?: boolean | undefined;
-  /** The size of a terminal. Default 80 and 24. */
+  /** The size of the terminal, in characters. Default 80 columns and 24 rows. */
   readonly columns?: number | undefined;
   readonly rows?: number | undefined;
 }
 
 /** Options of `consoleProgress`. */
 export interface ConsoleProgressOptions {
-  /** Default `process.stdout`. */
+  /** The output. Default `process.stdout`. */
   readonly stream?: ProgressStream | undefined;
-  /** Default: whether the stream is a terminal. The environment variable `NO_COLOR`, when not empty, turns colours off in any case. */
+  /**
+   * Whether to use colours. A non-empty environment variable `NO_COLOR` turns colours off in any
+   * case. Default: whether the stream is a terminal.
+   */
   readonly color?: boolean | undefined;
   /**
-   * Whether the error of a failed run is printed. `false` for a program that prints it itself;
-   * reasons that the error omits are still printed. Default true.
+   * Whether to print the error of a failed run. Set it to `false` in a program that prints the
+   * error itself; reasons that the error omits are still printed. Default true.
    */
   readonly errors?: boolean | undefined;
   /**
-   * Whether the tasks are shown in place, one line each, instead of line after line. Default: on a
-   * terminal that can overwrite lines, unless `CI` or `NO_COLOR` is set or `TERM` is `dumb`.
+   * Whether to show each task in one line that is overwritten, instead of appending lines. Default:
+   * on a terminal that can overwrite lines, unless `CI` or `NO_COLOR` is set or `TERM` is `dumb`.
    */
   readonly live?: boolean | undefined;
   /**
-   * Whether to print only ends: a line for each task that has ended (with `live` none), and one for
-   * the run, without a table. Default false.
+   * Whether to print only one line for each ended task (none with `live`) and one line for the run,
+   * without a table. Default false.
    */
   readonly brief?: boolean | undefined;
 }
 
-/** Whether a stream is a terminal whose lines can be overwritten. */
+/** Returns whether a stream is a terminal whose lines can be overwritten. */
 export function drawsOver({ isTTY }: ProgressStream): boolean {
   const { CI = "", NO_COLOR = "", TERM } = process.env;
   return isTTY === true && NO_COLOR === "" && TERM !== "dumb" && ["", "0", "false"].includes(CI);
 }
 
 /**
- * Whether the terminal of the process shows characters beyond ASCII. False on Windows with a code
- * page, and on the Linux console.
+ * Returns whether the terminal of the process can show non-ASCII characters. False on Windows with
+ * a code page, and on the Linux console.
  */
 export function showsUnicode(): boolean {
   const { TERM, TERM_PROGRAM, WT_SESSION } = process.env;

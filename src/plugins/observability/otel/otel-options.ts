@@ -26,30 +26,36 @@ export interface OtelMeterProvider {
   getMeter(name: string, version?: string): object;
 }
 
-/** Options of `otel`. Providers belong to the user: they are neither flushed nor shut down. */
+/** Options of `otel`. The plugin neither flushes nor shuts down the providers. */
 export interface OtelOptions {
-  /** Creates the spans. Can't be combined with `tracerProvider`. Default: the tracer `agentensemble` of `tracerProvider`. */
+  /**
+   * The tracer that creates the spans. Not allowed together with `tracerProvider`. Default: the
+   * tracer `agentensemble` of `tracerProvider`.
+   */
   readonly tracer?: OtelTracer | undefined;
-  /** Default: the globally registered one. */
+  /** The tracer provider. Default: the globally registered one. */
   readonly tracerProvider?: OtelTracerProvider | undefined;
-  /** Default: the one globally registered at the start of the kernel. */
+  /** The meter provider. Default: the one that is globally registered when the kernel starts. */
   readonly meterProvider?: OtelMeterProvider | undefined;
   /**
-   * The version of the conventions for generative AI. Default `1.37`, or `latest` if `OTEL_SEMCONV_STABILITY_OPT_IN` has
-   * `gen_ai_latest_experimental`.
+   * The version of the semantic conventions for generative AI. Default `1.37`, or `latest` if the
+   * environment variable `OTEL_SEMCONV_STABILITY_OPT_IN` contains `gen_ai_latest_experimental`.
    */
   readonly semconvVersion?: SemconvVersion | undefined;
   /**
-   * The name of the workflow, for `gen_ai.workflow.name` and the name of the span of the run: few
-   * different values, no ids. Default: none.
+   * The name of the workflow, for `gen_ai.workflow.name` and for the name of the run's span. Use a
+   * small number of different values, and no ids. Default: none.
    */
   readonly workflowName?: string | ((run: RunInfo) => string | undefined) | undefined;
   /**
-   * Puts prompts, answers, tool arguments and results on the spans, without keys and tokens.
+   * Whether spans contain prompts, answers, tool arguments and results, without keys and tokens.
    * Default false.
    */
   readonly captureContent?: boolean | undefined;
-  /** Receives every text that is set on a span as content or as the message of an error, and returns its replacement. */
+  /**
+   * Called with every text that is set on a span as content or as an error message; returns the
+   * replacement. Default: none.
+   */
   readonly redact?: ((text: string) => string) | undefined;
 }
 

@@ -12,20 +12,23 @@ export interface PrometheusRegistry {
 export interface PrometheusListenOptions {
   /** The port. 0 selects a free port; see `url`. */
   readonly port: number;
-  /** `127.0.0.1` (default), `::1` or `localhost`. */
+  /** The host: `127.0.0.1` (default), `::1` or `localhost`. */
   readonly host?: string | undefined;
 }
 
 /** Options of `prometheus`. */
 export interface PrometheusOptions {
   /**
-   * Default: a separate registry, so that kernels do not conflict. In a shared one their numbers
-   * are added up.
+   * The registry of the metrics. Kernels that share a registry add their numbers. Default: a
+   * separate registry.
    */
   readonly registry?: PrometheusRegistry | undefined;
-  /** The prefix of the names of all metrics. Default `agentensemble_`. */
+  /** Prefix of the names of all metrics. Default `agentensemble_`. */
   readonly prefix?: string | undefined;
-  /** The maximum number of different values of each label, such as roles, tools and models. Further ones are counted as `other`. Default 100. */
+  /**
+   * Limit of the number of different values of each label (roles, tools, models). Further values
+   * are counted as `other`. Default 100.
+   */
   readonly maxLabelValues?: number | undefined;
   /** Serves `/metrics` over HTTP during the lifetime of the kernel. Default: no endpoint. */
   readonly listen?: PrometheusListenOptions | undefined;

@@ -16,7 +16,8 @@ import {
 } from "./ai-sdk-model.js";
 
 /**
- * Options for using a model of the AI SDK. Its provider has the options for keys, URLs and headers.
+ * Options for using a model of the AI SDK. Keys, URLs and headers are options of the model's
+ * provider.
  */
 export interface AiSdkOptions {
   /**
@@ -24,23 +25,22 @@ export interface AiSdkOptions {
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * Maximum idle time in milliseconds: before the response begins, and between two parts of a
+   * Limit of the idle time in milliseconds, before the response begins and between two parts of a
    * stream. Default 60,000.
    */
   readonly idleTimeoutMs?: number | undefined;
   /**
-   * Distinguishes this endpoint and account from others with the same provider and model id, for
-   * caches. Any text. Default: none.
+   * A text that distinguishes this endpoint and account from others with the same provider and
+   * model id, for caches. Default: none.
    */
   readonly identity?: string | undefined;
   /**
-   * Whether the model enforces JSON schemas. Default: true unless the model declares that it does
-   * not.
+   * Whether the model enforces JSON schemas. Default: true, unless the model declares otherwise.
    */
   readonly structuredOutput?: boolean | undefined;
   /**
-   * The images and files that the model accepts. Default: images, PDF, text files and audio; the
-   * model refuses other parts.
+   * The images and files that the model accepts. Default: images, PDF, text files and audio. The
+   * model itself refuses what it can't process.
    */
   readonly parts?: PartSupport | undefined;
 }
@@ -83,7 +83,7 @@ function checkSpecification(model: unknown): Specification {
   );
 }
 
-/** @throws ValidationError for an invalid model, an unknown option, or an invalid limit */
+/** @throws ValidationError for an invalid model, an unknown option, or an invalid limit. */
 export function resolveAiSdkOptions(
   model: AiSdkLanguageModel,
   options: AiSdkOptions,

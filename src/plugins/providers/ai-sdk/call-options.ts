@@ -30,7 +30,7 @@ type AssistantPart = Extract<
 type ToolOutput = LanguageModelV3ToolResultOutput;
 type ContentOutput = Extract<ToolOutput, { readonly type: "content" }>;
 
-/** The options of a call, equal in v2, v3 and v4 except for the data of files. */
+/** The options of a call. They are equal in v2, v3 and v4 except for the data of files. */
 export type VendorCallOptions = LanguageModelV2CallOptions & LanguageModelV3CallOptions;
 
 function toFilePart(part: MediaPart, specification: Specification): LanguageModelV3FilePart {
@@ -40,7 +40,7 @@ function toFilePart(part: MediaPart, specification: Specification): LanguageMode
   if (specification !== "v4") return { type: "file", data: value, mediaType, ...name };
   const data =
     source.url === undefined ? { type: "data", data: value } : { type: "url", url: value };
-  // v4 adds the kind of data; the types here are those of v3
+  // v4 adds the kind of data. The types here are those of v3.
   return { type: "file", data: data as unknown as string, mediaType, ...name };
 }
 
@@ -66,7 +66,10 @@ function toUserPart(part: ContentPart, specification: Specification): UserPart {
   return part.type === "text" ? { type: "text", text: part.text } : toFilePart(part, specification);
 }
 
-/** Converts the parts of a tool's result. The specifications write them in different ways. */
+/**
+ * Converts the parts of a tool's result. The versions of the specification represent them
+ * differently.
+ */
 function toOutputPart(part: ContentPart, specification: Specification): object {
   if (part.type === "text") return { type: "text", text: part.text };
   if (specification === "v4") return toFilePart(part, specification);
@@ -96,7 +99,7 @@ function toOutput(message: ToolAnswer, { specification, provider }: CallTarget):
   return { type: "content", value: value as ContentOutput["value"] }; // in the form of the specification
 }
 
-/** Returns the arguments as a value. Invalid arguments stay a text. */
+/** Returns the arguments as a value. Invalid JSON remains a text. */
 function toInput(call: ToolCall): unknown {
   try {
     return JSON.parse(call.arguments);
@@ -105,7 +108,7 @@ function toInput(call: ToolCall): unknown {
   }
 }
 
-/** The target of a written request. */
+/** The model and the specification for which a request is written. */
 interface CallTarget {
   readonly specification: Specification;
   readonly provider: string;
@@ -126,7 +129,7 @@ function callMetadata(
     own.flatMap(({ data }) => {
       const found = callDataIn(data);
       if (found === undefined) return [];
-      // as the provider returned it
+      // In the form in which the provider returned it.
       return [[found.callId, { providerOptions: found.metadata } as CallOptionsOfVendor]];
     }),
   );
@@ -235,8 +238,8 @@ function settingOptions(request: ChatRequest, provider: string): Partial<VendorC
             schema: responseFormat.schema,
           },
         }),
-    // Options by provider, as everywhere in the AI SDK: { mistral: { safePrompt: true } }. The
-    // model rejects invalid ones.
+    // Options by provider, as usual in the AI SDK: { mistral: { safePrompt: true } }. The model
+    // rejects invalid options.
     ...(providerOptions === undefined
       ? {}
       : { providerOptions: providerOptions as NonNullable<VendorCallOptions["providerOptions"]> }),

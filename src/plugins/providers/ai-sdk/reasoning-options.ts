@@ -2,10 +2,13 @@ import type { ModelCapabilities } from "../../../contracts/chat-model.js";
 import type { ReasoningOptions } from "../../../contracts/content.js";
 import { UnsupportedRequest } from "../shared/unsupported-request.js";
 
-/** Settings of one provider, in the names of its package. */
+/** Settings of one provider, under the names that its package uses. */
 type ProviderSettings = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** The settings of reasoning that a provider of the AI SDK accepts; `undefined`: unknown. */
+/**
+ * Returns the reasoning settings that a provider of the AI SDK accepts. Returns `undefined` if they
+ * are unknown.
+ */
 export function reasoningSettings(provider: string): ModelCapabilities["reasoning"] {
   if (/^openai\b/.test(provider)) return ["effort"];
   return /^anthropic\b/.test(provider) ? ["effort", "budgetTokens"] : undefined;
@@ -33,8 +36,9 @@ function anthropicSettings({ effort, budgetTokens }: ReasoningOptions): Provider
 }
 
 /**
- * Converts the settings of reasoning into `providerOptions`.
- * @throws UnsupportedRequest for a provider whose settings are not known
+ * Converts the reasoning settings into `providerOptions`.
+ *
+ * @throws UnsupportedRequest for a provider whose settings are unknown.
  */
 export function reasoningOptions(
   reasoning: ReasoningOptions | undefined,
@@ -51,7 +55,7 @@ export function reasoningOptions(
   return taken.length === 1 ? openaiSettings(reasoning) : anthropicSettings(reasoning);
 }
 
-/** Merges settings provider by provider; those of `over` take precedence. */
+/** Merges settings of each provider; the settings in `over` take precedence. */
 export function mergedSettings(
   under: ProviderSettings,
   over: Readonly<Record<string, unknown>> = {},

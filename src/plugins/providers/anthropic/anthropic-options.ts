@@ -6,18 +6,21 @@ import {
   type ResolvedChatProviderOptions,
 } from "../shared/chat-provider-options.js";
 
-/** How to reach Anthropic, or another server that supports its Messages API. */
+/** Options for Anthropic, or for another server that supports the Messages API. */
 export interface AnthropicOptions extends ChatProviderOptions {
-  /** Output limit of requests without one, since the API requires a limit. Default 8192. */
+  /**
+   * Limit of output tokens for requests without a limit, because the API requires one. Default
+   * 8192.
+   */
   readonly maxOutputTokens?: number | undefined;
   /**
-   * Whether the vendor may cache the common prefix of requests, system prompt and tools, at a lower
-   * price. Default true.
+   * Whether the vendor may cache the system prompt and the tools, which requests have in common, at
+   * a lower price. Default true.
    */
   readonly promptCaching?: boolean | undefined;
   /**
-   * Whether the model enforces JSON schemas. Default: by its name; Claude Opus 4.1 and all Claude
-   * 4.5 models and later do.
+   * Whether the model enforces JSON schemas. Default: determined by the name of the model; true for
+   * Claude Opus 4.1 and for Claude 4.5 and later.
    */
   readonly structuredOutput?: boolean | undefined;
 }
@@ -31,7 +34,7 @@ export interface ResolvedAnthropicOptions extends ResolvedChatProviderOptions {
 
 const DEFAULT_MAX_OUTPUT_TOKENS = 8192;
 
-/** @throws ValidationError for an unknown or invalid option */
+/** @throws ValidationError for an unknown or invalid option. */
 export function resolveAnthropicOptions(options: AnthropicOptions): ResolvedAnthropicOptions {
   checkOptions("anthropic()", options, [
     ...CHAT_PROVIDER_OPTIONS,

@@ -14,24 +14,27 @@ import {
 } from "../shared/provider-options.js";
 
 /**
- * How to reach OpenAI, or another server that supports Chat Completions (Ollama, vLLM, LM Studio,
- * ...).
+ * Options for OpenAI, or for another server that supports Chat Completions (Ollama, vLLM, LM
+ * Studio, ...).
  */
 export interface OpenAIOptions extends ChatProviderOptions {
   /**
-   * The API to use: Chat Completions, which other servers support too, or OpenAI's newer Responses.
-   * Default `"chat"`.
+   * The API to use: Chat Completions (`"chat"`, the default), which other servers also support, or
+   * OpenAI's newer Responses (`"responses"`).
    */
   readonly api?: "chat" | "responses" | undefined;
 }
 
-/** How to reach OpenAI's embeddings, or those of another server with a compatible API. */
+/** Options for OpenAI's embeddings, or for those of another server with a compatible API. */
 export interface OpenAIEmbeddingsOptions extends ProviderOptions {
-  /** The length of the vectors, for models that offer several. Default: the model's own. */
+  /**
+   * The length of the vectors, for models that offer several. Default: the default length of the
+   * model.
+   */
   readonly dimensions?: number | undefined;
   /**
-   * Maximum number of texts per request, 1 to 2048. Default 128, since the response for more long
-   * vectors would exceed `maxResponseBytes`.
+   * Limit of the number of texts per request, from 1 to 2048. Default 128, because the response
+   * with more long vectors would exceed `maxResponseBytes`.
    */
   readonly batchSize?: number | undefined;
 }
@@ -50,7 +53,7 @@ export interface ResolvedEmbeddingsOptions extends ResolvedProviderOptions {
 const DEFAULT_BATCH_SIZE = 128;
 const LARGEST_BATCH = 2048;
 
-/** @throws ValidationError for an unknown or invalid option */
+/** @throws ValidationError for an unknown or invalid option. */
 export function resolveOpenAIOptions(options: OpenAIOptions): ResolvedOpenAIOptions {
   checkOptions("openai()", options, [...CHAT_PROVIDER_OPTIONS, "api"]);
   const { api = "chat" } = options;
@@ -59,7 +62,7 @@ export function resolveOpenAIOptions(options: OpenAIOptions): ResolvedOpenAIOpti
   return Object.freeze({ ...resolveChatProviderOptions("openai()", options), api });
 }
 
-/** @throws ValidationError for an unknown or invalid option */
+/** @throws ValidationError for an unknown or invalid option. */
 export function resolveEmbeddingsOptions(
   options: OpenAIEmbeddingsOptions,
 ): ResolvedEmbeddingsOptions {

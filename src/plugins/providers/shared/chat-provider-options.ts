@@ -7,11 +7,11 @@ import {
   type ResolvedProviderOptions,
 } from "./provider-options.js";
 
-/** How to reach a vendor's chat models, or those of another server with a compatible API. */
+/** Options for a vendor's chat models, or for those of another server with a compatible API. */
 export interface ChatProviderOptions extends ProviderOptions {
   /**
-   * The images and files that the models accept. Default: those of the vendor's API; only images for
-   * another server.
+   * The images and files that the models accept. Default: those of the vendor's API; for another
+   * server, only images.
    */
   readonly parts?: PartSupport | undefined;
 }
@@ -21,7 +21,7 @@ export interface ResolvedChatProviderOptions extends ResolvedProviderOptions {
   readonly parts: PartSupport | undefined;
 }
 
-/** The names of the options that all vendors of chat models share. */
+/** The names of the options common to all vendors of chat models. */
 export const CHAT_PROVIDER_OPTIONS = [...PROVIDER_OPTIONS, "parts"] as const;
 
 /** Validates as `resolveProviderOptions`. @throws ValidationError */

@@ -8,16 +8,16 @@ import {
 import type { FetchFunction } from "./strict-fetch.js";
 import { isObject } from "../../../util/objects.js";
 
-/** How to reach a vendor, or another server with a compatible API. */
+/** Options for the API of a vendor, or of another server with a compatible API. */
 export interface ProviderOptions {
   /**
    * API key. Default: the vendor's environment variable (OPENAI_API_KEY, ANTHROPIC_API_KEY), read
-   * at the first call. Optional for a server other than the vendor's.
+   * at the first call. Optional for a server of another vendor.
    */
   readonly apiKey?: string | undefined;
   /**
    * URL of the API. Default: the vendor's environment variable (OPENAI_BASE_URL,
-   * ANTHROPIC_BASE_URL), otherwise its own URL.
+   * ANTHROPIC_BASE_URL), else the URL of the vendor.
    */
   readonly baseURL?: string | undefined;
   /**
@@ -25,15 +25,15 @@ export interface ProviderOptions {
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * Maximum idle time in milliseconds: before the response begins, and within it. Default 60,000.
-   * Raise it for models that think for a long time before they respond.
+   * Limit of the idle time in milliseconds, before the response begins and between its parts. Raise
+   * the limit for models that reason for a long time before they respond. Default 60,000.
    */
   readonly idleTimeoutMs?: number | undefined;
-  /** Maximum size of a response in bytes after decompression. Default 16,777,216. */
+  /** Limit of the size of a response in bytes, after decompression. Default 16,777,216. */
   readonly maxResponseBytes?: number | undefined;
-  /** Headers of every request. */
+  /** Headers of every request. Default: none. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Replaces the platform's fetch, for proxies and tests. */
+  /** A function used in place of the platform's `fetch`, for proxies and tests. */
   readonly fetch?: FetchFunction | undefined;
 }
 
@@ -51,7 +51,7 @@ export interface ResolvedProviderOptions {
   readonly fetch: FetchFunction | undefined;
 }
 
-/** The names of the options that all vendors share. */
+/** The names of the options common to all vendors. */
 export const PROVIDER_OPTIONS = [
   "apiKey",
   "baseURL",
@@ -68,7 +68,10 @@ const DEFAULTS = Object.freeze({
   maxResponseBytes: 16 * 1024 * 1024,
 });
 
-/** Returns why `value` can't be a key, or `undefined` if it can. Never includes the value. */
+/**
+ * Returns the reason why `value` is not a valid key, or `undefined` if it is. The reason never
+ * contains the value.
+ */
 export function keyProblem(value: unknown): string | undefined {
   if (typeof value !== "string") return `must be a string, got: ${typeof value}`;
   if (value.trim() === "") return "must not be blank";
@@ -78,8 +81,8 @@ export function keyProblem(value: unknown): string | undefined {
 }
 
 /**
- * Returns why `value` can't be the URL of an API, or `undefined` if it can. Never includes
- * credentials or query strings.
+ * Returns the reason why `value` is not a valid URL of an API, or `undefined` if it is. The reason
+ * never contains credentials or query strings.
  */
 export function baseURLProblem(value: unknown): string | undefined {
   if (typeof value !== "string" || !URL.canParse(value)) {
@@ -108,7 +111,7 @@ function checkHeaders(what: string, headers: unknown): void {
       if (typeof value !== "string") throw new TypeError("not a string");
       new Headers([[name, value]]);
     } catch {
-      // The platform's message would include the value, which may be a secret.
+      // The platform's message contains the value, which may be a secret.
       throw new ValidationError(`${what} header '${preview(name)}' is not a valid HTTP header`, {
         hint: "Names are tokens; values are strings without line breaks.",
       });
@@ -117,9 +120,10 @@ function checkHeaders(what: string, headers: unknown): void {
 }
 
 /**
- * Validates the options that all vendors share, and applies the defaults. `what` is the name of the
+ * Validates the options common to all vendors, and applies the defaults. `what` is the name of the
  * called function.
- * @throws ValidationError for a blank key, an invalid URL, an invalid header or an invalid limit
+ *
+ * @throws ValidationError for a blank key, an invalid URL, an invalid header or an invalid limit.
  */
 export function resolveProviderOptions(
   what: string,

@@ -8,23 +8,32 @@ import {
   requireInteger,
 } from "../../../contracts/validation.js";
 
-/** Options of `budget`. At least one of the three limits is needed. */
+/** Options of `budget`. At least one of the three limits is required. */
 export interface BudgetOptions {
-  /** Maximum input and output tokens of all model calls of a run. */
+  /** Limit of the input and output tokens of all model calls of a run. Default: no limit. */
   readonly maxTokens?: number | undefined;
-  /** The maximum cost of all model calls together, in the currency of the ensemble's `costConfiguration`, which is then required. */
+  /**
+   * Limit of the cost of all model calls of a run, in the currency of the ensemble's
+   * `costConfiguration`, which is required. Default: no limit.
+   */
   readonly maxCost?: number | undefined;
-  /** The time after the start of the run, in milliseconds, from which no further call starts. Calls in flight may finish; `timeoutMs` of the run ends them. */
+  /**
+   * Time in milliseconds after the start of the run after which no further call starts. Calls in
+   * progress may finish; to end them, use `timeoutMs` of the run. Default: no limit.
+   */
   readonly maxDurationMs?: number | undefined;
   /**
-   * The output limit of a call if neither its agent nor its task sets `maxOutputTokens`, with `maxTokens` or `maxCost`. It is reserved for the call and
-   * sent to the model. Default 4,096, which all common models accept.
+   * The limit of output tokens of a call if neither its agent nor its task sets `maxOutputTokens`.
+   * It applies with `maxTokens` or `maxCost`, is reserved for the call and sent to the model.
+   * Default 4,096, which all common models accept.
    */
   readonly maxOutputTokensPerCall?: number | undefined;
   /**
-   * The reaction to a call that would exceed the budget. `stop` (default): no further work starts; the run fails with BudgetExceededError, which has the finished
-   * outputs. `reject`: this call fails, and the run continues. `downgradeTo`: the call uses this model while its cost fits into `maxCost`; then as `stop`. It
-   * requires `maxCost` and a price function, which determines that the model is cheaper.
+   * The reaction to a call that would exceed the budget. `stop` (default): no further work starts;
+   * the run fails with BudgetExceededError, which contains the finished outputs. `reject`: the call
+   * fails, and the run continues. `downgradeTo`: the call uses this model as long as its cost fits
+   * into `maxCost`, and as `stop` otherwise. It requires `maxCost` and a price function, from which
+   * the lower price of the model is determined.
    */
   readonly onExceeded?: "stop" | "reject" | { readonly downgradeTo: ModelRef } | undefined;
 }
@@ -97,7 +106,7 @@ function downgradeOf({ onExceeded, maxCost }: BudgetOptions): ModelRef | undefin
   return downgradeTo;
 }
 
-/** Refuses NaN and Infinity, which JSON can't represent. */
+/** Shows NaN and Infinity, which JSON can't represent, as text. */
 function shownLimit(value: unknown): string {
   return typeof value === "number" ? String(value) : preview(value);
 }

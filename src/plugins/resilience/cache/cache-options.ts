@@ -15,13 +15,16 @@ import { MemoryResponseStore } from "./memory-response-store.js";
 export interface CacheOptions {
   /** The store of responses. Default: in memory, for the lifetime of the plugin. */
   readonly store?: ResponseStore | undefined;
-  /** The time for which a response is valid, in milliseconds. Default: no limit. */
+  /** Time in milliseconds for which a response is valid. Default: no limit. */
   readonly ttlMs?: number | undefined;
-  /** The maximum number of responses in memory; the least recently used one is removed first. Default 1,000. Not together with `store`. */
+  /**
+   * Limit of the number of responses in memory. The least recently used response is removed first.
+   * Not allowed together with `store`. Default 1,000.
+   */
   readonly maxEntries?: number | undefined;
-  /** The purposes of calls that are always made, such as `["correction"]`. Default: none. */
+  /** Purposes of calls that bypass the cache, for instance `["correction"]`. Default: none. */
   readonly excludePurposes?: readonly Purpose[] | undefined;
-  /** The time limit of a store's answer, in milliseconds. Default 2,000. */
+  /** Time limit of a call of the store, in milliseconds. Default 2,000. */
   readonly timeoutMs?: number | undefined;
 }
 

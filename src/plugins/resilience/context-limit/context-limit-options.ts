@@ -1,22 +1,28 @@
 import { ValidationError } from "../../../contracts/errors.js";
 import { checkOptions, preview, requireInteger } from "../../../contracts/validation.js";
 
-/** How to shorten a conversation that is too long. */
+/** Options for shortening a conversation that is too long. */
 export interface CompactOptions {
-  /** The number of last turns whose tool results are not shortened. A turn is one response of the model with the results that it requested. Default 2. */
+  /**
+   * Number of last turns whose tool results are not shortened. A turn is one response of the model,
+   * with the results that it requested. Default 2.
+   */
   readonly keepTurns?: number | undefined;
-  /** The kept start of a shortened result, in characters. Default 200. */
+  /** Length of the start of a shortened result that is kept, in characters. Default 200. */
   readonly keepCharacters?: number | undefined;
 }
 
 /** Options of `contextLimit`. */
 export interface ContextLimitOptions {
   /**
-   * The maximum input tokens of a request, including tools and schema: the context window of the
-   * model minus the space for its answer.
+   * Limit of the input tokens of a request, including tools and schema. Set it to the context
+   * window of the model minus the space for the answer.
    */
   readonly maxInputTokens: number;
-  /** Whether old tool results are shortened before a call is refused. Default false. */
+  /**
+   * Whether old tool results are shortened if a request would exceed the limit. Default false: the
+   * call is refused.
+   */
   readonly compact?: boolean | CompactOptions | undefined;
 }
 

@@ -3,13 +3,19 @@ import { checkOptions, requireDelay, requireInteger } from "../../../contracts/v
 
 /** Options of `retry`. Times are in milliseconds. */
 export interface RetryOptions {
-  /** The maximum number of attempts of a call with each model. Default 3; 1 disables retries. */
+  /** Limit of attempts of a call with each model. 1 disables retries. Default 3. */
   readonly maxAttempts?: number | undefined;
-  /** The delay before the second attempt. It doubles with each further one, and is shortened at random by up to half, so that calls are not repeated together. Default 500. */
+  /**
+   * The delay before the second attempt. It doubles with each further attempt. A random part of up
+   * to half is subtracted, so that parallel calls are not repeated at the same time. Default 500.
+   */
   readonly baseDelayMs?: number | undefined;
-  /** The maximum of these delays. Default 20,000. */
+  /** Limit of these delays. Default 20,000. */
   readonly maxDelayMs?: number | undefined;
-  /** The maximum delay that a vendor may request (`Retry-After`). A call with a longer one is not retried. Default 60,000. */
+  /**
+   * Limit of the delay that a vendor may request (`Retry-After`). A call with a longer delay is not
+   * retried. Default 60,000.
+   */
   readonly maxRetryAfterMs?: number | undefined;
 }
 
@@ -20,7 +26,10 @@ const DEFAULTS = Object.freeze({
   maxRetryAfterMs: 60_000,
 });
 
-/** Applies the defaults. Without options each model declares its number of attempts. @throws ValidationError for an unknown option or a value out of range. */
+/**
+ * Applies the defaults. Without options, each model declares its number of attempts. @throws
+ * ValidationError for an unknown option or a value out of range.
+ */
 export function resolveRetryOptions(options: RetryOptions | undefined): RetrySettings {
   if (options === undefined) return Object.freeze({ ...DEFAULTS, maxAttempts: undefined });
   checkOptions("retry", options, Object.keys(DEFAULTS));

@@ -3,13 +3,19 @@ import { checkReviewOptions } from "../../../contracts/review.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { checkOptions, preview } from "../../../contracts/validation.js";
 
-/** Options of `review`: the defaults of reviews. */
+/** Options of `review`: the defaults of all reviews. */
 export interface ReviewPluginOptions {
-  /** The time limit of an answer, in milliseconds. 0: no limit. Default 300,000. */
+  /** Time limit of an answer in milliseconds; 0 for no limit. Default 300,000. */
   readonly timeoutMs?: number | undefined;
-  /** Default EXIT_EARLY. With CONTINUE the approval of a tool call still ends as EXIT_EARLY, since no one has approved the call. */
+  /**
+   * The reaction to the time limit. With CONTINUE, the approval of a tool call still ends as
+   * EXIT_EARLY, because nobody has approved the call. Default EXIT_EARLY.
+   */
   readonly onTimeout?: OnReviewTimeout | undefined;
-  /** The store of reviews of ensembles without a `reviewHandler`. Default: in memory, bound to `Tokens.ReviewStore`. */
+  /**
+   * The store of reviews for ensembles without a `reviewHandler`. It is bound to
+   * `Tokens.ReviewStore`. Default: in memory.
+   */
   readonly store?: ReviewStore | undefined;
 }
 

@@ -14,7 +14,10 @@ import {
 import { AllowList, HostList } from "./host-rules.js";
 import { isObject } from "../../../util/objects.js";
 
-/** Returns all addresses of a host. All addresses are checked, and only checked addresses are connected to. */
+/**
+ * Returns all addresses of a host. Each address is checked, and connections are opened only to
+ * checked addresses.
+ */
 export type HostLookup = (
   host: string,
   options: { readonly signal: AbortSignal },
@@ -22,39 +25,51 @@ export type HostLookup = (
 
 /** Options of {@link safeFetch}. */
 export interface SafeFetchOptions {
-  /** Targets that are allowed although they are not public: services on this machine or in a private network. Default: none. */
+  /**
+   * Targets that are allowed although they are not public: services on this machine or in a private
+   * network. Default: none.
+   */
   readonly allow?: AllowedTargets | undefined;
-  /** The only allowed hosts, as in `allow.hosts`; their addresses must still be public. Default: all. */
+  /**
+   * The only hosts that are allowed, in the form of `allow.hosts`. Their addresses must still be
+   * public. Default: all.
+   */
   readonly onlyHosts?: readonly string[] | undefined;
   /** Hosts that are always refused. Default: none. */
   readonly denyHosts?: readonly string[] | undefined;
-  /** The resolver of hosts. Default: that of the system. */
+  /** Resolves host names. Default: the resolver of the system. */
   readonly lookup?: HostLookup | undefined;
-  /** The ports that may be connected to. Default: 80 and 443. */
+  /** The allowed ports. Default: 80 and 443. */
   readonly ports?: readonly number[] | undefined;
-  /** Sent with every request, but not after a redirect to another origin. Secrets belong into calls whose URL you choose. */
+  /**
+   * Headers of every request, except after a redirect to another origin. Set secrets only for calls
+   * whose URL you choose. Default: none.
+   */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
-   * Content types that are read, such as `text/html`, `text/*` or `application/*+json`; other
-   * types, and responses without a type, are refused. Default: all.
+   * Accepted content types, such as `text/html`, `text/*` or `application/*+json`. Responses with
+   * another type or without a type are refused. Default: all.
    */
   readonly contentTypes?: readonly string[] | undefined;
-  /** Maximum bytes of a body, before and after decompression. Default 5 MiB. */
+  /** Limit of the size of a body in bytes, before and after decompression. Default 5 MiB. */
   readonly maxBytes?: number | undefined;
-  /** The treatment of a larger body: an error, or only its beginning is read. Default `"fail"`. */
+  /**
+   * What happens if a body is larger: an error (`"fail"`, the default), or only its beginning is
+   * read (`"cut"`).
+   */
   readonly overflow?: "fail" | "cut" | undefined;
-  /** Maximum bytes of the head of a response. Default 16 KiB. */
+  /** Limit of the size of a response's head in bytes. Default 16 KiB. */
   readonly maxHeaderBytes?: number | undefined;
   /**
-   * Time limit of the complete request in milliseconds: name resolution, connections, redirects and
-   * bodies. Default 15,000.
+   * Time limit of the complete request in milliseconds, including name resolution, connections,
+   * redirects and bodies. Default 15,000.
    */
   readonly timeoutMs?: number | undefined;
-  /** `"manual"` returns redirects without following them. Default `"follow"`. */
+  /** Whether redirects are followed (`"follow"`, the default) or returned (`"manual"`). */
   readonly redirect?: "follow" | "manual" | undefined;
-  /** Maximum number of redirects that are followed. Default 5. */
+  /** Limit of the number of followed redirects. Default 5. */
   readonly maxRedirects?: number | undefined;
-  /** Certificates (PEM) that are trusted instead of the well-known ones, for private servers. */
+  /** Trusted certificates (PEM) in place of the well-known ones, for private servers. */
   readonly ca?: string | undefined;
 }
 
@@ -94,7 +109,10 @@ const OPTIONS = [
   "ca",
 ] as const;
 
-/** Set by the function itself: another value could hide a second request or another host in one. */
+/**
+ * The headers that the function itself sets. Another value could smuggle a second request or
+ * another host into the request.
+ */
 const RESERVED_HEADERS: ReadonlySet<string> = new Set([
   "accept-encoding",
   "connection",
@@ -111,7 +129,7 @@ const RESERVED_HEADERS: ReadonlySet<string> = new Set([
 
 /**
  * Returns header fields with names in lower case. @throws ValidationError for an invalid name or
- * value; the value is not shown.
+ * value; the message does not contain the value.
  */
 export function checkFetchHeaders(
   what: string,

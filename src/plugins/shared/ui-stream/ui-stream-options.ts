@@ -21,8 +21,8 @@ const UI_OPTIONS = [
 ];
 
 /**
- * Checks the options of a stream. `what` is their owner in the error, `more` are its further
- * options. @throws ValidationError
+ * Checks the options of a stream. `what` names the owner of the options in the error; `more` lists
+ * further allowed options. @throws ValidationError
  */
 export function checkUIStreamOptions(
   what: string,

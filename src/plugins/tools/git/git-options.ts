@@ -16,19 +16,21 @@ export interface GitToolOptions extends Pick<
   RunCommandOptions,
   "env" | "allowedEnv" | "timeoutMs" | "maxOutputBytes" | "sandbox"
 > {
-  /** The root folder of the working tree. Paths must be inside it. */
+  /** The root folder of the working tree. Paths outside of it are refused. */
   readonly baseDir: string;
-  /** The commands that may be used. Default: all 17. */
+  /** The allowed git commands. Default: all 17 that the tool supports. */
   readonly allow?: readonly string[] | undefined;
-  /**
-   * Whether each call that changes something needs approval by the review handler. Default true.
-   */
+  /** Whether each call that changes something needs approval by a person. Default true. */
   readonly requireApproval?: boolean | undefined;
   /**
-   * Protocols allowed for remotes: "https", "ssh", "http", "git", "file". Default: https and ssh.
+   * The protocols allowed for remotes: "https", "ssh", "http", "git", "file". Default: https and
+   * ssh.
    */
   readonly protocols?: readonly string[] | undefined;
-  /** Settings of the repository that may name programs, such as `filter.lfs.*`. Default: none. */
+  /**
+   * Settings of the repository that may name programs to run, such as `filter.lfs.*`. Default:
+   * none.
+   */
   readonly trustedConfig?: readonly string[] | undefined;
 }
 
@@ -39,7 +41,7 @@ export interface GitSettings {
   readonly requireApproval: boolean;
   readonly protocols: readonly string[];
   readonly trustedConfig: readonly string[];
-  /** Limits of every git process. `timeoutMs` and `maxOutputBytes` are set. */
+  /** Limits of every git process. `timeoutMs` and `maxOutputBytes` are always set. */
   readonly limits: Pick<RunCommandOptions, "env" | "allowedEnv" | "sandbox"> & {
     readonly timeoutMs: number;
     readonly maxOutputBytes: number;
@@ -81,7 +83,8 @@ function requireNames(
 
 /**
  * Validates the options and applies the defaults.
- * @throws ValidationError naming the first invalid option
+ *
+ * @throws ValidationError naming the first invalid option.
  */
 export function resolveGitOptions(options: GitToolOptions): GitSettings {
   checkOptions("gitTool()", options, OPTIONS);

@@ -15,7 +15,8 @@ import {
 } from "../../../contracts/validation.js";
 
 /**
- * The reaction to a failed step: return the failure, or pass its message to the next step.
+ * The reaction to a failed step: FAIL_FAST returns the failure; CONTINUE_ON_FAILURE passes its
+ * message to the next step.
  */
 export type PipelineErrorStrategy = "FAIL_FAST" | "CONTINUE_ON_FAILURE";
 
@@ -23,9 +24,9 @@ export type PipelineErrorStrategy = "FAIL_FAST" | "CONTINUE_ON_FAILURE";
 export interface PipelineStep {
   readonly tool: AnyTool;
   /**
-   * Converts this step's successful result into the next step's input: a text, or an object if the
-   * next step has an input schema. Null and `undefined` become an empty text. Not called after a
-   * failure. Default: the next step receives `output` unchanged.
+   * Converts the successful result of this step into the input of the next step: a text, or an
+   * object if the next step has an input schema. Null and `undefined` become an empty text. Not
+   * called after a failure. Default: the next step receives `output` unchanged.
    */
   readonly adapter?:
     ((result: ToolResult, ctx: ToolContext) => Awaitable<string | object | undefined>) | undefined;
@@ -33,23 +34,23 @@ export interface PipelineStep {
 
 /** Options of a {@link ToolPipeline}. */
 export interface ToolPipelineOptions {
-  /** Letters, digits, `_` and `-`; at most 64 characters. */
+  /** The name of the tool: letters, digits, `_` and `-`, at most 64 characters. */
   readonly name: string;
-  /** Describes to the model what the pipeline does. */
+  /** The description of the tool for the model. */
   readonly description: string;
   /** The steps in order. A pipeline without steps returns its input. */
   readonly steps: readonly PipelineStep[];
-  /** Default `"FAIL_FAST"`. */
+  /** The reaction to a failed step. Default `"FAIL_FAST"`. */
   readonly errorStrategy?: PipelineErrorStrategy | undefined;
   /** Time limit for all steps together, in milliseconds. Default: none. */
   readonly timeoutMs?: number | undefined;
   /**
-   * Whether the pipeline never runs in parallel with other calls of the same turn. Default: true if
-   * one of the steps is sequential.
+   * Whether no other tool call of the same turn may run at the same time. Default: true if one of
+   * the steps is sequential.
    */
   readonly sequential?: boolean | undefined;
   /**
-   * Whether a person must approve the pipeline as a whole. Steps with `requireApproval` ask
+   * Whether each call of the pipeline needs a person's approval. Steps with `requireApproval` ask
    * separately. Default false.
    */
   readonly requireApproval?: boolean | undefined;
@@ -65,7 +66,7 @@ const OPTIONS = [
   "requireApproval",
 ] as const;
 
-/** @throws ValidationError naming the option, and the step by its number */
+/** @throws ValidationError naming the option, and the step by its number. */
 export function checkPipelineOptions(options: ToolPipelineOptions): void {
   checkOptions("ToolPipeline", options, OPTIONS);
   const { name, description, steps, errorStrategy, timeoutMs, sequential, requireApproval } =
@@ -107,7 +108,7 @@ function checkStep(what: string, step: PipelineStep | null | undefined, last: bo
       hint: "ToolPipeline.of(...) takes tools as they are.",
     });
   checkOptions(what, step, ["tool", "adapter"]);
-  // not validated yet
+  // Not validated yet.
   const { tool, adapter } = step as { readonly tool: unknown; readonly adapter: unknown };
   if (tool === undefined || tool === null) throw new ValidationError("step tool must not be null");
   if (!isTool(tool))

@@ -11,51 +11,53 @@ import {
 } from "../../../contracts/validation.js";
 import { isObject } from "../../../util/objects.js";
 
-/** The command of `runCommand`, and its limits. */
+/** The options of `runCommand`: the command and its limits. */
 export interface RunCommandOptions {
   /**
-   * The program and its arguments. No shell parses them. A name without a slash is looked up in the
-   * absolute folders of `PATH`.
+   * The program and its arguments. They are not passed through a shell. A program name without a
+   * slash is searched for in the absolute folders of `PATH`.
    */
   readonly command: readonly string[];
-  /** Working directory. Default: the one of this process. */
+  /** Working directory. Default: the working directory of this process. */
   readonly cwd?: string | undefined;
-  /** Variables in addition to the inherited ones, which they override. */
+  /**
+   * Environment variables in addition to the inherited ones, which they override. Default: none.
+   */
   readonly env?: Readonly<Record<string, string>> | undefined;
   /**
-   * Names of the variables inherited from this process. `X*` stands for all names that begin with
-   * X. Default: `DEFAULT_ALLOWED_ENV`.
+   * Names of the environment variables inherited from this process. `X*` stands for all names that
+   * begin with X. Default: `DEFAULT_ALLOWED_ENV`.
    */
   readonly allowedEnv?: readonly string[] | undefined;
-  /** Standard input, which is then closed. Default: nothing. */
+  /** The standard input, which is closed after it. Default: empty. */
   readonly stdin?: string | Uint8Array | undefined;
-  /** Time limit of the program and its process group, in milliseconds. Default 30,000. */
+  /** Time limit of the program and its process group in milliseconds. Default 30,000. */
   readonly timeoutMs?: number | undefined;
-  /** Time between SIGTERM and SIGKILL, in milliseconds; after an abort at most 50. Default 500. */
+  /** Time between SIGTERM and SIGKILL in milliseconds; after an abort, at most 50. Default 500. */
   readonly killGraceMs?: number | undefined;
   /**
-   * Maximum number of bytes kept of the output and of the error output, each. The rest is read and
-   * dropped. Default 1 MiB.
+   * Limit of the kept bytes of standard output and of standard error, each. Further output is read
+   * and discarded. Default 1 MiB.
    */
   readonly maxOutputBytes?: number | undefined;
-  /** Ends the program and its process group. */
+  /** Ends the program and its process group when it aborts. */
   readonly signal?: AbortSignal | undefined;
-  /** The only programs that may run, written exactly as in `command`. Default: any. */
+  /** The only programs that may run, in exactly the form used in `command`. Default: all. */
   readonly allow?: readonly string[] | undefined;
   /**
-   * A wrapper that runs the command appended to it, such as
-   * `["bwrap", "--unshare-all", "--ro-bind", "/", "/"]`. Default: none.
+   * A wrapper to which the command is appended, such as `["bwrap", "--unshare-all", "--ro-bind",
+   * "/", "/"]`. Default: none.
    */
   readonly sandbox?: readonly string[] | undefined;
 }
 
 /**
- * The variables a command inherits by default. None commonly contains a secret or makes a program
- * load code.
+ * The environment variables that a command inherits by default. None of them usually contains a
+ * secret or makes a program load code.
  */
 export const DEFAULT_ALLOWED_ENV: readonly string[] = Object.freeze([
   ...["PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "LC_*", "TZ", "TMPDIR", "TMP", "TEMP"],
-  // Windows: programs do not start without some of these.
+  // On Windows, programs do not start without some of these variables.
   ...[
     "SystemRoot",
     "SystemDrive",
@@ -119,7 +121,7 @@ function checkEnv(what: string, env: unknown): void {
       throw new ValidationError(
         `${what} env has a name that no variable can have: ${preview(JSON.stringify(name))}`,
       );
-    // The message omits the value: it may be a secret.
+    // The message omits the value, because it may be a secret.
     if (typeof value !== "string" || value.includes("\0"))
       throw new ValidationError(`${what} env '${name}' must be a string without NUL characters`);
   }
@@ -127,8 +129,9 @@ function checkEnv(what: string, env: unknown): void {
 
 /**
  * Checks a program and its arguments.
+ *
  * @throws ValidationError with `command must be set` or `command must not be empty`, or for an
- * element that is not a text
+ * element that is not a text.
  */
 export function checkCommand(what: string, command: unknown): void {
   if (command === undefined || command === null)
@@ -146,7 +149,8 @@ export function checkCommand(what: string, command: unknown): void {
 
 /**
  * Checks the options that `runCommand` and the tools based on it share.
- * @throws ValidationError naming the first invalid option
+ *
+ * @throws ValidationError naming the first invalid option.
  */
 export function checkCommandOptions(
   what: string,
@@ -168,8 +172,8 @@ export function checkCommandOptions(
 }
 
 /**
- * Keeps only the absolute folders of `PATH`. Otherwise child processes could load programs from the
- * working directory, which may be an agent's.
+ * Returns the inherited variables. Keeps only the absolute folders of `PATH`: otherwise, child
+ * processes could load programs from the working directory, which an agent may control.
  */
 function inherited(allowed: readonly string[]): Record<string, string> {
   const names = new Set(allowed);
@@ -189,8 +193,9 @@ function inherited(allowed: readonly string[]): Record<string, string> {
 
 /**
  * Validates the options of a command and applies the defaults.
- * @throws ValidationError for an invalid option
- * @throws AccessDeniedError for a program that is not allowed
+ *
+ * @throws ValidationError for an invalid option.
+ * @throws AccessDeniedError for a program that is not allowed.
  */
 export function resolveCommand(options: RunCommandOptions): ResolvedCommand {
   checkOptions("runCommand()", options, OPTIONS);

@@ -9,16 +9,19 @@ import {
 
 /** Options that `globTool` and `codeSearchTool` share. */
 export interface WorkspaceOptions {
-  /** The folder to search. Files outside it are never read. */
+  /** The folder to search. Files outside of it are never read. */
   readonly baseDir: string;
   /**
-   * Patterns to skip, in the syntax of a .gitignore file. Default `[".git", "node_modules"]`. A
-   * folder that the model names explicitly is searched nevertheless.
+   * Patterns to skip, in the syntax of a .gitignore file. A folder that the model names explicitly
+   * is searched nevertheless. Default `[".git", "node_modules"]`.
    */
   readonly ignore?: readonly string[] | undefined;
-  /** Whether entries excluded by the folder's .gitignore files are skipped. Default true. */
+  /** Whether entries that the folder's .gitignore files exclude are skipped. Default true. */
   readonly gitignore?: boolean | undefined;
-  /** Time limit in milliseconds, after which the matches so far are returned. Default 30,000. */
+  /**
+   * Time limit of a search in milliseconds. After the limit, the matches so far are returned.
+   * Default 30,000.
+   */
   readonly timeLimitMs?: number | undefined;
 }
 
@@ -27,7 +30,8 @@ export const WORKSPACE_FIELDS = ["baseDir", "ignore", "gitignore", "timeLimitMs"
 
 /**
  * Returns the options with defaults.
- * @throws ValidationError for an invalid option
+ *
+ * @throws ValidationError for an invalid option.
  */
 export function resolveWorkspaceOptions(
   what: string,

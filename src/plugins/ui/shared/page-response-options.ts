@@ -1,15 +1,18 @@
 import { ValidationError } from "../../../contracts/errors.js";
 import { preview } from "../../../contracts/validation.js";
 
-/** How to send a stream. */
+/** Options of a response with a stream. */
 export interface PageResponseOptions {
-  /** Default 200. */
+  /** The HTTP status. Default 200. */
   readonly status?: number | undefined;
-  /** Headers in addition to those of the protocol. A header with the same name replaces that of the protocol. */
+  /**
+   * Headers in addition to those of the protocol. A header with the same name replaces the
+   * protocol's header.
+   */
   readonly headers?: ConstructorParameters<typeof Headers>[0];
 }
 
-/** @throws ValidationError for a status without a body, and for invalid headers. */
+/** @throws ValidationError for a status that allows no body, and for invalid headers. */
 export function checkPageResponse(what: string, { status, headers }: PageResponseOptions): void {
   if (status !== undefined && !(Number.isInteger(status) && status >= 200 && status <= 599))
     throw new ValidationError(`${what} status must be from 200 to 599, got: ${preview(status)}`);

@@ -8,32 +8,32 @@ import { systemClock } from "../../../../util/runtime.js";
 /** Options of `a2a()`. */
 export interface A2aOptions {
   /**
-   * The name of the agent in the names of tools: at most 64 letters, digits, `-` and `_`. Default:
-   * the host.
+   * The name of the agent in tool names: at most 64 letters, digits, `-` and `_`. Default: the
+   * host.
    */
   readonly name?: string | undefined;
-  /**
-   * Bearer token for the agent. Sent to the origin of the given URL only. Default: none.
-   */
+  /** Bearer token for the agent, sent only to the origin of the given URL. Default: none. */
   readonly token?: string | undefined;
   /**
-   * Milliseconds for which a request is repeated when the agent can't be reached or answers 429,
-   * 502, 503 or 504. Default 30,000.
+   * Time in milliseconds for which a request is repeated if the agent can't be reached or answers
+   * with status 429, 502, 503 or 504. Default 30,000.
    */
   readonly retryForMs?: number | undefined;
-  /** For tests. Default: the clock of this machine. */
+  /** A clock for tests. Default: the clock of the machine. */
   readonly clock?: Pick<Clock, "monotonicMs" | "sleep"> | undefined;
 }
 
 /** The options of a connection, with defaults. */
 export interface A2aSettings {
   readonly name: string;
-  /** The origin of the agent. Nothing else is contacted. */
+  /** The origin of the agent. No other origin is contacted. */
   readonly origin: string;
-  /** The address of the agent card. */
+  /** The URL of the agent card. */
   readonly cardUrl: string;
   readonly token: string | undefined;
-  /** Removes the token from a text: agents may repeat what they receive. */
+  /**
+   * Removes the token from a text, because an agent may include what it receives in its answers.
+   */
   readonly redact: SecretFilter;
   readonly retryForMs: number;
   readonly clock: Pick<Clock, "monotonicMs" | "sleep">;
@@ -85,7 +85,7 @@ function httpUrl(url: unknown, what: string): URL {
 }
 
 /**
- * Returns the address of the card: the address itself if it is JSON, otherwise the well-known one
+ * Returns the URL of the card: the given URL if it ends with `.json`, else the well-known path
  * below it.
  */
 function cardUrlOf({ origin, pathname, search }: URL): string {
