@@ -56,11 +56,9 @@ type RunParameters<In> =
     : [inputs: In, options?: RunOptions];
 
 /**
- * A team: tasks, their agents, and a workflow. Immutable. Runs are independent of each other and
- * may overlap.
- *
+ * A team: tasks, their agents, and a workflow. Immutable. Runs are independent and may overlap.
  * Without the option `kernel`, an ensemble creates a kernel from the standard plugins and its
- * `plugins`; `dispose()` disposes of that kernel.
+ * `plugins`, which `dispose()` disposes of.
  * @throws ValidationError from the constructor for invalid options. `run()` refuses other mistakes
  * before any cost arises.
  */
