@@ -9,13 +9,13 @@ import { webhook } from "agentensemble/network";
 
 const secret = "a secret of the example, at least 16 characters";
 
-/** What the shop does to sign a message. The service signs its messages in the same way. */
+/** The shop signs a message with this function. The service signs its messages in the same way. */
 function signatureOf(timestamp: string, body: string): string {
   const digest = createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex");
   return `sha256=${digest}`;
 }
 
-/** What the shop does to verify a message. */
+/** The shop verifies a message with this function. */
 function isGenuine({ headers }: IncomingMessage, body: string): boolean {
   const timestamp = String(headers["x-agentensemble-timestamp"]);
   const sent = Buffer.from(String(headers["x-agentensemble-signature"]));

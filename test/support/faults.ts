@@ -157,7 +157,7 @@ const CONNECTION_FAULTS: readonly Fault[] = [
     outcome: { code: "AE_MODEL_CONNECTION", retryable: true },
   },
   {
-    what: "certificate that nobody vouches for",
+    what: "untrusted certificate",
     instead: "untrusted",
     requests: 0,
     outcome: { code: "AE_MODEL_CONNECTION", retryable: false },
@@ -168,7 +168,7 @@ const CONNECTION_FAULTS: readonly Fault[] = [
     outcome: { code: "AE_MODEL_CONNECTION", retryable: true },
   },
   {
-    what: "connection reset within the body",
+    what: "connection reset during the body",
     reply: custom((response) => {
       head(response, "application/json");
       response.write('{"id":', () => setTimeout(() => response.socket?.resetAndDestroy(), 20));
@@ -176,7 +176,7 @@ const CONNECTION_FAULTS: readonly Fault[] = [
     outcome: BAD,
   },
   {
-    what: "stream cut in the middle",
+    what: "stream interrupted in the middle",
     only: "stream",
     reply: events("cut", (vendor) => vendor.begin(TEXT)),
     outcome: BROKEN_OFF,
@@ -192,14 +192,14 @@ const SILENCE_FAULTS: readonly Fault[] = [
     outcome: TIMEOUT,
   },
   {
-    what: "stream that falls silent",
+    what: "stream that stalls",
     only: "stream",
     options: SHORT,
     reply: events("stall", (vendor) => vendor.begin(TEXT)),
     outcome: { ...TIMEOUT, partialText: TEXT },
   },
   {
-    what: "answer without end",
+    what: "endless answer",
     options: { timeoutMs: 150, idleTimeoutMs: 5000 },
     reply: custom((response) => {
       head(response, "text/event-stream");
@@ -208,7 +208,7 @@ const SILENCE_FAULTS: readonly Fault[] = [
     outcome: TIMEOUT,
   },
   {
-    what: "answer that drips, but never pauses for long",
+    what: "slow answer without long pauses",
     options: { timeoutMs: 5000, idleTimeoutMs: 1000 },
     reply: custom((response, vendor, isStream) => {
       head(response, isStream ? "text/event-stream" : "application/json");
@@ -242,11 +242,15 @@ const SHAPE_FAULTS: readonly Fault[] = [
   { what: "null", reply: raw("null"), outcome: BAD },
   { what: "list", reply: raw("[]"), outcome: BAD },
   {
-    what: "document without the answer in it",
+    what: "document without an answer",
     reply: raw((vendor) => JSON.stringify(vendor.empty)),
     outcome: BAD,
   },
-  { what: "half a document", reply: raw((vendor) => document(vendor).slice(0, 40)), outcome: BAD },
+  {
+    what: "truncated document",
+    reply: raw((vendor) => document(vendor).slice(0, 40)),
+    outcome: BAD,
+  },
   {
     what: "body shorter than announced",
     reply: raw('{"id":', { announcedLength: 5000 }),
@@ -254,7 +258,7 @@ const SHAPE_FAULTS: readonly Fault[] = [
   },
   { what: "plain text", reply: raw("Service is starting"), outcome: BAD },
   {
-    what: "JSON called plain text",
+    what: "JSON labelled as plain text",
     reply: raw(document, { contentType: "text/plain" }),
     only: "whole",
     outcome: { answer: TEXT },
@@ -281,7 +285,7 @@ const SHAPE_FAULTS: readonly Fault[] = [
     outcome: { answer: TEXT, inputTokens: undefined },
   },
   {
-    what: "usage that is no number",
+    what: "usage that is not a number",
     reply: answer((vendor) => ({ text: TEXT, usage: vendor.usage("many", null) })),
     outcome: { answer: TEXT, inputTokens: undefined },
   },
@@ -308,7 +312,7 @@ const SIZE_FAULTS: readonly Fault[] = [
     outcome: BAD,
   },
   {
-    what: "small body that unpacks to a large one",
+    what: "small body that decompresses to a large one",
     options: { maxResponseBytes: 100_000 },
     reply: custom((response) => {
       head(response, "application/json", { "content-encoding": "gzip" });
@@ -317,7 +321,7 @@ const SIZE_FAULTS: readonly Fault[] = [
     outcome: BAD,
   },
   {
-    what: "line without end in a stream",
+    what: "endless line in a stream",
     only: "stream",
     reply: custom((response) => {
       head(response, "text/event-stream");
@@ -362,7 +366,7 @@ const STREAM_FAULTS: readonly Fault[] = (
       outcome: { answer: TEXT },
     },
     {
-      what: "events called something else",
+      what: "events with other names",
       reply: raw((vendor) => story(vendor).map(eventText).join(""), {
         contentType: "application/octet-stream",
       }),
@@ -375,7 +379,7 @@ const STREAM_FAULTS: readonly Fault[] = (
     },
     { what: "stream without any event", reply: events("close", () => []), outcome: BAD },
     {
-      what: "event that is no JSON",
+      what: "event that is not JSON",
       reply: events("done", (vendor) => [...vendor.begin(TEXT), '{"choices":[{']),
       outcome: BROKEN_OFF,
     },
@@ -385,7 +389,7 @@ const STREAM_FAULTS: readonly Fault[] = (
       outcome: BROKEN_OFF,
     },
     {
-      what: "error within a stream",
+      what: "error in a stream",
       reply: events("close", (vendor) => [
         ...vendor.begin(TEXT),
         vendor.error("slow down", "rate_limit_error"),
@@ -393,7 +397,7 @@ const STREAM_FAULTS: readonly Fault[] = (
       outcome: { code: "AE_MODEL_RATE_LIMITED", retryable: true, partialText: TEXT },
     },
     {
-      what: "overload within a stream",
+      what: "overload in a stream",
       reply: events("close", (vendor) => [
         ...vendor.begin(TEXT),
         vendor.error("Overloaded", "overloaded_error"),
@@ -406,12 +410,12 @@ const STREAM_FAULTS: readonly Fault[] = (
       outcome: { answer: TEXT },
     },
     {
-      what: "rubbish after the final event",
+      what: "invalid data after the final event",
       reply: events("close", (vendor) => [...vendor.begin(TEXT), ...vendor.end, "rubbish"]),
       outcome: { answer: TEXT },
     },
     {
-      what: "connection cut after the final event",
+      what: "connection closed after the final event",
       reply: events("cut", (vendor) => [...vendor.begin(TEXT), ...vendor.end]),
       outcome: { answer: TEXT },
     },
@@ -504,7 +508,7 @@ const STATUS_FAULTS: readonly Fault[] = [
     outcome: { code: "AE_MODEL_RATE_LIMITED", retryable: true, retryAfterMs: 30_000 },
   },
   {
-    what: "empty account",
+    what: "account without credit",
     reply: (vendor) => ({ kind: "status", ...vendor.quota }),
     outcome: { code: "AE_MODEL_QUOTA", retryable: false },
   },
@@ -518,7 +522,7 @@ const STATUS_FAULTS: readonly Fault[] = [
   },
   { what: "status 529", reply: status(529, "overloaded_error"), outcome: SERVER },
   {
-    what: "success that is an error",
+    what: "status 200 with an error",
     reply: (vendor) => ({ kind: "raw", body: JSON.stringify(vendor.error("down", "api_error")) }),
     outcome: SERVER,
   },
@@ -540,7 +544,7 @@ const ABORT_FAULTS: readonly Fault[] = [
     outcome: "aborted",
   },
   {
-    what: "abort within the body",
+    what: "abort during the body",
     abort: "when received",
     reply: () => ({ kind: "stalled-body" }),
     outcome: "aborted",
@@ -552,7 +556,7 @@ const ABORT_FAULTS: readonly Fault[] = [
     outcome: "aborted",
   },
   {
-    what: "abort within a stream",
+    what: "abort during a stream",
     only: "stream",
     abort: "after a chunk",
     reply: events("stall", (vendor) => vendor.begin(TEXT)),
@@ -564,7 +568,7 @@ const ABORT_FAULTS: readonly Fault[] = [
 export const FAULTS: Readonly<Record<string, readonly Fault[]>> = {
   Connections: CONNECTION_FAULTS,
   Silence: SILENCE_FAULTS,
-  "Answers that are none": SHAPE_FAULTS,
+  "Unexpected answers": SHAPE_FAULTS,
   Sizes: SIZE_FAULTS,
   Streams: STREAM_FAULTS,
   Refusals: STATUS_FAULTS,
