@@ -77,8 +77,8 @@ export interface StartOptions {
    */
   readonly ingress?: readonly Ingress[] | undefined;
   /**
-   * Settings of webhooks, for requests with the delivery `WEBHOOK`. Default: such requests are
-   * refused.
+   * Settings of webhooks, for requests with the delivery `WEBHOOK` and for push notifications over
+   * A2A. Default: both are refused.
    */
   readonly webhooks?: WebhookOptions | undefined;
   /**

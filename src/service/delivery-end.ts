@@ -1,12 +1,16 @@
 import type { Lease, WorkRequest, WorkResponse } from "../contracts/network.js";
 import type { Clock } from "../contracts/runtime.js";
 import type { ForeignUsage } from "../contracts/usage.js";
+import type { WebhookSender } from "../plugins/shared/webhooks/webhook-sender.js";
 import type { DeliveryParts } from "./delivery-parts.js";
 import { WORK_VERSION } from "../contracts/network.js";
 import { cancelledUsageKey } from "../plugins/network/shared/cancelled-usage.js";
 import { UNDELIVERED } from "../plugins/network/shared/dead-letters.js";
 import { startClockTimer } from "../plugins/network/shared/clock-timer.js";
-import { MOST_WEBHOOK_BYTES } from "../plugins/shared/webhooks/webhook-sender.js";
+import {
+  MOST_WEBHOOK_BYTES,
+  undeliveredReason,
+} from "../plugins/shared/webhooks/webhook-sender.js";
 import { messageOf } from "../util/errors.js";
 import { isObject } from "../util/objects.js";
 import { StoreCalls } from "./store-calls.js";
@@ -18,6 +22,9 @@ import { limitedResponse, jsonBytes, unstoredResponse } from "./work-response.js
 const ATTEMPTS = 3;
 /** Maximum size of a message of a topic, in bytes. */
 const MOST_TOPIC_BYTES = 4_096;
+
+/** Maximum size of a result within a task, whose other fields also count. */
+const MOST_NOTIFIED_BYTES = MOST_WEBHOOK_BYTES - 16_384;
 
 /** How a request returns to the queue. */
 export interface ReleaseRequest {
@@ -166,20 +173,39 @@ export class DeliveryEnd {
   }
 
   /**
-   * Sends the stored result to the webhook of the request, if it has one. Returns the reason of a
-   * failure.
+   * Sends the stored result to the webhook of the request and to the addresses that its caller has
+   * configured over A2A. Returns the reason of a failure.
    */
   async #undelivered(known: WorkResponse | undefined): Promise<string | undefined> {
-    const { delivery, requestId } = this.#lease.request;
-    const { webhooks, backend } = this.#parts;
-    if (delivery?.method !== "WEBHOOK" || webhooks === undefined) return undefined;
+    const { request } = this.#lease;
+    const { webhooks, push, backend } = this.#parts;
+    if (webhooks === undefined || push === undefined) return undefined;
+    const configs = await this.#calls.repeated(() => push.configsOf(request), {
+      attempts: ATTEMPTS,
+    });
+    if (configs.kind === "refused") return messageOf(configs.error);
+    if (configs.kind === "away") return "the configurations of its notifications can't be read";
+    const isHooked = request.delivery?.method === "WEBHOOK";
+    if (!isHooked && configs.value.length === 0) return undefined;
+    const { requestId } = request;
     const found = known ?? (await this.#retrieved(() => backend.results.retrieve(requestId)));
     if (found === undefined) return "its result is not known any more";
+    const { givenUp: signal } = this.#calls;
+    const problem = isHooked ? await this.#unposted(webhooks, found, signal) : undefined;
+    const response = limitedResponse(found, MOST_NOTIFIED_BYTES);
+    return problem ?? push.ended(request, configs.value, { response, signal });
+  }
+
+  /** Sends the result to the webhook of the request. Returns the reason of a failure. */
+  async #unposted(
+    webhooks: WebhookSender,
+    found: WorkResponse,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    const { delivery, requestId } = this.#lease.request;
     const body = JSON.stringify(limitedResponse(found, MOST_WEBHOOK_BYTES));
-    const { givenUp } = this.#calls;
-    const message = { url: delivery.address ?? "", deliveryId: requestId, body };
-    const outcome = await webhooks.send(message, givenUp);
-    return outcome.isDelivered ? undefined : `${outcome.problem} (${outcome.attempts} attempts)`;
+    const message = { url: delivery?.address ?? "", deliveryId: requestId, body };
+    return undeliveredReason(await webhooks.send(message, signal));
   }
 
   async #retrieved(

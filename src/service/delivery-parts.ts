@@ -2,6 +2,7 @@ import type { NetworkBackend } from "../contracts/network.js";
 import type { TracePropagation } from "../contracts/propagation.js";
 import type { ReviewStore } from "../contracts/review.js";
 import type { Clock } from "../contracts/runtime.js";
+import type { PushNotifications } from "../plugins/network/shared/a2a/push-notifications.js";
 import type { WebhookSender } from "../plugins/shared/webhooks/webhook-sender.js";
 import type { CallerQuotas } from "./quotas/caller-quotas.js";
 import type { QueueGate } from "./queue-gate.js";
@@ -20,6 +21,8 @@ export interface DeliveryParts {
   readonly shared: ReadonlyMap<string, SharedWork>;
   /** Sends results to webhooks; `undefined` if the service does not. */
   readonly webhooks: WebhookSender | undefined;
+  /** Sends notifications to callers over A2A; `undefined` without webhooks. */
+  readonly push: PushNotifications | undefined;
   readonly trace: TracePropagation | undefined;
   readonly reviews: ReviewStore | undefined;
   /** Limits the requests; `undefined` without limits of all processes. */

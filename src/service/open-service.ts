@@ -17,6 +17,8 @@ import { LocalBudgetAccounts } from "../plugins/resilience/budget/local-accounts
 import { LocalRateWindow } from "../plugins/resilience/rate-limit/local-rate-window.js";
 import { inMemoryBackend } from "../plugins/network/shared/in-memory/in-memory-backend.js";
 import { SERVICE_SECRETS } from "../plugins/network/secrets/service-secrets.js";
+import { PushConfigs } from "../plugins/network/shared/a2a/push-configs.js";
+import { PushNotifications } from "../plugins/network/shared/a2a/push-notifications.js";
 import { WebhookSender } from "../plugins/shared/webhooks/webhook-sender.js";
 import { messageOf } from "../util/errors.js";
 import { systemClock, uuidGenerator } from "../util/runtime.js";
@@ -87,7 +89,7 @@ export class ServiceStarter {
     this.#spread = spreadParts(ports, settings, { backend, clock });
     const common = { backend, clock, events, settings, redactor, shared };
     const parts = deliveryParts(ports, options, common);
-    const { reviews, quotas } = parts;
+    const { reviews, quotas, push } = parts;
     const service = new RunningService({
       ...parts,
       units: unitsOf(this.#spread, parts, ports),
@@ -97,7 +99,7 @@ export class ServiceStarter {
       hasMounts: ports.all(Tokens.HttpMount).length + ports.all(Tokens.HttpRoute).length > 0,
       ingress: options.ingress ?? [],
       stopsOnSignals: options.signals ?? true,
-      listen: this.#listen({ options, settings, events, ids, clock, reviews, quotas }),
+      listen: this.#listen({ options, settings, events, ids, clock, reviews, quotas, push }),
     });
     const observation = new Observation(ports.all(Tokens.ServiceObserver), events);
     const forget = ports.find(SERVICE_SECRETS)?.add(redactor.ofService);
@@ -159,17 +161,30 @@ function deliveryParts(
 ): DeliveryParts {
   const { backend, clock, settings } = common;
   const { name: ensemble } = settings;
-  const { webhooks } = options;
+  const webhooks =
+    options.webhooks === undefined ? undefined : new WebhookSender(options.webhooks, clock);
   const currency = priceCurrency(ports.find(Tokens.CostConfiguration));
   return {
     ...common,
-    webhooks: webhooks === undefined ? undefined : new WebhookSender(webhooks, clock),
+    webhooks,
+    push: pushOf(options, webhooks, common),
     trace: ports.find(Tokens.TracePropagation),
     reviews: ports.find(Tokens.ReviewStore),
     quotas: quotasOf(options, { ensemble, clock, backend, currency }),
     currency,
     gate: gateOf(options.queue, backend, { ensemble, clock }),
   };
+}
+
+function pushOf(
+  options: StartOptions,
+  webhooks: WebhookSender | undefined,
+  { backend, clock, settings: { resultTtlMs } }: CommonParts,
+): PushNotifications | undefined {
+  if (options.webhooks === undefined || webhooks === undefined) return undefined;
+  const { secret } = options.webhooks;
+  const configs = new PushConfigs({ results: backend.results, secret, resultTtlMs });
+  return new PushNotifications({ backend, clock, webhooks, configs });
 }
 
 /** What limits the requests of all processes; of this one where the backend counts nothing. */

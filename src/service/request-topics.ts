@@ -1,10 +1,11 @@
-import type { EnsembleListener } from "../contracts/events.js";
+import type { EnsembleListener, Ev } from "../contracts/events.js";
 import type { WorkRequest } from "../contracts/network.js";
 import type { ReviewDecision } from "../contracts/review.js";
 import type { DeliveryParts } from "./delivery-parts.js";
 import { publishingListener } from "./publishing-listener.js";
 import { ForwardedQuestions } from "./forwarded-questions.js";
 import { receiveDecisions } from "../plugins/network/shared/decisions.js";
+import { messageOf } from "../util/errors.js";
 import { cancelTopic, progressTopic } from "../plugins/network/shared/topic-names.js";
 
 /** Maximum number of messages of one request that are sent concurrently. */
@@ -14,19 +15,19 @@ const MOST_AT_ONCE = 50;
 export class RequestTopics {
   readonly listener: EnsembleListener;
   readonly #parts: DeliveryParts;
-  readonly #requestId: string;
+  readonly #request: WorkRequest;
+  readonly #closing = new AbortController();
   readonly #questions: ForwardedQuestions;
   readonly #leave: (() => void)[] = [];
-  #isClosed = false;
   #receivesDecisions = false;
   #publishing = 0;
 
-  constructor(parts: DeliveryParts, { requestId, reviews }: WorkRequest) {
+  constructor(parts: DeliveryParts, request: WorkRequest) {
     this.#parts = parts;
-    this.#requestId = requestId;
+    this.#request = request;
     this.#questions = new ForwardedQuestions({
       clock: parts.clock,
-      isForwarded: reviews === "forward",
+      isForwarded: request.reviews === "forward",
       publish: (message) => this.#publish(message),
     });
     this.listener = {
@@ -34,6 +35,7 @@ export class RequestTopics {
       onReviewRequested: (asked) => {
         this.#receiveDecisions();
         this.#questions.ask(asked);
+        void this.#notify(asked); // never rejects
       },
       onReviewResolved: ({ type, reviewId, taskId }) => {
         this.#questions.resolved(reviewId);
@@ -52,9 +54,27 @@ export class RequestTopics {
   }
 
   close(): void {
-    this.#isClosed = true;
+    this.#closing.abort();
     this.#questions.close();
     for (const leave of this.#leave.splice(0)) leave();
+  }
+
+  /** Best effort: the caller also sees the question in its task. */
+  async #notify(asked: Ev<"review_requested">): Promise<void> {
+    const { push, redactor, events } = this.#parts;
+    const { signal } = this.#closing;
+    let problem: string | undefined;
+    try {
+      problem = await push?.asked(this.#request, redactor.value(asked), signal);
+    } catch (error) {
+      problem = messageOf(error);
+    }
+    if (problem !== undefined && !signal.aborted)
+      events.warn(`A question of request '${this.#requestId}' was not delivered: ${problem}`);
+  }
+
+  get #requestId(): string {
+    return this.#request.requestId;
   }
 
   /** Best effort: excess messages of concurrent tasks are dropped. */
@@ -83,7 +103,7 @@ export class RequestTopics {
   async #subscribe(subscribe: () => Promise<() => void>): Promise<void> {
     try {
       const leave = await subscribe();
-      if (this.#isClosed) leave();
+      if (this.#closing.signal.aborted) leave();
       else this.#leave.push(leave);
     } catch {
       // The renewals of the lease detect whether the request was cancelled.

@@ -4,6 +4,7 @@ import type { ReviewStore } from "../../contracts/review.js";
 import type { Clock, IdGenerator } from "../../contracts/runtime.js";
 import type { StartOptions } from "../../contracts/service.js";
 import type { A2aServing } from "../../plugins/network/a2a-server/a2a-routes.js";
+import type { PushNotifications } from "../../plugins/network/shared/a2a/push-notifications.js";
 import type { CallerQuotas } from "../quotas/caller-quotas.js";
 import type { RunningService } from "../running-service.js";
 import type { ServiceEvents } from "../service-events.js";
@@ -49,6 +50,7 @@ export interface ListenParts {
   readonly clock: Clock;
   readonly reviews: ReviewStore | undefined;
   readonly quotas: CallerQuotas | undefined;
+  readonly push: PushNotifications | undefined;
   /** The routes of the kernel's plugins. */
   readonly routes: readonly HttpRoute[];
   readonly mounts: readonly HttpMount[];
@@ -163,7 +165,7 @@ function mountAddress(service: RunningService, options: StartOptions): MountAddr
 function a2aServing(
   service: RunningService,
   queue: CallerQueue,
-  { options, settings, events, clock, reviews }: ListenParts,
+  { options, settings, events, clock, reviews, push }: ListenParts,
 ): Omit<A2aServing, "streams"> {
   const { callers, authenticate, card = "public", publicUrl } = options;
   return {
@@ -176,6 +178,7 @@ function a2aServing(
     onError: (error) => events.warn(`A request over A2A failed: ${error.message}`),
     entry: () => service.entry(),
     reviews,
+    push,
     card,
     publicUrl,
     needsToken: (callers ?? authenticate) !== undefined,

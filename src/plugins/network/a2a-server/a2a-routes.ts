@@ -12,7 +12,7 @@ import { RpcEndpoint } from "./rpc-endpoint.js";
 /** The parts of a service that A2A uses. */
 export interface A2aServing
   extends
-    Pick<RequestDesk, "ensemble" | "backend" | "clock" | "resultTtlMs" | "enqueue">,
+    Pick<RequestDesk, "ensemble" | "backend" | "clock" | "resultTtlMs" | "enqueue" | "push">,
     Pick<EndpointSettings, "isDraining" | "onError" | "streams"> {
   readonly entry: () => CatalogueEntry;
   /** The inbox of the ensemble's reviews. Without it tasks never ask for input. */
@@ -34,10 +34,11 @@ export interface A2aRoutes {
 /** Serves an ensemble by A2A 1.0: its agent card, and JSON-RPC with streams of events. */
 export function a2aRoutes(serving: A2aServing): A2aRoutes {
   const { ensemble, backend, clock, resultTtlMs, enqueue, isDraining, onError } = serving;
-  const { entry, needsToken, publicUrl, card, streams } = serving;
+  const { entry, needsToken, publicUrl, card, streams, push } = serving;
   const reviews = new ReviewDesk(serving.reviews);
+  const hasPush = push !== undefined;
   const capabilities = (): readonly SharedCapability[] => entry().capabilities;
-  const desk = { ensemble, backend, clock, resultTtlMs, enqueue, reviews, capabilities };
+  const desk = { ensemble, backend, clock, resultTtlMs, enqueue, reviews, capabilities, push };
   const endpoint = new RpcEndpoint(desk, { isDraining, streams, onError });
   return {
     close: () => reviews.close(),
@@ -48,7 +49,7 @@ export function a2aRoutes(serving: A2aServing): A2aRoutes {
         role: card === "public" ? "public" : "caller",
         handle: (request) => {
           const baseUrl = (publicUrl ?? new URL(request.url).origin).replace(/\/+$/, "");
-          return Response.json(agentCardOf(entry(), { baseUrl, needsToken }), {
+          return Response.json(agentCardOf(entry(), { baseUrl, needsToken, hasPush }), {
             headers: { "Cache-Control": "no-cache" },
           });
         },

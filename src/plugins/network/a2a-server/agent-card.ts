@@ -8,6 +8,8 @@ export interface CardSettings {
   /** The address of the service, without a trailing slash. */
   readonly baseUrl: string;
   readonly needsToken: boolean;
+  /** Whether the service sends push notifications. */
+  readonly hasPush: boolean;
 }
 
 /**
@@ -16,7 +18,7 @@ export interface CardSettings {
  */
 export function agentCardOf(
   { ensemble, description, capabilities }: CatalogueEntry,
-  { baseUrl, needsToken }: CardSettings,
+  { baseUrl, needsToken, hasPush }: CardSettings,
 ): unknown {
   return {
     name: ensemble,
@@ -31,7 +33,7 @@ export function agentCardOf(
     ],
     capabilities: {
       streaming: true,
-      pushNotifications: false,
+      pushNotifications: hasPush,
       extendedAgentCard: false,
       extensions: [
         {

@@ -9,6 +9,7 @@ import type {
 } from "../../../contracts/network.js";
 import type { TraceContext } from "../../../contracts/propagation.js";
 import type { A2aErrorVendor } from "../shared/a2a/protocol.js";
+import type { PushNotifications } from "../shared/a2a/push-notifications.js";
 import type { TaskName } from "../shared/a2a/task-ids.js";
 import type { TaskSight } from "../shared/a2a/work-task.js";
 import type { AnswerOutcome, ReviewDesk } from "./review-desk.js";
@@ -17,6 +18,7 @@ import { ValidationError } from "../../../contracts/errors.js";
 import { WORK_VERSION } from "../../../contracts/network.js";
 import { RequestConflictError } from "../../../contracts/network-errors.js";
 import { messageOf } from "../../../util/errors.js";
+import { A2A_TASK } from "../shared/a2a/push-configs.js";
 import { extensionFields } from "../shared/a2a/parts.js";
 import { WORK_EXTENSION } from "../shared/a2a/protocol.js";
 import { answerInMessage } from "../shared/a2a/review-message.js";
@@ -36,6 +38,7 @@ import { storedIdOf } from "../shared/stored-ids.js";
 import { transportOf } from "../shared/transport.js";
 import { requireRequestId } from "../shared/work-request.js";
 import { TaskWatch } from "../shared/task-watch.js";
+import { PushDesk, type WirePushConfig, type WirePushName } from "./push-desk.js";
 
 /** Time in ms after which a full queue may accept a request. */
 const RETRY_MS = 1_000;
@@ -44,6 +47,8 @@ const RETRY_MS = 1_000;
 export interface RequestDesk extends WatchPlace {
   readonly reviews: ReviewDesk;
   readonly resultTtlMs: number;
+  /** `undefined`: the service sends no push notifications. */
+  readonly push: PushNotifications | undefined;
   /** The shared tasks and tools of the ensemble. */
   readonly capabilities: () => readonly SharedCapability[];
   readonly enqueue: (
@@ -84,6 +89,7 @@ export class CallerRequests implements A2ARequestHandler {
   readonly #desk: RequestDesk;
   readonly #asked: AskedCall;
   readonly #errors: A2aErrorVendor;
+  readonly #push: PushDesk;
   /** The last created stored id: one HTTP request is about one task. */
   #stored: { readonly messageId: string; readonly id: string } | undefined;
 
@@ -91,14 +97,17 @@ export class CallerRequests implements A2ARequestHandler {
     this.#desk = desk;
     this.#asked = asked;
     this.#errors = errors;
+    this.#push = new PushDesk(desk.push, errors, {
+      signal: asked.signal,
+      requestIdOf: (taskId) => this.#storedId(taskNameOf(taskId)),
+      hasEnded: async (taskId) => hasEnded(await this.#taskOf(taskNameOf(taskId))),
+    });
   }
 
   sendMessage(params: core.SendMessageRequest): Promise<core.Task> {
     return this.#noting(async () => {
       const message = this.#messageOf(params);
-      const name = message.taskId === "" ? undefined : await this.#answered(message);
-      const sent: Sent =
-        name === undefined ? await this.#accepted(message) : { name, receipt: "DUPLICATE" };
+      const sent = await this.#sent(message, params.configuration);
       if ("rejected" in sent) return sent.rejected;
       const isKnown = sent.receipt === "DUPLICATE";
       if (params.configuration?.returnImmediately === true)
@@ -115,10 +124,7 @@ export class CallerRequests implements A2ARequestHandler {
       return { message: asked, watch: await this.#watch(name, "all") }; // before work begins
     });
     try {
-      const sent = await this.#noting(async (): Promise<Sent> => {
-        if (message.taskId === "") return this.#accepted(message);
-        return { name: await this.#answered(message), receipt: "DUPLICATE" };
-      });
+      const sent = await this.#noting(() => this.#sent(message, params.configuration));
       if ("rejected" in sent) yield taskEvent(sent.rejected);
       else yield* this.#followed(watch, sent.name, sent.receipt);
     } finally {
@@ -164,13 +170,40 @@ export class CallerRequests implements A2ARequestHandler {
     throw new this.#errors.ExtendedAgentCardNotConfiguredError();
   }
 
-  readonly createTaskPushNotificationConfig = (): Promise<never> => this.#noPush();
-  readonly getTaskPushNotificationConfig = (): Promise<never> => this.#noPush();
-  readonly listTaskPushNotificationConfigs = (): Promise<never> => this.#noPush();
-  readonly deleteTaskPushNotificationConfig = (): Promise<never> => this.#noPush();
+  createTaskPushNotificationConfig(given: WirePushConfig): Promise<WirePushConfig> {
+    return this.#noting(() => this.#push.create(given));
+  }
 
-  async #noPush(): Promise<never> {
-    throw new this.#errors.PushNotificationNotSupportedError();
+  getTaskPushNotificationConfig({ taskId, id }: WirePushName): Promise<WirePushConfig> {
+    return this.#noting(() => this.#push.get(taskId, id));
+  }
+
+  listTaskPushNotificationConfigs({
+    taskId,
+  }: core.ListTaskPushNotificationConfigsRequest): Promise<core.ListTaskPushNotificationConfigsResponse> {
+    return this.#noting(async () => ({
+      configs: await this.#push.list(taskId),
+      nextPageToken: "",
+    }));
+  }
+
+  deleteTaskPushNotificationConfig({ taskId, id }: WirePushName): Promise<void> {
+    return this.#noting(() => this.#push.remove(taskId, id));
+  }
+
+  /** Passes on a message and its push configuration. */
+  #sent(message: core.Message, configuration?: core.SendMessageConfiguration): Promise<Sent> {
+    const { taskId } = message;
+    const send = async (): Promise<Sent> =>
+      taskId === ""
+        ? this.#accepted(message)
+        : { name: await this.#answered(message), receipt: "DUPLICATE" };
+    const given = configuration?.taskPushNotificationConfig;
+    if (given === undefined) return send();
+    return this.#push.sending(
+      { ...given, taskId: taskId === "" ? taskIdOf(message) : taskId },
+      send,
+    );
   }
 
   #messageOf({ message }: core.SendMessageRequest): core.Message {
@@ -200,7 +233,11 @@ export class CallerRequests implements A2ARequestHandler {
     });
     if ("problem" in work) return this.#rejected(message, work.reason, work.problem);
     try {
-      const asking: WorkRequest = { ...work.request, reviews: "forward" }; // by input-required
+      const asking: WorkRequest = {
+        ...work.request,
+        reviews: "forward", // by input-required
+        ...(this.#desk.push !== undefined && { [A2A_TASK]: taskIdOf(name) }),
+      };
       const receipt = await enqueue(asking, principal);
       const { status } = receipt;
       if (status === "QUOTA")

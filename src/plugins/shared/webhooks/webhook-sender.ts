@@ -3,10 +3,14 @@ import type { WebhookOptions } from "../../../contracts/webhooks.js";
 import type { SafeFetch } from "../fetch/safe-fetch.js";
 import type { SafeResponse } from "../fetch/safe-response.js";
 import { ValidationError } from "../../../contracts/errors.js";
-import { AccessDeniedError } from "../../../contracts/state-errors.js";
+import { AccessDeniedError, FetchError } from "../../../contracts/state-errors.js";
 import { backoffMs, clockPause } from "../../../util/abort/pauses.js";
+import { withTimeout } from "../../../util/abort/timeouts.js";
 import { messageOf } from "../../../util/errors.js";
+import { AddressPolicy, parseUrl } from "../fetch/address-policy.js";
 import { safeFetch } from "../fetch/safe-fetch.js";
+import { resolveSafeFetchOptions } from "../fetch/safe-fetch-options.js";
+import { shownUrl } from "../fetch/shown-url.js";
 import { signedHeaders } from "./webhook-signature.js";
 
 /** Maximum size of the body of a message in bytes. */
@@ -28,6 +32,8 @@ export interface WebhookMessage {
   /** The outcome of a message. */
   readonly deliveryId: string;
   readonly body: string;
+  /** In addition to those of the signature. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** The reason, without secrets. */
@@ -39,6 +45,11 @@ export type WebhookOutcome =
       /** The reason, without secrets. */
       readonly problem: string;
     };
+
+/** The reason why a message was not delivered. */
+export function undeliveredReason(outcome: WebhookOutcome): string | undefined {
+  return outcome.isDelivered ? undefined : `${outcome.problem} (${outcome.attempts} attempts)`;
+}
 
 interface FailedPost {
   readonly problem: string;
@@ -54,20 +65,37 @@ export class WebhookSender {
   readonly #options: WebhookOptions;
   readonly #clock: Pick<Clock, "now" | "sleep">;
   readonly #fetch: SafeFetch;
+  readonly #policy: AddressPolicy;
 
   /** The options were checked by `checkWebhookOptions`. */
   constructor(options: WebhookOptions, clock: Pick<Clock, "now" | "sleep">) {
     const { hosts, allow, timeoutMs = TIMEOUT_MS } = options;
+    const targets = { onlyHosts: hosts, ...(allow !== undefined && { allow }), timeoutMs };
     this.#options = options;
     this.#clock = clock;
+    this.#policy = new AddressPolicy(resolveSafeFetchOptions("webhooks", targets));
     this.#fetch = safeFetch({
-      onlyHosts: hosts,
-      ...(allow !== undefined && { allow }),
-      timeoutMs,
+      ...targets,
       redirect: "manual",
       maxBytes: MOST_ANSWER_BYTES,
       overflow: "cut",
     });
+  }
+
+  /**
+   * Checks an address as `send()` does, without a connection.
+   * @throws AccessDeniedError for an address that is not allowed, FetchError for a host that is not
+   * found, ValidationError for an invalid URL, the reason of the signal after an abort.
+   */
+  async check(url: string, signal: AbortSignal): Promise<void> {
+    const target = parseUrl(url);
+    const { timeoutMs: ms = TIMEOUT_MS } = this.#options;
+    const late = (): never => {
+      throw new FetchError(`The host of ${shownUrl(target)} was not found within ${ms} ms`, {
+        reason: "timeout",
+      });
+    };
+    await withTimeout((until) => this.#policy.resolve(target, until), { ms, late, signal });
   }
 
   /** Never rejects. An abort ends it, also during an attempt. */
@@ -86,7 +114,7 @@ export class WebhookSender {
 
   /** Makes one attempt. Returns the reason of its failure. */
   async #post(
-    { url, deliveryId, body }: WebhookMessage,
+    { url, deliveryId, body, headers: more }: WebhookMessage,
     signal: AbortSignal,
   ): Promise<FailedPost | undefined> {
     const bytes = Buffer.byteLength(body);
@@ -99,6 +127,7 @@ export class WebhookSender {
       const at = this.#clock.now();
       const headers = {
         "content-type": "application/json",
+        ...more,
         ...signedHeaders({ deliveryId, body, at }, this.#options.secret),
       };
       return failedPostIn(await this.#fetch(url, { method: "POST", headers, body, signal }));

@@ -76,6 +76,7 @@ export async function startAgent(settings: AgentSettings = {}): Promise<TestAgen
     onError: (error) => errors.push(error),
     entry: () => ({ ensemble, instance: "one", capabilities }),
     reviews: settings.reviews,
+    push: undefined,
     card: settings.card ?? "public",
     publicUrl: settings.publicUrl,
     needsToken: settings.callers !== undefined,

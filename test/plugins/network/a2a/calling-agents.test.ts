@@ -250,7 +250,11 @@ describe("a2a(): a remote ensemble", () => {
       "/foreign/.well-known/agent-card.json": (_, response) =>
         void response
           .writeHead(200, { "Content-Type": "application/json" })
-          .end(JSON.stringify(agentCardOf(entry, { baseUrl: thief.url(""), needsToken: true }))),
+          .end(
+            JSON.stringify(
+              agentCardOf(entry, { baseUrl: thief.url(""), needsToken: true, hasPush: false }),
+            ),
+          ),
     });
     remote = a2a(site.url("/"), { token: "secret-token" });
     const redirected = await rejectionOf(NetworkError, remote.send(request()));
@@ -425,7 +429,11 @@ async function siteWith(
 ): Promise<LoopbackSite> {
   const made: LoopbackSite = await LoopbackSite.start({
     "/.well-known/agent-card.json": (_, response) => {
-      const card = agentCardOf(entry, { baseUrl: made.url(""), needsToken: false }) as {
+      const card = agentCardOf(entry, {
+        baseUrl: made.url(""),
+        needsToken: false,
+        hasPush: false,
+      }) as {
         capabilities: { extensions: unknown[] };
       };
       if (isForeign) card.capabilities.extensions = [];

@@ -1,13 +1,11 @@
-import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto";
+import { createHmac } from "node:crypto";
 import type { JournalCodec } from "../../../../contracts/journal.js";
 import { ValidationError } from "../../../../contracts/errors.js";
 import { JournalError } from "../../../../contracts/journal-errors.js";
 import { checkOptions } from "../../../../contracts/validation.js";
+import { openedText, sealedText } from "../../../../util/sealed-text.js";
 
-const ALGORITHM = "aes-256-gcm";
 const KEY_BYTES = 32;
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
 const HEAD = /^([0-9a-f]{8})\./;
 /**
  * Searches for invalid characters: a pattern for the complete text can overflow the stack of a
@@ -38,7 +36,8 @@ export function aesJournalCodec(o: AesJournalKeys): JournalCodec {
   const currentId = idOf(current);
   keys.set(currentId, current);
   return Object.freeze({
-    seal: (text: string, runId: string) => `${currentId}.${encrypted(text, runId, current)}`,
+    seal: (text: string, runId: string) =>
+      `${currentId}.${sealedText(text, derived(current, `run ${runId}`), runId)}`,
     open(sealed: string, runId: string): string {
       const [head = "", id = ""] = HEAD.exec(sealed) ?? [];
       const content = sealed.slice(head.length);
@@ -52,7 +51,7 @@ export function aesJournalCodec(o: AesJournalKeys): JournalCodec {
           `Run '${runId}' is sealed with key '${id}', which is not among the keys given: ${[...keys.keys()].join(", ")}`,
           { hint: "Add that key to the previous keys." },
         );
-      return decrypted(Buffer.from(content, "base64url"), runId, key);
+      return decrypted(content, runId, key);
     },
   });
 }
@@ -73,24 +72,10 @@ function derived(key: Buffer, use: string): Buffer {
   return createHmac("sha256", key).update(`agentensemble/journal ${use}`).digest();
 }
 
-function encrypted(text: string, runId: string, key: Buffer): string {
-  const nonce = randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv(ALGORITHM, derived(key, `run ${runId}`), nonce);
-  cipher.setAAD(Buffer.from(runId));
-  const content = [cipher.update(text, "utf8"), cipher.final()];
-  return Buffer.concat([nonce, ...content, cipher.getAuthTag()]).toString("base64url");
-}
-
 /** @throws JournalError for a text that was changed, or belongs to another run. */
-function decrypted(bytes: Buffer, runId: string, key: Buffer): string {
+function decrypted(text: string, runId: string, key: Buffer): string {
   try {
-    const nonce = bytes.subarray(0, NONCE_BYTES);
-    const options = { authTagLength: TAG_BYTES };
-    const cipher = createDecipheriv(ALGORITHM, derived(key, `run ${runId}`), nonce, options);
-    cipher.setAAD(Buffer.from(runId));
-    cipher.setAuthTag(bytes.subarray(-TAG_BYTES));
-    const content = bytes.subarray(NONCE_BYTES, -TAG_BYTES);
-    return Buffer.concat([cipher.update(content), cipher.final()]).toString("utf8");
+    return openedText(text, derived(key, `run ${runId}`), runId);
   } catch (cause) {
     throw new JournalError(`A sealed text of run '${runId}' was changed, or is another run's`, {
       cause,

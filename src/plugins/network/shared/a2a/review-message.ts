@@ -18,6 +18,12 @@ export interface RemoteReview {
   readonly expires?: string | undefined;
 }
 
+/** What a question shows of a review. */
+export type AskedReview = Pick<
+  StoredReview,
+  "reviewId" | "prompt" | "taskDescription" | "taskOutput" | "deadline"
+>;
+
 /** The parts of a message that asks for the answer to a review. */
 export function reviewParts({
   reviewId,
@@ -25,7 +31,7 @@ export function reviewParts({
   taskDescription,
   taskOutput,
   deadline,
-}: StoredReview): Part[] {
+}: AskedReview): Part[] {
   const question = prompt ?? `Approve: ${taskDescription}`;
   const review: RemoteReview = {
     reviewId,

@@ -1,7 +1,7 @@
 import type { Artifact, Message, StreamResponse, Task, TaskState } from "@a2a-js/sdk";
 import type { QueueState, WorkResponse } from "../../../../contracts/network.js";
-import type { StoredReview } from "../../../../contracts/review.js";
 import type { Fields } from "../../../../util/objects.js";
+import type { AskedReview } from "./review-message.js";
 import { dataPart, messageWith, textPart } from "./parts.js";
 import { ROLE, STATE, WORK_EXTENSION } from "./protocol.js";
 import { reviewParts } from "./review-message.js";
@@ -29,7 +29,7 @@ const END_STATES = Object.freeze({
 export function openWorkTask(
   sight: TaskSight,
   state: QueueState,
-  review?: StoredReview,
+  review?: AskedReview,
 ): Task & { metadata: Fields | undefined } {
   if (review !== undefined)
     return task(sight, STATE.INPUT_REQUIRED, { message: questionMessage(sight, review) });
@@ -70,7 +70,7 @@ export function endEvents(sight: TaskSight, response: WorkResponse): readonly St
 }
 
 /** Returns the event of a waiting review. */
-export function reviewEvent(sight: TaskSight, review: StoredReview): StreamResponse {
+export function reviewEvent(sight: TaskSight, review: AskedReview): StreamResponse {
   return statusEvent(sight, STATE.INPUT_REQUIRED, questionMessage(sight, review));
 }
 
@@ -130,7 +130,7 @@ function errorMessage(sight: TaskSight, { error }: WorkResponse): Message | unde
   return agentMessage(sight, "error", [textPart(error)]);
 }
 
-function questionMessage(sight: TaskSight, review: StoredReview): Message {
+function questionMessage(sight: TaskSight, review: AskedReview): Message {
   return agentMessage(sight, review.reviewId, reviewParts(review));
 }
 
