@@ -75,7 +75,7 @@ export class PushDesk {
 
   async list(taskId: string): Promise<WirePushConfig[]> {
     const configs = await (await this.#configsOf(taskId)).of(this.#tasks.requestIdOf(taskId));
-    return configs.map((config) => shown(config, taskId));
+    return configs.map((config) => withoutSecrets(config, taskId));
   }
 
   async remove(taskId: string, id: string): Promise<void> {
@@ -124,14 +124,14 @@ export class PushDesk {
   /** Returns the stored configuration without its secrets. */
   async #add(given: WirePushConfig): Promise<WirePushConfig> {
     const push = this.#available;
-    const config = configOf(given);
-    const problem = problemOf(config) ?? (await this.#refusal(push, config.url));
+    const config = pushConfigOf(given);
+    const problem = pushConfigProblem(config) ?? (await this.#refusal(push, config.url));
     if (problem !== undefined) throw new this.#errors.RequestMalformedError(problem);
     if (!(await push.configs.save(this.#tasks.requestIdOf(given.taskId), config)))
       throw new this.#errors.RequestMalformedError(
         `A task has at most ${MOST_PUSH_CONFIGS} push configurations`,
       );
-    return shown(config, given.taskId);
+    return withoutSecrets(config, given.taskId);
   }
 
   async #refusal(push: PushNotifications, url: string): Promise<string | undefined> {
@@ -147,14 +147,20 @@ export class PushDesk {
 }
 
 /** Without an id, the address identifies the configuration: a repeated message adds no second one. */
-function configOf({ id, url, token, authentication }: WirePushConfig): PushConfig {
+function pushConfigOf({ id, url, token, authentication }: WirePushConfig): PushConfig {
   const ownId = createHash("sha256").update(url).digest("hex").slice(0, LONGEST_ID);
   const { scheme = "", credentials = "" } = authentication ?? {};
   return { id: id === "" ? ownId : id, url, token, scheme, credentials };
 }
 
 /** The message shows no secret. */
-function problemOf({ id, url, token, scheme, credentials }: PushConfig): string | undefined {
+function pushConfigProblem({
+  id,
+  url,
+  token,
+  scheme,
+  credentials,
+}: PushConfig): string | undefined {
   try {
     requireRequestId(id);
   } catch {
@@ -172,7 +178,7 @@ function problemOf({ id, url, token, scheme, credentials }: PushConfig): string 
 }
 
 /** The token and the credentials stay with the server. */
-function shown({ id, url, scheme }: PushConfig, taskId: string): WirePushConfig {
+function withoutSecrets({ id, url, scheme }: PushConfig, taskId: string): WirePushConfig {
   const authentication = scheme === "" ? undefined : { scheme, credentials: "" };
   return { tenant: "", id, taskId, url, token: "", authentication };
 }

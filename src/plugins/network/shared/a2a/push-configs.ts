@@ -56,12 +56,12 @@ export class PushConfigs {
 
   /** Stores a configuration, instead of one with the same id. Returns false if there are too many. */
   async save(requestId: string, config: PushConfig): Promise<boolean> {
-    await this.#results.store(markKey(requestId), valueOf(markKey(requestId)), this.#ttlMs);
+    await this.#results.store(markKey(requestId), pushValue(markKey(requestId)), this.#ttlMs);
     await this.remove(requestId, config.id);
     for (let slot = 0; slot < MOST_PUSH_CONFIGS; slot++) {
       const key = slotKey(requestId, slot);
       const sealed = sealedText(JSON.stringify(config), this.#key, key);
-      if (await this.#results.store(key, valueOf(key, sealed), this.#ttlMs)) return true;
+      if (await this.#results.store(key, pushValue(key, sealed), this.#ttlMs)) return true;
     }
     return false;
   }
@@ -102,7 +102,7 @@ function slotKey(requestId: string, slot: number): string {
   return `${markKey(requestId)}:${slot}`;
 }
 
-function valueOf(requestId: string, sealed?: string): WorkResponse {
+function pushValue(requestId: string, sealed?: string): WorkResponse {
   return {
     v: WORK_VERSION,
     requestId,
