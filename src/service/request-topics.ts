@@ -16,9 +16,11 @@ export class RequestTopics {
   readonly listener: EnsembleListener;
   readonly #parts: DeliveryParts;
   readonly #request: WorkRequest;
-  readonly #closing = new AbortController();
   readonly #questions: ForwardedQuestions;
   readonly #leave: (() => void)[] = [];
+  #isClosed = false;
+  /** Ends the notifications. Created for the first one: most requests ask nothing. */
+  #notifying: AbortController | undefined;
   #receivesDecisions = false;
   #publishing = 0;
 
@@ -54,7 +56,8 @@ export class RequestTopics {
   }
 
   close(): void {
-    this.#closing.abort();
+    this.#isClosed = true;
+    this.#notifying?.abort();
     this.#questions.close();
     for (const leave of this.#leave.splice(0)) leave();
   }
@@ -62,14 +65,16 @@ export class RequestTopics {
   /** Best effort: the caller also sees the question in its task. */
   async #notify(asked: Ev<"review_requested">): Promise<void> {
     const { push, redactor, events } = this.#parts;
-    const { signal } = this.#closing;
+    if (push === undefined) return;
+    this.#notifying ??= new AbortController();
+    const { signal } = this.#notifying;
     let problem: string | undefined;
     try {
-      problem = await push?.asked(this.#request, redactor.value(asked), signal);
+      problem = await push.asked(this.#request, redactor.value(asked), signal);
     } catch (error) {
       problem = messageOf(error);
     }
-    if (problem !== undefined && !signal.aborted)
+    if (problem !== undefined && !this.#isClosed)
       events.warn(`A question of request '${this.#requestId}' was not delivered: ${problem}`);
   }
 
@@ -103,7 +108,7 @@ export class RequestTopics {
   async #subscribe(subscribe: () => Promise<() => void>): Promise<void> {
     try {
       const leave = await subscribe();
-      if (this.#closing.signal.aborted) leave();
+      if (this.#isClosed) leave();
       else this.#leave.push(leave);
     } catch {
       // The renewals of the lease detect whether the request was cancelled.
