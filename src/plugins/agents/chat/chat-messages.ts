@@ -24,36 +24,40 @@ export function messagesOf(
       content: texts.render("conversation.summary", { summary: escapedText(summary) }),
     });
   for (const turn of turns)
-    for (const message of plainMessages(turn, texts, reader.agentRole)) {
+    for (const message of readTurn(turn, texts, reader.agentRole)) {
       if (!reader.withTools) messages.push(...textOnly(message));
       else if (!isEmptyAnswer(message)) messages.push(message);
     }
   return messages;
 }
 
-function plainMessages(
-  { messages, status }: StoredTurn,
-  texts: Texts,
-  agentRole: string,
-): readonly ChatMessage[] {
-  const plain = messages.map((message) => plainMessage(message, agentRole));
-  return status === "completed" ? plain : interrupted(plain, texts);
+/** The turn as messages of a model, without the reasoning of other agents. */
+function readTurn(turn: StoredTurn, texts: Texts, agentRole: string): readonly ChatMessage[] {
+  const plain = plainMessages(turn);
+  const read = plain.some(hasReasoning)
+    ? plain.map((message, i) => readBy(message, turn.messages[i]?.agentRole, agentRole))
+    : plain;
+  return turn.status === "completed" ? read : interrupted(read, texts);
 }
 
-/** The messages of stored turns without the fields of the thread. Turns in memory are read again with each turn. */
-const plainOf = new WeakMap<ThreadMessage, ChatMessage>();
+/** By the messages of a stored turn: those in memory are read again with each turn. */
+const plainOf = new WeakMap<readonly ThreadMessage[], readonly ChatMessage[]>();
 
-/**
- * Returns the message without the fields of the thread and without the reasoning of other agents.
- */
-function plainMessage(message: ThreadMessage, agentRole: string): ChatMessage {
-  let plain = plainOf.get(message);
+/** Returns the messages without the fields of the thread. */
+function plainMessages({ messages }: StoredTurn): readonly ChatMessage[] {
+  let plain = plainOf.get(messages);
   if (plain === undefined) {
-    const { id: _id, turnId: _turnId, at: _at, view: _view, agentRole: _role, ...rest } = message;
-    plain = Object.freeze(rest);
-    plainOf.set(message, plain);
+    plain = messages.map(
+      ({ id: _id, turnId: _turnId, at: _at, view: _view, agentRole: _role, ...rest }) =>
+        Object.freeze(rest),
+    );
+    plainOf.set(messages, plain);
   }
-  return readBy(plain, message.agentRole, agentRole);
+  return plain;
+}
+
+function hasReasoning(message: ChatMessage): boolean {
+  return message.role === "assistant" && message.reasoning !== undefined;
 }
 
 /** Vendors refuse an empty message. */
