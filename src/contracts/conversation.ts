@@ -63,6 +63,8 @@ export interface StoredTurn {
   readonly at: string;
   readonly status: TurnStatus;
   readonly agentRole: string;
+  /** The agent that the thread stays with, if another one was given to this turn only. */
+  readonly nextAgentRole?: string | undefined;
   /** The user's message, then the messages that the turn added. */
   readonly messages: readonly ThreadMessage[];
   /** Tokens of all calls of the turn. Absent if the vendor reports none. */

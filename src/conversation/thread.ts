@@ -10,7 +10,6 @@ import type { RunValue } from "../contracts/run-info.js";
 import type { ConversationCore } from "./conversation-core.js";
 import type { RunningTurns } from "./running-turns.js";
 import type { ThreadUsage, TurnOptions } from "./conversation-options.js";
-import type { TurnOwner } from "../plugins/shared/thread-tags.js";
 import type { TurnContent } from "./turn-input.js";
 import type { TurnRequest } from "./turn.js";
 import { ValidationError } from "../contracts/errors.js";
@@ -18,11 +17,12 @@ import { checkOptions, preview, requireInteger, requireText } from "../contracts
 import { EventQueue } from "../ensemble/event-queue.js";
 import { checkRunOptions } from "../ensemble/validation.js";
 import { checkOwner, checkThreadId } from "../plugins/conversation/shared/checks.js";
+import { threadTags, type TurnOwner } from "../plugins/shared/thread-tags.js";
 import { cancelLeftTurns, leftTurn } from "./kept-turns.js";
 import { runOptionsOf } from "./conversation-options.js";
 import { turnInputOf } from "./turn-input.js";
 import { freed, Turn } from "./turn.js";
-import { TURN_TASK } from "./turn-record.js";
+import { roleAfter, TURN_TASK } from "./turn-record.js";
 import { TurnRun } from "./turn-run.js";
 
 /** Number of turns in one read. */
@@ -120,6 +120,8 @@ export class ConversationThread implements Thread {
   readonly #values: readonly RunValue[];
   readonly #core: ConversationCore;
   readonly #running: RunningTurns;
+  /** Set by the first turn. */
+  #tags: Readonly<Record<string, string>> | undefined;
 
   constructor(core: ConversationCore, running: RunningTurns, { id, owner, values }: ThreadPlace) {
     checkThreadId(id);
@@ -185,14 +187,16 @@ export class ConversationThread implements Thread {
       throw noSuchTurn(at);
     }
     const count = at === undefined ? head.turns : (await this.#turnAt(at, head)).n + 1;
-    const { summary, title, agentRole } = head;
+    const { summary, title } = head;
+    const turns = await this.#turns(0, count);
+    const agentRole = count === head.turns ? head.agentRole : roleAfter(turns.at(-1));
     await this.#core.store.append(id, {
       expectedVersion: 0,
-      turns: await this.#turns(0, count),
+      turns,
       ...(owner !== undefined && { owner }),
       ...(title !== undefined && { title }),
       ...(summary !== undefined && summary.upTo < count && { summary }),
-      ...(count === head.turns && agentRole !== undefined && { agentRole }),
+      ...(agentRole !== undefined && { agentRole }),
     });
     return fork;
   }
@@ -266,17 +270,25 @@ export class ConversationThread implements Thread {
     const run = new TurnRun(
       this.#core,
       {
-        threadId: this.id,
-        owner: this.owner,
         runId: id,
         turnOptions: options,
-        options: { ...given, runId: id, ...(values.length > 0 && { values }) },
+        options: {
+          ...given,
+          runId: id,
+          tags: { ...given.tags, ...this.#threadTags },
+          throwOnError: false, // the turn reads the error from the output
+          ...(values.length > 0 && { values }),
+        },
       },
       listen,
     );
     const result = new Turn(this.#core, request, run).perform();
     this.#running.add(this.#place, { cancel: (reason, o) => run.cancel(reason, o), end: result });
     return { id, run, result };
+  }
+
+  get #threadTags(): Readonly<Record<string, string>> {
+    return (this.#tags ??= threadTags(this.#place));
   }
 
   /** Returns the values of the thread that a turn does not replace. */

@@ -18,9 +18,11 @@ export interface AddedMessage {
 export interface TurnFacts {
   readonly n: number;
   readonly turnId: string;
-  readonly at: Date;
+  /** ISO 8601. */
+  readonly at: string;
   readonly status: TurnStatus;
   readonly agentRole: string;
+  readonly nextAgentRole: string | undefined;
   readonly messageId: string | undefined;
   readonly content: TurnContent;
   /** The messages after that of the user. */
@@ -31,15 +33,16 @@ export interface TurnFacts {
 
 /** Returns the stored form of a turn. */
 export function storedTurnOf(facts: TurnFacts): StoredTurn {
-  const { n, turnId, status, agentRole, output } = facts;
+  const { n, turnId, at, status, agentRole, nextAgentRole, output } = facts;
   const { inputTokens, outputTokens, costEstimate } = output.metrics;
   return Object.freeze({
     v: 1,
     n,
     turnId,
-    at: facts.at.toISOString(),
+    at,
     status,
     agentRole,
+    ...(nextAgentRole !== undefined && { nextAgentRole }),
     messages: messagesOfFacts(facts),
     ...(inputTokens >= 0 && { inputTokens }),
     ...(outputTokens >= 0 && { outputTokens }),
@@ -47,9 +50,13 @@ export function storedTurnOf(facts: TurnFacts): StoredTurn {
   });
 }
 
+/** Returns the role of the agent that the thread is with after a turn. */
+export function roleAfter(turn: StoredTurn | undefined): string | undefined {
+  return turn?.nextAgentRole ?? turn?.agentRole;
+}
+
 function messagesOfFacts(facts: TurnFacts): readonly ThreadMessage[] {
-  const { turnId, messageId = `${turnId}-0`, content, added, views } = facts;
-  const at = facts.at.toISOString();
+  const { turnId, at, messageId = `${turnId}-0`, content, added, views } = facts;
   const user: ThreadMessage = { id: messageId, turnId, at, role: "user", content };
   const others = added.map(({ message, agentRole }, i): ThreadMessage => {
     if (message.role === "system") throw new Error("A turn adds no system message");

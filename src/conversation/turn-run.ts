@@ -15,16 +15,13 @@ import { follow } from "../engine/run/create-run.js";
 import { attach } from "../engine/run/run-step.js";
 import { Cancellation } from "../util/abort/cancellation.js";
 import type { TurnCancellation } from "./running-turns.js";
-import { threadTags } from "../plugins/shared/thread-tags.js";
 import { TURN_TASK } from "./turn-record.js";
 
-/** The place of the run of a turn. */
+/** The options of a turn, and those of its run. */
 export interface TurnPlace {
-  readonly threadId: string;
-  readonly owner: string | undefined;
   readonly runId: string;
   readonly turnOptions: TurnOptions;
-  /** The checked options of the turn for its run, with the values of the thread. */
+  /** The checked options of the turn for its run, with the tags and values of the thread. */
   readonly options: RunOptions;
 }
 
@@ -83,7 +80,7 @@ export class TurnRun {
    * errors before the run.
    */
   async execute({ agent, input, turn, listen, count, end }: TurnTask): Promise<EnsembleOutput> {
-    const { threadId, owner, options, turnOptions } = this.#place;
+    const { options, turnOptions } = this.#place;
     const taskOptions: PlainTaskOptions<string> = {
       name: TURN_TASK,
       template: false,
@@ -99,14 +96,7 @@ export class TurnRun {
     const onEvent = this.#listener(listen, count);
     const output = await executeRun({
       ...this.#core.requestOf(task),
-      runOptions: {
-        ...options,
-        tags: {
-          ...options.tags,
-          ...threadTags({ threadId, owner }),
-        },
-        throwOnError: false,
-      },
+      runOptions: options,
       streaming: this.#onEvent !== undefined,
       ...(onEvent !== undefined && { onEvent }),
       handle: this.#handle,

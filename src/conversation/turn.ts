@@ -31,6 +31,7 @@ import {
   acceptedMessages,
   addedBy,
   partialMessages,
+  roleAfter,
   storedTurnOf,
   TURN_TASK,
 } from "./turn-record.js";
@@ -96,6 +97,8 @@ interface TurnStart extends TurnPlan {
   readonly store: ConversationStore;
   readonly head: ThreadHead | undefined;
   readonly startedAt: Date;
+  /** The agent that the thread stays with, if the turn has an agent of its own. */
+  readonly nextAgentRole: string | undefined;
 }
 
 /** The end of a turn. */
@@ -164,12 +167,14 @@ export class Turn {
     const head = await this.#core.openOwned(threadId, owner);
     const { input, keep, messageId = options.messageId } = await prepare(store, head);
     if (messageId !== undefined) await this.#refuseTwin(store, messageId, keep);
-    const { agent, warning } = await this.#core.beginnerOf(options.agent, head?.agentRole, () =>
-      this.#roleBefore(store, head, keep),
-    );
+    const before = (): Promise<string | undefined> => this.#roleBefore(store, head, keep);
+    const { agent, warning } = await this.#core.beginnerOf(options.agent, head?.agentRole, before);
     this.#work.agentRoleAtStart = agent.role;
+    const nextAgentRole =
+      options.agent === undefined ? undefined : ((await before()) ?? this.#core.firstRole);
     await this.#admit();
-    const start = { store, head, keep, startedAt: this.#core.now(), input, messageId };
+    const startedAt = this.#core.now();
+    const start = { store, head, keep, startedAt, input, messageId, nextAgentRole };
     let ended: Promise<EndedTurn> | undefined;
     let earlier: readonly UsageRecord[] = [];
     const end = async (output: EnsembleOutput, run?: HookRun): Promise<EndedTurn> => {
@@ -236,7 +241,7 @@ export class Turn {
 
   /** Creates the turn of a run, and stores it. Never rejects. */
   async #end(
-    { store, head, keep, startedAt, input, messageId }: TurnStart,
+    { store, head, keep, startedAt, input, messageId, nextAgentRole }: TurnStart,
     output: EnsembleOutput,
     run: HookRun | undefined,
   ): Promise<EndedTurn> {
@@ -244,9 +249,10 @@ export class Turn {
     const stored = storedTurnOf({
       n: keep,
       turnId: output.runId,
-      at: startedAt,
+      at: startedAt.toISOString(),
       status,
       agentRole: this.#work.agentRole,
+      nextAgentRole,
       messageId,
       content: input.content,
       added,
@@ -331,7 +337,7 @@ export class Turn {
         ...(head !== undefined && turn.n < head.turns && { keep: turn.n }),
         ...(summary !== undefined && { summary }),
         ...(head === undefined && owner !== undefined && { owner }),
-        ...this.#turnStaysWith(head),
+        ...(turn.nextAgentRole !== undefined && { agentRole: turn.nextAgentRole }),
       });
     } catch (cause) {
       if (ConversationConflictError.isInstance(cause))
@@ -351,7 +357,7 @@ export class Turn {
     return hint === undefined ? again : `${hint} ${again}`;
   }
 
-  /** Returns the agent that answered last, before a turn with `keep` preceding turns. */
+  /** Returns the agent that the thread was with, before a turn with `keep` preceding turns. */
   async #roleBefore(
     store: ConversationStore,
     head: ThreadHead | undefined,
@@ -360,13 +366,7 @@ export class Turn {
     if (head === undefined || keep === head.turns) return head?.agentRole;
     if (keep === 0) return undefined;
     const [turn] = await store.read(this.#request.threadId, { limit: 1, before: keep });
-    return turn?.agentRole;
-  }
-
-  /** An agent that replaces another one for one turn does not begin the next one. */
-  #turnStaysWith(head: ThreadHead | undefined): { readonly agentRole?: string } {
-    if (this.#request.options.agent === undefined) return {};
-    return { agentRole: head?.agentRole ?? this.#core.firstRole };
+    return roleAfter(turn);
   }
 
   /** A page that sends a message twice pays once. Turns that this one replaces do not count. */

@@ -286,6 +286,26 @@ describe("handoffs", () => {
       expect((await fork.send("three")).agentRole).to.equal("Billing");
     });
 
+    it("stay with the agent of the thread in an edit and a part, after an agent of one turn", async () => {
+      const expert = new Agent({ role: "Expert", goal: "Knows" });
+      const warnings: string[] = [];
+      await using desk = new Conversation({
+        agent: front,
+        model: new ScriptedModel([{ toolCalls: [to("billing")] }, "a", "b", "c", "d", "e", "f"]),
+        on: (event) => void (event.type === "run_warning" && warnings.push(event.message)),
+      });
+      const thread = desk.thread("t");
+      const first = await thread.send("one");
+      const second = await thread.send("two", { agent: expert });
+      const { turnId } = await thread.send("three");
+      const part = await thread.fork(second.turnId);
+      expect((await part.send("three")).agentRole).to.equal("Billing");
+      expect((await thread.edit(turnId).result).agentRole).to.equal("Billing");
+      await thread.edit(first.turnId, "one", { agent: expert }).result;
+      expect((await thread.head())?.agentRole).to.equal("Front desk");
+      expect(warnings).to.deep.equal([]);
+    });
+
     it("of the conversation lead from each of its agents to every other", async () => {
       const a = new Agent({ role: "A", goal: "a" });
       const b = new Agent({ role: "B", goal: "b" });
