@@ -1,8 +1,9 @@
-import { Agent, Task, tool, ToolResult } from "agentensemble";
+import { Agent, agentTool, Task, tool, ToolResult } from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { toAgUiEvents, toAgUiResponse } from "agentensemble/ui";
 import { expect } from "chai";
-import { agUiEvents, ofType, started, typesOf } from "./fixtures.js";
+import { collect } from "../../support/collect.js";
+import { agUiEvents, checkAgUiEvents, ofType, started, typesOf } from "./fixtures.js";
 
 const look = tool({ name: "look", description: "l", execute: () => ({ seen: true }) });
 
@@ -79,6 +80,56 @@ describe("toAgUiEvents()", () => {
       name: "task",
       value: { id: "t", data: { taskId: "t", agent: "A", state: "running" } },
     });
+  });
+
+  it("shows delegations as subagents, with their ends", async () => {
+    const worker = new Agent({ role: "Worker", goal: "w", model: new ScriptedModel(["dug"]) });
+    const helper = new Agent({ role: "Helper", goal: "h", model: new ScriptedModel([]) });
+    const model = new ScriptedModel([
+      { toolCalls: [{ id: "w", name: "worker", arguments: { task: "dig" } }] },
+      { toolCalls: [{ id: "h", name: "helper", arguments: { task: "carry" } }] },
+      "Done.",
+    ]);
+    const agent = new Agent({
+      ...{ role: "Boss", goal: "g", model },
+      tools: [agentTool(worker), agentTool(helper)],
+    });
+    const events = await agUiEvents({ tasks: [new Task({ description: "d", agent })] });
+    const shown = events.filter(({ type }) => type.startsWith("SUBAGENT_"));
+    expect(
+      shown.map(({ type, name, outcome, message }) => [type, name ?? outcome ?? message]),
+    ).to.deep.equal([
+      ["SUBAGENT_STARTED", "Worker"],
+      ["SUBAGENT_FINISHED", { type: "success" }],
+      ["SUBAGENT_STARTED", "Helper"],
+      ["SUBAGENT_ERROR", "The delegation failed."],
+    ]);
+    const ids = shown.map(({ subagentRunId }) => subagentRunId);
+    expect([ids[0], ids[2]]).to.deep.equal([ids[1], ids[3]]);
+    expect(ids[0]).to.not.equal(ids[2]);
+  });
+
+  it("ends a cancelled run with the outcome of a cancellation", async () => {
+    let begin: () => void = () => undefined;
+    const called = new Promise<void>((resolve) => (begin = resolve));
+    const wait = tool({
+      name: "wait",
+      description: "w",
+      execute: () => {
+        begin();
+        return new Promise<string>(() => undefined);
+      },
+    });
+    const model = new ScriptedModel([{ toolCalls: [{ id: "w", name: "wait", arguments: {} }] }]);
+    const agent = new Agent({ role: "A", goal: "g", model, tools: [wait] });
+    const tasks = [new Task({ description: "d", agent })];
+    const handle = started({ tasks }, { cancelGraceMs: 1 });
+    const reading = collect(toAgUiEvents(handle));
+    await called;
+    handle.cancel();
+    const events = await reading;
+    checkAgUiEvents(events);
+    expect(events.at(-1)).to.deep.include({ outcome: { type: "cancelled" } });
   });
 
   it("ends a failed run with the masked error and its code", async () => {
