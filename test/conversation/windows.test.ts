@@ -43,7 +43,11 @@ function seenBy(model: ScriptedModel): readonly string[] {
     );
 }
 
-async function chatted(window: Policy, count: number, tokens = 1): Promise<ScriptedModel> {
+async function chatted(
+  window: Policy | undefined,
+  count: number,
+  tokens = 1,
+): Promise<ScriptedModel> {
   const model = answering();
   const counter = definePlugin({
     name: "test-counter",
@@ -66,6 +70,15 @@ describe("WindowPolicy", () => {
   it("lastTurns with a step keeps the beginning for some turns", async () => {
     const model = await chatted(WindowPolicy.lastTurns(2, { step: 3 }), 8);
     expect(seenBy(model)).to.deep.equal(["", "0", "01", "012", "0123", "34", "345", "3456"]);
+  });
+
+  it("shows the last 50 turns by default", async () => {
+    const model = await chatted(undefined, 52);
+    const all = Array.from({ length: 51 }, (_, i) => String(i));
+    expect(seenBy(model).slice(50)).to.deep.equal([
+      all.slice(0, 50).join(""),
+      all.slice(1).join(""),
+    ]);
   });
 
   it("all shows all turns", async () => {
