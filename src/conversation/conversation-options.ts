@@ -102,7 +102,8 @@ export interface ConversationOptions extends Omit<EnsembleOptions, TaskOption> {
   readonly limits?: AttachmentLimits | undefined;
   /**
    * Scopes of the memory store. Their entries are added to the instructions. Each message of the
-   * user is written to them with its answer, as one entry. Default: none.
+   * user is written to them with its answer, as one entry. `memoryErrors` is then `warn` by
+   * default. Default: none.
    */
   readonly memoryScopes?: readonly ScopeName[] | undefined;
   /**
@@ -228,9 +229,12 @@ export function checkConversationOptions(o: ConversationOptions): EnsembleOption
   requireOneOf("Conversation onFailure", o.onFailure, ["discard", "keep"]);
   checkQuotas(o);
   const own = new Set(OWN);
-  const shared: EnsembleOptions = Object.freeze(
-    Object.fromEntries(Object.entries(o).filter(([name]) => !own.has(name))),
-  );
+  const shared: EnsembleOptions = Object.freeze({
+    ...((o.memoryScopes ?? []).length > 0 && { memoryErrors: "warn" }), // the answer is paid for
+    ...Object.fromEntries(
+      Object.entries(o).filter(([name, value]) => value !== undefined && !own.has(name)),
+    ),
+  });
   checkEnsembleOptions(shared);
   return shared;
 }

@@ -8,11 +8,13 @@ import {
   ConversationStore,
   definePlugin,
   MemoryStore,
+  MemoryStoreError,
   replace,
 } from "agentensemble";
 import { budget } from "agentensemble/resilience";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
+import { MapStore } from "../plugins/memory/map-store.js";
 import { rejectionOf } from "../support/rejection.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { Gate } from "./gate.js";
@@ -73,6 +75,43 @@ describe("the services of a run in a turn", () => {
     const [system, ...others] = model.requests[1]?.messages ?? [];
     expect(system?.content).to.include("My name is Ada.").and.include("It is Ada.");
     expect(others).to.deep.equal([{ role: "user", content: "Who am I?" }]);
+  });
+
+  for (const operation of ["store", "retrieve"] as const)
+    it(`a memory whose ${operation} fails is a warning, or fails the turn by its option`, async () => {
+      for (const memoryErrors of [undefined, "fail"] as const) {
+        const memoryStore = new MapStore();
+        memoryStore.before = (called) => {
+          if (called === operation) throw new Error("disk full");
+        };
+        const warnings: string[] = [];
+        await using chat = new Conversation({
+          ...{ agent, model: new ScriptedModel(["Hi."]), memoryErrors, memoryStore },
+          memoryScopes: ["notes"],
+          on: (event) => void (event.type === "run_warning" && warnings.push(event.message)),
+        });
+        const thread = chat.thread("t");
+        const { status, error } = await thread.send("Hello", { throwOnError: false });
+        const isLenient = memoryErrors === undefined;
+        expect(status).to.equal(isLenient ? "completed" : "failed");
+        expect(MemoryStoreError.find(error)?.operation).to.equal(isLenient ? undefined : operation);
+        expect(warnings.join()).to.match(isLenient ? /'notes'.*disk full/ : /^$/);
+        expect(await thread.messages()).to.have.length(isLenient ? 2 : 0);
+      }
+    });
+
+  it("a listener that throws is a warning, and the turn is stored", async () => {
+    const warnings: string[] = [];
+    await using chat = new Conversation({
+      ...{ agent, model: new ScriptedModel(["Hi."]) },
+      on: (event) => {
+        if (event.type === "run_warning") warnings.push(event.message);
+        else throw new Error("no listener");
+      },
+    });
+    expect((await chat.thread("t").send("Hello")).status).to.equal("completed");
+    expect(warnings).to.have.length(1);
+    expect(await chat.thread("t").messages()).to.have.length(2);
   });
 
   it("a budget ends a turn as failed, which the thread keeps as its option says", async () => {
