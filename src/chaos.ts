@@ -1,4 +1,7 @@
-/** Rehearsals: faults by a seeded plan, and checks of what must hold. */
+/**
+ * Rehearsals: faults injected by a seeded plan, and checks of the conditions that a robust team
+ * must meet.
+ */
 export { chaos } from "./plugins/chaos/index.js";
 export type {
   Chaos,

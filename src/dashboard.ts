@@ -1,4 +1,7 @@
-/** The live dashboard: a web page and an API of runs as they happen, served by the program itself. */
+/**
+ * The live dashboard: a web page and an API that show runs while they happen, served by the program
+ * itself.
+ */
 export { dashboard } from "./plugins/dashboard/dashboard.js";
 export type { Dashboard } from "./plugins/dashboard/dashboard.js";
 export type {

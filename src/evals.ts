@@ -1,4 +1,4 @@
-/** Evaluations: whether a team is any good, whether a change made it better, and what it costs. */
+/** Evaluations: measure the quality of a team's answers, the effect of a change, and the cost. */
 export { BaselineError, DatasetError, ScoreError } from "./contracts/evaluation-errors.js";
 export { readEvaluation } from "./evals/baseline.js";
 export type {

@@ -1,4 +1,7 @@
-/** Guards of a team: plugins that keep personal data, secrets, injected instructions and unwanted texts out of its runs. */
+/**
+ * Guards: plugins that keep personal data, secrets, injected instructions and unwanted texts out of
+ * a team's runs.
+ */
 export { answerLength } from "./plugins/guards/answer-length/index.js";
 export type { AnswerLengthOptions } from "./plugins/guards/answer-length/index.js";
 export { canary } from "./plugins/guards/canary/index.js";

@@ -1,4 +1,4 @@
-/** Handlers of web requests: runs of an ensemble, their streams, and reviews, for any server. */
+/** Request handlers for any HTTP server: runs of an ensemble, their streams, and reviews. */
 export { loopbackOnly } from "./plugins/http/loopback-only.js";
 export { toNodeListener } from "./plugins/http/node-listener.js";
 export type { NodeRequest } from "./plugins/http/node-listener.js";

@@ -1,4 +1,7 @@
-/** Teams of agents: everything that most programs need. Contracts come first; a factory that shadows a type of the same name follows it by name. */
+/**
+ * Teams of agents: everything that most programs need. The contracts come first. A factory that has
+ * the name of a type follows by name and shadows it.
+ */
 export * from "./contracts/index.js";
 export type {
   AttachmentLimits,

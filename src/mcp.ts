@@ -1,4 +1,7 @@
-/** The Model Context Protocol: tools of MCP servers for agents, and tools and tasks for programs that speak it. */
+/**
+ * The Model Context Protocol: tools of MCP servers for agents, and an MCP server that offers tools
+ * and tasks.
+ */
 export { McpError } from "./contracts/state-errors.js";
 export { mcpServer } from "./ensemble/serve-mcp.js";
 export type { McpServingOptions } from "./ensemble/serve-mcp.js";

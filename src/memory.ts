@@ -1,4 +1,4 @@
-/** What agents remember: stores by scope, facts by name, and what to do when they grow. */
+/** Memory of agents: stores of entries by scope, facts by name, and eviction policies. */
 export { MEMORY_METADATA } from "./contracts/memory.js";
 export { MemoryScope } from "./contracts/memory-scope.js";
 export {

@@ -1,4 +1,4 @@
-/** Ensembles as services: the storage between them, and how others call what they share. */
+/** Ensembles as services: the storage that services share, and calls of shared tasks and tools. */
 export {
   NetworkBackend,
   RequestQueue,

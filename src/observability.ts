@@ -1,4 +1,4 @@
-/** Watching runs: progress on the console, traces as JSON files, what calls used and cost. */
+/** Observation of runs: progress on the console, traces as JSON files, usage and cost of calls. */
 export { consoleProgress } from "./plugins/observability/console/index.js";
 export type {
   ConsoleProgressOptions,

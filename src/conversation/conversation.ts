@@ -10,12 +10,12 @@ import { RunningTurns } from "./running-turns.js";
 import { ConversationThread } from "./thread.js";
 
 /**
- * Chats with an agent in threads of several turns. Each turn is one run, with hooks, budget,
- * guardrails, reviews, trace and replay as any other. The model receives the instructions of the
- * agent, the messages of the thread and the unchanged message of the user.
+ * Chats with an agent in threads of several turns. Each turn is one run, with all features of a
+ * run: hooks, budget, guardrails, reviews, trace and replay. The model receives the instructions of
+ * the agent, the messages of the thread and the unchanged message of the user.
  *
- * @example const chat = new Conversation({ agent, model: "openai:gpt-5-mini" });
- * const { text } = await chat.thread("user-42").send("My name is Ada.");
+ * @example const chat = new Conversation({ agent, model: "openai:gpt-5-mini" }); const { text } =
+ * await chat.thread("user-42").send("My name is Ada.");
  * @throws ValidationError from the constructor for invalid options.
  */
 export class Conversation {
@@ -30,9 +30,10 @@ export class Conversation {
   }
 
   /**
-   * Returns a thread, new or stored; reads nothing. A function creates the id from the `values` of
-   * the thread. @throws ValidationError for an id that is not a text of 1 to 256 characters without
-   * control characters.
+   * Returns a new or stored thread, without reading the store. If `id` is a function, it creates
+   * the id from the `values` of the thread.
+   * @throws ValidationError for an id that is not a text of 1 to 256 characters without control
+   * characters.
    */
   thread(id: ScopeName, options: ThreadOptions = {}): Thread {
     checkOptions("thread()", options, ["owner", "values"]);
@@ -44,7 +45,8 @@ export class Conversation {
   }
 
   /**
-   * Lists the stored threads, the most recently changed first. Default: 100 threads of all owners.
+   * Lists the stored threads, beginning with the most recently changed. Default: 100 threads of all
+   * owners.
    */
   async threads(query: ThreadQuery = {}): Promise<ThreadPage> {
     await this.#core.ready();
@@ -52,8 +54,8 @@ export class Conversation {
   }
 
   /**
-   * Cancels the turns in progress, and disposes the kernel that this conversation created. A store
-   * stays open.
+   * Cancels the turns in progress, and disposes of the kernel if this conversation created it. The
+   * store stays open.
    */
   async dispose(): Promise<void> {
     await this.#running.shutDown("the conversation was disposed");

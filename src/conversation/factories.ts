@@ -26,36 +26,45 @@ export type ConversationStore = Store;
 /** The stores of threads, for the option `store` of a conversation. */
 export const ConversationStore = Object.freeze({
   /**
-   * Keeps threads for the lifetime of the object, within limits.
+   * Stores threads in memory, for the lifetime of the object and within limits.
+   *
    * @throws ValidationError for invalid options.
    */
   inMemory: (options?: InMemoryThreadsOptions): ConversationStore => new InMemoryThreads(options),
   /**
-   * Stores threads permanently in a folder with one file of JSON lines for each thread, created at
-   * the first change. Several processes may use it. A relative path is resolved against the folder
-   * that is current at this call.
+   * Stores threads permanently in a folder, with one file of JSON lines per thread, created at the
+   * first change. Several processes may use the folder. A relative path is resolved against the
+   * current folder at the time of this call.
+   *
    * @throws ValidationError for a blank folder.
    */
   file: (folder: string): ConversationStore => new FileThreads(folder),
   /**
-   * Stores threads permanently in PostgreSQL, on a server or in this process. Loads and connects
-   * nothing before the first call; the caller must close it.
+   * Stores threads permanently in PostgreSQL, on a server or in this process. Loads no package and
+   * opens no connection before the first call. The caller must close the store.
+   *
    * @throws ValidationError for invalid options.
    */
   sql: (options: SqlThreadsOptions): ConversationStore => sqlThreads(options),
 });
 
-/** Selects the messages of a thread for a model; see the contract. */
+/** Selects the messages of a thread that a model receives; see the contract. */
 export type WindowPolicy = Policy;
 
-/** The window policies, for the option `window` of a conversation. All throw ValidationError for options out of range. */
+/**
+ * The available window policies, for the option `window` of a conversation. All throw
+ * ValidationError for options out of range.
+ */
 export const WindowPolicy = Object.freeze({
-  /** The last `n` turns. The default of conversations is 50. */
+  /** Selects the last `n` turns. By default, conversations select the last 50. */
   lastTurns: (n: number, options?: LastTurnsOptions): WindowPolicy => lastTurns(n, options),
-  /** The last turns that fit into `max` tokens; at least one. */
+  /** Selects the last turns that have at most `max` tokens together, but at least one turn. */
   tokens: (max: number): WindowPolicy => tokenBudget(max),
-  /** A summary of the turns that do not fit, then the other turns. All turns stay in the store. */
+  /**
+   * Selects the last turns that fit, and a summary of the earlier ones. All turns stay in the
+   * store.
+   */
   summary: (options: SummaryWindowOptions): WindowPolicy => summarized(options),
-  /** All turns. */
+  /** Selects all turns. */
   all: (): WindowPolicy => allTurns(),
 });

@@ -25,18 +25,18 @@ import { freed, Turn } from "./turn.js";
 import { roleAfter, TURN_TASK } from "./turn-record.js";
 import { TurnRun } from "./turn-run.js";
 
-/** Number of turns in one read. */
+/** Number of turns read at a time. */
 const PAGE = 32;
 
-/** A turn in progress. `output` and `result` settle together, after the turn was stored. */
+/** A turn in progress. `output` and `result` settle together, when the turn has been stored. */
 export interface TurnHandle extends RunHandle {
   readonly threadId: string;
   readonly result: Promise<TurnResult>;
-  /** The text of the answer as it arrives. Independent of `events`. */
+  /** The pieces of the answer's text as they arrive. Can be read independently of `events`. */
   readonly text: AsyncIterable<string>;
 }
 
-/** A turn that continues after the end of its process. */
+/** A turn that continues after the end of its original process. */
 export interface ResumedTurn extends TurnHandle {
   /** The user's message. `replaces`: the id of the turn that an edit replaces. */
   readonly question: {
@@ -46,25 +46,25 @@ export interface ResumedTurn extends TurnHandle {
   };
 }
 
-/** A selection of messages. */
+/** Selects messages of a thread. */
 export interface MessageQuery {
   /** Maximum number of turns. Default: all. */
   readonly limit?: number | undefined;
-  /** Only turns before the one with this message or turn id. */
+  /** Selects only turns before the turn that has this message id or turn id. */
   readonly before?: string | undefined;
 }
 
-/** The target of a fork. */
+/** Options of a forked thread. */
 export interface ForkOptions {
-  /** Default: a new id. */
+  /** The id of the new thread. Default: a generated id. */
   readonly id?: string | undefined;
-  /** Default: the owner of the thread. */
+  /** The owner of the new thread. Default: the owner of the original thread. */
   readonly owner?: string | undefined;
 }
 
 /**
- * A thread of turns. Each turn is one run. Turns of a thread wait for each other; different threads
- * are independent.
+ * A thread of turns. Each turn is one run. Turns of one thread wait for each other; turns of
+ * different threads are independent.
  *
  * All methods reject with `AccessDeniedError` if the thread belongs to another owner.
  */
@@ -72,41 +72,46 @@ export interface Thread {
   readonly id: string;
   readonly owner: string | undefined;
   /**
-   * Sends a message and stores question and answer. @throws the error of the run, unless
-   * `throwOnError` is false; ValidationError, ThreadBusyError, TurnQuotaError,
-   * ConversationConflictError and ConversationStoreError.
+   * Sends a message, and stores it with its answer.
+   * @throws the error of the run, unless `throwOnError` is false; ValidationError, ThreadBusyError,
+   * TurnQuotaError, ConversationConflictError and ConversationStoreError.
    */
   send(input: TurnContent, options?: TurnOptions): Promise<TurnResult>;
-  /** Like `send`, with the events of the run as they happen. */
+  /** As `send`, and returns the events of the run as they occur. */
   stream(input: TurnContent, options?: TurnOptions): TurnHandle;
   /** Returns the stored messages, oldest first. */
   messages(query?: MessageQuery): Promise<readonly ThreadMessage[]>;
-  /** Returns `undefined` for a thread without turns. */
+  /** Returns the data of the thread; `undefined` for a thread without turns. */
   head(): Promise<ThreadHead | undefined>;
   /**
-   * Returns what the thread and its owner have used of their quotas in the present windows.
+   * Returns the amounts that the thread and its owner have used of their quotas in the current
+   * windows.
+   *
    * @throws LimitStoreError if the accounts of a backend can't be read.
    */
   usage(): Promise<ThreadUsage>;
-  /** Copies the thread up to the turn with this message or turn id. Default: all turns. */
+  /**
+   * Copies the thread up to the turn with this message id or turn id. Default: copies all turns.
+   */
   fork(at?: string, options?: ForkOptions): Promise<Thread>;
   /**
-   * Repeats the message of the user of a turn, or replaces it; the message keeps its id. When the
-   * new turn is stored, it replaces that turn and all later ones.
+   * Runs a turn again, with the same or another message of the user; the message keeps its id. When
+   * the new turn is stored, it replaces the original turn and all later turns.
    */
   edit(at: string, input?: TurnContent, options?: TurnOptions): TurnHandle;
   /**
-   * Continues the turn that was in progress when its process ended. Requires `durable()` among the
-   * plugins. Returns `undefined` if there is none, or if the thread has changed since.
+   * Continues the turn that was in progress when its process ended. Requires the plugin
+   * `durable()`. Returns `undefined` if there is no such turn, or if the thread has changed in the
+   * meantime.
    */
   resume(options?: Omit<TurnOptions, "runId" | "messageId">): Promise<ResumedTurn | undefined>;
   /** Sets the title. @throws ValidationError for a thread without turns. */
   rename(title: string): Promise<void>;
-  /** Cancels the turn in progress, then deletes the thread. Returns whether it existed. */
+  /** Cancels the turn in progress, then deletes the thread. Returns whether the thread existed. */
   delete(): Promise<boolean>;
 }
 
-/** The parts of a thread. */
+/** The id and the owner of a thread, and the conversation to which it belongs. */
 export interface ThreadPlace {
   readonly id: string;
   readonly owner: string | undefined;
@@ -291,7 +296,7 @@ export class ConversationThread implements Thread {
     return (this.#tags ??= threadTags(this.#place));
   }
 
-  /** Returns the values of the thread that a turn does not replace. */
+  /** Returns the values of the thread for which the turn has no value. */
   #unless(given: readonly RunValue[]): readonly RunValue[] {
     return this.#values.filter(({ token }) => !given.some((value) => value.token === token));
   }

@@ -3,7 +3,7 @@ import { checkParts, type PartLimits } from "../contracts/attachment.js";
 import { ValidationError } from "../contracts/errors.js";
 import { preview } from "../contracts/validation.js";
 
-/** A message of a user: text, or parts, some of which are files. */
+/** A message of a user: a text, or parts that may include files. */
 export type TurnContent = string | readonly ContentPart[];
 
 /** Maximum number of characters of the text of one message. */
@@ -11,11 +11,11 @@ const MAX_TEXT = 1_048_576;
 
 /** The checked message of a turn. */
 export interface TurnInput {
-  /** Sent and stored unchanged. */
+  /** The content as passed. It is sent and stored unchanged. */
   readonly content: TurnContent;
-  /** Its text, for guardrails, hooks and traces. */
+  /** The text of the content, for guardrails, hooks and traces. */
   readonly text: string;
-  /** Its other parts. */
+  /** The parts of the content except text. */
   readonly files: readonly ContentPart[];
 }
 
@@ -34,7 +34,7 @@ export function turnInputOf(input: unknown, limits?: PartLimits): TurnInput {
   return { content: Object.freeze(content), text: shown, files };
 }
 
-/** Stored turns are JSON. */
+/** Returns a part as JSON data, because stored turns are JSON. */
 function storable(part: ContentPart): ContentPart {
   return (part.type === "image" || part.type === "file") && part.data instanceof URL
     ? { ...part, data: part.data.href }

@@ -27,7 +27,7 @@ export async function readEvaluation(path: string): Promise<EvaluationResult> {
 /** A baseline that contains only the comparable cases. */
 export interface UsedBaseline {
   readonly result: EvaluationResult;
-  /** Set for a baseline of another version of the dataset. */
+  /** Present if the baseline has another version of the dataset. */
   readonly datasetChanges?: DatasetChanges;
 }
 
@@ -94,7 +94,7 @@ function isTrial(value: unknown): boolean {
   );
 }
 
-/** Checks the value, because comparisons calculate with it. */
+/** Returns whether the value is a score. Comparisons use it for calculations. */
 function isScore(score: unknown): boolean {
   const fields = asFields(score);
   const value = fields?.["value"];

@@ -13,8 +13,8 @@ export interface ConversationTargetThread {
 }
 
 /**
- * A user whose messages a model writes, by the `model` of the evaluation. The conversation ends
- * when the goal of the user is reached, or after `maxTurns`.
+ * A simulated user whose messages are written by the `model` of the evaluation. The conversation
+ * ends when the user's goal is reached, or after `maxTurns`.
  */
 export interface SimulatedUser {
   /** The goal of the user. */
@@ -23,12 +23,12 @@ export interface SimulatedUser {
   readonly persona?: string | undefined;
   /** The first message. Default: written by the model. */
   readonly opening?: string | undefined;
-  /** 1 to 50. Default 6. */
+  /** Limit of the messages of the user, from 1 to 50. Default 6. */
   readonly maxTurns?: number | undefined;
 }
 
 /**
- * The messages of a conversation: one message, several in sequence, or those of a simulated user.
- * The output is the last answer.
+ * The user's messages in a conversation: one message, several in sequence, or the messages of a
+ * simulated user. The output is the last answer.
  */
 export type ConversationInput = string | readonly string[] | SimulatedUser;

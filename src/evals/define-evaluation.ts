@@ -10,7 +10,7 @@ import { EVALUATION } from "../contracts/command-line.js";
 import { checkEvaluateOptions } from "./checked-options.js";
 import { evaluate } from "./evaluate.js";
 
-/** The changes of an execution of an evaluation. */
+/** The options that one execution of an evaluation may change. */
 export type EvaluationChanges = Pick<
   EvaluationSettings,
   | "trials"
@@ -26,16 +26,18 @@ export type EvaluationChanges = Pick<
   | "signal"
 >;
 
-/** An evaluation that can be executed: by `agentensemble eval`, or with `run`. */
+/** An evaluation to be executed by `agentensemble eval` or by `run`. */
 export interface Evaluation<In = unknown, Out = unknown> {
   readonly name: string;
   readonly [EVALUATION]: true;
-  /** @throws as `evaluate`. */
+  /** Executes the evaluation. @throws as `evaluate`. */
   run(changes?: EvaluationChanges): Promise<EvaluationResult<In, Out>>;
 }
 
 /**
- * Defines an evaluation for `agentensemble eval`: export it as the default of a file.
+ * Defines an evaluation. To execute it with `agentensemble eval`, export it as the default of a
+ * file.
+ *
  * @throws ValidationError for invalid options.
  */
 export function defineEvaluation<In, Out>(

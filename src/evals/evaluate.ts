@@ -30,13 +30,16 @@ const DEFAULT_CONCURRENCY = 4;
 const DEFAULT_KEPT_CASES = 10_000;
 
 /**
- * Evaluates a target: runs it for each case of a dataset, `trials` times, and scores its outputs.
- * Each trial is a run, whose id follows from the dataset, the case and the trial: with `durable()`
- * an interrupted evaluation continues where it stopped. Also resolves if trials or scores failed,
- * the budget was exhausted or `signal` was aborted: see `problems` and `status`.
+ * Evaluates a target: runs it `trials` times for each case of a dataset, and scores its outputs.
+ * Each trial is a run, whose id depends on the dataset, the case and the trial, so that with
+ * `durable()` an interrupted evaluation continues where it stopped. The promise also resolves if
+ * trials or scores failed, the budget was exhausted or `signal` aborted: see `problems` and
+ * `status`.
+ *
  * @throws ValidationError for invalid options; DatasetError, FileFormatError and BaselineError
  * before the evaluation causes costs.
- * @example await evaluate({ name: "rivers", target: team, dataset: [{ input: { topic: "Rhine" }, expected: "1,230 km" }], scorers: [contains()] })
+ * @example await evaluate({ name: "rivers", target: team, dataset: [{ input: { topic: "Rhine" },
+ * expected: "1,230 km" }], scorers: [contains()] })
  */
 export function evaluate<In, Out>(
   options: EvaluateFunctionOptions<In, Out>,
@@ -106,7 +109,7 @@ function datasetSummary(
   return { ...(name !== undefined && { name }), hash, cases, selected };
 }
 
-/** Executes the work in a run with the budget, which all runs of the evaluation join. */
+/** Executes the work within a run that has the budget. All runs of the evaluation join this run. */
 async function withBudget(
   { budget, costConfiguration }: AnyEvaluation,
   signal: AbortSignal,
@@ -136,7 +139,7 @@ async function withBudget(
 class TrialPool {
   status: EvaluationResult["status"] = "complete";
   readonly #running = new Set<Promise<void>>();
-  /** Cases with unfinished trials. */
+  /** The cases with unfinished trials. */
   readonly #open = new Set<CaseTrials>();
   readonly #began = performance.now();
   #failure: { readonly error: unknown } | undefined;
@@ -215,7 +218,7 @@ class TrialPool {
   }
 }
 
-/** The trials of a case, which end in any order. */
+/** The results of the trials of a case, which end in any order. */
 class CaseTrials {
   readonly #results: TrialResult[] = [];
 
@@ -224,7 +227,7 @@ class CaseTrials {
     readonly trials: number,
   ) {}
 
-  /** Returns whether it was the last one. */
+  /** Adds a result. Returns whether it was the last one of the case. */
   add(result: TrialResult): boolean {
     return this.#results.push(result) === this.trials;
   }

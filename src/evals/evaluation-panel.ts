@@ -10,9 +10,11 @@ import { cell, markdownReport, markdownTable } from "./reports/markdown-report.j
 import { percent } from "./reports/report-values.js";
 
 /**
- * Shows evaluations in the dashboard. For a run of a trial, the view "Evaluation" has the scores of
- * its case and the report of its evaluation; for other runs, the reports of all files. The files
- * are JSON from `agentensemble eval --out`, and are read when the view is opened.
+ * Creates a panel that shows evaluations in the dashboard. The view "Evaluation" of a trial's run
+ * shows the scores of its case and the report of its evaluation. The view of any other run shows
+ * the reports of all files. The files contain the JSON of `agentensemble eval --out`, and are read
+ * when the view is opened.
+ *
  * @throws ValidationError for an empty list or a blank path.
  */
 export function evaluationPanel(files: readonly string[]): Plugin {

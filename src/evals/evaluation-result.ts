@@ -1,42 +1,45 @@
 import type { EvaluationSpending, TrialWay } from "./trial-way.js";
 
-/** A mean between two bounds. */
+/** A mean and its confidence interval. */
 export interface Interval {
   readonly low: number;
   readonly high: number;
-  /** For instance 0.95. */
+  /** The confidence level, for instance 0.95. */
   readonly confidence: number;
-  /** `bootstrap` over the cases; `normal` for more than 10,000; `exact` if all values are equal. */
+  /**
+   * The method: `bootstrap` over the cases, `normal` for more than 10,000 cases, `exact` if all
+   * values are equal.
+   */
   readonly method: "bootstrap" | "normal" | "exact";
 }
 
 /** The scores of one scorer over all cases. */
 export interface ScoreSummary {
   readonly scorer: string;
-  /** Cases with at least one score. */
+  /** Number of cases with at least one score. */
   readonly cases: number;
-  /** Scores, of all trials. */
+  /** Number of scores over all trials. */
   readonly scores: number;
   readonly errors: number;
-  /** Samples to which the scorer did not apply. */
+  /** Number of samples to which the scorer did not apply. */
   readonly skipped: number;
-  /** The mean of the means of the cases; absent without a score. */
+  /** The mean of the cases' means. Absent without a score. */
   readonly mean?: number | undefined;
   readonly interval?: Interval | undefined;
-  /** The minimum value that passes. */
+  /** The minimum score that passes. */
   readonly passAt: number;
-  /** The fraction of the scores that pass. */
+  /** The fraction of scores that pass. */
   readonly passRate?: number | undefined;
   /**
-   * The probability that at least one of k trials passes, for k from 1. Over cases with scores for
-   * all trials.
+   * The probabilities that at least one of k trials passes, for k from 1, estimated from cases with
+   * scores for all trials.
    */
   readonly passAtK: readonly number[];
-  /** The probability that all of k trials pass (pass^k). */
+  /** The probabilities that all of k trials pass (pass^k), for k from 1. */
   readonly passHatK: readonly number[];
   /**
-   * The minimum difference that a second evaluation of this size would detect with a probability of
-   * 80 %. Absent for fewer than 6 cases.
+   * The minimum difference that a second evaluation of the same size would detect with a
+   * probability of 80 %. Absent for fewer than 6 cases.
    */
   readonly detectableDifference?: number | undefined;
 }
@@ -47,10 +50,10 @@ export type EvaluationVerdict = "better" | "worse" | "no difference" | "not enou
 /** The scores of one scorer compared with the baseline, case by case. */
 export interface ScoreComparison {
   readonly scorer: string;
-  /** Cases with scores in both. */
+  /** Number of cases with scores in both evaluations. */
   readonly pairs: number;
   readonly baselineMean: number;
-  /** The mean of the differences of the cases: above 0 is better. */
+  /** The mean difference over the cases. A positive value means better than the baseline. */
   readonly difference: number;
   readonly interval: Interval;
   readonly better: readonly string[];
@@ -61,9 +64,9 @@ export interface ScoreComparison {
   readonly verdict: EvaluationVerdict;
 }
 
-/** The cases that differ between two versions of a dataset, by their ids. */
+/** The ids of the cases that differ between two versions of a dataset. */
 export interface DatasetChanges {
-  /** The hash of the earlier version. */
+  /** The hash of the baseline's version. */
   readonly hash: string;
   readonly added: readonly string[];
   readonly removed: readonly string[];
@@ -73,16 +76,21 @@ export interface DatasetChanges {
 
 /** A comparison with a baseline. */
 export interface BaselineComparison {
-  /** The baseline's name and start. */
+  /** The name and the start of the baseline. */
   readonly baseline: { readonly name: string; readonly startedAt: string };
-  /** Set for a baseline of another version of the dataset: only unchanged cases are compared. */
+  /**
+   * Present if the baseline has another version of the dataset. Only unchanged cases are then
+   * compared.
+   */
   readonly datasetChanges?: DatasetChanges | undefined;
   readonly scorers: readonly ScoreComparison[];
-  /** `worse` if one scorer is; `better` if one is and none is worse. */
+  /**
+   * `worse` if at least one scorer is worse; `better` if at least one is better and none is worse.
+   */
   readonly verdict: EvaluationVerdict;
 }
 
-/** The reason of a missing score or output. */
+/** The reason for a missing score or output. */
 export interface EvaluationProblem {
   readonly kind:
     | "target"
@@ -94,7 +102,7 @@ export interface EvaluationProblem {
     | "budget"
     | "cancelled"
     | "baseline";
-  /** A code of `docs/errors.md`. */
+  /** The code of the error, as in `docs/errors.md`. */
   readonly code: string;
   readonly message: string;
   readonly caseId?: string | undefined;
@@ -102,7 +110,7 @@ export interface EvaluationProblem {
   readonly scorer?: string | undefined;
 }
 
-/** A score of a trial: a value, an error, or neither if the scorer does not apply. */
+/** A score of a trial: a value or an error. It has neither if the scorer does not apply. */
 export interface TrialScore {
   readonly value?: number | undefined;
   readonly passed?: boolean | undefined;
@@ -113,15 +121,15 @@ export interface TrialScore {
 
 /** One trial of a case. */
 export interface TrialResult<Out = unknown> {
-  /** From 1. */
+  /** The number of the trial, from 1. */
   readonly trial: number;
   readonly output?: Out | undefined;
-  /** The reason of a missing output. */
+  /** The reason for a missing output. */
   readonly error?: string | undefined;
-  /** By the name of the scorer. */
+  /** The scores by the name of the scorer. */
   readonly scores: Readonly<Record<string, TrialScore>>;
   readonly way: TrialWay;
-  /** The file of the trace. */
+  /** The path of the trace file. */
   readonly trace?: string | undefined;
 }
 
@@ -134,33 +142,35 @@ export interface CaseResult<In = unknown, Out = unknown> {
   readonly trials: readonly TrialResult<Out>[];
 }
 
-/** The result of an evaluation. JSON; `evaluationJson` writes it and `readEvaluation` reads it. */
+/**
+ * The result of an evaluation. JSON data, which `evaluationJson` writes and `readEvaluation` reads.
+ */
 export interface EvaluationResult<In = unknown, Out = unknown> {
   readonly format: "agentensemble-evaluation";
   readonly version: 1;
   readonly name: string;
-  /** ISO 8601, UTC. */
+  /** The start: ISO 8601, UTC. */
   readonly startedAt: string;
   readonly durationMs: number;
   readonly seed: number;
   readonly trials: number;
   readonly dataset: {
     readonly name?: string | undefined;
-    /** SHA-256 of the cases, in hexadecimal digits. */
+    /** SHA-256 of the cases as hexadecimal digits. */
     readonly hash: string;
     readonly cases: number;
     /** Number of cases selected by `only`. */
     readonly selected: number;
   };
-  /** `incomplete`: the budget ended it. */
+  /** `incomplete`: the evaluation ended because its budget was exhausted. */
   readonly status: "complete" | "incomplete" | "cancelled";
   readonly scores: readonly ScoreSummary[];
   readonly comparison?: BaselineComparison | undefined;
-  /** The usage of the target, and of judges and simulated users. */
+  /** The usage of the target, and of judges with simulated users. */
   readonly spending: { readonly target: EvaluationSpending; readonly judges: EvaluationSpending };
-  /** At most 1,000. */
+  /** The problems, at most 1,000. */
   readonly problems: readonly EvaluationProblem[];
   readonly problemCount: number;
-  /** In the order of the dataset, up to `keepCases`. */
+  /** The cases in the order of the dataset, at most `keepCases`. */
   readonly cases: readonly CaseResult<In, Out>[];
 }

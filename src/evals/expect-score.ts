@@ -5,22 +5,24 @@ import { checkOptions, knownNames, preview, requireBoolean } from "../contracts/
 import { problemText } from "./reports/text-report.js";
 import { casePasses, percent, reasonOfCase } from "./reports/report-values.js";
 
-/** The expectation of `expectScore`. */
+/** The conditions that `expectScore` checks. */
 export interface ScoreExpectation {
-  /** The minimum mean, from 0 to 1. */
+  /** The minimum of the mean, from 0 to 1. */
   readonly atLeast?: number | undefined;
-  /** The minimum lower bound of the interval of the mean. */
+  /** The minimum of the lower bound of the mean's confidence interval, from 0 to 1. */
   readonly surelyAtLeast?: number | undefined;
-  /** Whether the scorer must not be worse than in the baseline. Default false. */
+  /** Whether the check fails if the scorer is worse than in the baseline. Default false. */
   readonly noRegression?: boolean | undefined;
 }
 
 const SHOWN_CASES = 5;
 
 /**
- * Fails a test of vitest, mocha or another runner if a score is lower than expected, or if there
- * are problems. Returns the result.
+ * Fails a test of vitest, mocha or another runner if a score is lower than expected, or if the
+ * evaluation has problems. Returns the result of the evaluation.
+ *
  * @throws AssertionError with the cases that do not pass; ValidationError for an unknown scorer.
+ *
  * @example await expectScore(evaluate({ ... }), "exact", { atLeast: 0.9 });
  */
 export async function expectScore<In, Out>(

@@ -12,13 +12,14 @@ export interface ScoreTracesOptions<In, Out>
       "dataset" | "trials" | "version" | "captureMode" | "traces" | "onTargetError" | "timeoutMs"
     >,
     TraceDatasetOptions<In, Out> {
-  /** A folder with `*.trace.json` files, paths of files, or traces. */
+  /** The scored outputs: a folder with `*.trace.json` files, paths of files, or traces. */
   readonly traces: TraceSource;
 }
 
 /**
  * Scores outputs of earlier runs, for instance a sample of production: `only: { sample: 100 }`.
- * Runs only the scorers.
+ * Runs only the scorers, not the target.
+ *
  * @throws as `evaluate`.
  */
 export function scoreTraces<In = Readonly<Record<string, unknown>>, Out = string>(

@@ -3,62 +3,69 @@ import type { Awaitable } from "../contracts/types.js";
 import type { NamedCase } from "./evaluation-case.js";
 import type { TrialWay } from "./trial-way.js";
 
-/** A score: 1 is best, 0 worst. */
+/** A score. 1 is the best value, 0 the worst. */
 export interface Score {
-  /** 0 to 1. */
+  /** The value, from 0 to 1. */
   readonly value: number;
-  /** The reason, for people. */
+  /** The reason for the score, for people. */
   readonly reason?: string | undefined;
-  /** The evidence of the score: differences, votes, quotations. JSON. */
+  /** The evidence for the score as JSON data: differences, votes, quotations. */
   readonly evidence?: unknown;
 }
 
-/** The subject of a scorer: one output of one trial of a case. */
+/** What a scorer judges: the output of one trial of a case. */
 export interface Sample<In = unknown, Out = unknown> {
   readonly case: NamedCase<In, Out>;
   readonly input: In;
   readonly output: Out;
   readonly expected: Out | undefined;
-  /** From 1. */
+  /** The number of the trial, from 1. */
   readonly trial: number;
-  /** The steps of the target towards the output. */
+  /** The steps by which the target produced the output. */
   readonly way: TrialWay;
-  /** The output of the same case and trial in the baseline; absent without a baseline. */
+  /** The output of the same case and trial in the baseline. Absent without a baseline. */
   readonly baseline?: { readonly output: unknown } | undefined;
 }
 
-/** The functions for scorers. */
+/** The functions that a scorer may use. */
 export interface ScorerContext {
   /** Aborted at the time limit of the score, and when the evaluation is cancelled. */
   readonly signal: AbortSignal;
   /**
-   * Calls a model with the purpose `judge`: with retries, rate limits, recordings and the budget of
-   * the evaluation. Its calls are counted separately from those of the target. Default model: that
-   * of the evaluation. @throws ValidationError without a model; the error of the call.
+   * Calls a model with the purpose `judge`, with retries, rate limits, recordings and the budget of
+   * the evaluation. These calls are counted separately from those of the target. Default model: the
+   * model of the evaluation.
+   * @throws ValidationError without a model; the error of the call.
    */
   chat(request: ChatRequest, options?: { readonly model?: ModelRef }): Promise<ChatResponse>;
-  /** The vectors of texts, by the embedding model of the evaluation. @throws ValidationError without one. */
+  /**
+   * Returns the vectors of texts, from the embedding model of the evaluation. @throws
+   * ValidationError without an embedding model.
+   */
   embed(texts: readonly string[]): Promise<readonly (readonly number[])[]>;
 }
 
-/** A value from 0 to 1, `true` for 1, `false` for 0. `undefined`: the scorer does not apply to the sample. */
+/**
+ * A value from 0 to 1, `true` for 1, or `false` for 0. `undefined`: the scorer does not apply to
+ * the sample.
+ */
 export type ScoreValue = Score | number | boolean | undefined;
 
 /**
- * Judges a sample. Its default name is that of the function. An error that it throws is an error of
- * the score, not a score of zero.
+ * Judges a sample. Its default name is the name of the function. If a scorer throws, the score has
+ * an error, and does not count as zero.
  */
 export interface Scorer<In = never, Out = never> {
   (sample: Sample<In, Out>, context: ScorerContext): Awaitable<ScoreValue>;
-  /** In reports, options and results. */
+  /** The name in reports, options and results. */
   readonly name: string;
   /** The minimum value of a sample that passes. Default 1. */
   readonly passAt?: number | undefined;
 }
 
-/** Settings of a scorer. */
+/** Options common to all scorers. */
 export interface ScorerOptions {
-  /** Default: the name of the kind of scorer. */
+  /** The name of the scorer. Default: the name of its kind. */
   readonly name?: string | undefined;
   /** The minimum value of a sample that passes. */
   readonly passAt?: number | undefined;

@@ -5,8 +5,8 @@ import type { AnyTask, Task } from "../contracts/task.js";
 import type { Inputs } from "../contracts/types.js";
 
 /**
- * An ensemble, a map-reduce, or another object with their `run`. Its output is the final text; for
- * a map-reduce the parsed value.
+ * An ensemble, a map-reduce, or another object with a compatible `run`. The output is the final
+ * text; for a map-reduce, the parsed value.
  */
 export interface EnsembleTarget {
   run(inputs: never, options?: RunOptions): Promise<EnsembleOutput>;
@@ -19,17 +19,19 @@ export interface TaskOfEnsembleTarget {
   readonly task: object;
 }
 
-/** The second argument of an evaluated function. */
+/** The second argument of a function that is evaluated. */
 export interface TargetContext {
   readonly caseId: string;
-  /** From 1. */
+  /** The number of the trial, from 1. */
   readonly trial: number;
-  /** Identifies this trial. Equal when the evaluation is repeated. */
+  /** Identifies this trial. If the evaluation is repeated, the key is the same. */
   readonly idempotencyKey: string;
   /** Aborted at the time limit of the trial, and when the evaluation is cancelled. */
   readonly signal: AbortSignal;
   /**
-   * Runs an ensemble as a part of the trial: its usage, tool calls and conversation belong to it.
+   * Runs an ensemble as a part of the trial, which then includes its usage, tool calls and
+   * conversation.
+   *
    * @throws like the `run` of the ensemble.
    */
   run<E extends EnsembleTarget>(
@@ -38,10 +40,10 @@ export interface TargetContext {
   ): Promise<Awaited<ReturnType<E["run"]>>>;
 }
 
-/** A function of the input. Its return value is the output. */
+/** A function of the input of a case. Its return value is the output. */
 export type FunctionTarget = (input: never, context: TargetContext) => unknown;
 
-/** What can be evaluated. */
+/** A value that can be evaluated. */
 export type EvaluationTarget =
   AnyTask | EnsembleTarget | TaskOfEnsembleTarget | ConversationTarget | FunctionTarget;
 
@@ -60,7 +62,7 @@ export type TargetInput<T> = T extends AnyTask
           ? I
           : unknown;
 
-/** The type of the outputs of a target: of the expected values, and of the values for scorers. */
+/** The type of the outputs of a target. Expected values have this type, and scorers receive it. */
 export type TargetOutput<T> =
   T extends Task<infer V>
     ? V

@@ -1,10 +1,10 @@
 /** A tool call of a trial. */
 export interface WayToolCall {
   readonly name: string;
-  /** The arguments as a value, or as text if they are no JSON. */
+  /** The arguments as a value, or as a text if they are not JSON. */
   readonly arguments: unknown;
   readonly result: string;
-  /** `SUCCESS`, or the kind of the failure. */
+  /** `SUCCESS`, or the kind of failure. */
   readonly outcome: string;
   readonly taskId: string;
 }
@@ -25,34 +25,37 @@ export interface WayMessage {
   readonly toolName?: string | undefined;
 }
 
-/** Model calls, and their usage. */
+/** Number and usage of model calls. */
 export interface EvaluationSpending {
-  /** Number of model calls, without those answered by a recording or a journal. */
+  /** Number of model calls, except those answered by a recording, a cache or a journal. */
   readonly calls: number;
   /** Number of calls answered by a recording, a cache or a journal. */
   readonly answered: number;
-  /** As far as they are known. */
+  /** Number of tokens of the calls that reported them. */
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** By the prices of the target; absent without prices. Recorded calls count in `recordedCost`. */
+  /**
+   * The cost by the prices of the target; absent without prices. The cost of recorded calls is
+   * counted in `recordedCost`.
+   */
   readonly cost?: number | undefined;
   readonly recordedCost?: number | undefined;
 }
 
-/** The steps of the target in a trial, in the order of the tasks. */
+/** The steps by which the target produced its output in a trial, in the order of the tasks. */
 export interface TrialWay {
-  /** The runs of the trial: one, or one per turn of a conversation. */
+  /** The ids of the runs of the trial. A conversation has one run per turn. */
   readonly runIds: readonly string[];
   readonly toolCalls: readonly WayToolCall[];
   readonly delegations: readonly WayDelegation[];
-  /** Delegations that were refused, by a constraint or a policy. */
+  /** Number of delegations that a constraint or a policy refused. */
   readonly refusedDelegations: number;
-  /** Of the last model call of each task. */
+  /** The conversation of the last model call of each task. */
   readonly conversations: readonly {
     readonly task: string;
     readonly messages: readonly WayMessage[];
   }[];
   readonly spending: EvaluationSpending;
-  /** Milliseconds. */
+  /** Duration in milliseconds. */
   readonly durationMs: number;
 }

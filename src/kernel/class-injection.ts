@@ -12,16 +12,17 @@ import * as inversify from "./vendor.js";
 
 type Dependency = Token<unknown>;
 type Bind = ContainerModuleLoadOptions["bind"];
-/** Any class, in the type that decorators receive. */
+/** Any class, with the type that decorators receive. */
 type AnyClass = abstract new (...args: never[]) => object;
 
 /** Marks a class with known dependencies. */
 const DESCRIBED = Symbol.for("agentensemble/dependencies");
 
 /**
- * Names the dependencies of a class, in the order of its constructor's parameters. Works with
- * decorators of both kinds. Default: the class's `static inject`, or `@inject` on each parameter.
- * @throws ValidationError for anything but tokens.
+ * Declares the dependencies of a class, in the order of its constructor's parameters. Works with
+ * both kinds of decorators. Default: the class's `static inject`, or `@inject` on each parameter.
+ *
+ * @throws ValidationError for a value that is not a token.
  */
 export function injectable(...dependencies: readonly Dependency[]): (type: AnyClass) => void {
   return (type) => {
@@ -31,7 +32,9 @@ export function injectable(...dependencies: readonly Dependency[]): (type: AnyCl
 }
 
 /**
- * Names the dependency of one constructor parameter. Needs TypeScript's `experimentalDecorators`.
+ * Declares the dependency of one constructor parameter. Requires TypeScript's
+ * `experimentalDecorators`.
+ *
  * @throws ValidationError if it decorates anything else.
  */
 export function inject(token: Dependency): ReturnType<typeof inversify.inject> {

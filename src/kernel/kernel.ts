@@ -17,17 +17,19 @@ export interface KernelInternals {
   readonly points: HookPoints;
   readonly bindings: Bindings;
   readonly hub: EventHub;
-  /** Runs in progress. Each value cancels its run and waits for its end. */
+  /** The runs in progress. Each value is a function that cancels its run and waits for its end. */
   readonly runs: Set<() => Promise<void>>;
-  /** Returns a value shared by all runs of this kernel. Creates it at first use. */
+  /** Returns a value that all runs of this kernel share, and creates it at first use. */
   shared<T>(token: Token<T>, make: () => T): T;
   booted(): boolean;
-  /** Whether this plugin, or one of this name, is there. */
+  /** Returns whether the kernel has this plugin, or a plugin of this name. */
   has(plugin: Plugin | string): boolean;
-  /** Adds plugins with new names before the others. Has no effect after booting began. */
+  /** Adds plugins with new names before the others. Has no effect after boot has begun. */
   addMissing(plugins: readonly Plugin[]): void;
   readonly attach: NonNullable<Plugin["attach"]>;
-  /** @throws the boot failure, or ValidationError after dispose. */
+  /**
+   * Waits until the kernel has booted. @throws the error of boot; ValidationError after dispose.
+   */
   ready(): Promise<void>;
 }
 
@@ -43,7 +45,8 @@ let reveal: (kernel: Kernel) => KernelInternals;
 
 /**
  * Connects plugins: a container, hooks and an event stream. `new Kernel()` has no plugins;
- * `Ensemble` adds the standard ones. The first run or `boot()` boots it and fixes plugins and taps.
+ * `Ensemble` adds the standard ones. The first run or `boot()` boots the kernel, after which
+ * plugins and taps can't change.
  */
 export class Kernel implements KernelApi {
   readonly hooks: EnsembleHooks;
@@ -92,7 +95,10 @@ export class Kernel implements KernelApi {
     for (const plugin of o.plugins ?? []) this.use(plugin);
   }
 
-  /** @throws ValidationError after boot, for a name in use, or for a value that is not a plugin. */
+  /**
+   * Adds a plugin. @throws ValidationError after boot, for a name in use, or for a value that is
+   * not a plugin.
+   */
   use(plugin: Plugin): this {
     checkPlugin(plugin);
     if (this.#booting !== undefined || this.#disposing !== undefined) {
@@ -129,7 +135,10 @@ export class Kernel implements KernelApi {
     };
   }
 
-  /** Cancels all runs, then disposes plugins last to first. @throws AggregateError of failures. */
+  /**
+   * Cancels all runs, then disposes of the plugins in reverse order. @throws AggregateError of
+   * failures.
+   */
   dispose(): Promise<void> {
     this.#disposing ??= this.#dispose();
     return this.#disposing;
@@ -165,7 +174,7 @@ export class Kernel implements KernelApi {
   }
 }
 
-/** @throws ValidationError for anything but a kernel of this copy of the package. */
+/** @throws ValidationError unless the value is a kernel of this copy of the package. */
 export function internalsOf(kernel: KernelApi): KernelInternals {
   if (kernel instanceof Kernel) return reveal(kernel);
   throw new ValidationError(`kernel must be a Kernel, got: ${preview(kernel)}`, {

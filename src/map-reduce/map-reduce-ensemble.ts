@@ -20,8 +20,8 @@ import { MapReduceTasks, TaskBook, itemText } from "./tasks.js";
 import { MAP_REDUCE_ADAPTIVE, mapReduce } from "../plugins/workflows/map-reduce/index.js";
 
 /**
- * The key under which `of` marks the template part of its descriptions: the text before an item,
- * and the complete reduce.
+ * The key under which `of` notes the template part of its descriptions: the text before an item,
+ * and the complete text of a reduce.
  */
 const TEMPLATES = Symbol("templates");
 
@@ -33,14 +33,17 @@ const DIRECT: MapReduceNode = Object.freeze({ nodeType: "direct", mapReduceLevel
 const MAP: MapReduceNode = Object.freeze({ nodeType: "map", mapReduceLevel: 0 });
 
 /**
- * Processes many items: a task for each (map), then tasks that combine their outputs (reduce), in a
- * tree, until one output is left. Static (default): the tree is determined by the number of items
- * and `chunkSize`, and is one PARALLEL ensemble. Adaptive (a token budget): each level depends on
- * the size of the previous outputs. Immutable; runs may overlap.
+ * Processes many items: one task per item (map), then tasks that combine several outputs (reduce),
+ * in a tree, until one output is left. In static mode (default), the number of items and
+ * `chunkSize` determine the tree, which is one PARALLEL ensemble. In adaptive mode (with a token
+ * budget), each level depends on the size of the previous outputs. Immutable; runs may overlap.
  *
- * Items and outputs are data: `{name}` in the texts of tasks made by your functions is no template
- * variable. Only the two texts of `of` are templates.
- * @example new MapReduceEnsemble({ model, items: files, mapTask: (file) => Task.of(`Summarise ${file.text}`), reduceTask: (tasks) => new Task({ description: "Merge the summaries", context: tasks }) })
+ * Items and outputs are data: `{name}` in the texts of tasks created by your functions is not a
+ * template variable. Only the two texts of `of` are templates.
+ *
+ * @example new MapReduceEnsemble({ model, items: files, mapTask: (file) => Task.of(`Summarise
+ * ${file.text}`), reduceTask: (tasks) => new Task({ description: "Merge the summaries", context:
+ * tasks }) })
  * @throws ValidationError from the constructor, which also creates the tasks of all items.
  */
 export class MapReduceEnsemble<I, R = string> {
@@ -66,9 +69,10 @@ export class MapReduceEnsemble<I, R = string> {
   }
 
   /**
-   * The short form, static: each item's task is `{mapDescription}: {item}` (items that are no
-   * strings as JSON), or the task that the function returns. The two descriptions are templates for
-   * the inputs of `run()`; the item, and the result of a function, are not.
+   * Creates a static map-reduce from two descriptions. The task of an item is `{mapDescription}:
+   * {item}` (with an item that is not a string as JSON), or the task that the function returns. The
+   * two descriptions are templates for the inputs of `run()`. Items and tasks of the function are
+   * not.
    */
   static of<I>(
     model: ModelRef,
@@ -101,17 +105,18 @@ export class MapReduceEnsemble<I, R = string> {
     return new MapReduceEnsemble<I>(options);
   }
 
-  /** Whether the reduces depend on the size of the outputs. */
+  /** Whether the tree depends on the size of the outputs. */
   get isAdaptiveMode(): boolean {
     return this.#strategy.kind === "adaptive";
   }
 
   /**
-   * Runs maps and reduces. `parsed` is the value of the final reduce; if the run ended without one
-   * (an early exit, `throwOnError: false`), reading it throws a ValidationError. `inputs` reach
-   * handlers, and the templates of `of`.
-   * @throws as `Ensemble.run`; a ValidationError also if a function creates an invalid reduce
-   * during the run.
+   * Runs maps and reduces. `parsed` is the value of the final reduce. If the run ended without one
+   * (an early exit, `throwOnError: false`), reading `parsed` throws a ValidationError. `inputs` are
+   * passed to handlers and fill the templates of `of`.
+   *
+   * @throws as `Ensemble.run`; also ValidationError if a function creates an invalid reduce during
+   * the run.
    */
   async run(
     inputs: Inputs = {},
@@ -142,8 +147,8 @@ export class MapReduceEnsemble<I, R = string> {
   }
 
   /**
-   * Returns the ensemble of the complete tree, for inspection or for a run. @throws ValidationError
-   * in adaptive mode.
+   * Returns the ensemble of the complete tree, for inspection or a run. @throws ValidationError in
+   * adaptive mode.
    */
   toEnsemble(): Ensemble {
     if (this.#strategy.kind === "static") return this.#ensemble;
@@ -155,7 +160,7 @@ export class MapReduceEnsemble<I, R = string> {
     );
   }
 
-  /** Disposes the kernel that was created for this map-reduce; a given kernel stays. */
+  /** Disposes of the kernel if this map-reduce created it. */
   dispose(): Promise<void> {
     return this.#ensemble.dispose();
   }
@@ -171,9 +176,9 @@ export class MapReduceEnsemble<I, R = string> {
   }
 
   /**
-   * Adds maps, then reduces of `chunkSize` outputs until one reduce can take the rest. In adaptive
-   * mode adds a single reduce of all maps. It is used if their outputs fit the budget, and reveals
-   * a mistake in `reduceTask` before the run causes costs.
+   * Adds maps, then reduces of `chunkSize` outputs until one reduce can combine the rest. In
+   * adaptive mode, adds a single reduce of all maps. It is used if their outputs fit the budget,
+   * and detects a mistake in `reduceTask` before the run causes costs.
    */
   #addTree(items: readonly I[], templates: Templates[typeof TEMPLATES]): TaskOf<R> {
     const chunkSize =
@@ -223,8 +228,8 @@ function chunks<T>(items: readonly T[], size: number): readonly (readonly T[])[]
 }
 
 /**
- * Returns the output with the final value. It is the object of the run, because a copy would lose
- * values that are created on access.
+ * Adds the final value to the output object of the run. A copy would lose values that are created
+ * on access.
  */
 function withParsed<R>(
   output: EnsembleOutput,

@@ -5,7 +5,7 @@ import { ValidationError } from "../contracts/errors.js";
 import { checkOptions, preview, requireFunction, requireInteger } from "../contracts/validation.js";
 import { ENSEMBLE_OPTIONS } from "../ensemble/validation.js";
 
-/** Options of an ensemble that a map-reduce derives from the items. */
+/** Options of an ensemble that a map-reduce determines from the items. */
 const DECIDED = [
   "agents",
   "tasks",
@@ -24,7 +24,7 @@ const DECIDED = [
   "shareTools",
   "schedules",
 ] as const;
-/** Options of the service of a static tree; an adaptive one is no service. */
+/** Options of a service, which only a static tree accepts. */
 const SERVED = [
   "spread",
   "shareRun",
@@ -60,60 +60,66 @@ const FUNCTIONS = [
 ] as const;
 
 /**
- * Options of a map-reduce. The options of an ensemble, except its tasks, are accepted too and apply
- * to all tasks.
+ * Options of a map-reduce. The options of an ensemble, except its tasks, are also accepted and
+ * apply to all tasks.
  */
 export interface MapReduceOptions<I, R> extends Omit<EnsembleOptions, (typeof DECIDED)[number]> {
   /** The items, at least one. */
   readonly items: readonly I[];
-  /** Creates the agent for `mapTask`, once per item. */
+  /** Creates the agent that `mapTask` receives, once per item. Default: none. */
   readonly mapAgent?: ((item: I) => Agent) | undefined;
   /**
-   * Creates the task of one item. Its texts are used unchanged: `{name}` in them is no template
+   * Creates the task of one item. Its texts are used unchanged: `{name}` in them is not a template
    * variable.
    */
   readonly mapTask: (item: I, agent?: Agent) => AnyTask;
-  /** Creates the agent for `reduceTask`, once per group. */
+  /** Creates the agent that `reduceTask` receives, once per group. Default: none. */
   readonly reduceAgent?: (() => Agent) | undefined;
   /**
-   * Creates the task that combines some outputs: all `tasks` must be in its `context`. Its texts
-   * are no templates either.
+   * Creates a task that combines some outputs. All `tasks` must be in its `context`. Its texts are
+   * not templates.
    */
   readonly reduceTask: (tasks: readonly AnyTask[], agent?: Agent) => Task<R>;
-  /** Static: maximum number of outputs of one reduce, 2 or more. Default 5. */
+  /** Static mode: limit of the number of outputs of one reduce, at least 2. Default 5. */
   readonly chunkSize?: number | undefined;
-  /** Adaptive: maximum number of tokens of all outputs of one reduce. Excludes `chunkSize`. */
+  /**
+   * Adaptive mode: limit of the number of tokens of all outputs of one reduce. Not allowed together
+   * with `chunkSize`.
+   */
   readonly targetTokenBudget?: number | undefined;
   /**
-   * Adaptive: the context window of the model in tokens; the budget is `budgetRatio` of it.
-   * Replaces `targetTokenBudget`.
+   * Adaptive mode: the context window of the model in tokens. The token budget is this number times
+   * `budgetRatio`. An alternative to `targetTokenBudget`.
    */
   readonly contextWindowSize?: number | undefined;
-  /** More than 0, at most 1. Default 0.5. */
+  /**
+   * The fraction of the context window that the outputs may use, above 0 and at most 1. Default
+   * 0.5.
+   */
   readonly budgetRatio?: number | undefined;
-  /** Adaptive: maximum number of levels of reduces before the final one. Default 10. */
+  /** Adaptive mode: limit of the number of levels of reduces before the final one. Default 10. */
   readonly maxReduceLevels?: number | undefined;
   /**
-   * Adaptive: returns the tokens of a text if the model reported none. Default: a quarter of its
-   * length.
+   * Adaptive mode: returns the number of tokens of a text for which the model reported none.
+   * Default: a quarter of the number of characters.
    */
   readonly tokenEstimator?: ((text: string) => number) | undefined;
-  /** Creates the agent for `directTask`. */
+  /** Creates the agent that `directTask` receives. Default: none. */
   readonly directAgent?: (() => Agent) | undefined;
   /**
-   * Adaptive: creates the only task, which is used if all items fit the budget. Its texts are no
-   * templates.
+   * Adaptive mode: creates a single task for all items, used if they fit the budget. Its texts are
+   * not templates. Default: none.
    */
   readonly directTask?: ((items: readonly I[], agent?: Agent) => Task<NoInfer<R>>) | undefined;
   /**
-   * Returns the text of an item, to estimate whether `directTask` can be used; without effect if
-   * there is none. Default: a string unchanged, other values as JSON.
+   * Returns the text of an item, to estimate whether `directTask` can be used. Without
+   * `directTask`, it has no effect. Default: a string unchanged, other values as JSON.
    */
   readonly inputEstimator?: ((item: I) => string) | undefined;
 }
 
 /**
- * The creation of the reduces: all at once from the number of items, or level by level from the
+ * How the reduces are created: all at once from the number of items, or level by level from the
  * size of the outputs.
  */
 export type Strategy =
@@ -192,7 +198,10 @@ function checkLimits(o: Limits): void {
   }
 }
 
-/** An adaptive tree depends on its outputs, so it is no ensemble that could be started. */
+/**
+ * Refuses options of a service in adaptive mode: an adaptive tree depends on its outputs, so it
+ * can't be started as a service.
+ */
 function refuseServedOptions(o: EnsembleOptions): void {
   const given = SERVED.find((name) => o[name] !== undefined);
   if (given === undefined) return;
@@ -201,7 +210,10 @@ function refuseServedOptions(o: EnsembleOptions): void {
   });
 }
 
-/** `inputEstimator` alone is accepted in either mode, like in the reference. */
+/**
+ * Refuses options of adaptive mode in static mode. `inputEstimator` alone is accepted in both
+ * modes.
+ */
 function refuseAdaptiveOptions<I, R>(o: MapReduceOptions<I, R>): void {
   const hint = "Set targetTokenBudget or contextWindowSize for adaptive mode.";
   if (o.directTask !== undefined) {

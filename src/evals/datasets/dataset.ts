@@ -3,9 +3,12 @@ import { ValidationError } from "../../contracts/errors.js";
 import { preview } from "../../contracts/validation.js";
 import { csvDataset, jsonlDataset } from "./file-datasets.js";
 
-/** Creates datasets. Each reads its cases again in every pass and keeps none of them. */
+/**
+ * Creates datasets. A dataset reads its cases again in every pass, and keeps none of them in
+ * memory.
+ */
 export const Dataset = Object.freeze({
-  /** From a list. */
+  /** Creates a dataset from a list of cases. */
   of: <In, Out>(
     cases: readonly EvaluationCase<In, Out>[],
     name?: string,
@@ -20,18 +23,19 @@ export const Dataset = Object.freeze({
     });
   },
   /**
-   * From a file with one JSON object in each line: `{ "id", "input", "expected", "tags", "metadata"
-   * }`.
+   * Creates a dataset from a file with one JSON object per line: `{ "id", "input", "expected",
+   * "tags", "metadata" }`.
    */
   jsonl: jsonlDataset,
   /**
-   * From a CSV file with a header line. `id`, `expected` and `tags` (separated by `;`) are fields
-   * of the case; `input` is its text, or all other columns are fields of the input.
+   * Creates a dataset from a CSV file with a header line. `id`, `expected` and `tags` (separated by
+   * `;`) are fields of the case. The input is the text of the column `input`, or an object of all
+   * other columns.
    */
   csv: csvDataset,
 });
 
-/** Returns the dataset of an option. */
+/** Returns the dataset for the value of an option. */
 export function datasetOf<In, Out>(
   given: EvaluationDataset<In, Out> | readonly EvaluationCase<In, Out>[],
 ): EvaluationDataset<In, Out> {
@@ -44,5 +48,5 @@ export function datasetOf<In, Out>(
   );
 }
 
-/** Cases that can be read more than once. */
+/** Cases that can be read several times. */
 export type Dataset<In = unknown, Out = unknown> = EvaluationDataset<In, Out>;

@@ -10,9 +10,12 @@ import { asFields } from "../../util/objects.js";
 import { checkValue, isValidating } from "../../util/schema/standard-schema.js";
 import { datasetBytes, datasetLines } from "./read-lines.js";
 
-/** The conversion of rows of a file to cases. */
+/** Options for converting the rows of a file to cases. */
 export interface DatasetFileOptions<In, Out> {
-  /** Converts a row to a case. Default: a row has the fields of a case; see the format. */
+  /**
+   * Converts a row to a case. Default: a row has the fields of a case; see the description of the
+   * format.
+   */
   readonly map?: ((row: Fields, line: number) => EvaluationCase<In, Out>) | undefined;
   /** Checks and converts the inputs. */
   readonly inputType?: OutputSchema<In> | undefined;
@@ -20,7 +23,7 @@ export interface DatasetFileOptions<In, Out> {
   readonly expectedType?: OutputSchema<Out> | undefined;
 }
 
-/** @throws FileFormatError and DatasetError while it is read. */
+/** @throws FileFormatError and DatasetError while the cases are read. */
 export function jsonlDataset<In = unknown, Out = unknown>(
   path: string,
   options: DatasetFileOptions<In, Out> = {},
@@ -28,7 +31,7 @@ export function jsonlDataset<In = unknown, Out = unknown>(
   return fileDataset(path, "Dataset.jsonl", options, { rows: jsonRows, caseOf: (row) => row });
 }
 
-/** @throws FileFormatError and DatasetError while it is read. */
+/** @throws FileFormatError and DatasetError while the cases are read. */
 export function csvDataset<In = unknown, Out = unknown>(
   path: string,
   options: DatasetFileOptions<In, Out> = {},
@@ -150,15 +153,15 @@ async function* csvRows(path: string): AsyncGenerator<NumberedRow, void, void> {
   }
 }
 
-/** What the parser yields with `info`. */
+/** A record of the parser with the option `info`. */
 interface CsvRecord {
   readonly record: Fields;
   readonly info: { readonly lines: number };
 }
 
 /**
- * The columns `id`, `expected` and `tags` (separated by `;`) are fields of the case; `input` is its
- * text, or all other columns are fields of the input.
+ * Converts a row to a case. `id`, `expected` and `tags` (separated by `;`) are fields of the case.
+ * The input is the text of the column `input`, or an object of all other columns.
  */
 function caseOfCsv(row: Fields): Fields {
   const { id, expected, tags, input, ...others } = row;

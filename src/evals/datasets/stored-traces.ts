@@ -11,7 +11,7 @@ import { messageOf } from "../../util/errors.js";
 import { asCount, asFields, asList, asText, type Fields } from "../../util/objects.js";
 import { wayOfTasks } from "../way-of-runs.js";
 
-/** A trace of a run for datasets. */
+/** The parts of a run's trace from which a case is made. */
 export interface StoredTrace {
   readonly runId: string;
   readonly inputs: Readonly<Record<string, unknown>>;
@@ -27,15 +27,15 @@ export interface StoredTrace {
 /** Traces: a folder with `*.trace.json` files, paths of files, or traces of outputs. */
 export type TraceSource = string | readonly (string | ExecutionTrace)[];
 
-/** The conversion of traces to cases. */
+/** Options for converting traces to cases. */
 export interface TraceDatasetOptions<In, Out> {
-  /** Filters traces. Default: those of completed runs. */
+  /** Returns whether a trace becomes a case. Default: true for completed runs. */
   readonly where?: ((trace: StoredTrace) => boolean) | undefined;
-  /** Default: the inputs of the run. */
+  /** Returns the input of the case. Default: the inputs of the run. */
   readonly input?: ((trace: StoredTrace) => In) | undefined;
-  /** Default: the output of the run. */
+  /** Returns the expected value of the case. Default: the output of the run. */
   readonly expected?: ((trace: StoredTrace) => Out | undefined) | undefined;
-  /** Tags of the case. Default: those of the run, as `name=value`. */
+  /** Returns the tags of the case. Default: the tags of the run, as `name=value`. */
   readonly tags?: ((trace: StoredTrace) => readonly string[]) | undefined;
 }
 
@@ -43,10 +43,11 @@ export interface TraceDatasetOptions<In, Out> {
 const STORED = Symbol("stored trace");
 
 /**
- * Creates a dataset of stored traces: the inputs of the team and its answers. The ids of the cases
- * are those of the runs.
- * @throws ValidationError for invalid options; during a read, FileFormatError for a file that is no
- * trace.
+ * Creates a dataset from stored traces. The inputs of the cases are those of the runs, and the
+ * expected values are their outputs. The ids of the cases are the ids of the runs.
+ *
+ * @throws ValidationError for invalid options; while the cases are read, FileFormatError for a file
+ * that is not a trace.
  */
 export function datasetFromTraces<In = Readonly<Record<string, unknown>>, Out = string>(
   source: TraceSource,
@@ -82,7 +83,7 @@ function tagsOfTrace({ tags }: StoredTrace): readonly string[] {
   return Object.entries(tags).map(([name, value]) => `${name}=${value}`);
 }
 
-/** A target that repeats the outputs of stored traces. */
+/** A target that returns the outputs of stored traces. */
 export class TraceTarget implements TargetRunner {
   perform({ case: { id, metadata } }: TrialRequest, runs: TrialRuns): Promise<unknown> {
     const trace = (metadata as { readonly [STORED]?: StoredTrace } | undefined)?.[STORED];
@@ -128,7 +129,7 @@ async function traceInFile(path: string): Promise<StoredTrace> {
   return storedTrace(fields);
 }
 
-/** Reads a trace or its JSON: the fields that are read have the same names in both. */
+/** Reads a trace or its JSON, which have the same names for the fields used here. */
 function storedTrace(trace: Fields): StoredTrace {
   const tasks = asList(trace["taskTraces"]) as readonly TaskTrace[];
   const last = tasks.findLast(

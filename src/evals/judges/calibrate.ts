@@ -8,14 +8,14 @@ import { checkOptions, preview, requireArray } from "../../contracts/validation.
 import { evaluate } from "../evaluate.js";
 import { meanInterval, meanOf } from "../statistics/intervals.js";
 
-/** An output with the label of a person. */
+/** An output labelled by a person. */
 export interface LabelledSample<In = unknown, Out = unknown> {
   readonly id?: string | undefined;
   readonly input: In;
   readonly output: Out;
   readonly expected?: Out | undefined;
   readonly metadata?: EvaluationCase["metadata"];
-  /** Whether a person accepts the output, or the score of the person from 0 to 1. */
+  /** Whether the person accepts the output, or the person's score from 0 to 1. */
   readonly label: boolean | number;
 }
 
@@ -37,17 +37,17 @@ export interface CalibrateOptions<In, Out> extends Pick<
 
 /** The agreement of a scorer with people. */
 export interface Calibration {
-  /** Samples with a score. */
+  /** Number of samples with a score. */
   readonly samples: number;
-  /** The fraction of the samples that both pass or both fail. */
+  /** The fraction of samples for which scorer and person agree on pass or fail. */
   readonly agreement: number;
   readonly interval: Interval;
   /**
-   * Cohen's kappa: agreement beyond chance, at most 1. Absent if chance alone explains the
-   * agreement.
+   * Cohen's kappa: the agreement beyond chance, at most 1. Absent if it is undefined because all
+   * results are equal.
    */
   readonly kappa?: number | undefined;
-  /** Pass and fail of the scorer against those of people. */
+  /** Numbers of samples by the scorer's result, compared with the person's. */
   readonly truePositives: number;
   readonly falsePositives: number;
   readonly falseNegatives: number;
@@ -56,7 +56,7 @@ export interface Calibration {
   readonly recall?: number | undefined;
   /** The mean distance between scores and labels. */
   readonly meanError: number;
-  /** The samples with different results. */
+  /** The samples for which the results differ. */
   readonly disagreements: readonly {
     readonly id: string;
     readonly label: number;
@@ -68,9 +68,10 @@ export interface Calibration {
 }
 
 /**
- * Measures the agreement of a scorer, usually a model as judge, with labels of people. Labels and
- * scores pass at the `passAt` of the scorer.
- * @throws ValidationError; DatasetError without a sample.
+ * Measures the agreement of a scorer, usually a judge, with labels of people. Both labels and
+ * scores pass if they reach `passAt` of the scorer.
+ *
+ * @throws ValidationError; DatasetError if there is no sample.
  */
 export async function calibrate<In, Out>(options: CalibrateOptions<In, Out>): Promise<Calibration> {
   const { scorer, samples, seed = 1, confidence = 0.95, ...others } = options;
@@ -134,7 +135,7 @@ interface LabelledScore {
   readonly reason: string | undefined;
 }
 
-/** Computes the figures for pairs of a label and a score. */
+/** Computes the agreement from pairs of a label and a score. */
 export function agreementOf(
   pairs: readonly LabelledScore[],
   passAt: number,

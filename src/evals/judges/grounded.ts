@@ -7,9 +7,9 @@ import { builtInScorer } from "../scorers/named-scorer.js";
 
 /** Options of `grounded`. */
 export interface GroundedOptions extends ScorerOptions {
-  /** The sources of a sample. Default: the texts in `metadata.sources` of the case. */
+  /** Returns the sources of a sample. Default: the texts in `metadata.sources` of the case. */
   readonly sources?: ((sample: Sample) => readonly string[]) | undefined;
-  /** Shorter quotations do not count. Default 3 words. */
+  /** Minimum number of words of a quotation; shorter ones are ignored. Default 3. */
   readonly minWords?: number | undefined;
 }
 
@@ -18,10 +18,10 @@ const DEFAULT_WORDS = 3;
 const QUOTATIONS = /"([^"\n]+)"|“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»|»([^«]+)«|^>[ \t]?(.+)$/gmu;
 
 /**
- * Scores the fraction of the quotations in the output that occur in one of the sources. Ignores
- * case, white space, the kind of quotation marks and dashes, and punctuation at the ends. An
- * ellipsis divides a quotation into parts, all of which must occur. Does not apply to an output
- * without quotations.
+ * Scores the fraction of quotations in the output that occur in one of the sources. Ignores case,
+ * white space, the kinds of quotation marks and dashes, and punctuation at the ends. An ellipsis
+ * divides a quotation into parts, which must all occur. Does not apply to an output without
+ * quotations.
  */
 export function grounded(options: GroundedOptions = {}): Scorer<unknown, unknown> {
   const { sources = sourceTextsOf, minWords = DEFAULT_WORDS } = options;
@@ -62,7 +62,7 @@ function isIn(quotation: string, sources: readonly string[]): boolean {
   return sources.some((source) => parts.every((part) => source.includes(part)));
 }
 
-/** Normalizes a text: case, white space, marks. */
+/** Returns the text with uniform case, white space and marks. */
 function comparableText(text: string): string {
   return text
     .normalize("NFKC")

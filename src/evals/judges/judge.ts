@@ -14,17 +14,22 @@ import { builtInScorer } from "../scorers/named-scorer.js";
 import { betweenMarks } from "./fenced.js";
 import { modelJson } from "./model-json.js";
 
-/** Options that all judges have. */
+/** Options common to all judges. */
 export interface JudgeOptions extends ScorerOptions {
   /** The criteria of a good output. */
   readonly rubric: string;
-  /** Default: the model of the evaluation. A model other than that of the target is preferable. */
+  /**
+   * The model that judges, preferably another model than that of the target. Default: the model of
+   * the evaluation.
+   */
   readonly model?: ModelRef | undefined;
-  /** Number of calls for each sample, 1 to 15. Their mean is the score. Default 1. */
+  /**
+   * Number of calls per sample, from 1 to 15. The score is the mean of their results. Default 1.
+   */
   readonly votes?: number | undefined;
 }
 
-/** The grades of `judge`, each with its value. */
+/** The default grades of `judge` with their values. */
 const GRADES: Readonly<Record<string, number>> = Object.freeze({
   excellent: 1,
   good: 0.75,
@@ -36,15 +41,20 @@ const MOST_VOTES = 15;
 
 /** Options of `judge`. */
 export interface RubricJudgeOptions extends JudgeOptions {
-  /** Names of grades with their values from 0 to 1. Default: excellent 1, good 0.75, fair 0.5, poor 0.25, bad 0. */
+  /**
+   * The names of grades with their values, from 0 to 1. Default: excellent 1, good 0.75, fair 0.5,
+   * poor 0.25, bad 0.
+   */
   readonly grades?: Readonly<Record<string, number>> | undefined;
-  /** Whether the judge sees the expected value, if there is one. Default true. */
+  /** Whether the judge receives the expected value, if there is one. Default true. */
   readonly showExpected?: boolean | undefined;
 }
 
 /**
- * A model grades the output by a rubric. The reasons and the votes are in the evidence. An answer
- * without a grade is requested once more; a second one is an error of the score. Passes at 0.75.
+ * Creates a scorer for which a model grades the output by a rubric. The evidence of the score
+ * contains the reasons and the votes. After an answer without a grade, the question is repeated
+ * once; a second such answer is an error of the score. Passes at 0.75.
+ *
  * @throws ValidationError
  */
 export function judge(options: RubricJudgeOptions): Scorer<unknown, unknown> {
@@ -83,13 +93,13 @@ function checkGrades(grades: unknown): void {
       );
 }
 
-/** A vote of a judge. */
+/** One vote of a judge. */
 export interface JudgeVote {
   readonly choice: string;
   readonly reason: string;
 }
 
-/** Returns the mean of the votes, with the reason of the vote nearest to it. */
+/** Returns the mean of the votes, with the reason of the vote that is nearest to the mean. */
 export function voteScore(values: readonly number[], votes: readonly JudgeVote[]): Score {
   const value = values.reduce((sum, one) => sum + one, 0) / values.length;
   const nearest = values.reduce(
@@ -103,7 +113,7 @@ export function voteScore(values: readonly number[], votes: readonly JudgeVote[]
   };
 }
 
-/** Executes votes in sequence, so that recordings find them in the same order. */
+/** Executes votes in sequence, so that a recording contains them in the same order. */
 export async function inTurn<T>(count: number, vote: (n: number) => Promise<T>): Promise<T[]> {
   const given: T[] = [];
   for (let n = 0; n < count; n++) given.push(await vote(n));
@@ -116,13 +126,13 @@ export interface JudgeQuestion {
   readonly model: ModelRef | undefined;
   readonly context: ScorerContext;
   readonly choices: readonly string[];
-  /** The field of the answer that has the choice. */
+  /** The name of the field of the answer that contains the choice. */
   readonly field: string;
 }
 
 /**
- * Asks a judge, and repeats the question after an answer without a choice. @throws ScoreError after
- * the second one
+ * Asks a judge, and repeats the question once after an answer without a choice. @throws ScoreError
+ * after a second such answer.
  */
 export async function verdictOfModel({
   messages,
@@ -134,7 +144,7 @@ export async function verdictOfModel({
   const options = model === undefined ? {} : { model };
   let conversation = messages;
   for (let attempt = 1; ; attempt++) {
-    // Without a temperature, because reasoning models accept only their default.
+    // No temperature is set, because reasoning models accept only their default.
     const { message } = await context.chat({ messages: conversation }, options);
     const fields = asFields(modelJson(message.content));
     const choice = asText(fields?.[field]).trim().toLowerCase();

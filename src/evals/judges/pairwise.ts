@@ -10,15 +10,20 @@ import { checkedVotes, inTurn, verdictOfModel, voteScore } from "./judge.js";
 
 /** Options of `pairwise`. */
 export interface PairwiseOptions extends JudgeOptions {
-  /** The other candidate. Default: the output of the baseline; without a baseline the expected value. */
+  /**
+   * Returns the candidate with which the output is compared. Default: the output of the baseline;
+   * without a baseline, the expected value.
+   */
   readonly against?: ((sample: Sample) => unknown) | undefined;
 }
 
 const CHOICES = ["first", "second", "tie"];
 
 /**
- * A model prefers the output (1), the other candidate (0), or neither (0.5). Each vote asks twice,
- * with the candidates swapped; two answers that disagree are a tie. Passes at 0.5.
+ * Creates a scorer for which a model prefers the output (1), the other candidate (0), or neither
+ * (0.5). Each vote asks twice, with the candidates in both orders; contradictory answers count as a
+ * tie. Passes at 0.5.
+ *
  * @throws ValidationError
  */
 export function pairwise(options: PairwiseOptions): Scorer<unknown, unknown> {

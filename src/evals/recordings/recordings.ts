@@ -16,19 +16,21 @@ import { trialScopeOf } from "./trial-scope.js";
 /** Options of `recordings`. */
 export interface RecordingsOptions {
   /**
-   * The treatment of a request that is not in the file: `live` (default) calls the model and
-   * records its response, `fail` ends the call with RecordingMismatchError and needs no key.
+   * The reaction to a request that is not in the file: `live` (default) calls the model and records
+   * its response; `fail` ends the call with RecordingMismatchError, so that no key is needed.
    */
   readonly onMiss?: "live" | "fail" | undefined;
 }
 
 /**
- * Answers model calls from a file by their content, and records the others into it: a second
- * evaluation pays only for requests that changed. Each trial has its responses, and so has each
- * repetition of a request within a trial. Tokens and cost of recorded calls are the original ones,
- * as `recordedCost`. It must be the last of the plugins. Several kernels of a process may share it.
- * @throws ValidationError for an invalid path; when the kernel starts, for a file that can't be
- * used; FileFormatError for a file with other content.
+ * Answers model calls from a file by the content of the request, and adds the responses to other
+ * requests to the file. A second evaluation therefore pays only for requests that changed.
+ * Responses are separate for each trial, and for each repetition of a request within a trial. The
+ * tokens and the original cost of recorded calls are counted, the cost as `recordedCost`. Must be
+ * the last of the plugins. Several kernels of a process may share it.
+ *
+ * @throws ValidationError for an invalid path, and, when the kernel starts, for a file that can't
+ * be used; FileFormatError for a file in another format.
  */
 export function recordings(path: string, options: RecordingsOptions = {}): Plugin {
   requireText(path, `recordings() needs the path of a file, got: ${preview(path)}`);
@@ -58,7 +60,7 @@ export function recordings(path: string, options: RecordingsOptions = {}): Plugi
 
 /** Selects between the file and the model. */
 class RecordedResponses {
-  /** Number of times each request was made in a trial. */
+  /** How often each request was made in a trial. */
   readonly #made = new WeakMap<TrialScope, Map<string, number>>();
 
   constructor(

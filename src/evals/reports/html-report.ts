@@ -20,11 +20,16 @@ import { problemText } from "./text-report.js";
 
 /** Options of `htmlReport`. */
 export interface HtmlReportOptions {
-  /** Shows the outputs and conversations of this evaluation next to those of the result. */
+  /**
+   * An evaluation whose outputs and conversations are shown next to those of the result. Default:
+   * none.
+   */
   readonly baseline?: EvaluationResult | undefined;
-  /** The file of the page: links to traces are relative to it. Default: the current folder. */
+  /**
+   * The path of the page's file. Links to traces are relative to it. Default: the current folder.
+   */
   readonly path?: string | undefined;
-  /** Maximum number of cases on the page. Cases that do not pass come first. Default 1,000. */
+  /** Limit of the number of cases on the page. Cases that do not pass come first. Default 1,000. */
   readonly maxCases?: number | undefined;
 }
 
@@ -35,9 +40,9 @@ const LONGEST_TEXT = 20_000;
 type DiffLines = typeof DiffLinesFunction;
 
 /**
- * Formats the result as one page without scripts and requests: scores with their intervals, the
- * comparison, problems, and cases with differences, both conversations side by side and links to
- * traces.
+ * Formats the result as one page without scripts and requests. The page contains the scores with
+ * their intervals, the comparison, the problems, the cases with their differences and both
+ * conversations side by side, and links to traces.
  */
 export async function htmlReport(
   result: EvaluationResult,

@@ -14,8 +14,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Formats the result as JUnit XML: a suite for each scorer, a test for each case. The problem that
- * ended the evaluation is a suite without cases.
+ * Formats the result as JUnit XML, with a suite for each scorer and a test for each case. If a
+ * problem ended the evaluation, it becomes a suite without cases.
  */
 export function junitReport(result: EvaluationResult): string {
   const suites = result.scores.map(({ scorer, passAt }) => suiteOf(result, scorer, passAt));

@@ -18,10 +18,11 @@ import { builtInScorer } from "./named-scorer.js";
 
 /** Options for comparing texts. */
 export interface TextScorerOptions extends ScorerOptions {
-  /** Default false. */
+  /** Whether upper and lower case are equal. Default false. */
   readonly ignoreCase?: boolean | undefined;
   /**
-   * Whether white space at the ends is ignored, and runs of it count as one blank. Default false.
+   * Whether white space at the ends is ignored, and other white space counts as one blank. Default
+   * false.
    */
   readonly ignoreSpace?: boolean | undefined;
 }
@@ -53,12 +54,12 @@ export function exact(options: TextScorerOptions = {}): Scorer<unknown, unknown>
   });
 }
 
-/** Texts, or a function that finds them in a sample. */
+/** Texts, or a function that returns them for a sample. */
 export type SampleTexts = readonly string[] | ((sample: Sample) => readonly string[]);
 
 /**
- * Scores the fraction of the texts that the output contains. Default: the expected value is the
- * text.
+ * Scores the fraction of texts that the output contains. Default: the only text is the expected
+ * value.
  */
 export function contains(
   options: TextScorerOptions & { readonly texts?: SampleTexts | undefined } = {},
@@ -85,8 +86,10 @@ export function contains(
 }
 
 /**
- * Scores 1 if the regular expression matches a part of the output, in time linear in its length.
- * @throws ValidationError for look-around and back references, whose time has no bound.
+ * Scores 1 if the regular expression matches a part of the output. The time of a match is linear in
+ * the length of the output.
+ *
+ * @throws ValidationError for lookaround and back references, for which the time has no bound.
  */
 export function pattern(regex: RegExp, options: ScorerOptions = {}): Scorer<unknown, unknown> {
   if (!(regex instanceof RegExp))
@@ -109,7 +112,7 @@ export function pattern(regex: RegExp, options: ScorerOptions = {}): Scorer<unkn
 }
 
 /**
- * Scores the fraction of equal values in the expected JSON and in the output. A text is parsed as
+ * Scores the fraction of equal values in the expected and the actual JSON data. A text is parsed as
  * JSON.
  */
 export function jsonDifference(options: ScorerOptions = {}): Scorer<unknown, unknown> {
@@ -132,22 +135,25 @@ export function jsonDifference(options: ScorerOptions = {}): Scorer<unknown, unk
   });
 }
 
-/** Returns the value of a JSON text; any other value unchanged. */
+/** Returns the value of a JSON text. Returns any other value unchanged. */
 function valueOrParsed(value: unknown): unknown {
   return typeof value === "string" ? parsedOrText(value) : value;
 }
 
 /** Tolerances of a number. */
 export interface NumericToleranceOptions extends ScorerOptions {
-  /** Default 0. */
+  /** The absolute tolerance. Default 0. */
   readonly absolute?: number | undefined;
-  /** Relative to the expected number. Default 0. The greater tolerance applies. */
+  /**
+   * The tolerance relative to the expected number. Default 0. The greater of both tolerances
+   * applies.
+   */
   readonly relative?: number | undefined;
 }
 
 /**
- * Scores 1 if the output is within the tolerance of the expected number. Of a text the last number
- * counts.
+ * Scores 1 if the output is within the tolerance of the expected number. In a text, the last number
+ * is used.
  */
 export function numericTolerance(options: NumericToleranceOptions = {}): Scorer<unknown, unknown> {
   const { absolute = 0, relative = 0 } = options;
@@ -192,8 +198,8 @@ export function matchesSchema(
 }
 
 /**
- * Scores the cosine similarity of the vectors of output and expected value, at least 0. Passes at
- * 0.8. Default model: that of the evaluation.
+ * Scores the cosine similarity between the vectors of the output and the expected value; negative
+ * values count as 0. Passes at 0.8. Default model: the embedding model of the evaluation.
  */
 export function semanticSimilarity(
   options: ScorerOptions & { readonly model?: EmbeddingModel | undefined } = {},

@@ -6,7 +6,7 @@ import { asText } from "../../util/objects.js";
 import { textOfOutput } from "../reports/output-text.js";
 import { builtInScorer } from "./named-scorer.js";
 
-/** A scorer of the package `autoevals`, or any function of its form. */
+/** A scorer of the package `autoevals`, or a function of the same form. */
 export type AutoevalsScorer = (args: {
   readonly input: string;
   readonly output: string;
@@ -19,8 +19,9 @@ export type AutoevalsScorer = (args: {
 }>;
 
 /**
- * Creates a scorer from one of the package `autoevals`. `options` are passed to it. Scorers of that
- * package that call models use its settings: their calls are not counted here.
+ * Creates a scorer from a scorer of the package `autoevals`, which receives `options`. Scorers of
+ * that package that call models use the package's own settings, so their calls are not counted
+ * here.
  */
 export function fromAutoevals(
   scorer: AutoevalsScorer,

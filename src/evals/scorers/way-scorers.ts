@@ -12,7 +12,7 @@ function requireNameList(what: string, names: unknown): void {
   throw new ValidationError(`${what} needs a list of names, got: ${preview(names)}`);
 }
 
-/** Returns the length of the longest part of `wanted` that `found` contains in this order. */
+/** Returns the length of the longest part of `wanted` that occurs in `found` in the same order. */
 function longestInOrder(wanted: readonly string[], found: readonly string[]): number {
   let row = new Array<number>(found.length + 1).fill(0);
   for (const name of wanted) {
@@ -37,8 +37,8 @@ function orderScore(wanted: readonly string[], found: readonly string[]): Score 
 }
 
 /**
- * Scores the fraction of the tools that were called in this order. Other calls may occur in
- * between.
+ * Scores the fraction of the tools that were called in this order. Other calls may occur between
+ * them.
  */
 export function toolsInOrder(names: readonly string[], options: ScorerOptions = {}): WayScorer {
   requireNameList("toolsInOrder()", names);
@@ -51,8 +51,8 @@ export function toolsInOrder(names: readonly string[], options: ScorerOptions = 
 }
 
 /**
- * Scores the best match of the arguments of the calls of a tool with the wanted ones: the fraction
- * of equal values. 0 without a call. Additional arguments do not count.
+ * Scores the best match between the wanted arguments and those of any call of the tool: the
+ * fraction of equal values. Scores 0 without a call. Additional arguments are ignored.
  */
 export function toolCalledWith(
   name: string,
@@ -82,7 +82,7 @@ export function toolCalledWith(
   });
 }
 
-/** Scores 1 if none of the tools was called, successfully or not. */
+/** Scores 1 if none of the tools was called, with or without success. */
 export function forbidsTools(names: readonly string[], options: ScorerOptions = {}): WayScorer {
   requireNameList("forbidsTools()", names);
   const forbidden = new Set(names);
@@ -97,7 +97,7 @@ export function forbidsTools(names: readonly string[], options: ScorerOptions = 
   });
 }
 
-/** Scores the fraction of the roles to which tasks were delegated, in this order. */
+/** Scores the fraction of the roles to which tasks were delegated in this order. */
 export function delegatesTo(roles: readonly string[], options: ScorerOptions = {}): WayScorer {
   requireNameList("delegatesTo()", roles);
   return builtInScorer("delegatesTo", options, [], ({ way }) =>
@@ -117,7 +117,7 @@ export function constraintsMet(options: ScorerOptions = {}): WayScorer {
   );
 }
 
-/** Scores 1 up to the limit, and limit / amount above it. */
+/** Scores 1 up to the limit, and `limit / amount` above it. */
 function limitScorer(
   [kind, unit]: readonly [kind: string, unit: string],
   limit: number,
@@ -137,7 +137,7 @@ function limitScorer(
   });
 }
 
-/** Scores 1 for at most this many tool calls, and less for more. */
+/** Scores 1 up to this number of tool calls, and less for a greater number. */
 export function toolCallsAtMost(limit: number, options: ScorerOptions = {}): WayScorer {
   return limitScorer(
     ["toolCallsAtMost", "tool calls"],
@@ -147,7 +147,7 @@ export function toolCallsAtMost(limit: number, options: ScorerOptions = {}): Way
   );
 }
 
-/** Scores 1 if at most this many tokens were used, including those of recorded calls. */
+/** Scores 1 if at most this number of tokens was used, including those of recorded calls. */
 export function tokensAtMost(limit: number, options: ScorerOptions = {}): WayScorer {
   return limitScorer(
     ["tokensAtMost", "tokens"],
@@ -158,7 +158,7 @@ export function tokensAtMost(limit: number, options: ScorerOptions = {}): WaySco
 }
 
 /**
- * Scores 1 if the trial cost at most this much, including recorded calls. Does not apply without
+ * Scores 1 if the trial cost at most this amount, including recorded calls. Does not apply without
  * prices.
  */
 export function costAtMost(limit: number, options: ScorerOptions = {}): WayScorer {
@@ -171,8 +171,8 @@ export function costAtMost(limit: number, options: ScorerOptions = {}): WayScore
 }
 
 /**
- * Scores 1 if the trial took at most this many milliseconds. Does not apply to trials with calls
- * answered by a recording or a cache.
+ * Scores 1 if the trial took at most this time in milliseconds. Does not apply to trials with calls
+ * that were answered by a recording or a cache.
  */
 export function latencyAtMost(limitMs: number, options: ScorerOptions = {}): WayScorer {
   return limitScorer(["latencyAtMost", "ms"], limitMs, options, ({ way }) =>
