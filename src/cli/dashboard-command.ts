@@ -47,8 +47,8 @@ export function placesOf(
 }
 
 /**
- * The common folder has these runs in `dashboard`; any other address is that of the runs
- * themselves.
+ * Returns the address of the runs. In the common folder they are in `dashboard`; any other address
+ * contains the runs themselves.
  */
 function runsOfDashboard(url: string): string {
   return /^file:(?:.*\/)?\.agentensemble\/?$/s.test(url)
@@ -89,8 +89,8 @@ async function shownOf(paths: readonly string[], o: ServedRunsArguments): Promis
 }
 
 /**
- * Registers the ensembles of a program. One without a name gets the name of its file. @throws
- * ValidationError
+ * Registers the ensembles of a program. An ensemble without a name gets the name of its file.
+ * @throws ValidationError
  */
 async function registerProgram(board: Dashboard, file: string): Promise<readonly LoadedEnsemble[]> {
   const { ensembles } = await loadProgram(file);

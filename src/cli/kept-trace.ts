@@ -60,7 +60,7 @@ function attemptsIn(entries: readonly KeptEntry[]): readonly Attempt[] {
   return [...byPlace].map(([place, own]) => ({ place, entries: own }));
 }
 
-/** Whether an attempt was made on behalf of another one: `lead@1` of `lead@1>call_7@1`. */
+/** Returns whether an attempt was made on behalf of another one: `lead@1` of `lead@1>call_7@1`. */
 function isBelow(place: string, above: string): boolean {
   return place.startsWith(`${above}>`) && !place.slice(above.length + 1).includes(">");
 }
@@ -149,7 +149,7 @@ function keptCallOf(call: Fields, tools: Map<string, ToolView>): CallView {
 }
 
 /**
- * Returns the tool call of an entry with its id. A call that has begun and has no end is in doubt.
+ * Returns the tool call of an entry with its id. A call that has begun but not ended is in doubt.
  */
 function keptToolOf(
   { kind, key, value }: KeptEntry,

@@ -9,9 +9,7 @@ import { checkInputNames, namesGiven } from "./arguments.js";
 import { formedInputs } from "./input-form.js";
 import { importUserFile } from "./import-user-file.js";
 
-/**
- * The part of an ensemble that commands use. An ensemble of another copy of the package has it too.
- */
+/** The part of an ensemble that commands use. It is the same in other copies of the package. */
 export type LoadedEnsemble = Pick<
   Ensemble,
   "stream" | "resume" | "explain" | "toDag" | "toMermaid"
@@ -36,7 +34,7 @@ export function isEnsemble(value: unknown): value is LoadedEnsemble {
   return isObjectOrFunction(value) && METHODS.every((name) => typeof value[name] === "function");
 }
 
-/** CommonJS that was compiled from ES modules has a nested default export. */
+/** Returns the default export. CommonJS compiled from ES modules has a nested one. */
 function defaultOf(exports: Fields): unknown {
   const value = exports["default"];
   return isObjectOrFunction(value) && value["__esModule"] === true && "default" in value
@@ -57,7 +55,7 @@ async function made(make: () => unknown, given: string): Promise<unknown> {
 }
 
 /**
- * A map-reduce of a static tree is an ensemble too. @throws ValidationError for one with a dynamic
+ * Returns the ensemble of a map-reduce with a static tree. @throws ValidationError for a dynamic
  * tree.
  */
 function unwrapped(value: unknown): unknown {
@@ -130,8 +128,8 @@ export function formedFor(
 }
 
 /**
- * Disposes the kernel of an ensemble, also one created by the file, because the process is about to
- * end.
+ * Disposes of the kernel of an ensemble, even if the file created it, because the process is about
+ * to end.
  */
 export async function endEnsemble(ensemble: LoadedEnsemble | undefined): Promise<void> {
   if (ensemble !== undefined && COMMAND_LINE in ensemble) await accessOf(ensemble).end();

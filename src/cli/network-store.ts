@@ -54,7 +54,10 @@ function fileStore(url: string): NetworkStore {
   };
 }
 
-/** The common folder has the requests in `network` and the runs in `runs`. */
+/**
+ * Returns whether a folder is the common folder, which has the requests in `network` and the runs
+ * in `runs`.
+ */
 function isWhole(folder: string): boolean {
   return /(?:^|\/)\.agentensemble\/?$/s.test(folder);
 }

@@ -65,8 +65,8 @@ async function showLive(
   stream: TerminalStream,
   paint: Paint,
 ): Promise<void> {
-  // Standard output of the program goes to the same terminal: the command redirects it to standard
-  // error.
+  // Standard output of the program appears on the same terminal: the command redirects it to
+  // standard error.
   const others = stream === process.stderr ? [process.stdout] : [];
   const view = new LiveProgress({
     ...{ stream, others, paint, unicode: showsUnicode() },

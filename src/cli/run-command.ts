@@ -134,7 +134,9 @@ async function addTerminal(ensemble: LoadedEnsemble, o: ExecutionArguments): Pro
   }
 }
 
-/** @throws ValidationError for an ensemble that already has it, or that has begun. */
+/**
+ * @throws ValidationError for an ensemble that already has the plugin, or whose kernel has booted.
+ */
 function addPlugin(ensemble: LoadedEnsemble, plugin: Plugin): void {
   try {
     accessOf(ensemble).use(plugin);
@@ -157,7 +159,9 @@ async function attachDashboard(
   await terminal.message(`Dashboard: ${await board.listen()}`);
 }
 
-/** Lets the command store the run. Returns the execution, or `undefined` if it does not. */
+/**
+ * Makes the command store the run. Returns the execution, or `undefined` if the run is not stored.
+ */
 async function addKeeping(
   ensemble: LoadedEnsemble,
   file: string,

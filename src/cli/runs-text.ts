@@ -29,8 +29,8 @@ export interface ShownRun {
 }
 
 /**
- * Whether the texts of the run are encrypted and there is no key: its hash of inputs is one of
- * them.
+ * Returns whether the texts of the run are encrypted without a known key. The hash of the inputs is
+ * one of these texts.
  */
 function areTextsSealed({ inputsHash }: KeptRun): boolean {
   return inputsHash === "";

@@ -31,8 +31,8 @@ export class ServeWorkers {
   }
 
   /**
-   * Starts the processes, and returns when all have ended. `show` gets the services of the first
-   * one when all are ready.
+   * Starts the processes, and returns when all have ended. `show` receives the services of the
+   * first one when all are ready.
    */
   async run(show: (services: readonly unknown[]) => Promise<void>): Promise<number> {
     const leave = this.#stopOnSignals();
@@ -127,9 +127,7 @@ function workersNow(): readonly Worker[] {
   return Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
 }
 
-/**
- * Calls `stop` when the process that started this one is to end, and which then waits for this one.
- */
+/** Calls `stop` when the parent process requests the end of this process and waits for it. */
 export function onStopRequest(stop: () => void): void {
   process.on("message", (message) => {
     if (message === STOP) stop();

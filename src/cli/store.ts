@@ -29,8 +29,8 @@ export class Store {
   /** Without a password. */
   readonly shown: string;
   /**
-   * The option with which another command uses the same store: empty if it comes from the variable
-   * or the default.
+   * The option with which another command uses the same store. Empty if the store comes from the
+   * variable or the default.
    */
   readonly option: string;
   /** Whether an option or a variable sets the store. */
@@ -93,7 +93,10 @@ export function storeKeys(
 
 const FORMS = "Use file:<folder>, pglite:<folder> or postgres://host:5432/database.";
 
-/** The common folder has the runs in `runs`; any other address is that of the runs themselves. */
+/**
+ * Returns the address of the runs. In the common folder they are in `runs`; any other address
+ * contains the runs themselves.
+ */
 function runsIn(url: string): string {
   return /^file:(?:.*\/)?\.agentensemble\/?$/s.test(url) ? `${url.replace(/\/$/, "")}/runs` : url;
 }

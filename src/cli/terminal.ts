@@ -4,7 +4,7 @@ import { printableJson, printableText } from "../util/printable.js";
 
 type Write = (text: string) => Promise<void>;
 
-/** Errors of a stream whose reader has ended, for instance `| head`. */
+/** Error codes of a stream whose reader has ended, for instance `| head`. */
 const NOBODY_READS = new Set<unknown>(["EPIPE", "ERR_STREAM_DESTROYED"]);
 
 type StreamWrite = (text: string, done: (error?: Error | null) => void) => unknown;
@@ -25,9 +25,8 @@ function coloursOn(stream: NodeJS.WriteStream): boolean {
 }
 
 /**
- * The output of a command: results go to standard output, everything else to standard error. Output
- * of the program of the user goes to standard error too, so that standard output contains only the
- * result.
+ * The output of a command. Results go to standard output; everything else goes to standard error,
+ * including the output of the user's program, so that standard output contains only the result.
  */
 export class OutputTerminal {
   readonly #out: Write = writerOf(process.stdout, process.stdout.write.bind(process.stdout));

@@ -177,7 +177,7 @@ function unmatched(task: TaskView, status: "added" | "removed"): TaskDifference 
 
 /**
  * Compares two runs task by task, in the order of the first run. Tasks that only the second run has
- * come last.
+ * are last.
  */
 export function compareTraces(a: TraceView, b: TraceView): TraceDifference {
   const [left, right] = [keyed(a.tasks), keyed(b.tasks)];

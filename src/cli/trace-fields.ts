@@ -30,8 +30,8 @@ export class TraceFields {
   readonly #path: JsonPath;
 
   /**
-   * @throws Misshapen for a value that is no object, and for one that is nested too deeply: a run
-   * delegates a few levels, and readers traverse a trace level by level.
+   * @throws Misshapen for a value that is not an object, and for one that is nested too deeply. A
+   * run delegates only a few levels, and readers traverse a trace level by level.
    */
   constructor(value: unknown, path: JsonPath) {
     if (!isObject(value))

@@ -109,7 +109,7 @@ export class ConversationCore {
     );
   }
 
-  /** What the turns may use; `undefined` without limits, and before {@link ready}. */
+  /** The quotas of turns; `undefined` without limits, and before {@link ready}. */
   get quotas(): TurnQuotas | undefined {
     return this.#quotas;
   }
@@ -137,7 +137,7 @@ export class ConversationCore {
     return this.#kernel.internals.bindings.get(Tokens.Clock).now();
   }
 
-  /** Returns a new id; starts booting, because ids come from the container. */
+  /** Returns a new id. Starts the boot of the kernel, because ids come from the container. */
   nextId(use?: "run"): string {
     void this.ready().catch(() => undefined); // callers that wait for the boot receive the error
     return this.#kernel.internals.bindings.get(Tokens.IdGenerator).next(use);
@@ -154,8 +154,9 @@ export class ConversationCore {
   }
 
   /**
-   * Returns the agent that begins a turn, and a warning. `now`: the role that the thread is with;
-   * `before`: finds that of the turns that stay, which differs only between several agents.
+   * Returns the agent that begins a turn, and a warning. `now` is the current role of the thread.
+   * `before` finds the role after the kept turns, which can differ only if there are several
+   * agents.
    */
   async beginnerOf(
     given: Agent | undefined,
@@ -173,7 +174,7 @@ export class ConversationCore {
   }
 
   /**
-   * Returns the thread, if there is one. @throws AccessDeniedError for the thread of another owner.
+   * Returns the thread, or `undefined`. @throws AccessDeniedError for the thread of another owner.
    */
   async openOwned(threadId: string, owner: string | undefined): Promise<ThreadHead | undefined> {
     await this.ready();

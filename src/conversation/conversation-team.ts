@@ -25,7 +25,7 @@ export class ConversationTeam {
     for (const member of withSuccessors([this.first])) this.#add(member);
   }
 
-  /** Whether a turn may end with another agent than its first one. */
+  /** Whether a turn may end with another agent than the one that began it. */
   get hasHandoffs(): boolean {
     return this.#byRole.size > 1;
   }

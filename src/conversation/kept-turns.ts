@@ -23,13 +23,13 @@ const UNFINISHED = ["waiting", "interrupted", "running"] as const;
 export interface KeptMessage {
   /** The version of the thread before the turn. */
   readonly version: number;
-  /** The number of turns before this one. */
+  /** The number of earlier turns. */
   readonly keep: number;
   readonly content: TurnContent;
   readonly messageId?: string | undefined;
 }
 
-/** What a turn has besides the text of its answer. */
+/** The data of a turn in addition to the text of its answer. */
 export interface TurnProgress {
   readonly progress: ChatProgress;
   readonly views: ToolCallViews;
@@ -37,14 +37,14 @@ export interface TurnProgress {
   summary: ThreadSummary | undefined;
 }
 
-/** What a journal keeps of an attempt that has its answer. JSON data. */
+/** The data that a journal stores for an answered attempt. JSON data. */
 interface KeptProgress extends Pick<TurnProgress, "turnsInWindow" | "summary"> {
   readonly added: readonly AgentPart[];
   readonly finishReason: FinishReason;
   readonly views: readonly ViewsOfCall[];
 }
 
-/** A turn whose process has ended. */
+/** A turn whose process has ended, as the journal stores it. */
 export interface LeftTurn {
   readonly runId: string;
   readonly message: KeptMessage;
@@ -56,14 +56,14 @@ export class KeptTurn {
   #isResumable = false;
   #endRun: ReturnType<KeptSteps["holdEnd"]> | undefined;
 
-  /** Whether a journal has the message, so that `thread.resume()` finds the turn. */
+  /** Whether a journal contains the message, so that `thread.resume()` can find the turn. */
   get isResumable(): boolean {
     return this.#isResumable;
   }
 
   /**
-   * Writes the message of the turn, unless it is too large. Called in each attempt; the first one
-   * writes.
+   * Stores the message of the turn unless it is too large. Called in each attempt; only the first
+   * call stores.
    */
   async keepMessage(run: RunInfo, message: KeptMessage): Promise<void> {
     this.#holdEnd(run);
@@ -76,8 +76,8 @@ export class KeptTurn {
   }
 
   /**
-   * Writes the progress of an attempt. A task that the journal answers is not executed again, and
-   * its entry has only the text of the answer.
+   * Stores the progress of an attempt. A task that the journal answers is not executed again, and
+   * its entry contains only the text of the answer.
    */
   async keepProgress(
     run: RunInfo,
@@ -92,7 +92,7 @@ export class KeptTurn {
     await journal.note(run, progressStep(run, attempt), toJsonValue(kept));
   }
 
-  /** Restores the progress of an attempt that an earlier execution has kept. */
+  /** Restores the progress of an attempt that an earlier execution has stored. */
   restoreProgress(run: RunInfo, attempt: TurnAttempt, turn: TurnProgress): void {
     this.#holdEnd(run);
     const journal = run.find(KEPT_STEPS);
@@ -145,8 +145,8 @@ function isKeptProgress(value: unknown): value is KeptProgress {
 }
 
 /**
- * Returns the newest turn of a thread that no process executes and that was begun at this version
- * of the thread. Older ones are cancelled, because the thread has continued without them.
+ * Returns the newest turn of a thread that began at this version of the thread and that no process
+ * is executing. Cancels older turns, because the thread has continued without them.
  */
 export async function leftTurn(
   journals: readonly ResumableRuns[],

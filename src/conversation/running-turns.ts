@@ -2,7 +2,7 @@ import type { TurnOwner } from "../plugins/shared/thread-tags.js";
 
 /** How turns are cancelled. */
 export interface TurnCancellation {
-  /** Whether the program ends, so that a journal keeps them for a later one. */
+  /** Whether the program ends. A journal then keeps the turns for a later program. */
   readonly isShutdown: boolean;
 }
 
@@ -13,8 +13,8 @@ export interface RunningTurn {
 }
 
 /**
- * The turns of a conversation that have not ended, by thread and owner: before a first turn is
- * stored, nothing else says whose thread it is.
+ * The unfinished turns of a conversation, by thread and owner. Before a first turn is stored, only
+ * this shows the owner of the thread.
  */
 export class RunningTurns {
   readonly #turns = new Map<string, Set<RunningTurn>>();

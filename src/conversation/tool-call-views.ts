@@ -5,7 +5,9 @@ import { parsedOrText } from "../util/json/parsed-or-text.js";
 import { toJsonValue } from "../util/json/to-json-value.js";
 import { cutText } from "../util/text.js";
 
-/** The longest text of a result, in characters, that is kept next to that of the message. */
+/**
+ * Limit of the characters of a result's text that is stored in addition to the text of the message.
+ */
 const TEXT_LIMIT = 100_000;
 
 /** The id of a tool call, and its views. */

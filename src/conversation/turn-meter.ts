@@ -5,8 +5,9 @@ import type { TurnOwner } from "../plugins/shared/thread-tags.js";
 import type { TurnQuotas } from "./turn-quotas.js";
 
 /**
- * Counts the model calls of one turn in its quotas: each call of its run when the call ends, so that
- * it counts if the process is killed later; the calls of runs that joined it when the turn ends.
+ * Counts the model calls of one turn in its quotas. A call of the turn's run is counted when it
+ * ends, so that it counts even if the process is killed later. Calls of joined runs are counted
+ * when the turn ends.
  */
 export class TurnMeter {
   readonly #quotas: TurnQuotas;
@@ -20,7 +21,10 @@ export class TurnMeter {
     this.#turn = turn;
   }
 
-  /** Counts a call that has ended. A journal reports those of earlier executions before the turn. */
+  /**
+   * Counts a call that has ended. A journal reports the calls of earlier executions before the turn
+   * begins.
+   */
   listen(event: EnsembleEvent): void {
     if (event.type === "turn_started") this.#hasBegun = true;
     else if (event.type === "usage_recorded" && this.#hasBegun && isNewCall(event))

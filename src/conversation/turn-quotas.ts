@@ -34,7 +34,7 @@ interface TurnQuotaOptions {
   readonly threadQuota?: ThreadQuota | undefined;
 }
 
-/** What the quotas of a conversation need. */
+/** The parts of a conversation that its quotas need. */
 interface TurnQuotaPlace {
   /** Its name. */
   readonly conversation: string | undefined;
@@ -71,8 +71,9 @@ export class TurnQuotas {
   }
 
   /**
-   * Counts a turn that begins. @throws TurnQuotaError; ValidationError for an invalid quota that a
-   * function has returned; LimitStoreError; the reason of `signal`.
+   * Counts a turn at its start.
+   * @throws TurnQuotaError; ValidationError for an invalid quota that a function returned;
+   * LimitStoreError; the reason of `signal`.
    */
   async admit(turn: TurnOwner, signal: AbortSignal): Promise<void> {
     const permits: QuotaPermit[] = [];
@@ -95,7 +96,7 @@ export class TurnQuotas {
     return usageAmount(usage, this.#currency);
   }
 
-  /** Counts what a turn has used. Never rejects: a failure is a warning. */
+  /** Counts the usage of a turn. Never rejects: a failure causes a warning. */
   async spend(turn: TurnOwner, spent: BudgetAmount): Promise<void> {
     try {
       const counting = this.#quotasOf(turn)
@@ -119,8 +120,8 @@ export class TurnQuotas {
   }
 
   /**
-   * Returns the quota of the thread first: only one turn of a thread is admitted at a time, so that
-   * a place of the owner is reserved only for a turn that its thread admits.
+   * Returns the quota of the thread first. Only one turn of a thread is admitted at a time, so the
+   * owner's quota is reserved only for a turn that its thread admits.
    */
   #quotasOf({ threadId, owner }: TurnOwner): readonly AppliedQuota[] {
     const { quota: ofOwner, threadQuota: ofThread } = this.#options;
@@ -167,7 +168,7 @@ function quotaError(
   return new TurnQuotaError({ scope, threadId, limit, unit: counted, retryAfterMs });
 }
 
-/** Returns accounts whose answers are checked, as an invalid one would limit nothing. */
+/** Returns accounts that check their answers, because an invalid answer would impose no limit. */
 function checkedAccounts(accounts: BudgetAccounts): BudgetAccounts {
   return {
     open: (request) => passOn(accounts.open(request), (account) => new CheckedAccount(account)),

@@ -76,8 +76,8 @@ export class TurnRun {
   }
 
   /**
-   * Executes the task. A failed run returns an output with its error, which has the output. @throws
-   * errors before the run.
+   * Executes the task. A failed run returns the output that its error contains. @throws errors that
+   * occur before the run.
    */
   async execute({ agent, input, turn, listen, count, end }: TurnTask): Promise<EnsembleOutput> {
     const { options, turnOptions } = this.#place;

@@ -198,7 +198,7 @@ export class Turn {
       turn: this.#chatTurn(start, warning),
     });
     this.#hasRun = true;
-    // A run whose hook failed before has not ended the turn.
+    // If a hook failed earlier, the run has not ended the turn.
     const { result, unstored } = await end(output);
     await meter?.end(output.metrics.ledger, earlier);
     if (unstored !== undefined) throw unstored;
@@ -206,7 +206,7 @@ export class Turn {
     return result;
   }
 
-  /** Counts the turn in its quotas. A turn that a journal knows was counted when it began. */
+  /** Counts the turn in its quotas. A turn in the journal was already counted when it began. */
   async #admit(): Promise<void> {
     const { quotas, journals } = this.#core;
     if (quotas === undefined) return;
@@ -369,7 +369,9 @@ export class Turn {
     return roleAfter(turn);
   }
 
-  /** A page that sends a message twice pays once. Turns that this one replaces do not count. */
+  /**
+   * A message that a page sends twice is charged once. Turns that this one replaces are ignored.
+   */
   async #refuseTwin(store: ConversationStore, messageId: string, keep: number): Promise<void> {
     if (keep === 0) return;
     const turns = await store.read(this.#request.threadId, { limit: 50, before: keep });

@@ -57,7 +57,10 @@ export async function scoreSample(
   }
 }
 
-/** Waits for a score. Only a score that is waited for has a timer, since most are there at once. */
+/**
+ * Waits for a score. Sets a timer only if the score is a promise, because most scores are available
+ * immediately.
+ */
 function inTime(
   scored: PromiseLike<unknown>,
   end: Cancellation,

@@ -5,7 +5,7 @@ const MOST_UNREAD = 1_000;
 
 /**
  * The ways of kept trials whose traces may not have been read. Each keeps its runs in memory until
- * then, so the oldest is read when there are too many.
+ * it is read, so the oldest is read if there are too many.
  */
 export class UnreadWays {
   readonly #ways: TrialWay[] = [];

@@ -217,7 +217,7 @@ export class Bindings {
     return this.#defaults.bind<T>(token);
   }
 
-  /** Returns whether to make the binding. False for one that an override has replaced. */
+  /** Returns whether to make the binding. Returns false if an override has replaced it. */
   #claim(plugin: string, token: AnyToken, override: boolean): boolean {
     const other =
       this.#owners.get(token) ?? (this.container.isCurrentBound(token) ? DIRECT : undefined);

@@ -21,7 +21,6 @@ const DESCRIBED = Symbol.for("agentensemble/dependencies");
 /**
  * Declares the dependencies of a class, in the order of its constructor's parameters. Works with
  * both kinds of decorators. Default: the class's `static inject`, or `@inject` on each parameter.
- *
  * @throws ValidationError for a value that is not a token.
  */
 export function injectable(...dependencies: readonly Dependency[]): (type: AnyClass) => void {
@@ -32,9 +31,7 @@ export function injectable(...dependencies: readonly Dependency[]): (type: AnyCl
 }
 
 /**
- * Declares the dependency of one constructor parameter. Requires TypeScript's
- * `experimentalDecorators`.
- *
+ * Declares the dependency of a constructor parameter. Requires the option `experimentalDecorators`.
  * @throws ValidationError if it decorates anything else.
  */
 export function inject(token: Dependency): ReturnType<typeof inversify.inject> {

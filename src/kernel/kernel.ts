@@ -27,9 +27,7 @@ export interface KernelInternals {
   /** Adds plugins with new names before the others. Has no effect after boot has begun. */
   addMissing(plugins: readonly Plugin[]): void;
   readonly attach: NonNullable<Plugin["attach"]>;
-  /**
-   * Waits until the kernel has booted. @throws the error of boot; ValidationError after dispose.
-   */
+  /** Waits until the kernel has booted. @throws the boot error; ValidationError after dispose. */
   ready(): Promise<void>;
 }
 
@@ -45,8 +43,7 @@ let reveal: (kernel: Kernel) => KernelInternals;
 
 /**
  * Connects plugins: a container, hooks and an event stream. `new Kernel()` has no plugins;
- * `Ensemble` adds the standard ones. The first run or `boot()` boots the kernel, after which
- * plugins and taps can't change.
+ * `Ensemble` adds the standard ones. The first run or `boot()` boots and fixes all of them.
  */
 export class Kernel implements KernelApi {
   readonly hooks: EnsembleHooks;
@@ -95,10 +92,7 @@ export class Kernel implements KernelApi {
     for (const plugin of o.plugins ?? []) this.use(plugin);
   }
 
-  /**
-   * Adds a plugin. @throws ValidationError after boot, for a name in use, or for a value that is
-   * not a plugin.
-   */
+  /** @throws ValidationError after boot, for a name in use, or for a value that is not a plugin. */
   use(plugin: Plugin): this {
     checkPlugin(plugin);
     if (this.#booting !== undefined || this.#disposing !== undefined) {
@@ -135,10 +129,7 @@ export class Kernel implements KernelApi {
     };
   }
 
-  /**
-   * Cancels all runs, then disposes of the plugins in reverse order. @throws AggregateError of
-   * failures.
-   */
+  /** Cancels all runs, then disposes of plugins in reverse order. @throws AggregateError. */
   dispose(): Promise<void> {
     this.#disposing ??= this.#dispose();
     return this.#disposing;

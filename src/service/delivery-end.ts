@@ -17,7 +17,7 @@ import { StoreCalls } from "./store-calls.js";
 import { limitedResponse, jsonBytes, unstoredResponse } from "./work-response.js";
 
 /**
- * Number of attempts to end a lease whose result is stored. The next delivery would also end it.
+ * Number of attempts to end a lease whose result is stored. If all fail, the next delivery ends it.
  */
 const ATTEMPTS = 3;
 /** Maximum size of a message of a topic, in bytes. */
@@ -98,7 +98,7 @@ export class DeliveryEnd {
     else await this.#deadLetter(`${UNDELIVERED}: ${problem}`);
   }
 
-  /** The canceller has stored the result, without the usage of the run. */
+  /** The service that cancelled the request has stored the result, without the usage of the run. */
   async concludeCancelled(durationMs: number, usage: readonly ForeignUsage[]): Promise<void> {
     this.#stopTimer();
     await this.#keepUsage(usage);
@@ -116,7 +116,10 @@ export class DeliveryEnd {
     });
   }
 
-  /** Counts what was used for the caller. A store that is away is asked some times. */
+  /**
+   * Counts the usage in the caller's quota. Repeats the call a few times if the store is
+   * unavailable.
+   */
   async #spend(usage: readonly ForeignUsage[]): Promise<void> {
     const { quotas } = this.#parts;
     if (quotas === undefined || usage.length === 0) return;
@@ -124,7 +127,7 @@ export class DeliveryEnd {
     await this.#calls.repeated(() => quotas.spend(request, usage), { attempts: ATTEMPTS });
   }
 
-  /** Best effort: a caller that does not learn it counts all that it has reserved. */
+  /** Best effort: without this report, the caller counts everything that it has reserved. */
   async #keepUsage(usage: readonly ForeignUsage[]): Promise<void> {
     const { backend, settings } = this.#parts;
     const requestId = cancelledUsageKey(this.#lease.request.requestId);
@@ -232,7 +235,7 @@ export class DeliveryEnd {
     return rest;
   }
 
-  /** At most once. A response that is too large is published without its output. */
+  /** Publishes at most once. Omits the output of a response that is too large. */
   async #publish(response: WorkResponse): Promise<void> {
     const { delivery } = this.#lease.request;
     if (delivery?.method !== "TOPIC" || delivery.address === undefined) return;

@@ -27,7 +27,7 @@ export interface DeliveryParts {
   readonly reviews: ReviewStore | undefined;
   /** Limits the requests; `undefined` without limits of all processes. */
   readonly gate?: QueueGate | undefined;
-  /** What callers over HTTP may use; `undefined` without limits. */
+  /** The quotas of callers over HTTP; `undefined` without limits. */
   readonly quotas: CallerQuotas | undefined;
   /** The currency of the ensemble's prices; `undefined` without prices. */
   readonly currency: string | undefined;

@@ -6,7 +6,7 @@ import { startClockTimer } from "../plugins/network/shared/clock-timer.js";
  * Interval in which a question is published until it is answered, because messages may get lost.
  */
 const REPEAT_MS = 2_000;
-/** Maximum number of characters of a text in a message, which has at most 4 KiB. */
+/** Limit of the characters of a text in a message, which may have 4 KiB. */
 const MOST_QUESTION = 300;
 const MOST_OUTPUT = 600;
 

@@ -21,7 +21,8 @@ export class Intake {
   readonly #running = new Set<Delivery>();
   readonly #closing = new AbortController();
   /**
-   * A suspect that was returned: until it has run here or elsewhere, one request runs at a time.
+   * A suspect that was returned to the queue. Until it has run here or elsewhere, one request runs
+   * at a time.
    */
   #suspect: string | undefined;
   /** Whether a suspect is running. */
@@ -152,7 +153,7 @@ export class Intake {
     }
     const isSuspect = lease.attempt >= SUSPECT_ATTEMPT;
     if (isSuspect && this.#running.size > 0) {
-      // A waiting request must not hold a lease: it would be suspected if another one ended the
+      // A waiting request must not hold a lease: it would be suspected if another request ended the
       // process.
       this.#suspect = requestId;
       admission.leave();
@@ -194,7 +195,7 @@ export class Intake {
     }
   }
 
-  /** Another instance may have taken the suspect that this one waits for. */
+  /** Another instance may have taken the suspect for which this one waits. */
   async #forgetSuspectTaken(suspect: string): Promise<void> {
     const { backend, settings } = this.#parts;
     try {

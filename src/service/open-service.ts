@@ -153,7 +153,7 @@ type CommonParts = Pick<
   "backend" | "clock" | "events" | "settings" | "redactor" | "shared"
 >;
 
-/** What deliveries use. @throws ValidationError for a quota that can't be kept. */
+/** The parts that deliveries use. @throws ValidationError for a quota that can't be counted. */
 function deliveryParts(
   ports: ServicePorts,
   options: StartOptions,
@@ -187,7 +187,7 @@ function pushOf(
   return new PushNotifications({ backend, clock, webhooks, configs });
 }
 
-/** What limits the requests of all processes; of this one where the backend counts nothing. */
+/** The limits of requests over all processes; of this process if the backend counts none. */
 function gateOf(
   limits: QueueLimits = {},
   backend: NetworkBackend,
@@ -198,7 +198,9 @@ function gateOf(
   return new QueueGate(ensemble, limits, backend.limits ?? own, clock);
 }
 
-/** What limits the callers over HTTP. @throws ValidationError for a limit of the cost without prices. */
+/**
+ * The limits of callers over HTTP. @throws ValidationError for a limit of the cost without prices.
+ */
 function quotasOf(
   { quota, callers }: StartOptions,
   { backend, ...place }: Omit<CallerPlace, "accounts"> & { readonly backend: NetworkBackend },
@@ -211,7 +213,10 @@ function quotasOf(
   return new CallerQuotas({ quota, callers }, { ...place, accounts });
 }
 
-/** How runs are spread. @throws ValidationError without a journal: what a worker has done of a run could not be found again. */
+/**
+ * The parts for distributed runs. @throws ValidationError without a journal, because the finished
+ * work of a worker could not be found.
+ */
 function spreadParts(
   { options: { spread }, entries, find }: ServicePorts,
   { name, resultTtlMs }: ServiceSettings,

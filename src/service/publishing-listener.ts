@@ -1,7 +1,7 @@
 import type { EnsembleEvent, EnsembleListener } from "../contracts/events.js";
 import type { Fields } from "../util/objects.js";
 
-/** Maximum number of characters of a name in a message, which has at most 4 KiB. */
+/** Limit of the characters of a name in a message, which may have 4 KiB. */
 const MOST_NAME = 200;
 const TASK = ["taskIndex", "totalTasks", "attempt"] as const;
 
@@ -21,8 +21,8 @@ const FIELDS = {
 const OF_ALL = ["type", "taskId", "parentTaskId", "agentRole"] as const;
 
 /**
- * Publishes the events of a run for its caller. It has a callback for each event, because a
- * listener to all events would make the run emit more.
+ * Publishes the events of a run for its caller. Has one callback per event type, because a listener
+ * to all events would make the run emit more.
  */
 export function publishingListener(publish: (message: Fields) => void): EnsembleListener {
   const callbacks = Object.entries(FIELDS).map(([name, fields]) => [

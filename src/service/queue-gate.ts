@@ -15,7 +15,7 @@ const NOTHING = Object.freeze({ tokens: 0, cost: 0 });
 export interface QueuePlace {
   /** Called when a request was taken. */
   begin(): void;
-  /** Called when no request was taken, or when it has ended. */
+  /** Called if no request was taken, or when the request has ended. */
   leave(): void;
 }
 
@@ -46,8 +46,8 @@ export class QueueGate {
   }
 
   /**
-   * Waits until one more request may begin. Returns `undefined` after an abort. Calls `looked` at
-   * each answer of the store.
+   * Waits until one more request may begin. Returns `undefined` after an abort. Calls `looked`
+   * after each answer of the store.
    * @throws the error of the store.
    */
   async enter(signal: AbortSignal, looked: () => void): Promise<QueuePlace | undefined> {

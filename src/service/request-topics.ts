@@ -47,7 +47,7 @@ export class RequestTopics {
   }
 
   /**
-   * Calls `lookForCancel` when the request may have been cancelled. Messages may get lost: a
+   * Calls `lookForCancel` when the request may have been cancelled. Messages may be lost, so a
    * failing store ends nothing.
    */
   async open(lookForCancel: () => void): Promise<void> {

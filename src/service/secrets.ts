@@ -16,7 +16,7 @@ export function startSecrets(o: StartOptions, backend: NetworkBackend): SecretFi
   return (text) => parts.reduce((result, part) => part.redact?.(result) ?? result, own(text));
 }
 
-/** Removes secrets from what a service stores, sends and reports. */
+/** Removes secrets from everything that a service stores, sends and reports. */
 export class ServiceRedactor {
   readonly #filter: SecretFilter | undefined;
   readonly #redactor: Redactor;
@@ -29,10 +29,16 @@ export class ServiceRedactor {
   /** A text without the secrets of the service. */
   readonly ofService: SecretFilter = (text) => this.#filter?.(text) ?? text;
 
-  /** A text about a failure: without the secrets of the service, and without what looks like one. */
+  /**
+   * Redacts a text about a failure: removes the secrets of the service, and texts that resemble
+   * secrets.
+   */
   readonly text: SecretFilter = (text) => this.#redactor.redactText(text);
 
-  /** A response without the secrets of the service. What only looks like a secret is its content. */
+  /**
+   * Removes the secrets of the service from a response. Texts that only resemble secrets are part
+   * of its content.
+   */
   response(response: WorkResponse): WorkResponse {
     const filter = this.#filter;
     if (filter === undefined) return response;

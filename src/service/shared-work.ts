@@ -147,7 +147,7 @@ function toolWork(name: string, entry: SharedTool, ports: ServicePorts): SharedW
   };
 }
 
-/** A tool that takes a text gets the context as this text. */
+/** Returns the arguments of a tool. A tool with a text as input receives the context. */
 function argumentsOf({ inputs, context }: WorkRequest): Readonly<Record<string, unknown>> {
   return inputs ?? (context === undefined ? {} : { input: context });
 }

@@ -1,11 +1,11 @@
 import { isKnownMediaType, isTextType, isUtf8Text, mediaTypesOf } from "./media.js";
 
-/** The media type of a file, or why it has none. */
+/** The media type of a file, or the reason why it is unknown. */
 export type JudgedType = { readonly mediaType: string } | { readonly problem: string };
 
 /**
  * Determines the type of a file from its first bytes and the claimed type, which must agree. Text
- * has no signature, and some texts begin as other files do ("BM", "ID3"), so text is recognised by
+ * has no signature, and some texts begin like other files ("BM", "ID3"), so text is recognised by
  * its encoding.
  */
 export function judgedType(

@@ -5,7 +5,10 @@ export type MediaSource =
   | { readonly kind: "url"; readonly url: string; readonly mediaType: string | undefined }
   | { readonly kind: "base64"; readonly data: string; readonly mediaType: string | undefined };
 
-/** Other names of media types. SVG is text: what draws it may run its scripts. */
+/**
+ * Alternative names of media types. SVG counts as text, because a program that draws it may run its
+ * scripts.
+ */
 const ALIASES: ReadonlyMap<string, string> = new Map([
   ["image/jpg", "image/jpeg"],
   ["image/heif", "image/heic"],
@@ -30,8 +33,8 @@ const PROVABLE: ReadonlySet<string> = new Set([
 const FIRST_CHARACTERS = 512;
 
 /**
- * Returns the media types that the first bytes of a file show, the likeliest first. Formats that
- * build on one another begin alike.
+ * Returns the media types that match the first bytes of a file, the most likely one first. Formats
+ * that extend one another begin alike.
  */
 export function mediaTypesOf(start: Uint8Array): readonly string[] {
   const found = fileTypes()
@@ -110,13 +113,16 @@ export function isBase64(text: string): boolean {
   );
 }
 
-/** Returns whether there are digits, and no single one at the end, which would be less than a byte. */
+/**
+ * Returns whether there are digits, and no single digit at the end, which would encode less than a
+ * byte.
+ */
 function isWholeBytes(digits: string): boolean {
   const { length } = /[ \t\r\n]/.test(digits) ? digits.replace(/[ \t\r\n]+/g, "") : digits;
   return length > 0 && length % 4 !== 1;
 }
 
-/** What base64 text may contain in addition to the usual alphabet. */
+/** The characters that base64 text may contain in addition to the usual alphabet. */
 const OTHER_DIGITS = ["-", "_", "\n", "\r", " ", "\t"] as const;
 
 /** Returns base64 text in the usual alphabet without line breaks. */

@@ -1,9 +1,9 @@
-/** A binary heap: gives the smallest of its values first. */
+/** A binary heap, which returns the smallest of its values first. */
 export class MinHeap<T> {
   readonly #isBefore: (a: T, b: T) => boolean;
   readonly #values: T[] = [];
 
-  /** `isBefore(a, b)`: whether `a` comes before `b`. */
+  /** `isBefore(a, b)` returns whether `a` precedes `b`. */
   constructor(isBefore: (a: T, b: T) => boolean) {
     this.#isBefore = isBefore;
   }

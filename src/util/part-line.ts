@@ -1,6 +1,6 @@
 import { asFields, asList } from "./objects.js";
 
-/** What a line about a file shows. */
+/** The fields of a file that its line shows. */
 interface ShownPart {
   readonly type: string;
   readonly mediaType?: string | undefined;
@@ -14,7 +14,10 @@ export function partLine({ type, mediaType = "unknown type", bytes, name }: Show
   return `[${[`${type}: ${mediaType}`, ...size, ...(name === undefined ? [] : [name])].join(", ")}]`;
 }
 
-/** Describes the images and files of a JSON document; nothing for anything but a list of them. */
+/**
+ * Describes the images and files of a JSON document. Returns an empty list if `parts` is not a
+ * list.
+ */
 export function partLines(parts: unknown): readonly string[] {
   return asList(parts).flatMap((part) => {
     const { type, mediaType, bytes, name } = asFields(part) ?? {};

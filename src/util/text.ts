@@ -1,4 +1,4 @@
-/** One line as displayed. Also ends at line separators that few programs write. */
+/** One line as displayed. Includes line separators that few programs write. */
 const LINES = /[^\n\r\v\f\u0085\u2028\u2029]+/g;
 const LINE_ENDS = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/g;
 

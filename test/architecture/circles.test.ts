@@ -41,7 +41,7 @@ function circlesOf(imports: Imports): readonly (readonly string[])[] {
 }
 
 describe("imports, those of types included", () => {
-  it("form one circle: the contracts of tasks, tools, runs and outputs, at most 22 files", () => {
+  it("form one circle, type imports included: the contracts of tasks, tools, runs and outputs, at most 22 files", () => {
     const [circle = [], ...others] = circlesOf(importsOfSources());
     expect(others).to.deep.equal([]);
     expect(circle).to.include("src/contracts/task.ts");

@@ -87,12 +87,12 @@ function repeatedNames(
     .sort();
 }
 
-describe("what stands in the outermost scope of the sources", () => {
+describe("the outermost scope of the sources", () => {
   const definitions = typeScriptFiles("src").flatMap((path) =>
     definitionsIn({ path, text: readProjectFile(path) }),
   );
 
-  it("has no two functions of one body", () => {
+  it("has no two functions with the same body", () => {
     expect(sameBodies(definitions)).to.deep.equal([]);
   });
 

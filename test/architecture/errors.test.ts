@@ -35,7 +35,7 @@ describe("docs/errors.md", () => {
     ); // filtered: these are classes
   });
 
-  it("describes when each occurs and what to do", () => {
+  it("describes when each error occurs and what to do", () => {
     for (const [code, , when = "", advice = ""] of rows) {
       expect(when, code).to.not.equal("");
       expect(advice, code).to.not.equal("");

@@ -114,7 +114,7 @@ describe("importing", () => {
     expect(parts.filter((file) => LOADED_LATER.test(`/${file}`)).length).to.equal(3);
   });
 
-  it("is watched by a loader that sees packages, imported and required ones", () => {
+  it("is observed by a loader that detects imported and required packages", () => {
     const listed = filesLoadedBy(["tapable", "inversify", "tapable"]).map(packagesOf);
     expect(listed[0]).to.deep.equal(["tapable"]);
     expect(listed[1]).to.include.members(["inversify", "@inversifyjs/core"]);
@@ -123,7 +123,7 @@ describe("importing", () => {
 });
 
 describe("installing", () => {
-  it("brings every package that a published file imports", () => {
+  it("provides every package that a published file imports", () => {
     const manifest = JSON.parse(readProjectFile("package.json")) as Manifest; // our own file
     const installed = { ...manifest.dependencies, ...manifest.peerDependencies };
     const missing = ["dist/bundle", "dist/src"].flatMap((folder) =>
@@ -141,7 +141,7 @@ describe("installing", () => {
     );
   });
 
-  it("brings fewer than 60 packages", () => {
+  it("provides fewer than 60 packages", () => {
     const { packages } = JSON.parse(readProjectFile("package-lock.json")) as Lockfile; // npm's own format
     const installed = Object.entries(packages).filter(
       ([path, p]) =>

@@ -20,7 +20,7 @@ function foreignIn(text: string): readonly string[] {
 }
 
 describe("messages and comments", () => {
-  it("name what this package has", () => {
+  it("name only parts that this package has", () => {
     const files = readdirSync(join(projectRoot, "src"), { recursive: true, encoding: "utf8" });
     const found = files
       .filter((file) => file.endsWith(".ts"))

@@ -33,7 +33,7 @@ describe("the sources", () => {
     ).to.deep.equal([]);
   });
 
-  it("are all held to the linter's limits of size", async () => {
+  it("all meet the linter's size limits", async () => {
     const { default: configs } = (await import(
       pathToFileURL(join(projectRoot, "eslint.config.js")).href
     )) as LintConfig; // a script has no declarations
@@ -70,17 +70,17 @@ describe("the sources", () => {
       expect(`\n${start}${"a".repeat(101 - start.length)}\n`).to.match(tooLong);
   });
 
-  it("ask for time, chance and ids in one file only", () => {
+  it("read time, random numbers and ids in one file only", () => {
     expect(where(/\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\brandomUUID\b/)).to.deep.equal([
       "src/util/runtime.ts",
     ]);
   });
 
-  it("list what they export by name", () => {
+  it("list their exports by name", () => {
     expect(where(/^export \*/m)).to.deep.equal(["src/index.ts"]); // the contracts, for users
   });
 
-  it("fire hooks in one file, which takeStep() alone imports", () => {
+  it("fire hooks in one file, which only takeStep() imports", () => {
     expect(where(/\.fire\(/)).to.deep.equal(["src/kernel/hooks/lanes.ts"]);
     expect(where(/\bfire(?:Before|After)\(/)).to.deep.equal([
       "src/kernel/hooks/lanes.ts",

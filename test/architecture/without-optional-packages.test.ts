@@ -93,11 +93,11 @@ describe("without the optional packages", function () {
     folder = temporaryFolder();
   });
 
-  it("the declarations of all entry points compile with skipLibCheck off", () => {
+  it("compile the declarations of all entry points with skipLibCheck off", () => {
     expect(typeProblems(specifiers)).to.deep.equal([]);
   });
 
-  it("a program that names such a package does not compile", () => {
+  it("do not compile a program that names such a package", () => {
     const problems = typeProblems(["agentensemble", "@ai-sdk/provider", "pg"]);
     expect(problems.map((problem) => /TS2307.*'(.+?)'/.exec(problem)?.[1])).to.deep.equal([
       "@ai-sdk/provider",
@@ -148,7 +148,7 @@ describe("without the optional packages", function () {
     );
   });
 
-  it("a bundle names the package that a feature lacks", async () => {
+  it("report the missing package of a feature in a bundle", async () => {
     const outfile = join(folder, "toon.mjs");
     await build({
       stdin: {

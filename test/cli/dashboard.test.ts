@@ -124,7 +124,7 @@ export default new Ensemble({ tasks: [task] });`,
     expect((await ended).code).to.equal(ExitCode.OK);
   });
 
-  it("refuses what it can't show, with exit code 2", async () => {
+  it("ends with exit code 2 for files that it can't show", async () => {
     const project = new ProjectFolder({ "team.mjs": "export default 1;" });
     for (const [args, text] of [
       [["nowhere"], "There is no file or folder nowhere"],
@@ -140,7 +140,7 @@ export default new Ensemble({ tasks: [task] });`,
     }
   });
 
-  it("takes the named places, else the store of the environment, else the default with ./traces", () => {
+  it("shows the named sources, else the store of the environment, else the default store with ./traces", () => {
     expect(placesOf(["a"], {}, { AGENTENSEMBLE_STORE: "pglite:x" })).to.deep.equal(["a"]);
     expect(placesOf(["a"], { store: "file:/x/.agentensemble" })).to.deep.equal([
       "a",

@@ -28,7 +28,7 @@ const call = (toolCalls: readonly object[] = [], usage?: object): object => ({
 });
 
 describe("the trace of a kept run", () => {
-  it("has the end of a run with a result, and the state of one without", () => {
+  it("contains the end of a run with a result, and the state of a run without a result", () => {
     expect(keptTrace(RUN, [])).to.include({ exitReason: "FAILED", inputTokens: -1, cost: null });
     const error = { code: "AE_X", message: "broken" };
     const metrics = {
@@ -71,7 +71,7 @@ describe("the trace of a kept run", () => {
     expect(tasks[3]?.calls).to.have.lengthOf(2);
   });
 
-  it("puts tool calls below the model call that requested them", () => {
+  it("places tool calls below the model call that requested them", () => {
     const asked = call([
       { id: "c1", arguments: '{"a":1}' },
       { id: "gone", arguments: "{}" },
@@ -101,7 +101,7 @@ describe("the trace of a kept run", () => {
     ]);
   });
 
-  it("draws transfers, also back to the first agent", () => {
+  it("shows transfers, including those back to the first agent", () => {
     const by = (agentRole?: string): object => ({ ...call(), ...(agentRole && { agentRole }) });
     const { tasks } = keptTrace(RUN, [
       entry("call", "C:turn@1/task/0", "turn@1", by("Front desk")),
@@ -122,7 +122,7 @@ describe("the trace of a kept run", () => {
     ]);
   });
 
-  it("draws delegated tasks below the task that delegated", () => {
+  it("shows delegated tasks below the delegating task", () => {
     const result = {
       runId: "r",
       exitReason: "COMPLETED",

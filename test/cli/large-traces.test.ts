@@ -14,7 +14,7 @@ describe("a large trace", () => {
     return path;
   };
 
-  it("is compared in one pass, though it contains a task 40,000 times", async () => {
+  it("is compared in one pass, even if it contains a task 40,000 times", async () => {
     const task = JSON.stringify({ taskId: "a", finalOutput: "x" });
     const view = await readTraceFile(written(Array.from({ length: 40_000 }, () => task).join()));
     const { different, tasks } = compareTraces(view, view);

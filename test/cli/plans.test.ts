@@ -52,7 +52,7 @@ describe("the commands that run nothing", () => {
     expect(stderr).to.include("--input topic=");
   });
 
-  it("explain shows the form of typed inputs, and refuses what does not fit", async () => {
+  it("explain shows the form of typed inputs, and refuses inputs that do not match", async () => {
     project.install("zod", join(projectRoot, "node_modules/zod"));
     project.write(
       "typed.mjs",
@@ -192,7 +192,7 @@ export default new Ensemble({ tasks, ${memory} });`;
     expect(existsSync(join(other.path, "new"))).to.equal(false);
   });
 
-  it("doctor of a file that can be run ends with 0, and of one that can't be loaded with 2", async () => {
+  it("doctor ends with 0 for a file that can run, and with 2 for a file that can't be loaded", async () => {
     const { code, stdout } = await project.run(["doctor", "team.mjs"]);
     expect(code).to.equal(0);
     expect(stdout).to.include("It can be run");

@@ -114,7 +114,7 @@ describe("a program of ensembles", () => {
         .that.includes(message);
   });
 
-  it("gives the only ensemble, or the one with a name", () => {
+  it("returns its only ensemble, or the ensemble with the given name", () => {
     const both = [desk, new Ensemble({ name: "archive" })] as never;
     expect(ensembleNamed([desk] as never, undefined)).to.equal(desk);
     expect(ensembleNamed(both, "desk")).to.equal(desk);

@@ -51,7 +51,7 @@ describe("a new project", () => {
   });
 
   for (const template of Object.keys(TEMPLATES)) {
-    it(`from the template ${template} passes its tests without a key`, async () => {
+    it(`created from the template ${template} passes its tests without a key`, async () => {
       const folder = await create(template, join(temporaryFolder(), "My Team!"));
       const { name, dependencies } = JSON.parse(
         readFileSync(join(folder, "package.json"), "utf8"),
@@ -79,7 +79,7 @@ describe("a new project", () => {
     });
   }
 
-  it("goes into an empty folder with a repository, and keeps the repository", async () => {
+  it("is created in an empty folder with a repository, and keeps the repository", async () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, ".git"));
     await create("minimal", folder);

@@ -112,7 +112,7 @@ describe("agentensemble replay", () => {
     ],
   ];
   for (const [what, args, message] of cases) {
-    it(`ends with 2 and names what to do: ${what}`, async () => {
+    it(`ends with exit code 2 and advice: ${what}`, async () => {
       const { code, stdout, stderr } = await project.run(args);
       expect(stderr)
         .to.match(message)

@@ -84,7 +84,7 @@ describe("agentensemble run", () => {
   });
 
   describe("a run that goes well", () => {
-    it("prints the final text alone to standard output, progress and what the file prints to standard error", async () => {
+    it("prints only the final text to standard output, and progress and the file's output to standard error", async () => {
       const { code, stdout, stderr } = await project.run([
         "run",
         "team.mjs",
@@ -100,7 +100,7 @@ describe("agentensemble run", () => {
       expect(stderr, "no colours where there is no terminal").not.to.include("\u001b");
     });
 
-    it("prints one JSON document with --json, and no progress", async () => {
+    it("prints one JSON document and no progress with --json", async () => {
       const { code, stdout, stderr } = await project.run([
         "run",
         "team.mjs",
@@ -156,7 +156,7 @@ export default new Ensemble({ tasks: [new Task({ description: "x", handler: () =
       );
     });
 
-    it("prints what made a run fail once", async () => {
+    it("prints the reason of a failed run once", async () => {
       const { stderr } = await project.run(["run", "failing.mjs"]);
       expect(stderr.split("the disk is full")).to.have.lengthOf(2);
       expect(stderr).to.match(/fail {2}bad \(code\) after [^:\n]+\n/);
@@ -167,7 +167,7 @@ export default new Ensemble({ tasks: [new Task({ description: "x", handler: () =
       expect({ stdout, stderr }).to.deep.equal({ stdout: "{}\n", stderr: "" });
     });
 
-    it("takes inputs from pairs, from files and from a JSON file, pairs first", async () => {
+    it("reads inputs from pairs, files and a JSON file; pairs take precedence", async () => {
       project.write("note.txt", "from a file");
       project.write("inputs.json", '{ "a": 1, "b": ["x"] }');
       const args = [
@@ -189,7 +189,7 @@ export default new Ensemble({ tasks: [new Task({ description: "x", handler: () =
       });
     });
 
-    it("gives every task the model of --model, by the ensemble's own providers", async () => {
+    it("uses the model of --model for all tasks, resolved by the ensemble's own providers", async () => {
       const { code, stdout } = await project.run([
         "run",
         "unmodelled.mjs",
@@ -271,7 +271,7 @@ export default new Ensemble({ tasks: [new Task({ description: "x", handler: () =
       expect(JSON.parse(project.read("out/failed.json"))).to.include({ exitReason: "ERROR" });
     });
 
-    it("puts the error into the JSON, beside what was done", async () => {
+    it("prints the error and the finished work in the JSON document", async () => {
       const { code, stdout } = await project.run(["run", "failing.mjs", "--json"]);
       expect(code).to.equal(1);
       expect(JSON.parse(stdout)).to.have.nested.property("error.code", "AE_TASK_EXECUTION");
@@ -293,7 +293,7 @@ export default new Ensemble({ tasks: [new Task({ description: "x", handler: () =
       expect(stderr).to.include("AE_RUN_TIMEOUT");
     });
 
-    it("ends with 130 after SIGINT, with what was finished and the trace", async () => {
+    it("ends with 130 after SIGINT, and prints the finished work and the trace", async () => {
       const { child, said, ended } = project.start([
         "run",
         "slow.mjs",
@@ -308,7 +308,7 @@ export default new Ensemble({ tasks: [new Task({ description: "x", handler: () =
       expect(JSON.parse(project.read("cancelled.json"))).to.include({ exitReason: "CANCELLED" });
     });
 
-    it("ends at once after a second SIGINT", async () => {
+    it("ends immediately after a second SIGINT", async () => {
       const { child, said, ended } = project.start(["run", "stubborn.mjs"]);
       await said("stubborn has begun");
       child.kill("SIGTERM");
@@ -318,7 +318,7 @@ export default new Ensemble({ tasks: [new Task({ description: "x", handler: () =
     });
   });
 
-  describe("what can't be run", () => {
+  describe("a file that can't be run", () => {
     const cases: readonly (readonly [string, readonly string[], RegExp])[] = [
       [
         "a file that is not there",
@@ -435,7 +435,7 @@ export default new Ensemble({ tasks: [new Task({ description: "x", handler: () =
     });
 
     for (const [what, args, message] of cases) {
-      it(`ends with 2 and names what to do: ${what}`, async () => {
+      it(`ends with exit code 2 and advice: ${what}`, async () => {
         const { code, stdout, stderr } = await project.run(args);
         expect({ code, stdout }).to.deep.equal({ code: 2, stdout: "" });
         expect(stderr)

@@ -41,7 +41,7 @@ const RESULT: NonNullable<KeptRun["result"]> = {
   },
 };
 
-describe("a kept run in one line", () => {
+describe("a stored run in one line", () => {
   const cases: readonly (readonly [string, Partial<KeptRun>, string])[] = [
     ["what a waiting run waits for", { status: "waiting", waitsFor: "Ana" }, "Ana"],
     ["the process of a running one", { status: "running", owner: "host:7" }, "host:7"],
@@ -79,7 +79,7 @@ describe("a kept run with all its facts", () => {
     expect(text).not.to.include("To go on with it");
   });
 
-  it("shows that tokens are not known, and what a resume has saved", () => {
+  it("shows that tokens are unknown, and the amount that a resume has saved", () => {
     const { cost: _cost, currency: _currency, ...metrics } = RESULT.metrics;
     const saved = { llmCalls: 3, toolCalls: 0, tokens: 40 };
     const result = { ...RESULT, raw: "", saved, metrics: { ...metrics, totalTokens: -1 } };

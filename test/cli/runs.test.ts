@@ -180,7 +180,7 @@ describe("commands of kept runs", () => {
       );
   });
 
-  it("cancel a run that waits, and find nothing to cancel in one that has ended", async () => {
+  it("cancel a waiting run, and report that an ended run can't be cancelled", async () => {
     await execute("a");
     await execute("b", { isReviewed: true });
     const cancelled = await documentOf((t) => runsCancelCommand("b", { store, json }, t));
@@ -192,7 +192,7 @@ describe("commands of kept runs", () => {
     ]);
   });
 
-  it("fork a run without a task and what came after it", async () => {
+  it("fork a run without one task and all later tasks", async () => {
     await execute("a");
     const o = { store, json, from: "text", runId: "a2" };
     const forked = await documentOf((t) => runsForkCommand("a", o, t));
@@ -320,7 +320,7 @@ describe("the store of a command", () => {
     expect(new Store({}, { AGENTENSEMBLE_STORE: "file:./x" }).option).to.equal("");
   });
 
-  it("takes keys from a variable: the first seals, the others open", () => {
+  it("reads keys from a variable: the first encrypts, all decrypt", () => {
     const { access } = new Store({}, { AGENTENSEMBLE_STORE_KEY: "a,b,c" });
     expect(access.encryptionKey).to.deep.equal({ current: "a", previous: ["b", "c"] });
   });

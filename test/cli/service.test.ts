@@ -97,7 +97,7 @@ describe("the commands of services", function () {
     }
   });
 
-  it("end at once at the second signal", async () => {
+  it("end immediately at the second signal", async () => {
     const patient = KITCHEN.replace("drainTimeoutMs: 200", "drainTimeoutMs: 60_000");
     const project = new ProjectFolder({ "kitchen.mjs": patient });
     const serving = project.start(["serve", "kitchen.mjs", "--port", "0", "--json"]);
@@ -109,7 +109,7 @@ describe("the commands of services", function () {
     expect((await serving.ended).code).to.equal(143);
   });
 
-  it("serve with several processes on one port, replace one that dies, and drain all at SIGTERM", async function () {
+  it("serve with several processes on one port, replace a process that dies, and drain all at SIGTERM", async function () {
     await needRedis(this);
     const name = `kitchen-${randomUUID()}`;
     const program = KITCHEN.replace('"kitchen"', `"${name}"`).replace(

@@ -41,7 +41,7 @@ describe("the commands of queues on a store in Redis", () => {
     }
   });
 
-  it("count requests, list dead letters and queue one again", async () => {
+  it("count requests, list dead letters and redrive one", async () => {
     const ensemble = `kitchen-${randomUUID()}`;
     const backend = await networkStoreAt(REDIS_URL).open();
     const queue = new StoreQueue(REDIS_URL, ensemble);

@@ -88,7 +88,7 @@ describe("--review console with a store that several processes have", () => {
     expect([(await other).raw, asked]).to.deep.equal(["by page", 1]);
   });
 
-  it("asks again what a suspended run has asked before", async () => {
+  it("asks the open question of a suspended run again", async () => {
     const journal = Journal.inMemory();
     const tasks = [
       new Task({ description: "x", handler: () => "draft", review: Review.of({ timeoutMs: 0 }) }),
@@ -140,7 +140,7 @@ describe("showProgress with a review", () => {
     return [during, written];
   }
 
-  it("writes nothing while a user types an answer on the same terminal, and the held output afterwards", async () => {
+  it("holds its output back while a user types an answer, and writes it afterwards", async () => {
     const [during, written] = await shown(true);
     expect(during).to.not.include("done  quick");
     expect(written).to.include("done  quick");

@@ -129,7 +129,7 @@ describe("the terminal of `agentensemble run`", () => {
     expect(code).to.equal(130);
   });
 
-  it("shows the main example on one screen, with the tasks in place", async () => {
+  it("shows the main example on one screen, and updates the tasks in place", async () => {
     const [columns, rows] = [80, 24];
     const out = temporaryFolder();
     const main = join(projectRoot, "dist/examples/briefing/main.js");

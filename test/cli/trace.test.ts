@@ -164,7 +164,7 @@ describe("agentensemble trace", () => {
         .and.include("TimeoutException: too late");
     });
 
-    it("draws the workers of a manager below the delegation, and only there", async () => {
+    it("shows the workers of a manager below the delegation only", async () => {
       const trace = await readTraceFile(goldenPath("hierarchical"));
       const worker = / Manager -> Researcher [^\n]*: ok\n│ {2}│ {2}└─ facts \(Researcher\) ok /;
       const whole = traceTree({ ...trace, tasks: [...trace.tasks].reverse() }, plain).split("\n");
@@ -182,7 +182,7 @@ describe("agentensemble trace", () => {
       }
     });
 
-    it("draws every task once where delegations name each other, or lead on without end", async () => {
+    it("shows each task once if delegations refer to each other or form a long chain", async () => {
       const { tasks, ...trace } = foreign;
       const [planner] = tasks;
       const [delegation] = planner?.delegations ?? [];
@@ -237,7 +237,7 @@ describe("agentensemble trace", () => {
       );
     });
 
-    it("shows one task with its texts, by id or role", async () => {
+    it("shows one task with its texts, selected by id or role", async () => {
       const { stdout } = await project.run(["trace", "show", "foreign.json", "--task", "planner"]);
       expect(stdout)
         .to.include("System prompt\nYou plan.")
@@ -254,7 +254,7 @@ describe("agentensemble trace", () => {
       expect(stderr).to.include("Did you mean 'facts'? Known: facts, text.");
     });
 
-    it("shows with --errors what went wrong and nothing else", async () => {
+    it("shows only errors with --errors", async () => {
       const { tasks, errors } = partOf(foreign, { errors: true });
       expect(tasks.map(({ taskId }) => taskId)).to.deep.equal(["task-1", "task-2"]);
       expect(tasks[0]).to.have.nested.property("calls[0].tools[0].outcome", "ERROR");
@@ -279,7 +279,7 @@ describe("agentensemble trace", () => {
       );
     });
 
-    it("prints what it shows as JSON with --json", async () => {
+    it("prints its data as JSON with --json", async () => {
       const { stdout } = await project.run(["trace", "show", "foreign.json", "--json"]);
       expect(JSON.parse(stdout)).to.deep.equal(JSON.parse(JSON.stringify(foreign)));
     });

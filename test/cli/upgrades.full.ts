@@ -13,7 +13,7 @@ describe("workers of two versions", function () {
   afterEach(() => press.rest());
   after(() => press.close());
 
-  it("of a newer program continue the requests that a stopped older worker returns", async () => {
+  it("finish requests that a stopped older worker returned to the queue", async () => {
     const project = press.project();
     project.write("newer.mjs", program(THIRD));
     const older = press.startWorker(project);

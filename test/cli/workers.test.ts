@@ -14,7 +14,7 @@ describe("workers", function () {
   afterEach(() => press.rest());
   after(() => press.close());
 
-  it("execute what was submitted before they started, and continue the run of a killed worker", async () => {
+  it("execute requests submitted before they started, and continue the run of a killed worker", async () => {
     const project = press.project();
     const submitted = await press.submit(project, "report", "--run-id", "one");
     expect([submitted.code, submitted.stdout.trim()]).to.deep.equal([0, "one"]);
@@ -54,7 +54,7 @@ describe("workers", function () {
     ]);
   });
 
-  it("get requests with the priority of the command, else with that of the queue in the program", async () => {
+  it("receive requests with the priority of the command, else with the priority of the program's queue", async () => {
     const project = press.project();
     const queues = 'queues: { report: { priority: "HIGH" } }, ensembles: {';
     project.write("press.mjs", program().replace("ensembles: {", queues));

@@ -397,7 +397,7 @@ describe("attachment", () => {
       { type: "audio", mediaType: "audio/ogg" },
     ],
   ] as const)
-    it(`makes ${what}`, () => {
+    it(`creates ${what}`, () => {
       expect(attachment.fromBytes(bytes(content), o)).to.deep.equal({
         ...part,
         data: base64(content),
@@ -441,7 +441,7 @@ describe("attachment", () => {
         problem,
       ));
 
-  it("takes an ArrayBuffer, and nothing else that is no bytes", () => {
+  it("accepts an ArrayBuffer, and refuses other values that are not bytes", () => {
     const { buffer } = Uint8Array.from(bytes("%PDF-1.7"));
     expect(attachment.fromBytes(buffer)).to.include({ data: base64("%PDF-1.7") });
     expect(() => attachment.fromBytes("x" as unknown as Uint8Array)).to.throw(
@@ -580,7 +580,7 @@ describe("attachment", () => {
     expect(attachment.fromBytes(page)).to.include({ type: "file", mediaType: "text/xml" });
   });
 
-  it("takes every limit of a message", () => {
+  it("accepts all limits of a message", () => {
     const o = { maxBytes: 4, maxTotalBytes: 4, maxParts: 1, types: ["text/*"] };
     expect(attachment.fromBytes(bytes("four"), o)).to.include({ mediaType: "text/plain" });
   });

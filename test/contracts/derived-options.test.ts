@@ -72,7 +72,7 @@ describe("derived options", () => {
   });
 });
 
-describe("ensembles with one rate limit", () => {
+describe("ensembles with the same rate limit object", () => {
   const rateLimit = RateLimit.of(2, 60_000).with({ waitTimeoutMs: 20 });
   const run = async (...all: readonly EnsembleOptions[]): Promise<number> => {
     const model = new ScriptedModel(() => "Hello");
@@ -89,7 +89,7 @@ describe("ensembles with one rate limit", () => {
   };
   const two = (): readonly Task[] => [Task.of("Say hello"), Task.of("Say goodbye")];
 
-  it("share one window, whether derived from one another or not", async () => {
+  it("share one window, whether or not one is derived from the other", async () => {
     const options: EnsembleOptions = { rateLimit, tasks: two() };
     expect(await run(options, derivedOptions(options, { tasks: two() }))).to.equal(2);
     expect(await run(options, { rateLimit, tasks: two() })).to.equal(2);
@@ -102,7 +102,7 @@ describe("ensembles with one rate limit", () => {
 });
 
 describe("run options", () => {
-  it("have listeners that receive the events of one run, after those of the ensemble", async () => {
+  it("contain listeners that receive the events of one run after the ensemble's listeners", async () => {
     const seen: string[] = [];
     await using ensemble = new Ensemble({
       model: new ScriptedModel(() => "Hello"),

@@ -31,7 +31,7 @@ describe("the errors of the framework", () => {
     expect("cause" in new ValidationError("no")).to.equal(false);
   });
 
-  it("distinguish a mismatch with a recording from one with a journal", () => {
+  it("distinguish a mismatch with a recording from a mismatch with a journal", () => {
     const ofReplay = new RecordingMismatchError("x");
     const ofResume = new JournalMismatchError("x");
     expect(ofReplay.code).to.equal("AE_RECORDING_MISMATCH");
@@ -84,7 +84,7 @@ describe("the errors of the framework", () => {
     expect(ModelCallError.find(circle)).to.equal(undefined);
   });
 
-  it("say who and why", () => {
+  it("name the subject and the reason", () => {
     expect(new HookRejectedError("too late", { hook: "beforeTask", tap: "clock" })).to.include({
       code: "AE_HOOK_REJECTED",
       reason: "too late",
@@ -139,7 +139,7 @@ describe("helpers of messages", () => {
     expect(nearestName("completely different", ["tools"])).to.equal(undefined);
   });
 
-  it("make a message and an error of anything", () => {
+  it("create a message and an error from any thrown value", () => {
     expect([
       messageOf(new Error("")),
       messageOf("text"),

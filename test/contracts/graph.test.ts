@@ -35,7 +35,7 @@ describe("Graph", () => {
     ).to.equal(true);
   });
 
-  it("keeps what it was given", () => {
+  it("keeps its options", () => {
     const when = (): boolean => true;
     const edges = [
       { from: "a", to: "a", when, label: "again" },

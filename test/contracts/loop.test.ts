@@ -22,7 +22,7 @@ describe("Loop", () => {
     expect([loop, loop.tasks, loop.context].every(Object.isFrozen)).to.equal(true);
   });
 
-  it("keeps what it was given", () => {
+  it("keeps its options", () => {
     const until = (): boolean => true;
     const loop = new Loop({
       name: "polish",
@@ -44,7 +44,7 @@ describe("Loop", () => {
     expect(loop.context).to.deep.equal([outside]);
   });
 
-  it("lets body tasks name each other in their context", () => {
+  it("accepts tasks of the body that have each other in their context", () => {
     const second = new Task({ description: "Second", context: [task] });
     expect(new Loop({ name: "polish", tasks: [task, second] }).tasks).to.have.length(2);
   });

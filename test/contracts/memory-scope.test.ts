@@ -20,7 +20,7 @@ describe("limits of a memory scope", () => {
       expect(() => keepEntriesWithin(ms)).to.throw(`duration must be positive, got: ${ms}`);
   });
 
-  it("by time need to know the time", () => {
+  it("by time require a clock outside of a run", () => {
     const entry = { content: "old", storedAt: new Date(1_000), metadata: {} };
     const policy = keepEntriesWithin(500);
     expect(() => policy.apply([entry])).to.throw("keepEntriesWithin needs to know the time");
@@ -88,7 +88,7 @@ describe("values in templates", () => {
   });
 });
 
-describe("the names in messages about unknown ones", () => {
+describe("names in messages about unknown names", () => {
   it("are listed up to ten, with the nearest first", () => {
     const names = Array.from({ length: 12 }, (_, n) => `name${n}`);
     expect(knownNames("namo1", names, ", see there")).to.match(

@@ -8,7 +8,7 @@ const task = Task.of("Work");
 const from = (o: object): Phase => new Phase(o as PhaseOptions); // as JavaScript may call it
 
 describe("Phase", () => {
-  it("keeps what it was given, frozen", () => {
+  it("keeps its options, frozen", () => {
     const first = Phase.of("first", task);
     const tasks = [Task.of("A"), Task.of("B")];
     const review = new PhaseReview({ task: Task.of("Judge") });
@@ -73,7 +73,7 @@ describe("PhaseReview", () => {
   });
 
   const review = (o: object): PhaseReview => new PhaseReview(o as { readonly task: Task }); // as JavaScript may call it
-  it("refuses what it cannot work with", () => {
+  it("refuses invalid options", () => {
     expect(() => review({})).to.throw(ValidationError, "PhaseReview task must not be null");
     expect(() => review({ task, maxRetries: -1 })).to.throw(
       ValidationError,

@@ -183,7 +183,7 @@ describe("a task with template: false", () => {
 });
 
 describe("a missing template variable", () => {
-  it("is reported with its task, and with what to do for text from outside, however short", async () => {
+  it("is reported with its task, and with advice for text from outside of any length", async () => {
     const run = async (description: string): Promise<PromptTemplateError> =>
       rejectionOf(
         PromptTemplateError,

@@ -52,7 +52,7 @@ describe("reasoning and cache in modelOptions", () => {
 });
 
 describe("reasoning in a thread", () => {
-  it("goes back to the agent that had it, and to no other", () => {
+  it("is sent back only to the agent that produced it", () => {
     const reasoning = [
       { type: "reasoning", text: "secret", provider: "p", modelId: "m", index: 0 },
     ] as const;

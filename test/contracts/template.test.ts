@@ -78,7 +78,7 @@ describe("the template resolver", () => {
     );
   });
 
-  it("takes any text without failing, and gives it back where it holds no variable", () => {
+  it("accepts any text, and returns a text without variables unchanged", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom("{", "}", "a", " ", "_", "-"), maxLength: 30 }),
@@ -90,7 +90,7 @@ describe("the template resolver", () => {
     );
   });
 
-  it("takes the text of a million braces in one pass", () => {
+  it("processes the text of a million braces in one pass", () => {
     const text = "{".repeat(1_000_000);
     expect(fill(text)).to.equal(text);
   });
@@ -102,14 +102,14 @@ describe("the template resolver", () => {
     expect(missingOf("{a}", { a: undefined })).to.deep.equal(["a"]);
   });
 
-  it("refuses what JSON cannot hold by its name", () => {
+  it("refuses an input that JSON can't represent, and names it", () => {
     const circle: Record<string, unknown> = {};
     circle["self"] = circle;
     expect(() => fill("{a}", { a: circle })).to.throw(ValidationError, "'a'");
     expect(() => fill("{b}", { b: { n: 1n } })).to.throw(ValidationError, "'b'");
   });
 
-  it("takes nothing from a prototype", () => {
+  it("reads no inherited properties", () => {
     expect(missingOf("{toString} {constructor} {__proto__}")).to.deep.equal([
       "toString",
       "constructor",
@@ -117,7 +117,7 @@ describe("the template resolver", () => {
     ]);
   });
 
-  it("leaves what only looks like a variable", () => {
+  it("leaves texts unchanged that only resemble a variable", () => {
     for (const text of ["{a b}", "{a-b}", "{}", "{ä}", "{", "}", "{{}}", "{{a b}}"])
       expect(fill(text)).to.equal(text);
     expect(fill("{{a}} {a}", { a: 1 })).to.equal("{a} 1");

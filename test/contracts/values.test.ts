@@ -23,7 +23,7 @@ const noop = tool({ name: "noop", description: "Does nothing", execute: () => ""
 describe("an unknown name", () => {
   const names = Array.from({ length: 24 }, (_, i) => `option${i}`);
 
-  it("is answered with the nearest one first, then ten at most, then how many more there are", () => {
+  it("is answered with the nearest name first, then at most ten names, then the number of the others", () => {
     expect(knownNames("optoin3", names, ", all in the docs")).to.equal(
       `Did you mean 'option3'? Known: ${names.slice(0, 10).join(", ")} and 14 more, all in the docs.`,
     );
@@ -31,7 +31,7 @@ describe("an unknown name", () => {
     expect(knownNames("x", [])).to.equal("None is registered.");
   });
 
-  it("is not answered with one that is no likely typing mistake", () => {
+  it("is answered without a suggestion if no typing mistake is likely", () => {
     for (const [given, known] of [
       ["x", "y"],
       ["pg", "ai"],
@@ -140,7 +140,7 @@ describe("Agent", () => {
     expect(new Agent({ role: "r", goal: "g", maxIterations: 1 }).maxIterations).to.equal(1);
   });
 
-  it("makes changed copies, in which undefined is the default again", () => {
+  it("creates changed copies, in which undefined restores the default", () => {
     const made = new Agent({ role: "r", goal: "g", maxIterations: 3 });
     expect(made.with({ role: "s" })).to.include({ role: "s", goal: "g", maxIterations: 3 });
     expect(made.with({ maxIterations: undefined }).maxIterations).to.equal(25);
@@ -169,7 +169,7 @@ describe("Task", () => {
     );
   });
 
-  it("refuses what a handler leaves no room for", () => {
+  it("refuses options that a handler excludes", () => {
     const both = (changes: object): string => task({ handler, ...changes });
     const without = "A handler runs deterministically without an";
     expect(both({ agent: new Agent({ role: "r", goal: "g" }) })).to.equal(
@@ -224,7 +224,7 @@ describe("Task", () => {
     expect(Task.of("d", schema).outputType).to.equal(schema);
   });
 
-  it("makes changed copies, which are other tasks", () => {
+  it("creates changed copies, which are different tasks", () => {
     const made = new Task({ name: "n", description: "d", handler });
     const copy = made.with({ description: "e" });
     expect(copy).to.include({ name: "n", description: "e", handler }).and.not.equal(made);

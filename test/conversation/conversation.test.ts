@@ -241,7 +241,7 @@ describe("Conversation", () => {
     });
   });
 
-  describe("two turns at once", () => {
+  describe("two concurrent turns", () => {
     it("wait for each other, in the order of the calls", async () => {
       const gate = new Gate();
       const model = gated(gate);
@@ -308,7 +308,7 @@ describe("Conversation", () => {
     });
   });
 
-  it("hands out the answer where the store fails", async () => {
+  it("returns the answer if the store fails", async () => {
     const store = withoutClass(ConversationStore.inMemory());
     const broken = { ...store, append: () => Promise.reject(new Error("disk full")) };
     await using chat = new Conversation({ agent, model: echoing(), store: broken });
@@ -342,7 +342,7 @@ describe("Conversation", () => {
       await rejectionOf(ValidationError, chat.thread("new").fork("unknown"));
     });
 
-    it("is edited: the new turn replaces the old one and all after it", async () => {
+    it("replaces a turn and all later turns after an edit", async () => {
       const model = echoing();
       await using chat = new Conversation({ agent, model });
       const thread = chat.thread("t");
@@ -361,7 +361,7 @@ describe("Conversation", () => {
       await rejectionOf(ValidationError, thread.edit("unknown").result);
     });
 
-    it("keeps the old turns where the new one of an edit fails", async () => {
+    it("keeps the old turns if the new turn of an edit fails", async () => {
       const model = new ScriptedModel((_, index) => {
         if (index === 1) throw new ValidationError("no");
         return "fine";
@@ -403,7 +403,7 @@ describe("Conversation", () => {
       expect(await chat.thread("t").head()).to.equal(undefined);
     });
 
-    it("is not ended in its first turn by what another owner deletes", async () => {
+    it("keeps its first turn if another owner tries to delete it", async () => {
       const gate = new Gate();
       await using chat = new Conversation({ agent, model: gated(gate) });
       const turn = chat.thread("t", { owner: "ada" }).send("one");
@@ -505,7 +505,7 @@ describe("Conversation", () => {
     expect(JSON.stringify(usage?.tags)).not.to.match(/private|ada/);
   });
 
-  it("refuses what makes no sense before anything is spent", async () => {
+  it("refuses inconsistent options before any spending", async () => {
     const model = echoing();
     await using chat = new Conversation({ agent, model });
     const thread = chat.thread("t");

@@ -24,7 +24,7 @@ describe("the quotas of a fleet", function () {
     ["redis", needRedis, REDIS_URL],
     ["postgres", needPostgres, POSTGRES_URL],
   ] as const) {
-    it(`are counted by all processes together in ${store}, also calls of a killed one`, async function () {
+    it(`are counted by all processes together in ${store}, including calls of a killed process`, async function () {
       await need(this);
       const name = `ae_fleet_${randomUUID().slice(0, 8)}`;
       const place = { store, url, name };

@@ -63,7 +63,7 @@ const front: Agent = new Agent({
 
 describe("handoffs", () => {
   describe("in a thread", () => {
-    it("give the turn, and the next turns, to the other agent", async () => {
+    it("transfer the current turn and later turns to the other agent", async () => {
       const model = new ScriptedModel([
         { toolCalls: [to("billing", { reason: "an invoice" })] },
         "It is settled.",
@@ -138,7 +138,7 @@ describe("handoffs", () => {
       expect(failed).to.have.length(1);
     });
 
-    it("go through policies, with the mode of the request", async () => {
+    it("pass through delegation policies with the mode of the request", async () => {
       const asked: unknown[] = [];
       const model = new ScriptedModel([{ toolCalls: [to("billing")] }, "I do it myself."]);
       await using desk = new Conversation({
@@ -159,7 +159,7 @@ describe("handoffs", () => {
       });
     });
 
-    it("go where a policy sends them", async () => {
+    it("follow a policy that chooses another agent", async () => {
       const model = new ScriptedModel([{ toolCalls: [to("billing")] }, "done"]);
       await using desk = new Conversation({
         agent: front,
@@ -190,7 +190,7 @@ describe("handoffs", () => {
       expect(model.requests).to.have.length(5);
     });
 
-    it("without an end fail at maxIterations, without the message of the user", async () => {
+    it("fail at maxIterations if they never end, with an error that omits the user's message", async () => {
       const model = new ScriptedModel(({ tools }) => ({
         toolCalls: [call(tools?.[0]?.name ?? "")],
       }));
@@ -253,7 +253,7 @@ describe("handoffs", () => {
         }
       });
 
-      it("are no warning with nextAgent first, or after an agent of one turn", async () => {
+      it("cause no warning with nextAgent first, or after an agent for one turn", async () => {
         const store = ConversationStore.inMemory();
         const [desk, warnings] = deskOf(lone, store);
         const thread = desk.thread("t");
@@ -276,7 +276,7 @@ describe("handoffs", () => {
       });
     });
 
-    it("stay with the agent of the thread in a fork, after an agent of one turn", async () => {
+    it("keep the agent of the thread in a fork, after an agent for one turn", async () => {
       const model = new ScriptedModel([{ toolCalls: [to("billing")] }, "a", "b", "c"]);
       await using desk = new Conversation({ agent: front, model });
       const thread = desk.thread("t");
@@ -286,7 +286,7 @@ describe("handoffs", () => {
       expect((await fork.send("three")).agentRole).to.equal("Billing");
     });
 
-    it("stay with the agent of the thread in an edit and a part, after an agent of one turn", async () => {
+    it("keep the agent of the thread in an edit and a part, after an agent for one turn", async () => {
       const expert = new Agent({ role: "Expert", goal: "Knows" });
       const warnings: string[] = [];
       await using desk = new Conversation({
@@ -306,7 +306,7 @@ describe("handoffs", () => {
       expect(warnings).to.deep.equal([]);
     });
 
-    it("of the conversation lead from each of its agents to every other", async () => {
+    it("of the conversation allow each of its agents to transfer to every other one", async () => {
       const a = new Agent({ role: "A", goal: "a" });
       const b = new Agent({ role: "B", goal: "b" });
       const c = new Agent({ role: "C", goal: "c" });
@@ -321,7 +321,7 @@ describe("handoffs", () => {
       ]);
     });
 
-    it("leave the reasoning of one agent out of the prompt of another", async () => {
+    it("omit the reasoning of one agent from the prompt of another", async () => {
       const model = new ScriptedModel([
         { toolCalls: [to("technical")] },
         { toolCalls: [to("front_desk")] },
@@ -354,14 +354,14 @@ describe("handoffs", () => {
       expect(rolesOf(messages)).to.deep.equal(["user", "assistant", "tool", "tool", "assistant"]);
     });
 
-    it("let an agent answer one turn in place of another", async () => {
+    it("do not result from the option agent of one turn", async () => {
       const model = new ScriptedModel(["a", "b"]);
       await using desk = new Conversation({ agent: front, model });
       expect((await desk.thread("t").send("1", { agent: billing })).agentRole).to.equal("Billing");
       expect((await desk.thread("t").send("2")).agentRole).to.equal("Front desk");
     });
 
-    it("of an edited turn begin with the agent of the turn before", async () => {
+    it("of an edited turn start with the agent of the previous turn", async () => {
       const model = new ScriptedModel(["a", { toolCalls: [to("billing")] }, "b", "c"]);
       await using desk = new Conversation({ agent: front, model });
       await desk.thread("t").send("1");
@@ -535,7 +535,7 @@ describe("handoffs", () => {
     const chatWith = (agent: Agent): Conversation =>
       new Conversation({ agent, model: new ScriptedModel([]) });
 
-    it("an agent that hands to itself", () => {
+    it("an agent that hands off to itself", () => {
       expect(() => host([new Agent({ role: " a", goal: "g" })])).to.throw(
         ValidationError,
         "can't hand off to itself",
@@ -548,7 +548,7 @@ describe("handoffs", () => {
       );
     });
 
-    it("roles that give one name of a tool", () => {
+    it("roles that lead to the same tool name", () => {
       const twin = new Agent({ role: "B_b", goal: "g" });
       expect(() => host([other, twin])).to.throw(ValidationError, "'transfer_to_b_b'");
       expect(() => host([other, handoff(twin, { toolName: "go" })])).not.to.throw();
@@ -566,7 +566,7 @@ describe("handoffs", () => {
       expect(() => handoff(other, { history: "none" as never })).to.throw(ValidationError);
     });
 
-    it("two agents of a conversation with one role", () => {
+    it("two agents of a conversation with the same role", () => {
       const b1 = new Agent({ role: "B", goal: "1", handoffs: () => [c] });
       const c: Agent = new Agent({
         role: "C",

@@ -193,7 +193,7 @@ describe("the run of a turn in its journal", () => {
       ]);
     });
 
-    it("gives its answer to a page that is loaded later, and no page waits for ever before", async () => {
+    it("provides its answer to a page that is loaded later, and no page waits indefinitely", async () => {
       const { options, disk } = fullDesk();
       await using desk = await chatService(options);
       expect((await partsIn(await desk.send("t", "Hello"))).at(-1)).to.deep.include({
@@ -213,7 +213,7 @@ describe("the run of a turn in its journal", () => {
       ]);
     });
 
-    it("has no hint of a journal without one", async () => {
+    it("gives no hint of a journal if there is none", async () => {
       const { options } = fullDesk({ plugins: [] });
       await using chat = new Conversation(options);
       const error = await rejection(chat.thread("t").send("Hello"));
@@ -221,7 +221,7 @@ describe("the run of a turn in its journal", () => {
     });
   });
 
-  it("that can't be ended is a warning, and the answer is there", async () => {
+  it("reports a warning if it can't be ended, and provides the answer", async () => {
     const journal = Journal.inMemory();
     journal.release = () => Promise.reject(new Error("connection lost"));
     const model = new ScriptedModel(["Yes."]);

@@ -183,7 +183,7 @@ describe("the quotas of a conversation", () => {
     expect(await send("b", "bob")).to.equal("thread: 2 turns");
   });
 
-  it("that are invalid are refused", async () => {
+  it("are refused if invalid", async () => {
     const invalid: readonly (readonly [unknown, string])[] = [
       [{ windowMs: HOUR }, "must have maxRequests"],
       [{ windowMs: 0, maxRequests: 1 }, "windowMs"],
@@ -215,7 +215,7 @@ describe("the quotas of a conversation", () => {
     });
   });
 
-  it("are shown with what the thread and its owner have used", async () => {
+  it("are shown with the amounts that the thread and its owner have used", async () => {
     const quota = { windowMs: HOUR, maxRequests: 5, maxCost: 9 };
     const threadQuota = { windowMs: DAY, maxTokens: 150 };
     const { chat, clock, send } = desk({ quota, threadQuota, costConfiguration: PRICES });
@@ -312,7 +312,7 @@ describe("the quotas of a conversation", () => {
       expect(await send("t")).to.equal("thread: 700 tokens");
     });
 
-    it("of runs that a tool lets join the turn", async () => {
+    it("of runs that a tool joins to the turn", async () => {
       const team = new Ensemble({ model: answering(), tasks: [Task.of("Research")] });
       made.push(team);
       const research = tool({
@@ -453,7 +453,7 @@ describe("the quotas of a conversation", () => {
       return { journal, budgets, open };
     }
 
-    it("admit it once, and count what the journal has saved once", async () => {
+    it("admit the turn once, and count usage saved in the journal once", async () => {
       const { journal, budgets, open } = office({
         windowMs: DAY,
         maxRequests: 1,
@@ -474,7 +474,7 @@ describe("the quotas of a conversation", () => {
       expect(budgets.stateOf(usage).used.tokens).to.equal(200); // 100 in each process
     });
 
-    it("do not ask again for a message whose run the journal knows", async () => {
+    it("are not checked again for a message whose run is in the journal", async () => {
       const journal = Journal.inMemory();
       const store = ConversationStore.inMemory();
       const { append } = store;
@@ -553,7 +553,7 @@ describe("the quotas of a conversation", () => {
       expect(await send("t")).to.equal("thread: 1 turns");
     });
 
-    it("give back the place of the thread if the account of the owner fails", async () => {
+    it("release the thread's reservation if the owner's account fails", async () => {
       const client = new SharedBudgets().client();
       let isAway = true;
       const accounts: BudgetAccounts = {

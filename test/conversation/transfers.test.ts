@@ -51,7 +51,7 @@ function travelling(model: ScriptedModel): ChatModel {
 }
 
 describe("a prompt after transfers", () => {
-  it("has texts of its thread only, one result for each call, and no reasoning of another agent", async () => {
+  it("contains only texts of its thread, one result per call, and no reasoning of another agent", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(STEP, { minLength: 3, maxLength: 8 }), async (steps) => {
         const made = new Map<string, number>();

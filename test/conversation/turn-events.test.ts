@@ -29,7 +29,7 @@ const pick = (events: readonly EnsembleEvent[], ...types: EventType[]): readonly
   events.filter(({ type }) => types.includes(type));
 
 describe("the events of a turn", () => {
-  it("report its begin and, before the end of the run, what was stored", async () => {
+  it("report its start and, before the end of the run, its storage", async () => {
     const order: string[] = [];
     const watch = definePlugin({
       name: "watch",
@@ -74,7 +74,7 @@ describe("the events of a turn", () => {
     expect(ended?.type).to.equal("ensemble_completed");
   });
 
-  it("of a failed turn report a stored turn only where it is kept", async () => {
+  it("report the storage of a failed turn only if it is kept", async () => {
     const failing = (): ScriptedModel =>
       new ScriptedModel(() => {
         throw new ValidationError("out of order");
@@ -130,7 +130,7 @@ describe("the options of a conversation", () => {
     );
   });
 
-  it("without effect are refused", () => {
+  it("are refused if they have no effect", () => {
     for (const [options, name] of [
       [{ hierarchicalConstraints: new HierarchicalConstraints({}) }, "hierarchicalConstraints"],
       [{ reflectionStore: ReflectionStore.inMemory() }, "reflectionStore"],
@@ -145,7 +145,7 @@ describe("the options of a conversation", () => {
       );
   });
 
-  it("that are wrong are refused with what to write in their place", () => {
+  it("are refused if wrong, with the correct option in the hint", () => {
     for (const [options, message, hint] of [
       [{ agent: undefined }, "must have an agent", "new Agent("],
       [{ store: "./threads" }, "store must have a method open", 'ConversationStore.file("./th'],
@@ -161,7 +161,7 @@ describe("the options of a conversation", () => {
     }
   });
 
-  it("of a turn are named in the error of an unknown one", async () => {
+  it("for a turn are listed in the error for an unknown option", async () => {
     await using chat = new Conversation({ agent, model });
     const error = await rejectionOf(
       ValidationError,
@@ -172,7 +172,7 @@ describe("the options of a conversation", () => {
       .and.include("'onFailure'");
   });
 
-  it("without a model are refused without the user's words", async () => {
+  it("are refused without a model, in an error that omits the user's words", async () => {
     await using chat = new Conversation({ agent });
     const error = await rejectionOf(ValidationError, chat.thread("t").send("my secret question"));
     expect(JSON.stringify([error.message, error])).not.to.include("secret");
@@ -190,7 +190,7 @@ describe("the options of a conversation", () => {
     await rejectionOf(ValidationError, bare.thread("t").rename("x"));
   });
 
-  it("a lock that can't be released is a warning, and the answer is there", async () => {
+  it("include a lock whose failed release causes a warning, while the answer remains available", async () => {
     const inMemory = ConversationStore.inMemory();
     const lock = async (): Promise<ThreadLock> => ({
       release: () => Promise.reject(new Error("connection lost")),

@@ -40,7 +40,7 @@ function thinking(requests: ChatRequest[]): ChatModel {
 }
 
 describe("the services of a run in a turn", () => {
-  it("a text that a hook has changed is stored, without the vendor's block of its thought", async () => {
+  it("store a text that a hook has changed, without the vendor's block of reasoning", async () => {
     for (const changes of [true, false]) {
       const polite = definePlugin({
         name: "polite",
@@ -63,7 +63,7 @@ describe("the services of a run in a turn", () => {
     }
   });
 
-  it("memory has question and answer as one entry, which the instructions of other threads show", async () => {
+  it("keep question and answer as one memory entry, which the instructions of other threads contain", async () => {
     const memoryStore = MemoryStore.inMemory();
     const model = new ScriptedModel(["It is Ada.", "Ada, as I know."]);
     await using chat = new Conversation({ agent, model, memoryStore, memoryScopes: ["notes"] });
@@ -78,7 +78,7 @@ describe("the services of a run in a turn", () => {
   });
 
   for (const operation of ["store", "retrieve"] as const)
-    it(`a memory whose ${operation} fails is a warning, or fails the turn by its option`, async () => {
+    it(`report a memory whose ${operation} fails as a warning, or fail the turn, according to its option`, async () => {
       for (const memoryErrors of [undefined, "fail"] as const) {
         const memoryStore = new MapStore();
         memoryStore.before = (called) => {
@@ -100,7 +100,7 @@ describe("the services of a run in a turn", () => {
       }
     });
 
-  it("a listener that throws is a warning, and the turn is stored", async () => {
+  it("report a listener that throws as a warning, and store the turn", async () => {
     const warnings: string[] = [];
     await using chat = new Conversation({
       ...{ agent, model: new ScriptedModel(["Hi."]) },
@@ -114,7 +114,7 @@ describe("the services of a run in a turn", () => {
     expect(await chat.thread("t").messages()).to.have.length(2);
   });
 
-  it("a budget ends a turn as failed, which the thread keeps as its option says", async () => {
+  it("end a turn that exceeds a budget as failed, and keep it according to the thread's option", async () => {
     const usage = { inputTokens: 60, outputTokens: 40 };
     const model = new ScriptedModel(({ messages }) =>
       messages.at(-1)?.role === "user"
@@ -137,7 +137,7 @@ describe("the services of a run in a turn", () => {
     }
   });
 
-  it("a trace has the type, size and hash of a file, and neither its bytes nor a thought", async () => {
+  it("trace the type, size and hash of a file, but neither its bytes nor reasoning", async () => {
     const bytes = Buffer.concat([
       Buffer.from("%PDF-1.7 "),
       Buffer.from("private words ".repeat(9)),
@@ -152,7 +152,7 @@ describe("the services of a run in a turn", () => {
       expect(trace).not.to.include(absent);
   });
 
-  it("a thread that another process deletes during a turn is a conflict, and the answer is in the error", async () => {
+  it("report a conflict with the answer if another process deletes the thread during a turn", async () => {
     const folder = temporaryFolder();
     const gate = new Gate();
     const model = new ScriptedModel(async () => {

@@ -85,14 +85,14 @@ describe("WindowPolicy", () => {
     expect(seenBy(await chatted(WindowPolicy.all(), 4)).at(-1)).to.equal("012");
   });
 
-  it("tokens shows what fits, and at least the last turn", async () => {
+  it("tokens selects the turns that fit, and at least the last turn", async () => {
     // a turn has two lines and the end of the last one: 3 tokens
     expect(seenBy(await chatted(WindowPolicy.tokens(7), 5)).at(-1)).to.equal("23");
     expect(seenBy(await chatted(WindowPolicy.tokens(1), 3)).at(-1)).to.equal("1");
     expect(seenBy(await chatted(WindowPolicy.tokens(1_000), 40)).at(-1)?.length).to.equal(68);
   });
 
-  it("summary shows a summary of what no longer fits, and extends it", async () => {
+  it("summary summarizes turns that no longer fit, and extends the summary", async () => {
     const model = await chatted(WindowPolicy.summary({ turns: 4, keepTurns: 2 }), 9);
     expect(seenBy(model)).to.deep.equal([
       "",

@@ -86,7 +86,7 @@ describe("ensemble.toDag()", () => {
     ).to.equal("(synthesized)");
   });
 
-  it("lets sequential tasks wait for each other", () => {
+  it("orders sequential tasks one after the other", () => {
     const dag = new Ensemble({
       workflow: "SEQUENTIAL",
       tasks: [plain("x"), plain("y"), plain("z")],
@@ -99,7 +99,7 @@ describe("ensemble.toDag()", () => {
   const drawn = ({ edges }: Dag): readonly string[] =>
     edges.map(({ fromTaskId, toTaskId, kind }) => `${fromTaskId} ${kind} ${toTaskId}`);
 
-  it("has an edge for every context, and for every order without one", () => {
+  it("has an edge for every context, and for every order between tasks without a context", () => {
     const x = plain("x");
     const tasks = [x, plain("y"), plain("z", [x])];
     expect(drawn(new Ensemble({ workflow: "SEQUENTIAL", tasks }).toDag())).to.deep.equal([
@@ -138,7 +138,7 @@ describe("ensemble.toDag()", () => {
     ]);
   });
 
-  it("of HIERARCHICAL has the manager, and no unused roles", () => {
+  it("contains the manager of HIERARCHICAL, and no unused roles", () => {
     const agents = ["Owl", "Mouse", "Owl"].map((role) => new Agent({ role, goal: "See" }));
     const tasks = [Task.of("Research it"), new Task({ description: "Look", agent: agents[0] })];
     const dag = new Ensemble({ workflow: "HIERARCHICAL", tasks, agents }).toDag();
@@ -158,7 +158,7 @@ describe("ensemble.toDag()", () => {
     expect(taskOf(made.toDag(), "task-1").agentRole).to.equal("Researcher");
   });
 
-  it("refuses what run() would refuse because of the tasks", () => {
+  it("refuses tasks that run() would refuse", () => {
     const [a = plain("a"), b = plain("b")] = diamond();
     expect(() => new Ensemble({ workflow: "SEQUENTIAL", tasks: [b, a] }).toDag()).to.throw(
       ValidationError,
@@ -172,7 +172,7 @@ describe("ensemble.toDag()", () => {
     expect(() => new Ensemble({}).toDag()).to.throw(ValidationError, "at least one task");
   });
 
-  it("puts later phases on later levels, and reviews behind their phase", () => {
+  it("places later phases on later levels, and reviews after their phase", () => {
     const market = new Phase({
       name: "market",
       tasks: [plain("size"), plain("rivals")],
@@ -201,7 +201,7 @@ describe("ensemble.toDag()", () => {
     expect(taskOf(dag, "memo/write")).to.deep.include({ phase: "memo", dependsOn: [] });
   });
 
-  it("shows a loop as one task with its body", () => {
+  it("shows a loop as one task that contains its body", () => {
     const first = plain("first");
     const draft = plain("draft");
     const loop = new Loop({
@@ -307,7 +307,7 @@ describe("ensemble.toDag()", () => {
     });
   });
 
-  it("puts every task one level behind the last it depends on, in any graph", () => {
+  it("places every task one level after its last dependency, in any graph", () => {
     const edges = fc.array(fc.array(fc.nat(), { maxLength: 4 }), { minLength: 1, maxLength: 20 });
     fc.assert(
       fc.property(edges, (contexts) => {
@@ -348,7 +348,7 @@ describe("ensemble.toMermaid()", () => {
       .split("\n")
       .map((line) => line.trim());
 
-  it("draws tasks and the way of their outputs", () => {
+  it("draws tasks and the flow of their outputs", () => {
     const [a = plain("a"), b = plain("b")] = diamond();
     expect(linesOf(new Ensemble({ tasks: [a, b, Task.of("Research it")] }))).to.deep.equal([
       "flowchart TD",
@@ -359,14 +359,14 @@ describe("ensemble.toMermaid()", () => {
     ]);
   });
 
-  it("draws the order of sequential tasks dotted, where no output goes that way", () => {
+  it("draws the order of sequential tasks with dotted lines if no output is passed", () => {
     const [a = plain("a"), b = plain("b")] = diamond();
     expect(
       linesOf(new Ensemble({ workflow: "SEQUENTIAL", tasks: [a, b, plain("z")] })).slice(4),
     ).to.deep.equal(["n1 --> n2", "n2 -.-> n3"]);
   });
 
-  it("draws phases as groups with arrows between them", () => {
+  it("draws phases as groups connected by arrows", () => {
     const one = new Phase({ name: "one", tasks: [plain("x"), plain("y")] });
     expect(
       linesOf(
@@ -388,7 +388,7 @@ describe("ensemble.toMermaid()", () => {
     ]);
   });
 
-  it("draws a loop as a group that leads back to its beginning", () => {
+  it("draws a loop as a group with an arrow back to its start", () => {
     const lines = linesOf(
       new Ensemble({
         loops: [
@@ -404,7 +404,7 @@ describe("ensemble.toMermaid()", () => {
     ]);
   });
 
-  it("draws a graph from its start to its end, with the labels of its edges", () => {
+  it("draws a graph from its start to its end, with labels on its edges", () => {
     const edges = [
       { from: "s", to: "t", when: () => true, label: "if so" },
       { from: "s", to: "s" },
@@ -446,7 +446,7 @@ describe("ensemble.toMermaid()", () => {
     ]);
   });
 
-  it("lets no text out of its label", () => {
+  it("escapes all texts in labels", () => {
     const alphabet = fc.constantFrom(
       ..."abz \n\"'`#;:|[](){}<>%&$\\-=~*_@!?é🙂".split(/(?:)/u),
       "%%{init: ",

@@ -15,7 +15,7 @@ function plannedOf(events: readonly { readonly type: string }[]): Ev<"run_planne
 }
 
 describe("the event run_planned", () => {
-  it("comes right after ensemble_started, with name, inputs, tags and the edges of the plan", async () => {
+  it("follows ensemble_started, and contains name, inputs, tags and the edges of the plan", async () => {
     const a = new Task({ name: "notes", description: "Notes about {topic}", handler: () => "n" });
     const b = new Task({ name: "memo", description: "Memo", context: [a], handler: () => "m" });
     const { events } = await runToEnd(
@@ -78,7 +78,7 @@ describe("the event run_planned", () => {
     expect(warnings).to.deep.equal(["The plan can't be drawn: no ink"]);
   });
 
-  it("draws nothing without a listener", async () => {
+  it("builds no diagram without a listener", async () => {
     let drawn = 0;
     const counting = binding(() => {
       drawn++;

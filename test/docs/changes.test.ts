@@ -17,7 +17,7 @@ describe("changes/", () => {
     for (const file of files) expect(readProjectFile(`changes/${file}`), file).to.match(CHANGE);
   });
 
-  it("takes no other kind, no title and no second paragraph", () => {
+  it("accepts no other kind, no title and no second paragraph", () => {
     for (const text of ["improved\n\nIt.\n", "# Fixed\n\nIt.\n", "fixed\n\nIt.\n\nAnd.\n"])
       expect(text).not.to.match(CHANGE);
   });

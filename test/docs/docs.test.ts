@@ -79,7 +79,7 @@ describe("the documentation", () => {
       });
     }
 
-    it("that are not taken from an example compile against the package", () => {
+    it("compile against the package if they are not taken from an example", () => {
       expect(fragments).not.to.be.empty;
       const snippets = fragments.map(({ page, line, code }) => ({
         title: `${page}:${line}`,
@@ -96,7 +96,7 @@ describe("the documentation", () => {
       expect(others.every((other) => other.startsWith("docs/wrong.md:7: "))).to.equal(true);
     });
 
-    it("go unchecked only where they show declarations of types", () => {
+    it("are not compiled only if they declare types", () => {
       for (const { page, line, code } of typeScriptBlocks) {
         if (!code.startsWith("// @no-check\n")) continue;
         expect(code, `${page}:${line}`).to.match(/^(?:export )?(?:interface|type|class|declare) /m);
@@ -106,7 +106,7 @@ describe("the documentation", () => {
 
   describe("its links", () => {
     for (const page of pages) {
-      it(`of ${page} lead somewhere`, () => {
+      it(`of ${page} have existing targets`, () => {
         for (const link of linksOf(page)) {
           if (/^[a-z]+:/.test(link)) continue;
           const [path = "", anchor] = link.split("#");
@@ -218,7 +218,7 @@ describe("the documentation", () => {
       expect(Object.fromEntries(documented)).to.deep.equal(Object.fromEntries(declared));
     });
 
-    it("names the callback of each event that has one", () => {
+    it("names the callback of each event that has a callback", () => {
       const documented = rows.flatMap(([type = "", callback = ""]) =>
         callback === "" ? [] : [[callback, type]],
       );
@@ -243,7 +243,7 @@ describe("the documentation", () => {
       expect(listed("option")).to.have.members(declared(OPENAI_OPTIONS));
     });
 
-    it("lists exactly what anthropic() and openaiEmbeddings() have beside the common options", () => {
+    it("lists exactly the options of anthropic() and openaiEmbeddings() beyond the common options", () => {
       expect([...common(), ...listed("option of `anthropic()`")]).to.have.members(
         declared(ANTHROPIC_OPTIONS),
       );

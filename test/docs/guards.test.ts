@@ -15,7 +15,7 @@ function cellsIn(text: string): readonly string[] {
 }
 
 describe("the attacks of the red team", () => {
-  it("reach what docs/guards.md states, and all 60 reach their aim without guards", async () => {
+  it("succeed as often as docs/guards.md states, and all 60 succeed without guards", async () => {
     const result = await evaluateRedTeam();
     const [table = ""] =
       /\| aim of the attack[^]*?(?=\n\n)/.exec(readProjectFile("docs/guards.md")) ?? [];
@@ -64,7 +64,7 @@ describe("the error rates of the guards", function () {
   });
 
   for (const { name, cases } of LABELLED_GUARDS)
-    it(`come from at least 200 different texts in three languages, about half positive, a third from named sources: ${name}`, () => {
+    it(`are measured on at least 200 different texts in three languages, about half positive, a third from named sources: ${name}`, () => {
       expect(new Set(cases.map(({ text }) => text)).size)
         .to.equal(cases.length)
         .and.to.be.at.least(200);

@@ -74,7 +74,7 @@ describe("events of tool calls", () => {
     expect(second).to.include({ private: true }).and.not.have.property("title");
   });
 
-  it("come before policies judge the call, and contain no model call for a handler", async () => {
+  it("precede the policies of the call, and name no model call for a handler", async () => {
     const order: string[] = [];
     const plugin = tapping("order", ({ hooks, events }) => {
       events.on(({ type }) => void order.push(type), { only: ["tool_started", "tool_called"] });
@@ -127,7 +127,7 @@ describe("events of tasks", () => {
 });
 
 describe("events of delegations", () => {
-  it("have the id of the worker's task from the start on; a refused one has none", async () => {
+  it("contain the id of the worker's task from the start; those of a refused delegation contain none", async () => {
     const lead = new Agent({ role: "Lead", goal: "g", allowDelegation: true });
     const worker = new Agent({ role: "Worker", goal: "g" });
     const model = new ScriptedModel([

@@ -40,7 +40,7 @@ const raws = (output: EnsembleOutput | undefined): readonly string[] =>
   output?.taskOutputs.map(({ raw }) => raw) ?? [];
 
 describe("a cancelled run", () => {
-  it("that was cancelled before it began starts no task", async () => {
+  it("starts no task if it was cancelled before its start", async () => {
     const seen: string[] = [];
     const { error, output, events } = await runToEnd(
       { tasks: [echo("a")], plugins: [noting(seen)] },
@@ -57,7 +57,7 @@ describe("a cancelled run", () => {
     expect(seen).to.deep.equal(["aborted"]);
   });
 
-  it("keeps what was finished, and starts nothing further", async () => {
+  it("keeps the finished work and starts no further task", async () => {
     const seen: string[] = [];
     const controller = new AbortController();
     const tasks = [echo("a"), waiting("b", () => controller.abort()), echo("c")];
@@ -180,7 +180,7 @@ describe("a cancelled run", () => {
 });
 
 describe("a run out of time", () => {
-  it("rejects with RunTimeoutError and keeps what was finished", async () => {
+  it("rejects with RunTimeoutError and keeps the finished work", async () => {
     const seen: string[] = [];
     const { error, output } = await runToEnd(
       { tasks: [echo("a"), waiting("b")], plugins: [noting(seen)] },
@@ -361,7 +361,7 @@ describe("a tool out of time", () => {
 });
 
 describe("the end of a run", () => {
-  it("comes after its trace exporters", async () => {
+  it("follows the end of its trace exporters", async () => {
     const order: string[] = [];
     await runToEnd({
       tasks: [echo("a")],
@@ -443,24 +443,24 @@ describe("an early exit", () => {
           ].slice(0, 2);
     };
 
-    it(`from a tap before a task resolves with what was finished (${workflow})`, () =>
+    it(`by a tap before a task resolves with the finished work (${workflow})`, () =>
       expectExit(runToEnd({ tasks: chain(), workflow, plugins: [onSecond("before")] }), ["a"]));
 
-    it(`from a review after a task keeps that task too (${workflow})`, () =>
+    it(`by a review after a task also keeps that task (${workflow})`, () =>
       expectExit(runToEnd({ tasks: chain(), workflow, plugins: [onSecond("review")] }), [
         "a",
         "b",
       ]));
   }
 
-  it("of a review that timed out has the reason TIMEOUT", () =>
+  it("by a review that timed out has the reason TIMEOUT", () =>
     expectExit(
       runToEnd({ tasks: three(), plugins: [onSecond("review", true)] }),
       ["a", "b"],
       "TIMEOUT",
     ));
 
-  it("from a handler, a tool or a tool of a handler resolves with what was finished", async () => {
+  it("by a handler, a tool or a tool of a handler resolves with the finished work", async () => {
     const asking = tool({
       name: "ask",
       description: "Asks a person",
@@ -532,7 +532,7 @@ describe("an early exit", () => {
     );
   });
 
-  it("from beforeRun starts no task", () =>
+  it("by beforeRun starts no task", () =>
     expectExit(
       runToEnd({
         tasks: three(),
@@ -589,7 +589,7 @@ describe("an early exit", () => {
     expect(committed).to.deep.equal(["edited"]);
   });
 
-  it("from a policy after a task keeps nothing that was not judged", async () => {
+  it("by a policy after a task discards unjudged outputs", async () => {
     const plugin = tapping("judge", ({ hooks }) =>
       hooks.afterTask.tap({ name: "judge", lane: "policy" }, (): void => {
         throw exit();
@@ -598,7 +598,7 @@ describe("an early exit", () => {
     await expectExit(runToEnd({ tasks: three(), plugins: [plugin] }), []);
   });
 
-  it("lets tasks in progress finish, in PARALLEL", async () => {
+  it("waits for tasks in progress, in PARALLEL", async () => {
     const slow = new Task({ description: "slow", handler: async () => (await pause(10), "slow") });
     const ending = new Task({
       description: "end",

@@ -71,7 +71,7 @@ describe("the gateway of tool calls", () => {
     expect(got).to.deep.equal([{ a: 2, b: 1 }]);
   });
 
-  it("takes the text under `input` of a tool without a schema, otherwise the arguments unchanged", async () => {
+  it("passes the text under `input` to a tool without a schema, otherwise the arguments unchanged", async () => {
     expect((await call("plain", '{"input":"x"}')).output).to.equal("<x>");
     expect((await call("plain", '{"input":{"y":1}}')).output).to.equal('<{"y":1}>');
     expect((await call("plain", "just text")).output).to.equal("<just text>");
@@ -361,7 +361,7 @@ describe("the gateway of delegation", () => {
     expect(changed.response).to.include({ status: "PARTIAL", rawOutput: "canned" });
   });
 
-  it("runs a task of the plan instead of a new one, where the request names it", async () => {
+  it("runs a task of the plan in place of a new one if the request names it", async () => {
     const planned = new Task({ name: "planned", description: "Planned", agent: worker });
     const boss = scoped(
       "boss",
@@ -433,7 +433,7 @@ describe("the gateway of memory", () => {
     ]);
   });
 
-  it("writes the transformed entry, and not a refused one", async () => {
+  it("writes the transformed entry, and no refused entry", async () => {
     const stored: unknown[] = [];
     await write([
       remembering(stored),

@@ -42,7 +42,7 @@ async function endedRun(): Promise<{ readonly run: HookRun; readonly call: TaskC
 }
 
 describe("the run of a hook call", () => {
-  it("is one object for all hooks of a run, the scope and the context", async () => {
+  it("is the same object in all hooks of a run, the scope and the context", async () => {
     const seen = new Set<unknown>();
     const tool = {
       name: "look",
@@ -488,7 +488,7 @@ describe("the run of a hook call after its end", () => {
 });
 
 describe("the call of a task", () => {
-  it("has the task as it was written, and what it belongs to", async () => {
+  it("contains the task as written, and its group", async () => {
     const plain = new Task({ name: "plain", description: "{n}", handler: () => "x" });
     const inLoop = new Task({ name: "looped", description: "b", handler: () => "x" });
     const inPhase = new Task({ name: "phased", description: "c", handler: () => "x" });

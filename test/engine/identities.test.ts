@@ -45,7 +45,7 @@ describe("the names of tasks and calls within a run", () => {
     expect(first["Lead"]).to.equal("lead");
   });
 
-  it("distinguishes the second delegation of one tool call, and its second attempt, from the first", async () => {
+  it("distinguish the second delegation of one tool call, and its second attempt, from the first", async () => {
     const calls: TaskCall[] = [];
     const boss = scoped("boss", async (scope) => {
       for (const n of [1, 2])

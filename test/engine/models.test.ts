@@ -93,7 +93,7 @@ describe("a model's name", () => {
     await ensemble.dispose();
   });
 
-  it("of an unknown provider lists those there are and suggests one", async () => {
+  it("of an unknown provider lists the known providers and suggests one", async () => {
     const error = await failure(
       new Ensemble({
         model: "hause:small",
@@ -179,7 +179,7 @@ describe("a model's name", () => {
         .with.property("hint", hint);
   });
 
-  it("whose provider throws, or makes no model, is an error that names the provider", async () => {
+  it("whose provider throws or returns no model causes an error that names the provider", async () => {
     for (const create of [
       (): never => {
         throw new TypeError("no key");

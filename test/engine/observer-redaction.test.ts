@@ -48,7 +48,7 @@ describe("the redactor of observers", () => {
     expect(redactor.redactText("Ada")).to.include("redact function of the capture mode failed");
   });
 
-  it("takes secrets out for a mode without redact", async () => {
+  it("removes secrets for a capture mode without redact", async () => {
     const redactor = await observerOf(undefined);
     expect(redactor.redactText("Ada")).to.equal("Ada");
   });

@@ -125,14 +125,14 @@ describe("planning refuses", () => {
     expect(message).to.match(/^Ensemble must have at least one task/);
   });
 
-  it("one task listed twice", async () => {
+  it("a task that is listed twice", async () => {
     const task = echo("once");
     expect((await refused({ tasks: [task, task] })).message)
       .to.include("'once'")
       .and.include("twice");
   });
 
-  it("two tasks of one name, and a name that is another task's position", async () => {
+  it("two tasks with the same name, and a name that is another task's position", async () => {
     const named = (name: string): Task => new Task({ name, description: "x", handler: () => "x" });
     expect((await refused({ tasks: [named("a"), named("a")] })).message).to.include(
       "Duplicate task name 'a'",
@@ -149,7 +149,7 @@ describe("planning refuses", () => {
     );
   });
 
-  it("a context task that comes later, in SEQUENTIAL", async () => {
+  it("a context task that is later in the list, in SEQUENTIAL", async () => {
     const later = echo("later");
     const { message } = await refused({
       tasks: [echo("sooner", [later]), later],
@@ -160,7 +160,7 @@ describe("planning refuses", () => {
     );
   });
 
-  it("missing template variables, all of them at once, in the order of appearance", async () => {
+  it("missing template variables, listed together in the order of appearance", async () => {
     const tasks = [
       echo("{b} {a}"),
       new Task({ description: "{a}", expectedOutput: "{c}{b}", handler: () => "x" }),
@@ -179,7 +179,7 @@ describe("planning refuses", () => {
     await ensemble.dispose();
   });
 
-  it("a missing variable of a long template, of which the first hundred characters are shown", async () => {
+  it("a missing variable of a long template, whose first hundred characters are shown", async () => {
     const { message } = await refused({ tasks: [echo(`{x}${"y".repeat(200)}`)] });
     expect(message).to.equal(
       `Missing template variables: [x]. Provide them in ensemble.run(inputs). Template: '{x}${"y".repeat(97)}...'`,
@@ -200,7 +200,7 @@ describe("planning refuses", () => {
     expect(message).to.include("'agent.sistem'").and.include("Did you mean 'agent.system'");
   });
 
-  it("an agent's tool of the same name as one that all agents get", async () => {
+  it("a tool of an agent with the name of a tool that all agents receive", async () => {
     const same = tool({ name: "same", description: "d", execute: () => "x" });
     const shared = definePlugin({
       name: "shared",

@@ -61,7 +61,7 @@ describe("pieces of reasoning", () => {
     expect(model.requests).to.have.length(0);
   });
 
-  it("are held back when an output guardrail may refuse the answer", async () => {
+  it("are held back if an output guardrail may refuse the answer", async () => {
     const refused = { ...STEP, reasoning: ["the password is 1234"] };
     const guarded = (text: string) =>
       text === "Four" ? GuardrailResult.success() : GuardrailResult.failure("no");

@@ -95,7 +95,7 @@ describe("a workflow", () => {
     expect(events.filter(({ type }) => type === "task_failed")).to.have.length(1);
   });
 
-  it("can't define two tasks of one name", async () => {
+  it("can't define two tasks with the same name", async () => {
     const own = workflow(async (_plan, run) => {
       run.define(echo("a").with({ name: "twice" }));
       expect(() => run.define(echo("b").with({ name: "twice" }))).to.throw("'twice'");
@@ -151,7 +151,7 @@ describe("the scope of a task", () => {
   });
 });
 
-describe("what a tap answers", () => {
+describe("the answer of a tap", () => {
   it("is a text for a task", async () => {
     const { error } = await runToEnd({
       tasks: [echo("a")],
@@ -195,7 +195,7 @@ describe("what a tap answers", () => {
 });
 
 describe("an afterRun tap", () => {
-  it("that never ends keeps the reason of a cancelled run, with a warning", async () => {
+  it("that never ends keeps the reason of a cancelled run, and causes a warning", async () => {
     const controller = new AbortController();
     let limits: ReturnType<typeof endLimitsAtOnce> | undefined;
     const hanging = tapping("hanging", ({ hooks }) => {
@@ -244,7 +244,7 @@ describe("the output of a task", () => {
     expect(json).to.have.property("metrics").that.includes({ totalTokens: 0 });
   });
 
-  it("takes no text from a tap that is none", async () => {
+  it("can't be replaced by a tap with a value other than a text", async () => {
     const { error } = await runToEnd({
       tasks: [echo("a")],
       plugins: [

@@ -189,7 +189,7 @@ describe("a run that is suspended", () => {
     });
   }
 
-  it("lets parallel work in progress finish", async () => {
+  it("waits for parallel work in progress", async () => {
     let finish = (): void => undefined;
     const slow = new Task({
       description: "slow",

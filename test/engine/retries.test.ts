@@ -201,7 +201,7 @@ describe("a retry policy", () => {
     ]);
   });
 
-  it("keeps the model of an earlier retry where a later one names none", async () => {
+  it("keeps the model of an earlier retry if a later retry names none", async () => {
     const other = new ScriptedModel([busy(), "from the other"], { modelId: "other" });
     const { output } = await runToEnd({
       model: new ScriptedModel([busy()]),
@@ -414,7 +414,7 @@ describe("streaming", () => {
     });
   });
 
-  it("lets the stream clean up after its last event", async () => {
+  it("lets the stream release its resources after its last event", async () => {
     let closed = 0;
     const model = new ScriptedModel([]);
     model.stream = async function* () {

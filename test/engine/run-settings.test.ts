@@ -29,7 +29,7 @@ describe("a run inside a task", () => {
     expect(output.metrics.ledger).to.deep.equal([]);
   });
 
-  it("with `parent` counts in the outer ledger, and keeps its own", async () => {
+  it("counts in the outer ledger and keeps its own ledger, with `parent`", async () => {
     const inner = new Ensemble({ model: spending(), tasks: [say()] });
     let own = 0;
     const outer = new Task({
@@ -45,7 +45,7 @@ describe("a run inside a task", () => {
     expect(new Set(output.metrics.ledger.map(({ runId }) => runId)).size).to.equal(2);
   });
 
-  it("with `parent` counts in every ledger above it", async () => {
+  it("counts in every outer ledger, with `parent`", async () => {
     const joined = (name: string, inner: Ensemble): Task =>
       new Task({
         description: name,
@@ -58,7 +58,7 @@ describe("a run inside a task", () => {
     expect(output.metrics.ledger).to.have.length(1);
   });
 
-  it("with `parent` ends with the outer run", async () => {
+  it("ends with the outer run, with `parent`", async () => {
     const controller = new AbortController();
     const ended: unknown[] = [];
     const inner = new Ensemble({ tasks: [waiting("inner", () => controller.abort())] });
@@ -94,7 +94,7 @@ describe("a run inside a task", () => {
   });
 });
 
-describe("what belongs to one run", () => {
+describe("the data of a run", () => {
   it("are its tags, in every usage record and the trace", async () => {
     const tags = { customer: "42" };
     const { output } = await runToEnd({ model: spending(), tasks: [say()] }, { tags });
@@ -132,7 +132,7 @@ describe("what belongs to one run", () => {
     expect(ctxInputs).to.be.frozen;
   });
 
-  it("is everything else: runs of one ensemble may overlap", async () => {
+  it("are separate for overlapping runs of one ensemble", async () => {
     const task = new Task({
       description: "{n}",
       handler: async (ctx) => (await pause(Number(ctx.description) % 3), ctx.description),
@@ -193,7 +193,7 @@ describe("a workflow of a plugin", () => {
           .toConstantValue({ name: "ODD", execute: async () => result as WorkflowResult }),
     });
 
-  it("that returns no result is an error that shows what it returned", async () => {
+  it("that returns no result causes an error that shows the returned value", async () => {
     const made = { taskId: "x", raw: "made up" };
     for (const result of [
       undefined,
@@ -219,7 +219,7 @@ describe("a workflow of a plugin", () => {
     }
   });
 
-  it("that throws is an error with what it threw as its cause", async () => {
+  it("that throws causes an error with the thrown value as its cause", async () => {
     const cause = new TypeError("no");
     const throwing = definePlugin({
       name: "odd",
@@ -316,7 +316,7 @@ describe("a workflow of a plugin", () => {
 });
 
 describe("a task that is added during a run", () => {
-  it("gets ids below its parent's, in the order of the requests, and keeps its texts", async () => {
+  it("receives an id below its parent's, in the order of the requests, and keeps its texts", async () => {
     const ids: string[] = [];
     const parent = scoped("parent", async (scope) => {
       for (const text of ["{not} a template", "b"]) ids.push(scope.define(echo(text)));
@@ -421,7 +421,7 @@ describe("an agent that is made from a description", () => {
     expect(output.metrics.totalTokens).to.equal(22);
   });
 
-  it("must be one", async () => {
+  it("created from a description must be an agent", async () => {
     for (const made of [undefined, null, {}]) {
       const { error } = await runToEnd({
         model: spending(),

@@ -85,7 +85,7 @@ describe("values of a run", () => {
     ]);
   });
 
-  it("of a model replace the models of tasks", async () => {
+  it("replace the models of tasks if they contain a model", async () => {
     const own = new ScriptedModel(() => "mine");
     await using ensemble = new Ensemble({ model, tasks: [Task.of("Say hello")] });
     const { raw } = await ensemble.run({}, { values: [runValue(Tokens.ChatModel, own)] });

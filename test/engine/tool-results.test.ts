@@ -131,7 +131,7 @@ describe("the count of tool calls", () => {
     ],
   ];
   for (const [what, count, team] of teams) {
-    it(`is one and the same for tasks and run: ${what}`, async () => {
+    it(`is equal for tasks and run: ${what}`, async () => {
       const output = await team().run();
       const ofTasks = output.taskOutputs.map(({ toolCallCount }) => toolCallCount);
       expect(ofTasks.reduce((sum, one) => sum + one, 0)).to.equal(count);

@@ -56,7 +56,7 @@ describe("the event usage_recorded", () => {
       });
   });
 
-  it("comes in the run that made the call, and not again in the run it joined", async () => {
+  it("is emitted in the run that made the call, and not again in the run that it joined", async () => {
     const seen: EnsembleEvent[] = [];
     const inner = new Ensemble({
       model: new ScriptedModel(["inner"]),

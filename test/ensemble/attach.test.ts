@@ -3,7 +3,7 @@ import { Ensemble, Kernel, Task, definePlugin } from "agentensemble";
 import { expect } from "chai";
 
 describe("plugins and the ensembles of their kernel", () => {
-  it("get each ensemble that is made on the kernel, with its name", async () => {
+  it("receive each ensemble created on the kernel, with its name", async () => {
     const seen: (string | undefined)[] = [];
     const kernel = new Kernel({
       plugins: [definePlugin({ name: "watcher", attach: ({ name }) => void seen.push(name) })],

@@ -38,7 +38,7 @@ function digestOf({ files = [] }: Inputs, read = (file: string): string => `(${f
 }
 
 describe("a function in a program", () => {
-  it("makes the tasks of each run from its inputs", async () => {
+  it("creates the tasks of each run from the run's inputs", async () => {
     await using digest = ensembleOf((inputs) => digestOf(inputs));
     expect(digest.name).to.equal("digest");
     expect((await digest.run({ files: ["a", "b"] })).raw).to.equal("(a)(b)");
@@ -95,7 +95,7 @@ describe("a function in a program", () => {
     expect(seen).to.deep.equal(["a", "b", "b"]);
   });
 
-  it("gives the inputs the type of the ensemble that it makes, and that ensemble's own inputs", async () => {
+  it("passes on the input type and the inputs of the ensemble that it creates", async () => {
     const inputType = z.object({ name: z.string().min(2), greeting: z.string() });
     const task = handlerTask(
       ({ inputs }) => `${String(inputs["greeting"])} ${String(inputs["name"])}`,
@@ -120,7 +120,7 @@ describe("a function in a program", () => {
     await rejectionOf(RunTimeoutError, hanging.run({}, { timeoutMs: 5 }));
   });
 
-  it("is refused if it creates no ensemble, or one with options of a separate kernel", async () => {
+  it("is refused if it creates no ensemble, or an ensemble with options of a separate kernel", async () => {
     const tasks = [handlerTask(() => "done")];
     const cases: readonly (readonly [unknown, string])[] = [
       [undefined, "must return an Ensemble, got: undefined"],
@@ -139,7 +139,7 @@ describe("a function in a program", () => {
     expect(raw).to.equal("done");
   });
 
-  it("is what plugins of a program are for", () => {
+  it("is required for a program with plugins", () => {
     const fixed = new Ensemble({});
     expect(() => defineProgram({ name: "press", ensembles: { fixed }, plugins: [] })).to.throw(
       ValidationError,

@@ -25,7 +25,7 @@ async function readAll(queue: EventQueue): Promise<readonly EnsembleEvent[]> {
 }
 
 describe("EventQueue", () => {
-  it("hands out what was pushed, in order, and ends", async () => {
+  it("returns events in the order in which they were added, and ends", async () => {
     const queue = new EventQueue();
     const reading = readAll(queue);
     for (let n = 0; n < 5; n++) queue.push(warning(n));
@@ -38,7 +38,7 @@ describe("EventQueue", () => {
     );
   });
 
-  it("joins the tokens of one task once a reader is far behind, and loses no character", async () => {
+  it("merges the tokens of one task for a slow reader, without losing characters", async () => {
     const queue = new EventQueue();
     for (let n = 0; n < 5_000; n++) queue.push(token(String(n % 10)));
     queue.push(token("x", "task-2"));
@@ -51,7 +51,7 @@ describe("EventQueue", () => {
     expect(events.at(-1)).to.include({ taskId: "task-2", token: "x" });
   });
 
-  it("gives a reader up that is hopelessly behind, after what was kept", async () => {
+  it("disconnects a reader that exceeds the limit, after the kept events", async () => {
     const queue = new EventQueue();
     for (let n = 0; n < 100_001; n++) queue.push(warning(n));
     const iterator = queue[Symbol.asyncIterator]();

@@ -71,7 +71,7 @@ describe("an ensemble's shape", () => {
     expect(() => make({ phases: [second, first] })).to.not.throw();
   });
 
-  it("lets tasks use all earlier phases, and no others", () => {
+  it("accepts context from all earlier phases, and from no others", () => {
     const facts = task("Facts");
     const first = Phase.of("first", facts);
     const second = new Phase({ name: "second", tasks: [task()], after: [first] });
@@ -128,7 +128,7 @@ describe("an ensemble's shape", () => {
     });
   }
 
-  it("refuses one task in two places", async () => {
+  it("refuses a task that occurs twice", async () => {
     const twice = task("Twice");
     await using ensemble = new Ensemble({
       tasks: [twice],

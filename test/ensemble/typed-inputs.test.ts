@@ -56,7 +56,7 @@ describe("typed inputs of an ensemble", () => {
     expect(model.requests).to.have.length(length);
   });
 
-  it("take the ensemble's own inputs into account", async () => {
+  it("include the ensemble's own inputs", async () => {
     await using ensemble = new Ensemble({
       model,
       tasks: [task],

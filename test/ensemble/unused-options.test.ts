@@ -24,7 +24,7 @@ async function warningsOf(options: EnsembleOptions): Promise<readonly string[]> 
 }
 
 describe("options that can't do anything", () => {
-  it("are named in warnings: those of a manager without one", async () => {
+  it("are named in warnings: options of a manager without a manager", async () => {
     const warnings = await warningsOf({
       managerMaxIterations: 3,
       hierarchicalConstraints: new HierarchicalConstraints({ globalMaxDelegations: 1 }),
@@ -40,7 +40,7 @@ describe("options that can't do anything", () => {
     expect(await warningsOf({ maxConcurrency: 2, workflow: "PARALLEL" })).to.deep.equal([]);
   });
 
-  it("are named in warnings: those that a plugin's workflow reads, and not those of one that may read any", async () => {
+  it("are named in warnings: options that a plugin's workflow declares to read, but none if it may read all", async () => {
     const plugin = (name: string, reads?: WorkflowExecutor["reads"]): Plugin =>
       definePlugin({
         name: `workflow-${name}`,
@@ -78,7 +78,7 @@ describe("options that can't do anything", () => {
     ).to.deep.equal([]);
   });
 
-  it("are named in warnings: a task's tools where its agent brings its own", async () => {
+  it("are named in warnings: a task's tools if its agent has its own", async () => {
     const add = tool({ name: "add", description: "Adds", execute: (s) => s });
     const task = new Task({
       description: "Add",

@@ -47,7 +47,7 @@ describe("new Ensemble", () => {
     });
   }
 
-  it("takes options that are undefined as absent", () => {
+  it("treats undefined options as absent", () => {
     const options: EnsembleOptions = {
       workflow: undefined,
       model: undefined,
@@ -60,7 +60,7 @@ describe("new Ensemble", () => {
     expect(construct(options)).to.not.throw();
   });
 
-  it("refuses nothing of what only a run shows", () => {
+  it("accepts mistakes that only a run can detect", () => {
     expect(() => new Ensemble({})).to.not.throw();
     expect(
       construct({ tasks: [Task.of("{missing}")], workflow: "UNKNOWN", model: "unknown:x" }),
@@ -128,7 +128,7 @@ describe("ensemble.run", () => {
 describe("Ensemble.run", () => {
   const run = Ensemble.run as (...args: readonly unknown[]) => Promise<{ readonly raw: string }>;
 
-  it("takes a model and tasks, or tasks with handlers", async () => {
+  it("accepts a model and tasks, or tasks with handlers", async () => {
     expect((await run(new ScriptedModel(["one", "two"]), Task.of("a"), Task.of("b"))).raw).to.equal(
       "two",
     );
@@ -182,7 +182,7 @@ describe("the output of a run", () => {
   });
 });
 
-describe("new Ensemble with something else than what it keeps its state with", () => {
+describe("new Ensemble with an object of another kind", () => {
   const cases: readonly (readonly [object, string, string])[] = [
     [
       { memoryStore: "./memory.jsonl" },
@@ -221,7 +221,7 @@ describe("new Ensemble with something else than what it keeps its state with", (
     ],
   ];
   for (const [options, message, hint] of cases) {
-    it(`names what to use: ${message}`, () => {
+    it(`names the value to pass: ${message}`, () => {
       expect(construct(options))
         .to.throw(ValidationError, message)
         .with.property("hint")

@@ -21,7 +21,7 @@ function fileWith(name: string, text: string): string {
 }
 
 describe("a dataset of JSON lines", () => {
-  it("has a case for each line, whatever line separators of Unicode its texts contain", async () => {
+  it("has one case per line, even if texts contain Unicode line separators", async () => {
     const path = fileWith(
       "cases.jsonl",
       `\uFEFF{"id":"a","input":"one\u2028two","expected":1,"tags":["x"]}\r\n\n{"input":{"q":"Größe"}}`,
@@ -41,7 +41,7 @@ describe("a dataset of JSON lines", () => {
     expect(await allOf(dataset.read())).to.deep.equal([{ input: 3, expected: 4 }]);
   });
 
-  it("makes cases of other rows with a function", async () => {
+  it("converts other rows to cases with a function", async () => {
     const path = fileWith("rows.jsonl", '{"question":"Why?","answer":"So."}\n');
     const dataset = Dataset.jsonl(path, {
       map: ({ question, answer }) => ({ input: question, expected: answer }),
@@ -68,7 +68,7 @@ describe("a dataset of JSON lines", () => {
     expect((error as Error).message).to.contain("/nowhere/cases.jsonl");
   });
 
-  it("of 50,000 lines is evaluated without keeping them", async function () {
+  it("of 50,000 lines is evaluated without keeping the lines in memory", async function () {
     this.timeout(60_000);
     const path = join(temporaryFolder(), "many.jsonl");
     const file = createWriteStream(path);
@@ -100,7 +100,7 @@ describe("a dataset of JSON lines", () => {
 });
 
 describe("a dataset of CSV", () => {
-  it("takes id, expected and tags from columns of these names, and the other columns as input", async () => {
+  it("reads id, expected and tags from the columns of these names, and the input from the other columns", async () => {
     const path = fileWith(
       "cases.csv",
       '\uFEFFid,city,country,expected,tags\na,"Paris, ""FR""",France,yes,x; y\n,"two\nlines",Chad,,\n',
@@ -114,7 +114,7 @@ describe("a dataset of CSV", () => {
     ]);
   });
 
-  it("takes a column input as a text", async () => {
+  it("reads a column input as text", async () => {
     const path = fileWith("cases.csv", "input,expected\nWhy?,So.\n");
     expect(await allOf(Dataset.csv(path).read())).to.deep.equal([
       { input: "Why?", expected: "So." },

@@ -105,7 +105,7 @@ describe("evaluate()", () => {
     expect((await chat.threads()).threads).to.deep.equal([]);
   });
 
-  it("lets a model play the user of a conversation, and counts its calls separately", async () => {
+  it("simulates the user of a conversation with a model, and counts its calls separately", async () => {
     const user = new ScriptedModel([
       '{"message": "I want a refund", "done": false}',
       'Sure: {"message": "Order 17", "done": false}',
@@ -146,7 +146,7 @@ describe("evaluate()", () => {
     expect(result.cases[0]?.trials[0]?.way.toolCalls[0]?.arguments).to.deep.equal({ input: "1+2" });
   });
 
-  it("gives a target that copies the expected value 1 everywhere, and one that takes another case's less", async () => {
+  it("scores a target that copies the expected value 1, and a target that copies another case's value less", async () => {
     const words = Array.from({ length: 30 }, (_, i) => `word ${i}`);
     const dataset = words.map((word, i) => ({ input: i, expected: word }));
     const of = (shift: number): Promise<EvaluationResult> =>
@@ -163,7 +163,7 @@ describe("evaluate()", () => {
     expect(shifted.scores[1]?.mean).to.be.lessThan(0.5);
   });
 
-  it("gives the same figures again, whatever the order in which trials end", async () => {
+  it("yields the same figures in repeated evaluations, in any order of the trials", async () => {
     const of = async (concurrency: number): Promise<unknown> => {
       const result = await evaluate({
         name: "repeat",
@@ -218,7 +218,7 @@ describe("evaluate()", () => {
 describe("errors of an evaluation", () => {
   const one = { name: "e", target: (i: number) => i, dataset: [{ input: 1 }] };
 
-  it("of a scorer that throws, hangs, or gives no value from 0 to 1 are no zeros", async () => {
+  it("of a scorer that throws, hangs, or returns no value from 0 to 1 do not count as zero", async () => {
     const result = await evaluate({
       ...one,
       scorers: [
@@ -251,7 +251,7 @@ describe("errors of an evaluation", () => {
     expect(result.cases[0]?.trials[0]?.scores["throws"]?.error).to.equal("no luck");
   });
 
-  it("abort the signal of a scorer at its time limit, and not of one that has ended", async () => {
+  it("abort the signal of a scorer at its time limit, but not after its end", async () => {
     const signals = new Map<string, AbortSignal>();
     const kept = (name: string, score: () => number | Promise<number>): ReturnType<typeof scorer> =>
       scorer(name, (_sample, context) => {
@@ -290,7 +290,7 @@ describe("errors of an evaluation", () => {
     expect(reason).to.have.property("message", "enough");
   });
 
-  it("of a target are no scores, or zeros on request", async () => {
+  it("of a target yield no scores, or zeros on request", async () => {
     const target = (i: number): number => {
       if (i === 1) throw new Error("broken");
       return i;
@@ -304,7 +304,7 @@ describe("errors of an evaluation", () => {
     expect(zero.scores[0]).to.include({ mean: 0.5, cases: 2 });
   });
 
-  it("of a target that does not end are found by the time limit", async () => {
+  it("of a target that does not end occur at the time limit", async () => {
     const result = await evaluate({
       ...one,
       target: () => new Promise<number>(() => undefined),

@@ -23,7 +23,7 @@ async function countingVendor(): Promise<{ server: OpenAIServer; calls: () => nu
 describe("large evaluations", function () {
   this.timeout(600_000);
 
-  it("of 200 cases and 3 trials make no call the second time", async () => {
+  it("of 200 cases and 3 trials make no call in a second execution", async () => {
     const { server, calls } = await countingVendor();
     const file = join(temporaryFolder(), "responses.jsonl");
     for (let i = 0; i < 2; i++) {
@@ -40,7 +40,7 @@ describe("large evaluations", function () {
     await server.close();
   });
 
-  it("that are killed pay for no finished call twice", async () => {
+  it("pay for no finished call twice if they are killed", async () => {
     const { server, calls } = await countingVendor();
     const args = [server.url, temporaryFolder(), String(CASES), String(TRIALS)];
     const first = OtherProcess.of(PROGRAM, ...args);

@@ -51,7 +51,7 @@ const outputsOf = ({ cases }: EvaluationResult): unknown =>
 describe("an evaluation with recordings", function () {
   this.timeout(60_000);
 
-  it("makes no call the second time, and gives each trial its answer again", async () => {
+  it("makes no call in a second execution, and returns each trial its own answer", async () => {
     const { server, calls } = await vendor();
     const file = join(temporaryFolder(), "responses.jsonl");
     const first = await evaluated(server, [recordings(file)]);
@@ -68,7 +68,7 @@ describe("an evaluation with recordings", function () {
     await server.close();
   });
 
-  it("pays only for what changed", async () => {
+  it("pays only for changed requests", async () => {
     const { server, calls } = await vendor();
     const file = join(temporaryFolder(), "responses.jsonl");
     const few = { name: "some", scorers: [exact()], trials: 1 };
@@ -105,7 +105,7 @@ describe("an evaluation with recordings", function () {
     await server.close();
   });
 
-  it("repeats requests within a trial with their own answers, twice in one process", async () => {
+  it("answers repeated requests within a trial separately, twice in one process", async () => {
     let calls = 0;
     const model = new ScriptedModel(() => `vote ${++calls}`);
     const file = join(temporaryFolder(), "votes.jsonl");
@@ -216,7 +216,7 @@ describe("an evaluation with recordings", function () {
 describe("an evaluation with durable()", function () {
   this.timeout(60_000);
 
-  it("takes finished trials from the journal, and makes the others again after a change of the prompt", async () => {
+  it("takes finished trials from the journal, and repeats the others after a change of the prompt", async () => {
     const { server, calls } = await vendor();
     const journal = Journal.inMemory();
     const first = await evaluated(server, [durable({ journal })]);

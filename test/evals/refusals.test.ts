@@ -126,7 +126,7 @@ describe("evaluate() refuses", () => {
       refuses(await rejection(evaluate(options as typeof options & typeof one)), code, message);
     });
 
-  it("baselines of another version, and incomplete ones", async () => {
+  it("baselines of another version, and incomplete baselines", async () => {
     const { scores, cases, ...made } = resultOf(1, () => 1);
     const baselines: readonly (readonly [object, string])[] = [
       [{ ...made, scores, cases, version: 2 }, "is an evaluation of version 2"],
@@ -176,7 +176,7 @@ describe("readEvaluation()", () => {
       refuses(await rejection(readEvaluation(path)), "AE_BASELINE", "is an incomplete evaluation");
     });
 
-  it("is what evaluate() reads a path of a baseline with", async () => {
+  it("reads the baseline of a path for evaluate()", async () => {
     const path = join(temporaryFolder(), "before.json");
     const before = await evaluate({ ...one, scorers: [exact()] });
     writeFileSync(path, JSON.stringify(before));
@@ -211,7 +211,7 @@ describe("scorers refuse", () => {
     );
   });
 
-  it("cases that lack what they compare with", async () => {
+  it("cases without the value that they compare", async () => {
     refuses(await rejection(scored(exact(), "a")), "AE_SCORE", "'c' has no expected value");
     const vague = scored(numericTolerance(), "1", { expected: "many" });
     refuses(await rejection(vague), "AE_SCORE", "The expected value is no number");
@@ -286,7 +286,7 @@ describe("a scorer of autoevals", () => {
   const gives = (found: object): Scorer<unknown, unknown> =>
     fromAutoevals((() => found) as unknown as AutoevalsScorer);
 
-  it("without a score is an error with its reason, or with a default reason", async () => {
+  it("reports an error with its reason, or a default reason, if there is no score", async () => {
     const failed = scored(gives({ score: null, metadata: { error: "no key" } }), "a");
     refuses(await rejection(failed), "AE_SCORE", "no key");
     refuses(await rejection(scored(gives({}), "a")), "AE_SCORE", "It returned no score");
@@ -348,7 +348,7 @@ describe("datasets of stored traces", () => {
     ]);
   });
 
-  it("take cases, expected values and tags from functions", async () => {
+  it("derive cases, expected values and tags with functions", async () => {
     const { cases } = await scoreTraces<string, string>({
       ...{ name: "s", traces: [{ ...stored, taskTraces: [] } as never], scorers: [seen] },
       where: () => true,
@@ -372,7 +372,7 @@ describe("datasets of stored traces", () => {
 });
 
 describe("judges with edge cases", () => {
-  it("see no expected value if that is disabled, and may be silent", async () => {
+  it("receive no expected value if that is disabled, and may omit the reason", async () => {
     const model = new ScriptedModel(['{"grade": "bad"}', "", " "]);
     const strict = judge({ rubric: "Clear", model, showExpected: false });
     const result = await evaluate({ ...one, scorers: [strict] });
@@ -499,7 +499,7 @@ describe("what is missing", () => {
     expect((error as Error).message).to.contain(traces);
   });
 
-  it("is answered once more: a judge whose answer only looks like JSON", async () => {
+  it("is requested once more if a judge's answer only resembles JSON", async () => {
     const model = new ScriptedModel(["{grade: good}", '} {"grade": "fair"']);
     const result = await evaluate({ ...one, scorers: [judge({ rubric: "Clear", model })] });
     expect(result.problems[0]?.message).to.contain("The judge returned no grade");

@@ -189,7 +189,7 @@ describe("the cases of reports", () => {
     expect(junitReport(low)).to.contain('<failure message="0.500, passes at 1: s is 0.5"/>');
   });
 
-  it("name the error of a scorer, and no reason of one that passed", async () => {
+  it("name the error of a scorer, and no reason of a score that passed", async () => {
     const scores = { s: { error: "no answer" }, t: { value: 1, passed: true, reason: "fine" } };
     const both = [...summary({}), ...summary({ scorer: "t" })];
     const text = textReport(ofTrial({ scores }, { scores: both }));
@@ -199,7 +199,7 @@ describe("the cases of reports", () => {
     expect(page).to.contain('<li class="">t: 100.0 % – fine</li>');
   });
 
-  it("that failed have no reason where a scorer is silent", () => {
+  it("show no reason of a failed score if the scorer gave none", () => {
     const silent = ofTrial({ scores: { t: { value: 0, passed: false } } });
     expect(markdownReport(silent)).to.contain("| case-0 | - |  |");
   });
@@ -220,7 +220,7 @@ describe("the page of an evaluation", () => {
     expect(page).to.contain('<details class="case pass"><summary><b class="good">✓</b>');
   });
 
-  it("draws an interval, also without a mean, and one of no width", async () => {
+  it("draws an interval without a mean, and an interval without width", async () => {
     const scores = summary({ interval: INTERVAL, errors: 2 });
     const page = await htmlReport(changed(1, { scores }));
     expect(page).to.contain('aria-label="20.0 to 80.0 percent"');

@@ -78,7 +78,7 @@ describe("reports of an evaluation", () => {
     expect((text.match(/<testcase /g) ?? []).length).to.equal(48);
   });
 
-  it("are one page without scripts and requests, with both conversations", async () => {
+  it("include one page without scripts and requests, with both conversations", async () => {
     const page = await htmlReport(after, { baseline: earlier });
     expect(page).to.not.match(/<script|<img|<link|url\(|@import/);
     expect(page).to.contain("default-src 'none'");

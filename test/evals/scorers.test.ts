@@ -181,7 +181,7 @@ describe("scorers", () => {
       expect(await valueOf(of, sample)).to.be.closeTo(value, 1e-12);
     });
 
-  it("that need prices or times of real calls do not apply without them", async () => {
+  it("that need prices or durations of real calls do not apply without them", async () => {
     expect(await valueOf(costAtMost(1), sampleOf(""))).to.equal(undefined);
     const recorded = { spending: { ...NO_SPENDING, answered: 1 } };
     expect(await valueOf(latencyAtMost(1), sampleOf("", "", recorded))).to.equal(undefined);

@@ -87,7 +87,7 @@ describe("figures of single formulas", () => {
     [0.01, -2.3263478740408408],
     [0.001, -3.090232306167813],
   ] as const)
-    it(`the normal quantile of ${p} is that of Python`, () => {
+    it(`the normal quantile of ${p} equals Python's`, () => {
       expect(normalQuantile(p)).to.be.closeTo(z, 1e-8);
     });
 
@@ -101,7 +101,7 @@ describe("figures of single formulas", () => {
     [120, 80, 0.0056851559967503055],
     [1000, 900, 0.02310884510890107],
   ] as const)
-    it(`the sign test of ${better} and ${worse} is that of Python`, () => {
+    it(`the sign test of ${better} and ${worse} equals Python's`, () => {
       expect(signTest(better, worse)).to.be.closeTo(p, 1e-9);
       expect(signTest(worse, better)).to.be.closeTo(p, 1e-9);
     });
@@ -119,7 +119,7 @@ describe("figures of single formulas", () => {
       expect(passHatK(n, c, k)).to.be.closeTo(all, 1e-12);
     });
 
-  it("the detectable difference is that of Python", () => {
+  it("the detectable difference equals Python's", () => {
     const differences = Float64Array.of(-0.2, 0.1, 0, 0.3, -0.1, 0.05, 0.2, 0);
     expect(detectableDifference(differences, 0.95)).to.be.closeTo(0.1575891685188544, 1e-8);
   });
@@ -177,7 +177,7 @@ describe("a comparison with a baseline", () => {
     ).to.equal("not enough data");
   });
 
-  it("asks for more data where few equal cases say nothing about others", () => {
+  it("asks for more data if a few equal cases allow no conclusion", () => {
     expect(
       compare(
         () => 1,
@@ -194,7 +194,7 @@ describe("a comparison with a baseline", () => {
     ).to.equal("no difference");
   });
 
-  it("reports a difference of equal evaluations in at most one of 20 comparisons", () => {
+  it("reports a difference between equal evaluations in at most one of 20 comparisons", () => {
     const random = new RandomSource(5);
     const flip = (): number => Number(random.next() < 0xb333_3333); // 70 %
     let wrong = 0;

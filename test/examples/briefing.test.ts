@@ -113,7 +113,7 @@ describe("the briefing example", () => {
       await ensemble.dispose();
     });
 
-    it("gives up after the third misquotation, and leaves the trace", async () => {
+    it("fails after the third misquotation, and writes the trace", async () => {
       const wrong = GOOD.replace("nectar", "water");
       const { ensemble } = team(model(wrong, wrong, wrong, GOOD));
       const error = await rejectionOf(TaskExecutionError, ensemble.run());
@@ -355,7 +355,7 @@ describe("the briefing example", () => {
       }
     });
 
-    it("is cancelled by Ctrl-C and leaves the trace of what it did", async () => {
+    it("is cancelled by Ctrl-C and writes the trace of its work", async () => {
       const server = await OpenAIServer.start({ kind: "hang" });
       try {
         const out = join(folder, "out");

@@ -200,7 +200,7 @@ describe("the chat app in Chromium", () => {
     await ready(page).waitFor({ state: "attached" });
   });
 
-  it("lets two tabs send at once", async () => {
+  it("accepts concurrent messages from two tabs", async () => {
     const { page } = ada;
     const second = await page.context().newPage();
     await second.goto(page.url());

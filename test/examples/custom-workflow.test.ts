@@ -81,7 +81,7 @@ describe("the deliberation of the examples", () => {
     expect(ended.output.raw).to.equal("judge 2");
   });
 
-  it("gives the speakers both statements and the question of the judge, and the judge its question", async () => {
+  it("passes both statements and the judge's question to the speakers, and the question to the judge", async () => {
     const { model } = await deliberated(team, until("judge 2"));
     const [first, , , again, , judged] = model.requests.map(promptOf);
     expect(first).not.to.include("right 1");
@@ -114,7 +114,7 @@ describe("the deliberation of the examples", () => {
     expect(ended.events.filter(({ type }) => type === "run_warning")).to.have.length(1);
   });
 
-  it("stops the other speaker when one fails, and fails with what that one failed with", async () => {
+  it("stops the other speaker if one fails, and fails with that speaker's error", async () => {
     let ended = false;
     const patient = waiting("waits", ({ signal }) =>
       signal.addEventListener("abort", () => (ended = true)),
@@ -179,7 +179,7 @@ describe("the deliberation of the examples", () => {
     }
   });
 
-  it("takes the contexts of those who hear the tasks in it anyway", async () => {
+  it("accepts context between the tasks of its participants", async () => {
     const [fact, left, right] = [echo("fact"), by("left"), by("right")];
     const judge = by("judge").with({ context: [fact, left] });
     expect(

@@ -40,14 +40,14 @@ describe("the files for deployment", () => {
     for (const path of paths) expect((await fetch(`${url}${path}`)).status, path).to.equal(200);
   });
 
-  it("give a service 15 seconds more than it has to drain", () => {
+  it("allow a service 15 seconds more than its drain time", () => {
     const [drainMs = ""] = found(read("66-deployed-service.ts"), /drainTimeoutMs: ([\d_]+)/g);
     const seconds = String(Number(drainMs.replaceAll("_", "")) / 1_000 + 15);
     expect(found(manifests, /terminationGracePeriodSeconds: (\d+)/g)).to.deep.equal([seconds]);
     expect(found(read("deploy/kitchen.service"), /TimeoutStopSec=(\d+)/g)).to.deep.equal([seconds]);
   });
 
-  it("take the address of the database from a secret, in a variable that the program reads", () => {
+  it("read the database URL from a secret, in a variable that the program reads", () => {
     const [secret = ""] = found(
       manifests,
       /name: (\w+)\n\s+valueFrom:\n\s+secretKeyRef:\n.*\n\s+key: database-url/g,

@@ -484,7 +484,7 @@ describe("the numbered examples", () => {
         if (this.currentTest?.isPassed() !== true) played = undefined; // a second try plays again
       });
 
-      it("runs without a key and shows what it promises", async () => {
+      it("runs without a key and prints the documented output", async () => {
         const { code, stdout, stderr } = await play().finished;
         expect(stderr).to.equal("");
         expect(code).to.equal(0);

@@ -25,7 +25,7 @@ describe("the loader and the chunker of the examples", () => {
     expect(skipped[1]?.reason).to.equal("no reader for '.png'");
   });
 
-  it("take readers of other extensions", async () => {
+  it("accept readers for other extensions", async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, "a.rot"), "nop");
     const read = { ".rot": (bytes: Buffer): string => `read ${bytes.length} bytes` };
@@ -61,7 +61,7 @@ describe("the loader and the chunker of the examples", () => {
     for (const word of words) expect(all).to.include(word);
   });
 
-  it("make no passage of an empty document", () => {
+  it("create no passage from an empty document", () => {
     expect(passagesOf({ path: "x.md", text: "\n\n# Only a heading\n" })).to.deep.equal([]);
   });
 });

@@ -26,7 +26,7 @@ const prices = { inputTokenRate: 0.001, outputTokenRate: 0.002 };
 const echo = tool({ name: "echo", description: "Says it again", execute: (text) => text });
 
 describe("explain()", () => {
-  it("gives the very messages and tools of the first call", async () => {
+  it("returns the exact messages and tools of the first call", async () => {
     const sent = new ScriptedModel(["done"]);
     const agent = new Agent({ role: "Clerk", goal: "Help", tools: [echo] });
     const ensemble = new Ensemble({
@@ -169,7 +169,7 @@ describe("explain()", () => {
     expect(model.requests).to.deep.equal([]);
   });
 
-  it("goes by the workflow's own description: how often a task runs and what it gets", async () => {
+  it("follows the workflow's description: how often a task runs and which outputs it receives", async () => {
     const debate = definePlugin({
       name: "debate",
       bind: (bind) =>
@@ -459,7 +459,7 @@ describe("the bound of a run's cost", () => {
     expect(costBound?.totalCost).to.be.at.least(metrics.costEstimate?.totalCost ?? Infinity);
   });
 
-  it("goes by how often a manager may delegate", async () => {
+  it("depends on the manager's limit of delegations", async () => {
     const agents = [new Agent({ role: "Writer", goal: "Write", ...limited })];
     const tasks = [new Task({ description: "Write it", agent: agents[0] })];
     const team = {
@@ -505,7 +505,7 @@ describe("the bound of a run's cost", () => {
     expect(await ofReview(new PhaseReview({ task: byCode, maxRetries: 0 }))).to.deep.equal([]);
   });
 
-  it("is missing for what has no measure: attachments, an earlier round of any length", async () => {
+  it("is missing for content of unknown size: attachments, an earlier round of any length", async () => {
     const picture = new Task({
       name: "p",
       description: "Look",
@@ -526,7 +526,7 @@ describe("the bound of a run's cost", () => {
     ).to.deep.equal([]);
   });
 
-  it("names per task what it needs to have one", async () => {
+  it("names for each task the option that would make a bound possible", async () => {
     const agent = new Agent({ role: "R", goal: "G", tools: [echo], allowDelegation: true });
     const { costBound, unbounded } = await bound({
       tasks: [new Task({ name: "t", description: "Do", agent })],

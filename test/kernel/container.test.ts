@@ -43,7 +43,7 @@ async function yearOf(kernel: Kernel): Promise<number> {
   return year;
 }
 
-describe("bindings of one value", () => {
+describe("bindings of single values", () => {
   it("take precedence over a default, in any order", async () => {
     expect(
       await yearOf(
@@ -125,7 +125,7 @@ describe("bindings of one value", () => {
       return [kernel.container.get(token), kernel.providers(token)];
     };
 
-    it("are replaced by that of the last listed plugin, and the kernel reports the effective one", async () => {
+    it("are replaced by the default of the last listed plugin, and the kernel reports the effective one", async () => {
       const [a, b] = [byDefault("a"), byDefault("b")];
       expect(await booted(a, b)).to.deep.equal(["b", ["b"]]);
       expect(await booted(b, a)).to.deep.equal(["a", ["a"]]);
@@ -148,7 +148,7 @@ describe("bindings of one value", () => {
       ]);
     });
 
-    it("are a boot error when one plugin brings two", async () => {
+    it("are a boot error if one plugin has two", async () => {
       const twice = binds("twice", (b) => {
         for (const value of ["x", "y"]) b.single(token, { default: true }).toConstantValue(value);
       });
@@ -157,7 +157,7 @@ describe("bindings of one value", () => {
     });
   });
 
-  it("name all contributors of a token that collects, and none of an unbound one", async () => {
+  it("name all contributors of a token that collects, and none of an unbound token", async () => {
     const tokens = createToken<number>("contributions", "many");
     const plugin = (name: string): Plugin =>
       binds(name, (b) => void b.many(tokens).toConstantValue(1));
@@ -218,7 +218,7 @@ describe("contributions", () => {
     dependsOn: readonly string[] = [],
   ): Plugin => definePlugin({ name, dependsOn, start: (ctx) => void seen.push(ctx.all(word)) });
 
-  it("come in the order of the plugins, as one frozen list", async () => {
+  it("are ordered by plugin, in one frozen list", async () => {
     const seen: (readonly string[])[] = [];
     const plugins = ["a", "b"].map((text) =>
       binds(text, (b) => void b.many(word).toConstantValue(text)),
@@ -241,7 +241,7 @@ describe("contributions", () => {
     await kernel.dispose();
   });
 
-  it("of a run come after those of the container, and are the run's own", async () => {
+  it("of a run follow those of the container, and are visible in that run only", async () => {
     const seen: string[][] = [];
     const task = new Task({
       description: "x",
@@ -333,7 +333,7 @@ describe("the bindings of a run", () => {
     await kernel.dispose();
   });
 
-  it("come before everything else, `override` or not", async () => {
+  it("take precedence over all others, with or without `override`", async () => {
     const kernel = new Kernel({ plugins: [clockPlugin("clock", 2001)] });
     const ids: IdGenerator = { next: () => "chosen" };
     const output = await new Ensemble({ tasks: [echo("x")], kernel }).run(
@@ -470,7 +470,7 @@ describe("inversify of the user's own copy", () => {
     await kernel.dispose();
   });
 
-  it("makes modules that load, as those of agentensemble/kernel do", async () => {
+  it("creates modules that load like those of agentensemble/kernel", async () => {
     for (const Module of [UsersModule, ContainerModule]) {
       const kernel = new Kernel();
       const module: unknown = new Module(
@@ -490,7 +490,7 @@ describe("inversify of the user's own copy", () => {
     await kernel.dispose();
   });
 
-  it("is another one than the kernel's", () => {
+  it("is a different copy from the kernel's", () => {
     expect(new Kernel().container).to.be.instanceOf(Container).and.not.instanceOf(UsersContainer);
   });
 });
@@ -501,7 +501,7 @@ describe("Tokens", () => {
     expect(createToken<string>("mine")).to.equal(Symbol.for("agentensemble/mine"));
   });
 
-  it("that are unbound cause a ValidationError on a look-up", async () => {
+  it("cause a ValidationError on a look-up if unbound", async () => {
     const nothing = createToken<string>("nothing-here");
     const plugin = definePlugin({ name: "asks", start: (ctx) => void ctx.get(nothing) });
     const error = await rejection(new Kernel({ plugins: [plugin] }).boot());

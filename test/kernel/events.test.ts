@@ -57,7 +57,7 @@ describe("the events of a run", () => {
     expect(typesOf(events).filter((type) => ENDS.includes(type))).to.have.length(3);
   });
 
-  it("hold exactly one end for each task, however it ends", async () => {
+  it("contain exactly one end for each task, with any outcome", async () => {
     const controller = new AbortController();
     const ways = [
       [failing("fails")],
@@ -188,7 +188,7 @@ describe("an observer", () => {
     throw new Error("the listener is broken");
   };
 
-  it("that throws changes nothing, is reported once, and the others receive all events in order", async () => {
+  it("that throws is reported once, and the others receive all events in order", async () => {
     const before = recordingListener();
     const { events, output } = await runToEnd({
       tasks: [echo("a"), echo("b")],
@@ -202,7 +202,7 @@ describe("an observer", () => {
     expect(before.of("task_completed")).to.have.length(2);
   });
 
-  it("that rejects is reported as well", async () => {
+  it("that rejects is also reported", async () => {
     const { events } = await runToEnd({
       tasks: [new Task({ description: "a", handler: async () => (await pause(1), "a") })],
       // eslint-disable-next-line @typescript-eslint/no-misused-promises -- the very mistake
@@ -216,7 +216,7 @@ describe("an observer", () => {
     ).to.include("later");
   });
 
-  it("that throws follows the event for later listeners: no event overtakes another", async () => {
+  it("that throws is reported after the event for later listeners: no event overtakes another", async () => {
     const seen: number[] = [];
     const plugin = tapping("observers", ({ events }) => {
       events.on(throwing);
@@ -257,7 +257,7 @@ describe("an observer", () => {
     await kernel.dispose();
   });
 
-  it("of a plugin receives an event first, then each `on` and each callback in their given order", async () => {
+  it("of a plugin receives an event first, then each `on` and each callback in their order", async () => {
     const seen: string[] = [];
     const to = (name: string) => (): void => void seen.push(name);
     const kernel = new Kernel({
@@ -342,7 +342,7 @@ describe("an observer", () => {
 });
 
 describe("a trace exporter", () => {
-  it("gets the trace of every run, failed ones too, before the run is over", async () => {
+  it("receives the trace of every run, including failed runs, before the end of the run", async () => {
     const traces: string[] = [];
     const traceExporter = {
       export: async (trace: { exitReason: string }) => (
@@ -383,7 +383,7 @@ describe("a trace exporter", () => {
     expect(warnings.join()).to.include("disk full").and.include("no trace for you");
   });
 
-  it("that never ends is a warning after thirty seconds", async () => {
+  it("that never ends causes a warning after thirty seconds", async () => {
     let limits: ReturnType<typeof endLimitsAtOnce> | undefined;
     const hanging = (): Promise<void> => {
       limits = endLimitsAtOnce();
@@ -404,7 +404,7 @@ describe("a trace exporter", () => {
     }
   });
 
-  it("must be one", () => {
+  it("is refused if it is not an exporter", () => {
     expect(() => new Ensemble({ tasks: [echo("a")], traceExporter: {} as never })).to.throw(
       "traceExporter",
     );
@@ -442,7 +442,7 @@ describe("handle.events", () => {
     await ensemble.dispose();
   });
 
-  it("end at once when the run is refused, and the output has the reason", async () => {
+  it("end immediately if the run is refused; the output has the reason", async () => {
     const ensemble = new Ensemble({ tasks: [] });
     const handle = ensemble.stream();
     const types: string[] = [];
@@ -462,7 +462,7 @@ describe("handle.events", () => {
 });
 
 describe("an early rejection", () => {
-  it("of the run still has a start and an end", async () => {
+  it("of the run is reported by a start and an end", async () => {
     const { events } = await runToEnd({
       tasks: [echo("a")],
       plugins: [tapping("no", ({ hooks }) => hooks.beforeRun.tap(() => reject("closed")))],

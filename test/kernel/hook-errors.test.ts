@@ -29,7 +29,7 @@ describe("a rejection", () => {
       .and.include("beforeTask");
   });
 
-  it("with one of our errors reaches the caller unchanged", async () => {
+  it("with an error of the framework reaches the caller unchanged", async () => {
     const own = new ToolConfigurationError("not configured");
     const task = await withTaps(({ beforeTask }) => beforeTask.tap(() => reject(own)));
     expect(task.error?.cause).to.equal(own);
@@ -211,7 +211,7 @@ describe("a patch", () => {
       })),
     );
 
-  it("of fields that may not change is an error that lists those that may", async () => {
+  it("of fields that may not change causes an error that lists the changeable fields", async () => {
     const { error } = await patched({ taskId: "other" });
     expect(error?.cause).to.have.property("code", "AE_VALIDATION");
     expect((error?.cause as Error).message)
@@ -248,7 +248,7 @@ describe("registering a tap", () => {
   };
   const nothing = (): void => undefined;
 
-  it("refuses an unknown lane, lists those there are and suggests one", () => {
+  it("refuses an unknown lane, lists the known lanes and suggests one", () => {
     expect(refusal({ name: "x", lane: "transfrom" }, nothing)).to.match(
       /'transfrom'.*Did you mean 'transform'.*transform, policy, answer/,
     );
@@ -278,7 +278,7 @@ describe("registering a tap", () => {
     expect(refusal({ name: "x", timeoutMs: 0 }, nothing)).to.include("timeoutMs");
   });
 
-  it("refuses what has no name or is no function", () => {
+  it("refuses a tap without a name, and a value that is not a function", () => {
     expect(refusal({}, nothing)).to.include("name");
     expect(refusal({ name: " " }, nothing)).to.include("name");
     expect(refusal({ name: "x" }, "not a function")).to.include("function");

@@ -61,7 +61,7 @@ describe("the lanes of a before hook", () => {
     expect(output.raw).to.equal("answered");
   });
 
-  it("give a thenable that is no Promise the same treatment", async () => {
+  it("treat a thenable that is not a Promise like a Promise", async () => {
     const { error } = await withTaps(({ beforeTask }) => {
       beforeTask.tap(
         () =>
@@ -73,7 +73,7 @@ describe("the lanes of a before hook", () => {
     expect(error?.cause).to.have.property("code", "AE_HOOK_REJECTED");
   });
 
-  it("let no answer skip a policy", async () => {
+  it("run policies even after an answer", async () => {
     const { error, output } = await withTaps(({ beforeTask }) => {
       beforeTask.tap({ name: "cache", lane: "answer", order: "pre" }, () =>
         answer({ raw: "cached" }),
@@ -105,7 +105,7 @@ describe("the lanes of a before hook", () => {
     expect(executed).to.deep.equal(judged);
   });
 
-  it("take the first answer and stop there", async () => {
+  it("use the first answer and stop there", async () => {
     let asked = 0;
     const { output } = await withTaps(({ beforeTask }) => {
       beforeTask.tap({ name: "first", lane: "answer" }, () => answer({ raw: "first" }));
@@ -129,7 +129,7 @@ describe("the lanes of a before hook", () => {
     expect(asked).to.equal(0);
   });
 
-  it("pass each transform the result of the one before it", async () => {
+  it("pass the result of each transform to the next one", async () => {
     const { output } = await withTaps(
       ({ beforeToolCall }) => {
         for (const letter of ["a", "b", "c"]) {
@@ -158,7 +158,7 @@ describe("the lanes of an after hook", () => {
     expect(seen).to.deep.equal(["transform", "default", "policy", "review", "commit"]);
   });
 
-  it("run the policies once more after a review has changed the result", async () => {
+  it("run the policies again after a review has changed the result", async () => {
     const judged: string[] = [];
     const { output } = await withTaps(({ afterTask }) => {
       afterTask.tap(
@@ -193,7 +193,7 @@ describe("the lanes of an after hook", () => {
     expect(committed).to.equal(0);
   });
 
-  it("review and commit only what was really done: not an answer, a rejection, a failure", async () => {
+  it("review and commit only executed work: not an answer, a rejection, a failure", async () => {
     const seen: string[] = [];
     const watch = ({ afterTask }: EnsembleHooks): void => {
       for (const lane of ["policy", "review", "commit"] as const)
@@ -215,7 +215,7 @@ describe("the lanes of an after hook", () => {
     expect(seen.slice(1)).to.deep.equal(["policy ok", "review ok", "commit ok"]);
   });
 
-  it("commit what was judged last", async () => {
+  it("commit the result that was judged last", async () => {
     const committed: string[] = [];
     await withTaps(({ afterTask }) => {
       afterTask.tap(
@@ -230,7 +230,7 @@ describe("the lanes of an after hook", () => {
     expect(committed).to.deep.equal(["work!?"]);
   });
 
-  it("let taps of a failed step read it but not change it, by a verdict or an error", async () => {
+  it("show a failed step to taps, which can't change it by a verdict or an error", async () => {
     const reason = new Error("broken");
     for (const tap of [
       (): never => replace({ raw: "saved" }) as never,
@@ -253,7 +253,7 @@ describe("the lanes of an after hook", () => {
   });
 });
 
-describe("what a transform may change", () => {
+describe("the part that a transform may change", () => {
   it("is the request and the model of a model call", async () => {
     const other = new ScriptedModel(["from the other"]);
     const first = new ScriptedModel(["from the first"]);

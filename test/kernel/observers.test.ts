@@ -26,7 +26,7 @@ function observed(
 }
 
 describe("an observer of a kernel", () => {
-  it("with `only` receives those types, and no other type is built for it", async () => {
+  it("with `only` receives events of those types, and no other type is built for it", async () => {
     const { ensemble, seen, wanted } = observed({ only: ["task_completed", "token"] }, {});
     await ensemble.run();
     expect(typesOf(seen)).to.deep.equal(["task_completed"]);
@@ -35,7 +35,7 @@ describe("an observer of a kernel", () => {
     await ensemble.dispose();
   });
 
-  it("with `only` is not affected by what others listen to", async () => {
+  it("with `only` is independent of the subscriptions of others", async () => {
     const { ensemble, seen } = observed({ only: ["task_started"] }, { on: () => undefined });
     await ensemble.run();
     expect(typesOf(seen)).to.deep.equal(["task_started"]);
@@ -91,7 +91,7 @@ describe("an observer of a kernel", () => {
     await ensemble.dispose();
   });
 
-  it("without `tokens` receives tokens where something else streams the call, and causes none", async () => {
+  it("without `tokens` receives tokens only of calls that are streamed for another reason", async () => {
     const tasks = [new Task({ description: "a", agent })];
     const script = (): ScriptedModel => new ScriptedModel([{ chunks: ["o", "ne"] }]);
     const alone = observed({}, { model: script(), tasks });

@@ -56,7 +56,7 @@ describe("kernel.describe()", () => {
 });
 
 describe("plugins", () => {
-  it("go through bind, apply and start together, and are disposed last in, first out", async () => {
+  it("pass through bind, apply and start together, and are disposed of in reverse order", async () => {
     const log: string[] = [];
     const kernel = new Kernel({ plugins: [traced(log, "a"), traced(log, "b")] });
     await kernel.boot();
@@ -73,7 +73,7 @@ describe("plugins", () => {
     ]);
   });
 
-  it("come after those they depend on; ties keep the order of input", async () => {
+  it("follow the plugins that they depend on; otherwise the given order applies", async () => {
     const log: string[] = [];
     const plain = (name: string, ...dependsOn: string[]): Plugin => ({
       name,
@@ -86,7 +86,7 @@ describe("plugins", () => {
     expect(log).to.deep.equal(["a", "b", "d", "c", "e"]);
   });
 
-  it("of the user come after the standard ones, and replace those of the same name", async () => {
+  it("of the user follow the standard ones, and replace those with the same name", async () => {
     const log: string[] = [];
     const kernel = new Kernel({
       plugins: [
@@ -103,7 +103,7 @@ describe("plugins", () => {
     await kernel.dispose();
   });
 
-  it("must have what they depend on", async () => {
+  it("are refused without the plugins that they depend on", async () => {
     const error = await failure(
       new Kernel({
         plugins: [{ name: "child", dependsOn: ["parnet"] }, { name: "parent" }],
@@ -116,7 +116,7 @@ describe("plugins", () => {
       .and.include("Did you mean 'parent'");
   });
 
-  it("must not depend on each other in a circle", async () => {
+  it("are refused if they depend on each other in a circle", async () => {
     const error = await failure(
       new Kernel({
         plugins: [
@@ -191,7 +191,7 @@ describe("plugins", () => {
 
 describe("a boot that fails", () => {
   for (const step of ["bind", "apply", "start"] as const) {
-    it(`in ${step} names the plugin and disposes what was loaded`, async () => {
+    it(`in ${step} names the plugin and disposes of loaded plugins`, async () => {
       const log: string[] = [];
       const kernel = new Kernel({
         plugins: [traced(log, "good"), traced(log, "bad", { [step]: throwing("no disk") })],
@@ -265,7 +265,7 @@ describe("Kernel.dispose", () => {
     expect(log).to.deep.equal([]);
   });
 
-  it("ends running runs first, and refuses new ones", async () => {
+  it("ends current runs first, and refuses new ones", async () => {
     const kernel = new Kernel();
     const ensemble = new Ensemble({
       kernel,

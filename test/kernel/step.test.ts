@@ -117,7 +117,7 @@ describe("a step", () => {
     }
   });
 
-  it("begins neither work nor answer once it is stopped, also by what a tap waited for", async () => {
+  it("begins neither work nor answer after it was stopped, even while a tap was waiting", async () => {
     for (const lane of ["policy", "answer"] as const) {
       let reason: RunCancelledError | undefined;
       const end = await take(
@@ -183,7 +183,7 @@ describe("a step", () => {
     expect(order).to.deep.equal([{ n: 1 }]);
   });
 
-  it("is rejected without policies by a check that refuses, and after them by what it does not admit", async () => {
+  it("is rejected before the policies by a check, and after the policies by an inadmissible result", async () => {
     const judged: string[] = [];
     const taps = ({ beforeLlmCall }: Hooks): void => {
       beforeLlmCall.tap({ name: "t", lane: "transform" }, () => replace(numbered(7)));
@@ -207,7 +207,7 @@ describe("a step", () => {
     expect(end).to.include({ result: 11, outcome: "ok", accepted: false });
   });
 
-  it("keeps what was accepted when a commit tap fails, and not what fails before", async () => {
+  it("keeps the accepted result if a commit tap fails, but not if an earlier tap fails", async () => {
     for (const lane of ["commit", "review", "policy"] as const) {
       const end = await take(({ afterLlmCall }) => {
         afterLlmCall.tap(() => replace(doubled(10)));
@@ -252,7 +252,7 @@ describe("a step", () => {
     expect(end).to.include({ outcome: "ok", result: 2, accepted: false });
   });
 
-  it("keeps what failed where the changed result can't be read", async () => {
+  it("keeps the failed result if the changed result can't be read", async () => {
     const problem = new Error("no number");
     const end = await take(({ afterLlmCall }) => afterLlmCall.tap(() => replace(doubled(10))), {
       resultIn: () => {
@@ -262,7 +262,7 @@ describe("a step", () => {
     expect(end.broken).to.equal(problem);
   });
 
-  it("waits for its hooks within its own limit, and for nothing where every tap answers at once", async () => {
+  it("waits for its hooks within its own limit, and does not wait if all taps return synchronously", async () => {
     const waits: unknown[] = [];
     const settle = <T>(fired: Promise<T>): Promise<T> => (waits.push("wait"), fired);
     const taps =

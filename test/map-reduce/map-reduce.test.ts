@@ -69,16 +69,16 @@ describe("MapReduceEnsemble", () => {
       [9, 3, [9, 3, 1]],
       [26, 5, [26, 6, 2, 1]],
     ] as const) {
-      it(`makes levels of ${levels.join(", ")} tasks of ${count} items in chunks of ${chunkSize}`, () => {
+      it(`creates levels of ${levels.join(", ")} tasks from ${count} items in chunks of ${chunkSize}`, () => {
         expect(countsOf(mapReduce({ items: items(count), chunkSize }))).to.deep.equal(levels);
       });
     }
 
-    it("takes chunks of five by default", () => {
+    it("uses chunks of five by default", () => {
       expect(countsOf(mapReduce({ items: items(6) }))).to.deep.equal([6, 2, 1]);
     });
 
-    it("runs the whole tree as one PARALLEL ensemble, outputs in the order of the tree", async () => {
+    it("runs the whole tree as one PARALLEL ensemble, with outputs in the order of the tree", async () => {
       const summary = mapReduce({ items: items(4), chunkSize: 3 });
       const output = await summary.run();
       expect(output.parsed).to.equal("i1+i2+i3+i4");
@@ -131,7 +131,7 @@ describe("MapReduceEnsemble", () => {
       expect(json.taskTraces[0]).to.include({ nodeType: "map", mapReduceLevel: 0 });
     });
 
-    it("fails fast, or finishes what it can, as any ensemble", async () => {
+    it("fails at the first failure or finishes all possible tasks, like any ensemble", async () => {
       const failing = (item: string): Task =>
         new Task({
           description: item,
@@ -146,7 +146,7 @@ describe("MapReduceEnsemble", () => {
       expect(error).to.include({ code: "AE_PARALLEL_EXECUTION", completedCount: 3 });
     });
 
-    it("gives the value of the final reduce its type and its schema", async () => {
+    it("preserves the type and the schema of the final reduce's value", async () => {
       const Summary = z.object({ count: z.number() });
       const summary = new MapReduceEnsemble({
         items: [1, 2],
@@ -164,7 +164,7 @@ describe("MapReduceEnsemble", () => {
       expect(output.parsed.count).to.equal(2);
     });
 
-    it("gives each function its agent", async () => {
+    it("passes its agent to each function", async () => {
       const model = new ScriptedModel(() => "text");
       const summary = mapReduce({
         model,
@@ -210,7 +210,7 @@ describe("MapReduceEnsemble", () => {
   });
 
   describe("in adaptive mode", () => {
-    it("goes straight to the final reduce where the outputs fit the budget", async () => {
+    it("proceeds directly to the final reduce if the outputs fit the budget", async () => {
       const { summary, warnings } = adaptive();
       const output = await summary.run();
       expect(output.taskOutputs.map(({ taskId }) => taskId)).to.deep.equal([
@@ -259,7 +259,7 @@ describe("MapReduceEnsemble", () => {
       expect(output.parsed).to.equal("ace");
     });
 
-    it("counts what the models reported, and estimates with one warning where they did not", async () => {
+    it("counts reported tokens, and estimates unreported ones with one warning", async () => {
       const texts = (withUsage: boolean) =>
         new ScriptedModel(() => ({
           text: "x".repeat(8),
@@ -359,7 +359,7 @@ describe("MapReduceEnsemble", () => {
       expect((error as TaskExecutionError).output?.taskOutputs).to.have.length(4);
     });
 
-    it("takes outputs of any form as data", async () => {
+    it("treats outputs of any form as data", async () => {
       const model = new ScriptedModel(({ messages }) =>
         JSON.stringify(messages).includes("Merge") ? "" : "{topic} {missing} {{x}}",
       );
@@ -373,7 +373,7 @@ describe("MapReduceEnsemble", () => {
       expect(model.requests.at(-1)?.messages[1]?.content).to.include("{topic} {missing} {{x}}");
     });
 
-    it("gives outputs above the budget a separate reduce, with a warning", async () => {
+    it("creates a separate reduce for outputs above the budget, with a warning", async () => {
       const { summary, warnings } = adaptive({
         items: ["x".repeat(50), "a", "b"],
         reduceTask: (tasks) =>
@@ -395,7 +395,7 @@ describe("MapReduceEnsemble", () => {
       expect(warnings).to.have.length(1);
     });
 
-    it("ends the levels where one made nothing shorter", async () => {
+    it("stops adding levels when a level made no output shorter", async () => {
       const { summary, warnings } = adaptive({
         items: items(16),
         targetTokenBudget: 6,
@@ -447,7 +447,7 @@ describe("MapReduceEnsemble", () => {
       expect(await levelsAt({ contextWindowSize: 15, budgetRatio: 0.6 })).to.equal(2);
     });
 
-    it("does everything in one task where the items are small enough", async () => {
+    it("processes all items in one task if they are small enough", async () => {
       const { summary } = adaptive({
         directTask: (all) => new Task({ description: "All", handler: () => all.join("&") }),
       });

@@ -21,7 +21,7 @@ describe("texts of a MapReduceEnsemble", () => {
     expect(warnings[0]).to.include("{secret}").and.not.include("{other}");
   });
 
-  it("of the short form are templates, and the items in them are not", async () => {
+  it("are templates in the short form, except the items in them", async () => {
     const model = new ScriptedModel(() => "ok");
     const output = await MapReduceEnsemble.of(
       model,
@@ -37,7 +37,7 @@ describe("texts of a MapReduceEnsemble", () => {
     expectTypeOf(output.parsed).toBeString();
   });
 
-  it("of the short form miss their variables before anything is spent", async () => {
+  it("of the short form are checked for missing variables before any spending", async () => {
     const model = new ScriptedModel([]);
     const error = await rejection(
       MapReduceEnsemble.of(model, ["{x}"], "Look at {topic}", "Merge").run(),
@@ -47,7 +47,7 @@ describe("texts of a MapReduceEnsemble", () => {
     expect(model.requests).to.deep.equal([]);
   });
 
-  it("of the short form may come from a function, and are taken as they are then", async () => {
+  it("of the short form are used unchanged if a function returns them", async () => {
     const model = new ScriptedModel(() => "ok");
     const output = await MapReduceEnsemble.of(
       model,

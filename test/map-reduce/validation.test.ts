@@ -168,14 +168,14 @@ describe("a MapReduceEnsemble refuses", () => {
       expect(refusal({ reduceTask, ...mode }).message).to.include("lacks 1 of 4: 'Read i1'");
   });
 
-  it("a token estimator that gives no count during the run", async () => {
+  it("a token estimator that returns no count during the run", async () => {
     const error = await rejection(
       mapReduce({ targetTokenBudget: 10, tokenEstimator: () => -1 }).run(),
     );
     expect(error).to.include({ code: "AE_VALIDATION" });
   });
 
-  it("an unsound short form", () => {
+  it("an invalid short form", () => {
     const make =
       (...args: unknown[]) =>
       () =>

@@ -89,7 +89,7 @@ const CASES: Readonly<Record<string, BudgetCase>> = {
 
 describe("a budget of another package", () => {
   for (const [name, { limits, ...subject }] of Object.entries(CASES))
-    it(`ends a run as the built-in one does: ${name}`, async () => {
+    it(`ends a run like the built-in budget: ${name}`, async () => {
       const options = { ...limits, maxOutputTokensPerCall: 250 };
       const plugins = [budget(options), runBudget(options)] as const;
       await expectSameEnd(subject, plugins, ["budget_exceeded"]);

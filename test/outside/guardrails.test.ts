@@ -78,7 +78,7 @@ const CASES: Readonly<Record<string, Case>> = {
 
 describe("guardrails of another package", () => {
   for (const [name, subject] of Object.entries(CASES))
-    it(`end a run as the built-in ones do: ${name}`, async () => {
+    it(`end a run like the built-in guardrails: ${name}`, async () => {
       const plugins = [builtIn({ timeoutMs: 20 }), guardrails({ timeoutMs: 20 })] as const;
       const theirs = await expectSameEnd(subject, plugins, ["guardrail_refused"]);
       expect(theirs.message).to.equal((await ended(subject, plugins[0])).message);

@@ -153,7 +153,7 @@ describe("a journal from outside", () => {
       }
     });
 
-  it("counts what earlier executions used in the budget", async () => {
+  it("counts the usage of earlier executions in the budget", async () => {
     const make = TEAMS["a chain of handlers and agents"] as Make;
     const codeOf = async (earlier: number): Promise<string | undefined> => {
       const kept = emptyJournal();

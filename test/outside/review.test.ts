@@ -121,7 +121,7 @@ const CASES: Readonly<Record<string, Case>> = {
 
 describe("reviews of another package", () => {
   for (const [name, subject] of Object.entries(CASES))
-    it(`end a run as the built-in ones do: ${name}`, async () => {
+    it(`end a run like the built-in reviews: ${name}`, async () => {
       await expectSameEnd(subject, [builtIn(), review()], EVENTS);
     });
 

@@ -182,7 +182,7 @@ async function traced({ plugin, recorded }: Recorder, fails: boolean) {
 
 describe("tracing of another package", () => {
   for (const fails of [false, true])
-    it(`makes the spans and metrics of the built-in plugin for a run that ${fails ? "fails" : "completes"}`, async () => {
+    it(`creates the spans and metrics of the built-in plugin for a run that ${fails ? "fails" : "completes"}`, async () => {
       const { text: ours, ...expected } = await traced(builtIn(), fails);
       const { text: theirs, ...found } = await traced(outside(), fails);
       expect(found).to.deep.equal(expected);

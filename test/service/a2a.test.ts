@@ -39,7 +39,7 @@ function served(options: Partial<EnsembleOptions> = {}): Ensemble {
 }
 
 describe("a service over A2A", () => {
-  it("executes what another ensemble asks for", async () => {
+  it("executes requests of another ensemble", async () => {
     const stock = tool({
       name: "stock",
       description: "How many are there",
@@ -67,7 +67,7 @@ describe("a service over A2A", () => {
     await remote.close();
   });
 
-  it("is a tool of the agents of another ensemble, which counts what it has used", async () => {
+  it("is a tool of the agents of another ensemble, which counts its usage", async () => {
     const cook = new Agent({ role: "Cook", goal: "Cook" });
     const meal = new Task({ description: "Prepare {context}", agent: cook });
     const usage = { inputTokens: 1_000, outputTokens: 24 };
@@ -104,7 +104,7 @@ describe("a service over A2A", () => {
     ).to.deep.equal([[1_000, 24]]);
   });
 
-  it("names a wrong token at once", async () => {
+  it("reports a wrong token immediately", async () => {
     await using kitchen = served();
     await using service = await kitchen.start({ port: 0, callers: { hotel: TOKEN } });
     const url = service.url ?? "";
@@ -125,7 +125,7 @@ describe("a service over A2A", () => {
     expect(() => wrong({ url, token: "a b" })).to.throw(ValidationError, "ensembles.kitchen token");
   });
 
-  it("executes what a plain client asks for, blocking and in a stream", async () => {
+  it("executes requests of a plain client, blocking and streamed", async () => {
     await using kitchen = served();
     await using service = await kitchen.start(0);
     const client = await plainClient(service.url ?? "");
@@ -221,7 +221,7 @@ describe("a service over A2A", () => {
     await remote.close();
   });
 
-  it("ends the streams of clients with the results of what it drains", async () => {
+  it("ends the streams of clients with the results of the drained requests", async () => {
     const wait = gate();
     await using kitchen = served({
       shareTasks: {

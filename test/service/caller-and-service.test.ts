@@ -80,7 +80,7 @@ describe("a caller and a service together", () => {
   );
   after(() => context.disable());
 
-  it("have one trace in two exporters, over HTTP", async () => {
+  it("produce one trace in two exporters, over HTTP", async () => {
     const [here, there] = [new RecordedSpans(), new RecordedSpans()];
     const tracing = ({ tracerProvider }: RecordedSpans) => otel({ tracerProvider });
     await using serving = kitchen({ plugins: [tracing(there)] });
@@ -111,7 +111,7 @@ describe("a caller and a service together", () => {
     expect(metrics.inputTokens).to.equal(20 + USAGE.inputTokens);
   });
 
-  it("count what a request has used whose result is CANCELLED", async () => {
+  it("count the usage of a request with the result CANCELLED", async () => {
     const usage = [{ source: "kitchen", provider: "p", modelId: "m", calls: 1, ...USAGE }];
     const remote: Remote = {
       send: async () => ({ status: "ACCEPTED" }),
@@ -128,7 +128,7 @@ describe("a caller and a service together", () => {
   });
 
   for (const place of ["a backend", "A2A"] as const)
-    it(`count what a request has used that was cancelled with its caller, over ${place}`, async () => {
+    it(`count the usage of a request that was cancelled with its caller, over ${place}`, async () => {
       const backend = NetworkBackend.inMemory();
       const cooking = slowKitchen();
       await using serving = cooking.ensemble;
@@ -146,7 +146,7 @@ describe("a caller and a service together", () => {
       expect(output?.metrics.totalTokens).to.equal(15 + 1_024);
     });
 
-  it("count what a request has used whose caller waits no longer", async () => {
+  it("count the usage of a request whose caller has stopped waiting", async () => {
     const backend = NetworkBackend.inMemory();
     const cooking = slowKitchen();
     await using serving = cooking.ensemble;
@@ -164,7 +164,7 @@ describe("a caller and a service together", () => {
     expect(metrics.totalTokens).to.equal(30 + 1_024);
   });
 
-  it("have one rate limit of an agent with the tasks that mcpServer() offers on the same kernel", async () => {
+  it("share the rate limit of an agent with the tasks that mcpServer() offers on the same kernel", async () => {
     const backend = NetworkBackend.inMemory();
     const kernel = new Kernel();
     const rateLimit = RateLimit.of(2, 3_600_000).with({ waitTimeoutMs: 1 });

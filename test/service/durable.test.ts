@@ -7,7 +7,7 @@ import { SteppingClock } from "./stepping-clock.js";
 import { aborted, ask, eventLog, gate, requests, resultOf } from "./support.js";
 
 describe("a service whose runs are kept", () => {
-  it("continues a run on the next instance: what was finished is not done again", async () => {
+  it("continues a run on the next instance without repeating finished work", async () => {
     const backend = NetworkBackend.inMemory();
     const journal = Journal.inMemory();
     const calls = { first: 0, second: 0 };

@@ -278,7 +278,7 @@ describe("the end of a request", () => {
     expect(await resultOf(backend, request.requestId)).to.include({ result: "second", attempt: 2 });
   });
 
-  it("keeps its lease although the answer to one renewal never comes", async () => {
+  it("keeps its lease even if one renewal never gets an answer", async () => {
     const clock = new SteppingClock();
     const backend = NetworkBackend.inMemory({ clock });
     const [begun, finish] = [gate(), gate()];

@@ -56,7 +56,7 @@ function served(options: Partial<EnsembleOptions> = {}): Ensemble {
 }
 
 describe("a service over HTTP", () => {
-  it("takes a request, answers it again under its key, and returns the result", async () => {
+  it("accepts a request, answers it again under the same key, and returns the result", async () => {
     await using kitchen = served();
     await using service = await kitchen.start(0);
     expect(service.url).to.match(/^http:\/\/127\.0\.0\.1:\d+$/);
@@ -166,7 +166,7 @@ describe("a service over HTTP", () => {
     expect(drain.status).to.equal(403);
   });
 
-  it("takes callers from authenticate: names, rights, and an error as a refusal", async () => {
+  it("authenticates callers with authenticate: names, permissions, and a refusal for an error", async () => {
     const accepted = new Set(["old", "new"]);
     const authenticate = async (request: Request) => {
       const [token = "", name = ""] = (request.headers.get("authorization") ?? "")
@@ -252,7 +252,7 @@ describe("a service over HTTP", () => {
     ]);
   });
 
-  it("opens the routes of operators to this machine, unless a proxy may stand before it", async () => {
+  it("opens the routes of operators to this machine, unless it may be behind a proxy", async () => {
     const drain = async (more: StartOptions) => {
       await using kitchen = served();
       await using service = await kitchen.start({ port: 0, callers: { shop: TOKEN }, ...more });
@@ -357,7 +357,7 @@ describe("a service over HTTP", () => {
     done.open("done");
   });
 
-  it("limits a caller also where it sends many requests before the queue has answered one", async () => {
+  it("limits a caller even if it sends many requests before the queue has answered one", async () => {
     const backend = NetworkBackend.inMemory();
     const [first, done] = [gate(), gate<string>()];
     const queue = changedQueue(backend.queue, {

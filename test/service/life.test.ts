@@ -23,7 +23,7 @@ const echo = handlerTask(({ inputs }) =>
 );
 
 describe("the life of a service", () => {
-  it("goes from NEW over READY to STOPPED, and begins again; start and stop are idempotent", async () => {
+  it("passes through NEW, READY and STOPPED, and can begin again; start and stop are idempotent", async () => {
     const backend = NetworkBackend.inMemory();
     await using kitchen = new Ensemble({ name: "kitchen", shareTasks: { echo } });
     expect(kitchen.state).to.equal("NEW");
@@ -141,7 +141,7 @@ describe("the end of a service", () => {
     return { kitchen, service, request, log, finish: done.open, reasonOf };
   }
 
-  it("lets what runs end, takes nothing new, and leaves what waits in the queue", async () => {
+  it("waits for current runs, accepts no new requests, and leaves waiting ones in the queue", async () => {
     const backend = NetworkBackend.inMemory();
     const { kitchen, service, request, log, finish } = await busy(backend);
     const stopped = kitchen.stop();
@@ -189,7 +189,7 @@ describe("the end of a service", () => {
     }
   });
 
-  it("comes while it starts: start() rejects, and nothing is left open", async () => {
+  it("rejects start() if it occurs during the start, and leaves nothing open", async () => {
     const backend = NetworkBackend.inMemory();
     const reached = gate();
     let answer: () => void = () => undefined;

@@ -45,7 +45,7 @@ describe("the gate of a queue", () => {
     expect(await entering).to.equal(undefined);
   });
 
-  it("gives a place back once", async () => {
+  it("releases a slot once", async () => {
     let settles = 0;
     const place = { settle: async () => void settles++ };
     const gate = gateWith({

@@ -62,7 +62,7 @@ describe("the limits of a queue", () => {
     ["in one process", () => NetworkBackend.inMemory()],
     ["of several services", shared],
   ] as const) {
-    it(`let so many requests be executed at once ${where}`, async function () {
+    it(`limit the number of concurrent executions ${where}`, async function () {
       if (make === shared) await needRedis(this);
       const fleet = new Fleet(make());
       try {
@@ -77,7 +77,7 @@ describe("the limits of a queue", () => {
       }
     });
 
-    it(`let so many requests begin in a period ${where}`, async function () {
+    it(`limit the number of starts per period ${where}`, async function () {
       if (make === shared) await needRedis(this);
       const fleet = new Fleet(make());
       const limits = { rate: { starts: 3, periodMs: 3_600_000 } };
@@ -95,7 +95,7 @@ describe("the limits of a queue", () => {
     });
   }
 
-  it("replace maxConcurrentRequests of the ensemble in one process", async () => {
+  it("override maxConcurrentRequests of the ensemble in one process", async () => {
     const fleet = new Fleet(NetworkBackend.inMemory());
     try {
       await fleet.start({ concurrency: 1 });

@@ -100,7 +100,7 @@ describe("the quota of a caller of two instances", () => {
         await place.drop(place.name);
       });
 
-      it("limits their accepted requests together, also those at one moment", async () => {
+      it("limits their accepted requests together, including simultaneous ones", async () => {
         const services = await started({ maxRequests: 3 }, place.name);
         const [one, two] = services;
         const keys = Array.from({ length: 10 }, (_, n) => `order-${n}`);

@@ -178,7 +178,7 @@ describe("the quota of a caller", () => {
       .and.to.match(/"retryAfterMs":\d+/);
   });
 
-  it("does not apply to requests of the backend, whatever sender they name", async () => {
+  it("does not apply to requests of the backend, with any sender name", async () => {
     const backend = NetworkBackend.inMemory();
     await using one = kitchen().ensemble;
     await served(one, {
@@ -245,7 +245,7 @@ describe("the usage of a caller", () => {
 });
 
 describe("the tokens of a caller", () => {
-  it("are all accepted while one is replaced", async () => {
+  it("are all accepted while one is replaced by another", async () => {
     await using one = kitchen().ensemble;
     const service = await served(one, { callers: { shop: { token: [SHOP, HOTEL] } } });
     expect((await post(service, { token: SHOP, key: "k" })).body).to.include({

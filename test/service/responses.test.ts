@@ -52,7 +52,7 @@ describe("the response of a service", () => {
     ]);
   });
 
-  it("comes within one rate limit for everything that the ensemble shares", async () => {
+  it("is delayed by one rate limit for everything that the ensemble shares", async () => {
     const backend = NetworkBackend.inMemory();
     await using kitchen = serving({
       model: countingModel(),
@@ -67,7 +67,7 @@ describe("the response of a service", () => {
     expect(statuses).to.deep.equal(["COMPLETED", "COMPLETED", "FAILED"]);
   });
 
-  it("keeps the budget of the request, and is FAILED BUDGET with what was used", async () => {
+  it("respects the budget of the request, and is FAILED BUDGET with the usage", async () => {
     const backend = NetworkBackend.inMemory();
     const second = Task.of("Serve");
     await using kitchen = serving({
@@ -225,7 +225,7 @@ describe("the response of a service", () => {
     expect(calls).to.equal(1);
   });
 
-  it("is shared by requests with one cache key, until it is too old or a fresh one is wanted", async () => {
+  it("is shared by requests with one cache key, until it expires or FORCE_FRESH is requested", async () => {
     const backend = NetworkBackend.inMemory();
     let calls = 0;
     await using kitchen = serving({ shareTasks: { count: handlerTask(() => String(++calls)) } });
@@ -244,7 +244,7 @@ describe("the response of a service", () => {
     expect(await cached("USE_CACHED", 1)).to.equal("request-5: 3");
   });
 
-  it("goes to a topic where the request asks for it, and is kept without output for NONE", async () => {
+  it("is sent to a topic if the request asks for it, and is stored without output for NONE", async () => {
     const backend = NetworkBackend.inMemory();
     await using kitchen = serving({ shareTasks: { echo: handlerTask(() => "soup") } });
     await using service = await kitchen.start({ backend });

@@ -293,7 +293,7 @@ const TOKENS = fc.stringMatching(/^[!-~]{16,40}$/);
 const SECRETS = fc.string({ minLength: 16, maxLength: 40, unit: "binary" });
 
 describe("the secrets of a service", () => {
-  it("are in nothing that it stores, sends or reports, whatever its tasks return", async function () {
+  it("are not in anything that it stores, sends or reports, for any results of its tasks", async function () {
     this.timeout(120_000);
     const planted = fc.record({
       token: TOKENS,

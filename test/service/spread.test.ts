@@ -136,7 +136,7 @@ function sharedAccounts(): {
 type Response = Awaited<ReturnType<Transport["response"]>>;
 
 describe("an ensemble whose tasks are spread", () => {
-  it("does the map tasks in units and the reduces in the run, with all totals, and leaves one run", async () => {
+  it("executes the map tasks in units and the reduces in the run, with all totals, and keeps one run", async () => {
     const { model, calls } = countingModel();
     const journal = Journal.inMemory();
     await using ensemble = spreadEnsemble(model, journal);

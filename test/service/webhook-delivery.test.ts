@@ -129,7 +129,7 @@ describe("the delivery of results by webhook", () => {
     expect(await one.service.redrive(request.requestId)).to.equal(false);
   });
 
-  it("makes a dead letter at once of an address that is not allowed", async () => {
+  it("creates a dead letter immediately for an address that is not allowed", async () => {
     await using one = await kitchen();
     const send = requests();
     const addresses = [

@@ -69,7 +69,7 @@ async function packing(start: Partial<StartOptions> = {}) {
 }
 
 describe("webhook()", () => {
-  it("makes a request of a signed message, with the delivery's id", async () => {
+  it("creates a request from a signed message, with the delivery's id", async () => {
     await using shop = await packing();
     const sent = await send(shop.service);
     expect(sent.status).to.equal(202);

@@ -14,7 +14,7 @@ function drawn(): readonly number[] {
 }
 
 describe("property tests", () => {
-  it("draw the same values each time, from the seed of the environment or a fixed one", () => {
+  it("draw the same values in every execution, from the seed of the environment or a fixed one", () => {
     expect(drawn()).to.deep.equal(drawn());
     expect(fc.readConfigureGlobal()).to.have.property("seed", seedOf(process.env["FUZZ_SEED"]));
   });

@@ -30,7 +30,7 @@ describe("the hooks around all tests", () => {
         .and.match(/\n1 passed, 1 failed\n/);
     });
 
-    it(`excuse what a test leaves open that passes only when it is repeated (${how})`, () => {
+    it(`tolerate handles that a test leaves open if it passes only when repeated (${how})`, () => {
       const output = mocha(
         `let tries = 0;
         it("fails once", () => {
@@ -58,7 +58,7 @@ describe("the hooks around all tests", () => {
   }
 
   let folder: string;
-  it("let a test set variables and make a folder", () => {
+  it("allow a test to set variables and create a folder", () => {
     setEnvironment({ AGENTENSEMBLE_TEST_VARIABLE: "set", PATH: undefined });
     expect(process.env).to.include({ AGENTENSEMBLE_TEST_VARIABLE: "set" }).and.not.have.key("PATH");
     folder = temporaryFolder();

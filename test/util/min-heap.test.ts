@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { MinHeap } from "../../src/util/min-heap.js";
 
 describe("MinHeap", () => {
-  it("gives its values in order after any additions and removals", () => {
+  it("returns its values in order after any additions and removals", () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.integer(), fc.constant(undefined))), (steps) => {
         const heap = new MinHeap<number>((a, b) => a < b);

@@ -7,7 +7,7 @@ describe("printableLine", () => {
     expect(printableLine(evil)).to.equal("ab cd e");
   });
 
-  it("cuts after so many characters, never within one", () => {
+  it("cuts after the given number of characters, never within a character", () => {
     expect(printableLine("abcdef", 3)).to.equal("abc...");
     expect(printableLine("👍👍👍", 3)).to.equal("👍👍👍");
     expect(printableLine("👍👍👍👍", 3)).to.equal("👍👍👍...");
@@ -16,7 +16,7 @@ describe("printableLine", () => {
 });
 
 describe("printableText", () => {
-  it("takes control characters out of a text and keeps its lines", () => {
+  it("removes control characters from a text and keeps its lines", () => {
     expect(printableText("a\u001b[2Jb\n\tc\u0007\u202Ed\r")).to.equal("ab\n\tcd");
   });
 

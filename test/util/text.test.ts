@@ -104,7 +104,7 @@ describe("a text as an item of a list", () => {
   });
 });
 
-describe("a text for one line", () => {
+describe("a text in one line", () => {
   it("has its line ends replaced", () => {
     expect(oneLine("a\r\nb\u2028c")).to.equal("a b c");
   });

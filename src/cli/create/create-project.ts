@@ -40,7 +40,7 @@ const HARMLESS = new Set([".git", ".DS_Store"]);
 /** Files in which `{{name}}` and `{{version}}` are replaced. */
 const FILLED = ["package.json", "README.md"];
 
-/** Returns what npm accepts as the name of a package, from the name of the folder. */
+/** Derives a valid npm package name from the name of the folder. */
 function packageName(folder: string): string {
   const name = basename(folder)
     .toLowerCase()
@@ -118,13 +118,13 @@ export async function createProject(project: NewProject): Promise<string> {
   return folder;
 }
 
-/** Moves the finished files into their folder: with one rename if it is new. */
+/** Moves the finished files into their folder, with one rename if the folder is new. */
 async function moveInto(draft: string, folder: string): Promise<void> {
   if (!existsSync(folder)) return rename(draft, folder);
   for (const name of await readdir(draft)) await rename(join(draft, name), join(folder, name));
 }
 
-/** Returns the lines that show what to do with a new project. */
+/** Returns the lines with the next steps for a new project. */
 export function stepsAfterCreation(folder: string, template: string): string {
   const here = resolve(folder) === process.cwd();
   return [

@@ -221,7 +221,7 @@ function emitStarted(frame: TaskFrame, request: ChatRequest, iteration: number):
   });
 }
 
-/** Emits what the response has brought. Reasoning comes before an answer that was not streamed. */
+/** Emits the contents of the response. Reasoning precedes an answer that was not streamed. */
 function emitCompleted(outlet: TokenOutlet, response: ChatResponse, iteration: number): void {
   const { frame } = outlet;
   const { run, record } = frame;

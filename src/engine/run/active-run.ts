@@ -109,7 +109,7 @@ export class ActiveRun {
     this.events.warn(message);
   };
   readonly agents = new Map<string, Promise<Agent>>();
-  /** Agents created for tasks without one. */
+  /** Agents created for tasks without an agent. */
   readonly madeAgents: Agent[] = [];
   readonly reports: WorkflowReport[] = [];
   /** Usage of earlier executions, as reported by a plugin. */
@@ -128,7 +128,7 @@ export class ActiveRun {
   /** The tasks of the plan, then those that were added; and the place of each. */
   readonly #tasks: PlannedTask[];
   readonly #places = new Map<string, number>();
-  /** Where the plan has another object than the user passed. */
+  /** The user's objects of tasks that the plan has copied. */
   readonly #sources = new Map<string, AnyTask>();
   readonly #children = new Map<string, number>();
   readonly #shared = new WeakMap<AbortSignal, Cancellation<AgentEnsembleError>>();

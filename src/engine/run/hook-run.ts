@@ -216,7 +216,7 @@ export class ActiveHookRun implements HookRun {
   }
 }
 
-/** @throws ValidationError for a reason that is no AgentEnsembleError: callers need its code. */
+/** @throws ValidationError unless the reason is an AgentEnsembleError: callers need its code. */
 function checkedReason(reason: AgentEnsembleError): AgentEnsembleError {
   if (AgentEnsembleError.isInstance(reason)) return reason;
   throw new ValidationError(`A run ends with an AgentEnsembleError only, got: ${preview(reason)}`);

@@ -75,7 +75,7 @@ export class RunStep extends Step<RunCall, WorkflowResult> {
   /** Runs the workflow. {@link done} decides how the run ended, even if the workflow throws. */
   async work(): Promise<WorkflowResult> {
     const { cancellation, limits, plan, view } = this.#run;
-    // Tasks end within one grace period. Workflows that wait for something else get a second one.
+    // Tasks end within one grace period. Workflows that wait for other work get a second one.
     const result = await settleWithin(
       this.#workflow.execute(plan, view),
       cancellation,
@@ -157,7 +157,7 @@ function endOf(reason: AgentEnsembleError): Pick<RunEnd, "exitReason" | "error">
   };
 }
 
-/** Wraps errors of other classes, which come from the workflow's code. */
+/** Wraps errors of other classes, which a workflow has thrown. */
 function asOurs(error: unknown): AgentEnsembleError {
   if (AgentEnsembleError.isInstance(error)) return error;
   return new PluginError(

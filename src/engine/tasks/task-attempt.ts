@@ -19,7 +19,7 @@ import { toError } from "../../util/errors.js";
 /** An empty list, shared by records until they add an item. */
 export const NONE: readonly never[] = Object.freeze([]);
 
-/** Returns the list with one more item. Reuses the array after the first item. */
+/** Returns the list with an additional item. Reuses the array after the first item. */
 function withItem<T>(list: readonly T[], item: T): readonly T[] {
   if (list.length === 0) return [item];
   (list as T[]).push(item); // created by the line above, for the first item

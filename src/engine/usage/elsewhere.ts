@@ -11,7 +11,7 @@ import { tokensOf } from "../../contracts/metrics.js";
 import { requireArray } from "../../contracts/validation.js";
 import { NONE, type TaskAttempt } from "../tasks/task-attempt.js";
 
-/** One object for the calls of all tasks: their usage is in their records. */
+/** A shared response for the calls of all tasks, because their usage is in their records. */
 const NO_TEXT: ChatResponse = { message: { role: "assistant", content: "" }, finishReason: "stop" };
 
 /** The run whose totals include the usage. */

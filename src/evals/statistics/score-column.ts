@@ -72,7 +72,7 @@ export class ScoreColumn {
   }
 
   /**
-   * Returns the means in the order of the dataset, so that a seed always gives the same figures.
+   * Returns the means in the order of the dataset, so that a seed always yields the same figures.
    */
   #inOrder(): Float64Array {
     const order = Array.from({ length: this.#count }, (_, i) => i);

@@ -9,7 +9,7 @@ import { addSpending, NO_SPENDING, spendingOf, wayOfRuns } from "../way-of-runs.
 export interface TrialRequest {
   readonly case: NamedCase;
   readonly trial: number;
-  /** The id of its run, and the start of the ids of further ones. */
+  /** The id of the run. The ids of further runs begin with it. */
   readonly id: string;
   readonly signal: AbortSignal;
   /** For every run of the trial. */

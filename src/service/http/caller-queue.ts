@@ -9,7 +9,7 @@ export interface CallerQueueParts {
   readonly service: RunningService;
   readonly settings: ServiceSettings;
   readonly callers: StartOptions["callers"];
-  /** `undefined` where callers have no quota. */
+  /** `undefined` if callers have no quota. */
   readonly quotas: CallerQuotas | undefined;
 }
 
@@ -19,16 +19,16 @@ export type CallerReceipt = EnqueueReceipt | ({ readonly status: "QUOTA" } & Quo
 /** Accepts requests of callers within their limits. */
 export class CallerQueue {
   readonly #parts: CallerQueueParts;
-  /** Requests of limited callers without a result, as far as this instance has seen them. */
+  /** Unfinished requests of limited callers, as far as this instance has received them. */
   readonly #open = new Map<string, Set<string>>();
-  /** Number of their requests that the queue has not answered yet. */
+  /** Numbers of these requests for which the queue has not answered yet. */
   readonly #sending = new Map<string, number>();
 
   constructor(parts: CallerQueueParts) {
     this.#parts = parts;
   }
 
-  /** Returns the number of requests of a caller that has reached its limit. */
+  /** Returns the number of waiting requests of a caller that has reached its limit. */
   reachedLimit({ from, requestId }: WorkRequest): number | undefined {
     const most = this.#limitOf(from);
     const open = this.#open.get(from);
@@ -73,7 +73,7 @@ export class CallerQueue {
     return receipt;
   }
 
-  /** A request that was accepted before uses nothing of the quota. */
+  /** A request that was accepted earlier does not count towards the quota. */
   async #isKnown({ requestId }: WorkRequest): Promise<boolean> {
     const { service } = this.#parts;
     return (await service.backend.queue.status(service.name, requestId)) !== undefined;

@@ -16,7 +16,7 @@ export class Mounts {
     this.#mounted = mounted;
   }
 
-  /** @throws the error of a mount, after the previous ones are closed */
+  /** @throws the error of a mount, after the previous ones have been closed. */
   static async open(mounts: readonly HttpMount[], address: MountAddress): Promise<Mounts> {
     const mounted: MountedHttp[] = [];
     try {

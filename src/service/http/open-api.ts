@@ -1,7 +1,7 @@
 import type { Fields } from "../../util/objects.js";
 import type { CatalogueEntry, SharedCapability } from "../../contracts/network.js";
 
-/** What a document depends on besides the entry of its service. */
+/** The data that a document depends on, in addition to the entry of its service. */
 export interface OpenApiSettings {
   /** The address of the service. */
   readonly baseUrl: string;
@@ -36,7 +36,9 @@ export function openApiOf(entry: CatalogueEntry, settings: OpenApiSettings): Fie
   };
 }
 
-/** The form of the requests for one task or tool. Without a schema of its inputs it takes a text. */
+/**
+ * The schema of requests for one task or tool. Without a schema of its inputs, it accepts a text.
+ */
 function requestSchema(
   { name, description, inputSchema }: SharedCapability,
   common: Fields,

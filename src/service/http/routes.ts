@@ -4,7 +4,7 @@ import { NetworkError } from "../../contracts/network-errors.js";
 import { PRIVATE_HEADERS } from "../../plugins/http/answers.js";
 import { HttpRefusal } from "../../plugins/shared/http/http-refusal.js";
 
-/** Seconds after which a service may be asked again that takes no requests now. */
+/** Seconds after which a client may ask again a service that currently accepts no requests. */
 const RETRY_S = 5;
 
 /** Answers a request. A thrown refusal is sent to the client. */

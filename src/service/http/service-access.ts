@@ -17,7 +17,7 @@ export function serviceAccess(o: StartOptions, isReachable: boolean): Authentica
   const byToken = callersByToken(callers);
   return (request) => {
     if (request.headers.has("authorization")) return byToken(request);
-    // Without a proxy only this machine has access to the routes of operators.
+    // Without a proxy, only this machine has access to the routes of operators.
     const isOperation = !isReachable && OPERATOR_PATHS.test(new URL(request.url).pathname);
     return isOperation ? local(request) : undefined;
   };

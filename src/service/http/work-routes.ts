@@ -26,13 +26,13 @@ export interface WorkRoutesParts {
   readonly service: RunningService;
   readonly settings: ServiceSettings;
   readonly queue: CallerQueue;
-  /** `undefined` where callers have no quota. */
+  /** `undefined` if callers have no quota. */
   readonly quotas: CallerQuotas | undefined;
   /** Whether the service sends results to webhooks. */
   readonly hasWebhooks: boolean;
   readonly ids: Pick<IdGenerator, "next">;
   readonly clock: Clock;
-  /** Those of A2A count too. */
+  /** The open streams, including those of A2A. */
   readonly streams: OpenStreams;
   /** Aborts when the service stops, which ends all waits. */
   readonly closing: AbortSignal;
@@ -97,7 +97,7 @@ export class WorkRoutes {
     }
   }
 
-  /** What the quota of a caller leaves. */
+  /** Returns the rest of the caller's quota. */
   async #usage({ name }: Principal): Promise<Response> {
     const state = await this.#parts.quotas?.stateOf(name);
     if (state === undefined) throw notFoundRefusal("NO_QUOTA", `Caller '${name}' has no quota`);

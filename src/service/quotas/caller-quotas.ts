@@ -14,7 +14,7 @@ import { requirePrices } from "../../plugins/shared/quotas/quota-prices.js";
 import { QuotaWindows } from "../../plugins/shared/quotas/quota-windows.js";
 import { usageAmount } from "../../plugins/shared/quotas/usage-amount.js";
 
-/** What the quotas of a service need. */
+/** The parts of a service that its quotas need. */
 export interface CallerPlace extends QuotaPlace {
   readonly ensemble: string;
   /** The currency of the ensemble's prices; `undefined` without prices. */
@@ -28,7 +28,7 @@ export interface QuotaRefusal {
   readonly retryAfterMs: number;
 }
 
-/** Counts what callers over HTTP use, in windows. */
+/** Counts the usage of callers over HTTP in windows. */
 export class CallerQuotas {
   readonly #options: Pick<StartOptions, "quota" | "callers">;
   readonly #place: Omit<CallerPlace, keyof QuotaPlace>;
@@ -47,7 +47,10 @@ export class CallerQuotas {
       requirePrices(one, place.currency, "ensemble");
   }
 
-  /** The quota of a caller. @throws ValidationError for an invalid one that a function has returned. */
+  /**
+   * Returns the quota of a caller. @throws ValidationError for an invalid quota that a function
+   * returned.
+   */
   quotaOf(caller: string): CallerQuota | undefined {
     const { quota, callers = {} } = this.#options;
     const own = Object.hasOwn(callers, caller) ? callers[caller] : undefined;
@@ -60,7 +63,7 @@ export class CallerQuotas {
     return found;
   }
 
-  /** Reserves a place for one more request. `undefined` for a caller without a quota. */
+  /** Reserves one more request. Returns `undefined` for a caller without a quota. */
   async admit(caller: string): Promise<QuotaPermit | QuotaRefusal | undefined> {
     const quota = this.quotaOf(caller);
     if (quota === undefined) return undefined;
@@ -83,7 +86,7 @@ export class CallerQuotas {
     };
   }
 
-  /** Counts what the run of a request has used. */
+  /** Counts the usage of the run of a request. */
   async spend(request: WorkRequest, usage: readonly ForeignUsage[]): Promise<void> {
     const quota = this.#quotaFor(request);
     const spent = usageAmount(usage, this.#place.currency);
@@ -91,7 +94,7 @@ export class CallerQuotas {
     await this.#windows.spend(this.#keyOf(request.from), quota, spent);
   }
 
-  /** What a caller has used. `undefined` for a caller without a quota. */
+  /** Returns the usage of a caller. Returns `undefined` for a caller without a quota. */
   async stateOf(caller: string): Promise<QuotaState | undefined> {
     const quota = this.quotaOf(caller);
     return quota && this.#windows.stateOf(this.#keyOf(caller), quota);

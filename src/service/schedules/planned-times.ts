@@ -5,9 +5,9 @@ import { messageOf } from "../../util/errors.js";
 
 /** The planned times of a schedule, in milliseconds since 1970. */
 export interface PlannedTimes {
-  /** The first time after an instant; `undefined` if there is none. */
+  /** Returns the first time after an instant; `undefined` if there is none. */
   after(ms: number): number | undefined;
-  /** The last time before an instant; `undefined` if there is none. */
+  /** Returns the last time before an instant; `undefined` if there is none. */
   before(ms: number): number | undefined;
 }
 
@@ -24,8 +24,9 @@ interface CronerModule {
 
 /**
  * Reads the times of a schedule.
- * @throws ValidationError for an invalid expression or time zone, for one that never fires, and
- * without the package `croner`.
+ *
+ * @throws ValidationError for an invalid expression or time zone, for an expression without any
+ * time, and without the package `croner`.
  */
 export async function plannedTimes(
   what: string,

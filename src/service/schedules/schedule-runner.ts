@@ -47,7 +47,7 @@ export class ScheduleRunner {
     for (;;) {
       const nextMs = times.after(fromMs);
       if (nextMs === undefined || !(await this.#reached(nextMs))) return;
-      // After a sleep of the machine several times may have passed: only the last one is used.
+      // After the machine has slept, several times may have passed. Only the last one is used.
       const plannedMs = times.before(this.#nowMs + 1) ?? nextMs;
       fromMs = Math.max(nextMs, plannedMs);
       await this.#fire(fromMs);

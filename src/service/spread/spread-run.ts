@@ -123,8 +123,8 @@ export class SpreadRun implements TaskSpreader {
   }
 
   /**
-   * The run has failed or was cancelled: cancels its work in other processes. A run that continues
-   * elsewhere needs its units.
+   * Cancels the work of the run in other processes, because the run has failed or was cancelled. A
+   * run that continues elsewhere needs its units.
    */
   async #end(error: unknown): Promise<void> {
     this.#ended.abort();
@@ -165,8 +165,8 @@ export class SpreadRun implements TaskSpreader {
   }
 
   /**
-   * Executes the tasks of a unit. A failure of an earlier execution of the run is no result of this
-   * one: the failed tasks are repeated, under another id of the request and the same id of the run.
+   * Executes the tasks of a unit. A failure in an earlier execution of the run does not count in
+   * this one: the failed tasks are repeated, with another request id and the same run id.
    */
   async #done(
     unit: RunUnit,
@@ -235,9 +235,9 @@ export class SpreadRun implements TaskSpreader {
   }
 
   /**
-   * Whether no process executes the request of a unit any more. If its process dies after it stored
-   * the result and before it acknowledged, another one receives the request: without the result and
-   * the run it would repeat the whole unit.
+   * Returns whether the request of a unit has been acknowledged, so that no process executes it. If
+   * a process dies after it stored the result and before it acknowledged, another process receives
+   * the request, and would repeat the whole unit without the result and the run.
    */
   async #isAcknowledged(requestId: string): Promise<boolean> {
     const { ensemble, backend, clock } = this.#parts;

@@ -61,8 +61,8 @@ function unitWork(units: Units, ports: ServicePorts): SharedWork {
         tags: { ...options.tags, "spread.run": run },
         throwOnError: false,
       });
-      // Failed tasks and an exhausted budget are a result; a unit that was cancelled, or lost its
-      // claim, has none.
+      // Failed tasks and an exhausted budget are a result. A unit that was cancelled or lost its
+      // claim has none.
       const hasResult = ParallelExecutionError.isInstance(output.error) || stopOf(output);
       if (output.error !== undefined && !hasResult) throw output.error;
       return { raw: "", parsed: unitResultOf(entries, output), output };

@@ -16,7 +16,7 @@ export interface RunUnit {
 
 /**
  * The tasks of an ensemble that other processes may execute, in units. They depend only on the
- * plan, so that every process computes the same ones.
+ * plan, so that every process computes the same units.
  */
 export class Units {
   readonly #units: readonly RunUnit[];
@@ -67,7 +67,7 @@ export function unitQueue(ensemble: string): string {
 export interface UnitInputs {
   readonly run: string;
   readonly unit: number;
-  /** The ids of its tasks, to check whether this process has the same plan. */
+  /** The ids of the unit's tasks, used to check whether this process has the same plan. */
   readonly tasks: readonly string[];
   readonly inputs: Readonly<Record<string, unknown>>;
 }

@@ -1,6 +1,6 @@
 /**
- * Calls many functions at the abort of a signal through one listener. Each further listener would
- * make adding slower, and Node.js warns about more than ten.
+ * Calls many functions when a signal aborts, with a single listener. Each further listener would
+ * slow down adding, and Node.js warns about more than ten.
  */
 export class AbortWatch {
   readonly #callbacks = new WeakMap<AbortSignal, Set<() => void>>();

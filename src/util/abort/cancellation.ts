@@ -6,13 +6,13 @@ import { startTimer } from "./timer.js";
  * callbacks in a set, because each listener on an AbortSignal makes adding the next one slower.
  */
 export class Cancellation<R extends Error = Error> {
-  /** Made when its signal is needed: of many cancellations it never is. */
+  /** Created when its signal is needed. Most cancellations never need one. */
   #controller: AbortController | undefined;
   readonly #callbacks = new Set<() => void>();
   #reason: R | undefined;
   #release: (() => void) | undefined;
 
-  /** Cancelling the parent cancels this one, but not the reverse. */
+  /** Cancelling the parent cancels this object, but not the reverse. */
   constructor(parent?: Cancellation<R>) {
     if (parent === undefined) return;
     const follow = (): void => this.cancel(parent.#reason as R); // set before callbacks run
@@ -33,7 +33,7 @@ export class Cancellation<R extends Error = Error> {
     return this.#reason;
   }
 
-  /** Has no effect after the first call. */
+  /** Further calls have no effect. */
   cancel(reason: R): void {
     if (this.#reason !== undefined) return;
     this.#reason = reason;

@@ -33,8 +33,9 @@ function reasonOf(ender: Ender | undefined): Error {
 }
 
 /**
- * Resolves or rejects with `work`. After an abort `work` has `graceMs` milliseconds to settle; no
- * time if `graceMs` is undefined. Then the result rejects with the reason. `work` itself continues.
+ * Resolves or rejects like `work`. After an abort, `work` has `graceMs` milliseconds to settle, or
+ * no time if `graceMs` is undefined. After that, the result rejects with the reason of the abort.
+ * `work` itself continues.
  */
 export function settleWithin<T>(
   work: PromiseLike<T>,
@@ -82,8 +83,8 @@ export function sleep(ms: number, ender?: Ender): Promise<void> {
 }
 
 /**
- * Resolves with the first event. Never rejects: failed work counts as done. An abort before the
- * call comes first.
+ * Resolves with the first event. Never rejects: failed work counts as done. If the signal has
+ * already aborted, the abort is the first event.
  */
 export function firstEnding(
   work: PromiseLike<unknown>,
@@ -109,11 +110,11 @@ export interface TimeLimit<L> {
   readonly ms: number;
   /** Returns the result at the time limit. May throw. */
   readonly late: () => L;
-  /** Ends the work too. */
+  /** Also ends the work. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Creates the error after an abort of `signal`. Default: the signal's reason. The signal of
-   * `work` always has that reason.
+   * Creates the error after an abort of `signal`. Default: the signal's reason. The signal that
+   * `work` receives always has that reason.
    */
   readonly ended?: (() => Error) | undefined;
 }

@@ -40,7 +40,7 @@ export class DraftFile {
       try {
         return await DraftFile.at(pathOf(target, n), target);
       } catch (error) {
-        // The first names may belong to another writer, or to a crashed one.
+        // The first names may be in use by another writer, or left by a crashed one.
         if (codeOf(error) !== "EEXIST" || n >= MAX_NAMES) throw error;
       }
     }
@@ -90,10 +90,11 @@ function* blocksOf(pieces: Iterable<string>): Generator<string> {
 }
 
 /**
- * Writes a whole file or nothing: a reader sees either the old content or the new content. Creates
- * missing folders. Replaces a symbolic link instead of following it. Gives access to the owner
- * alone.
- * @throws Error for a target that is no regular file; errors of the file system.
+ * Writes a file completely or not at all: a reader sees either the old content or the new content.
+ * Creates missing folders. Replaces a symbolic link instead of following it. Only the owner has
+ * access.
+ *
+ * @throws Error for a target that is not a regular file; errors of the file system.
  */
 export async function writeFileAtomically(
   path: string,

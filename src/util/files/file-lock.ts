@@ -174,7 +174,8 @@ async function isHeld(path: string, seen: Seen, timing: LockTiming): Promise<boo
 
 /**
  * Removes a lock whose holder has ended. A guard file admits one process at a time, so that no
- * process removes another's new lock. Returns false while another process does this.
+ * process removes the new lock of another one. Returns false while another process removes the
+ * lock.
  */
 async function removeStale(path: string, seen: Seen, timing: LockTiming): Promise<boolean> {
   const guardPath = `${path}.takeover`;

@@ -11,9 +11,9 @@ const PLAIN = /^[a-z0-9_][a-z0-9._-]*$/;
 const HASHED = /-[0-9a-f]{16}$/;
 
 /**
- * Returns the file name for an id, without folder. `extension` begins with a dot. Two ids never
- * share a file: an id that is no valid name gets a part of its hash. `fallback` replaces an id
- * without any valid character.
+ * Returns the file name for an id, without the folder. `extension` begins with a dot. Two ids never
+ * have the same file name: an id that is not a valid name is extended by a part of its hash.
+ * `fallback` replaces an id without any valid character.
  */
 export function fileNameOfId(id: string, extension: string, fallback: string): string {
   const room = MAX_NAME_LENGTH - extension.length;

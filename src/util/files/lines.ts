@@ -16,9 +16,9 @@ export interface FileLine {
 }
 
 /**
- * Calls `take` with each whole line from the position `from` on, until it returns false. Reads in
- * pieces, so that other work goes on meanwhile. A last line without a line feed is left out.
- * Returns the position behind the last whole line that was taken.
+ * Calls `take` with each complete line from the position `from` on, until `take` returns false.
+ * Reads in pieces, so that other work can proceed. Omits a last line without a line feed. Returns
+ * the position after the last line passed to `take`.
  */
 export async function eachLine(
   file: FileHandle,
@@ -58,7 +58,9 @@ export async function lineAt(file: FileHandle, position: number): Promise<string
   }
 }
 
-/** Returns the last whole line of a file of `size` bytes; `undefined` if there is none. */
+/**
+ * Returns the last complete line of a file of `size` bytes. Returns `undefined` if there is none.
+ */
 export async function lastLine(file: FileHandle, size: number): Promise<FileLine | undefined> {
   let tail: Buffer = Buffer.alloc(0);
   for (let start = size, step = BLOCK_BYTES; start > 0; step *= 2) {
@@ -76,8 +78,8 @@ export async function lastLine(file: FileHandle, size: number): Promise<FileLine
 }
 
 /**
- * Yields the whole lines of a file of `size` bytes, the last one first. A last line without a line
- * feed is left out.
+ * Yields the complete lines of a file of `size` bytes in reverse order. Omits a last line without a
+ * line feed.
  */
 export async function* linesFromEnd(
   file: FileHandle,
@@ -85,7 +87,7 @@ export async function* linesFromEnd(
 ): AsyncGenerator<FileLine, void, void> {
   let tail: Buffer = Buffer.alloc(0);
   let start = size;
-  /** Position in `tail` behind the line feed of the next line; 0 as long as there is none. */
+  /** Position in `tail` after the line feed of the next line; 0 until one is found. */
   let stop = 0;
   for (let step = FIRST_STEP; ;) {
     stop ||= tail.lastIndexOf(LINE_FEED) + 1;

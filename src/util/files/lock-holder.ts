@@ -7,7 +7,7 @@ export interface LockHolder {
   readonly host: string;
   /** Differs for each boot. */
   readonly boot?: string | undefined;
-  /** The namespace of the process id. Each container has one. */
+  /** The namespace of the process id, which differs between containers. */
   readonly space?: string | undefined;
   /** Start of the process, in ticks since the boot. Distinguishes reused process ids. */
   readonly started?: string | undefined;
@@ -63,8 +63,8 @@ export function seesSameProcesses(holder: LockHolder, me: LockHolder): boolean {
 }
 
 /**
- * Returns whether the holder's process is still the one with this id. A process that ended is not
- * alive, even before its parent has collected it.
+ * Returns whether the holder's process still has this id. A process that has ended is not alive,
+ * even if its parent has not collected it.
  */
 export async function isAlive({ pid, started }: LockHolder): Promise<boolean> {
   try {
@@ -75,13 +75,13 @@ export async function isAlive({ pid, started }: LockHolder): Promise<boolean> {
   }
   if (started === undefined) return true;
   const status = await statusOf(pid);
-  // Alive in doubt.
+  // In case of doubt, the process counts as alive.
   return status === undefined || (status.started === started && !"ZX".includes(status.state));
 }
 
 /**
- * Returns state and start of a process, from Linux. The name before them may contain any character,
- * brackets too.
+ * Returns state and start of a process on Linux. The name that precedes them may contain any
+ * character, including brackets.
  */
 async function statusOf(
   pid: number,

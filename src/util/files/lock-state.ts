@@ -9,9 +9,11 @@ import {
 } from "./lock-holder.js";
 
 /**
- * Returns whether a process holds the lock at `path`, as far as that is known at once. A holder
- * that can't be looked up, on another host or in another container, counts as alive while its lock
- * file is at most `silentMs` old. Default: always. `me` is this process, if the caller knows it.
+ * Returns whether a process holds the lock at `path`, as far as this can be determined without
+ * waiting. A holder on another host or in another container counts as alive while its lock file is
+ * at most `silentMs` milliseconds old. Default: always. `me` is this process, if the caller knows
+ * it.
+ *
  * @throws errors of the file system.
  */
 export async function isLockHeld(

@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 
 /**
- * Writes a folder's entries to the disk: files created, renamed or removed. Does nothing on
+ * Writes the entries of a folder (files created, renamed or removed) to the disk. Does nothing on
  * Windows, which has no such operation.
  */
 export async function syncFolder(path: string): Promise<void> {

@@ -4,8 +4,8 @@ import { codeOf } from "../objects.js";
 import { isWritableFolder } from "./writable-folder.js";
 
 /**
- * Checks that the file can be read, written and replaced. It may not exist yet. Changes nothing.
- * `path` is absolute. @throws Error with the reason.
+ * Checks that the file can be read, written and replaced, or created. Changes nothing. `path` is
+ * absolute. @throws Error with the reason.
  */
 export function requireUsableFile(path: string): void {
   const folder = dirname(path);

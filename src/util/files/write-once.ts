@@ -8,8 +8,9 @@ import { syncFolder } from "./sync-folder.js";
 const NO_LINKS: ReadonlySet<unknown> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
 
 /**
- * Creates a file, whole or not at all, with owner access only. If several processes write the file,
- * one succeeds. Returns false if the file exists. Creates missing folders.
+ * Creates a file completely or not at all; only the owner has access. If several processes create
+ * the file, one succeeds. Returns false if the file exists. Creates missing folders.
+ *
  * @throws errors of the file system.
  */
 export async function writeFileOnce(path: string, text: string): Promise<boolean> {

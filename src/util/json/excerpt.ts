@@ -1,12 +1,12 @@
 import { excerpt } from "../text.js";
 
-/** Characters of one text, and of the whole. */
+/** Limits of the characters of one text, and of the whole document. */
 const TEXT_LIMIT = 200;
 const WHOLE_LIMIT = 4_000;
 
 /**
- * Returns JSON for display; a plain text unchanged. Shortens each long text and the whole to start
- * and end, with the length between. `isWhole`: nothing is omitted.
+ * Returns JSON for display; a plain text unchanged. Shortens each long text and the whole document
+ * to start and end, with the length in between. `isWhole`: nothing is omitted.
  */
 export function excerptJson(data: unknown): { readonly text: string; readonly isWhole: boolean } {
   if (typeof data === "string")

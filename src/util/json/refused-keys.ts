@@ -1,10 +1,8 @@
-/** Keys that give access to objects shared by all objects. */
+/** Keys that give access to prototypes, which all objects share. */
 const REFUSED: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 const SUSPECT = /__proto__|constructor|prototype|\\u/;
 
-/**
- * Returns whether to refuse a key of data from outside, because it gives access to shared objects.
- */
+/** Returns whether to refuse a key of data from outside, because it gives access to prototypes. */
 export function isRefusedKey(key: string): boolean {
   return REFUSED.has(key);
 }

@@ -156,7 +156,7 @@ export class JsonTokens {
   }
 }
 
-/** The end of the object or list that opens at `start`, or why it has none. */
+/** The end of the object or list that opens at `start`, or the reason why it has none. */
 export type JsonScan =
   | { readonly kind: "value"; readonly end: number }
   | { readonly kind: "invalid"; readonly at: number }

@@ -46,7 +46,7 @@ interface FieldName {
 class Conversion {
   readonly #rules: JsonValueRules;
   readonly #ancestors = new Set<object>();
-  /** Field names that were filtered: the objects of a list have the same ones. */
+  /** Cached decisions about field names, because the objects of a list have the same names. */
   readonly #names = new Map<string, FieldName>();
   #nodes: number;
   #characters: number;
@@ -109,7 +109,7 @@ class Conversion {
   #array(value: readonly unknown[]): unknown[] {
     const items: unknown[] = [];
     for (let i = 0; i < value.length; i++) {
-      // Also ends a sparse array of a billion items.
+      // Also ends the conversion of a sparse array with a billion items.
       if (this.#nodes <= 0) return [...items, `[Too large: ${value.length - i} more]`];
       items.push(this.convert(value[i] ?? null));
     }

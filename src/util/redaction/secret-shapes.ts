@@ -1,6 +1,6 @@
 import { REDACTED } from "../json/to-json-value.js";
 
-// Every pattern is linear: no part can match again inside text that another part has read.
+// Every pattern takes linear time: no part can match again within text that another part has read.
 
 const SECRET_FIELD =
   /(?:^pwd|passw(?:or)?d|passphrase|secret|token|apikey|accesskey|accesskeyid|privatekey|authorization|cookies?|credentials?)$/;
@@ -71,7 +71,10 @@ function withoutFields(text: string): string {
   );
 }
 
-/** Begins or holds each text that the patterns above replace. Most texts have none of these. */
+/**
+ * Matches the beginning or a part of each text that the patterns above replace. Most texts contain
+ * none of these.
+ */
 const HINTS =
   /["=]|:\/\/|[rs]k[-_]|akia|asia|gh[oprsu]_|github_pat_|glpat-|xox|aiza|hf_|npm_|eyj|-----begin|bearer|authorization|x-a/i;
 

@@ -5,8 +5,8 @@ const SHORTEST = 4;
 const SECRET_NAME = /auth|key|token|secret|cookie|passw|credential|session/i;
 
 /**
- * Returns whether a header, a parameter or a variable has the name of a secret. A broad guess, for
- * places with few other values.
+ * Returns whether a header, a parameter or a variable has the name of a secret. The pattern is
+ * broad, for places with few other values.
  */
 export function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name);
@@ -20,8 +20,8 @@ export function secretValues(fields: Readonly<Record<string, string>>): readonly
 }
 
 /**
- * Returns a header's value and each word after the first. In `Bearer abc` the second word alone is
- * a secret too.
+ * Returns a header's value and each word after the first. In `Bearer abc`, the second word alone is
+ * also a secret.
  */
 export function secretWords(value: string): readonly string[] {
   const text = value.trim();

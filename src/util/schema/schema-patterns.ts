@@ -173,13 +173,13 @@ export class SchemaPatterns {
     return patterns;
   }
 
-  /** Prepares the schema for a value. @throws PatternLimitError for a value that is too large */
+  /** Prepares the schema for a value. @throws PatternLimitError for a value that is too large. */
   prepare(value: unknown): void {
     if (this.#compiled.size === 0) return;
     this.#value.set(value);
     for (const { schema, schemas } of this.#names) {
       schema["patternProperties"] = Object.fromEntries(
-        // the empty group makes each expression different
+        // The empty group makes each expression different.
         schemas.map(([pattern, inner], i) => [
           `^(?:${i}){0}(?:${this.#value.namesMatching(pattern)})$`,
           inner,

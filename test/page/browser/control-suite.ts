@@ -64,7 +64,7 @@ export function controlTests(browser: () => Promise<Browser>): void {
   describe("control of runs", () => {
     const { boards, open } = openedPages(browser);
 
-    it("starts a run from a form that shows what is wrong at its fields, and what would be sent", async () => {
+    it("starts a run from a form that shows errors at their fields and a preview of the request", async () => {
       const { board, url } = await boards.listening();
       const { team, model } = briefing();
       board.register("briefing", team, { description: "Sizes of markets" });
@@ -113,7 +113,7 @@ export function controlTests(browser: () => Promise<Browser>): void {
       expect(JSON.stringify(model.requests)).to.contain("Size of heat pumps, 5 sources");
     });
 
-    it("draws the plan in the preview, and shows the prompt of the task that is chosen in it", async () => {
+    it("draws the plan in the preview, and shows the prompt of the selected task", async () => {
       const { board, url } = await boards.listening();
       const agent = new Agent({ role: "Analyst", goal: "Estimates", model: new ScriptedModel([]) });
       const find = new Task({ name: "find", description: "Find sources", agent });
@@ -156,7 +156,7 @@ export function controlTests(browser: () => Promise<Browser>): void {
       expect(await page.evaluate("document.documentElement.scrollWidth")).to.equal(390);
     });
 
-    it("starts a run with the answers of an earlier one, if the ensemble can be created again", async () => {
+    it("starts a run with the answers of an earlier run, if the ensemble can be created again", async () => {
       const { board, url } = await boards.listening();
       const { team, model } = briefing();
       board.register("briefing", team, { create: ({ plugins }) => teamOf(model, plugins) });

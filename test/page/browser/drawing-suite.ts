@@ -34,7 +34,7 @@ export function drawingTests(browser: () => Promise<Browser>): void {
       return page;
     };
 
-    it("has solid lines for passed outputs, dotted ones for mere order", async () => {
+    it("uses solid lines for passed outputs and dotted lines for order only", async () => {
       const parallel = await opened("parallel");
       await until(async () => (await wires(parallel)).length === 4);
       expect(new Set(await dashesOf(parallel, /context/))).to.deep.equal(new Set(["none"]));
@@ -59,7 +59,7 @@ export function drawingTests(browser: () => Promise<Browser>): void {
         .waitFor();
     });
 
-    it("has labels on the transitions of a graph, with the made ones marked and the way back dashed", async () => {
+    it("labels the transitions of a graph, marks those that were made and dashes those that lead back", async () => {
       const page = await opened("graph");
       await page.locator(".wire-label.flowed", { hasText: "asked" }).waitFor();
       expect(await dashesOf(page, /transition flowed$/)).to.include("none");
@@ -99,7 +99,7 @@ export function drawingTests(browser: () => Promise<Browser>): void {
       expect(new Set(await backgrounds("model"))).to.deep.equal(new Set(["none"]));
     });
 
-    it("has one node for each level and kind of more than 300 tasks, which opens them in the table", async () => {
+    it("draws one node for each level and kind of more than 300 tasks, which opens them in the table", async () => {
       const { board, url } = await boards.listening();
       const { runId } = await many(board, 320).run();
       const { page } = await open(`${url}#/runs/${runId}`);

@@ -96,7 +96,7 @@ export function historyTests(browser: () => Promise<Browser>): void {
       expect(await page.evaluate("navigator.clipboard.readText()")).to.equal(traceId);
     });
 
-    it("are sent as a page in one file, which needs no program and requests nothing", async () => {
+    it("can be exported as a page in one file, which needs no program and sends no requests", async () => {
       const { board, url } = await boards.listening();
       const hostile = "</script><script>document.title = 'owned'</script> The price is 12 euros.";
       const { runId } = await answering(board, hostile).run();
@@ -128,7 +128,7 @@ export function historyTests(browser: () => Promise<Browser>): void {
       expect(await file.title()).not.to.contain("owned");
     });
 
-    it("hide in such a page what the dashboard hides", async () => {
+    it("are exported without the contents that the dashboard hides", async () => {
       const { board, url } = await boards.listening({ contents: false });
       const { runId } = await answering(board, "The price is 12 euros.").run();
       const { page } = await open(`${url}#/runs/${runId}`);

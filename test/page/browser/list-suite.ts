@@ -12,7 +12,7 @@ export function listTests(browser: () => Promise<Browser>): void {
   describe("list of runs", () => {
     const { boards, open } = openedPages(browser);
 
-    it("shows what fits a filter, which is text, chips, and a part of the address", async () => {
+    it("shows the runs that match a filter, which consists of text and chips and is part of the URL", async () => {
       const { board, url } = await boards.listening();
       await failing(board)
         .run()
@@ -55,7 +55,7 @@ export function listTests(browser: () => Promise<Browser>): void {
       expect(await page.locator(".bars .bar").count()).to.equal(2);
     });
 
-    it("fits a narrow window, with what failed in sight", async () => {
+    it("fits a narrow window and keeps failures visible", async () => {
       const { board, url } = await boards.listening();
       await failing(board)
         .run({}, { tags: { customer: "a customer with a long name" } })

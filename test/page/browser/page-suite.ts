@@ -11,7 +11,7 @@ export function pageTests(browser: () => Promise<Browser>): void {
   describe("page", () => {
     const { boards, open } = openedPages(browser);
 
-    it("is watched in these tests: what it must not do is noticed", async () => {
+    it("is monitored in these tests: forbidden actions are detected", async () => {
       const { url } = await boards.listening();
       const watched = await WatchedPage.open(await browser(), url);
       const noticed = [
@@ -69,7 +69,7 @@ export function pageTests(browser: () => Promise<Browser>): void {
       await page.getByText("Live", { exact: true }).waitFor();
     });
 
-    it("asks for the token, and refuses a wrong one", async () => {
+    it("requests the token, and refuses a wrong one", async () => {
       const { url } = await boards.listening({ token: "the-right-token" });
       const watched = await open(`${new URL(url).origin}/#t=a-wrong-token`);
       watched.expect(/401/);

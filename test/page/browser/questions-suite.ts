@@ -34,7 +34,7 @@ export function questionTests(browser: () => Promise<Browser>): void {
     for (const width of [1_440, 390]) {
       const viewport = { width, height: 844 };
 
-      it(`shows which task failed and why without a click, and hint and causes after one, ${width} px wide`, async () => {
+      it(`shows the failed task and the reason without a click, and hint and causes after one, ${width} px wide`, async () => {
         const { board, url } = await boards.listening();
         await failing(board).run({}, { throwOnError: false });
         const { page } = await open(url, { viewport });
@@ -50,7 +50,7 @@ export function questionTests(browser: () => Promise<Browser>): void {
         expect(await clicks()).to.equal(1);
       });
 
-      it(`shows what a task was asked after two clicks, ${width} px wide`, async () => {
+      it(`shows the request to a task after two clicks, ${width} px wide`, async () => {
         const { board, url } = await boards.listening();
         await written(board);
         const { page } = await open(url, { viewport });
@@ -63,7 +63,7 @@ export function questionTests(browser: () => Promise<Browser>): void {
         expect(await clicks()).to.equal(2);
       });
 
-      it(`shows what a run cost without a click, and which agent after two, ${width} px wide`, async () => {
+      it(`shows the cost of a run without a click, and the agent's share after two, ${width} px wide`, async () => {
         const { board, url } = await boards.listening();
         await written(board);
         const cost = formatCost(0.2, "USD");
@@ -80,7 +80,7 @@ export function questionTests(browser: () => Promise<Browser>): void {
         expect(await clicks()).to.equal(2);
       });
 
-      it(`shows what waits for a person without a click, and the answer after one, ${width} px wide`, async () => {
+      it(`shows a waiting review without a click, and the answer after one, ${width} px wide`, async () => {
         const { board, url } = await boards.listening();
         const { team, made } = refunds(board);
         const output = team.run();

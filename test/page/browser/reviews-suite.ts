@@ -68,7 +68,7 @@ export function reviewTests(browser: () => Promise<Browser>): void {
       expect(made).to.deep.equal([{ order: "88213", amount: 389 }]);
     });
 
-    it("of tool calls are approved and refused by keys, and the model reads the comment", async () => {
+    it("of tool calls are approved and refused by keyboard, and the model receives the comment", async () => {
       const { board, url } = await boards.listening();
       const first = refunds(board);
       const approved = first.team.run();
@@ -89,7 +89,7 @@ export function reviewTests(browser: () => Promise<Browser>): void {
       expect(JSON.stringify(second.model.requests.at(-1))).to.contain("Not without the receipt.");
     });
 
-    it("fit a narrow window: a list first, then one review with its buttons in sight", async () => {
+    it("fit a narrow window: first a list, then one review with visible buttons", async () => {
       const { board, url } = await boards.listening();
       const { team, made } = refunds(board);
       const run = team.run();
@@ -122,7 +122,7 @@ export function reviewTests(browser: () => Promise<Browser>): void {
       expect((await run).isComplete).to.equal(true);
     });
 
-    it("keep what was written and not sent, behind other pages and a reload", async () => {
+    it("keep unsent text while other pages are open and after a reload", async () => {
       const { board, url } = await boards.listening();
       const run = reviewed(board, { timeoutMs: 600_000 }).run();
       const { page } = await open(`${url}#/reviews`);
@@ -188,7 +188,7 @@ export function reviewTests(browser: () => Promise<Browser>): void {
       expect((await run).exitReason).to.equal("USER_EXIT_EARLY");
     });
 
-    it("have one answer: the first one, and the others see its author", async () => {
+    it("accept only the first answer, and show its author to other users", async () => {
       const { board, url } = await boards.listening({ users: USERS });
       const run = reviewed(board, { timeoutMs: 600_000, requiredRole: "lead" }).run();
       const maya = await open(`${url}#t=token-of-maya&/reviews`);
@@ -217,7 +217,7 @@ export function reviewTests(browser: () => Promise<Browser>): void {
       await run;
     });
 
-    it("whose time is up are shown differently from those with an answer", async () => {
+    it("that have expired look different from answered ones", async () => {
       const { board, url } = await boards.listening();
       const { page } = await open(`${url}#/reviews`);
       const approve = page.getByRole("button", { name: "Approve" });

@@ -164,7 +164,7 @@ export function runTests(browser: () => Promise<Browser>): void {
       await page.getByRole("heading", { name: "Threads" }).waitFor();
     });
 
-    it("that failed show first what failed, why, and what was not started because of it", async () => {
+    it("that failed show the failed task, the reason and the tasks that were not started first", async () => {
       const { board, url } = await boards.listening();
       await failing(board)
         .run()
@@ -180,7 +180,7 @@ export function runTests(browser: () => Promise<Browser>): void {
       await card.getByText("memo was not started").waitFor();
     });
 
-    it("show what a model wrote as text: no script, no picture, no style, no hidden character", async () => {
+    it("show text of models as plain text: no script, no picture, no style, no hidden character", async () => {
       const { board, url } = await boards.listening();
       const { runId } = await answering(board, HOSTILE).run();
       const { page } = await open(`${url}#/runs/${runId}?view=graph&task=answer`);
@@ -204,7 +204,7 @@ export function runTests(browser: () => Promise<Browser>): void {
       }
     });
 
-    it("give an event that was requested during another one", async () => {
+    it("show an event that was requested during another request", async () => {
       const { board, url } = await boards.listening();
       const { runId } = await answering(board, "Fine.").run();
       const { page } = await open(`${url}#/runs/${runId}?view=events`);
@@ -303,7 +303,7 @@ export function runTests(browser: () => Promise<Browser>): void {
       await page.getByText("12 tasks").waitFor();
     });
 
-    it("of 10,000 tasks hold only the rows in sight", async () => {
+    it("of 10,000 tasks render only the visible rows", async () => {
       const { board, url } = await boards.listening();
       const { runId } = await many(board, 10_000).run();
       const { page } = await open(`${url}#/runs/${runId}?view=timeline`);

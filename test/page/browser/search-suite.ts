@@ -74,7 +74,7 @@ export function searchTests(browser: () => Promise<Browser>): void {
       await found.waitFor({ state: "detached" });
     });
 
-    it("takes the filter of the list, and shows all runs that fit in the list", async () => {
+    it("applies the filter of the list, and shows all matching runs in the list", async () => {
       const { board, url } = await boards.listening();
       for (let i = 0; i < 6; i++) await answering(board, "One.").run({}, { tags: { day: "one" } });
       await answering(board, "Two.").run();

@@ -32,7 +32,7 @@ const result = (values: FormValues): ReturnType<typeof formResult> =>
   formResult(formFields(SCHEMA), values);
 
 describe("form of the inputs", () => {
-  it("has a field for each property, also for those of one inner object", () => {
+  it("has a field for each property, including those of one inner object", () => {
     const fields = formFields(SCHEMA, { topic: "heat pumps", tags: ["a", "b"] });
     expect(fields.map(({ key, kind }) => `${key} ${kind}`)).to.deep.equal([
       "topic text",
@@ -55,7 +55,7 @@ describe("form of the inputs", () => {
     ]);
   });
 
-  it("gives the inputs as their schema has them, and leaves empty ones out", () => {
+  it("returns the inputs in the form of their schema, and omits empty ones", () => {
     const { inputs, problems } = result({
       topic: "heat pumps",
       audience: "3",
@@ -110,7 +110,7 @@ describe("form of the inputs", () => {
     expect(formResult(field ? [field] : [], {}).inputs).to.deep.equal({});
   });
 
-  it("is one box where the names of the inputs are not known", () => {
+  it("is one text box if the names of the inputs are unknown", () => {
     const fields = formFields({ type: "object", additionalProperties: true });
     expect(fields.map(({ key, kind, title }) => [key, kind, title])).to.deep.equal([
       ["", "json", "Inputs"],

@@ -30,7 +30,7 @@ describe("words of a comparison", () => {
     expect(changeOf(10_000, 10_001)).to.equal("");
   });
 
-  it("leave out what a side lacks, and sums of two currencies", () => {
+  it("omit values that one side lacks, and sums in two currencies", () => {
     const a = { durationMs: 1_000, inputTokens: 5, outputTokens: 5, cost: 1, calls: 1, tools: 0 };
     const rows = figureRows(a, { ...a, cost: 2, calls: 3 }, ["USD", "EUR"]);
     expect(rows.map(({ name, change }) => [name, change])).to.deep.equal([
@@ -43,7 +43,7 @@ describe("words of a comparison", () => {
     expect(figureRows(undefined, a, [undefined, undefined])[0]).to.include({ a: "", b: "1.0 s" });
   });
 
-  it("count the tasks by what became of them", () => {
+  it("count tasks by outcome", () => {
     expect(countsText(COUNTS)).to.equal("4 same, 1 only in A, 1 only in B, 2 changed");
     expect(sinceBaseline(COUNTS)).to.equal("4 changed");
     expect(sinceBaseline({ ...COUNTS, changed: 0, added: 0, removed: 0 })).to.equal(
@@ -89,7 +89,7 @@ describe("filter of the runs", () => {
 });
 
 describe("words of refused requests", () => {
-  it("are those of the page for what a person meets, else those of the program", () => {
+  it("come from the page for frequent refusals, else from the program", () => {
     expect(errorWords(new ApiError(404, { error: "RUN_NOT_FOUND" }))).to.contain("no such run");
     expect(errorWords(new ApiError(409, { error: "OTHER", message: "No", hint: "Yes" }))).to.equal(
       "No. Yes",

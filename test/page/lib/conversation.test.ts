@@ -33,7 +33,7 @@ describe("the conversation of a task", () => {
     expect(conversation.output?.value).to.deep.equal({ facts: ["a", "b"] });
   });
 
-  it("draws a delegation once, not also as the call of its tool", async () => {
+  it("shows a delegation once, and not also as a tool call", async () => {
     const conversation = await conversationIn("delegation", "way");
     expect(turnsOf(conversation, "tool")).to.deep.equal([]);
     const [delegation] = turnsOf(conversation, "delegation");
@@ -67,7 +67,7 @@ describe("the conversation of a task", () => {
     expect(saved).to.include({ isHandoff: true, role: "Billing" });
   });
 
-  it("shows images and files as one line each", () => {
+  it("shows each image and file as one line", () => {
     const parts = [
       { type: "file", mediaType: "application/pdf", bytes: 1_250_000, name: "paper.pdf" },
       { type: "image", mediaType: "image/png", bytes: 12 },
@@ -115,7 +115,7 @@ describe("the conversation of a task", () => {
     ]);
   });
 
-  it("shows calls that failed, and answers that repeat the one before", () => {
+  it("shows failed calls, and answers that equal the previous one", () => {
     const usage = { provider: "p", modelId: "m", purpose: "task", inputTokens: 1, outputTokens: 1 };
     const answer = (iteration: number): readonly [string, object][] => [
       ["usage_recorded", { ...usage, iteration, outcome: "ok" }],

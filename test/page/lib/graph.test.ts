@@ -37,7 +37,7 @@ describe("the graph of a run", () => {
     expect(edges.filter(({ kind }) => kind === "context")).to.have.length(4);
   });
 
-  it("places a delegated task below the delegating one", async () => {
+  it("places a delegated task below the delegating task", async () => {
     expect(edgeTexts(await modelOf("delegation"))).to.include("way delegation way.1");
   });
 
@@ -76,7 +76,7 @@ describe("the graph of a run", () => {
     expect(wires.find(({ edge }) => edge === asked)?.points).to.deep.equal([]);
   });
 
-  it("draws one node for each level and kind above its limit, and a single task as itself", () => {
+  it("draws one node for each level and kind above its limit, and a single task as such", () => {
     expect(fanIn(MAX_NODES - 1).nodes).to.have.length(MAX_NODES);
     const { nodes, edges } = fanIn(MAX_NODES + 50);
     expect(nodes.map(({ tasks, group }) => [tasks.length, group?.level])).to.deep.equal([
@@ -96,7 +96,7 @@ describe("the graph of a run", () => {
     expect(half).to.equal(whole);
   });
 
-  it("draws edges from border to border, and is never shown larger than it is", () => {
+  it("draws edges from border to border, and is never enlarged", () => {
     const rect = (x: number, y: number): Rect => ({ x, y, width: 100, height: 40 });
     expect(wirePath(rect(0, 0), rect(0, 100), [], "down").d).to.equal("M50 40C50 70 50 70 50 100");
     expect(wirePath(rect(0, 0), rect(200, 0), [], "right").d).to.equal(

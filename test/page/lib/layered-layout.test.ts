@@ -50,7 +50,7 @@ function overlaps(nodes: readonly LayoutNode[], { places }: Layout): readonly st
 }
 
 describe("the layout in levels", () => {
-  it("places a diamond in three levels with its middle in one line", () => {
+  it("places a diamond on three levels with its middle tasks in one line", () => {
     const nodes = ["a", "b", "c", "d"].map((id) => node(id));
     const edges = [edge("a", "b"), edge("a", "c"), edge("b", "d"), edge("c", "d")];
     const { places, width, height } = layoutInLevels(nodes, edges, { direction: "down", ...GAPS });
@@ -63,7 +63,7 @@ describe("the layout in levels", () => {
     expect({ width, height }).to.deep.equal({ width: 220, height: 180 });
   });
 
-  it("lets an edge over several levels pass beside the nodes of each", () => {
+  it("draws an edge over several levels beside the nodes of each", () => {
     const nodes = ["a", "b", "c"].map((id) => node(id));
     const edges = [edge("a", "b"), edge("b", "c"), edge("a", "c")];
     const { routes, places } = layoutInLevels(nodes, edges, { direction: "right", ...GAPS });
@@ -84,7 +84,7 @@ describe("the layout in levels", () => {
     expect([x("a") < x("b"), x("y") < x("x")]).to.deep.equal([true, true]);
   });
 
-  it("has no two nodes in one place, and every edge leads forward", () => {
+  it("places no two nodes at one position, and directs every edge forward", () => {
     fc.assert(
       fc.property(acyclic, ({ nodes, edges, direction }) => {
         const layout = layoutInLevels(nodes, edges, { direction, ...GAPS });
@@ -153,7 +153,7 @@ describe("the layout in levels", () => {
     expect([places.get("a")?.y, places.get("b")?.y]).to.deep.equal([0, 70]);
   });
 
-  it("takes levels that are given, without the empty ones between them", () => {
+  it("accepts given levels, and omits the empty ones between them", () => {
     const nodes = ["a", "b", "c"].map((id) => node(id));
     const { places } = layoutInLevels(nodes, [edge("c", "a")], {
       direction: "down",

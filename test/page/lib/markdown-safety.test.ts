@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { safeAddress, tamed } from "../../../page/src/lib/markdown-safety.js";
 
 describe("Markdown of models", () => {
-  it("gets links to web pages and mail only", () => {
+  it("can link to web pages and mail addresses only", () => {
     expect(safeAddress("https://example.org/a?b#c")).to.equal("https://example.org/a?b#c");
     expect(safeAddress("mailto:a@example.org")).to.equal("mailto:a@example.org");
     for (const href of [
@@ -19,7 +19,7 @@ describe("Markdown of models", () => {
       expect(safeAddress(href), href).to.equal(undefined);
   });
 
-  it("loses nesting beyond a limit, and keeps what people write", () => {
+  it("is flattened beyond a limit of nesting, without losing text", () => {
     const usual = "> > quoted\n- a\n  - b\n    - c\n\n***bold*** `code` ---";
     expect(tamed(usual)).to.equal(usual);
     expect(tamed(`${">".repeat(50_000)} deep`).length).to.be.below(100);

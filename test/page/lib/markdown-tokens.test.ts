@@ -16,7 +16,7 @@ const nested = (tokens: readonly Token[] | undefined): number =>
   depthOf({ tokens: (tokens ?? []) as readonly Nested[] }); // every token may hold others
 
 describe("tokens of Markdown", () => {
-  it("are those of what people write", () => {
+  it("match the usual notations", () => {
     const tokens = markdownTokens("# Title\n\n1. **a** [b](https://c.example)\n   - d\n\n> e");
     expect(tokens?.map(({ type }) => type)).to.deep.equal([
       "heading",

@@ -20,7 +20,7 @@ describe("sections of a prompt", () => {
     expect(sections[0]?.text).to.include("## Task\nan output");
   });
 
-  it("are one for a prompt of other templates", () => {
+  it("form a single section for a prompt of other templates", () => {
     expect(promptSections("## Aufgabe\nSchreibe.")).to.deep.equal([
       { title: "prompt", template: undefined, text: "## Aufgabe\nSchreibe." },
     ]);

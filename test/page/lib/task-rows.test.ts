@@ -23,7 +23,7 @@ describe("rows of the table of tasks", () => {
     expect(rows("plan")).to.deep.equal(["a", " a.1", "b"]);
   });
 
-  it("are sorted by what concerns people first, and by time", () => {
+  it("are sorted by the need for attention first, and by time", () => {
     expect(rows("state")).to.deep.equal(["a", "a.1", "b"]);
     expect(rows("time")).to.deep.equal(["a", "a.1", "b"]);
   });
@@ -35,7 +35,7 @@ describe("rows of the table of tasks", () => {
     expect(rows("plan", { state: "running", text: "edit" })).to.deep.equal([]);
   });
 
-  it("have the name of a task, or what it is to do", () => {
+  it("show the name of a task, or its description", () => {
     const titles = ["market-size", "phase/memo", "task-1", "way.1", "$loop:polish", "__END__"].map(
       (id) => taskTitle({ id, description: "Write it" }),
     );

@@ -75,7 +75,7 @@ describe("answer to a review", () => {
     });
   });
 
-  it("that was not used is explained by its reason", () => {
+  it("explains why it was not used", () => {
     const body = { error: "CODE", message: "The message." };
     const resolved = refusalOf(409, { ...body, by: "joel", decision: "EDIT" });
     expect(resolved).to.deep.equal({

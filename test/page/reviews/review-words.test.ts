@@ -21,7 +21,7 @@ describe("words of a review", () => {
     expect(kinds).to.deep.equal(["before", "after", "call", "question"]);
   });
 
-  it("name what happens when the time is up", () => {
+  it("describe the effect of the time limit", () => {
     const call = { timing: "DURING_EXECUTION", input: {} } as const;
     expect(afterwards(review({ ...call, onTimeout: "EXIT_EARLY" }))).to.equal("not made");
     expect(afterwards(review({ onTimeout: "EXIT_EARLY" }))).to.equal("the run ends");

@@ -29,7 +29,7 @@ describe("steps that led to a review", () => {
     expect(steps[0]).to.include({ detail: "Clerk", durationMs: 90 });
   });
 
-  it("are the last ones of many", () => {
+  it("are limited to the last ones", () => {
     expect(stepsOf(LOG, 99, 1).map(({ text }) => text)).to.deep.equal(["Later."]);
     expect(askedAt(LOG, "r2")).to.equal(undefined);
   });

@@ -40,7 +40,7 @@ describe("difference of two texts", () => {
     );
   });
 
-  it("is one text with changes that have only spaces and signs between them joined", () => {
+  it("joins changes that are separated only by spaces and signs", () => {
     const parts = textWithChanges("it has 2.9 more than half, yes", "it has 3.1 57 % of it, yes");
     expect(parts).to.deep.equal([
       { kind: "same", text: "it has " },
@@ -51,7 +51,7 @@ describe("difference of two texts", () => {
     expect(textWithChanges("word ".repeat(MOST_WORDS), "word")).to.equal(undefined);
   });
 
-  it("is one text that contains both texts whole", () => {
+  it("contains both texts completely", () => {
     const text = fc.array(fc.constantFrom("a", "b", " ", ", ", "\n", "c d")).map((l) => l.join(""));
     fc.assert(
       fc.property(text, text, (before, after) => {

@@ -24,7 +24,7 @@ describe("costs of a run", () => {
     ]);
   });
 
-  it("go by tokens where nothing has a price", () => {
+  it("are sorted by tokens if nothing has a price", () => {
     const lines = costLines([row("a", 0), row("b", 0, { inputTokens: 25 })]);
     expect(lines.map(({ name, share }) => [name, share])).to.deep.equal([
       ["b", 1],
@@ -36,7 +36,7 @@ describe("costs of a run", () => {
     expect(costLines([row("a", 0, { unknownCalls: 1 })])[0]?.unknownCalls).to.equal(1);
   });
 
-  it("of many tasks end with the sum of all others", () => {
+  it("of many tasks end with the sum of the remaining tasks", () => {
     const tasks = Array.from({ length: 30 }, (_, i) => task(`t${i}`, 30 - i));
     const lines = taskCostLines(tasks, 10);
     expect(lines).to.have.lengthOf(10);

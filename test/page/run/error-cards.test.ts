@@ -40,7 +40,7 @@ describe("errors of a run", () => {
     ]);
   });
 
-  it("have no chain where there is one error only", () => {
+  it("have no chain if there is only one error", () => {
     const trouble = troubleOf(entry(1, "task_failed", { cause: PARSING }));
     expect(trouble.causes).to.deep.equal([]);
     expect(trouble.hint).to.equal("Make the field optional.");
@@ -87,7 +87,7 @@ describe("errors of a run", () => {
     expect(log[4]?.message).to.equal("a: missing\nb: missing");
   });
 
-  it("name what was not started because of a task, also through others", () => {
+  it("list the tasks that were not started because of a task, directly or indirectly", () => {
     const task = (id: string, deps: readonly string[], more: object = {}) =>
       [id, { id, deps, after: [] as readonly string[], startMs: undefined, ...more }] as const;
     const tasks = new Map([

@@ -3,14 +3,14 @@ import fc from "fast-check";
 import { rangesOf } from "../../../page/src/lib/run/number-ranges.js";
 
 describe("ranges of entries", () => {
-  it("fetch numbers that are close together at once", () => {
+  it("combine numbers that are close together", () => {
     expect(rangesOf([3, 5, 40, 200, 201], 9)).to.deep.equal([
       { after: 2, limit: 38 },
       { after: 199, limit: 2 },
     ]);
   });
 
-  it("keep to the last ones beyond the limit", () => {
+  it("are limited to the last ones", () => {
     expect(rangesOf([0, 100, 200], 2).map(({ after }) => after)).to.deep.equal([99, 199]);
     expect(rangesOf([], 2)).to.deep.equal([]);
   });

@@ -100,7 +100,7 @@ describe("connection of the page", () => {
     expect(connection.state.value.kind).to.equal("lost");
   });
 
-  it("asks for a token where one is needed, and for a reload of another version", async () => {
+  it("requests a token if required, and a reload for another version", async () => {
     const browser = new TestBrowser();
     browser.answer(/status/, { error: "UNAUTHORIZED", message: "No" }, 401);
     const { connection, session } = connected(browser);
@@ -115,7 +115,7 @@ describe("connection of the page", () => {
     expect(connection.state.value).to.deep.equal({ kind: "outdated", protocol: 2 });
   });
 
-  it("takes the token out of an address", () => {
+  it("removes the token from the URL", () => {
     expect(tokenInAddress("#t=a%20b&/reviews")).to.deep.equal({ token: "a b", rest: "#/reviews" });
     expect(tokenInAddress("#t=")).to.equal(undefined);
     expect(tokenInAddress("#/runs")).to.equal(undefined);
@@ -123,7 +123,7 @@ describe("connection of the page", () => {
 });
 
 describe("runs of the page", () => {
-  it("are those of the first frame, changed by later ones", async () => {
+  it("are those of the first frame with later changes applied", async () => {
     const browser = new TestBrowser();
     browser.answer(/status/, STATUS);
     const { connection } = connected(browser);
@@ -150,7 +150,7 @@ describe("runs of the page", () => {
     expect(runs.summaryOf("a")).to.equal(undefined);
   });
 
-  it("that fit a filter are fetched again together after changes, and page by page", async () => {
+  it("that match a filter are fetched again after changes, all together and page by page", async () => {
     const browser = new TestBrowser();
     browser.answer(/status/, STATUS);
     browser.answer(/api\/runs/, { runs: [begun("a", 1)], total: 2, next: "p2" });

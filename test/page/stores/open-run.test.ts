@@ -191,7 +191,7 @@ describe("the open run of the page", () => {
     expect(heard, "listeners are informed that entries are missing").to.deep.equal([0]);
   });
 
-  it("is one at a time: the answer for an earlier one has no effect", async () => {
+  it("is one at a time: the answer to an earlier request has no effect", async () => {
     const page = new LookingPage();
     page.has(BEGUN);
     page.openRun.open("r");
@@ -316,7 +316,7 @@ describe("the watched task of the page", () => {
     expect(page.detail.current.value?.state).to.equal("ready");
   });
 
-  it("has all pages, and what arrives afterwards", async () => {
+  it("shows all pages, and entries that arrive afterwards", async () => {
     const page = await watched();
     page.events(
       entry(3, "tool_started", { taskId: "t", callId: "c" }),
@@ -381,7 +381,7 @@ describe("the watched task of the page", () => {
     expect(page.requests.some((path) => path.includes("/tasks/"))).to.equal(false);
   });
 
-  it("is watched no longer when another one is, or none", async () => {
+  it("is no longer watched when another task or none is watched", async () => {
     const page = await watched();
     page.detail.watch("r", "u");
     expect(page.detail.current.value).to.deep.include({ taskId: "u", entries: [] });

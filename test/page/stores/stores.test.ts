@@ -53,7 +53,7 @@ describe("stores of the page", () => {
     expect(runs.list.value.map(({ runId }) => runId)).to.deep.equal(["d"]);
   });
 
-  it("have the waiting reviews by deadline, those without one last", async () => {
+  it("sort waiting reviews by deadline, those without one last", async () => {
     const browser = new TestBrowser();
     const api = createApi({
       fetch: browser.env.fetch,

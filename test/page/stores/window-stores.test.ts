@@ -45,7 +45,7 @@ describe("the address of the page", () => {
     expect(route.current.value.path).to.deep.equal(["runs", "r 1"]);
   });
 
-  it("changes in parts, and replaces the current one on request", () => {
+  it("changes in parts, and replaces the current entry on request", () => {
     const window = new TestWindow("#/runs/a?view=graph&task=t");
     const route = createRouteStore(window);
     route.patch({ view: "cost", task: undefined });
@@ -53,7 +53,7 @@ describe("the address of the page", () => {
     expect(window.entries).to.deep.equal(["#/runs/a?view=graph&task=t", "#/runs/a?view=cost&at=7"]);
   });
 
-  it("makes no step where it stays the same", () => {
+  it("adds no entry to the history if it stays the same", () => {
     const window = new TestWindow("#/runs");
     createRouteStore(window).go("#/runs");
     expect(window.entries).to.deep.equal(["#/runs"]);

@@ -39,7 +39,7 @@ describe("axis of the timeline", () => {
     expect(isWhole(zoomed(near, 5_000, 100, whole), whole)).to.equal(true);
   });
 
-  it("takes a span that was drawn in either direction", () => {
+  it("accepts a span drawn in either direction", () => {
     expect(chosen(9_000, 4_000, whole)).to.deep.equal({ from: 4_000, to: 9_000 });
     expect(chosen(4_000, 4_000, whole)).to.deep.equal({ from: 4_000, to: 4_002 });
   });

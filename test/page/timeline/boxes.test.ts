@@ -23,12 +23,12 @@ describe("boxes of the timeline", () => {
     expect(boxesOf(BARS, { from: 110, to: 120 }, 100)).to.deep.equal([]);
   });
 
-  it("of bars that last end now", () => {
+  it("of unfinished bars end now", () => {
     const [box] = boxesOf([{ kind: "task", startMs: 0 }], { from: 0, to: 100 }, 30);
     expect(box).to.include({ left: 0, width: 30, open: true });
   });
 
-  it("stand for several bars of a kind that are too narrow to be seen alone", () => {
+  it("represent several bars of a kind that are too narrow to be shown individually", () => {
     const many = Array.from({ length: 5_000 }, (_, i): Bar => ({
       kind: "tool",
       startMs: i,
@@ -41,7 +41,7 @@ describe("boxes of the timeline", () => {
     expect(near.length).to.be.above(99);
   });
 
-  it("are found by the time, the innermost one first", () => {
+  it("are found by time, the innermost one first", () => {
     expect([30, 50, 95, 300].map((at) => barAt(BARS, at, 100))).to.deep.equal([1, 2, 0, -1]);
   });
 });

@@ -13,7 +13,7 @@ function task(id: string, more: Partial<RowTask> = {}): RowTask {
 }
 
 describe("rows of the timeline", () => {
-  it("have what a task caused below it, indented", () => {
+  it("are indented below the task that caused them", () => {
     const rows = rowsByTask([
       task("a"),
       task("b"),
@@ -63,12 +63,12 @@ describe("rows of the timeline", () => {
     ]);
   });
 
-  it("of a running task leave no gap after it", () => {
+  it("of a running task continue without a gap", () => {
     const rows = rowsByAgent([task("a", { startMs: 0 }), task("b", { startMs: 99, endMs: 100 })]);
     expect(rows.map(({ taskIds }) => taskIds)).to.deep.equal([["a"], ["b"]]);
   });
 
-  it("within a closed one are hidden, and those after it are not", () => {
+  it("inside a collapsed row are hidden, and later rows are not", () => {
     const rows = rowsByTask([
       task("a"),
       task("a.1", { parent: "a" }),

@@ -45,7 +45,7 @@ describe("the plugins of the agents group", () => {
     ]);
   });
 
-  it("give frozen texts with a group in each name", () => {
+  it("define frozen texts with a group in each name", () => {
     const records = [...bindingsOf(agentsReact()), ...bindingsOf(agentsSynthesis())].filter(
       ({ token }) => token === "PromptTemplates",
     );

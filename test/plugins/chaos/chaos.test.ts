@@ -65,7 +65,7 @@ describe("chaos()", () => {
       expect(plugin.injected.map(({ kind }) => kind)).to.deep.equal([fault.kind]);
     });
 
-  it("lets retries, corrections and the agent repair passing faults", async () => {
+  it("injects faults that retries, corrections and the agent repair", async () => {
     const faults: readonly ChaosFault[] = [
       { kind: "vendor error", ...ALWAYS },
       { kind: "tool failure", ...ALWAYS },
@@ -123,7 +123,7 @@ describe("chaos()", () => {
 });
 
 describe("rehearse()", () => {
-  it("reports that all held for a team with retries", async () => {
+  it("reports no violations for a team with retries", async () => {
     const report = await rehearse({
       team: (plugin) => team([plugin, retry({ maxAttempts: 6, baseDelayMs: 1 })]),
       faults: [

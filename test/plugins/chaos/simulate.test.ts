@@ -105,7 +105,7 @@ describe("simulate()", () => {
     expect(outputTokens.p90).to.be.above(outputTokens.p50);
   });
 
-  it("gives the same report for the same seed, and another for another seed", async () => {
+  it("returns the same report for the same seed, and another one for another seed", async () => {
     const once = async (seed: number): Promise<unknown> =>
       simulate({ team: teamOf(diamond(), { workflow: "PARALLEL" }), runs: 20, seed });
     const first = await once(7);
@@ -146,7 +146,7 @@ describe("simulate()", () => {
     expect(failed.durationMs.max).to.equal(60_000);
   });
 
-  it("asks the reviewHandler, and counts reviews without one as failures", async () => {
+  it("calls the reviewHandler, and counts reviews without a handler as failures", async () => {
     const tasks = [new Task({ description: "Pay", review: Review.required() })];
     let asked = 0;
     const reviewHandler = (): ReviewDecision => {
@@ -246,7 +246,7 @@ describe("simulate()", () => {
       expect(executed).to.equal(0);
     });
 
-    it("takes another agent with the measured model, and assumes calls of other models", async () => {
+    it("reuses calls of another agent with the same model, and assumes calls of other models", async () => {
       await using real = new Ensemble({
         model: new ScriptedModel([{ text: "A", usage }]),
         tasks: chain(1),

@@ -33,7 +33,7 @@ describe("contextFormat", () => {
   const first = new Task({ description: "List them", outputType: People });
   const second = new Task({ description: "Sum up", context: [first] });
 
-  it("writes structured outputs of earlier tasks as TOON, and reports what that saved", async () => {
+  it("writes structured outputs of earlier tasks as TOON, and reports the savings", async () => {
     const model = new ScriptedModel([json, "done"]);
     const output = await new Ensemble({
       model,
@@ -67,7 +67,7 @@ describe("contextFormat", () => {
     expect(output.trace.taskTraces[0]?.llmInteractions[0]?.toolCalls[0]?.result).to.equal(json);
   });
 
-  it("writes what the memory tool finds as TOON", async () => {
+  it("writes the results of the memory tool as TOON", async () => {
     const store = MemoryStore.inMemory();
     await store.store("people", { content: json, structuredContent: rows, storedAt: new Date(0) });
     const model = new ScriptedModel([
@@ -160,7 +160,7 @@ describe("contextFormat", () => {
       ); // no name
   });
 
-  it("may be one's own, chosen by its name, and counts what it saves", async () => {
+  it("accepts a custom format, chosen by its name, and counts its savings", async () => {
     const savings = { name: "ROWS", payloads: 1, converted: 1, originalTokens: 9, sentTokens: 2 };
     const own = definePlugin({
       name: "rows",
@@ -197,7 +197,7 @@ describe("the TOON formatter", () => {
     expect(sentTokens).to.be.at.most(originalTokens);
   });
 
-  it("keeps the text of what has no JSON", async () => {
+  it("keeps the text of a value that JSON can't represent", async () => {
     const formatter = await startToon();
     const circular: { self?: unknown } = {};
     circular.self = circular;

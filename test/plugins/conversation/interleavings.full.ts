@@ -66,7 +66,7 @@ async function checkInterleavings(pair: Pair): Promise<void> {
   );
 }
 
-describe(`interleavings of writers of one thread, seed ${SEED}`, function () {
+describe(`interleaved writes of one thread, seed ${SEED}`, function () {
   this.timeout(30 * 60_000);
 
   it("lose nothing in memory", async () => {

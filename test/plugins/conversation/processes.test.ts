@@ -33,7 +33,7 @@ describe("conversation stores of several processes", function () {
   this.timeout(120_000);
   afterEach(() => OtherProcess.running.forEach((child) => child.kill("SIGKILL")));
 
-  it("wait for each other's turns in a folder, and the lock of a killed one is free", async () => {
+  it("let turns in a folder wait for each other, and free the lock of a killed process", async () => {
     const folder = temporaryFolder();
     await share(folder, "-", ConversationStore.file(folder));
   });

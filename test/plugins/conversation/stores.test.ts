@@ -187,7 +187,7 @@ describe("ConversationStore.inMemory()", () => {
     expect(() => ConversationStore.inMemory({ maxThreads: 0 })).to.throw(ValidationError);
   });
 
-  it("keeps what JSON restores, and a change of what was added or returned does not reach it", async () => {
+  it("stores a copy of the JSON data, which later changes of arguments and results do not affect", async () => {
     const store = ConversationStore.inMemory();
     const input: Record<string, unknown> = { city: "Rome", day: undefined };
     const at = new Date(0);
@@ -283,7 +283,7 @@ describe("ConversationStore.file()", () => {
     expect((await store.read("t", { limit: 1, before: 2 })).map(({ n }) => n)).to.deep.equal([1]);
   });
 
-  it("reports what the file system refuses", async () => {
+  it("reports errors of the file system", async () => {
     const folder = join(temporaryFolder(), "file");
     await writeFile(folder, "");
     const store = ConversationStore.file(folder);

@@ -47,7 +47,7 @@ describe("the windows of a thread", () => {
     });
   });
 
-  it("summarize what falls out, after what is summarized already", async () => {
+  it("extend the summary by the turns that leave the window", async () => {
     const head = { turns: 5, summary: { upTo: 0, text: "first", at: "at 0" } };
     const { turns, summary } = await summarized({ turns: 2 }).select(threadOf(5, { head }));
     expect(turns.map(({ n }) => n)).to.deep.equal([4]);

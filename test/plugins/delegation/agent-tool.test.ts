@@ -37,7 +37,7 @@ const lastResultOf = (model: ScriptedModel): unknown =>
   model.requests.at(-1)?.messages.findLast(({ role }) => role === "tool");
 
 describe("agentTool()", () => {
-  it("has the role, the goal and one text as defaults", async () => {
+  it("uses the role, the goal and one text parameter as defaults", async () => {
     const plain = agentTool(translator);
     expect([plain.name, plain.description, plain.delegates]).to.deep.equal([
       "translator__fast_",
@@ -57,7 +57,7 @@ describe("agentTool()", () => {
     expect(request?.messages).to.have.length(2);
   });
 
-  it("takes a typed input and returns a typed output", async () => {
+  it("accepts a typed input and returns a typed output", async () => {
     const model = new ScriptedModel([
       calling("translate", { text: "Hello", to: "de" }),
       '{"text":"Hallo"}',

@@ -54,7 +54,7 @@ const promptOf = ({ model }: Delegated, index = 0): string => textAt(model.reque
 const schema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
 
 describe("scope.delegate", () => {
-  it("gives the worker the task unchanged, braces included", async () => {
+  it("passes the task unchanged to the worker, including braces", async () => {
     const ended = await delegated({}, ["done"], {}, { expectedOutput: "A {thing}" });
     expect(ended.response).to.include({
       status: "SUCCESS",
@@ -73,7 +73,7 @@ describe("scope.delegate", () => {
     expect(promptOf(await delegated({}, ["done"]))).not.to.include("scope");
   });
 
-  it("gives the scope to a listed task beside the outputs in its context", async () => {
+  it("passes the scope to a listed task in addition to the outputs in its context", async () => {
     const first = new Task({ name: "first", description: "first", handler: () => "the facts" });
     const listed = new Task({
       name: "listed",
@@ -189,7 +189,7 @@ describe("scope.delegate", () => {
     });
   });
 
-  it("reports a delegation whose after tap breaks, and one that a review ends", async () => {
+  it("reports a delegation whose after tap fails, and one that a review ends", async () => {
     const ending = (end: () => never): Plugin =>
       tapping("ending", ({ hooks }) =>
         hooks.afterDelegation.tap({ name: "end", lane: "review" }, end),
@@ -223,7 +223,7 @@ describe("scope.delegate", () => {
     );
   });
 
-  it("nests the trace of a worker's last attempt, and counts what it used", async () => {
+  it("includes the trace of a worker's last attempt, and counts its usage", async () => {
     const refuse = tapping("refuse", ({ hooks }) =>
       hooks.beforeDelegation.tap({ name: "no" }, () => reject("no")),
     );

@@ -42,7 +42,7 @@ const toolsOf = (request: ChatRequest | undefined): readonly string[] =>
   (request?.tools ?? []).map(({ name }) => name);
 
 describe("the tool delegate", () => {
-  it("comes first among the tools of an agent that may delegate, and offers the roles of the others", async () => {
+  it("is the first tool of an agent that may delegate, and offers the roles of the others", async () => {
     const noop = tool({ name: "noop", description: "Does nothing", execute: () => "" });
     const model = new ScriptedModel(["done"]);
     await runToEnd({
@@ -188,7 +188,7 @@ describe("the tool delegate", () => {
     expect(model.requests).to.have.length(2);
   });
 
-  it("counts and traces what the worker used inside the delegator's task", async () => {
+  it("counts and traces the worker's usage inside the delegator's task", async () => {
     const { output } = await led([call("Data Analyst"), "done"]);
     expect(
       output.metrics.ledger.map(({ agentRole, purpose }) => [agentRole, purpose]),

@@ -78,7 +78,7 @@ describe("delegation policies", () => {
     ]);
   });
 
-  it("refuse: the first refusal ends it, no one else is asked, and no start is reported", async () => {
+  it("stop at the first refusal: no other policy is called, and no start is reported", async () => {
     let asked = false;
     const { response, events, model } = await judged([
       () => reject("no budget"),
@@ -215,7 +215,7 @@ describe("delegation policies", () => {
     }
   });
 
-  it("come from plugins, the ensemble and the run, and all count", async () => {
+  it("of plugins, the ensemble and the run all apply", async () => {
     const asked: string[] = [];
     const policy =
       (name: string): DelegationPolicy =>
@@ -240,7 +240,7 @@ describe("delegation policies", () => {
     expect(asked).to.deep.equal(["plugin", "ensemble", "run"]);
   });
 
-  it("take no unknown option and no senseless limit", () => {
+  it("refuse unknown options and invalid limits", () => {
     expect(() => delegationPolicies({ timeout: 1 } as never)).to.throw(
       ValidationError,
       "timeoutMs",

@@ -208,7 +208,7 @@ describe("guardrails", () => {
       expect(error.violationMessage).to.equal("the guardrail returned no reason");
     });
 
-    it("on one that throws, with the error as the cause", async () => {
+    it("if one throws, with the error as the cause", async () => {
       const cause = new Error("boom");
       const throwing: readonly InputGuardrail[] = [
         () => {
@@ -223,7 +223,7 @@ describe("guardrails", () => {
       }
     });
 
-    it("on one that takes too long, and aborts its signal", async () => {
+    it("if one exceeds its time limit, and aborts its signal", async () => {
       const { guardrail, signal } = hanging();
       const error = await violation(tapsOf({ timeoutMs: 5 }).before(inputCall(guardrail)));
       expect(error.violationMessage).to.equal("the guardrail did not decide within 5 ms");
@@ -262,7 +262,7 @@ describe("guardrails", () => {
     }
   });
 
-  it("asks no one once the run has ended", async () => {
+  it("are not called after the end of the run", async () => {
     const reason = new RunCancelledError("stop");
     const call = { ...inputCall(() => expect.fail("asked")), signal: AbortSignal.abort(reason) };
     expect(await rejection(Promise.resolve(tapsOf().before(call)))).to.equal(reason);

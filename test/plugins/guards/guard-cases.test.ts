@@ -108,7 +108,7 @@ describe("promptInjection(), by place", () => {
     }
   });
 
-  it("ignores inputs that are no text, and does not judge the request of its own judge", async () => {
+  it("ignores inputs that are not texts, and does not judge the request of its own judge", async () => {
     const judge = new ScriptedModel(['{"injection": false}'], { modelId: "judge" });
     const { model } = await guarded(
       [
@@ -242,7 +242,7 @@ describe("personalData(), by value", () => {
     expect(lastOf(model, 1)).to.match(/Ask \[EMAIL_\w+\]/);
   });
 
-  it("puts the values into typed outputs", async () => {
+  it("restores the values in typed outputs", async () => {
     const task = new Task({
       description: `Write to ${MAIL}`,
       outputType: z.object({ mail: z.string() }),

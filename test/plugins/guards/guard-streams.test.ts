@@ -49,7 +49,7 @@ function cutAt(text: string, places: readonly number[]): readonly string[] {
 const RUNS = 60;
 const places = fc.array(fc.nat(), { minLength: 1, maxLength: 30 });
 
-describe("a stream that a guard refuses, whatever its cuts are,", function () {
+describe("a stream that a guard refuses, for any cuts,", function () {
   this.timeout(60_000);
   const guards = LABELLED_GUARDS.filter(({ readsTools }) => readsTools !== true);
 
@@ -71,7 +71,7 @@ describe("a stream that a guard refuses, whatever its cuts are,", function () {
     });
 });
 
-describe("a stream that a guard masks, whatever its cuts are,", function () {
+describe("a stream that a guard masks, for any cuts,", function () {
   this.timeout(60_000);
   const masking: Readonly<Record<string, () => Plugin>> = {
     secrets: () => secrets(),
@@ -94,7 +94,7 @@ describe("a stream that a guard masks, whatever its cuts are,", function () {
       await fc.assert(property, { numRuns: RUNS });
     });
 
-  it("shows the masked output: values after a label, whatever stands between them", async () => {
+  it("shows the masked output: values after a label, with any text between them", async () => {
     const labelled = fc.tuple(
       fc.constantFrom("", "The ", "(", "Note:\n", "My old "),
       fc.constantFrom(
@@ -136,7 +136,7 @@ describe("a stream that a guard masks, whatever its cuts are,", function () {
 });
 
 describe("SegmentFilter", () => {
-  it("asks only where new text has a boundary, and passes what was asked before", () => {
+  it("calls the rule only if new text has a boundary, and passes on text that it has already checked", () => {
     const asked: [string, number][] = [];
     const filter = new SegmentFilter({
       byWord: true,
@@ -151,7 +151,7 @@ describe("SegmentFilter", () => {
     expect(asked).to.deep.equal([["one ", 3]]);
   });
 
-  it("gives a release the shown text before it, cut to the context", () => {
+  it("passes the preceding shown text to a release, cut to the context", () => {
     const contexts: string[] = [];
     const filter = new SegmentFilter({
       context: 3,
@@ -202,7 +202,7 @@ describe("the rule `quick` of a stream", () => {
     return masked;
   }
 
-  it("shows what the other rules show, piece by piece, of links", () => {
+  it("shows the same text as the other rules, piece by piece, for links", () => {
     const detect = linkDetector(new HostList("hosts", []));
     const release = (given: string): string =>
       isLinkLike(given) ? replaceFindings(given, detect(given), () => "[mask]") : given;
@@ -210,7 +210,7 @@ describe("the rule `quick` of a stream", () => {
   });
 
   for (const known of [[], ["12345678"], ["gardenthe"]])
-    it(`shows what the other rules show, piece by piece, of secrets, with the known ones [${known.join()}]`, () => {
+    it(`shows the same text as the other rules, piece by piece, for secrets, with the known ones [${known.join()}]`, () => {
       const detect = secretDetector(known);
       const rules: SegmentRules = {
         byWord: true,
@@ -228,7 +228,7 @@ describe("the rule `quick` of a stream", () => {
     expect(plainSecretWords(["correct horse"])).to.equal(undefined);
   });
 
-  it("looks at words of the length of the shortest known secret, and longer ones", () => {
+  it("checks words with at least the length of the shortest known secret", () => {
     const quick = plainSecretWords(["abcdefgh", "abcdefghij"])?.();
     expect([quick?.decide("abcdefg", 0), quick?.decide("h ", 7)]).to.deep.equal([0, -1]);
     expect(quick?.decide("abcdefg ", 0)).to.equal(8);
@@ -275,7 +275,7 @@ describe("canary() of a stream", () => {
 });
 
 describe("answerLength() of a stream", () => {
-  it("counts what it counts in the whole text, whatever the cuts are", async () => {
+  it("counts the same as in the whole text, for any cuts", async () => {
     const part = fc.constantFrom(
       ...[
         "one",
@@ -324,7 +324,7 @@ describe("filteredModel()", () => {
   });
   const words = { byWord: true, release: (text: string) => text };
 
-  it("gives held text before the last chunk, and leaves reasoning out", async () => {
+  it("emits held text before the last chunk, and omits reasoning", async () => {
     const model = filteredModel(
       modelOf(() => undefined),
       () => new SegmentFilter(words),
@@ -415,7 +415,7 @@ describe("a stream", () => {
     expect(blocks.shown).to.equal("So 5 > 3.\n  > first part of it\nAnd:\n ");
   });
 
-  it("of quotations() is not held by a mark that opens no quotation", async () => {
+  it("of quotations() is not held back by a mark that opens no quotation", async () => {
     const chunks = ['A screen of 5" and ', "more.\n", "Then this ", "and that."];
     const { tokens } = await guarded([quotations()], [{ chunks }]);
     expect(tokens).to.deep.equal(["A screen of 5", '" and more.\n', "Then this ", "and that."]);
@@ -424,7 +424,7 @@ describe("a stream", () => {
     expect(open.tokens.slice(0, 2)).to.deep.equal(["An ", `\u201e${long}`]);
   });
 
-  it("of answerLength() counts words and characters whatever the pieces are", async () => {
+  it("of answerLength() counts words and characters for any pieces", async () => {
     const text = "  Ein paar W\u00f6rter, 你好世界 and 3 more \u2014 here.  ";
     const chunks = [...text];
     const words = await guarded([answerLength({ maxWords: 9 })], [{ chunks }]);

@@ -200,7 +200,7 @@ describe("answerLength()", () => {
 });
 
 describe("jsonOnly()", () => {
-  it("accepts one JSON value and shows it at once", async () => {
+  it("accepts one JSON value and shows it immediately", async () => {
     const { tokens } = await guarded([jsonOnly()], [{ chunks: ['{"a"', ": 1}"] }]);
     expect(tokens).to.deep.equal(['{"a"', ": 1}"]);
   });

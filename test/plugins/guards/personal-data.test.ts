@@ -34,7 +34,7 @@ describe("personalData()", () => {
     expect(new Set(sent(model).match(/\[EMAIL_\w+\]/g)).size).to.equal(1);
   });
 
-  it("gives tools the values, and masks what they return", async () => {
+  it("passes the values to tools, and masks their results", async () => {
     const inputs: unknown[] = [];
     const send = tool({
       name: "send",
@@ -88,7 +88,7 @@ describe("personalData()", () => {
     expect(model.requests).to.have.length(0);
   });
 
-  it("never gives one run the values of another from a cache", async () => {
+  it("never passes values of another run from a cache", async () => {
     const model = new ScriptedModel(
       ({ messages }) => `Mailed ${placeholderIn(JSON.stringify(messages))}`,
     );
@@ -127,7 +127,7 @@ describe("personalData()", () => {
     expect(reports[0]).to.deep.include({ place: "output", action: "masked", kinds: ["email"] });
   });
 
-  it("finds what a detector of the user finds, and fails the task if the detector throws", async () => {
+  it("finds values with a detector of the user, and fails the task if the detector throws", async () => {
     const names = (text: string) =>
       [...text.matchAll(/Ana/g)].map(({ index }) => ({
         kind: "name",

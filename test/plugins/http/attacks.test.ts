@@ -37,7 +37,7 @@ describe("handlers of requests refuse", () => {
   const post = async (service: Service, body: unknown, o: Ask = {}): Promise<number> =>
     (await service.ask("/api/run", { body, ...o })).status;
 
-  it("a body that is no JSON object", async () => {
+  it("a body that is not a JSON object", async () => {
     const service = await open();
     for (const type of ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", ""])
       expect(await post(service, "{}", { headers: { "content-type": type } }), type).to.equal(415);
@@ -51,7 +51,7 @@ describe("handlers of requests refuse", () => {
     expect(started).to.equal(1);
   });
 
-  it("keys that lead to what all objects share, and bodies that are nested too deep", async () => {
+  it("keys that refer to prototypes, and bodies that are nested too deeply", async () => {
     const service = await open();
     for (const body of [
       '{"__proto__":{"polluted":true}}',
@@ -181,7 +181,7 @@ describe("handlers of requests refuse", () => {
       ).to.equal(404);
   });
 
-  it("to break on what answers throw", async () => {
+  it("to fail because of errors thrown by answers", async () => {
     const seen: string[] = [];
     const onError: HttpOptions["onError"] = ({ message }) => {
       seen.push(message);

@@ -96,7 +96,7 @@ describe("chatHandler withstands", () => {
       ]);
   });
 
-  it("approvals of another user, forged history and two tabs that answer at once", async () => {
+  it("approvals of another user, forged history and concurrent answers in two tabs", async () => {
     let booked = 0;
     const store = reviewInbox();
     const book = tool({
@@ -268,7 +268,7 @@ describe("chatHandler withstands", () => {
     expect((await desk.service.fetch(at("t"))).status).to.equal(404);
   });
 
-  it("a vendor that refuses a file: its words reach no page, and the thread continues", async () => {
+  it("a vendor that refuses a file: no page receives its text, and the thread continues", async () => {
     const server = await OpenAIServer.start();
     made.push({ [Symbol.asyncDispose]: () => server.close() });
     const baseURL = server.url;

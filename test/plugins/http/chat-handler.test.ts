@@ -82,7 +82,7 @@ describe("chatHandler", () => {
       ]);
     });
 
-    it("as the only one that is read: the history is that of the store", async () => {
+    it("and reads only this message of the request: the history comes from the store", async () => {
       const model = new ScriptedModel(["one", "two"]);
       const desk = await open({ model });
       await partsIn(await desk.send("t", "first"));
@@ -133,7 +133,7 @@ describe("chatHandler", () => {
       expect(seen).to.deep.equal(["Ada"]);
     });
 
-    it("with files, which the model and a later page get", async () => {
+    it("with files, which the model and a later page receive", async () => {
       const model = new ScriptedModel(["A picture."]);
       const desk = await open({ model });
       const message = {
@@ -218,7 +218,7 @@ describe("chatHandler", () => {
     const again = (desk: ChatService, o: object): Promise<Response> =>
       desk.post({ id: "t", trigger: "regenerate-message", ...o });
 
-    it("the turn of a message, which replaces it and what follows", async () => {
+    it("to the message of a turn, which replaces this turn and later ones", async () => {
       const model = new ScriptedModel(["one", "two", "three"]);
       const desk = await open({ model });
       const first = await desk.send("t", "a", { messageId: "m1" });
@@ -234,7 +234,7 @@ describe("chatHandler", () => {
       expect(messages[0]?.id).to.equal("m1");
     });
 
-    it("the last turn without a message id, also twice", async () => {
+    it("to the last turn without a message id, even twice", async () => {
       const desk = await open({ model: new ScriptedModel(["one", "two", "three"]) });
       await partsIn(await desk.send("t", "a", { messageId: "m1" }));
       await partsIn(await again(desk, { messages: [userMessage("a", "m1")] }));
@@ -244,7 +244,7 @@ describe("chatHandler", () => {
       expect(messages[0]?.id).to.equal("m1");
     });
 
-    it("a message whose turn failed and was not kept", async () => {
+    it("to a message whose turn failed and was not kept", async () => {
       const model = new ScriptedModel((_request, index) => {
         if (index === 0) throw new Error("SECRET");
         return "better";
@@ -258,7 +258,7 @@ describe("chatHandler", () => {
       expect((await shownOf(desk, "t")).messages.map(textOf)).to.deep.equal(["a", "better"]);
     });
 
-    it("a message that the user has changed", async () => {
+    it("to a message that the user has changed", async () => {
       const desk = await open();
       await partsIn(await desk.send("t", "a", { messageId: "m1" }));
       const messages = [userMessage("b", "m1")];
@@ -270,7 +270,7 @@ describe("chatHandler", () => {
       ]);
     });
 
-    it("404 for a message that is nowhere", async () => {
+    it("with 404 for an unknown message", async () => {
       const desk = await open();
       expect(await statusOf(again(desk, { messageId: "x" }))).to.deep.equal([
         404,
@@ -301,7 +301,7 @@ describe("chatHandler", () => {
       expect((await shownOf(desk, "t")).messages).to.have.length(2);
     });
 
-    it("with a list for each, and one of ownerless threads", async () => {
+    it("with a separate list for each, and a list of threads without owner", async () => {
       const desk = await open();
       await partsIn(await desk.send("a1", "x", { by: "ada" }));
       await partsIn(await desk.send("b1", "x", { by: "bob" }));
@@ -390,7 +390,7 @@ describe("chatHandler", () => {
     expect((await desk.chat.threads()).threads).to.deep.equal([]);
   });
 
-  it("takes thread ids that look like paths, with a file store", async () => {
+  it("accepts thread ids that resemble paths, with a file store", async () => {
     const desk = await open({ store: ConversationStore.file(temporaryFolder()) });
     for (const id of ["../../etc/passwd", "a/b", "CON", "\u{1f6a2}".repeat(256), "stream"]) {
       await partsIn(await desk.send(id, "hi"));
@@ -398,7 +398,7 @@ describe("chatHandler", () => {
     }
   });
 
-  it("masks what fails in the run or the store; onError receives it", async () => {
+  it("masks errors of the run and the store, and reports them to onError", async () => {
     const received: string[] = [];
     const onError = (error: Error): string => {
       received.push(error.message);
@@ -426,8 +426,8 @@ describe("chatHandler", () => {
     expect(JSON.stringify(await answer.text())).to.not.include("hi");
   });
 
-  describe("with two requests at once", () => {
-    it("of one thread lets the second wait, and refuses the same message", async () => {
+  describe("with two concurrent requests", () => {
+    it("of one thread delays the second one, and refuses the same message", async () => {
       const gate = new Gate();
       const model = new ScriptedModel(async ({ messages }) => {
         await gate.pass();
@@ -488,7 +488,7 @@ describe("chatHandler", () => {
       await partsIn(await desk.send("v", "Hello", { by: "bob" }));
     });
 
-    it("shows a caller what it has used, also before its first message", async () => {
+    it("shows a caller the used amounts, even before the first message", async () => {
       const quota = { windowMs: 86_400_000, maxRequests: 2 };
       const desk = await open({ model: new ScriptedModel(["one"]), quota });
       const left = async (id: string, by = "ada"): Promise<Record<string, unknown>> => {
@@ -712,7 +712,7 @@ describe("chatHandler", () => {
       expect(done).to.deep.equal(["a"]);
     });
 
-    it("takes no answer of another owner, for another thread, or to what was not asked", async () => {
+    it("accepts no answer from another owner, for another thread, or to an unknown question", async () => {
       const { desk, done } = await asking();
       const asked = answering(await ask(desk), true);
       expect((await answer(desk, asked, "bob")).status).to.equal(404);
@@ -725,7 +725,7 @@ describe("chatHandler", () => {
       expect(done).to.deep.equal([]);
     });
 
-    it("survives a restart of the server with `durable()`, for a page that stays open and for a new one", async () => {
+    it("survives a restart of the server with `durable()`, for an open page and for a new one", async () => {
       const journal = Journal.inMemory();
       const store = ConversationStore.inMemory();
       const done: string[] = [];
@@ -769,7 +769,7 @@ describe("chatHandler", () => {
       ]);
     });
 
-    it("refuses a message at once while an approval is waited for", async () => {
+    it("refuses a message immediately while an approval is pending", async () => {
       const { desk } = await asking();
       await ask(desk);
       expect(await statusOf(desk.send("t", "And now?"))).to.deep.equal([409, "AE_THREAD_BUSY"]);

@@ -46,7 +46,7 @@ describe("chatHandler with the log of runs", () => {
     expect((await desk.service.fetch(STREAM_OF)).status).to.equal(204);
   });
 
-  it("shows after a restart what a killed process sent, then an error, to the owner only", async () => {
+  it("shows the parts sent by a killed process, then an error, to the owner only", async () => {
     const { log, record } = memoryLog();
     const store = ConversationStore.inMemory();
     const gate = new Gate();

@@ -80,7 +80,7 @@ describe("a page that is loaded while a turn ends", () => {
       },
     };
   for (const [name, make] of Object.entries(stores))
-    it(`gets its answer from ${name}, once`, async () => {
+    it(`receives its answer once, from ${name}`, async () => {
       const gate = new Gate();
       const { on, ...o } = make();
       const desk = await open(o, { model: held(gate), ...(on !== undefined && { on }) });
@@ -93,7 +93,7 @@ describe("a page that is loaded while a turn ends", () => {
       expect((await desk.service.fetch("/api/chat/t/stream")).status).to.equal(204);
     });
 
-  it("gets no part twice where the answer is stored before the end of the turn", async () => {
+  it("receives no part twice if the answer is stored before the end of the turn", async () => {
     const memory = ConversationStore.inMemory();
     const stored = new Gate();
     const store: ConversationStore = {
@@ -125,7 +125,7 @@ describe("a page that is loaded while a turn ends", () => {
     expect(early.shown).to.deep.equal(["user: Where?"]);
   });
 
-  it("gets no part twice where another page got the question only", async () => {
+  it("receives no part twice if another page received only the question", async () => {
     const gate = new Gate();
     const desk = await open({ streams: StreamStore.inMemory() }, { model: held(gate) });
     const first = await desk.send("t", "Where?");
@@ -137,7 +137,7 @@ describe("a page that is loaded while a turn ends", () => {
     expect(await later.resume()).to.deep.equal(whole);
   });
 
-  it("gets the turn that it was shown, and not the next one", async () => {
+  it("receives the turn that it displayed, and not the next one", async () => {
     const gates = [new Gate(), new Gate()];
     const model = new ScriptedModel(async (_request, index) => {
       await gates[index]?.pass();
@@ -155,7 +155,7 @@ describe("a page that is loaded while a turn ends", () => {
     await partsIn(second);
   });
 
-  it("gets the error of a turn that failed, and the thread without it later", async () => {
+  it("receives the error of a failed turn, and the thread without it later", async () => {
     const gate = new Gate();
     const desk = await open({ streams: StreamStore.inMemory() }, { model: held(gate, true) });
     const first = await desk.send("t", "Where?");

@@ -192,7 +192,7 @@ describe("the transport of useChat with a chatHandler", () => {
     });
   });
 
-  it("gets a readable error after the limit of a quota", async () => {
+  it("receives a readable error after the limit of a quota", async () => {
     const quota = { windowMs: 86_400_000, maxRequests: 1 };
     await using desk = await chatService({ quota });
     await collect(await sendOnce(desk.service.url, QUESTION));

@@ -224,7 +224,7 @@ describe("a page that resumes the turn which its thread named", () => {
       }),
     );
 
-  it("gets the stored answer from a process that did not run the turn", async () => {
+  it("receives the stored answer from a process that did not run the turn", async () => {
     const store = ConversationStore.inMemory();
     const [begins, resumes] = [await open({}, { store }), await open({}, { store })];
     const answer = await begins.send("t", "Where?");
@@ -237,7 +237,7 @@ describe("a page that resumes the turn which its thread named", () => {
     expect((await streamOf(resumes, "__proto__")).status).to.equal(204);
   });
 
-  it("gets the parts of a stored answer as a page that loads the thread later", async () => {
+  it("receives the parts of a stored answer like a page that loads the thread later", async () => {
     const look = tool({
       name: "look",
       title: "Look",
@@ -284,7 +284,7 @@ describe("a page that resumes the turn which its thread named", () => {
     expect(simple(read)).to.deep.equal(simple(stored));
   });
 
-  it("gets the text of an untrusted tool as the stream had it, without the markers for the model", async () => {
+  it("receives the text of an untrusted tool as in the stream, without the markers for the model", async () => {
     for (const execute of [() => "FROM OUTSIDE", () => ({ from: "OUTSIDE" })]) {
       const look = tool({ name: "look", description: "l", untrusted: true, execute });
       const model = new ScriptedModel([{ toolCalls: [{ name: "look", arguments: {} }] }, "There."]);
@@ -299,7 +299,7 @@ describe("a page that resumes the turn which its thread named", () => {
     }
   });
 
-  it("gets no turn of another owner or thread, and none of a thread that was deleted", async () => {
+  it("receives no turn of another owner or thread, and none of a deleted thread", async () => {
     const gate = new Gate();
     const model = new ScriptedModel(async () => {
       await gate.pass();

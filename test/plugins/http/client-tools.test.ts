@@ -232,7 +232,7 @@ describe("tools that a page executes", () => {
     expect(second.executed).to.deep.equal([]);
   });
 
-  it("take the first of two answers, and give both pages the rest of the turn", async () => {
+  it("use the first of two answers, and send the rest of the turn to both pages", async () => {
     const desk = await open();
     const post = await waiting(desk);
     const [one, other] = await Promise.all([post(zone("Here")), post(zone("There"))]);
@@ -265,7 +265,7 @@ describe("tools that a page executes", () => {
     expect(await textIn(await post(zone("Mine")))).to.contain("Mine");
   });
 
-  it("give the model an error for a wrong output, an error of the page, and none in time", async () => {
+  it("return an error to the model for a wrong output, for an error of the page, and after the time limit", async () => {
     const cases: readonly (readonly [object, string])[] = [
       [{ state: "output-available", output: { zone: 7 } }, "does not match its schema: zone"],
       [{ state: "output-available" }, "does not match its schema"],

@@ -54,7 +54,7 @@ describe("a handler of reviews", () => {
   const plain = Review.of({ prompt: "Good?", timeoutMs: 0 });
   const task = (r: Review): Task => new Task({ description: "Write it", review: r });
 
-  it("lists what a principal may see, and whether it may answer", async () => {
+  it("lists the reviews that a principal may read, and whether it may answer", async () => {
     const { service } = await office([task(finance)]);
     const run = start(service);
     const id = await waiting(service);
@@ -80,7 +80,7 @@ describe("a handler of reviews", () => {
     expect((await run).status).to.equal(200);
   });
 
-  it("takes each decision once, in small or large letters, from any sender", async () => {
+  it("accepts each decision once, in lower or upper case, from any sender", async () => {
     for (const [body, raw, exitReason] of [
       [{ decision: "continue", comment: "fine" }, "draft", "COMPLETED"],
       [{ decision: "EDIT", text: "better" }, "better", "COMPLETED"],
@@ -103,7 +103,7 @@ describe("a handler of reviews", () => {
     }
   });
 
-  it("lets one of two answers at once win", async () => {
+  it("accepts one of two concurrent answers", async () => {
     const { service } = await office([task(plain)]);
     const run = start(service);
     const id = await waiting(service);
@@ -210,7 +210,7 @@ describe("a handler of reviews", () => {
     );
   });
 
-  it("shows reviewers without an owner what needs no role", async () => {
+  it("shows reviews without a role to reviewers without an owner", async () => {
     const { service } = await office([task(plain)]);
     const run = start(service);
     const id = await waiting(service);

@@ -75,7 +75,7 @@ describe("a handler of runs", () => {
     expect((await post(service, {})).status).to.equal(404);
   });
 
-  it("gives runs the values of the principal, and a tag that does not show who that is", async () => {
+  it("passes the values of the principal to runs, with a tag that does not reveal the principal", async () => {
     const User = createToken<{ readonly id: string }>("user");
     const seen: RunInfo[] = [];
     const task = new Task({
@@ -119,7 +119,7 @@ describe("a handler of runs", () => {
     expect(model.requests).to.deep.equal([]);
   });
 
-  it("masks every other error, unless onError returns what a client reads", async () => {
+  it("masks every other error, unless onError returns a message for the client", async () => {
     const task = new Task({
       description: "x",
       handler: (): string => {
@@ -139,7 +139,7 @@ describe("a handler of runs", () => {
     });
   });
 
-  it("lets callers and operators start runs, of what they may call", async () => {
+  it("allows callers and operators to start the runs that they may call", async () => {
     const service = await run({ tasks: [greet] });
     const statusOf = async (by: string | null): Promise<number> =>
       (await post(service, {}, { by })).status;
@@ -223,7 +223,7 @@ describe("a handler of runs", () => {
     expect(state.aborted).to.equal(1);
   });
 
-  it("identifies principals by their owner if they have one", async () => {
+  it("identifies principals by their owner, if they have one", async () => {
     const team = new Ensemble({ tasks: [greet] });
     const handler = runHandler(team, {
       authenticate: (request) => ({
@@ -242,7 +242,7 @@ describe("a handler of runs", () => {
     expect(handler.startedBy(runId, { name: "acme", role: "caller" })).to.equal(false);
   });
 
-  it("serves a hundred runs at once, each to its own client", async () => {
+  it("serves a hundred concurrent runs, each to its own client", async () => {
     const { task, open, state } = gate();
     const answer = new Task({
       description: "y",

@@ -67,7 +67,7 @@ describe("toNodeListener", () => {
     await answer.body?.cancel().catch(() => undefined);
   });
 
-  it("takes the path before a framework shortened it, and the body that it has read", async () => {
+  it("uses the path before a framework shortened it, and the body that the framework has read", async () => {
     await using team = new Ensemble({ tasks: [echo] });
     const listener = toNodeListener(runHandler(team, { authenticate }));
     const server = createServer((request, response) => {
@@ -91,7 +91,7 @@ describe("toNodeListener", () => {
     server.closeAllConnections();
   });
 
-  it("answers 500 where the handler rejects, and closes what has begun", async () => {
+  it("answers 500 if the handler rejects, and closes a response that has begun", async () => {
     const warnings: Error[] = [];
     const note = (warning: Error): void => void warnings.push(warning);
     process.on("warning", note);

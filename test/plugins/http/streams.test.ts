@@ -158,7 +158,7 @@ describe("streams of a handler of runs", () => {
     expect((await resume(service, idOf(answer))).status).to.equal(204);
   });
 
-  it("let the run finish with the option", async () => {
+  it("continue the run after a disconnection, with the option", async () => {
     const { service, calls, ends } = await office(
       { ui: { onDisconnect: "finish" } },
       { waits: true },
@@ -175,7 +175,7 @@ describe("streams of a handler of runs", () => {
     expect(ends).to.deep.equal(["COMPLETED"]);
   });
 
-  it("are read again from the first part on, by two clients at once, and by their owner alone", async () => {
+  it("are read again from the first part on, by two clients concurrently, and only by their owner", async () => {
     const { service, calls } = await office({ streams: StreamStore.inMemory() }, { waits: true });
     const first = await start(service);
     await until(() => calls.length === 1);
@@ -194,7 +194,7 @@ describe("streams of a handler of runs", () => {
     expect(await allParts(await resume(service, idOf(first)))).to.deep.equal(streams[0]);
   });
 
-  it("continue without a reader if they are stored, or end with the last one", async () => {
+  it("continue without a reader if they are stored, or end with the last reader", async () => {
     for (const onDisconnect of [undefined, "cancel"] as const) {
       const { service, calls, ends } = await office(
         { streams: StreamStore.inMemory(), ui: { onDisconnect } },
@@ -470,7 +470,7 @@ describe("streams of a handler of runs", () => {
       expect(calls).to.deep.equal([]);
     });
 
-    it("take answers to known questions of their own principal, once", async () => {
+    it("accept answers to known questions from their own principal, once", async () => {
       const { service, calls } = await desk({}, true);
       const asked = await allParts(await start(service));
       const [id] = approvalsOf(asked);
@@ -494,7 +494,7 @@ describe("streams of a handler of runs", () => {
       expect(calls).to.have.length(1);
     });
 
-    it("take no answer from a principal without the role that a question needs", async () => {
+    it("accept no answer from a principal without the required role", async () => {
       const inbox = reviewInbox();
       const store: ReviewStore = Object.assign(slowInbox(inbox), {
         pending: () => inbox.pending().map((one) => ({ ...one, requiredRole: "finance" })),
@@ -511,7 +511,7 @@ describe("streams of a handler of runs", () => {
       expect(calls).to.have.length(1);
     });
 
-    it("show where they wait to a page that comes back, and the rest to one that comes later", async () => {
+    it("show their state to a page that reconnects, and the rest to one that connects later", async () => {
       const { service } = await desk({ streams: StreamStore.inMemory() });
       const first = await start(service);
       const asked = await allParts(first);

@@ -99,7 +99,7 @@ describe("winstonLogging", () => {
     });
   });
 
-  it("shows no secrets, also where a text is cut in the middle of one", async () => {
+  it("logs no secrets, even if a text is cut within one", async () => {
     const key = "sk-live-3f9a7c51e2d84b60";
     const input = { password: "hunter2", text: `${"x".repeat(150)} ${key}` };
     const model = Object.assign(
@@ -189,7 +189,7 @@ describe("winstonLogging", () => {
     }
   });
 
-  it("warns of an empty answer, of retries and of what the framework warns of", async () => {
+  it("logs a warning for an empty answer, retries and warnings of the framework", async () => {
     const { lines } = await logged({
       model: new ScriptedModel([failed("AE_MODEL_SERVER")]),
       tasks: [new Task({ description: "Work", agent: worker })],
@@ -307,7 +307,7 @@ describe("winstonLogging", () => {
     expect(prompts.map(({ context }) => context.runId)).to.deep.equal(["loud"]);
   });
 
-  it("lets no text from outside begin a line or paint the terminal", async () => {
+  it("escapes text from outside that could begin a line or control the terminal", async () => {
     const evil = tool({
       name: "evil",
       description: "Tricks",
@@ -328,7 +328,7 @@ describe("winstonLogging", () => {
     );
   });
 
-  it("escapes in the context of a line what could paint the terminal", async () => {
+  it("escapes control characters in the context of a line", async () => {
     const written: string[] = [];
     const write = process.stderr.write.bind(process.stderr);
     process.stderr.write = (text: string) => written.push(text) > 0;
@@ -342,7 +342,7 @@ describe("winstonLogging", () => {
     expect(written.join("")).to.equal('now info a line {"runId":"r\\u009b31m\\u202e"}\n');
   });
 
-  it("takes winston's own loggers, with other levels too, and builds no line that they don't write", async () => {
+  it("accepts winston's own loggers, including other levels, and builds no line below the level", async () => {
     for (const levels of [winston.config.npm.levels, winston.config.syslog.levels]) {
       const seen: string[] = [];
       const keep = winston.format(
@@ -372,7 +372,7 @@ describe("winstonLogging", () => {
     }
   });
 
-  it("takes a logger with methods for its levels, such as the console", async () => {
+  it("accepts a logger with methods for its levels, such as the console", async () => {
     const seen: string[] = [];
     const method = (level: string) => (message: string) => void seen.push(`${level} ${message}`);
     const logger = {

@@ -136,7 +136,7 @@ describe("blocks of reasoning", () => {
     ];
     for (const [form, ...replies] of answers)
       for (const [index, reply] of replies.entries())
-        it(`go back unchanged and in place: ${name}, ${form}, ${index === 0 ? "at once" : "in pieces"}`, async () => {
+        it(`are sent back unchanged in their position: ${name}, ${form}, ${index === 0 ? "at once" : "in pieces"}`, async () => {
           const model = vendor.model(server.url);
           server.reply(reply, { kind: "answer", text: "4" });
           const first =
@@ -222,7 +222,7 @@ describe("blocks of reasoning", () => {
     }
   });
 
-  it("go back with the metadata of the AI SDK's provider, whole and streamed", async () => {
+  it("are sent back with the metadata of the AI SDK's provider, whole and streamed", async () => {
     const prompts: unknown[] = [];
     const content = [
       { type: "reasoning", text: "Add them.", providerMetadata: { p: { signature: "s" } } },
@@ -371,7 +371,7 @@ describe("settings of reasoning", () => {
       }
     });
 
-  it("pause for an agent that takes over, until the next message of the user", async () => {
+  it("are suspended for an agent that takes over, until the next message of the user", async () => {
     const server = await AnthropicServer.start();
     try {
       const options = { modelOptions: { reasoning: { budgetTokens: 2048 } } };

@@ -112,7 +112,7 @@ const VENDORS = {
   },
 } as const;
 
-describe("what a model thought before its answer", () => {
+describe("the reasoning of a model before its answer", () => {
   for (const [vendor, { start, model, whole, blocks, events }] of Object.entries(VENDORS))
     it(`is reasoning of the response, whole and streamed: ${vendor}`, async () => {
       const server: ModelServer = await start();

@@ -57,7 +57,7 @@ const warnings = (events: readonly EnsembleEvent[]): string[] =>
 describe("a task that reflects", () => {
   const task = new Task({ description: "Write about {topic}", reflect: true });
 
-  it("asks its model once more after the end, with a separate purpose", async () => {
+  it("calls its model once more after its end, with a separate purpose", async () => {
     const model = new ScriptedModel(["A text", LESSON]);
     const { output, events } = await runWith(model, task, {}, { topic: "bees" });
     expect(output.raw).to.equal("A text");
@@ -97,7 +97,7 @@ describe("a task that reflects", () => {
     expect((await store.retrieve("Write about {topic}"))?.runCount).to.equal(2);
   });
 
-  it("puts no input of one run into the prompts of another, unless the output has it", async () => {
+  it("adds no input of one run to the prompts of another, unless the output contains it", async () => {
     const model = new ScriptedModel(["One", "SUGGESTIONS:\n- Be brief", "Two", LESSON]);
     const store = ReflectionStore.inMemory();
     const secret = new Task({
@@ -114,7 +114,7 @@ describe("a task that reflects", () => {
       .and.not.include("Acme");
   });
 
-  it("gives a strategy the task as it was run and as it was written", async () => {
+  it("passes the task to a strategy as executed and as written", async () => {
     const seen: string[] = [];
     const strategy: ReflectionStrategy = {
       usesModel: false,
@@ -132,7 +132,7 @@ describe("a task that reflects", () => {
     expect(seen).to.deep.equal(["Write about bees", "Write about {topic}"]);
   });
 
-  it("keeps what a model wrote inside its section", async () => {
+  it("keeps text of a model within its section", async () => {
     const store = ReflectionStore.inMemory();
     await store.store("t", {
       ...lesson,
@@ -219,7 +219,7 @@ describe("a task that reflects", () => {
     expect(warnings(events)[0]).to.include("the strategy must give");
   });
 
-  it("takes nothing for a note that is none, with a warning, and null for none", async () => {
+  it("ignores an invalid lesson with a warning, and null without one", async () => {
     for (const found of [
       "a text",
       7,
@@ -321,13 +321,13 @@ describe("ReflectionStore.file", () => {
     expect((await stat(join(folder, "new"))).mode & 0o777).to.equal(0o700);
   });
 
-  it("loses none of many writes at once", async () => {
+  it("keeps all of many concurrent writes", async () => {
     const store = ReflectionStore.file(join(folder, "n.json"));
     await Promise.all(Array.from({ length: 30 }, (_, i) => store.store(`t${i}`, lesson)));
     for (let i = 0; i < 30; i++) expect(await store.retrieve(`t${i}`)).to.deep.equal(lesson);
   });
 
-  it("loses none of two stores that write at once", async () => {
+  it("keeps all concurrent writes of two stores", async () => {
     const stores = [
       ReflectionStore.file(join(folder, "n.json")),
       ReflectionStore.file(join(folder, "n.json")),
@@ -344,7 +344,7 @@ describe("ReflectionStore.file", () => {
     expect(await readdir(folder)).to.deep.equal(["n.json"]);
   });
 
-  it("is not locked out by what a crash has left", async () => {
+  it("is not blocked by files that remain after a crash", async () => {
     await writeFile(join(folder, "n.json.next"), '{"torn');
     const store = ReflectionStore.file(join(folder, "n.json"));
     await store.store("a", lesson);
@@ -352,7 +352,7 @@ describe("ReflectionStore.file", () => {
     expect(await readdir(folder)).to.deep.equal(["n.json"]);
   });
 
-  it("refuses what it has not written, and leaves it as it was", async () => {
+  it("refuses files that it has not written, and leaves them unchanged", async () => {
     for (const [text, line] of [
       ['{"a":\n1,\n}', 3],
       ['{\n"a":\n', 3],

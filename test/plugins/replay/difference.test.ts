@@ -25,7 +25,7 @@ function asked(fields: object = {}, options: object = {}): never {
   return { ...place, request: { messages: [user("Hello")], ...options }, ...fields } as never;
 }
 
-describe("what is different between a request and a recorded one", () => {
+describe("the differences between a request and a recorded one", () => {
   it("is the model, then the purpose, then the conversation, then an option", () => {
     expect(differenceOf(recorded({ modelId: "n" }), asked())).to.contain("the model");
     expect(differenceOf(recorded({ purpose: "summary" }), asked())).to.equal(
@@ -73,7 +73,7 @@ describe("what is different between a request and a recorded one", () => {
   });
 });
 
-describe("the error of a replay that asks for what was not recorded", () => {
+describe("the error of a replay for a request that was not recorded", () => {
   const run = { redact: (text: string) => text } as never;
   const recording = (fields: object): never =>
     ({ source: "file", kind: "recording", allCalls: [], allTools: [], ...fields }) as never;
@@ -130,7 +130,7 @@ describe("the error of a replay that asks for what was not recorded", () => {
 });
 
 describe("the names of steps", () => {
-  it("count what has the same name, and take a task that never began by its id", () => {
+  it("count steps with the same name, and use the id of a task that never began", () => {
     const names = new StepNames("r");
     const task = { taskId: "a", identity: "first", attempt: 1 } as never;
     expect(names.nextAttempt({ taskId: "a", attempt: 0 })).to.equal("r/T:a@1");

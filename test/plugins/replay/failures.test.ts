@@ -78,7 +78,7 @@ describe("a replay", () => {
       expect(error?.code).to.equal("AE_RECORDING_MISMATCH");
     });
 
-    it("names what one of two conversations of different length has alone", async () => {
+    it("lists the messages that only one of two conversations of different length has", async () => {
       const once = tool({ name: "look_up", description: "Looks up", execute: () => "found" });
       const make = (
         tools: readonly (typeof once)[],
@@ -149,7 +149,7 @@ describe("a replay", () => {
       expect(error?.message).to.include("the model: recorded").and.to.include("scripted:other");
     });
 
-    it("reports that a request is made once more than it was recorded", async () => {
+    it("reports that a request is made once more than recorded", async () => {
       await play(ask("One"), [recordTo(file)]);
       await using ensemble = new Ensemble({ ...ask("One"), plugins: [replayFrom(file)] });
       await ensemble.run();
@@ -232,7 +232,7 @@ describe("a replay", () => {
       expect((await rejectionOf(ValidationError, ensemble.run())).message).to.include(file);
     });
 
-    it("that is foreign, corrupt or of another version names the line", async () => {
+    it("that is foreign, damaged or of another version is refused with the number of the line", async () => {
       expect((await boot("hello\n")).line).to.equal(1);
       expect((await boot(`${header}\n{"type":"run"}\n`)).line).to.equal(2);
       expect((await boot(`${header}\n{"type":"call","key":1}\n`)).line).to.equal(2);
@@ -244,7 +244,7 @@ describe("a replay", () => {
       ).to.include("FULL");
     });
 
-    it("that is a trace with a mistake names its line", async () => {
+    it("that is a trace with a mistake is refused with the number of its line", async () => {
       const agent = new Agent({ role: "Clerk", goal: "Answer" });
       const { output } = await play(
         {
@@ -270,13 +270,13 @@ describe("a replay", () => {
       expect((await boot(cut)).hint).to.include("FULL");
     });
 
-    it("that an editor has put a mark before, or empty lines into, is played", async () => {
+    it("that contains a byte order mark or empty lines is replayed", async () => {
       await play(ask("One"), [recordTo(file)]);
       await writeFile(file, `\uFEFF${(await readFile(file, "utf8")).replaceAll("\n", "\r\n")}\r\n`);
       expect((await play(ask("One", []), [replayFrom(file)])).output.raw).to.equal("fine");
     });
 
-    it("whose last line was cut off plays what is there", async () => {
+    it("whose last line was cut off is replayed up to that line", async () => {
       await play(ask("One"), [recordTo(file)]);
       const text = await readFile(file, "utf8");
       await writeFile(
@@ -307,7 +307,7 @@ describe("a replay", () => {
     expect(() => recordTo(" ")).to.throw(ValidationError, "recordTo");
   });
 
-  it("and a recorder refuse a model that a later plugin puts in, since it would really be called", async () => {
+  it("and a recorder refuse a model that a later plugin sets, because it would be called", async () => {
     const other = new ScriptedModel(["other", "other"]);
     const exchanging = definePlugin({
       name: "exchanging",
@@ -342,7 +342,7 @@ describe("a recording", () => {
   let folder: string;
   beforeEach(() => void (folder = temporaryFolder()));
 
-  it("takes the place of an older one only when a run has ended, and leaves nothing else behind", async () => {
+  it("replaces an older one only when a run has ended, and leaves no other file", async () => {
     const file = join(folder, "run.jsonl");
     await writeFile(file, "older");
     const unused = new Ensemble({ ...ask("x"), plugins: [recordTo(file)] });
@@ -368,7 +368,7 @@ describe("a recording", () => {
     expect((await readFile(file, "utf8")).startsWith(beginning)).to.equal(true);
   });
 
-  it("of a program that breaks off is next to its place under another name", async () => {
+  it("of a program that ends early is kept under another name", async () => {
     const file = join(folder, "run.jsonl");
     let seen: readonly string[] = [];
     const look = new Task({
@@ -389,7 +389,7 @@ describe("a recording", () => {
     expect(await readdir(folder)).to.deep.equal([]);
   });
 
-  it("that can't be written stops the kernel before anything is spent", async () => {
+  it("that can't be written stops the kernel before any spending", async () => {
     await writeFile(join(folder, "file"), "");
     const model = new ScriptedModel(["a", "b"]);
     await using ensemble = new Ensemble({
@@ -401,7 +401,7 @@ describe("a recording", () => {
     expect(model.requests.length).to.equal(0);
   });
 
-  it("holds no secret, and replays on a machine with another one", async () => {
+  it("contains no secret, and can be replayed on a machine with another one", async () => {
     const file = join(folder, "run.jsonl");
     const make = (secret: string): EnsembleOptions => ({
       model: new ScriptedModel([

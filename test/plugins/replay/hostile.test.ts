@@ -47,7 +47,7 @@ describe("a recording", () => {
     expect(replay.output.raw).to.equal("done");
   });
 
-  it("with any field of another type is refused with its line", async () => {
+  it("is refused with its line if any field has another type", async () => {
     const file = join(temporaryFolder(), "run.jsonl");
     const model = new ScriptedModel([
       { toolCalls: [{ name: "echo", arguments: { a: 1 } }], usage: { inputTokens: 1 } },

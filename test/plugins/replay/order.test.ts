@@ -135,7 +135,7 @@ const SET_UPS: Readonly<Record<string, SetUp>> = {
 
 describe("the order of steps in a replay", () => {
   for (const [name, { options }] of Object.entries(SET_UPS))
-    it(`is the recorded one however long real work takes: ${name}`, async () => {
+    it(`equals the recorded order for any durations of real work: ${name}`, async () => {
       const folder = temporaryFolder();
       const file = join(folder, "run.jsonl");
       const waits = (order: (place: number) => number) => {
@@ -202,7 +202,7 @@ describe("a recording of the first version", () => {
   });
 });
 
-describe("what leaves the process in a replay", () => {
+describe("the exports of a replay", () => {
   const prices = { costConfiguration: { inputTokenRate: 1, outputTokenRate: 2 } };
   const usage = { inputTokens: 10, outputTokens: 5 };
   const team = (): EnsembleOptions => ({

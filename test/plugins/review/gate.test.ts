@@ -50,7 +50,7 @@ const of = <T extends EnsembleEvent["type"]>(events: readonly EnsembleEvent[], t
   events.filter((e): e is Extract<EnsembleEvent, { type: T }> => e.type === type);
 
 describe("the review gate", () => {
-  it("gives the same id to the same question of a run, and different ones to different questions", async () => {
+  it("assigns the same id to the same question of a run, and different ids to different questions", async () => {
     const ids = async (): Promise<readonly string[]> => {
       const tasks = [
         required({ beforeReview: Review.required() }),
@@ -128,7 +128,7 @@ describe("the review gate", () => {
     }
   });
 
-  it("takes a decision at the last moment or never, and minds no answer that comes too late", async () => {
+  it("accepts a decision at the last moment, and ignores an answer after the time limit", async () => {
     const late: Answer = ({ signal }) =>
       untilAborted(signal).catch(async () => {
         await pause(5);
@@ -174,7 +174,7 @@ describe("the review gate", () => {
     );
   });
 
-  it("takes an ExitEarlySignal of a handler for the decision it is, and passes its typed errors on", async () => {
+  it("treats an ExitEarlySignal of a handler as its decision, and passes on its typed errors", async () => {
     const { ExitEarlySignal } = await import("agentensemble");
     const { output } = await ask({ tasks: [required()] }, [
       () => {
@@ -202,7 +202,7 @@ describe("the review gate", () => {
     expect([bound.asked.length, own.asked.length, ofRun.asked.length]).to.deep.equal([1, 1, 1]);
   });
 
-  it("takes its defaults from the plugin, and refuses those that do not fit", async () => {
+  it("uses the defaults of the plugin, and refuses invalid ones", async () => {
     const { asked } = await ask(
       {
         tasks: [required(), required({ review: Review.of({ timeoutMs: 7, onTimeout: "FAIL" }) })],
@@ -288,7 +288,7 @@ describe("a review that no reviewer can answer", () => {
     expect(model.requests).to.deep.equal([]);
   });
 
-  it("waits where reviews outlive the process, and one warning names how it is answered", async () => {
+  it("waits if reviews outlive the process, and one warning states how to answer it", async () => {
     const inbox = reviewInbox();
     const store: ReviewStore = {
       ask: (request) => {
@@ -418,7 +418,7 @@ describe("an edit", () => {
     expect(asked[1]?.reviewId).to.not.equal(asked[0]?.reviewId);
   });
 
-  it("that does not fit three times fails the task, and shows why", async () => {
+  it("that does not match three times fails the task, and shows the reason", async () => {
     const { asked, error } = await ask({ tasks: [invoice()] }, [ReviewDecision.edit("two")]);
     expect(asked).to.have.length(3);
     expect(ReviewError.find(error)?.message).to.match(/^The edit of a review does not fit: /);
@@ -448,7 +448,7 @@ describe("an edit", () => {
     expect(GuardrailViolationError.find(error)?.violationMessage).to.equal("no draft");
   });
 
-  it("that changes nothing is no edit: the guardrails are not asked again", async () => {
+  it("without a change is not treated as an edit: the guardrails are not called again", async () => {
     let judged = 0;
     const task = required({
       outputGuardrails: [() => ++judged > 0 || GuardrailResult.failure("never")],
@@ -474,7 +474,7 @@ describe("an edit", () => {
 });
 
 describe("a task that was answered from elsewhere", () => {
-  it("is not reviewed once more", async () => {
+  it("is not reviewed again", async () => {
     const cache = tapping("cache", ({ hooks }) =>
       hooks.beforeTask.tap({ name: "cache", lane: "answer" }, () => answer({ raw: "cached" })),
     );
@@ -486,7 +486,7 @@ describe("a task that was answered from elsewhere", () => {
   });
 });
 
-describe("many reviews at once", () => {
+describe("many concurrent reviews", () => {
   it("wait concurrently, and an early exit of one lets the others finish", async () => {
     const handler: ReviewHandler = async ({ taskDescription, signal }) => {
       await pause(taskDescription === "0" ? 5 : 20);

@@ -75,7 +75,7 @@ describe("ReviewHandler.autoApproveWithDelay", () => {
 });
 
 describe("reviewInbox", () => {
-  it("keeps what waits, oldest first, until it is answered once", async () => {
+  it("keeps waiting reviews, oldest first, until each is answered once", async () => {
     const inbox = reviewInbox();
     const told: string[] = [];
     inbox.onRequest(({ taskDescription }) => told.push(taskDescription));

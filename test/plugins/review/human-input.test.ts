@@ -37,7 +37,7 @@ async function question(
 }
 
 describe("humanInputTool", () => {
-  it("puts the model's question, and gives the edit as the answer", async () => {
+  it("asks the model's question, and returns the edit as the answer", async () => {
     const { asked, told } = await question([ReviewDecision.edit("Blue")]);
     expect(asked[0]).to.include({
       taskDescription: "Red or blue?",
@@ -76,7 +76,7 @@ describe("humanInputTool", () => {
     ]);
   });
 
-  it("goes by its own time limit and what is to happen then", async () => {
+  it("applies its own time limit and its reaction to it", async () => {
     expect((await question([silent], humanInputTool({ timeoutMs: 10 }))).told).to.equal(
       "Understood. Please continue.",
     );
@@ -100,7 +100,7 @@ describe("humanInputTool", () => {
     expect((await question([late], undefined, { toolTimeoutMs: 10 })).told).to.equal("Blue");
   });
 
-  it("passes on the role, and has its own description when given one", async () => {
+  it("passes on the role, and uses a given description", async () => {
     const used = humanInputTool({ requiredRole: "artist", description: "Ask the artist" });
     expect([used.name, used.description]).to.deep.equal(["human_input", "Ask the artist"]);
     expect((await question([ReviewDecision.continue()], used)).asked[0]?.requiredRole).to.equal(
@@ -162,7 +162,7 @@ describe("humanInputTool", () => {
     expect([output.exitReason, output.metrics.llmCallCount]).to.deep.equal(["TIMEOUT", 2]);
   });
 
-  it("refuses what does not fit", () => {
+  it("refuses invalid options", () => {
     expect(() => humanInputTool({ timeoutMs: -1 })).to.throw(
       ValidationError,
       "humanInputTool timeoutMs",

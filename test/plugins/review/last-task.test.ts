@@ -100,7 +100,7 @@ describe("reviewPolicy AFTER_LAST_TASK", () => {
     }
   });
 
-  it("asks about the join of a parallel run, and not about what goes into it", async () => {
+  it("asks about the join of a parallel run, and not about its inputs", async () => {
     const [a, b] = [after("a", 1), after("b", 5)];
     expect(await textsOf({ tasks: [a, b, after("join", 1, [a, b])] })).to.deep.equal(["join"]);
   });
@@ -150,7 +150,7 @@ describe("reviewPolicy AFTER_LAST_TASK", () => {
     );
   });
 
-  it("asks no one in a parallel run that has failed anyway", async () => {
+  it("does not ask in a parallel run that has failed", async () => {
     const tasks = [failing("broken"), after("good", 5)];
     expect(
       await textsOf({ tasks, workflow: "PARALLEL", parallelErrorStrategy: "CONTINUE_ON_ERROR" }),
@@ -243,7 +243,7 @@ describe("reviewPolicy AFTER_LAST_TASK", () => {
     expect(output.raw).to.equal("3");
   });
 
-  it("asks no one for a loop that fails by its limit, or whose `until` throws", async () => {
+  it("does not ask for a loop that fails at its limit, or whose `until` throws", async () => {
     expect(
       await textsOf({
         loops: [
@@ -359,7 +359,7 @@ describe("reviewPolicy AFTER_LAST_TASK", () => {
     ).to.deep.equal(["direct"]);
   });
 
-  it("takes the last task of the list, unless the workflow of a plugin names another", async () => {
+  it("asks about the last task of the list, unless a plugin's workflow names another", async () => {
     const workflow = (say: boolean): WorkflowExecutor => ({
       name: "TWICE",
       async execute(plan, run) {
@@ -385,7 +385,7 @@ describe("reviewPolicy AFTER_LAST_TASK", () => {
 });
 
 describe("reviewPolicy AFTER_EVERY_TASK", () => {
-  it("asks about every task but those to be skipped; NEVER asks no one", async () => {
+  it("asks about every task except skipped ones; NEVER does not ask", async () => {
     const tasks = [said("a"), said("b", { review: Review.skip() }), said("c")];
     const { handler, asked } = person(ReviewDecision.continue());
     for (const reviewPolicy of ["NEVER", "AFTER_EVERY_TASK"] as const) {

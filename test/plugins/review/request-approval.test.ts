@@ -53,7 +53,7 @@ describe("requestApproval of a tool's context", () => {
     expect(seen).to.deep.equal([{ type: "EXIT_EARLY", timedOut: true }]);
   });
 
-  it("fails the task if no one answers and the option requires it, and lets the tool decide otherwise", async () => {
+  it("fails the task if nobody answers and the option requires it, else leaves the decision to the tool", async () => {
     const never = (): Promise<Decision> => new Promise(() => undefined);
     const ask = tool({
       name: "ask",
@@ -98,7 +98,7 @@ describe("requestApproval of a tool's context", () => {
     expect(ReviewUnavailableError.find(nobody)?.message).to.include("Tool 'ask' requires approval");
   });
 
-  it("takes only functions as a tool's declaration of approval", () => {
+  it("accepts only functions as a tool's declaration of approval", () => {
     for (const field of ["needsApproval", "approvalDescription", "approvalRejection"])
       expect(() =>
         tool({ name: "t", description: "d", execute: () => "", [field]: "yes" }),

@@ -105,7 +105,7 @@ describe("the approval of tool calls", () => {
     ]);
   });
 
-  it("shows the start and the end of a long text with its length, and hands over the whole input", async () => {
+  it("shows the start and the end of a long text with its length, and passes on the whole input", async () => {
     const content = `start ${"x".repeat(1000)} end`;
     const { asked } = await call(writer().tool, { path: "a", content }, [CONTINUE]);
     const [request] = asked;
@@ -258,7 +258,7 @@ describe("the approval of tool calls", () => {
     ]);
   });
 
-  it("applies an edit to a schema that changes what it is given", async () => {
+  it("applies an edit to a schema that transforms its input", async () => {
     const seen: unknown[] = [];
     const input = z.object({ path: z.string().trim(), mode: z.string().default("w") });
     const used = tool({
@@ -317,7 +317,7 @@ describe("the approval of tool calls", () => {
     }
   });
 
-  it("fails the task if no one can be asked", async () => {
+  it("fails the task if nobody can answer", async () => {
     const { tool: write, written } = writer();
     const { error } = await call(write, file, []);
     expect(ReviewUnavailableError.find(error)?.message).to.equal(
@@ -334,7 +334,7 @@ describe("the approval of tool calls", () => {
     }
   });
 
-  it("goes by needsApproval where a tool has it, in doubt for approval", async () => {
+  it("uses needsApproval if a tool has it, and requires approval in case of doubt", async () => {
     const needs = (needsApproval: unknown, requireApproval = true) =>
       writer({ needsApproval: needsApproval as () => boolean, requireApproval });
     const free = needs(({ path }: File) => path !== "a.txt");
@@ -354,7 +354,7 @@ describe("the approval of tool calls", () => {
     );
   });
 
-  it("gives two calls of one id two questions", async () => {
+  it("asks two questions for two calls with the same id", async () => {
     const { tool: write } = writer();
     const { handler, asked } = person(CONTINUE);
     const same = { id: "call_0", name: "write", arguments: file };
@@ -367,7 +367,7 @@ describe("the approval of tool calls", () => {
   describe("by policy", () => {
     const plain = (): ReturnType<typeof writer> => writer({ requireApproval: undefined });
 
-    it("asks when one policy requires it, and shows its reason", async () => {
+    it("asks if one policy requires it, and shows the reason", async () => {
       const policies = [
         binding("never", () => false),
         binding("sure", async () => "It leaves the house."),
@@ -418,7 +418,7 @@ describe("the approval of tool calls", () => {
       expect(asked).to.have.length(1);
     });
 
-    it("fails the task if it requires approval and no one can give it", async () => {
+    it("fails the task if approval is required and nobody can give it", async () => {
       const { error } = await call(plain().tool, file, [], {
         plugins: [binding("sure", () => true)],
       });
@@ -433,7 +433,7 @@ describe("the approval of tool calls", () => {
     expect(told).to.equal("Error: Nein: write");
   });
 
-  it("lets a handler tool wait as well", async () => {
+  it("also applies to a handler that is a tool", async () => {
     const { handler } = person(EXIT);
     const used = tool({
       name: "send",

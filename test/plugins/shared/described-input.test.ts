@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { describedInput } from "../../../src/plugins/shared/described-input.js";
 
-describe("the input of a tool that hands its arguments on", () => {
+describe("the input of a tool that passes its arguments on", () => {
   const jsonSchema = {
     type: "object",
     properties: { a: { type: "string", pattern: "^(a+)+$" }, b: { $ref: "#/$defs/none" } },

@@ -10,7 +10,7 @@ describe("the levels of steps", () => {
     { id: "d", after: ["b", "c"] },
   ];
 
-  it("are one more than those of what they wait for, and unknown steps count as done", () => {
+  it("are one higher than those of the steps they wait for; unknown steps count as finished", () => {
     const levels = levelsOf(steps);
     expect([...levels]).to.deep.equal([
       ["a", 0],

@@ -45,7 +45,7 @@ describe("the size of a message", () => {
     });
   }
 
-  it("is what windows, budgets and limits of the context go by", async () => {
+  it("is used by windows, budgets and limits of the context", async () => {
     const image = { type: "image", data: zeros(10), mediaType: "image/png" } as const;
     const messages = [
       { role: "user", content: [image, { type: "text", text: "abc" }] },

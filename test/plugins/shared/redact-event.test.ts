@@ -6,7 +6,7 @@ import { ScriptedModel } from "../../../src/plugins/testing/index.js";
 
 const KEY = "sk-live-3f9a7c51e2d84b60";
 
-describe("what observers show elsewhere", () => {
+describe("the events that observers show elsewhere", () => {
   const costConfiguration = (): never => {
     throw new Error(`no prices with ${KEY}`);
   };

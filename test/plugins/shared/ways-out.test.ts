@@ -56,7 +56,7 @@ function expectClean(shown: string, what: string): void {
   for (const secret of [CONFIGURED, ENVIRONMENT]) expect(shown, what).to.not.include(secret);
 }
 
-describe("a configured key and one of the environment, at every way out of the process", () => {
+describe("a configured key and a key of the environment, at every output of the process", () => {
   beforeEach(() => setEnvironment({ ACME_API_KEY: ENVIRONMENT }));
 
   it("stay out of console, logs, spans and exports", async () => {
@@ -92,7 +92,7 @@ describe("a configured key and one of the environment, at every way out of the p
       expectClean(text, what);
   });
 
-  it("stay out of what the command line prints of a run", async () => {
+  it("are not in the command line's output of a run", async () => {
     await using ensemble = new Ensemble({ model: failing(), tasks: [task] });
     const handle = ensemble.stream({}, { throwOnError: false });
     const progress: string[] = [];
@@ -129,7 +129,7 @@ describe("a configured key and one of the environment, at every way out of the p
     }
   });
 
-  it("of a run that joins another are known to both", async () => {
+  it("of a joining run are known to both runs", async () => {
     await using inner = new Ensemble({ model: failing(), tasks: [task] });
     const outer = new Ensemble({
       tasks: [
@@ -159,7 +159,7 @@ describe("redacted()", () => {
     return events;
   };
 
-  it("makes data without secrets of every event, and keeps the event unchanged", async () => {
+  it("removes secrets from every event, and leaves the event unchanged", async () => {
     const events = await eventsOf();
     const shown = events.map((e) => redacted(e));
     expectClean(JSON.stringify(shown), "events");

@@ -63,7 +63,7 @@ describe("chatModelContract()", () => {
     ]);
   });
 
-  it("does not register what the set-up cannot show", () => {
+  it("does not register checks that the set-up does not support", () => {
     const names = collectTests({
       create,
       supports: {
@@ -86,7 +86,7 @@ describe("chatModelContract()", () => {
     expect(() => collectTests(options)).to.throw(ValidationError, "streaming");
   });
 
-  it("closes what it opened, also after a failure", async () => {
+  it("closes its models, even after a failure", async () => {
     let open = 0;
     const tests = collectTests({
       create: () => {

@@ -176,7 +176,7 @@ describe("the contract suites", () => {
     ).to.have.length(5);
   });
 
-  it("find a tool that changes its input, ignores its signal or returns what has no JSON", async () => {
+  it("detect a tool that changes its input, ignores its signal or returns a value that JSON can't represent", async () => {
     const never = {
       name: "never",
       description: "Never ends",

@@ -208,7 +208,7 @@ function planted<T>(
 ): void {
   describe(suite, () => {
     for (const [check, broken] of Object.entries(faults))
-      it(`finds what breaks: ${check}`, async function () {
+      it(`detects the violation: ${check}`, async function () {
         this.timeout(30_000);
         expect(await failuresOf(() => register(broken), check)).to.deep.equal([check]);
         await pause(150); // a wait that the check gave up ends

@@ -226,7 +226,7 @@ describe("requestQueueContract", () => {
     ]);
   });
 
-  it("consumes with one client where an engine allows no more in a process", async () => {
+  it("consumes with one client if an engine allows only one per process", async () => {
     const consuming = new Set<RequestQueue>();
     const client = (sound: RequestQueue): RequestQueue => {
       const own: RequestQueue = {

@@ -162,7 +162,7 @@ describe("Tokens.ReviewStore", () => {
     expect([output.raw, asked]).to.deep.equal(["a", []]);
   });
 
-  it("of a run comes before that of the kernel", async () => {
+  it("of a run takes precedence over that of the kernel", async () => {
     const inbox = reviewInbox();
     inbox.onRequest(({ reviewId }) => inbox.resolve(reviewId, ReviewDecision.edit("mine")));
     await using ensemble = new Ensemble({ tasks: [task()] });

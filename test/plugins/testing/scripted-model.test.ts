@@ -31,7 +31,7 @@ describe("ScriptedModel", () => {
     model.assertExhausted();
   });
 
-  it("has a default name, or the given one", () => {
+  it("has a default name, or the given name", () => {
     expect(new ScriptedModel([])).to.include({ provider: "scripted", modelId: "scripted" });
     expect(new ScriptedModel([], { provider: "p", modelId: "m" })).to.include({
       provider: "p",
@@ -167,7 +167,7 @@ describe("ScriptedModel", () => {
     expect(await outcome).to.equal(reason);
   });
 
-  it("takes no step when aborted before", async () => {
+  it("uses no step if it was aborted before the call", async () => {
     const model = new ScriptedModel(["one"]);
     expect(await rejection(model.chat(ask("a"), { signal: AbortSignal.abort("no") }))).to.equal(
       "no",

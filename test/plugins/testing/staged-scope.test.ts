@@ -29,7 +29,7 @@ describe("a scope without a run", () => {
     expect(refused.errorMessage).to.contain("Invalid input for tool 'look':");
   });
 
-  it("takes what a tool returns as its result", async () => {
+  it("uses the return value of a tool as its result", async () => {
     const result = ToolResult.failure("no");
     expect(await called("a", { execute: () => result })).to.equal(result);
     expect(await called("a", { execute: () => undefined })).to.include({ ok: true, output: "" });

@@ -89,7 +89,7 @@ describe("toolContract", () => {
     ).to.deep.equal([VENDORS]);
   });
 
-  it("finds a schema that accepts what it should refuse", async () => {
+  it("detects a schema that accepts invalid input", async () => {
     const input = z.object({ a: z.unknown().describe("anything") });
     const lenient = tool({ name: "lenient", description: "d", input, execute: () => "x" });
     expect(
@@ -146,7 +146,7 @@ describe("toolContract", () => {
     ).to.deep.equal([]);
   });
 
-  it("finds what absurd input does to careless tools", async () => {
+  it("detects failures of tools for extreme input", async () => {
     expect(await broken((input) => JSON.parse(`["${input}"]`) as object)).to.deep.equal([ABSURD]); // a raw SyntaxError
     const nested = (input: string): string => (input.startsWith("(((") ? nested(input) : input); // a raw RangeError
     expect(await broken(nested)).to.deep.equal([ABSURD]);

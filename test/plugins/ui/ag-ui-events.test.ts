@@ -143,7 +143,7 @@ describe("toAgUiEvents()", () => {
     });
   });
 
-  it("names the thread of the client, and refuses a blank one", async () => {
+  it("contain the thread id of the client, and refuse a blank one", async () => {
     const handle = started(options(), { runId: "run-3" });
     expect(() => toAgUiEvents(handle, { threadId: " " }))
       .to.throw()

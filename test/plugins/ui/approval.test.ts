@@ -104,7 +104,7 @@ describe("approval in a page", () => {
     expect(after.parts.findLast(({ type }) => type === "text")).to.deep.include({ text: "a done" });
   });
 
-  it("separates a response from the previous one, however late that is read or left", async () => {
+  it("separates a response from the previous one, even if that is read or cancelled late", async () => {
     const { store, plugins } = inbox();
     const handle = started({
       tasks: [new Task({ description: "d", agent: agentThat(asking("a")) })],
@@ -202,7 +202,7 @@ describe("approval in a page", () => {
     expect(second.at(-1)?.["outcome"]).to.deep.equal({ type: "success" });
   });
 
-  it("that is waited for when the run is suspended stays open, live and from the log", async () => {
+  it("remains open if the run is suspended, live and from the log", async () => {
     for (const endAtApproval of [false, true]) {
       const entries: LogEntry[] = [];
       const book = tool({

@@ -57,7 +57,7 @@ async function* eventsOf(
 }
 
 describe("reading the stream of a run", () => {
-  it("joins what a slow reader has not read, and loses nothing", async () => {
+  it("merges unread parts for a slow reader, without losing text", async () => {
     const handle = started(talkative());
     const stream = toUIMessageStream(handle);
     await handle.output;
@@ -97,7 +97,7 @@ describe("reading the stream of a run", () => {
     expect(isAborted()).to.equal(true);
   });
 
-  it("lets the run finish without its reader where that is wanted", async () => {
+  it("lets the run finish without its reader if requested", async () => {
     const handle = started(talkative());
     const reader = toUIMessageStream(handle, { onDisconnect: "finish" }).getReader();
     await reader.read();

@@ -122,13 +122,13 @@ describe("a stream rebuilt from the log of a run", () => {
       }),
   };
   for (const [name, record] of Object.entries(cases))
-    it(`is the live one, for a run ${name}`, async () => {
+    it(`equals the live one for a run ${name}`, async () => {
       const { events, live } = await record();
       const parts = await fromLog(logOf(events));
       expect(asReadSlowly(parts)).to.deep.equal(asReadSlowly(live));
     });
 
-  it("is the live one for a run that was cancelled", async () => {
+  it("equals the live one for a run that was cancelled", async () => {
     const events: EnsembleEvent[] = [];
     const model = new ScriptedModel([{ text: "late", delayMs: 60_000 }]);
     const handle = started(
@@ -156,7 +156,7 @@ describe("a stream rebuilt from the log of a run", () => {
     }
   });
 
-  it("has no parts where there is no log, and reads long ones page by page", async () => {
+  it("has no parts without a log, and reads long logs page by page", async () => {
     expect(await fromLog(logOf([]))).to.deep.equal([]);
     const text = "word ".repeat(1_000);
     const { events } = await recorded({
@@ -199,12 +199,12 @@ describe("a stream rebuilt from the log of a run", () => {
     await checkUiParts(parts);
   });
 
-  it("passes what the store throws", async () => {
+  it("passes on errors of the store", async () => {
     const broken = { read: () => Promise.reject(new Error("no disk")) };
     expect(await rejection(fromLog(broken))).to.have.property("message", "no disk");
   });
 
-  it("speaks AG-UI too", async () => {
+  it("also supports AG-UI", async () => {
     const events: EnsembleEvent[] = [];
     const handle = started(
       { ...withTool(), on: (event) => void events.push(event) },

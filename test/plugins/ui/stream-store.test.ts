@@ -23,7 +23,7 @@ async function readAll(
 }
 
 describe("StreamStore.inMemory()", () => {
-  it("gives the parts from a number on, also those that come later, to several readers", async () => {
+  it("returns the parts from a number on, including later ones, to several readers", async () => {
     const store = StreamStore.inMemory();
     await store.append("s", 0, [part(0), part(1)]);
     const readers = [readAll(store, "s"), readAll(store, "s", 1), readAll(store, "s", 3)];
@@ -40,7 +40,7 @@ describe("StreamStore.inMemory()", () => {
     expect(await readAll(StreamStore.inMemory(), "x")).to.equal(undefined);
   });
 
-  it("lets a reader leave", async () => {
+  it("allows a reader to stop", async () => {
     const store = StreamStore.inMemory();
     await store.append("s", 0, [part(0)]);
     const leaving = new AbortController();
@@ -77,7 +77,7 @@ describe("StreamStore.inMemory()", () => {
     expect(await readAll(store, "s")).to.equal(undefined);
   });
 
-  it("makes room: the oldest that has ended leaves, or else the oldest", async () => {
+  it("removes the oldest ended stream, or else the oldest stream, to make room", async () => {
     const store = StreamStore.inMemory({ maxStreams: 2 });
     await store.append("open", 0, [part(0)]);
     await store.append("ended", 0, [part(0)]);
@@ -91,7 +91,7 @@ describe("StreamStore.inMemory()", () => {
     expect(await store.read("third", 0, never)).to.not.equal(undefined);
   });
 
-  it("drops one stream when there are too many, and ignores its later parts", async () => {
+  it("drops one stream if there are too many, and ignores its later parts", async () => {
     const store = StreamStore.inMemory({ maxStreams: 3 });
     const ids = ["a", "b", "c", "d"];
     for (const id of ids) await store.append(id, 0, [part(0)]);
@@ -103,7 +103,7 @@ describe("StreamStore.inMemory()", () => {
     expect(await store.read("a", 0, never)).to.not.equal(undefined);
   });
 
-  it("gives the place of a stream that grew too large to others when it ends", async () => {
+  it("releases the slot of a stream that grew too large when it ends", async () => {
     const store = StreamStore.inMemory({ maxStreams: 1, maxBytes: 200 });
     await store.append("large", 0, [{ type: "x".repeat(400) }]);
     await store.end("large");

@@ -68,7 +68,7 @@ describe("reasoning on a page", () => {
     ]);
   });
 
-  it("is placed between texts of one answer, which is not corrected", async () => {
+  it("is placed between texts of one answer that is not corrected", async () => {
     const model = chunked([text("4"), thought(0, "carry"), text("2")]);
     expect(spoken(await uiParts(options(model)))).to.deep.equal([
       ...["text-start t0", "text-delta t0 4", "text-end t0"],
@@ -77,7 +77,7 @@ describe("reasoning on a page", () => {
     ]);
   });
 
-  it("comes before the text where the model is not streamed", async () => {
+  it("precedes the text if the model is not streamed", async () => {
     const { stream: _, ...model } = chunked([text("42"), thought(0, "I counted.")]);
     expect(spoken(await uiParts(options(model)))).to.deep.equal([
       ...["reasoning-start r0", "reasoning-delta r0 I counted.", "reasoning-end r0"],

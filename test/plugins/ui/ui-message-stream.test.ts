@@ -191,7 +191,7 @@ describe("toUIMessageStream()", () => {
     expect(ofType(parts, "data-answer")).to.deep.equal([]);
   });
 
-  it("gives calls with one id different ids", async () => {
+  it("assigns different ids to calls with the same id", async () => {
     const call = { toolCalls: [{ id: "c", name: "weather", arguments: { city: "Rome" } }] };
     const model = new ScriptedModel([call, call, "done"]);
     const parts = await uiParts({
@@ -202,7 +202,7 @@ describe("toUIMessageStream()", () => {
     expect(ids("tool-output-available")).to.deep.equal(["c", "c~2"]);
   });
 
-  it("hides what a private tool takes and gives, and what `tools` does not allow", async () => {
+  it("hides input and output of a private tool, and of tools that `tools` excludes", async () => {
     const secret = tool({
       name: "vault",
       description: "Opens",
@@ -243,7 +243,7 @@ describe("toUIMessageStream()", () => {
     );
   });
 
-  it("reports of a tool that fails only that it failed, and of a refused one that it was denied", async () => {
+  it("reports of a failed tool only that it failed, and of a refused tool that it was denied", async () => {
     const broken = tool({
       name: "broken",
       description: "Breaks",
@@ -338,7 +338,7 @@ describe("toUIMessageStream()", () => {
     expect(ofType(await uiParts(options()), "data-partial")).to.deep.equal([]);
   });
 
-  it("gives the answer in one piece where its task is not known before", async () => {
+  it("sends the answer in one piece if its task is not known in advance", async () => {
     const model = new ScriptedModel(["gathered", "the sum"]);
     const gather = new Phase({ name: "gather", tasks: [Task.of("Gather")] });
     const parts = await uiParts({
@@ -348,7 +348,7 @@ describe("toUIMessageStream()", () => {
     expect(textsOf(parts)).to.deep.equal(["the sum"]);
   });
 
-  it("shows the output of a handler's task in one piece", async () => {
+  it("sends the output of a handler's task in one piece", async () => {
     const parts = await uiParts({
       tasks: [new Task({ description: "d", handler: () => "made by hand" })],
     });
@@ -390,7 +390,7 @@ describe("toUIMessageStream()", () => {
     ).to.deep.equal(["waiting", "edit"]);
   });
 
-  it("does not show what a run ended with whose person stopped it early", async () => {
+  it("hides the final text of a run that a person ended early", async () => {
     const parts = await uiParts({
       model: new ScriptedModel(["first secret draft"]),
       tasks: [
@@ -587,7 +587,7 @@ describe("toUIMessageStream()", () => {
     expect(ofType(parts, "message-metadata")).to.have.length(1);
   });
 
-  it("takes known secrets out", async () => {
+  it("removes known secrets", async () => {
     const key = `sk-${"a1B2".repeat(12)}`;
     const leak = tool({ name: "leak", description: "l", execute: () => `the key is ${key}` });
     const model = new ScriptedModel([

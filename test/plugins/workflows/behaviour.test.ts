@@ -87,7 +87,7 @@ for (const { name, options } of SHAPES) {
       ]);
     });
 
-    it("ends the run when it fails, with one form of error and everything done before", async () => {
+    it("ends the run if it fails, with the same form of error and all finished outputs", async () => {
       const first = echo("First");
       const broken = failing("Broken");
       const { error, output, events } = await runToEnd(options([first, broken, echo("Never")]));
@@ -150,7 +150,7 @@ for (const { name, options } of SHAPES) {
       expect(output.exitReason).to.equal("TIMEOUT");
     });
 
-    it("goes through the task hooks, which may change and refuse it", async () => {
+    it("fires the task hooks, which may change and refuse it", async () => {
       const pairs: string[] = [];
       const hooks = definePlugin({
         name: "hooks",

@@ -215,7 +215,7 @@ for (const row of ROWS) {
       expect(stored).to.deep.equal(["facts: water is wet"]);
     });
 
-    it("receives what its memory holds, and is remembered, once", async () => {
+    it("receives the entries of its memory, and is written to it once", async () => {
       const store = MemoryStore.inMemory();
       await store.store("facts", { content: "known before", storedAt: new Date(0) });
       const model = new ScriptedModel(["learnt"]);

@@ -166,7 +166,7 @@ function expectLikeSequential(
 }
 
 describe("PARALLEL against a sequential model", () => {
-  it("gives the same values under random delays, failures and cancellations, and respects every edge and limit", async () => {
+  it("yields the same values under random delays, failures and cancellations, and respects all edges and limits", async () => {
     const kernel = new Kernel();
     try {
       await fc.assert(

@@ -16,7 +16,7 @@ const timed = (description: string, ms: number): Task =>
   new Task({ description, handler: async () => (await pause(ms), description) });
 
 describe("PARALLEL", () => {
-  it("gives outputs in the order of the list, for any order of completion, and the list's last text", async () => {
+  it("returns outputs in the order of the list for any order of completion, and the text of the last task", async () => {
     const { output, events } = await runToEnd({
       tasks: [timed("a", 15), timed("b", 1), timed("c", 8)],
       workflow: "PARALLEL",
@@ -45,14 +45,14 @@ describe("PARALLEL", () => {
     expect(order.indexOf("started after both")).to.be.greaterThan(order.indexOf("completed slow"));
   });
 
-  it("takes tasks that stand before their context in the list", async () => {
+  it("accepts tasks that precede their context in the list", async () => {
     const late = echo("late");
     const { output } = await runToEnd({ tasks: [echo("early", [late]), late] });
     expect(output.taskOutputs.map(({ raw }) => raw)).to.deep.equal(["early", "late"]);
     expect(output.raw).to.equal("late");
   });
 
-  it("takes one task for a context that names it twice", async () => {
+  it("accepts a context that contains one task twice", async () => {
     const a = echo("a");
     const b = new Task({
       description: "b",
@@ -62,7 +62,7 @@ describe("PARALLEL", () => {
     expect((await runToEnd({ tasks: [a, b] })).output.raw).to.equal("2");
   });
 
-  it("runs no more than maxConcurrency tasks at once, in the order of the list", async () => {
+  it("runs at most maxConcurrency tasks concurrently, in the order of the list", async () => {
     let running = 0;
     let most = 0;
     const started: string[] = [];
@@ -168,7 +168,7 @@ describe("PARALLEL", () => {
     );
   });
 
-  it("is through with a chain of ten thousand tasks, and with a thousand that wait for one", async () => {
+  it("completes a chain of ten thousand tasks, and a thousand tasks that wait for one", async () => {
     const chain: Task[] = [];
     for (let n = 0; n < 10_000; n++) chain.push(echo(String(n), chain.slice(-1)));
     expect((await runToEnd({ tasks: chain })).output.taskOutputs).to.have.length(10_000);

@@ -66,7 +66,7 @@ for (const inner of ["SEQUENTIAL", "PARALLEL"]) {
       expect(events.some(({ type }) => type === "task_started")).to.equal(false);
     });
 
-    it("hands the revisions to the tasks they are for, and nested parts inherit them", async () => {
+    it("passes revisions to their tasks, which nested parts inherit", async () => {
       const told: unknown[] = [];
       const task = new Task({
         name: "a",

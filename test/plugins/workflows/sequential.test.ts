@@ -21,7 +21,7 @@ describe("SEQUENTIAL", () => {
     );
   });
 
-  it("hands on the outputs of the context, not of everything before", async () => {
+  it("passes on the outputs of the context, not of all earlier tasks", async () => {
     const a = echo("a");
     const c = echo("c", [a]).with({
       handler: (ctx) => ctx.contextOutputs.map(({ raw }) => raw).join(),
@@ -31,7 +31,7 @@ describe("SEQUENTIAL", () => {
     ).to.equal("a");
   });
 
-  it("stops at the first failure, which carries what was finished", async () => {
+  it("stops at the first failure, which contains the finished outputs", async () => {
     const cause = new Error("broken");
     const { error, output } = await runToEnd({
       tasks: [echo("a"), failing("b", cause), echo("c")],

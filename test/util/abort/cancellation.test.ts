@@ -25,7 +25,7 @@ describe("Cancellation", () => {
     expect(signal.reason).to.equal(FIRST);
   });
 
-  it("calls its callbacks once, the last one first, and late ones immediately", () => {
+  it("calls its callbacks once, in reverse order, and late ones immediately", () => {
     const calls: string[] = [];
     const cancellation = new Cancellation();
     const forgotten = (): void => void calls.push("forgotten");
@@ -88,7 +88,7 @@ describe("Cancellation", () => {
     expect(listeners(controller.signal)).to.equal(0);
   });
 
-  it("follows a signal with the signal's reason or one derived from it", () => {
+  it("follows a signal, with the signal's reason or a derived one", () => {
     for (const isAborted of [false, true]) {
       const controller = new AbortController();
       if (isAborted) controller.abort(FIRST);

@@ -108,7 +108,7 @@ describe("withTimeout", () => {
     expect(listeners(signal)).to.equal(0);
   });
 
-  it("rejects with what the work throws", async () => {
+  it("rejects with the error of the work", async () => {
     const fail = (): never => {
       throw REASON;
     };

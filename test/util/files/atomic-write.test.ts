@@ -16,7 +16,7 @@ describe("writing whole files", () => {
 
   const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
 
-  it("makes the file and its folders, for their owner alone", async () => {
+  it("creates the file and its folders, readable by their owner only", async () => {
     const deep = join(root, "a", "b", "file");
     await writeFileAtomically(deep, ["one ", "two"]);
     expect(await readFile(deep, "utf8")).to.equal("one two");
@@ -29,7 +29,7 @@ describe("writing whole files", () => {
     expect(await readFile(file, "utf8")).to.equal("");
   });
 
-  it("takes the place of an older file, whose readers keep what they had opened", async () => {
+  it("replaces an older file, whose readers keep the opened version", async () => {
     await writeFile(file, "old", { mode: 0o644 });
     const { ino } = await stat(file);
     await writeFileAtomically(file, ["new"]);

@@ -14,7 +14,7 @@ async function inFolder(body: (lockPath: string, folder: string) => Promise<void
 }
 
 describe("FileLock", () => {
-  it("is held by one object at a time, and leaves nothing behind", () =>
+  it("is held by one object at a time, and leaves no file", () =>
     inFolder(async (path, folder) => {
       const lock = await FileLock.acquire(path);
       const error = await rejectionOf(FileInUseError, FileLock.acquire(path));
@@ -25,7 +25,7 @@ describe("FileLock", () => {
       expect(await readdir(folder)).to.deep.equal([]);
     }));
 
-  it("goes to one of many concurrent callers, also after a dead holder and its guard", () =>
+  it("is acquired by one of many concurrent callers, even after a dead holder and its guard", () =>
     inFolder(async (path, folder) => {
       const dead = JSON.stringify({ ...(await thisProcess()), pid: 2 ** 22 + 1 }); // beyond the greatest process id
       for (const left of [[], [path], [path, `${path}.takeover`]]) {
@@ -42,7 +42,7 @@ describe("FileLock", () => {
       }
     }));
 
-  it("is left to a holder of another machine that shows that it lives, and taken from one that does not", () =>
+  it("remains with a live holder on another machine, and is taken from a dead one", () =>
     inFolder(async (path) => {
       const elsewhere = JSON.stringify({
         pid: 1,

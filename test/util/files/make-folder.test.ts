@@ -10,7 +10,7 @@ describe("makeFolder", () => {
   let root: string;
   beforeEach(() => void (root = temporaryFolder()));
 
-  it("makes a folder and those above it, for their owner alone", async () => {
+  it("creates a folder and its parents, readable by their owner only", async () => {
     await makeFolder(join(root, "a", "b", "c"));
     for (const path of ["a", "a/b", "a/b/c"])
       expect((await stat(join(root, path))).mode & 0o777).to.equal(0o700);

@@ -5,7 +5,7 @@ import { requireUsableFile } from "../../../src/util/files/usable-file.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
 describe("requireUsableFile", () => {
-  it("takes a file that is there, and one that can be made with its folders, and makes nothing", () => {
+  it("accepts an existing file, and one that can be created with its folders, without creating it", () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, "there"), "x");
     for (const name of ["there", "new", "new/deep/file"]) requireUsableFile(join(folder, name));
@@ -19,7 +19,7 @@ describe("requireUsableFile", () => {
     expect(() => requireUsableFile(join(folder, "there/file"))).to.throw("can't be written");
   });
 
-  it("refuses what this process may not read or write", function () {
+  it("refuses a file that this process may not read or write", function () {
     if (process.getuid?.() === 0) this.skip(); // the administrator may read and write everything
     const folder = temporaryFolder();
     const file = join(folder, "file");

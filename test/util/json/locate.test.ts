@@ -23,7 +23,7 @@ describe("lineOf", () => {
     });
   }
 
-  it("finds no mistake in what JSON.parse takes, and the line of every value", () => {
+  it("finds no mistake in valid JSON, and the line of every value", () => {
     fc.assert(
       fc.property(fc.array(fc.json(), { minLength: 1, maxLength: 6 }), (values) => {
         const text = `{\n${values.map((value, i) => `"k${i}": ${value}`).join(",\n")}\n}`;

@@ -6,7 +6,7 @@ import {
 } from "../../../src/util/json/refused-keys.js";
 
 describe("refused keys", () => {
-  it("are those that lead to what all objects share", () => {
+  it("are those that can change a prototype", () => {
     expect(
       ["__proto__", "constructor", "prototype", "proto", "toString"].filter(isRefusedKey),
     ).to.deep.equal(["__proto__", "constructor", "prototype"]);

@@ -43,7 +43,7 @@ describe("scanJson", () => {
     );
   });
 
-  it("never takes for a value what JSON.parse refuses", () => {
+  it("never accepts a value that JSON.parse refuses", () => {
     const pieces = fc.constantFrom(
       "{",
       "}",
@@ -147,7 +147,7 @@ describe("JsonTokens", () => {
 });
 
 describe("bracketDepth", () => {
-  it("counts brackets that are open at once, those in strings too", () => {
+  it("counts brackets that are open simultaneously, including those in strings", () => {
     expect(bracketDepth('{"a":[1,{"b":2}],"c":[]}')).to.equal(3);
     expect(bracketDepth('"[[["')).to.equal(3);
     expect(bracketDepth("]]{[")).to.equal(0);

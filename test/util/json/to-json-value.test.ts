@@ -27,7 +27,7 @@ describe("toJsonValue", () => {
     );
   });
 
-  it("turns what JSON cannot carry into text", () => {
+  it("converts values that JSON can't represent to text", () => {
     const circular: Record<string, unknown> = {};
     circular["self"] = circular;
     const hostile = {
@@ -45,7 +45,7 @@ describe("toJsonValue", () => {
     expect(toJsonValue(hostile)).to.equal("[Unreadable: no]");
   });
 
-  it("keeps one object that occurs twice, and cuts a very deep one", () => {
+  it("keeps an object that occurs twice, and cuts a very deep one", () => {
     const shared = { a: 1 };
     expect(toJsonValue([shared, shared])).to.deep.equal([{ a: 1 }, { a: 1 }]);
     let deep: unknown = "end";

@@ -62,7 +62,7 @@ describe("createRedactor", () => {
   for (const plain of PLAIN)
     it(`leaves alone ${plain.slice(0, 40)}`, () => expect(text(plain)).to.equal(plain));
 
-  it("asks the filters, and withholds the text where one fails", () => {
+  it("calls the filters, and withholds the text if one fails", () => {
     const filtered = createRedactor({
       environment: {},
       filters: () => [(s) => s.replaceAll("Ada", "[name]"), (s) => s.toUpperCase()],
@@ -141,7 +141,7 @@ describe("createRedactor", () => {
     );
   });
 
-  it("takes time in proportion to the length of any text", () => {
+  it("takes time proportional to the length of any text", () => {
     const hostile = [
       '"a":"',
       '\\"a\\":\\"',

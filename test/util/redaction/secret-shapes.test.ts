@@ -32,7 +32,7 @@ describe("isSecretVariable", () => {
 });
 
 describe("redactShapes", () => {
-  it("replaces what has the shape of a key", () => {
+  it("replaces texts in the form of a key", () => {
     expect(redactShapes("use sk-live-3f9a7c51e2d84b60 now")).to.equal("use [redacted] now");
   });
 
@@ -43,7 +43,7 @@ describe("redactShapes", () => {
     );
   });
 
-  it("leaves other texts, and short ones at once", () => {
+  it("returns other texts unchanged, and short ones immediately", () => {
     expect(redactShapes("The token budget is 100.")).to.equal("The token budget is 100.");
     expect(redactShapes("sk-1")).to.equal("sk-1");
   });

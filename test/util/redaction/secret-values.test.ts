@@ -42,7 +42,7 @@ describe("secretReplacer", () => {
     );
   });
 
-  it("takes any text for a secret", () => {
+  it("accepts any text as a secret", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", minLength: 4 }), (secret) => {
         expect(secretReplacer([secret])(`<${secret}>`)).to.equal("<[redacted]>");

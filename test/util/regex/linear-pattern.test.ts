@@ -9,7 +9,7 @@ async function compiled(source: string, flags?: string): Promise<LinearPattern> 
 }
 
 describe("LinearPattern", () => {
-  it("matches what JavaScript matches", async () => {
+  it("matches the same texts as JavaScript", async () => {
     const sources = [
       "^a+$",
       "[^b]c",
@@ -64,14 +64,14 @@ describe("LinearPattern", () => {
     });
   }
 
-  it("reports what only the engine finds", async () => {
+  it("reports errors that only the engine detects", async () => {
     for (const source of ["a{1,5000}", "\\p{Script=Greek}"]) {
       expect(problemOfPattern(source)).to.equal(undefined);
       expect((await LinearPattern.compile(source)).ok).to.equal(false);
     }
   });
 
-  it("takes text that only looks like a construct it can't use", () => {
+  it("accepts text that only resembles an unsupported construct", () => {
     for (const source of [
       "\\(?=a",
       "[(?=]",

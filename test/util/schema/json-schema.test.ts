@@ -51,7 +51,7 @@ describe("checkingSchemaOf", () => {
 });
 
 describe("JsonSchemaValidators", () => {
-  it("answers with a promise while a schema is prepared, and at once from then on", async () => {
+  it("returns a promise while a schema is prepared, and a result afterwards", async () => {
     const schemas = new JsonSchemaValidators();
     const first = schemas.check(PERSON, { name: "Ann" }, "The value", "v");
     expect(first).to.be.instanceOf(Promise);
@@ -62,7 +62,7 @@ describe("JsonSchemaValidators", () => {
     });
   });
 
-  it("names what the schema is for where it can't be read, each time", async () => {
+  it("names the purpose of an unreadable schema, each time", async () => {
     const schemas = new JsonSchemaValidators();
     for (const _ of [1, 2]) {
       const { message } = await errorOf(() =>

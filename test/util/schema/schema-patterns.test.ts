@@ -134,7 +134,7 @@ describe("patterns of JSON Schema", () => {
     ["deep within", { $defs: { x: { anyOf: [{ items: { pattern: "(a)\\1" } }] } } }],
     ["that is none", { properties: { name: { pattern: "(" } } }],
   ] as const) {
-    it(`that can't be used are refused when the tool is made: one ${what}`, () => {
+    it(`that can't be used are refused when the tool is created: one ${what}`, () => {
       expect(() => toolWith(input)).to.throw(ValidationError, "Tool 'keep' input: the pattern '");
       const made = { name: "keep", description: "Keeps", input, execute: () => "" };
       expect(() => new Agent({ role: "A", goal: "B", tools: [made] })).to.throw(

@@ -22,7 +22,7 @@ describe("isValidating", () => {
     expect(isValidating({ schema: person, jsonSchema: {} })).to.equal(true);
   });
 
-  it("refuses plain JSON Schema, also one with a field named schema", () => {
+  it("refuses plain JSON Schema, even with a field named schema", () => {
     expect(isValidating({ type: "object" })).to.equal(false);
     expect(isValidating({ schema: { type: "string" }, jsonSchema: {} })).to.equal(false);
     expect(isValidating({ schema: null })).to.equal(false);

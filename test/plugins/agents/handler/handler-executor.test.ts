@@ -62,7 +62,7 @@ describe("HandlerExecutor", () => {
     ],
   ];
   for (const [name, value, expected] of values) {
-    it(`takes ${name}`, async () => {
+    it(`accepts ${name}`, async () => {
       expect(await run(returning(value))).to.deep.equal({ ...expected, toolCallCount: 0 });
     });
   }
@@ -86,7 +86,7 @@ describe("HandlerExecutor", () => {
     });
   }
 
-  it("gives the handler its context", async () => {
+  it("passes its context to the handler", async () => {
     const before = new Task({ description: "Before", handler: () => ({ n: 7 }) });
     const output = fakeOutput(before, "(deterministic)", '{"n":7}', { n: 7 });
     let seen: TaskContext | undefined;
@@ -114,7 +114,7 @@ describe("HandlerExecutor", () => {
     expect(() => seen?.getOutput(task)).to.throw(ValidationError);
   });
 
-  it("wraps what the handler throws", async () => {
+  it("wraps an error of the handler", async () => {
     const cause = new TypeError("boom");
     const error = await failure(
       run(new Task<unknown>({ description: "Count", handler: () => Promise.reject(cause) })),
@@ -124,7 +124,7 @@ describe("HandlerExecutor", () => {
     expect(error.cause).to.equal(cause);
   });
 
-  it("lets an early exit pass, and cancellation only when the task was cancelled", async () => {
+  it("passes on an early exit, and a cancellation only if the task was cancelled", async () => {
     const throwing = (error: Error): AnyTask =>
       new Task<unknown>({ description: "Count", handler: () => Promise.reject(error) });
     const early = new ExitEarlySignal("enough");
@@ -162,7 +162,7 @@ describe("HandlerExecutor", () => {
       });
     });
 
-    it("takes the value's JSON as text", async () => {
+    it("uses the value's JSON as text", async () => {
       const task = new Task({
         description: "Count",
         outputType: point,
@@ -171,14 +171,14 @@ describe("HandlerExecutor", () => {
       expect((await run(task)).parsed).to.deep.equal({ x: 1 });
     });
 
-    it("takes text for a schema of text, even when it is JSON", async () => {
+    it("uses the text for a schema of text, even if it is JSON", async () => {
       expect(
         (await run(new Task({ description: "Count", outputType: z.string(), handler: () => "42" })))
           .parsed,
       ).to.equal("42");
     });
 
-    it("validates what a ToolResult holds", async () => {
+    it("validates the contents of a ToolResult", async () => {
       const task = (result: ToolResult): AnyTask =>
         new Task<unknown>({ description: "Count", outputType: point, handler: () => result });
       expect((await run(task(ToolResult.success("text", { x: "1" })))).parsed).to.deep.equal({
@@ -205,14 +205,14 @@ describe("HandlerExecutor", () => {
     });
     const before = fakeOutput(Task.of("Before"), "R", "last");
 
-    it("gives it the description where nothing came before", async () => {
+    it("passes it the description if there is no earlier output", async () => {
       expect(await run(new Task<unknown>({ description: "shout", handler: upper }))).to.deep.equal({
         raw: "SHOUT",
         toolCallCount: 1,
       });
     });
 
-    it("gives it the last output in the context", async () => {
+    it("passes it the last output in the context", async () => {
       const contextOutputs = [fakeOutput(Task.of("First"), "R", "first"), before];
       expect(
         (await run(new Task<unknown>({ description: "shout", handler: upper }), { contextOutputs }))
@@ -220,7 +220,7 @@ describe("HandlerExecutor", () => {
       ).to.equal("LAST");
     });
 
-    it("gives a tool with a schema the text as its arguments", async () => {
+    it("passes the text as arguments to a tool with a schema", async () => {
       const add = tool({
         name: "add",
         description: "Adds",

@@ -62,7 +62,7 @@ describe("ReactExecutor", () => {
     expect(scope.purposes).to.deep.equal(["worker"]);
   });
 
-  it("keeps one list of messages for all requests", async () => {
+  it("uses one list of messages for all requests", async () => {
     const model = new ScriptedModel([
       { toolCalls: [{ name: "echo", arguments: { input: "a" } }] },
       "Done",
@@ -105,7 +105,7 @@ describe("ReactExecutor", () => {
     });
   });
 
-  it("describes a plain tool by one text, and a typed one by its JSON Schema without a dialect", async () => {
+  it("describes a plain tool by one text parameter, and a typed tool by its JSON Schema without a dialect", async () => {
     const model = new ScriptedModel(["x"]);
     const typed = tool({
       name: "add",
@@ -172,7 +172,7 @@ describe("ReactExecutor", () => {
     expect(conversions).to.equal(1);
   });
 
-  it("fails on an input schema without JSON Schema, or one that is no object, and names the tool", async () => {
+  it("fails for an input schema without JSON Schema or of another type than object, and names the tool", async () => {
     for (const input of [z.object({ at: z.date() }), z.string()]) {
       const broken = tool<unknown>({
         name: "broken",
@@ -218,7 +218,7 @@ describe("ReactExecutor", () => {
     ]);
   });
 
-  it("fails when a provider brings a name that is taken, throws, or gives no tools", async () => {
+  it("fails if a provider throws, returns no tools, or returns a name in use", async () => {
     const providers: readonly { resolve(): never }[] = [
       {
         resolve: () => [tool({ name: "echo", description: "Another", execute: () => "" })] as never,
@@ -243,7 +243,7 @@ describe("ReactExecutor", () => {
     }
   });
 
-  it("makes failures of the model the agent's", async () => {
+  it("reports failures of the model as failures of the agent", async () => {
     const cause = new ModelCallError("no route", { provider: "p", modelId: "m" });
     for (const error of [cause, new Error("no route")]) {
       const failed = await failure(
@@ -258,7 +258,7 @@ describe("ReactExecutor", () => {
     }
   });
 
-  it("lets every other error of the framework pass", async () => {
+  it("passes on every other error of the framework", async () => {
     for (const error of [
       new ExitEarlySignal("enough"),
       new RunCancelledError("stop"),
@@ -275,7 +275,7 @@ describe("ReactExecutor", () => {
     }
   });
 
-  it("lets the reason of an abort pass", async () => {
+  it("passes on the reason of an abort", async () => {
     const reason = new Error("aborted");
     const scope = fakeScope({ model: new ScriptedModel(["x"]), signal: AbortSignal.abort(reason) });
     expect(await rejection(new ReactExecutor().execute(taskCall(task), scope))).to.equal(reason);
@@ -327,7 +327,7 @@ describe("ReactExecutor", () => {
     expect(model.requests[0]?.messages[0]?.content).to.equal("I am Tester");
   });
 
-  it("previews what the first call sends, without calling anything", async () => {
+  it("previews the first request without a call", async () => {
     const executor = new ReactExecutor();
     const provider = { resolve: () => expect.fail("called") };
     const structured = new Task({ description: "d", outputType: z.object({ x: z.number() }) });

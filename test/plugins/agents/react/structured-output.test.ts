@@ -38,7 +38,7 @@ class CuttingModel implements ChatModel {
 }
 
 describe("structured output", () => {
-  it("gives the validated value and the text that was accepted", async () => {
+  it("returns the validated value and the accepted text", async () => {
     const schema = z.object({ x: z.string().transform(Number) });
     const result = await new ReactExecutor().execute(
       taskCall(taskOf(schema)),
@@ -64,7 +64,7 @@ describe("structured output", () => {
     expect(user.slice(user.lastIndexOf("\n") + 1)).to.equal(JSON.stringify(shown));
   });
 
-  it("takes any Standard Schema with a JSON Schema beside it, asynchronous ones too", async () => {
+  it("accepts any Standard Schema with a separate JSON Schema, including asynchronous schemas", async () => {
     const schema = v.objectAsync({
       x: v.pipeAsync(
         v.number(),
@@ -211,7 +211,7 @@ describe("structured output", () => {
     expect(model.requests[0]).to.not.have.property("responseFormat");
   });
 
-  it("counts a schema that throws as one that refuses", async () => {
+  it("treats a schema that throws like a schema that refuses", async () => {
     const picky = z.object({ x: z.number() }).transform((): number => {
       throw new Error("never");
     });

@@ -146,7 +146,7 @@ describe("the tool loop", () => {
     ]);
   });
 
-  it("stops the calls of a turn that goes over the limit, after the allowed ones ran", async () => {
+  it("refuses the calls of a turn beyond the limit, after the allowed calls have run", async () => {
     const log: string[] = [];
     const { model, scope, result } = start(
       [slow("t", log)],
@@ -235,7 +235,7 @@ describe("the tool loop", () => {
     expect(await cut(3, "a😀b")).to.equal("a😀... [truncated, full length: 4 chars]");
   });
 
-  it("lets configuration errors and early exits of tools pass, after the other calls have ended", async () => {
+  it("passes on configuration errors and early exits of tools after the other calls have ended", async () => {
     for (const error of [new ToolConfigurationError("no key"), new ExitEarlySignal("enough")]) {
       const log: string[] = [];
       const { model, result } = start(

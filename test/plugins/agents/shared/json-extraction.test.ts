@@ -61,7 +61,7 @@ describe("jsonCandidates", () => {
     ).to.deep.equal({ b: 2 });
   });
 
-  it("takes no part of a value for the answer", async () => {
+  it("does not return a part of a value as the answer", async () => {
     expect(
       await first(
         'The people: {"list":[{"name":"Ada"}]}',
@@ -76,7 +76,7 @@ describe("jsonCandidates", () => {
     ).to.equal(undefined);
   });
 
-  it("takes no part of a truncated value for the answer", async () => {
+  it("does not return a part of a truncated value as the answer", async () => {
     const accepted = await first('The people: [{"name":"Ada"},{"name":"Bob"', isObject);
     expect(accepted).to.equal(undefined);
   });
@@ -89,7 +89,7 @@ describe("jsonCandidates", () => {
     expect(await first("```\nred\n```", always)).to.equal("red");
   });
 
-  it("refuses keys that reach a prototype, escaped ones too", async () => {
+  it("refuses keys that could change a prototype, including escaped ones", async () => {
     expect(await errors('{"__proto__":{"x":1}}')).to.have.lengthOf(1);
     expect(await errors('{"a":[{"\\u005f_proto__":1}]}')).to.have.lengthOf(1);
     expect(await errors('Take {"constructor":1}')).to.not.be.empty;

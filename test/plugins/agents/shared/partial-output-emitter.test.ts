@@ -50,7 +50,7 @@ describe("partial_output", () => {
     expect(partials.at(-1)?.people?.[0]).to.deep.equal({ name: "Person 0", age: 20 });
   });
 
-  it("comes before its task is completed, and not at all where tokens are held back or off", async () => {
+  it("precedes the completion of its task, and is not emitted if tokens are held back or off", async () => {
     const types = (await streamed({})).map((e) => e.type);
     expect(types.lastIndexOf("partial_output")).to.be.lessThan(types.indexOf("task_completed"));
     expect(
@@ -86,7 +86,7 @@ describe("the tokens of a stream", () => {
 });
 
 describe("a guarded stream", () => {
-  it("gives the tokens once the output is accepted, and none of a refused one", async () => {
+  it("emits tokens when the output is accepted, and none of a refused output", async () => {
     const model = new ScriptedModel([{ chunks: ["bad ", "one"] }, { chunks: ["good ", "one"] }]);
     const task = new Task({
       description: "Say it",
@@ -103,7 +103,7 @@ describe("a guarded stream", () => {
     expect(seen).to.deep.equal(["good ", "one", "(done)"]);
   });
 
-  it("gives nothing but the accepted text: no answer that was corrected, no word between tools", async () => {
+  it("emits only the accepted text: no corrected answer, no word between tools", async () => {
     const look = tool({ name: "look", description: "Looks", execute: () => "seen" });
     const agent = new Agent({ role: "Looker", goal: "Look", tools: [look] });
     const model = new ScriptedModel([
@@ -141,7 +141,7 @@ describe("a guarded stream", () => {
     ).to.deep.equal(["the secret", " is out"]);
   });
 
-  it("gives none where the task fails", async () => {
+  it("emits no tokens if the task fails", async () => {
     const task = new Task({
       description: "Say it",
       outputGuardrails: [() => ({ ok: false, reason: "no" })],

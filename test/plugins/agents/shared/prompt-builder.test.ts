@@ -61,7 +61,7 @@ describe("buildUserPrompt", () => {
     expect(buildUserPrompt(taskCall(task), texts)).to.equal(END);
   });
 
-  it("puts the outputs of the tasks in context in front", () => {
+  it("begins with the outputs of the tasks in context", () => {
     const first = fakeOutput(Task.of("Find facts"), "Researcher", "Fact {description}");
     const second = fakeOutput(Task.of("Check them"), "Checker", "All true");
     expect(buildUserPrompt(taskCall(task, { contextOutputs: [first, second] }), texts)).to.equal(
@@ -79,7 +79,7 @@ describe("buildUserPrompt", () => {
     );
   });
 
-  it("gives the feedback of a revision with the number of the attempt and the output before", () => {
+  it("includes the feedback of a revision with the number of the attempt and the previous output", () => {
     const call = taskCall(task, {
       attempt: 2,
       revision: { feedback: "Shorter", previousOutput: "Too long" },
@@ -105,7 +105,7 @@ describe("buildUserPrompt", () => {
     ).to.equal(END);
   });
 
-  it("renders the slots in a fixed order, each followed by one blank line", () => {
+  it("writes the slots in a fixed order, each followed by one blank line", () => {
     const slots = ["revision", "improvement", "entity", "longTerm", "context", "memory"] as const;
     const contextOutputs = [fakeOutput(Task.of("Find facts"), "Researcher", "Facts")];
     const prompt = buildUserPrompt(

@@ -19,7 +19,7 @@ describe("tool calls of one turn", () => {
   const calls = (n: number): { name: string; arguments: unknown }[] =>
     Array.from({ length: n }, (_, i) => ({ name: "work", arguments: { input: String(i) } }));
 
-  it("run at once up to the agent's limit, and answer in the order of the requests", async () => {
+  it("run concurrently up to the agent's limit, and are answered in the order of the requests", async () => {
     let running = 0;
     let most = 0;
     const work = tool({
@@ -41,7 +41,7 @@ describe("tool calls of one turn", () => {
     expect(toolTexts(model, 1)).to.deep.equal(Array.from({ length: 9 }, (_, i) => `done ${i}`));
   });
 
-  it("stop starting once one of them has ended the task", async () => {
+  it("are no longer started after one of them has ended the task", async () => {
     const started: string[] = [];
     const controller = new AbortController();
     const work = tool({

@@ -30,7 +30,7 @@ function team(synthesis: ScriptStep, o: { readonly prompts?: Record<string, stri
 }
 
 describe("AgentSynthesizer.llmBased()", () => {
-  it("makes the agent that the model describes", async () => {
+  it("creates the agent that the model describes", async () => {
     const { model, run, warnings } = team({
       text: '{"role":" Ornithologist ","goal":"Find owls","backstory":"Thirty years of fieldwork"}',
       usage: { inputTokens: 7, outputTokens: 3 },
@@ -60,7 +60,7 @@ describe("AgentSynthesizer.llmBased()", () => {
     expect(output.metrics.llmCallCount).to.equal(2);
   });
 
-  it("gives the agent the task's tools", async () => {
+  it("adds the task's tools to the agent", async () => {
     const { model, run } = team('{"role":"R","goal":"G","backstory":" "}');
     await run();
     expect(model.requests[1]?.tools?.map(({ name }) => name)).to.deep.equal(["look"]);
@@ -75,7 +75,7 @@ describe("AgentSynthesizer.llmBased()", () => {
     "texts that are none": '{"role":1,"goal":{}}',
     nothing: "",
   })) {
-    it(`makes the agent from the description, with a warning, where the answer has ${what}`, async () => {
+    it(`creates the agent from the description, with a warning, if the answer has ${what}`, async () => {
       const { run, warnings } = team({ text });
       const output = await run();
       expect(output.taskOutputs[0]?.agentRole).to.equal("Researcher");
@@ -97,7 +97,7 @@ describe("AgentSynthesizer.llmBased()", () => {
     expect(ModelCallError.find(caught)?.message).to.equal("down");
   });
 
-  it("takes its question from the named text synthesis.prompt", async () => {
+  it("reads its question from the named text synthesis.prompt", async () => {
     const { model, run } = team('{"role":"R","goal":"G"}', {
       prompts: { "synthesis.prompt": "Who does {description}?" },
     });

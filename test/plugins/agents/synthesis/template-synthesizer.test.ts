@@ -45,7 +45,7 @@ const TABLE: Readonly<Record<string, string>> = {
 
 describe("templateSynthesizer", () => {
   for (const [role, verbs] of Object.entries(TABLE)) {
-    it(`makes a ${role} for ${verbs}`, () => {
+    it(`creates a ${role} for ${verbs}`, () => {
       for (const verb of verbs.split(" "))
         expect(synthesize(Task.of(`${verb} it`)).role).to.equal(role);
     });
@@ -55,7 +55,7 @@ describe("templateSynthesizer", () => {
     expect(synthesizer.usesModel).to.equal(false);
   });
 
-  it("takes the description for the goal and makes a background of the role", () => {
+  it("uses the description as the goal, and creates a background from the role", () => {
     const agent = synthesize(Task.of("Please, WRITE! a poem"));
     expect(agent).to.include({
       role: "Writer",
@@ -66,7 +66,7 @@ describe("templateSynthesizer", () => {
     });
   });
 
-  it("lets the first known verb decide, and reads eight words only", () => {
+  it("chooses the role by the first known verb among the first eight words", () => {
     expect(synthesize(Task.of("Then review what they write")).role).to.equal("Reviewer");
     expect(synthesize(Task.of("  one two\nthree four five six seven plan it")).role).to.equal(
       "Planner",
@@ -80,7 +80,7 @@ describe("templateSynthesizer", () => {
     expect(synthesize(Task.of("Planning constructor toString")).role).to.equal("Agent");
   });
 
-  it("gives the agent the task's tools and its limit of iterations", () => {
+  it("passes the task's tools and its limit of iterations to the agent", () => {
     const look = tool({ name: "look", description: "Looks", execute: () => "" });
     const agent = synthesize(new Task({ description: "Find it", tools: [look], maxIterations: 3 }));
     expect(agent.tools).to.deep.equal([look]);

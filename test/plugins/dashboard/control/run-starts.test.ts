@@ -74,7 +74,7 @@ describe("the runs that people start", () => {
     held.end();
   });
 
-  it("are at most as many at once, and a run that ends or fails leaves its place", async () => {
+  it("are limited in number; a run that ends or fails frees its slot", async () => {
     const runs = starts(1);
     const held = new HeldEnsemble();
     await runs.start(asked(held));
@@ -94,7 +94,7 @@ describe("the runs that people start", () => {
     await runs.start(asked(held));
   });
 
-  it("leave their place where they can't be made or explained, and what was made is disposed", async () => {
+  it("free their slot if they can't be created or explained, and their ensemble is disposed of", async () => {
     const runs = starts(1);
     const broken = asked(new HeldEnsemble());
     const made = { ...broken, make: () => Promise.reject(new Error("create() failed")) };
@@ -150,7 +150,7 @@ describe("a key of a start", () => {
     expect((await runs.keyed(key(1), () => Promise.resolve(accepted("r")))).runId).to.equal("r");
   });
 
-  it("is forgotten behind 10,000 later ones", async () => {
+  it("is forgotten after 10,000 later ones", async () => {
     const runs = starts();
     let count = 0;
     const start = (): Promise<RunAcceptedBody> => Promise.resolve(accepted(`r${++count}`));

@@ -26,7 +26,7 @@ describe("a conversation as Markdown", () => {
     expect(text).to.contain("## b\n\n:\n\n### Review: continue\n\n### Transfer to W\n");
   });
 
-  it("is that of one task on request", () => {
+  it("contains the conversation of one task on request", () => {
     const named = { ...run, view: { ...run.view, summary: { ...summary, ensemble: "Team" } } };
     const text = conversationText(named as unknown as WholeRun, "b");
     expect(text)

@@ -40,7 +40,7 @@ describe("feed of runs", () => {
     expect(feed.logs[0]?.n).to.be.above(4);
   });
 
-  it("drops runs that ended beyond its bound, oldest first, and never one in progress", async () => {
+  it("drops ended runs beyond its limit, oldest first, and never a run in progress", async () => {
     const feed = new RunFeed({ maxRuns: 2 });
     const gone: string[] = [];
     feed.listen({ onRemoved: ({ summary }) => gone.push(summary.ensemble) });

@@ -44,7 +44,7 @@ const sent = (snapshot: RunSnapshot): RunSnapshot =>
 
 describe("log of a run", () => {
   for (const team of TRACED)
-    it(`gives a reader of '${team}' who comes at any time the state of the server`, async () => {
+    it(`gives a reader of '${team}' who connects at any time the same state as the server`, async () => {
       const events = await eventsOf(team);
       const whole = logWith(events);
       for (let cut = 0; cut <= events.length; cut++) {
@@ -77,7 +77,7 @@ describe("log of a run", () => {
     }
   });
 
-  it("takes the secrets of the run out of entries, summaries and snapshots", () => {
+  it("removes the secrets of the run from entries, summaries and snapshots", () => {
     const at = { taskId: "a", agentRole: "Writer" };
     const long = `${"x".repeat(150)}${SECRET}`;
     const log = logWith([
@@ -239,7 +239,7 @@ describe("log of a run", () => {
       expect(answer.shown((text) => text).length).to.be.above(998_000);
     });
 
-    it("begins again with the next answer, for readers of the one before", () => {
+    it("starts again with the next answer, for readers of the previous one", () => {
       const log = logWith([event("ensemble_started"), event("task_started", { taskId: "a" })]);
       log.addToken("a", "one ");
       const first = log.answerAfter("a", undefined, "t1");

@@ -98,7 +98,7 @@ describe("writer of runs to a store", () => {
     expect(await noting.inner.get("r")).to.deep.include({ n: 449, workflow: "SEQUENTIAL" });
   });
 
-  it("writes what comes while it writes, and the rest when it is closed", async () => {
+  it("writes entries that arrive during a write, and the rest when it is closed", async () => {
     const { noting, writer, tell } = written();
     tell("ensemble_started");
     await until(() => noting.attempts > 0);
@@ -116,7 +116,7 @@ describe("writer of runs to a store", () => {
     expect(writer.waiting).to.equal(0);
   });
 
-  it("writes at once what waits when it is asked to, and waits for no store that fails", async () => {
+  it("writes waiting entries immediately on request, without waiting for a failing store", async () => {
     const { noting, writer, tell } = written({ delayMs: 60_000 });
     tell("ensemble_started");
     tell("ensemble_completed", { exitReason: "COMPLETED" });
@@ -183,7 +183,7 @@ describe("writer of runs to a store", () => {
     await writer.close();
   });
 
-  it("writes other runs while the store refuses one, and warns the refused run", async () => {
+  it("continues to write other runs if the store refuses one, and emits a warning for the refused run", async () => {
     const { feed, noting, writer, tell } = written();
     noting.refused = "r";
     tell("ensemble_started");
@@ -207,7 +207,7 @@ describe("writer of runs to a store", () => {
     expect(writer.waiting).to.equal(0);
   });
 
-  it("loses what cannot be written when it is closed, without an error", async () => {
+  it("discards entries that can't be written when it is closed, without an error", async () => {
     const { noting, writer, tell } = written();
     noting.fails = true;
     tell("ensemble_started");

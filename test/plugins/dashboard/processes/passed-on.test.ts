@@ -103,7 +103,7 @@ describe("a request that a board passes on to a process", () => {
     expect((await cancelled).body.error).to.equal("PROCESS_FAILED");
   });
 
-  it("adds what only the process can do to what the board can do", async () => {
+  it("adds the fields that only the process knows to the answer of the board", async () => {
     const { url, process: client } = await process();
     const both = got(url, `${RUN}/actions`);
     const there = { runId: "r1", actions: ["fork", "remove"], answers: ["trace"], doubts: [] };

@@ -65,7 +65,7 @@ const ratings: Plugin = definePlugin({
   },
 });
 
-describe("what other processes offer on a dashboard", () => {
+describe("ensembles that other processes offer on a dashboard", () => {
   const boards = new Boards();
   afterEach(() => boards.end());
 

@@ -158,7 +158,7 @@ describe("a dashboard that other processes report to", () => {
     expect((await audited(url)).filter(({ action }) => action === "review")).to.have.lengthOf(2);
   });
 
-  it("passes on what operators do with a run, and refuses that while the process is away", async () => {
+  it("passes on actions of operators to the process, and refuses them while the process is disconnected", async () => {
     const url = await opened();
     const worker = reporter(url);
     const kernel = boards.kernel(worker);
@@ -271,7 +271,7 @@ describe("a dashboard that other processes report to", () => {
     return client;
   }
 
-  it("gives a name to one process at a time, and to no other principal", async () => {
+  it("accepts a name from one process at a time, and from no other principal", async () => {
     const url = await opened();
     const first = await joined(url, "a");
     expect(await first.frame("reported")).to.deep.include({ protocol: 1, runs: {} });
@@ -288,7 +288,7 @@ describe("a dashboard that other processes report to", () => {
     ]);
   });
 
-  it("takes from a process nothing but its own runs, whole and in order", async () => {
+  it("accepts from a process only complete entries of its own runs, in order", async () => {
     const url = await opened();
     const entry = (n: number, more: object = {}): object => ({
       n,
@@ -320,7 +320,7 @@ describe("a dashboard that other processes report to", () => {
     expect(await run(url, "w1/r1")).to.include({ error: "RUN_NOT_FOUND" });
   });
 
-  it("refuses a process of another version, and one that begins with anything else", async () => {
+  it("refuses a process of another version, and a connection that begins with another message", async () => {
     const url = await opened();
     for (const frame of [
       { type: "report", protocol: 0, process: "w1", instance: "a" },

@@ -86,7 +86,7 @@ describe("the comparison of two runs", () => {
     expect(delta).to.include({ outputTokens: 4, calls: 0, tools: 0 });
   });
 
-  it("puts added tasks behind the one before them, and names removed ones", () => {
+  it("lists added tasks after their predecessor, and names removed ones", () => {
     const a = runOfTasks("a", [
       ["facts", "x"],
       ["old", "x"],

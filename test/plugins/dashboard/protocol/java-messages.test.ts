@@ -121,7 +121,7 @@ const TABLE: Readonly<Record<string, string>> = {
 
 describe("messages for the viewer of the Java version", () => {
   for (const [team, messages] of Object.entries(GOLDEN))
-    it(`report the run '${team}' one by one`, async () => {
+    it(`report the run '${team}' in order`, async () => {
       expect((await toldOf(team)).map(inShort)).to.deep.equal(messages);
     });
 

@@ -68,7 +68,7 @@ describe("state of a run", () => {
     expect(view.errors).to.deep.equal([2]);
   });
 
-  it("shows the error that a task failed with, and not the one around it", () => {
+  it("shows the error of the failed task, not the error that wraps it", () => {
     const cause = {
       code: "AE_TASK_EXECUTION",
       message: "Task 'a' failed",
@@ -134,7 +134,7 @@ describe("state of a run", () => {
     expect(state.view.summary.totals.calls).to.equal(1);
   });
 
-  it("draws waits for people, rate limits and retries as bars of their kind", () => {
+  it("shows waits for people, rate limits and retries as bars of their kinds", () => {
     const view = viewAfter(
       ["task_started", a],
       ["rate_limited", { ...a, waitMs: 5 }],
@@ -231,7 +231,7 @@ describe("state of a run", () => {
     expect([task(resumed, "a").state, task(resumed, "b").state]).to.deep.equal(["running", "idle"]);
   });
 
-  it("takes a task that the run's end stopped for stopped, not for failed", () => {
+  it("treats a task that the end of the run stopped as stopped, not as failed", () => {
     const view = viewAfter(
       ["task_started", a],
       ["task_failed", { ...a, ...failure("AE_RUN_CANCELLED") }],

@@ -87,7 +87,7 @@ describe("snapshot of a run's state", () => {
     expect(rest).to.deep.equal(restBefore);
   });
 
-  it("of 10,000 tasks has at most 800 kB and leaves the bars out", () => {
+  it("of 10,000 tasks has at most 800 kB and omits the bars", () => {
     const state = createRunState();
     const ids = Array.from({ length: 10_000 }, (_, i) => `item-${i + 1}`);
     let n = 0;

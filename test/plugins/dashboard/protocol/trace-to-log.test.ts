@@ -84,13 +84,13 @@ async function recorded(
 
 describe("a saved trace as a log", () => {
   for (const team of TRACED) {
-    it(`gives the state of the live run of the team ${team}, as far as the trace contains it`, async () => {
+    it(`yields the state of the live run of the team ${team}, as far as the trace contains it`, async () => {
       const { live, document } = await recorded(team);
       expect(live.summary.counts.done + live.summary.counts.stopped).to.be.above(0);
       expect(knownOf(savedState(document))).to.deep.equal(knownOf(live));
     });
 
-    it(`gives the tasks of the plan of the team ${team} if its diagram is next to it`, async () => {
+    it(`yields the tasks of the plan of the team ${team} if its diagram is next to it`, async () => {
       const { live, document, dag } = await recorded(team);
       const saved = savedState(document, dag);
       expect(knownOf(saved, PLAN_FIELDS)).to.deep.equal(knownOf(live, PLAN_FIELDS));
@@ -146,7 +146,7 @@ describe("a saved trace as a log", () => {
     expect([...broken.tasks.values()].map(({ state }) => state)).to.deep.equal(["done", "failed"]);
   });
 
-  it("gives tasks without ids those of the diagram", async () => {
+  it("assigns the ids of the diagram to tasks without ids", async () => {
     const { document, dag } = await recorded("parallel");
     const view = savedState(asJavaWrites(document), dag);
     expect([...view.tasks.keys()]).to.deep.equal(["source", "left", "right", "join"]);
@@ -159,7 +159,7 @@ describe("a saved trace as a log", () => {
     expect(() => readSavedTrace({ schemaVersion: "1.3", taskTraces: {} })).to.throw(Error);
   });
 
-  it("takes any values of fields without failing", () => {
+  it("accepts fields with values of any type", () => {
     const odd = fc.oneof(fc.constant(null), fc.integer(), fc.string(), fc.array(fc.anything()));
     const task = fc.dictionary(fc.constantFrom(...TASK_NAMES), odd);
     const trace = fc.record({

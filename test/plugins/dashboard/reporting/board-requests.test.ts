@@ -16,7 +16,7 @@ interface Asked {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-describe("what a board asks a process for", () => {
+describe("requests of a board to a process", () => {
   const asked: Asked[] = [];
   const route = (
     method: HttpRoute["method"],

@@ -63,7 +63,7 @@ describe("the runs that wait for a board", () => {
     expect(ids(runs.open)).to.deep.equal(["b", "c", "d"]);
   });
 
-  it("begin behind what the board has had", () => {
+  it("start after the entries that the board has received", () => {
     const { runs, run } = waiting(100);
     run("a");
     run("b");

@@ -42,7 +42,7 @@ describe("the alerts of a dashboard", () => {
     expect(headers["x-agentensemble-delivery"]).to.match(/./);
   });
 
-  it("report a run that waits, and one over its budget, to subscribers", async () => {
+  it("report a waiting run and a run that exceeds its budget to subscribers", async () => {
     const [all, waits, others] = [
       await AlertServer.open(boards),
       await AlertServer.open(boards),

@@ -47,7 +47,7 @@ for (const [place, options] of Object.entries(PLACES))
       (await ask(url, path, { method, headers: fromPage(url), body: method === "PUT" ? "{}" : "" }))
         .status;
 
-    it("task by task, with outputs and what differs", async () => {
+    it("task by task, with outputs and differences", async () => {
       const { board, url } = await boards.listening(options(), PATIENT);
       const a = await runTeam(boards, board, "It sleeps on the wing");
       const b = await runTeam(boards, board, "It never lands");
@@ -63,7 +63,7 @@ for (const [place, options] of Object.entries(PLACES))
         expect((await ask(url, path)).status, path).to.equal(400);
     });
 
-    it("with the baseline of their ensemble, of which there is one at a time", async () => {
+    it("with the baseline of their ensemble, which has one at a time", async () => {
       const { board, url } = await boards.listening(options(), PATIENT);
       const a = await runTeam(boards, board, "It sleeps on the wing");
       const b = await runTeam(boards, board, "It never lands");

@@ -89,7 +89,7 @@ async function everything(
   return [waiting, ...answers, ...frames];
 }
 
-describe("what leaves a dashboard", () => {
+describe("the data that a dashboard sends", () => {
   const boards = new Boards();
   afterEach(() => boards.end());
 
@@ -111,7 +111,7 @@ describe("what leaves a dashboard", () => {
   });
 });
 
-describe("what leaves a dashboard of the store", () => {
+describe("the data that a dashboard sends from its store", () => {
   const boards = new Boards();
   afterEach(() => boards.end());
 
@@ -146,7 +146,7 @@ describe("what leaves a dashboard of the store", () => {
   });
 });
 
-describe("what leaves a dashboard with a refusal", () => {
+describe("the data that a dashboard sends with a refusal", () => {
   const boards = new Boards();
   afterEach(() => boards.end());
 
@@ -210,7 +210,7 @@ describe("the answers of a dashboard", () => {
   const boards = new Boards();
   afterEach(() => boards.end());
 
-  it("come in pages, slim or full, of a run and of one task", async () => {
+  it("are paged, slim or full, for a run and for one task", async () => {
     const { board, url } = await boards.listening();
     const run = new ChattyRun(boards, board);
     await run.add(30);
@@ -235,7 +235,7 @@ describe("the answers of a dashboard", () => {
     expect((await ask(url, `/api/runs/${run.id}/tasks/none`)).status).to.equal(404);
   });
 
-  it("come in smaller pages where the texts are long", async () => {
+  it("are paged in smaller parts if the texts are long", async () => {
     const { board, url } = await boards.listening();
     const text = "x".repeat(1024 * 1024);
     const { runId } = await new Ensemble({
@@ -315,7 +315,7 @@ describe("the answers of a dashboard", () => {
     await run.end();
   });
 
-  it("give the trace of a run that has ended, as a file", async () => {
+  it("include the trace of an ended run as a file", async () => {
     const audited: string[] = [];
     const { board, url } = await boards.listening({
       onAudit: ({ action }) => void audited.push(action),
@@ -349,7 +349,7 @@ describe("the answers of a dashboard", () => {
     expect(resumed.text.trimEnd().split("\n\n")).to.deep.equal(events.slice(-2));
   });
 
-  it("count open streams, and drop closed ones", async () => {
+  it("count open streams, without closed ones", async () => {
     const { board, url } = await boards.listening({}, { limits: { sockets: 1 } });
     const run = new ChattyRun(boards, board);
     await run.add(1);

@@ -125,7 +125,7 @@ describe("the ensembles of a dashboard", () => {
       ).to.throw(ValidationError, pattern);
   });
 
-  it("get the dashboard where their kernel has not booted, and are refused where it has", async () => {
+  it("receive the dashboard's plugin if their kernel has not booted, and are refused otherwise", async () => {
     const { board, url } = await boards.listening();
     const fresh = new Ensemble({
       name: "fresh",
@@ -179,7 +179,7 @@ describe("a run that is started on a dashboard", () => {
   const boards = new Boards();
   afterEach(() => boards.end());
 
-  it("is accepted, goes on the board, and is written down", async () => {
+  it("is accepted, shown on the board, and recorded in the audit", async () => {
     const { board, url } = await boards.listening();
     board.register("writers", team(boards, board, new ScriptedModel(["About swifts"])));
     const { status, body } = await post<RunAcceptedBody>(url, "/api/runs", {
@@ -195,7 +195,7 @@ describe("a run that is started on a dashboard", () => {
     expect(audit.entries[0]).to.include({ action: "start", subject: body.runId, user: "local" });
   });
 
-  it("is refused for what does not fit, field by field", async () => {
+  it("is refused for invalid fields, each with its reason", async () => {
     const { board, url } = await boards.listening();
     const empty = await post(url, "/api/runs", {});
     expect([empty.status, empty.body.error]).to.deep.equal([503, "NOT_CONFIGURED"]);
@@ -236,7 +236,7 @@ describe("a run that is started on a dashboard", () => {
     expect([status, body.error]).to.deep.equal([422, "NOT_RUNNABLE"]);
   });
 
-  it("is the same one for a repetition with the same key, and refused with another body", async () => {
+  it("is returned again for a repetition with the same key, and refused with another body", async () => {
     const { board, url } = await boards.listening();
     board.register("writers", team(boards, board, new ScriptedModel(["One", "Two"])));
     const key = { "idempotency-key": "order 1" };
@@ -279,7 +279,7 @@ describe("a run that is repeated on a dashboard", () => {
   const boards = new Boards();
   afterEach(() => boards.end());
 
-  it("has the same inputs, or changed ones, and new answers", async () => {
+  it("uses the same or changed inputs, and new answers", async () => {
     const { board, url } = await boards.listening();
     const model = new ScriptedModel(["One", "Two", "Three"]);
     const writers = team(boards, board, model);
@@ -338,7 +338,7 @@ describe("a run that is repeated on a dashboard", () => {
     expect(entries[0]).to.include({ action: "replay" });
   });
 
-  it("of an earlier program is replayed from its trace or the recording, and live where those have no answer", async () => {
+  it("of an earlier program is replayed from its trace or the recording, and calls the model for missing answers", async () => {
     const file = join(temporaryFolder(), "recording.jsonl");
     const folder = temporaryFolder();
     const store = RunStore.file(folder);
@@ -382,7 +382,7 @@ describe("a run that is repeated on a dashboard", () => {
     expect(trace.captureMode).to.equal("FULL");
   });
 
-  it("is refused without what a replay needs", async () => {
+  it("is refused if the requirements of a replay are not met", async () => {
     const { board, url } = await boards.listening();
     const writers = team(boards, board, new ScriptedModel(["One"]));
     const { runId } = await writers.run({ topic: "swifts" });
@@ -409,7 +409,7 @@ describe("a run that can't be started", () => {
   const boards = new Boards();
   afterEach(() => boards.end());
 
-  it("leaves its place to others where it throws at once", async () => {
+  it("frees its slot if it throws immediately", async () => {
     const { board, url } = await boards.listening({ maxConcurrentRuns: 1 });
     const real = team(boards, board, new ScriptedModel(["One"]));
     board.register("writers", {
@@ -426,7 +426,7 @@ describe("a run that can't be started", () => {
   });
 });
 
-describe("what a person may do with a run", () => {
+describe("the actions of a user on a run", () => {
   const boards = new Boards();
   afterEach(() => boards.end());
 

@@ -51,7 +51,7 @@ describe("a socket of the dashboard", () => {
   const boards = new Boards();
   afterEach(() => boards.end());
 
-  it("takes no message behind one that ends it, and ends though the client does not close", async () => {
+  it("accepts no message after the closing one, and ends even if the client does not close", async () => {
     const { board, url } = await boards.listening({}, { limits: { socketCloseMs: 1 } });
     const run = new Ensemble({
       name: "team",
@@ -109,7 +109,7 @@ describe("a socket of the dashboard", () => {
     expect(client.frames.filter(({ type }) => type === "resync")).to.have.lengthOf(asked.length);
   });
 
-  it("is one of 100 also where it takes time to find out who asks", async () => {
+  it("counts towards the limit of 100 while its user is being authenticated", async () => {
     let waiting = 0;
     let answer: () => void = () => undefined;
     const answered = new Promise<void>((resolve) => (answer = resolve));

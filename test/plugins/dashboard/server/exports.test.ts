@@ -45,7 +45,7 @@ describe("the files of a run", () => {
   const boards = new Boards();
   afterEach(() => boards.end());
 
-  it("are its log, one entry per line", async () => {
+  it("include its log, with one entry per line", async () => {
     const { url, runId } = await runOf(boards);
     const { headers, text } = await ask(url, `/api/runs/${runId}/export?as=log`);
     expect(headers["content-type"]).to.equal("application/x-ndjson");
@@ -75,7 +75,7 @@ describe("the files of a run", () => {
       .and.match(/n1 -.-> n2/);
   });
 
-  it("are the conversation of one task, or those of all", async () => {
+  it("include the conversation of one task, or of all tasks", async () => {
     const { url, runId } = await runOf(boards);
     const path = `/api/runs/${runId}/export?as=markdown`;
     const one = (await ask(url, `${path}&task=watch`)).text;

@@ -33,7 +33,7 @@ describe("the history of a dashboard", () => {
     expect((await jsonAt<RunListBody>(url, "/api/runs?state=running")).total).to.equal(0);
   });
 
-  it("keeps what people did, also behind a restart", async () => {
+  it("keeps the actions of users across a restart", async () => {
     const folder = join(temporaryFolder(), "runs");
     const first = await boards.listening({ store: RunStore.file(folder) });
     const { runId } = await boards.ensemble(boards.kernel(first.board)).run();

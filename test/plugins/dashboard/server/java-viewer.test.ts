@@ -56,7 +56,7 @@ describe("a viewer of the Java version", () => {
     await viewer.frame("pong");
   });
 
-  it("that comes late gets the run so far, and the reviews that wait", async () => {
+  it("that connects later receives the earlier events, and the waiting reviews", async () => {
     const { board, url } = await boards.listening();
     const first = viewing(url);
     await first.frame("hello");

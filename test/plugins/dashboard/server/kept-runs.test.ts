@@ -65,7 +65,7 @@ describe("a durable run on a dashboard", () => {
       await new Promise((resolve) => setTimeout(resolve, 10));
   }
 
-  it("is resumed: what was done is not done again", async () => {
+  it("can be resumed without repeating finished work", async () => {
     const { team, actions, post } = await opened();
     await team.ensemble.run({}, { runId: "r1" }).catch(() => undefined);
     const before = await actions("r1");

@@ -65,7 +65,7 @@ describe("the panels of a dashboard", () => {
     return { url, runId };
   }
 
-  it("show what a plugin has of a run, without secrets", async () => {
+  it("show a plugin's data of a run without secrets", async () => {
     const { url, runId } = await withPanels();
     const { panels } = await askJson<PanelListBody>(url, "/api/panels");
     expect(panels[0]).to.deep.equal({ name: "rows", title: "Rows", view: "table" });
@@ -80,7 +80,7 @@ describe("the panels of a dashboard", () => {
     expect(odd.data).to.have.property("at", "1970-01-01T00:00:00.000Z");
   });
 
-  it("are refused for other names and runs, and for what a plugin gets wrong", async () => {
+  it("are refused for unknown names and runs, and for invalid results of a plugin", async () => {
     const { url, runId } = await withPanels();
     for (const [path, status, error] of [
       [`/api/panels/none?run=${runId}`, 404, "PANEL_NOT_FOUND"],

@@ -102,7 +102,7 @@ describe("the reviews of a dashboard", () => {
     expect(reviews).to.deep.equal([]);
   });
 
-  it("take each decision in any case, and refuse what is none", async () => {
+  it("accept each decision in any case, and refuse invalid ones", async () => {
     const { board, url } = await boards.listening();
     const run = asking(boards.kernel(board));
     const { reviewId } = await waiting(url);
@@ -196,7 +196,7 @@ describe("the reviews of a dashboard", () => {
     expect(right.status).to.equal(200);
   });
 
-  it("are answered once when two people answer at once, over the socket too", async () => {
+  it("accept one of two concurrent answers, including answers over the socket", async () => {
     const audited: string[] = [];
     const { board, url } = await boards.listening({
       onAudit: ({ action, detail }) => audited.push(`${action} ${detail}`),

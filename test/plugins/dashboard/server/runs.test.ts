@@ -25,7 +25,7 @@ describe("the runs of a dashboard", () => {
     expect(entries.at(-1)?.type).to.equal("ensemble_completed");
   });
 
-  it("come over the socket without a gap while they are in progress", async () => {
+  it("arrive over the socket without a gap while they are in progress", async () => {
     const { board, url } = await boards.listening();
     const page = new SocketClient(url);
     boards.later(() => page.close());

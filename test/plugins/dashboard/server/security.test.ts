@@ -138,7 +138,7 @@ for (const [mode, { options, own }] of Object.entries(MODES))
       expect(await upgradeStatus(url, ["other.v1"], { origin: new URL(url).origin })).to.equal(400);
     });
 
-    it("gives answers with headers against injection, framing and caching", async () => {
+    it("adds headers against injection, framing and caching to its answers", async () => {
       const url = await open();
       for (const path of ["/", "/api/status", "/api/health/live", "/nothing"]) {
         const { headers } = await ask(url, path, { headers: own });
@@ -252,7 +252,7 @@ describe("access to a dashboard with tokens", () => {
   const boards = new Boards();
   afterEach(() => boards.end());
 
-  it("is refused without a token and with a wrong one, but for the page and its health", async () => {
+  it("is refused without a token and with a wrong one, except for the page and its health", async () => {
     const { url } = await boards.listening({ token: TOKEN });
     for (const { method, path, role } of EVERY_ROUTE)
       for (const more of [{}, { authorization: "Bearer wrong" }, { authorization: TOKEN }]) {
@@ -264,7 +264,7 @@ describe("access to a dashboard with tokens", () => {
     expect((await ask(url, "/", {})).text).not.to.include(TOKEN);
   });
 
-  it("is limited for who guesses, and not for who has one", async () => {
+  it("is limited for clients that guess tokens, and not for clients with a token", async () => {
     let nowMs = 0;
     const audited: string[] = [];
     const { url } = await boards.listening(
@@ -325,7 +325,7 @@ describe("access to a dashboard with tokens", () => {
     expect(LIMITS.unknownSockets).to.equal(20);
   });
 
-  it("goes as far as the role of the person, on every route and frame", async () => {
+  it("is limited by the role of the user on every route and frame", async () => {
     const users = (["viewer", "reviewer", "operator"] as const).map((role) => ({
       name: role,
       role,

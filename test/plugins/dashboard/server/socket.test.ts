@@ -36,7 +36,7 @@ describe("the socket of a dashboard", () => {
   const bodyOf = (url: string, runId: string): Promise<RunBody> =>
     askJson<RunBody>(url, `/api/runs/${runId}`);
 
-  it("gives a run from each of its places on, without a gap", async () => {
+  it("continues a run after any entry, without a gap", async () => {
     const { board, url } = await boards.listening();
     const { runId } = await boards.ensemble(boards.kernel(board)).run();
     const { summary, epoch } = await bodyOf(url, runId);
@@ -125,7 +125,7 @@ describe("the socket of a dashboard", () => {
     expect(JSON.parse(JSON.stringify(state.snapshot()))).to.deep.equal(whole.snapshot);
   });
 
-  it("gives full entries and streamed text only to watchers of a task", async () => {
+  it("sends full entries and streamed text only to watchers of a task", async () => {
     const { board, url } = await boards.listening();
     let begin = (): void => undefined;
     const held = new Promise<string>((resolve) => (begin = () => resolve("go")));
@@ -167,7 +167,7 @@ describe("the socket of a dashboard", () => {
     expect(entriesOf(far, run.id).some(({ type }) => type === "token")).to.equal(false);
   });
 
-  it("shows what the model writes while it writes", async () => {
+  it("shows the text of the model while it is written", async () => {
     const { board, url } = await boards.listening({ tokens: true }, { limits: { flushMs: 1 } });
     let goOn = (): void => undefined;
     const held = new Promise<void>((resolve) => (goOn = resolve));

@@ -60,7 +60,7 @@ runStoreContract("in files", {
 });
 
 describe("RunStore.file", () => {
-  it("makes nothing in the folder before something is written", async () => {
+  it("creates no file in the folder before the first write", async () => {
     const folder = newFolder();
     const store = RunStore.file(folder);
     expect(await idsIn(store)).to.deep.equal([]);
@@ -71,7 +71,7 @@ describe("RunStore.file", () => {
     expect(await readdir(join(folder, ".."))).to.deep.equal([]);
   });
 
-  it("lets other objects read what one writes, and refuses a second writer", async () => {
+  it("allows other objects to read the entries of a writer, and refuses a second writer", async () => {
     const folder = newFolder();
     const [writer, reader] = [RunStore.file(folder), RunStore.file(folder)];
     await writer.put(summaryOf("a", { state: "running" }));
@@ -89,7 +89,7 @@ describe("RunStore.file", () => {
     await reader.dispose?.();
   });
 
-  it("shows a run at work as interrupted once its writer has ended, and a suspended one as waiting", async () => {
+  it("shows a running run as interrupted after its writer has ended, and a suspended run as waiting", async () => {
     const folder = await folderWith(
       ["a", { state: "running" }],
       ["b", { state: "waiting" }],
@@ -197,7 +197,7 @@ describe("RunStore.file, with damaged files", () => {
     await store.dispose?.();
   });
 
-  it("makes the summaries of an index that was lost from the logs", async () => {
+  it("recreates the summaries of a lost index from the logs", async () => {
     const folder = newFolder();
     const store = RunStore.file(folder);
     const log = await recordedLog("sequential");
@@ -262,7 +262,7 @@ describe("RunStore.file and other processes", function () {
     for (const child of OtherProcess.running) child.kill("SIGKILL");
   });
 
-  it("has what a killed process was acknowledged, and shows its run as interrupted", async () => {
+  it("keeps the acknowledged entries of a killed process, and shows its run as interrupted", async () => {
     for (const lines of [3, 20, 41]) {
       const folder = newFolder();
       const other = OtherProcess.of(WRITER, "write", folder);
@@ -284,7 +284,7 @@ describe("RunStore.file and other processes", function () {
     }
   });
 
-  it("keeps what it has on a full disk, reports it, and continues with smaller data", async function () {
+  it("keeps its entries if the disk is full, reports the error, and continues with smaller data", async function () {
     if (process.platform === "win32") this.skip();
     const folder = newFolder();
     const limited = ["-c", `trap '' XFSZ; ulimit -f 300; exec "$@"`, "bash"];

@@ -47,7 +47,7 @@ describe("RunStore.inMemory", () => {
 });
 
 describe("runs of a feed as a store", () => {
-  it("lists, reads and removes what the feed has in memory", async () => {
+  it("lists, reads and removes the runs that the feed has in memory", async () => {
     const feed = new RunFeed();
     const hub = new EventHub();
     feed.attach(hub);

@@ -124,7 +124,7 @@ describe("RunStore.sql on PostgreSQL", function () {
 
   runStoreContract("on PostgreSQL", { reopens: true, create: () => underTest(open, empty) });
 
-  it("takes the runs of several writers at once, also of one run", async () => {
+  it("accepts runs of several concurrent writers, and one run with several writers", async () => {
     const stores = [open(), open(), open()];
     await Promise.all(
       stores.map(async (store, i) => {

@@ -44,7 +44,7 @@ describe("a run in a folder", () => {
     return { output, calls };
   };
 
-  it("makes only those calls again whose lines were cut off, wherever the cut is", async () => {
+  it("repeats only the calls whose lines were cut off, for any position of the cut", async () => {
     const whole = temporaryFolder();
     await play(whole, "last");
     const bytes = await readFile(join(whole, "r.jsonl"));
@@ -127,7 +127,7 @@ describe("a finished task whose output no longer matches its schema", () => {
   const changed = z.object({ count: z.string() });
   const answer = '{"count":"two"}';
 
-  it("ends the run by default, and asks no one", async () => {
+  it("ends the run by default, without a model call", async () => {
     const { output, asked } = await play(await begun(), changed, { answer });
     expect(output.error?.code).to.equal("AE_JOURNAL_MISMATCH");
     expect(output.error?.message).to.include("T:typed@1");
@@ -142,7 +142,7 @@ describe("a finished task whose output no longer matches its schema", () => {
     expect(asked).to.equal(1);
   });
 
-  it("fails its task where entries are kept, and asks no one", async () => {
+  it("fails its task if entries are kept, without a model call", async () => {
     const durable = { onChange: "keep" } as const;
     const { output, asked } = await play(await begun(), changed, { answer, durable });
     expect(output.error?.cause).to.include({ code: "AE_OUTPUT_PARSING" });

@@ -21,7 +21,7 @@ describe("a run whose program has changed", () => {
   };
   const changed = (): Task[] => [task("one", { expectedOutput: "A rhyme" }), task("two")];
 
-  it("fails with the entry and both sides of what differs", async () => {
+  it("fails with the entry and both versions of the changed part", async () => {
     const journal = Journal.inMemory();
     await begun(journal);
     const { output, calls } = await play(journal, changed());
@@ -80,7 +80,7 @@ describe("a run whose program has changed", () => {
     }
   });
 
-  it("keeps what has answered before the call that differs, where the task is done again", async () => {
+  it("keeps the answers before the changed call if the task is executed again", async () => {
     const journal = Journal.inMemory();
     let hint = "";
     const hinted = definePlugin({
@@ -119,7 +119,7 @@ describe("a run whose program has changed", () => {
     expect(keys).not.to.include("C:one@1/task/1");
   });
 
-  it("asks no one about a run that is completed", async () => {
+  it("makes no model call if it is completed", async () => {
     const journal = Journal.inMemory();
     await play(journal, [task("one")]);
     const { output, calls } = await play(journal, [task("one"), task("two")]);
@@ -151,7 +151,7 @@ describe("a run whose program has changed", () => {
     expect(output.error?.message).to.include("C:one@1/task/0").and.include("maxEntryBytes");
   });
 
-  it("takes secrets out of entries, and marks where a text lacks them", async () => {
+  it("removes secrets from entries, and marks texts without them", async () => {
     const journal = Journal.inMemory();
     const secret = "sk-test-0123456789abcdef0123456789";
     const play2 = async (fails: boolean) => {

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { endless, journalWith, keptEnsemble, modelOf, task } from "./kept-team.js";
 
 describe("a claim", () => {
-  it("that another process has taken over ends the run, which writes nothing more", async () => {
+  it("that another process has taken over ends the run, which writes no further entry", async () => {
     const journal = Journal.inMemory();
     const { waits } = endless("waits");
     let released = 0;

@@ -53,7 +53,7 @@ async function check(team: Team, death: Death, whole: World, expected: unknown):
 
 describe("a run that is resumed after the end of its process", () => {
   for (const [title, team] of Object.entries(SCENARIOS))
-    it(`comes to the same end, with any write as the last one: ${title}`, async () => {
+    it(`reaches the same end for every possible last write: ${title}`, async () => {
       const whole = new World();
       const life = new Life(whole);
       const output = await play(team, life);

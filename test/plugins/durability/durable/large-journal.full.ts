@@ -14,7 +14,7 @@ const run = promisify(execFile);
 describe("a run with a journal of 1 GB", function () {
   this.timeout(900_000);
 
-  it("is made, listed and resumed with a heap of 256 MB, and asks no one again", async () => {
+  it("is created, listed and resumed with a heap of 256 MB, without repeated calls", async () => {
     const folder = temporaryFolder();
     const play = async (end: string): Promise<unknown> => {
       const options = ["--max-old-space-size=256", "-C", "agentensemble-source"];

@@ -72,7 +72,7 @@ describe("a run that is kept", () => {
     expect(await journal.get(id)).to.deep.include({ status: "completed", finishedTasks: 1 });
   });
 
-  it("exports its trace when an earlier export has failed, and asks no one", async () => {
+  it("exports its trace if an earlier export has failed, without a model call", async () => {
     const journal = Journal.inMemory();
     const { model, calls } = modelOf();
     const exported: string[] = [];
@@ -92,7 +92,7 @@ describe("a run that is kept", () => {
     expect(calls).to.deep.equal(["one"]);
   });
 
-  it("is answered several times at once when it is completed, and pays nothing", async () => {
+  it("is answered several times concurrently when it is completed, without costs", async () => {
     const journal = Journal.inMemory();
     const { model, calls } = modelOf();
     const tasks = [task("one"), task("two")];

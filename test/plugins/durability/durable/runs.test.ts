@@ -49,7 +49,7 @@ describe("the runs of durable()", () => {
     expect(await failure(connectRuns("ftp://x"))).to.include({ code: "AE_VALIDATION" });
   });
 
-  it("that died are resumed when their ensemble is made, but for those that end their process each time", async () => {
+  it("that died are resumed when their ensemble is created, except those that end their process each time", async () => {
     const journal = Journal.inMemory();
     const { model, calls } = modelOf();
     const start = { ensemble: "ensemble", inputs: {}, inputsHash: "", tags: {} };
@@ -85,7 +85,7 @@ describe("the runs of durable()", () => {
     await done.dispose();
   });
 
-  it("that are poisoned are found among others page by page, and deleted alone", async () => {
+  it("that are poisoned are found page by page among others, and deleted alone", async () => {
     const journal = Journal.inMemory();
     const { signal } = new AbortController();
     const die = async (runId: string, times: number): Promise<void> => {
@@ -115,7 +115,7 @@ describe("the runs of durable()", () => {
     expect((await runs.list()).runs.map(({ runId }) => runId).sort()).to.deep.equal(["b", "d", "lives"]); // prettier-ignore
   });
 
-  it("whose kernel was disposed are interrupted, and resumed with the others", async () => {
+  it("whose kernel was disposed of are interrupted, and resumed with the others", async () => {
     const journal = Journal.inMemory();
     let waits = true;
     const { model, calls } = modelOf();

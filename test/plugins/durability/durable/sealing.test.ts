@@ -45,7 +45,7 @@ describe("a run that is kept with a key", () => {
     expect([calls, warnings]).to.deep.equal([1, []]);
   });
 
-  it("is refused with another key, or without one", async () => {
+  it("is refused with another key, or without a key", async () => {
     const journal = Journal.inMemory();
     await play(journal, { encryptionKey: KEY });
     const { output, calls } = await play(journal, { encryptionKey: OTHER });

@@ -29,7 +29,7 @@ const keysOf = async (journal: Journal, runId = "r"): Promise<readonly string[]>
   (await journal.entries(runId)).map(({ key }) => key);
 
 describe("openFileJournal", () => {
-  it("makes nothing before a run is claimed", () =>
+  it("creates no file before a run is claimed", () =>
     withFolder(async (folder) => {
       const journal = folder.open();
       expect([await journal.get("r"), await journal.list(), await journal.delete("r")]).to.deep.equal([undefined, { runs: [] }, false]); // prettier-ignore
@@ -253,7 +253,7 @@ describe("openFileJournal", () => {
     });
   });
 
-  it("keeps one decision of several processes that answer at once", () =>
+  it("keeps one decision of several processes that answer concurrently", () =>
     withFolder(async (folder) => {
       const [one, two] = [folder.open(), folder.open()];
       await one.reviews.ask(reviewOf("r", "a"));
@@ -287,7 +287,7 @@ describe("openFileJournal", () => {
       expect((await rejectionOf(JournalError, damaged)).message).to.include(path);
     }));
 
-  it("asks no one for a completed run", () =>
+  it("makes no model call for a completed run", () =>
     withFolder(async (folder) => {
       const journal = folder.open();
       const claim = await journal.claim(claimOf("r"));

@@ -52,7 +52,7 @@ describe("runs in a folder and other processes", function () {
       expect([record.executions, record.fruitlessExecutions]).to.deep.equal([6, 0]);
     }));
 
-  it("are refused to others while their process lives, and taken over at once when it was killed", () =>
+  it("are refused to others while their process lives, and taken over immediately after it was killed", () =>
     withFolder(async (folder) => {
       const holder = holderOf("write", folder.path, 60_000);
       await holder.saying(2);
@@ -108,7 +108,7 @@ describe("runs in a folder and other processes", function () {
       expect((await folder.open().get("r"))?.status).to.equal("running");
     }));
 
-  it("get the decision of a review that another process answers", () =>
+  it("receive the decision of a review that another process answers", () =>
     withFolder(async (folder) => {
       const { reviews } = folder.open();
       await reviews.ask(reviewOf("r", "a"));

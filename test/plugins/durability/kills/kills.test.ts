@@ -55,7 +55,7 @@ describe("a program that is killed again and again", function () {
     whole = await runKilled({ folder: join(temporaryFolder(), "runs") }, killsOf(0, 0));
   });
 
-  it("makes each call once when it is not killed, and its totals are those of the vendor", () => {
+  it("makes each call once if it is not killed, with the totals of the vendor", () => {
     const { runs } = whole;
     expect(runs.map((run) => [run.exitReason, run.error])).to.deep.equal(
       runs.map(() => ["COMPLETED", undefined]),
@@ -76,7 +76,7 @@ describe("a program that is killed again and again", function () {
     "on PostgreSQL": () => ({ url: POSTGRES_URL, schema: "ae_test_kills" }),
   };
   for (const [title, place] of Object.entries(places))
-    it(`comes to the same end, pays no answered call again, and mails once, with its journal ${title}`, async function () {
+    it(`reaches the same end, pays for no answered call again, and sends one mail, with its journal ${title}`, async function () {
       if (title !== "in a folder") {
         if (KILLS < MANY) return this.skip();
         await needPostgres(this);
@@ -96,7 +96,7 @@ describe("a program that is killed again and again", function () {
       await dropped();
     });
 
-  it("comes to the same end after a kill behind each write", async function () {
+  it("reaches the same end after a kill following each write", async function () {
     if (KILLS < MANY) return this.skip();
     this.timeout(3_600_000);
     for (let write = 1; ; write++) {

@@ -7,10 +7,10 @@ import { CountingWorld, sumOf } from "./counting-world.js";
 import { answering } from "./killed-run.js";
 import { execute } from "./killed-process.js";
 
-describe("a run that two processes execute at once", function () {
+describe("a run that two processes execute concurrently", function () {
   this.timeout(60_000);
 
-  it("continues in the first one; the second gets the name of its process, and causes no costs", async () => {
+  it("continues in the first one; the second receives the name of the first process, and causes no costs", async () => {
     const world = await CountingWorld.start();
     const place = { folder: join(temporaryFolder(), "runs") };
     const journal = openFileJournal(place.folder);

@@ -108,7 +108,7 @@ describe("a sealed journal", () => {
     expect(codec.seal("a", "r")).to.not.equal(codec.seal("a", "r"));
   });
 
-  it("refuses a text that does not have the form of a sealed one", () => {
+  it("refuses a text without the form of an encrypted text", () => {
     const codec = aesJournalCodec({ current: KEY });
     const sealed = codec.seal("Ada", "r") as string; // this codec does not wait
     const id = sealed.slice(0, 9);
@@ -137,7 +137,7 @@ describe("a sealed journal", () => {
       expect((await journal.entries("r")).map(({ key }) => key)).to.deep.equal(keys);
     }, slowCodec()));
 
-  it("opens what a key has sealed that was changed since, and seals with the new one", () =>
+  it("decrypts texts of an older key, and encrypts with the new key", () =>
     withFolder(async (folder) => {
       const before = newKey();
       const old = sealedJournal(folder.open(), aesJournalCodec({ current: before }));
@@ -244,7 +244,7 @@ describe("a sealed journal", () => {
       await rejectionOf(JournalError, answering);
     }));
 
-  it("leaves reviews of another key out of the inbox, and names that key in one warning", () =>
+  it("omits reviews of another key from the inbox, and names that key in one warning", () =>
     withFolder(async (folder) => {
       const theirs = sealedJournal(folder.open(), aesJournalCodec({ current: newKey() }));
       for (const name of ["a", "b"]) await theirs.reviews.ask(reviewOf("s", name));

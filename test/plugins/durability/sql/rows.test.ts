@@ -8,7 +8,7 @@ import {
 } from "../../../../src/plugins/durability/shared/sql/rows.js";
 
 describe("rows of a journal", () => {
-  it("give an entry without what their columns lack", () => {
+  it("yield an entry without the fields that their columns lack", () => {
     expect(entryFrom({ value: "1", execution: "2" })).to.deep.equal({
       ...{ key: "", kind: undefined, task: "", value: 1, at: "", execution: 2 },
     });
@@ -23,7 +23,7 @@ describe("rows of a journal", () => {
     expect(columns.key).to.have.length.below(100);
   });
 
-  it("give a run without what their columns lack", () => {
+  it("yield a run without the fields that their columns lack", () => {
     expect(runFrom({ inputs: "{}", tags: "[]", executions: "0" })).to.deep.include({
       ...{ runId: "", ensemble: "", inputs: {}, inputsHash: "", tags: {} },
       ...{ startedAt: "", updatedAt: "", executions: 0 },

@@ -67,7 +67,7 @@ describe("a SQL journal whose server fails", function () {
       expect((await waiting).by).to.equal("ana");
     });
 
-    it("refuses one entry, and writes those that wait with it", async () => {
+    it("refuses one entry, and writes the entries that wait with it", async () => {
       const journal = journals.open(journals.schema());
       const claims = await Promise.all(["r", "s"].map((id) => claimRun(journal, id)));
       const [first, second] = claims;

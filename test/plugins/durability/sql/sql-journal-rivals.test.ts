@@ -64,7 +64,7 @@ describe("processes that compete for a run of a SQL journal", function () {
     expect(await keysOf(journal, "r")).to.deep.equal(["a"]);
   });
 
-  it("releases a run while others of the process write without a pause", async () => {
+  it("release a run while others of the process write continuously", async () => {
     const journal = journals.open(journals.schema());
     const busy = await claimRun(journal, "busy");
     const done = await claimRun(journal, "done");
@@ -80,7 +80,7 @@ describe("processes that compete for a run of a SQL journal", function () {
     expect(await keysOf(journal, "done")).to.deep.equal(["last"]);
   });
 
-  it("lets a takeover wait for a write that is under way, and hands that entry out", async () => {
+  it("delay a takeover until a pending write has ended, and return its entry", async () => {
     const schema = journals.schema();
     const journal = journals.open(schema);
     await claimRun(journal, "r", { leaseMs: 1 });
@@ -98,7 +98,7 @@ describe("processes that compete for a run of a SQL journal", function () {
     expect(record.executions).to.equal(2);
   });
 
-  it("gives out no epoch a second time, though the run was deleted and kept again", async () => {
+  it("receive no epoch twice, even if the run was deleted and stored again", async () => {
     const schema = journals.schema();
     const [journal, other] = [journals.open(schema), journals.open(schema)];
     const old = await claimRun(journal, "r", { leaseMs: 1 });
@@ -113,7 +113,7 @@ describe("processes that compete for a run of a SQL journal", function () {
     expect(await keysOf(other, "r")).to.deep.equal([]);
   });
 
-  it("judges a lease by the clock of the database alone", async () => {
+  it("judge a lease only by the clock of the database", async () => {
     const schema = journals.schema();
     const journal = journals.open(schema);
     const restore = setClockAhead(86_400_000);
@@ -131,7 +131,7 @@ describe("processes that compete for a run of a SQL journal", function () {
     expect(row?.["near"]).to.equal(true);
   });
 
-  it("refuses at once a run whose holder renews, and ends the wait for one with the signal", async () => {
+  it("are refused immediately for a run whose holder renews its lease, and stop waiting when the signal aborts", async () => {
     const schema = journals.schema();
     const [journal, other] = [journals.open(schema), journals.open(schema)];
     const claim = await claimRun(journal, "r", { owner: "host:7" });
@@ -148,7 +148,7 @@ describe("processes that compete for a run of a SQL journal", function () {
     expect(await ended).to.equal(reason);
   });
 
-  it("takes a run over from a process that was killed, with all that was acknowledged", async () => {
+  it("take over a run from a killed process, with all acknowledged entries", async () => {
     const schema = journals.schema();
     const journal = journals.open(schema);
     const holder = new HolderProcess(POSTGRES_URL, schema, "r", 900);
@@ -164,7 +164,7 @@ describe("processes that compete for a run of a SQL journal", function () {
     expect([record.executions, record.fruitlessExecutions]).to.deep.equal([2, 0]);
   });
 
-  it("gives a new run that two processes begin to one of them; the error of the other names the holder", async () => {
+  it("begin a new run in one of two processes; the error of the other names the holder", async () => {
     const schema = journals.schema();
     const two = [1, 2].map(() => new HolderProcess(POSTGRES_URL, schema, "r", 3_000));
     holders.push(...two);

@@ -101,7 +101,7 @@ describe("a SQL journal in a folder of PGlite", function () {
     }
   });
 
-  it("is refused to other processes while one has it, which is killed, and has all that was acknowledged afterwards", async () => {
+  it("is refused to other processes while one uses it, and has all acknowledged entries after that process is killed", async () => {
     const url = `pglite:${join(temporaryFolder(), "runs")}`;
     const holder = new HolderProcess(url, "agentensemble", "r", 600);
     const other = openSqlJournal({ url });

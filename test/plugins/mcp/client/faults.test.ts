@@ -28,7 +28,7 @@ describe("an MCP server that misbehaves", () => {
     (await callTool(provider, "echo", { value: "b" })).output === '{"value":"b"}';
 
   describe("at the start", () => {
-    it("ends at once: the error has its code and its message without the given secrets, and no more than three attempts are made", async () => {
+    it("fails immediately: the error has its code and a message without the given secrets, after at most three attempts", async () => {
       const provider = open("exit", { env: { LICENCE_KEY: "swordfish-1234" } }, directory.file);
       const error = await rejectionOf(McpError, provider.resolve());
       expect(error.message)
@@ -55,7 +55,7 @@ describe("an MCP server that misbehaves", () => {
       );
     });
 
-    it("releases a cancelled task at once, while others continue to wait", async () => {
+    it("releases a cancelled task immediately, while others continue to wait", async () => {
       const provider = open("silent", { connectTimeoutMs: 1500 });
       const controller = new AbortController();
       const cancelled = rejection(provider.resolve(fakeScope({ signal: controller.signal })));
@@ -94,7 +94,7 @@ describe("an MCP server that misbehaves", () => {
   });
 
   describe("during a call", () => {
-    it("dies: the call fails with what is known, and the next one starts it again", async () => {
+    it("dies: the call fails with the known reason, and the next call starts the server again", async () => {
       const provider = open("ok", {}, directory.file);
       const error = await rejectionOf(McpError, callTool(provider, "crash"));
       expect(error.message).to.contain("exited with code 3");
@@ -120,7 +120,7 @@ describe("an MCP server that misbehaves", () => {
       expect(provider.pid).to.not.equal(pid);
     });
 
-    it("never answers: a cancellation releases the call at once and notifies the server", async () => {
+    it("never answers: a cancellation releases the call immediately and notifies the server", async () => {
       const provider = open("ok", {}, directory.file);
       const controller = new AbortController();
       const call = rejection(callTool(provider, "hang", {}, controller.signal));
@@ -146,7 +146,7 @@ describe("an MCP server that misbehaves", () => {
       expect(outputs.map(({ output }) => output)).to.deep.equal(["first", "second"]);
     });
 
-    it("answers twice: the first one counts", async () => {
+    it("answers twice: only the first answer counts", async () => {
       const provider = open();
       expect((await callTool(provider, "twice")).output).to.equal("first");
       expect(await works(provider)).to.equal(true);
@@ -195,7 +195,7 @@ describe("an MCP server that misbehaves", () => {
       expect(await works(provider)).to.equal(true);
     });
 
-    it("stops reading: calls end by their time limit, and what piles up is bounded", async () => {
+    it("stops reading: calls end at their time limit, and buffered data are limited", async () => {
       const provider = open("ok", { timeoutMs: 200, maxMessageBytes: 100_000 });
       await callTool(provider, "deaf");
       const errors = await Promise.all(
@@ -226,7 +226,7 @@ describe("an MCP server that misbehaves", () => {
     expect(errorMessage).to.equal(`no entry with [redacted]${"!".repeat(5_000)}`);
   });
 
-  it("answers in another form than the protocol's: one line names what is wrong", async () => {
+  it("answers in a form other than the protocol's: one line describes the error", async () => {
     const error = await rejectionOf(McpError, callTool(open(), "misshapen"));
     expect(error.message).to.match(
       /^MCP server 'faults' failed: Invalid result for tools\/call: Invalid input: expected array, received string$/,
@@ -259,7 +259,7 @@ describe("an MCP server that misbehaves", () => {
       process.kill(pid, "SIGKILL");
     });
 
-    it("takes with it what it has started", async function () {
+    it("is killed together with the processes that it has started", async function () {
       if (process.platform === "win32") this.skip();
       const provider = open();
       const child = Number((await callTool(provider, "offspring")).output);

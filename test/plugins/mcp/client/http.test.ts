@@ -89,7 +89,7 @@ describe("an MCP server over streamable HTTP", () => {
     await until(() => server.connections === 0 || server.requests.length > 100);
   });
 
-  it("that forgot the session gets a new one, and the call is repeated, because it was not processed", async () => {
+  it("that lost the session receives a new one, and the call is repeated, because it was not processed", async () => {
     const provider = open();
     await provider.resolve();
     server.forget();
@@ -118,7 +118,7 @@ describe("an MCP server over streamable HTTP", () => {
   });
 
   for (const tool of ["cut", "ended"]) {
-    it(`fails at once when the stream of its answer is ${tool}`, async () => {
+    it(`fails immediately when the stream of its answer is ${tool}`, async () => {
       const provider = open();
       const error = await rejectionOf(McpError, callTool(provider, tool));
       expect(error.hint).to.contain("took effect");
@@ -160,7 +160,7 @@ describe("an MCP server over streamable HTTP", () => {
     ["deep", "nested"],
     ["html", "content type"],
   ] as const) {
-    it(`that answers with what is not to be read (${tool}) fails the call`, async () => {
+    it(`that sends an unreadable answer (${tool}) fails the call`, async () => {
       const provider = open();
       const error = await rejectionOf(McpError, callTool(provider, tool));
       expect(error.message).to.contain(words);
@@ -168,7 +168,7 @@ describe("an MCP server over streamable HTTP", () => {
     });
   }
 
-  it("that repeats a secret in an error is not quoted with it, nor at length", async () => {
+  it("that repeats a secret in an error is quoted without the secret and at limited length", async () => {
     const error = await rejectionOf(
       McpError,
       callTool(open({ headers: { authorization: "Bearer swordfish-1234" } }), "broken"),
@@ -178,7 +178,7 @@ describe("an MCP server over streamable HTTP", () => {
     expect(error.cause).to.equal(undefined);
   });
 
-  it("that repeats its own address in an error is not quoted with the keys in it", async () => {
+  it("that repeats its own URL in an error is quoted without the keys in it", async () => {
     server.intercept = (response, request) => (
       response.writeHead(400).end(`bad request: ${request.url}`),
       true
@@ -190,7 +190,7 @@ describe("an MCP server over streamable HTTP", () => {
     expect(error.message).to.contain("bad request: /mcp/[redacted]?code=[redacted]");
   });
 
-  it("that sends the client elsewhere is not followed, and the other place receives nothing", async () => {
+  it("that redirects the client is not followed, and the other server receives nothing", async () => {
     const other = new McpHttpTestServer({});
     await other.listen();
     try {
@@ -209,14 +209,14 @@ describe("an MCP server over streamable HTTP", () => {
     }
   });
 
-  it("that refuses entry is asked once only", async () => {
+  it("that denies access is called only once", async () => {
     server.intercept = (response) => (response.writeHead(401).end("who are you"), true);
     const error = await rejectionOf(McpError, open().resolve());
     expect(error.message).to.contain("who are you");
     expect(server.requests).to.have.length(1);
   });
 
-  it("that is missing is named by its origin: keys may stand in the path or the query", async () => {
+  it("that can't be found is named by its origin, because path and query may contain keys", async () => {
     const { url } = server;
     const provider = open({ url: `${url}?key=swordfish-1234` });
     await server.close();
@@ -229,7 +229,7 @@ describe("an MCP server over streamable HTTP", () => {
     await server.listen();
   });
 
-  it("that hangs at the handshake is given up after connectTimeoutMs", async () => {
+  it("that does not answer the handshake fails after connectTimeoutMs", async () => {
     server.intercept = () => true;
     const error = await rejectionOf(McpError, open({ connectTimeoutMs: 200 }).resolve());
     expect(error.message).to.contain("not ready within 200 ms");

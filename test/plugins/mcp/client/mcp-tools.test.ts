@@ -202,7 +202,7 @@ describe("mcpTools", () => {
       );
     });
 
-    it("refuses two that would have one name", async () => {
+    it("refuses two tools with the same name", async () => {
       expect(
         ToolConfigurationError.isInstance(await rejection(open("collide").resolve())),
       ).to.equal(true);
@@ -301,7 +301,7 @@ describe("mcpTools", () => {
     expect((await provider.resolve())[0]?.description).to.equal("New words");
   });
 
-  it("gives a child PATH and what it is given, and nothing else of the environment", async () => {
+  it("passes PATH and the given variables to a child process, and no others", async () => {
     setEnvironment({ MCP_CLIENT_TEST_SECRET: "swordfish-1234" });
     const provider = mcpTools({
       name: "env",
@@ -317,7 +317,7 @@ describe("mcpTools", () => {
     expect(variables).to.not.have.property("MCP_CLIENT_TEST_SECRET");
   });
 
-  it("gives tools that may be steps of a pipeline, also after the server was reached again", async () => {
+  it("provides tools that can be steps of a pipeline, even after a reconnection", async () => {
     const provider = open("ok", { tools: ["echo"] });
     const steps = [...(await provider.resolve()), calculatorTool()].map((tool) => ({ tool }));
     steps.splice(1, 0, { tool: echoed });

@@ -139,7 +139,7 @@ describe("mcp", () => {
     expect(warnings[0]).to.contain("'faults'");
   });
 
-  it("lets an option of a server win over the one for all", async () => {
+  it("uses the option of a server in place of the shared option", async () => {
     const plugin = mcp({
       onUnavailable: "skip",
       servers: [faulty("exit", { onUnavailable: "fail" })],
@@ -222,7 +222,7 @@ describe("mcp", () => {
     expect(started().map(isRunning)).to.deep.equal([false, false]);
   });
 
-  it("fails a task whose agent would have two tools of one name", async () => {
+  it("fails a task whose agent would have two tools with the same name", async () => {
     await using own = mcpTools(faulty());
     await using ensemble = new Ensemble({
       model: echoing(),
@@ -238,7 +238,7 @@ describe("mcp", () => {
     expect(error.cause).to.be.instanceOf(ToolConfigurationError);
   });
 
-  it("takes prompts of the ensemble for what it writes into results", async () => {
+  it("uses prompts of the ensemble for its notes in results", async () => {
     const model = new ScriptedModel([
       { toolCalls: [{ name: "all__get-tiny-image", arguments: {} }] },
       "Done",

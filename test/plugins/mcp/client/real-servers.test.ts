@@ -87,7 +87,7 @@ describe("server-filesystem, over standard input and output", () => {
     expect(readFileSync(join(root, "owl.txt"), "utf8")).to.equal("Hoo");
   });
 
-  it("gives structured content beside the text", async () => {
+  it("returns structured content in addition to the text", async () => {
     const result = await callTool(files, "files__list_directory", { path: root });
     expect(result.output).to.contain("[FILE] swift.txt");
     expect(result.structured).to.deep.equal({ content: result.output });
@@ -198,7 +198,7 @@ for (const [transport, start] of Object.entries(transports)) {
       expect(await call.catch((error: unknown) => (error as Error).message)).to.equal("enough");
     });
 
-    it("works several things at once", async () => {
+    it("executes several calls concurrently", async () => {
       const results = await Promise.all(
         Array.from({ length: 20 }, (_, a) => callTool(provider, "all__get-sum", { a, b: 1 })),
       );

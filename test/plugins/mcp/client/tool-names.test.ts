@@ -4,7 +4,7 @@ import { ToolConfigurationError } from "../../../../src/contracts/errors.js";
 import { toolName, toolNames } from "../../../../src/plugins/mcp/client/tool-names.js";
 
 describe("names of MCP tools", () => {
-  it("are what vendors of models allow, for any names of a server", () => {
+  it("are accepted by all vendors of models, for any names of a server", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: "grapheme" }),
@@ -23,7 +23,7 @@ describe("names of MCP tools", () => {
     ]);
   });
 
-  it("are refused where two become one", () => {
+  it("are refused if two names become the same", () => {
     for (const names of [
       ["a.b", "a b"],
       ["x".repeat(70), "x".repeat(71)],

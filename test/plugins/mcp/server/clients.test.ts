@@ -91,7 +91,7 @@ for (const [kind, connect] of Object.entries(CLIENTS)) {
         );
       });
 
-      it("makes failures results that a model can read, without secrets", async () => {
+      it("returns failures as results that a model can read, without secrets", async () => {
         const broken = await client.call("break", { input: "" });
         expect(broken.isError).to.equal(true);
         expect(textOf(broken)).to.equal(

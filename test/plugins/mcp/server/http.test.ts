@@ -96,7 +96,7 @@ describe("http() of an MCP server", () => {
     expect((await send(url.replace("127.0.0.1", "localhost"))).status).to.equal(200);
   });
 
-  it("takes another path and port", async () => {
+  it("accepts another path and port", async () => {
     const first = await listening();
     const port = Number(new URL(first.url).port);
     await first.close();
@@ -147,7 +147,7 @@ describe("http() of an MCP server", () => {
       expect((await send(url)).status).to.equal(403);
     });
 
-    it("a token must be sent, exactly", async () => {
+    it("requires the exact token", async () => {
       const token = "a-long-and-secret-token";
       const endpoint = await listening({ token });
       for (const headers of [
@@ -241,7 +241,7 @@ describe("http() of an MCP server", () => {
       );
     });
 
-    it("calls onError for connections that speak no HTTP, and answers them", async () => {
+    it("calls onError for connections that do not use HTTP, and answers them", async () => {
       const errors: Error[] = [];
       const { url } = await listening({}, { onError: (error) => errors.push(error) });
       const socket = connectSocket(Number(new URL(url).port), "127.0.0.1");
@@ -279,7 +279,7 @@ describe("http() of an MCP server", () => {
       expect((await list(url, two)).status).to.equal(200);
     });
 
-    it("maxSessions: the one unused for longest goes; one that is in use does not", async () => {
+    it("maxSessions ends the session that was unused for the longest time, and no session in use", async () => {
       const endpoint = await listening({ maxSessions: 2 });
       const { url } = endpoint;
       const [one, two] = [await begin(url), await begin(url)];
@@ -290,7 +290,7 @@ describe("http() of an MCP server", () => {
       expect((await list(url, three)).status).to.equal(200);
     });
 
-    it("refuses a new one while all are in use", async () => {
+    it("refuses a new session while all are in use", async () => {
       const endpoint = await listening({ maxSessions: 1 });
       const client = await connected(endpoint);
       const started = once(notes, "started busy");
@@ -301,7 +301,7 @@ describe("http() of an MCP server", () => {
       await call;
     });
 
-    it("sessionIdleMs: an unused one ends", async () => {
+    it("sessionIdleMs ends an unused session", async () => {
       const { url } = await listening({ sessionIdleMs: 20 });
       const id = await begin(url);
       await pause(200);
@@ -343,7 +343,7 @@ describe("http() of an MCP server", () => {
       });
     }
 
-    it("close() of one endpoint leaves the others", async () => {
+    it("close() of one endpoint keeps the others open", async () => {
       const server = offeringServer();
       opened.push(server);
       const [one, two] = [await server.http(), await server.http()];

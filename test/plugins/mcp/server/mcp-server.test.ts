@@ -54,7 +54,7 @@ describe("mcpServer()", () => {
     await Promise.all(servers.splice(0).map((server) => server.close()));
   });
 
-  it("keeps one rate limit for all its tasks, also for calls that ask for progress", async () => {
+  it("applies one rate limit to all its tasks, including calls that request progress", async () => {
     const model = new ScriptedModel(() => "Hello");
     const client = await clientOf(
       mcpServer({
@@ -207,7 +207,7 @@ describe("mcpServer()", () => {
       (await (await clientOf(mcpServer(options))).listTools()).tools;
     const handler = (): string => "done";
 
-    it("with names that every client takes", async () => {
+    it("with names that every client accepts", async () => {
       const tasks = [
         new Task({ name: "Größe: messen!", description: "d", handler }),
         new Task({ description: "Find the three oldest oak trees in {park}, then rest", handler }),
@@ -222,7 +222,7 @@ describe("mcpServer()", () => {
       ]);
     });
 
-    it("whose arguments are the variables of all texts, those of the context included, once each", async () => {
+    it("whose arguments are the variables of all texts, including those of the context, each once", async () => {
       const first = new Task({
         name: "first",
         description: "About {topic} in {{braces}}",
@@ -259,7 +259,7 @@ describe("mcpServer()", () => {
       ).to.equal("About {language} in Danish");
     });
 
-    it("announces a schema only of values that are objects, and of what comes out of a transforming one nothing", async () => {
+    it("announces a schema only for objects, and none for the output of a transforming schema", async () => {
       const tools = await toolsOf({
         tasks: [
           new Task({
@@ -312,7 +312,7 @@ describe("mcpServer()", () => {
       expect(errors[0]).to.be.instanceOf(ValidationError);
     });
 
-    it("uses the model given for tasks without one, and agents for delegation", async () => {
+    it("uses the given model for tasks without a model, and agents for delegation", async () => {
       const model = new ScriptedModel(["from the model"]);
       expect(
         textOf(await ask({ tasks: [new Task({ name: "t", description: "d" })], model }, "t", {})),
@@ -465,7 +465,7 @@ describe("mcpServer()", () => {
       return { hold, letGo: open, most: () => most, started };
     }
 
-    it("maxConcurrentCalls run at once, maxWaitingCalls wait, one more is refused", async () => {
+    it("executes maxConcurrentCalls concurrently, queues maxWaitingCalls, and refuses one more", async () => {
       const { hold, letGo, most, started } = gate();
       const client = await clientOf(
         mcpServer({ tools: [hold], maxConcurrentCalls: 2, maxWaitingCalls: 3 }),
@@ -482,7 +482,7 @@ describe("mcpServer()", () => {
       expect(most()).to.equal(2);
     });
 
-    it("a call that waits can be cancelled", async () => {
+    it("cancels a waiting call on request", async () => {
       const { hold, letGo, started } = gate();
       const client = await clientOf(
         mcpServer({ tools: [hold], maxConcurrentCalls: 1, maxWaitingCalls: 1 }),

@@ -56,7 +56,7 @@ describe("CallSlots", () => {
       ),
     ));
 
-  it("refuses what can't even wait, and does not begin what is cancelled already", async () => {
+  it("refuses calls beyond the queue, and does not start a cancelled call", async () => {
     const slots = new CallSlots(1, 0);
     let end: () => void = () => undefined;
     const first = slots.run(never, () => new Promise<void>((resolve) => (end = resolve)));
@@ -78,7 +78,7 @@ describe("failureText", () => {
       { cause, hint: "do this" },
     );
 
-  it("is what went wrong inside the task, without stack and hints", () => {
+  it("states the reason inside the task, without stack and hints", () => {
     expect(
       failureText(
         failed(new AgentExecutionError("no luck\n    at file.js:1:2\n    at more", place)),
@@ -104,7 +104,7 @@ describe("failureText", () => {
     expect(failureText("text")).to.equal("Internal error");
   });
 
-  it("hides what looks like a secret, and is cut", () => {
+  it("hides texts that resemble secrets, and is limited in length", () => {
     for (const [text, hidden] of [
       ["Authorization: Bearer abc.def-123", "abc.def-123"],
       ['{"api_key":"k-99887766","ok":true}', "k-99887766"],
@@ -123,7 +123,7 @@ describe("failureText", () => {
     );
   });
 
-  it("takes no time for absurd texts", () => {
+  it("processes extreme texts quickly", () => {
     fc.assert(
       fc.property(
         fc.string({ maxLength: 3000 }),

@@ -131,7 +131,7 @@ describe("serve() of an MCP server", () => {
     expect(messages[0]?.result?.content?.[0]?.text).to.equal("The MCP server is closing");
   });
 
-  it("refuses what is no transport, and passes on why one does not start", async () => {
+  it("refuses a value that is not a transport, and passes on the error of one that does not start", async () => {
     server = offeringServer();
     for (const wrong of [undefined, {}, { start() {}, send() {} }]) {
       expect(await rejection(server.serve(wrong as unknown as McpTransport))).to.be.instanceOf(
@@ -183,7 +183,7 @@ describe("stdio() of an MCP server", () => {
     await exit();
   });
 
-  it("keeps standard output for the protocol: what tools print goes to standard error", async () => {
+  it("reserves standard output for the protocol: prints of tools are written to standard error", async () => {
     send(callOf(1, "wait", { input: "x" }));
     await until(() => stderr.includes("started x"));
     child.stdin.end();

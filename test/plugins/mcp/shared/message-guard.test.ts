@@ -8,7 +8,7 @@ const scan = (guard: MessageGuard, text: string, size: number): void => {
 };
 
 describe("MessageGuard", () => {
-  it("lets ordinary messages through, however they are cut into pieces", () => {
+  it("passes ordinary messages, for any division into pieces", () => {
     fc.assert(
       fc.property(
         fc.array(fc.jsonValue({ maxDepth: 5 })),
@@ -57,7 +57,7 @@ describe("MessageGuard", () => {
     ).to.not.throw();
   });
 
-  it("refuses a whole message that comes in one piece with its end", () => {
+  it("refuses a whole message that arrives in one piece with its end", () => {
     for (const [unit, end] of [
       ["line", "\n"],
       ["event", "\n\n"],
@@ -73,7 +73,7 @@ describe("MessageGuard", () => {
     }
   });
 
-  it("refuses what has too many parts", () => {
+  it("refuses a message with too many parts", () => {
     expect(() =>
       scan(new MessageGuard(1_000_000, "body"), `[${"{},".repeat(30_000)}0]`, 4096),
     ).to.throw(RefusedMessage);

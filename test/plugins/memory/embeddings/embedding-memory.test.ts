@@ -85,7 +85,7 @@ memoryStoreContract("MemoryStore.embeddings(model, vectorStore)", {
 });
 
 describe("MemoryStore.embeddings", () => {
-  it("gives the nearest first, and of equally near ones the latest", async () => {
+  it("returns the nearest entries first, and the latest of equally near ones", async () => {
     const store = MemoryStore.embeddings(
       fixedModel({
         east: [1, 0],
@@ -107,7 +107,7 @@ describe("MemoryStore.embeddings", () => {
     expect(texts(await store.retrieve("s", "north", 2))).to.deep.equal(["north", "north-east"]);
   });
 
-  it("gives the latest for a blank question, oldest first, and asks no model", async () => {
+  it("returns the latest entries for a blank question, oldest first, without a model call", async () => {
     const model = fixedModel({ a: [1, 0], b: [0, 1], c: [1, 1] });
     const store = MemoryStore.embeddings(model);
     for (const text of ["a", "b", "c"]) await store.store("s", entry(text));
@@ -156,7 +156,7 @@ describe("MemoryStore.embeddings", () => {
       );
   });
 
-  it("searches many entries without holding up others, and finds what a sort would", async () => {
+  it("searches many entries without blocking the event loop, and finds the same entries as a sort", async () => {
     const vectors = Array.from({ length: 3_000 }, (_, i) => [
       Math.sin(i * 12.9),
       Math.cos(i * 78.2),
@@ -181,7 +181,7 @@ describe("MemoryStore.embeddings", () => {
     );
   });
 
-  describe("refuses what a model gives", () => {
+  describe("refuses invalid vectors of a model", () => {
     const given: Readonly<Record<string, [unknown, RegExp]>> = {
       "no list": ["vectors", /no list of vectors/],
       "no vector": [[], /0 vectors for 1 text/],
@@ -246,7 +246,7 @@ describe("MemoryStore.embeddings", () => {
     }
   });
 
-  it("closes its vector store, and promises no versions for one", async () => {
+  it("closes its vector store, and offers no versions for one", async () => {
     const vectors = new ListedVectors();
     const store = MemoryStore.embeddings(hashedBagOfWords(), vectors);
     expect(store).not.to.have.property("storeIf");
@@ -300,7 +300,7 @@ describe("LongTermMemory", () => {
     ]);
   });
 
-  it("takes a vector store, and a scope of any store", async () => {
+  it("accepts a vector store, and a scope of any store", async () => {
     const vectors = new ListedVectors();
     await LongTermMemory.embeddings(hashedBagOfWords(), vectors).store(entry("one"));
     expect(vectors.rows.map(({ scope }) => scope)).to.deep.equal(["long-term"]);
@@ -309,7 +309,7 @@ describe("LongTermMemory", () => {
     expect(texts(await store.retrieve("team", "", 5))).to.deep.equal(["two"]);
   });
 
-  it("finds nothing for a blank question, and checks what it is given", async () => {
+  it("finds nothing for a blank question, and checks its arguments", async () => {
     const memory = LongTermMemory.embeddings(hashedBagOfWords());
     await memory.store(entry("one"));
     expect(await memory.retrieve("  ", 5)).to.deep.equal([]);

@@ -16,7 +16,7 @@ async function likeness(a: string, b: string): Promise<number> {
 }
 
 describe("hashedBagOfWords", () => {
-  it("gives vectors of length 1, the same ones always, for any text", async () => {
+  it("returns the same vector of length 1 for the same text, for any text", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(
@@ -35,7 +35,7 @@ describe("hashedBagOfWords", () => {
     );
   });
 
-  it("gives the same vectors as in earlier versions: they are kept in databases", async () => {
+  it("returns the same vectors as earlier versions, because databases contain them", async () => {
     const [vector = []] = await hashedBagOfWords({ dimensions: 16 }).embed([
       "Barn owls hunt at night",
     ]);
@@ -82,14 +82,14 @@ describe("hashedBagOfWords", () => {
     for (const word of ["bus", "class", "this", "red", "sing"]) expect(stem(word)).to.equal(word);
   });
 
-  it("takes the number of dimensions, and returns it", async () => {
+  it("uses the given number of dimensions, and reports it", async () => {
     const small = hashedBagOfWords({ dimensions: 32 });
     expect(small.dimensions).to.equal(32);
     expect((await small.embed(["a"]))[0]).to.have.length(32);
     expect(await small.embed([])).to.deep.equal([]);
   });
 
-  it("lets others work while it reads a long text", async () => {
+  it("does not block the event loop while it reads a long text", async () => {
     let turns = 0;
     const counting = setInterval(() => turns++, 1);
     await model.embed(["word salad with other things ".repeat(20_000)]);
@@ -97,7 +97,7 @@ describe("hashedBagOfWords", () => {
     expect(turns).to.be.greaterThan(3);
   });
 
-  it("refuses what cannot work", async () => {
+  it("refuses invalid options and texts", async () => {
     for (const dimensions of [0, 15, 16_385, 20.5, Number.NaN, "512"]) {
       expect(() => hashedBagOfWords({ dimensions: dimensions as number })).to.throw(
         ValidationError,

@@ -30,7 +30,7 @@ describe("universalSentenceEncoder", () => {
   const model = universalSentenceEncoder();
   after(() => model.close());
 
-  it("gives vectors of length 1 that are near where the meaning is, without a word in common", async () => {
+  it("returns vectors of length 1 that are near for similar meanings without common words", async () => {
     const [question, right, wrong] = await model.embed([
       "Our profits went down",
       "Earnings declined in the third quarter",
@@ -42,7 +42,7 @@ describe("universalSentenceEncoder", () => {
     expect(model.dimensions).to.equal(512);
   });
 
-  it("takes blank, strange and very long texts", async () => {
+  it("accepts blank, unusual and very long texts", async () => {
     const vectors = await model.embed([
       "",
       " \n",
@@ -54,7 +54,7 @@ describe("universalSentenceEncoder", () => {
     expect(await model.embed([])).to.deep.equal([]);
   });
 
-  it("gives each of many callers its own vectors", async () => {
+  it("returns each of many concurrent callers the correct vectors", async () => {
     const texts = ["one owl", "two mice", "three cats"];
     const alone = await model.embed(texts);
     const together = await Promise.all(texts.map((text) => model.embed([text])));

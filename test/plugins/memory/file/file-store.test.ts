@@ -32,7 +32,7 @@ memoryStoreContract("file", {
 });
 
 describe("MemoryStore.file()", () => {
-  it("refuses paths and options that make no sense, at once", () => {
+  it("refuses invalid paths and options immediately", () => {
     for (const path of ["", " ", undefined as never, "a\0b"])
       expect(() => MemoryStore.file(path)).to.throw(ValidationError, "path");
     expect(() => MemoryStore.file("x", { onWaring: () => undefined } as never)).to.throw(
@@ -88,7 +88,7 @@ describe("MemoryStore.file()", () => {
       expect(await contentsOf(folder.open())).to.deep.equal(["a", "b"]);
     }));
 
-  it("writes what is stored at once with one write to the disk", () =>
+  it("writes concurrent entries with one write to the disk", () =>
     MemoryFolder.use(async (folder) => {
       const store = folder.open();
       await store.store("s", entryOf("first"));
@@ -171,7 +171,7 @@ describe("MemoryStore.file()", () => {
       expect((await contentsOf(folder.open()))[0] === long).to.equal(true);
     }));
 
-  it("finds one file by two ways, and one store at a time uses it", () =>
+  it("recognises one file under two paths, and allows one store at a time", () =>
     MemoryFolder.use(async (folder) => {
       const store = folder.open();
       await store.store("s", entryOf("a"));

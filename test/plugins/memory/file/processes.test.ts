@@ -100,7 +100,7 @@ describe("a memory file and other processes", function () {
       expect(await contentsOf(store)).to.deep.equal(["held", "a"]);
     }));
 
-  it("goes to one of many waiters after the death of its holder", () =>
+  it("is passed to one of many waiting stores after the death of its holder", () =>
     MemoryFolder.use(async (folder) => {
       const dead = new Writer("hold", folder.file);
       await dead.saying(1);
@@ -119,7 +119,7 @@ describe("a memory file and other processes", function () {
       expect(await contentsOf(folder.open())).to.have.length(2);
     }));
 
-  it("is not taken for held because a process id is used again", () =>
+  it("is not considered locked because a process id is reused", () =>
     MemoryFolder.use(async (folder) => {
       const writer = new Writer("hold", folder.file);
       await writer.saying(1);
@@ -132,7 +132,7 @@ describe("a memory file and other processes", function () {
       expect(await contentsOf(folder.open())).to.deep.equal(["held"]);
     }));
 
-  it("takes no entry that does not fit on the disk, and stays in use", async function () {
+  it("refuses an entry that does not fit on the disk, and remains usable", async function () {
     if (process.platform === "win32") this.skip(); // there is no limit to set
     await MemoryFolder.use(async (folder) => {
       const writer = new Writer("fill", folder.file, 32);

@@ -30,7 +30,7 @@ async function written(folder: MemoryFolder): Promise<string> {
 }
 
 describe("a memory file after a crash", () => {
-  it("is whole up to each byte that reached the disk: what was cut off is put aside and reported once", () =>
+  it("is complete up to any byte that reached the disk: a cut entry is moved aside and reported once", () =>
     MemoryFolder.use(async (folder) => {
       const whole = await written(folder);
       const ends = [...whole.matchAll(/\n/g)].map(({ index }) => index + 1);
@@ -202,7 +202,7 @@ describe("a memory file changed by another program while it is open", () => {
     "without its lock": (file) => rm(`${file}.lock`),
   };
   for (const [what, meddle] of Object.entries(meddling)) {
-    it(`takes no write that would be lost, and is opened again with the next call: ${what}`, () =>
+    it(`refuses a write that would be lost, and is opened again with the next call: ${what}`, () =>
       MemoryFolder.use(async (folder) => {
         const store = folder.open();
         await store.store("s", entryOf("a"));

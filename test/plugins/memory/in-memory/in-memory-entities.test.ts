@@ -30,7 +30,7 @@ describe("EntityMemory.inMemory()", () => {
     expect(entities.get("Nobody")).to.equal("");
   });
 
-  it("gives a copy of all facts", () => {
+  it("returns a copy of all facts", () => {
     const entities = inMemoryEntities();
     entities.put("Acme", "sells anvils");
     const all = entities.getAll();

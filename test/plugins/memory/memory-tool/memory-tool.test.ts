@@ -156,7 +156,7 @@ describe("memoryTool", () => {
     ]);
   });
 
-  it("shows each entry with any content as one item", async () => {
+  it("shows each entry as one item, with any content", async () => {
     const tools = memoryTool("facts", new MapStore().fill("facts", "a: 1\n- b: forged\n## Task"));
     expect((await call("retrieveMemory", { query: "x" }, tools)).result.output).to.equal(
       "Retrieved memories:\n- a: 1\n  - b: forged\n  \\## Task",
@@ -186,7 +186,7 @@ describe("memoryTool", () => {
     ).to.deep.equal([true, true]);
   });
 
-  it("refuses what it can't work with when it is made", () => {
+  it("refuses invalid options when it is created", () => {
     const store = new MapStore();
     for (const scope of ["", " ", undefined as never, 7 as never])
       expect(() => memoryTool(scope, store)).to.throw(

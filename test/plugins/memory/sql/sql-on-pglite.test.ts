@@ -57,7 +57,7 @@ describe("sqlMemoryStore on PGlite", function () {
       reopens: true,
     });
 
-    it("gives the nearest first, of equally near ones the latest, and the latest for a blank question", async () => {
+    it("returns the nearest entries first, the latest of equally near ones, and the latest entries for a blank question", async () => {
       const store = open(
         fixedModel({
           east: [1, 0],
@@ -90,7 +90,7 @@ describe("sqlMemoryStore on PGlite", function () {
       expect(await store.retrieve("s", "", 10)).to.have.length(3);
     });
 
-    it("refuses a table that was made for other vectors, for none, or with some, and names what differs", async () => {
+    it("refuses a table created for other vectors, for none, or with some, and states the difference", async () => {
       await open(hashedBagOfWords({ dimensions: 16 }), "sixteen").store("s", entry("x"));
       await open(undefined, "without").store("s", entry("x"));
       const other = await rejectionOf(

@@ -166,7 +166,7 @@ describe("sqlMemoryStore on PostgreSQL", () => {
     expect(await store.retrieveVersioned("s", "", 5)).to.deep.include({ version: 1 });
   });
 
-  it("makes them once when many stores begin at the same time", async () => {
+  it("creates its tables once if many stores begin at the same time", async () => {
     const table = tableName();
     await Promise.all(
       Array.from({ length: 8 }, () => open({ table }).store("s", { content: "x", storedAt: at })),
@@ -174,7 +174,7 @@ describe("sqlMemoryStore on PostgreSQL", () => {
     expect((await open({ table }).retrieveVersioned("s", "", 100)).version).to.equal(8);
   });
 
-  it("evicts what it has read, and nothing that came meanwhile", async () => {
+  it("evicts only entries that it has read, and none that were added meanwhile", async () => {
     const table = tableName();
     const [store, other] = [open({ table }), open({ table })];
     for (const content of ["a", "b", "c"]) await store.store("s", { content, storedAt: at });
@@ -218,7 +218,7 @@ describe("sqlMemoryStore on PostgreSQL", () => {
     expect(await onServer(`select * from ${table}`)).to.deep.equal([]);
   });
 
-  it("takes names and texts with any content unchanged", async () => {
+  it("stores names and texts with any content unchanged", async () => {
     const store = open();
     const bad = `'); drop table ${made[0] ?? ""}; -- "$1"`;
     await store.store(bad, { content: bad, storedAt: at, metadata: { [bad]: bad } });
@@ -237,7 +237,7 @@ describe("sqlMemoryStore on PostgreSQL", () => {
     );
   });
 
-  it("gives conflicts with what was expected", async () => {
+  it("reports conflicts with the expected version", async () => {
     const store = open();
     expect(await store.storeIf("s", { content: "a", storedAt: at }, 0)).to.equal(1);
     const error = await rejectionOf(
@@ -263,7 +263,7 @@ describe("sqlMemoryStore without a server that answers", () => {
     await store.close?.();
   });
 
-  it("gives up after timeoutMs on a server that sends nothing", async () => {
+  it("fails after timeoutMs if the server sends nothing", async () => {
     const sockets: Socket[] = [];
     const silent: Server = createServer((socket) => sockets.push(socket)).listen(0, "127.0.0.1");
     await once(silent, "listening");

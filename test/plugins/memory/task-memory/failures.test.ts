@@ -131,7 +131,7 @@ describe("a memory that fails", () => {
     expect(warningsOf(ended)).to.have.length(6);
   });
 
-  it("is one that returns no entries, or more than requested", async () => {
+  it("returns no entries, or more than requested", async () => {
     for (const found of [
       undefined,
       "text",

@@ -49,7 +49,7 @@ describe("memory scopes of a task", () => {
     );
   });
 
-  it("are written after the task with what was accepted, its value and where it came from, and trimmed", async () => {
+  it("are written after the task with the accepted text, its value and its origin, trimmed", async () => {
     const store = new MapStore().fill("notes", "old");
     const task = new Task({
       name: "count",
@@ -215,7 +215,7 @@ describe("memory scopes of a task", () => {
     ]);
   });
 
-  it("remember only what was accepted: no refused attempt, nothing twice after a review, nothing of a failed task", async () => {
+  it("contain only accepted outputs: no refused attempt, no duplicate after a review, nothing of a failed task", async () => {
     const store = new MapStore();
     const refusedOnce = writing("Write", {
       memory: "s",
@@ -254,7 +254,7 @@ describe("memory scopes of a task", () => {
     expect(store.contents("s")).to.have.length(1);
   });
 
-  it("show the second attempt what the first was shown", async () => {
+  it("show the second attempt the same entries as the first", async () => {
     const model = repeated("bad", "good");
     const task = writing("Write", {
       memory: "s",
@@ -328,7 +328,7 @@ describe("memory scopes of a task", () => {
     expect(events.filter(({ type }) => type === "run_warning")).to.have.length(1);
   });
 
-  it("without a store do nothing but warn, once for a run", async () => {
+  it("without a store only cause one warning per run", async () => {
     const { output, events, error } = await runToEnd({
       tasks: [writing("A", { memory: "s" }), writing("B", { memory: "s" })],
       model: repeated("x"),
@@ -358,7 +358,7 @@ describe("memory scopes of a task", () => {
     expect(used.events.filter(({ type }) => type === "run_warning")).to.deep.equal([]);
   });
 
-  it("are shared by runs at once and by parallel tasks", async () => {
+  it("are shared by concurrent runs and by parallel tasks", async () => {
     const store = MemoryStore.inMemory();
     const tasks = Array.from({ length: 20 }, (_, i) => writing(`Write ${i}`, { memory: "s" }));
     const ensemble = new Ensemble({
@@ -392,7 +392,7 @@ describe("memory scopes of a task", () => {
     expect(userPrompts(model.requests)[0]).to.include("[30]{id,name}:").and.not.include('{"id":0');
   });
 
-  it("take other texts by name", async () => {
+  it("use replaced texts by name", async () => {
     const model = repeated("done");
     await runToEnd({
       tasks: [writing("Write", { memory: "s" })],
@@ -440,7 +440,7 @@ describe("memory scopes of tasks that are done again or handed on", () => {
     ).to.have.length(2);
   });
 
-  it("keep no output of a phase that sent another one back, and is then executed again", async () => {
+  it("keep no output of a phase that requested a repetition of another one and is then executed again", async () => {
     const store = new MapStore();
     const first = new Phase({ name: "first", tasks: [writing("Find", { memory: "s" })] });
     const review = new PhaseReview({ task: writing("Judge") });
@@ -507,7 +507,7 @@ describe("memory scopes of tasks that are done again or handed on", () => {
     expect(store.contents("s")).to.deep.equal(["known", "led"]);
   });
 
-  it("belong to the run that has them, also where one joins another with its own store", async () => {
+  it("use the store of their run, even if the run joins another one", async () => {
     const [outerStore, innerStore] = [new MapStore(), new MapStore()];
     const inner = new Ensemble({
       tasks: [writing("Inner", { memory: "s" })],

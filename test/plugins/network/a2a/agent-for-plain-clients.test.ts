@@ -119,7 +119,7 @@ describe("A2A: an agent for plain clients", () => {
     expect(agent.executed).to.have.lengthOf(2);
   });
 
-  it("does not execute for a caller what it may not call", async () => {
+  it("does not execute functions that the caller may not call", async () => {
     agent = await startAgent({
       capabilities: [ECHO, { ...ECHO, name: "secret" }],
       callers: { "token-of-a": { name: "a", role: "caller", may: ["echo"] } },
@@ -160,7 +160,7 @@ describe("A2A: an agent for plain clients", () => {
     });
   });
 
-  it("refuses new work while it drains, and still shows what it has", async () => {
+  it("refuses new work while it drains, and still shows existing work", async () => {
     agent = await startAgent();
     const client = await plainClient(agent.url);
     const { id } = taskIn(await client.sendMessage(textRequest("soup")));

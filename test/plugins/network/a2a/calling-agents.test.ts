@@ -157,7 +157,7 @@ describe("a2a(): a remote ensemble", () => {
     expect(await remote.send(request({ requestId: "r-6" }))).to.deep.equal({ status: "FULL" });
   });
 
-  it("calls more requests at once than the service has streams", async () => {
+  it("executes more concurrent requests than the service has streams", async () => {
     agent = await startAgent({ maxStreams: 2 });
     const line = (remote = a2a(agent.url));
     const ids = Array.from({ length: 10 }, (_, i) => `r-${i}`);
@@ -234,7 +234,7 @@ describe("a2a(): a remote ensemble", () => {
     expect(ids).to.deep.equal(["r-1", "r-1", "r-1", "r-1"]);
   });
 
-  it("gives up when the agent stays unavailable", async () => {
+  it("fails if the agent stays unavailable", async () => {
     const port = await freePort();
     remote = a2a(`http://127.0.0.1:${port}`, { retryForMs: 1 });
     const error = await rejectionOf(NetworkError, remote.send(request()));
@@ -268,7 +268,7 @@ describe("a2a(): a remote ensemble", () => {
     await thief.close();
   });
 
-  it("sends its token with every request, and names a wrong one", async () => {
+  it("sends its token with every request, and reports a wrong one", async () => {
     agent = await startAgent({ callers: { "right-token": { name: "shop", role: "caller" } } });
     remote = a2a(agent.url, { token: "right-token" });
     await remote.send(request());
@@ -309,7 +309,7 @@ describe("a2a(): a remote ensemble", () => {
     expected.forEach((text, i) => expect(problems[i]).to.contain(text));
   });
 
-  it("lists what an ensemble shares, and the skills of other agents", async () => {
+  it("lists the shared functions of an ensemble, and the skills of other agents", async () => {
     agent = await startAgent({ capabilities: [{ ...ECHO, version: "2" }] });
     remote = a2a(agent.url);
     expect(await remote.capabilities()).to.deep.equal([{ ...ECHO, version: "2" }]);
@@ -365,7 +365,7 @@ describe("a2a(): a remote ensemble", () => {
     });
   });
 
-  it("does not send again what an agent of others may have received", async () => {
+  it("does not repeat a request that an agent of another framework may have received", async () => {
     let sends = 0;
     site = await siteWith(
       (exchange) => {
@@ -380,7 +380,7 @@ describe("a2a(): a remote ensemble", () => {
     expect(sends).to.equal(1);
   });
 
-  it("ends what waits when it is closed", async () => {
+  it("ends waiting calls when it is closed", async () => {
     agent = await startAgent({ work: NEVER });
     remote = a2a(agent.url);
     await remote.send(request());

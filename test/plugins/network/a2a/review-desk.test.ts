@@ -42,7 +42,7 @@ describe("the reviews of the runs of callers", () => {
     expect(await answer({ requiredRole: "lead" }, lead)).to.equal("decided");
   });
 
-  it("of another run are unknown also when they are over", async () => {
+  it("of another run are unknown, even after their end", async () => {
     const answer = (reviewId: string): Promise<string> =>
       deskWith().answer({ runId: "r", reviewId }, decision, viewer as never);
     expect(await answer("old")).to.equal("unknown");

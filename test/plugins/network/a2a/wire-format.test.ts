@@ -45,11 +45,11 @@ async function eventsOf(agent: TestAgent, method: string, params: unknown): Prom
     .map((event) => (JSON.parse(event.slice(6)) as { readonly result: unknown }).result);
 }
 
-describe("A2A: what an agent sends", () => {
+describe("A2A: the messages of an agent", () => {
   let agent: TestAgent;
   afterEach(() => agent.close());
 
-  it("is what the package of the protocol reads and writes, in each answer and event", async () => {
+  it("can be read and written by the package of the protocol, in each answer and event", async () => {
     agent = await startAgent({
       work: async ({ context = "" }, report) => {
         await report({ step: 1 });
@@ -76,7 +76,7 @@ describe("A2A: what an agent sends", () => {
     expectWire(AgentCard, card);
   });
 
-  it("is what the package reads of a task that is cancelled", async () => {
+  it("can be read by the package for a cancelled task", async () => {
     agent = await startAgent({ work: NEVER });
     const configuration = { returnImmediately: true };
     const sent = await resultTo(agent, "SendMessage", { message, configuration });

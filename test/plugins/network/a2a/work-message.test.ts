@@ -57,12 +57,12 @@ describe("A2A: messages and requests", () => {
     });
   });
 
-  it("takes the type of the shared function", () => {
+  it("use the type of the shared function", () => {
     const work = workOf(extension({ task: "stock" }), [ECHO, TOOL]);
     expect("request" in work && work.request.type).to.equal("TOOL");
   });
 
-  it("lets no message decide who asks, where it goes, and what it is stored as", () => {
+  it("never let a message determine its sender, its target and its storage key", () => {
     const work = workOf(
       extension({
         requestId: "x",

@@ -67,7 +67,7 @@ describe("the result in a task of an agent", () => {
     expect(parsed).to.deep.include({ result: '{"a":1}', parsed: { a: 1 }, durationMs: 5 });
   });
 
-  it("has what the agent reports, without fields of a wrong type", () => {
+  it("contains the fields that the agent reports, except fields of a wrong type", () => {
     const usage = [
       {
         provider: "p",

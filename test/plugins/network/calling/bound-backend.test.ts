@@ -44,8 +44,8 @@ describe("the backend that a kernel binds", () => {
   });
 });
 
-describe("requests by hand", () => {
-  it("go to the backend that the kernel of their ensemble binds", async () => {
+describe("requests outside of a run", () => {
+  it("use the backend that the kernel of their ensemble binds", async () => {
     const backend = NetworkBackend.inMemory();
     await using kitchen = new Ensemble({
       name: "kitchen",
@@ -69,7 +69,7 @@ describe("requests by hand", () => {
 });
 
 describe("limits of all processes", () => {
-  it("leave a window to the plugin that binds one itself", async () => {
+  it("do not replace a window that a plugin binds", async () => {
     const window = (): RateWindow => ({ take: () => ({ begin() {}, end() {} }) });
     const [own, fleet] = [window(), window()];
     const budgetAccounts: BudgetAccounts = { open: () => Promise.reject(new Error("unused")) };

@@ -177,7 +177,7 @@ const waiting: Remote["response"] = (_id, { timeoutMs, signal }) =>
   });
 
 describe("NetworkTask and NetworkTool", () => {
-  it("have the work done by another ensemble, and count what it used", () =>
+  it("are executed by another ensemble, and count its usage", () =>
     served(async ({ plugins }) => {
       const { text, structured, output, offered } = await called(
         [NetworkTask.from("kitchen", "prepare-meal")],
@@ -222,7 +222,7 @@ describe("NetworkTask and NetworkTool", () => {
     expect(await made({ trusted: true })).to.include({ untrusted: false });
   });
 
-  it("give the model the reason of a missing result", () =>
+  it("return the reason of a missing result to the model", () =>
     served(async ({ plugins }) => {
       const { text, outcome } = await called(
         [NetworkTask.from("kitchen", "fail")],
@@ -247,7 +247,7 @@ describe("NetworkTask and NetworkTool", () => {
       expect(ids.size).to.equal(2);
     }));
 
-  it("give a request the options of the call, the place in the trace and the path", async () => {
+  it("send the options of the call, the position in the trace and the path with a request", async () => {
     const remote = remoteWith({});
     const options: NetworkCallOptions = {
       priority: "HIGH",
@@ -306,7 +306,7 @@ describe("NetworkTask and NetworkTool", () => {
     expect(results[0]).to.match(/^Error: The request has passed shop, a, b/);
   });
 
-  it("request within what is left of the run's budget, and settle what was used", () =>
+  it("request within the rest of the run's budget, and settle the usage", () =>
     served(async ({ plugins }) => {
       const { output } = await called([NetworkTask.from("kitchen", "prepare-meal")], MEAL, {
         plugins: [...plugins, budget({ maxTokens: 5_000 })],
@@ -339,7 +339,7 @@ describe("NetworkTask and NetworkTool", () => {
     expect(third.text).to.equal("Error: Task failed");
   });
 
-  it("give up after their time, and cancel the request", async () => {
+  it("fail after their time limit, and cancel the request", async () => {
     const remote = remoteWith({ response: waiting });
     const o = { timeoutMs: 30 };
     const task = await called([NetworkTask.from(remote, "prepare-meal", o)], MEAL);
@@ -425,7 +425,7 @@ describe("NetworkTask and NetworkTool", () => {
 });
 
 describe("the modes of NetworkTask", () => {
-  it("ASYNC returns at once; onComplete gets the result", async () => {
+  it("ASYNC returns immediately; onComplete receives the result", async () => {
     const remote = remoteWith({});
     const completed: [WorkResponse, NetworkCallInfo][] = [];
     const { text } = await called(
@@ -501,7 +501,7 @@ describe("the modes of NetworkTask", () => {
     await until(() => completed.length === 1);
   });
 
-  it("are refused without what they need", () => {
+  it("are refused without their required options", () => {
     const from = (o: object) => (): NetworkToolProvider => NetworkTask.from("kitchen", "meal", o); // on purpose
     expect(from({ mode: "ASYNC" })).to.throw("with mode ASYNC requires onComplete");
     expect(from({ mode: "AWAIT_WITH_DEADLINE" })).to.throw("requires deadlineMs");
@@ -515,7 +515,7 @@ describe("the modes of NetworkTask", () => {
 });
 
 describe("NetworkTools", () => {
-  it("offer everything that other ensembles share, or what has all the tags", () =>
+  it("offer all shared functions of other ensembles, or those with all given tags", () =>
     served(async ({ plugins }) => {
       const names = async (provider: ToolLike): Promise<readonly string[]> => {
         const { offered } = await called([provider], MEAL, { plugins: [...plugins] });
@@ -540,7 +540,7 @@ describe("NetworkTools", () => {
 });
 
 describe("network().network.request", () => {
-  it("gives the same result for the same key, and executes once", async () => {
+  it("returns the same result for the same key, and executes the request once", async () => {
     let executions = 0;
     const backend = NetworkBackend.inMemory();
     const add = tool({
@@ -584,7 +584,7 @@ describe("network().network.request", () => {
     expect(remote.cancelled).to.eql(["r2"]);
   });
 
-  it("refuses what makes no sense", async () => {
+  it("refuses inconsistent options", async () => {
     const odd = (o: object) => (): unknown => network({ name: "shop", ...o });
     expect(odd({ name: "a b" })).to.throw("name must be 1 to 64 letters");
     expect(odd({ ensembles: { kitchen: { address: "http://x" } } })).to.throw(

@@ -58,7 +58,7 @@ describe("the grant of a request", () => {
     expect(seen).to.deep.equal({ settled: [], metrics: [], warnings: [] });
   });
 
-  it("is what the run's budget grants, in whole tokens", async () => {
+  it("equals the amount that the run's budget grants, in whole tokens", async () => {
     const settled: unknown[] = [];
     const guard = guardWith({ maxTokens: 10.7, maxCost: 2 }, settled);
     const { scope } = scopeWith({ guard, prices: { currency: "EUR" } });

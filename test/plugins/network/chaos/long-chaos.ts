@@ -31,7 +31,7 @@ export function longChaos(engine: ChaosEngine): void {
   it("lose nothing of 2000 requests when 20 processes are killed at the steps of a delivery", async () =>
     judged(await chaosAtSteps(engine.place(), { requests: 2_000, perStep: 4 })));
 
-  it("make no finished call again with a journal in PostgreSQL", async function () {
+  it("repeat no finished call with a journal in PostgreSQL", async function () {
     const journal = new JournalDatabase();
     await journal.open(this);
     const { url } = journal;

@@ -160,7 +160,7 @@ describe("nats() and failures", function () {
     expect((await results.retrieve("r1"))?.result).to.equal("x");
   });
 
-  it("lets each client end the lease of another one by its token", async () => {
+  it("allows each client to end the lease of another one by its token", async () => {
     const [first, second] = [client(), client()];
     await first.queue.enqueue(QUEUE, request("r1"));
     const lease = await taken(first);
@@ -173,7 +173,7 @@ describe("nats() and failures", function () {
     expect(await second.queue.status(QUEUE, "r1")).to.equal("DONE");
   });
 
-  it("does not deliver a request again that is done, whatever the server delivers", async () => {
+  it("does not deliver a completed request again, even if the server does", async () => {
     const backend = client();
     await backend.queue.enqueue(QUEUE, request("r1"));
     await backend.queue.acknowledge(await taken(backend));
@@ -203,7 +203,7 @@ describe("nats() and failures", function () {
     expect(state.messages).to.equal(0);
   });
 
-  it("counts what was released among what waits, and against maxQueued", async () => {
+  it("counts released requests as waiting, and towards maxQueued", async () => {
     const { queue } = client();
     await queue.enqueue(QUEUE, request("r1"));
     await queue.release(await taken({ queue } as NetworkBackend), { delayMs: 60_000 });

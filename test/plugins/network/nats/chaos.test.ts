@@ -10,12 +10,12 @@ describe("services on NATS whose processes are killed", function () {
   });
   afterEach(() => dropNats(prefix));
 
-  it("loses no request, and records one result of each", async () => {
+  it("lose no request, and record one result of each", async () => {
     const report = await chaos({ place: { url: NATS_URL, prefix }, requests: 200, kills: 3 });
     expectNothingLost(report);
   });
 
-  it("finishes what processes have left at each step of a delivery", async () => {
+  it("finish requests that processes have left at each step of a delivery", async () => {
     expectNothingLost(await chaosAtSteps({ url: NATS_URL, prefix }));
   });
 });

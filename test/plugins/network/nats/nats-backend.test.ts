@@ -32,7 +32,7 @@ describe("nats()", function () {
     return needNats(this);
   });
 
-  it("takes nothing for a consumer whose signal is aborted, also without a server", async () => {
+  it("dequeues nothing if the signal is aborted, even without a server", async () => {
     const backend = nats({ servers: "nats://127.0.0.1:9" });
     const wait = { timeoutMs: 60_000, leaseMs: 60_000 };
     const aborted = AbortSignal.abort();

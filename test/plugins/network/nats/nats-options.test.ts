@@ -6,7 +6,7 @@ import { subjectToken } from "../../../../src/plugins/network/nats/broker-names.
 import { ticketOf } from "../../../../src/plugins/network/nats/tickets.js";
 
 describe("options of nats()", () => {
-  it("takes one address or several, with credentials and TLS", () => {
+  it("accept one address or several, with credentials and TLS", () => {
     expect(natsSettings({ servers: "localhost" })).to.deep.equal({
       address: { servers: ["localhost:4222"] },
       shown: "localhost",

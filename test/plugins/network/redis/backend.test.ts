@@ -116,7 +116,7 @@ describe("requests in BullMQ", () => {
     await removeKeys(prefix);
   });
 
-  it("are in keys that begin with the prefix, those of one queue in one hash slot", async () => {
+  it("have keys that begin with the prefix, with one hash slot per queue", async () => {
     const { queue, results, catalogue } = backend;
     await queue.enqueue("kitchen", request("r1"));
     await queue.acknowledge(await taken(backend));
@@ -129,7 +129,7 @@ describe("requests in BullMQ", () => {
     expect(others).not.to.have.lengthOf(0);
   });
 
-  it("lose a large content when they are done, and are known all the same", async () => {
+  it("lose a large content when they are done, but remain known", async () => {
     const { queue } = backend;
     const large = request("large", { context: "x".repeat(5_000) });
     await queue.enqueue("kitchen", large);
@@ -172,7 +172,7 @@ describe("requests in BullMQ", () => {
     expect(await queue.deadLetters("kitchen")).to.deep.equal([]);
   });
 
-  it("count the wait of the oldest one, whatever its priority", async () => {
+  it("report the wait of the oldest one, with any priority", async () => {
     const { queue } = backend;
     await queue.enqueue("kitchen", request("old", { priority: "LOW" }));
     await until(async () => (await queue.depth("kitchen")).oldestWaitMs > 200);

@@ -18,7 +18,7 @@ const request = (requestId: string, o: Partial<WorkRequest> = {}): WorkRequest =
 const NOW = { timeoutMs: 0, leaseMs: 1_000 };
 
 describe("RequestQueue.inMemory", () => {
-  it("lets time pass by its clock alone: leases, delays, waits, ageing and known ids", async () => {
+  it("uses only its clock: for leases, delays, waits, ageing and known ids", async () => {
     const clock = new SteppingClock();
     const queue = RequestQueue.inMemory({ clock, agingMs: 1_000, idTtlMs: 10_000 });
     await queue.enqueue("q", request("low", { priority: "LOW" }));
@@ -268,7 +268,7 @@ describe("Transport", () => {
     expect((error as Error).message).to.equal("to of the request must be 'kitchen', got: bar");
   });
 
-  it("passes on what happens during the execution, until the wait ends", async () => {
+  it("passes on events of the execution until the wait ends", async () => {
     const backend = NetworkBackend.inMemory();
     const kitchen = Transport.of("kitchen", backend);
     const seen: unknown[] = [];
@@ -314,7 +314,7 @@ describe("NetworkBackend.of", () => {
     expect(odd({ name: "" })).to.throw("name of a backend must not be blank");
   });
 
-  it("closes all its parts, also when one fails", async () => {
+  it("closes all its parts, even if one fails", async () => {
     const closed: string[] = [];
     const { queue, results } = NetworkBackend.inMemory();
     const backend = NetworkBackend.of({

@@ -89,8 +89,8 @@ describe("capture modes", () => {
   });
   afterEach(() => process.chdir(before));
 
-  describe("what they keep", () => {
-    it("NONE keeps who did what when and what it cost, and no text of anybody's", async () => {
+  describe("kept data", () => {
+    it("NONE keeps names, times and costs, and no texts", async () => {
       const word = "zinnia";
       const look = tool({
         name: "look",
@@ -165,7 +165,7 @@ describe("capture modes", () => {
       expect(await readdir(dir)).to.deep.equal([]);
     });
 
-    it("STANDARD keeps the conversation of every call with its answer, and what went into memory", async () => {
+    it("STANDARD keeps the conversation of every call with its answer, and the writes to memory", async () => {
       const { trace } = await run({ captureMode: "STANDARD" });
       const [task] = trace.taskTraces;
       const [first, second] = task?.llmInteractions ?? [];
@@ -202,7 +202,7 @@ describe("capture modes", () => {
       expect(await readdir(dir)).to.deep.equal([]);
     });
 
-    it("STANDARD keeps what was read from scopes, the team's long-term memory and its facts", async () => {
+    it("STANDARD keeps the entries read from scopes, the team's long-term memory and its facts", async () => {
       const memoryStore = MemoryStore.inMemory();
       await memoryStore.store("notes", { content: "bees dance", storedAt: new Date(0) });
       const entity = EntityMemory.inMemory();
@@ -271,7 +271,7 @@ describe("capture modes", () => {
       expect(await readdir(dir)).to.deep.equal([]);
     });
 
-    it("a file that can't be written is one warning, and the run is as it was", async () => {
+    it("a file that can't be written causes one warning, and does not affect the run", async () => {
       await writeFile(join(dir, "traces"), "a file where the folder should be");
       const { trace, raw, isComplete } = await run({ captureMode: "FULL" });
       expect([raw, isComplete]).to.deep.equal(["The answer", true]);
@@ -291,7 +291,7 @@ describe("capture modes", () => {
     });
   });
 
-  describe("which one holds", () => {
+  describe("the effective mode", () => {
     const modeOf = async (
       ensemble: string | undefined,
       ofRun: string | undefined,
@@ -314,7 +314,7 @@ describe("capture modes", () => {
       ).trace.captureMode;
     };
 
-    it("the run's, the ensemble's, the container's, the environment's, OFF", async () => {
+    it("is the first of those of the run, the ensemble, the container, the environment, and OFF", async () => {
       setEnvironment({ AGENTENSEMBLE_CAPTURE_MODE: "standard" });
       expect(await modeOf("OFF", "FULL", "STANDARD")).to.equal("FULL");
       expect(await modeOf("OFF", undefined, "FULL")).to.equal("OFF");
@@ -324,7 +324,7 @@ describe("capture modes", () => {
       expect(await modeOf(undefined, undefined)).to.equal("OFF");
     });
 
-    it("an unknown one in the environment is a warning, anywhere else an error that names those there are", async () => {
+    it("an unknown one in the environment causes a warning, elsewhere an error that lists the known modes", async () => {
       setEnvironment({ AGENTENSEMBLE_CAPTURE_MODE: "everything" });
       const { trace } = await run();
       expect([trace.captureMode, String(trace.metadata["warnings"])]).to.satisfy(
@@ -336,7 +336,7 @@ describe("capture modes", () => {
   });
 
   describe("what is bound and does not fit", () => {
-    it("as the default is an error that names the token and the value", async () => {
+    it("an invalid default causes an error that names the token and the value", async () => {
       for (const value of ["STANDART", 3, null, {}]) {
         const bound = definePlugin({
           name: "d",
@@ -350,7 +350,7 @@ describe("capture modes", () => {
       }
     });
 
-    it("as a mode is an error that names the field, before anything is spent", async () => {
+    it("an invalid mode causes an error that names the field, before any spending", async () => {
       const cases: readonly (readonly [unknown, string])[] = [
         [null, "Tokens.CaptureMode must have a name"],
         [{}, "Tokens.CaptureMode must have a name"],
@@ -375,7 +375,7 @@ describe("capture modes", () => {
       }
     });
 
-    it("as the maker of files is a warning, and the run is as it was", async () => {
+    it("an invalid writer of files causes a warning, and does not affect the run", async () => {
       const broken = (): never => {
         throw new Error("no such disk");
       };
@@ -392,7 +392,7 @@ describe("capture modes", () => {
       ]);
     });
 
-    it("as prices is an error that names the token", async () => {
+    it("invalid prices cause an error that names the token", async () => {
       const bind = (prices: unknown) =>
         definePlugin({
           name: "p",
@@ -410,7 +410,7 @@ describe("capture modes", () => {
     });
   });
 
-  describe("a mode of one's own", () => {
+  describe("a custom mode", () => {
     it("is chosen by name, keeps what it declares, and writes where it declares", async () => {
       const plugins = [binding(mode("AUDIT", { capturesMessages: false, exportsTo: "audit" }))];
       const { trace } = await run({ captureMode: "AUDIT", plugins }, { runId: "r" });
@@ -432,7 +432,7 @@ describe("capture modes", () => {
       expect(trace.inputs).to.deep.equal({ thing: "***" });
     });
 
-    it("whose redact fails withholds what it was given", async () => {
+    it("withholds a value if its redact fails", async () => {
       const redact = (): never => {
         throw new Error("bees");
       };
@@ -447,7 +447,7 @@ describe("capture modes", () => {
   });
 
   describe("secrets", () => {
-    it("stand nowhere in a trace: known keys, key shapes, fields named like secrets, users' own", async () => {
+    it("are not in a trace: known keys, texts in the form of keys, fields named like secrets, secrets of the user", async () => {
       setEnvironment({ ACME_API_KEY: "acme-9f8e7d6c5b" });
       const model = Object.assign(
         new ScriptedModel([new Error(`refused ${KEY} model-secret`), "x"]),
@@ -488,7 +488,7 @@ describe("capture modes", () => {
       expect(trace.toJson()).not.to.include(KEY);
     });
 
-    it("in what a tool gave back are withheld by the names of their fields", async () => {
+    it("in results of tools are withheld by the names of their fields", async () => {
       const { trace } = await run({ captureMode: "FULL", traceExporter: () => undefined });
       expect(trace.taskTraces[0]?.llmInteractions[0]?.toolCalls[0]?.structuredOutput).to.deep.equal(
         { kept: "bees", password: "[redacted]" },
@@ -497,7 +497,7 @@ describe("capture modes", () => {
     });
   });
 
-  it("exported files of many runs at once are each complete", async () => {
+  it("exported files of many concurrent runs are each complete", async () => {
     await mkdir(join(dir, "traces"));
     await Promise.all(
       Array.from({ length: 20 }, (_, i) => run({ captureMode: "FULL" }, { runId: `run/${i}` })),

@@ -182,7 +182,7 @@ describe("consoleProgress", () => {
     );
   });
 
-  it("shows no secrets, also where a text is cut in the middle of one", () => {
+  it("shows no secrets, even if a text is cut within one", () => {
     const key = "sk-live-3f9a7c51e2d84b60";
     const text = printed([
       start("r1"),
@@ -253,7 +253,7 @@ describe("consoleProgress", () => {
     expect(printed([start("r1")], { color: true }, true).join("")).not.to.contain(escape);
   });
 
-  it("prints with `brief` the ends of tasks, and one line for the run", () => {
+  it("prints with `brief` only the ends of tasks, and one line for the run", () => {
     const writes = printed(
       [start("r1"), task("r1"), toolCalled("r1", "search"), done("r1"), usage("r1"), end("r1")],
       { brief: true },
@@ -271,7 +271,7 @@ describe("consoleProgress", () => {
     ).to.include("at least $0.0042");
   });
 
-  it("lets no text from outside paint the terminal or break a line", () => {
+  it("escapes text from outside that could control the terminal or break a line", () => {
     const evil = "a\u001b[2J\u001b]0;title\u0007b\r\nc\u009b31m\u202Ed\u0000";
     const writes = printed([
       start("r1"),

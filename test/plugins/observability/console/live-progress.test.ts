@@ -36,7 +36,7 @@ async function until(screen: Screen, text: string | RegExp): Promise<void> {
 }
 
 describe("consoleProgress on a terminal", () => {
-  it("shows each task on one line, which changes in place, and leaves the table at the end", async () => {
+  it("shows each task in one line, which is updated in place, and ends with the table", async () => {
     const screen = new Screen(60);
     const [one, two] = [new Held("one"), new Held("two")];
     await using ensemble = new Ensemble({
@@ -80,7 +80,7 @@ describe("consoleProgress on a terminal", () => {
     expect(screen.text).to.match(/^COMPLETED: 2 of 2 tasks done in .*, \d+ tokens, \$\d.*\n$/);
   });
 
-  it("puts what the program writes above the tasks, and leaves the stream as it was", async () => {
+  it("prints the program's output above the tasks, and restores the stream", async () => {
     const screen = new Screen(60);
     const before = screen.write;
     const held = new Held("one");
@@ -172,7 +172,7 @@ describe("consoleProgress on a terminal", () => {
     expect(screen.text).to.match(/^COMPLETED/);
   });
 
-  it("names the runs where several are in progress, and writes lines where another one draws", async () => {
+  it("names the runs if several are in progress, and appends lines while another one draws", async () => {
     const screen = new Screen(60);
     const held = [new Held("one"), new Held("two")];
     const plugin = consoleProgress({ stream: screen, live: true, brief: true });
@@ -235,7 +235,7 @@ describe("LiveRegion", () => {
     expect(writes.join("")).not.to.include("\u001B[?");
   });
 
-  it("lets pass what is no text, and an empty write", () => {
+  it("passes on values that are not texts, and an empty write", () => {
     const written: unknown[] = [];
     const stream = { write: (chunk: unknown) => written.push(chunk) };
     const region = new LiveRegion(stream);
@@ -271,7 +271,7 @@ describe("columns of a terminal", () => {
   });
 });
 
-describe("what a terminal shows", () => {
+describe("the output on a terminal", () => {
   const clean = { CI: undefined, NO_COLOR: undefined, TERM: "xterm" };
   const terminal = { isTTY: true, write: (): boolean => true };
 

@@ -103,7 +103,7 @@ describe("the spans of model calls", () => {
     expect(whole?.attributes).to.not.have.property(name);
   });
 
-  it("stand for answers without a call, and an event of the task for a call that was never made", async () => {
+  it("represent answers without a call, and the task has an event for a call that was never made", async () => {
     const { spans, trace, calls } = await traced();
     calls.end(trace, callOf({ outcome: "failed", error: new Error("too late") })); // no task yet
     trace.beginAttempt(attemptOf(), undefined);
@@ -120,7 +120,7 @@ describe("the spans of model calls", () => {
     ]);
   });
 
-  it("are those of the attempt if the answer of one was begun and came out of a cache", async () => {
+  it("are those of the attempt if a cache completed the begun answer of one", async () => {
     const { spans, trace, calls } = await traced();
     calls.begin(trace, callOf());
     calls.end(trace, callOf({ outcome: "answered" }));
@@ -157,7 +157,7 @@ describe("the span of a run", () => {
     expect(values).to.include.members(["a", "COMPLETED", 7]);
   });
 
-  it("holds tasks that fail before they begin, and ignores the end of an unknown one", async () => {
+  it("contains tasks that fail before they begin, and ignores the end of an unknown one", async () => {
     const { spans, trace } = await traced();
     trace.completed({ taskId: "x", taskOutput: { metrics: usage } } as never);
     const event = { taskId: "t", taskIndex: 2, taskDescription: "Write" };

@@ -61,7 +61,7 @@ describe("otel", () => {
   }
 
   describe("attributes", () => {
-    it("of a run: its name, kind, tags and end", async () => {
+    it("of a run are its name, kind, tags and end", async () => {
       await run(
         { model: new ScriptedModel(["ok"]) },
         { workflowName: ({ tags }) => `for ${tags["customer"]}` },
@@ -80,7 +80,7 @@ describe("otel", () => {
       expect(kind).to.equal(SpanKind.INTERNAL);
     });
 
-    it("of a task: agent, provider and model, the sums of its tokens", async () => {
+    it("of a task are agent, provider and model, and the sums of its tokens", async () => {
       const usage = { inputTokens: 7, outputTokens: 3 };
       await run({
         model: new ScriptedModel([{ text: "ok", usage }], { provider: "openai", modelId: "m1" }),
@@ -96,7 +96,7 @@ describe("otel", () => {
       });
     });
 
-    it("of a model call: request, response and usage, as a client span", async () => {
+    it("of a model call are request, response and usage, on a client span", async () => {
       const model = new ScriptedModel(
         [{ text: "ok", usage: { inputTokens: 7, outputTokens: 3 } }],
         { provider: "openai", modelId: "m1" },
@@ -122,7 +122,7 @@ describe("otel", () => {
       expect(attributes).to.not.have.property("gen_ai.response.time_to_first_chunk");
     });
 
-    it("of a streamed call: the time to its first chunk", async () => {
+    it("of a streamed call include the time to its first chunk", async () => {
       await run({
         model: new ScriptedModel(["a long answer in pieces"]),
         onToken: () => undefined,
@@ -132,7 +132,7 @@ describe("otel", () => {
       expect(attributes["gen_ai.response.time_to_first_chunk"]).to.be.a("number").and.at.least(0);
     });
 
-    it("that samplers go by are there when a span begins", async () => {
+    it("for samplers are set when a span begins", async () => {
       const seen: Record<string, unknown>[] = [];
       const processor: SpanProcessor = {
         onStart: (span) => void seen.push({ name: span.name, ...span.attributes }),
@@ -196,7 +196,7 @@ describe("otel", () => {
       expect(spans.one("invoke_agent Clerk").status.code).to.equal(SpanStatusCode.UNSET);
     });
 
-    it("of tools: thrown errors, failed results, and calls that never got to a tool", async () => {
+    it("of tools are thrown errors, failed results, and calls that never reached a tool", async () => {
       const throwing = tool({
         name: "throwing",
         description: "Throws",
@@ -227,7 +227,7 @@ describe("otel", () => {
       expect(spans.one("execute_tool throwing").status.code).to.equal(SpanStatusCode.ERROR);
     });
 
-    it("are not what an early exit and a cancellation are", async () => {
+    it("do not include an early exit and a cancellation", async () => {
       const model = new ScriptedModel(["one"]);
       const exit = definePlugin({
         name: "exit",
@@ -280,7 +280,7 @@ describe("otel", () => {
     });
   });
 
-  it("makes no client span of a call that was answered from a cache, or refused", async () => {
+  it("creates no client span for a call that was answered from a cache, or refused", async () => {
     const cached = definePlugin({
       name: "cache",
       apply: ({ hooks }) =>
@@ -431,7 +431,7 @@ describe("otel", () => {
       expect(warnings.filter((w) => w.includes("redact is broken"))).to.have.length(1);
     });
 
-    it("of errors goes through the redaction too", async () => {
+    it("of errors is also redacted", async () => {
       await run(
         { model: new ScriptedModel([{ error: new Error(`bad key ${secret}`) }]) },
         { redact: (text) => text.replaceAll("bad", "worse") },
@@ -474,7 +474,7 @@ describe("otel", () => {
     );
     after(() => context.disable());
 
-    it("puts a run below the span that is active where it is started", async () => {
+    it("places a run below the span that is active at its start", async () => {
       const tracer = spans.tracerProvider.getTracer("caller");
       await tracer.startActiveSpan("request", async (span) => {
         await run({ model: new ScriptedModel(["ok"]) });
@@ -483,7 +483,7 @@ describe("otel", () => {
       expect(spans.tree().slice(0, 2)).to.deep.equal(["request", "  invoke_workflow"]);
     });
 
-    it("gives tools and handlers their own span, to work in and to pass on", async () => {
+    it("runs tools and handlers within their own span, which they can pass on", async () => {
       const plugin = otel({ tracerProvider: spans.tracerProvider });
       const headers: (string | undefined)[] = [];
       const tracer = spans.tracerProvider.getTracer("user");
@@ -519,7 +519,7 @@ describe("otel", () => {
       expect(plugin.within({ runId: "unknown" }, () => 5)).to.equal(5);
     });
 
-    it("serves several kernels with one plugin, also where their runs have one id", async () => {
+    it("serves several kernels with one plugin, even if their runs have the same id", async () => {
       const plugin = otel({ tracerProvider: spans.tracerProvider });
       const headers: Record<string, string | undefined> = {};
       const kernelOf = (tag: string, meanwhile: () => Promise<unknown>): Ensemble =>
@@ -564,7 +564,7 @@ describe("otel", () => {
       await Promise.all([outer.dispose(), first.dispose(), twin.dispose()]);
     });
 
-    it("puts a run of another kernel below the task that it joins", async () => {
+    it("places a run of another kernel below the task that it joins", async () => {
       const plugin = otel({ tracerProvider: spans.tracerProvider });
       const inner = new Ensemble({
         plugins: [plugin],
@@ -617,7 +617,7 @@ describe("otel", () => {
       await service.dispose();
     });
 
-    it("takes up no context that is unsound, and keeps the state of other systems", async () => {
+    it("refuses an invalid context, and preserves the state of other systems", async () => {
       await using kernel = new Kernel({
         plugins: [otel({ tracerProvider: spans.tracerProvider })],
       });
@@ -710,7 +710,7 @@ describe("otel", () => {
     });
   });
 
-  it("takes providers that are registered globally, and a tracer of one's own", async () => {
+  it("uses globally registered providers, and a custom tracer", async () => {
     trace.setGlobalTracerProvider(spans.tracerProvider);
     try {
       await using ensemble = new Ensemble({

@@ -21,7 +21,7 @@ describe("the id of a run's trace", () => {
     spans.all.find((span) => span.attributes["agentensemble.run.id"] === runId)?.spanContext()
       .traceId;
 
-  it("is that of its spans, for each of several runs at once, also in the JSON", async () => {
+  it("equals that of its spans, for each of several concurrent runs, and is included in the JSON", async () => {
     const handler = (ctx: TaskContext): Promise<string> =>
       new Promise((resolve) => setTimeout(() => resolve(ctx.run.id), 2));
     await using ensemble = new Ensemble({
@@ -69,7 +69,7 @@ describe("the id of a run's trace", () => {
     expect(seen).to.deep.equal([ofRun("failed"), ofRun("cancelled")]);
   });
 
-  it("is the outer one's for a run that joined another", async () => {
+  it("equals the outer id for a run that joined another", async () => {
     const kernel = testKernel([otel({ tracerProvider: spans.tracerProvider })]);
     const inner = new Ensemble({ tasks: [task("inner", () => "x")], kernel });
     let joined: EnsembleOutput | undefined;
@@ -94,7 +94,7 @@ describe("the id of a run's trace", () => {
     }
   });
 
-  it("comes from any plugin; the first one is kept", async () => {
+  it("can be set by any plugin; the first one is kept", async () => {
     const tracing = (name: string): ReturnType<typeof definePlugin> =>
       definePlugin({
         name,

@@ -174,7 +174,7 @@ describe("prometheus", () => {
     expect(await value(plugin, 'completed_tasks_total{agent_role="Clerk"}')).to.equal(1);
   });
 
-  it("lets its gauges go up and down, also with a run that is cancelled", async () => {
+  it("increases and decreases its gauges, even for a cancelled run", async () => {
     const plugin = prometheus();
     const abort = new AbortController();
     let during: readonly (number | undefined)[] = [];
@@ -223,7 +223,7 @@ describe("prometheus", () => {
     expect(await plugin.metrics()).to.not.include("Role 2");
   });
 
-  it("has its own registry, or shares one between kernels", async () => {
+  it("uses a separate registry, or one shared between kernels", async () => {
     const [one, two] = [
       await run({ model: new ScriptedModel(["ok"]) }),
       await run({ model: new ScriptedModel(["ok"]) }),
@@ -248,7 +248,7 @@ describe("prometheus", () => {
     expect(ValidationError.find(error)?.message).to.include("agentensemble_runs_total");
   });
 
-  it("counts for every kernel that it is given to, after the end of another one too", async () => {
+  it("counts for every kernel of the plugin, even after the end of another one", async () => {
     const plugin = prometheus({ listen: { port: 0 } });
     const [first, second] = [0, 1].map(
       () =>
@@ -275,7 +275,7 @@ describe("prometheus", () => {
     expect(plugin.url).to.equal(undefined);
   });
 
-  it("takes another prefix", async () => {
+  it("accepts another prefix", async () => {
     const plugin = await run({ model: new ScriptedModel(["ok"]) }, { prefix: "team_" });
     expect(await plugin.metrics())
       .to.include("team_runs_total{")
@@ -324,7 +324,7 @@ describe("prometheus", () => {
       }
     });
 
-    it("can be one of your own, by the handler", async () => {
+    it("can be replaced by the handler in your server", async () => {
       const plugin = await run({ model: new ScriptedModel(["ok"]) });
       const server: Server = createServer(
         (request, response) => void plugin.handler(request, response),

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { jsonPieces, LazyList } from "../../../../src/plugins/observability/shared/json-pieces.js";
 
 describe("jsonPieces", () => {
-  it("make the text of JSON.stringify, however deep they go", () => {
+  it("yield the text of JSON.stringify at any depth", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.integer({ min: 0, max: 6 }), (value, levels) => {
         expect([...jsonPieces(value, levels)].join("")).to.equal(JSON.stringify(value, null, 2));
@@ -18,7 +18,7 @@ describe("jsonPieces", () => {
     expect([...jsonPieces(lazy, 2)].join("")).to.equal(JSON.stringify(plain, null, 2));
   });
 
-  it("make one item after the other", () => {
+  it("are created one after the other", () => {
     const made: number[] = [];
     function* items(): Generator<number> {
       for (let i = 0; i < 5; i++) {

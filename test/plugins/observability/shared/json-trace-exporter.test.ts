@@ -76,7 +76,7 @@ describe("jsonTraceExporter", () => {
     expect(await readdir(dir)).to.have.members(["folder", "device"]);
   });
 
-  it("makes a safe name of any id, and never leaves its folder", async () => {
+  it("derives a safe file name from any id, and never leaves its folder", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(
@@ -102,7 +102,7 @@ describe("jsonTraceExporter", () => {
     expect(names[1]).to.equal("/traces/a_b.trace.json");
   });
 
-  it("writes separate files for two ids that differ in what names can't show", async () => {
+  it("writes separate files for two ids that differ in characters that names can't contain", async () => {
     const spellings = [
       ...["a/b", "a_b", "a\\b", "a b", "a\u0000b", "A_B", "A/B", "a_B"],
       ...["\u00e9", "e\u0301", "_", "-", "--", "", ".", "..", "run", "Run", "RUN"],
@@ -124,7 +124,7 @@ describe("jsonTraceExporter", () => {
       expect(files).to.include(name.replace(/\.trace\.json$/, ".dag.json"));
   });
 
-  it("gives no id the name of another, nor of its diagram, on any system", async () => {
+  it("never gives two ids the same file name, nor that of a diagram, on any system", async () => {
     const rivals = async (id: string): Promise<readonly string[]> => [
       id.toUpperCase(),
       `${id}.dag`,
@@ -191,7 +191,7 @@ describe("jsonTraceExporter", () => {
     );
   });
 
-  it("takes secrets out of the texts of the diagram, and leaves the names that connect its parts", async () => {
+  it("removes secrets from the texts of the diagram, and keeps the names that connect its parts", async () => {
     const agent = new Agent({
       role: "Caller",
       goal: `Call with ${KEY}`,
@@ -226,7 +226,7 @@ describe("jsonTraceExporter", () => {
     }
   });
 
-  it("gives the diagram of other workflows the time of the run", () => {
+  it("adds the time of the run to the diagram of other workflows", () => {
     const dag = new Ensemble({ tasks: [Task.of("a")] }).toDag();
     expect(dagOfRun(dag, traceOf("r"))).to.deep.equal({
       ...dag,

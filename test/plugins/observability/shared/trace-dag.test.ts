@@ -40,7 +40,7 @@ describe("dagOf(trace)", () => {
     expect(dag.tasks.at(-1)).to.include({ nodeType: "final-reduce", onCriticalPath: true });
   });
 
-  it("has context and order of what ran, and delegated tasks on their parents", async () => {
+  it("contains context and order of the executed tasks, and delegated tasks with their parents", async () => {
     const x = plain("x");
     const listed = new Ensemble({
       workflow: "SEQUENTIAL",

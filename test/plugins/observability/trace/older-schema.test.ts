@@ -22,7 +22,7 @@ describe("a trace of schema 1.1", () => {
     expect(view.tasks[0]?.delegations[0]?.worker).to.include({ taskId: "way.1" });
   });
 
-  it("is compared with one of schema 1.3", async () => {
+  it("can be compared with a trace of schema 1.3", async () => {
     const path = join(temporaryFolder(), "new.trace.json");
     await (await traceOf("delegation")).save(path);
     const difference = compareTraces(

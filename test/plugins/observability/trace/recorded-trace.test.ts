@@ -41,7 +41,7 @@ describe("the trace of a run", () => {
     expect(trace.taskTraces[0]?.completedAt.toISOString()).to.equal("2026-01-02T03:04:07.500Z");
   });
 
-  it("makes its lists once", () => {
+  it("creates its lists once", () => {
     const trace = recordedTraceBuilder.build(runRecord());
     expect(trace.taskTraces).to.equal(trace.taskTraces);
     expect(trace.agents).to.equal(trace.agents);
@@ -109,7 +109,7 @@ describe("the trace of a run", () => {
     ).to.deep.equal(["slow", "quick"]);
   });
 
-  it("takes the prompts from the first conversation", () => {
+  it("contains the prompts of the first conversation", () => {
     const [task, , broken] = recordedTraceBuilder.build(runRecord()).taskTraces;
     expect(task?.prompts).to.deep.equal({
       systemPrompt: "You are Researcher.",
@@ -126,7 +126,7 @@ describe("the trace of a run", () => {
     expect(broken?.prompts).to.equal(undefined);
   });
 
-  it("gives a parsed output only where it is not the text itself", () => {
+  it("contains a parsed output only if it differs from the text", () => {
     const structured = taskRecord({ output: output('{"a":1}', { a: 1 }) });
     const trace = recordedTraceBuilder.build(runRecord({ tasks: [taskRecord(), structured] }));
     expect(trace.taskTraces.map((task) => task.parsedOutput)).to.deep.equal([undefined, { a: 1 }]);
@@ -161,7 +161,7 @@ describe("the trace of a run", () => {
     ]);
   });
 
-  it("lets a task that never ended last until the end of the run", () => {
+  it("extends a task that never ended to the end of the run", () => {
     const trace = recordedTraceBuilder.build(
       runRecord({ tasks: [taskRecord({ outcome: "running", endedMs: 0 })] }),
     );
@@ -283,7 +283,7 @@ describe("saving a trace", () => {
     dir = temporaryFolder();
   });
 
-  it("makes the folders and leaves nothing but the file", async () => {
+  it("creates the folders and leaves only the file", async () => {
     const path = join(dir, "a", "b", "run.json");
     await trace.save(path);
     expect(JSON.parse(await readFile(path, "utf8"))).to.have.property("ensembleId", "run-1");
@@ -297,7 +297,7 @@ describe("saving a trace", () => {
     expect(await readFile(join(dir, "precious"), "utf8")).to.equal("keep");
   });
 
-  it("survives many writers at once and a leftover temporary file", async () => {
+  it("succeeds despite many concurrent writers and a leftover temporary file", async () => {
     const path = join(dir, "run.json");
     await writeFile(join(dir, `.run.json.${process.pid}.0.tmp`), "stale");
     await Promise.all(Array.from({ length: 20 }, () => trace.save(path)));

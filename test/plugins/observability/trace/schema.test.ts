@@ -43,7 +43,7 @@ describe("schema 1.3 of the trace, field by field", () => {
 });
 
 describe("the trace of", () => {
-  it("a hierarchical run has the tasks of its workers beside the manager's, and keeps refused delegations", async () => {
+  it("a hierarchical run contains the tasks of its workers next to the manager's, and refused delegations", async () => {
     const { taskTraces } = await traceOf("hierarchical");
     expect(
       taskTraces.map(({ taskId, parentTaskId, agentRole }) => [taskId, parentTaskId, agentRole]),
@@ -68,7 +68,7 @@ describe("the trace of", () => {
     ]);
   });
 
-  it("a loop shows its iterations, and each attempt of its tasks", async () => {
+  it("a loop contains its iterations, and each attempt of its tasks", async () => {
     const { loopTraces, taskTraces } = await traceOf("loop");
     expect(loopTraces[0]).to.include({
       loopName: "polish",
@@ -88,7 +88,7 @@ describe("the trace of", () => {
     ]);
   });
 
-  it("a graph shows the way that was taken", async () => {
+  it("a graph contains the visited path", async () => {
     const { graphTrace } = await traceOf("graph");
     expect(
       graphTrace?.steps.map(({ stateName, nextState }) => [stateName, nextState]),
@@ -107,13 +107,13 @@ describe("the trace of", () => {
     ]);
   });
 
-  it("a map-reduce run shows its levels", async () => {
+  it("a map-reduce run contains its levels", async () => {
     expect(
       (await traceOf("map-reduce")).mapReduceLevels?.map(({ taskCount }) => taskCount),
     ).to.deep.equal([3, 2, 1]);
   });
 
-  it("a retried call shows both attempts", async () => {
+  it("a retried call contains both attempts", async () => {
     const right = (await traceOf("parallel")).taskTraces.find(({ taskId }) => taskId === "right");
     expect(
       right?.llmInteractions.map(({ attempt, responseType }) => [attempt, responseType]),
@@ -123,7 +123,7 @@ describe("the trace of", () => {
     ]);
   });
 
-  it("a task for which no agent could be made is there, with the error", async () => {
+  it("a task whose agent could not be created contains the error", async () => {
     const agentSynthesizer = { synthesize: (): never => JSON.parse("{") as never };
     await using ensemble = new Ensemble({
       model: new ScriptedModel([]),
@@ -147,7 +147,7 @@ describe("the trace of", () => {
     "timed-out": ["TIMEOUT", "AE_RUN_TIMEOUT"],
   };
   for (const [name, [exitReason, code]] of Object.entries(ENDINGS)) {
-    it(`a ${name} run has its tasks, and errors with stack traces`, async () => {
+    it(`a ${name} run contains its tasks, and errors with stack traces`, async () => {
       const { errors, taskTraces, ...trace } = await traceOf(name);
       expect(trace.exitReason).to.equal(exitReason);
       expect(taskTraces.at(-1)?.outcome).to.be.oneOf(["failed", "aborted"]);

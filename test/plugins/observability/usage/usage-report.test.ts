@@ -41,7 +41,7 @@ function record(changes: Partial<UsageRecord> = {}): UsageRecord {
 }
 
 describe("usageReport", () => {
-  it("sums known values, counts unknown ones, and reports failures and missing prices", () => {
+  it("adds up known values, counts unknown ones, and reports failures and missing prices", () => {
     const ledger = [
       record({
         cost: 0.1,
@@ -78,7 +78,7 @@ describe("usageReport", () => {
     ]);
   });
 
-  it("gives no cost without prices, and none for several currencies", () => {
+  it("reports no cost without prices, and none for several currencies", () => {
     expect(usageReport([record()], { by: "task" })[0]).not.to.have.property("cost");
     const mixed = [record({ cost: 1, currency: "EUR" }), record({ cost: 1, currency: "USD" })];
     expect(usageReport(mixed, { by: "task" })[0]).not.to.have.property("cost");
@@ -237,7 +237,7 @@ class Counter {
 
 describe("the ledger of a run", () => {
   for (const streaming of [false, true])
-    it(`agrees with what the vendor counted: delegation, retries, corrections, guardrails, a failed task${streaming ? ", streamed" : ""}`, async () => {
+    it(`equals the counts of the vendor: delegation, retries, corrections, guardrails, a failed task${streaming ? ", streamed" : ""}`, async () => {
       const counter = new Counter();
       let manager = 0;
       const tried = new Set<string>();

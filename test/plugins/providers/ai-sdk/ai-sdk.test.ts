@@ -414,7 +414,7 @@ describe("aiSdk()", () => {
       ],
       ["neither content nor a reason", { content: [], finishReason: "unknown" }],
     ] as const) {
-      it(`come of a result that is ${what}`, async () => {
+      it(`are reported for a result that is ${what}`, async () => {
         const e = await rejectionOf(
           ModelCallError,
           aiSdk(handMade("v2", { doGenerate: async () => result })).chat(REQUEST),
@@ -427,7 +427,7 @@ describe("aiSdk()", () => {
       ["no stream", undefined],
       ["no finish", streamOf([{ type: "text-delta", id: "t", delta: "x" }])],
     ] as const) {
-      it(`come of a result with ${what}`, async () => {
+      it(`are reported for a result with ${what}`, async () => {
         const e = await rejectionOf(
           ModelCallError,
           chunksOf(aiSdk(handMade("v2", { doStream: async () => ({ stream }) })), REQUEST),

@@ -155,7 +155,7 @@ describe("anthropic()", () => {
   });
 
   describe("environment", () => {
-    it("takes key and address from it at the first call", async () => {
+    it("provides key and URL at the first call", async () => {
       const late = anthropic(MODEL);
       setEnvironment({ ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: server.url });
       await late.chat(REQUEST);
@@ -174,7 +174,7 @@ describe("anthropic()", () => {
   });
 
   describe("answers", () => {
-    it("carry usage, id and model; cached tokens count as input", async () => {
+    it("contain usage, id and model; cached tokens count as input", async () => {
       const usage = {
         input_tokens: 4,
         cache_read_input_tokens: 16,
@@ -256,7 +256,7 @@ describe("anthropic()", () => {
       ]);
     });
 
-    it("may give the arguments of a call at once, or none", async () => {
+    it("may contain the arguments of a call in one piece, or none", async () => {
       const call = (index: number, input: unknown): readonly unknown[] => [
         {
           type: "content_block_start",
@@ -338,7 +338,7 @@ describe("anthropic()", () => {
     }
   });
 
-  it("keeps the key out of errors and of what inspecting shows", async () => {
+  it("shows the key neither in errors nor when inspected", async () => {
     server.reply({
       kind: "status",
       status: 401,

@@ -12,7 +12,7 @@ const MODEL = "claude-sonnet-4-5";
 const REQUEST: ChatRequest = { messages: [{ role: "user", content: "Hi" }] };
 const EPHEMERAL = { cache_control: { type: "ephemeral" } };
 
-describe("what anthropic() sends", () => {
+describe("requests of anthropic()", () => {
   let server: AnthropicServer;
   beforeEach(async () => (server = await AnthropicServer.start()));
   afterEach(() => server.close());
@@ -30,7 +30,7 @@ describe("what anthropic() sends", () => {
   }
 
   describe("requests", () => {
-    it("carry settings, and their limit before that of the options", async () => {
+    it("contain settings, and their output limit takes precedence over that of the options", async () => {
       expect(
         await sent(
           { temperature: 0, maxOutputTokens: 50, stopSequences: ["END"] },
@@ -57,7 +57,7 @@ describe("what anthropic() sends", () => {
       });
     });
 
-    it("carry the system messages as system prompt, wherever they stand", async () => {
+    it("contain the system messages as system prompt, in any position", async () => {
       const body = await sent({
         messages: [
           { role: "system", content: "Be brief" },
@@ -91,7 +91,7 @@ describe("what anthropic() sends", () => {
       expect(JSON.stringify(plain)).to.not.contain("cache_control");
     });
 
-    it("carry the conversation with its tool calls, the results of a turn in one message", async () => {
+    it("contain the conversation with its tool calls, and the results of a turn in one message", async () => {
       const body = await sent({
         messages: [
           { role: "user", content: "Go" },
@@ -137,7 +137,7 @@ describe("what anthropic() sends", () => {
       ]);
     });
 
-    it("carry the choice of a tool in the vendor's words, only with tools", async () => {
+    it("contain the tool choice in the vendor's form, only with tools", async () => {
       const tools = [{ name: "add", description: "Adds", parameters: { type: "object" } }];
       for (const [ours, theirs] of [
         ["auto", { type: "auto" }],
@@ -153,7 +153,7 @@ describe("what anthropic() sends", () => {
       );
     });
 
-    it("carry images as addresses or as data", async () => {
+    it("contain images as URLs or as data", async () => {
       const images = [
         { type: "image", data: new URL("http://127.0.0.1/a.png") },
         { type: "image", data: "data:image/gif;base64,R0lGODlh" },
@@ -187,7 +187,7 @@ describe("what anthropic() sends", () => {
       });
     });
 
-    it("make tools strict", async () => {
+    it("mark tools as strict", async () => {
       const body = await sent(
         { tools: [{ name: "go", description: "Goes", parameters: schema }] },
         { promptCaching: false },
@@ -228,7 +228,7 @@ describe("what anthropic() sends", () => {
       });
     }
 
-    it("stay within the limits of one request", async () => {
+    it("do not exceed the limits of one request", async () => {
       const tools = Array.from({ length: 30 }, (_, index) => ({
         name: `t${index}`,
         description: "x",

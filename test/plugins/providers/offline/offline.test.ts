@@ -91,7 +91,7 @@ describe("the offline model", () => {
     );
   });
 
-  it("passes over what repeats a sentence already chosen", async () => {
+  it("skips sentences that repeat one already chosen", async () => {
     const raw = `${"The reactor failed because the cooling pump lost power. ".repeat(3)}\nThe reactor failed because its cooling pump lost power. Insurance paid for a new roof on the library.`;
     const quotes = bullets(
       await offline("extractive", { sentences: 2 }).chat({ messages: withContext({ raw }) }),
@@ -129,7 +129,7 @@ describe("the offline model", () => {
     ]);
   });
 
-  it("names the file where the text marks one, else the heading, else the task", async () => {
+  it("names the file if the text marks one, else the heading, else the task", async () => {
     const sentence = (n: number): string => `The machine number ${n} was repaired by the crew.`;
     const raw = `${sentence(1)}\n\n# Title\n\n${sentence(2)}\n\n=== a/b.md ===\n# Other\n\n${sentence(3)}\n\n# notes.txt\n\n${sentence(4)}`;
     const quotes = bullets(

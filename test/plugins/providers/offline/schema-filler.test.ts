@@ -12,7 +12,7 @@ function filled(schema: JsonSchema, from = quotes): unknown {
 }
 
 describe("a schema filled without a model", () => {
-  it("takes a string where a reference leads nowhere", () => {
+  it("uses a string for a reference that can't be resolved", () => {
     expect(filled({ $ref: "#/$defs/none" })).to.equal("The sea is blue.");
     expect(filled({ $ref: "#/$defs/a/b", $defs: { a: true } })).to.equal("The sea is blue.");
   });
@@ -23,7 +23,7 @@ describe("a schema filled without a model", () => {
     expect(JSON.stringify(filled(list))).to.match(/^\[/);
   });
 
-  it("finds the type of a schema that does not name one", () => {
+  it("infers the type of a schema without a type", () => {
     expect(filled({ type: ["null"] })).to.equal(null);
     expect(filled({ type: ["null", "boolean"] })).to.equal(false);
     expect(filled({ properties: {} })).to.deep.equal({});
@@ -52,7 +52,7 @@ describe("a schema filled without a model", () => {
     expect(filled({ type: "number", maximum: -2 })).to.equal(-2);
   });
 
-  it("takes what all parts of a schema demand", () => {
+  it("satisfies all parts of a schema", () => {
     const parts: JsonSchema = {
       allOf: [
         { properties: { a: { type: "integer" } }, required: ["a"] },
@@ -63,7 +63,7 @@ describe("a schema filled without a model", () => {
     expect(filled({ allOf: [{ minimum: 3 }, { type: "integer" }] })).to.equal(3);
   });
 
-  it("takes the only branch, even if that is null", () => {
+  it("uses the only branch, even if it is null", () => {
     expect(filled({ anyOf: [{ type: "null" }] })).to.equal(null);
     expect(filled({ oneOf: [{ type: "null" }, { const: 1 }] })).to.equal(1);
   });

@@ -51,7 +51,7 @@ describe("the offline model with a JSON request", () => {
     }
   });
 
-  it("puts one sentence into all texts of one list item", async () => {
+  it("writes one sentence into all texts of one list item", async () => {
     const item = {
       type: "object",
       required: ["claim", "evidence"],

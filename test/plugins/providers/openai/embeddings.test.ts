@@ -29,7 +29,7 @@ describe("openaiEmbeddings()", () => {
       ...options,
     });
 
-  it("gives one vector for each text, in their order", async () => {
+  it("returns one vector for each text, in their order", async () => {
     expect(await make().embed(["1", "2", "3"])).to.deep.equal([
       [1, 0.5],
       [2, 0.5],
@@ -82,7 +82,7 @@ describe("openaiEmbeddings()", () => {
     });
   }
 
-  it("reports what the service refuses", async () => {
+  it("reports refusals of the service", async () => {
     server.reply({
       kind: "status",
       status: 429,

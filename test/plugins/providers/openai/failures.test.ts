@@ -193,7 +193,7 @@ describe("openai failures", () => {
     }
   });
 
-  it("names the address that refused the connection, and what to check", async () => {
+  it("name the address that refused the connection, and the settings to check", async () => {
     const gone = server.url;
     await server.close();
     const e = await rejectionOf(ModelCallError, model.chat(REQUEST));
@@ -374,7 +374,7 @@ describe("openai failures", () => {
       expect(inspect(e, { depth: 20, showHidden: true })).not.to.contain(KEY);
     });
 
-    it("stay out of what inspecting a model or plugin shows, before and after a call", async () => {
+    it("are hidden when a model or plugin is inspected, before and after a call", async () => {
       const plugin = openaiProvider({ apiKey: KEY, baseURL: server.url });
       for (const round of [1, 2]) {
         for (const value of [model, plugin])

@@ -129,7 +129,7 @@ describe("openai()", () => {
   });
 
   describe("environment", () => {
-    it("takes key and address from it at the first call", async () => {
+    it("provides key and URL at the first call", async () => {
       const late = openai("m");
       setEnvironment({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: server.url });
       await late.chat(REQUEST);
@@ -149,7 +149,7 @@ describe("openai()", () => {
       expect((await keyless.chat(REQUEST)).message.content).to.equal("ok");
     });
 
-    it("does without a key on a server of one's own", async () => {
+    it("needs no key for another server", async () => {
       await openai("m", { baseURL: server.url }).chat(REQUEST);
       expect(server.requests[0]?.headers.authorization).to.match(/^Bearer \S+$/);
     });
@@ -163,7 +163,7 @@ describe("openai()", () => {
   });
 
   describe("requests", () => {
-    it("carry settings under names that compatible servers support", async () => {
+    it("contain settings under names that compatible servers support", async () => {
       const body = await sent({ temperature: 0, maxOutputTokens: 50, stopSequences: ["END"] });
       expect(body)
         .to.include({ temperature: 0, max_tokens: 50 })
@@ -171,7 +171,7 @@ describe("openai()", () => {
       expect(body["stop"]).to.deep.equal(["END"]);
     });
 
-    it("carry the newer name of the output limit to OpenAI itself", async () => {
+    it("contain the newer name of the output limit for OpenAI itself", async () => {
       const bodies: unknown[] = [];
       const fetching: typeof fetch = (_input, init) => {
         bodies.push(typeof init?.body === "string" ? JSON.parse(init.body) : undefined);
@@ -207,7 +207,7 @@ describe("openai()", () => {
       });
     });
 
-    it("carry the choice of a tool only with tools", async () => {
+    it("contain the tool choice only with tools", async () => {
       const tools = [{ name: "add", description: "Adds", parameters: { type: "object" } }];
       expect((await sent({ tools, toolChoice: { name: "add" } }))["tool_choice"]).to.deep.equal({
         type: "function",
@@ -221,7 +221,7 @@ describe("openai()", () => {
       );
     });
 
-    it("carry the conversation with its tool calls", async () => {
+    it("contain the conversation with its tool calls", async () => {
       const body = await sent({
         messages: [
           { role: "system", content: "Be brief" },
@@ -246,7 +246,7 @@ describe("openai()", () => {
       ]);
     });
 
-    it("carry images as addresses or as data", async () => {
+    it("contain images as URLs or as data", async () => {
       const images = [
         { type: "image", data: new URL("http://127.0.0.1/a.png") },
         { type: "image", data: "http://127.0.0.1/b.png" },
@@ -268,7 +268,7 @@ describe("openai()", () => {
     });
   });
 
-  it("sends nothing that is no image as one", async () => {
+  it("sends only images as images", async () => {
     const pdf = Buffer.from("%PDF-1.7").toString("base64");
     for (const [image, problem] of [
       [{ type: "image", data: pdf }, "a part of type 'image' holds application/pdf"],
@@ -287,7 +287,7 @@ describe("openai()", () => {
   });
 
   describe("answers", () => {
-    it("carry usage, id and model", async () => {
+    it("contain usage, id and model", async () => {
       const usage = {
         prompt_tokens: 20,
         completion_tokens: 9,

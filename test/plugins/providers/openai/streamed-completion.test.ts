@@ -21,7 +21,7 @@ describe("a completion that comes in chunks", () => {
     );
   });
 
-  it("gets an id for a call without one, and accepts pieces without an index", () => {
+  it("receives an id for a call without one, and may have pieces without an index", () => {
     const part = (fields: object): object => ({ tool_calls: [{ function: fields }] });
     const answer = streamed(
       part({ name: "look", arguments: '{"a"' }),

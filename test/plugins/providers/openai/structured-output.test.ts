@@ -71,7 +71,7 @@ describe("structured output of openai()", () => {
     });
   }
 
-  it("closes objects without a statement about more properties, and makes optional ones nullable", async () => {
+  it("closes objects that do not set additionalProperties, and makes optional properties nullable", async () => {
     const schema = {
       type: "object",
       properties: {
@@ -98,7 +98,7 @@ describe("structured output of openai()", () => {
     });
   });
 
-  it("takes the nulls out again that stand for absent properties", async () => {
+  it("removes the nulls that represent absent properties", async () => {
     const properties = { city: { type: "string" }, zip: { type: ["string", "null"] } };
     const request = {
       ...REQUEST,

@@ -15,7 +15,7 @@ function cut(text: string, places: readonly number[]): readonly string[] {
 }
 
 describe("ServerSentEvents", () => {
-  it("gives the same events with any cut of the stream and any line ends", () => {
+  it("yields the same events for any cuts of the stream and any line ends", () => {
     const data = fc.array(
       fc.string({ minLength: 1, maxLength: 12 }).map((text) => text.replace(/[\r\n]/g, "_")),
       { maxLength: 5 },
@@ -33,14 +33,14 @@ describe("ServerSentEvents", () => {
     );
   });
 
-  it("joins the lines of one event, and passes over comments, other fields and empty events", () => {
+  it("joins the lines of one event, and skips comments, other fields and empty events", () => {
     expect(read([": hi\nid: 1\ndata: a\ndata:b\nretry: 5\n\n\n\ndata:\n\ndata: c"])).to.deep.equal([
       "a\nb",
       "c",
     ]);
   });
 
-  it("takes exactly one space after the colon for none", () => {
+  it("ignores exactly one space after the colon", () => {
     expect(read(["data:  a \n\n"])).to.deep.equal([" a "]);
   });
 

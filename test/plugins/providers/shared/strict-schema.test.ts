@@ -265,7 +265,7 @@ describe("removeNulls()", () => {
     });
   }
 
-  it("does not rewrite what has no such nulls", () => {
+  it("returns values without such nulls unchanged", () => {
     expect(removeNulls('{ "a": "null", "b": "1.0" }', schema)).to.equal(
       '{ "a": "null", "b": "1.0" }',
     );

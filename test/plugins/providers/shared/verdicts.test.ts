@@ -25,7 +25,7 @@ describe("the meaning of a failure of a vendor", () => {
     expect(judgeWords("not_found_error", place).hint).to.contain("offers a model named 'm'");
   });
 
-  it("is known by the status, and by the words where one status means several things", () => {
+  it("is determined by the status, and by the text if one status has several meanings", () => {
     const codeOf = (status: number, words = ""): string => judgeStatus(status, words, place).code;
     expect([402, 403, 408, 409, 429, 422].map((status) => codeOf(status))).to.deep.equal([
       "AE_MODEL_QUOTA",

@@ -134,7 +134,7 @@ describe("budget()", () => {
       .that.includes("resilience-budgets");
   });
 
-  it("with maxCost needs prices, and reports missing ones before anything is sent", async () => {
+  it("with maxCost requires prices, and reports missing ones before any request", async () => {
     const model = spending(10);
     const { error } = await run({ maxCost: 1 }, { model, tasks: tasks(1) });
     expect(error).to.have.property("code", "AE_VALIDATION");
@@ -142,7 +142,7 @@ describe("budget()", () => {
     expect(model.requests).to.deep.equal([]);
   });
 
-  it("with downgradeTo needs prices that distinguish models", async () => {
+  it("with downgradeTo requires prices that distinguish models", async () => {
     const costConfiguration = { inputTokenRate: 1, outputTokenRate: 1 };
     const { error } = await run(
       { maxCost: 1, onExceeded: { downgradeTo: spending(1) } },
@@ -151,7 +151,7 @@ describe("budget()", () => {
     expect(error).to.have.property("code", "AE_VALIDATION");
   });
 
-  it("with downgradeTo names the providers there are", async () => {
+  it("with downgradeTo lists the known providers", async () => {
     const o = { model: spending(1), tasks: tasks(1), costConfiguration: () => 1 };
     const ensemble = new Ensemble({
       ...o,
@@ -162,7 +162,7 @@ describe("budget()", () => {
 });
 
 describe("a budget of tokens", () => {
-  it("lets a run through that stays within it, and changes no request but its output limit", async () => {
+  it("accepts a run within the limit, and changes only the output limit of its requests", async () => {
     const model = spending(80);
     const ended = await run({ maxTokens: 5_000 }, { model, tasks: tasks(3) });
     expect(ended.error).to.equal(undefined);
@@ -198,14 +198,14 @@ describe("a budget of tokens", () => {
     expect(limitsOf(model)).to.deep.equal([50, 50]);
   });
 
-  it("that is smaller than one call refuses it before it is sent, with the numbers", async () => {
+  it("refuses a call that is larger than the whole budget before it is sent, with the numbers", async () => {
     const model = spending();
     const { error } = await run({ maxTokens: 100 }, { model, tasks: tasks(1) });
     expect(error?.message).to.match(/0 of 100 tokens.*20 tokens for its input/);
     expect(model.requests).to.deep.equal([]);
   });
 
-  it("sends a call for which exactly the least output is left, and none with one token less", async () => {
+  it("sends a call if exactly the minimum output is left, and none with one token less", async () => {
     const least = 100;
     for (const [left, sent] of [
       [least + 1, [least + 1]],
@@ -219,7 +219,7 @@ describe("a budget of tokens", () => {
     }
   });
 
-  it("sends a call that wants exactly what is left, and none that wants one token more", async () => {
+  it("sends a call that requests exactly the remaining tokens, and none that requests one more", async () => {
     for (const [wanted, sent] of [
       [49, [49]],
       [50, [50]],
@@ -274,7 +274,7 @@ describe("a budget of tokens", () => {
     expect(exceeded(ended)[0]?.used).to.equal(6 * 26);
   });
 
-  it("counts what was reported even where the input was more than its estimate", async () => {
+  it("counts the reported tokens even if the input exceeded its estimate", async () => {
     const model = new ScriptedModel(() => ({
       text: "x",
       usage: { inputTokens: 900, outputTokens: 100 },
@@ -359,7 +359,7 @@ describe("calls that cost nothing", () => {
     ).to.equal(undefined);
   });
 
-  it("are not those that failed on their way: their input counts, and what had come of the answer", async () => {
+  it("do not include calls that failed during transfer: their input counts, and the received part of the answer", async () => {
     const broken = new ModelCallError("broken", {
       provider: "p",
       modelId: "m",
@@ -378,7 +378,7 @@ describe("calls that cost nothing", () => {
 });
 
 describe("calls in parallel", () => {
-  it("wait for what others have reserved and not used, in the order of their arrival", async () => {
+  it("wait for reservations of others, in the order of their arrival", async () => {
     const order: string[] = [];
     const model = new ScriptedModel(async (request) => {
       order.push(JSON.stringify(request.messages.at(-1)?.content).match(/Do (t\d)/)?.[1] ?? "");
@@ -413,7 +413,7 @@ describe("calls in parallel", () => {
     expect(limitsOf(model)).to.deep.equal([100]);
   });
 
-  it("do not overtake one that waits, even where they would fit", async () => {
+  it("do not overtake a waiting call, even if they would fit", async () => {
     const order: string[] = [];
     const noting = definePlugin({
       name: "noting",
@@ -434,7 +434,7 @@ describe("calls in parallel", () => {
     expect(order).to.deep.equal(["first", "big", "small"]);
   });
 
-  it("are refused at once when that can't help", async () => {
+  it("are refused immediately if a wait can't help", async () => {
     const model = new ScriptedModel(
       async () => (await pause(5), { text: "x", usage: { inputTokens: INPUT, outputTokens: 100 } }),
     );
@@ -491,7 +491,7 @@ describe("calls in parallel", () => {
     expect((await ended).output.exitReason).to.equal("CANCELLED");
   });
 
-  it("a call whose task ends while a tap hangs gives its reservation back", async () => {
+  it("release their reservation if their task ends while a tap hangs", async () => {
     const hanging = definePlugin({
       name: "hanging",
       apply: ({ hooks }) =>
@@ -565,7 +565,7 @@ describe("a budget that stops", () => {
     expect(exceeded(ended).map(({ taskId }) => taskId)).to.deep.equal(["big"]);
   });
 
-  it("is not held up by a fallback model or a retry", async () => {
+  it("is not delayed by a fallback model or a retry", async () => {
     const other = spending(10, { modelId: "other" });
     const ended = await run(
       { maxTokens: 110 },
@@ -635,7 +635,7 @@ describe("a budget of cost", () => {
     expect(ended.error).to.include({ code: "AE_BUDGET_EXCEEDED", limit: "maxCost" });
   });
 
-  it("goes to the cheaper model, then stops", async () => {
+  it("uses the cheaper model, then stops", async () => {
     const dear = spending(undefined, { modelId: "dear" });
     const cheap = spending(undefined, { modelId: "cheap" });
     const ended = await run(
@@ -692,7 +692,7 @@ describe("a budget of cost", () => {
     }
   });
 
-  it("counts what was reserved where only the answer's own model name has no price", async () => {
+  it("counts the reservation if only the model name in the answer has no price", async () => {
     const model = {
       provider: "p",
       modelId: "dear",
@@ -735,7 +735,7 @@ function clockAt(nowMs: () => number): Plugin {
 }
 
 describe("a budget of time", () => {
-  it("starts no call from its limit on, and lets one in flight finish", async () => {
+  it("starts no call after its limit, and lets a call in progress finish", async () => {
     let nowMs = 0;
     const clock = clockAt(() => nowMs);
     const model = new ScriptedModel(() => ((nowMs += 60), "x"));
@@ -803,7 +803,7 @@ describe("the budget of a run", () => {
     await inner.dispose();
   });
 
-  it("stops all runs that joined it, and lets no further one join", async () => {
+  it("stops all runs that joined it, and lets no further run join", async () => {
     const model = spending();
     const started: string[] = [];
     const steps = [1, 2, 3].map(
@@ -873,7 +873,7 @@ describe("the budget of a run", () => {
     await inner.dispose();
   });
 
-  it("does not hold up a run that a policy of one of its calls waits for", async () => {
+  it("does not delay a run for which a policy of one of its calls waits", async () => {
     const judge = new Ensemble({ model: spending(50), tasks: tasks(1, 100), plugins: [counting] });
     const asking = definePlugin({
       name: "asking",

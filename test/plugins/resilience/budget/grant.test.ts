@@ -55,7 +55,7 @@ describe("a grant of a run's budget", () => {
     });
   });
 
-  it("keeps calls from what it holds until it is settled, and counts what was used, once", async () => {
+  it("withholds its amount from calls until it is settled, and counts the usage once", async () => {
     const exceeded = await failure(
       run({ maxTokens: 10_000 }, async (ctx) => {
         const grant = await grantIn(ctx);
@@ -71,7 +71,7 @@ describe("a grant of a run's budget", () => {
     });
   });
 
-  it("makes a call wait for its end, where that leaves room", async () => {
+  it("makes a call wait for its end if that would free enough", async () => {
     const held: SpendingGrant[] = [];
     let called = false;
     await using kernel = new Kernel({ plugins: [budget({ maxTokens: 6_000 })] });
@@ -90,7 +90,7 @@ describe("a grant of a run's budget", () => {
     expect(called).to.equal(true);
   });
 
-  it("counts as used where what was used is no amount, and warns", async () => {
+  it("counts as fully used, with a warning, if the reported usage is invalid", async () => {
     for (const tokens of [Number.NaN, -1e9, Infinity, "5", undefined]) {
       const exceeded = await failure(
         run({ maxTokens: 500 }, async (ctx) => {
@@ -106,7 +106,7 @@ describe("a grant of a run's budget", () => {
     }
   });
 
-  it("comes from the budgets of the runs joined, too, and holds costs", async () => {
+  it("also reduces the budgets of the joined runs, and includes costs", async () => {
     await using outerKernel = new Kernel({ plugins: [budget({ maxTokens: 2_000 })] });
     const inner = new Ensemble({
       tasks: [
@@ -193,7 +193,7 @@ describe("a grant of a run's budget", () => {
     }
   });
 
-  it("comes from an account elsewhere, too", async () => {
+  it("can come from an account in another process", async () => {
     const store = new SharedBudgets();
     const elsewhere = definePlugin({
       name: "elsewhere",

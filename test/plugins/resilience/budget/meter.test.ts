@@ -49,7 +49,7 @@ describe("the events of a budget", () => {
     expect(types.lastIndexOf("budget_opened")).to.be.within(1, types.indexOf("task_started"));
   });
 
-  it("state what is reserved before a call and what was used after it", async () => {
+  it("state the reservation before a call and the usage after it", async () => {
     const ended = await runToEnd({
       model: spending(),
       tasks: tasks(2),
@@ -67,7 +67,7 @@ describe("the events of a budget", () => {
     expect(states.every(({ limits }) => limits.maxTokens === 50_000)).to.equal(true);
   });
 
-  it("are few however many calls there are, and the last one states the end", async () => {
+  it("are few for any number of calls, and the last one states the end", async () => {
     await Promise.resolve(); // mocha starts its own timer meanwhile
     const before = timers();
     const ended = await runToEnd({
@@ -85,7 +85,7 @@ describe("the events of a budget", () => {
     expect(timers()).to.equal(before);
   });
 
-  it("come from the run that has the budget, also for the calls of runs that join it", async () => {
+  it("are emitted by the run that has the budget, including those for calls of joined runs", async () => {
     const inner = new Ensemble({
       model: spending(),
       tasks: tasks(1),

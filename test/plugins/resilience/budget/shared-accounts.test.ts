@@ -129,7 +129,7 @@ describe("a budget that several processes share", () => {
     expect(finished).to.have.length(8);
   });
 
-  it("gives its last part to one of two calls that come at the same moment", async () => {
+  it("grants its last part to one of two simultaneous calls", async () => {
     const store = new SharedBudgets();
     const models = [spending(5), spending(5)];
     const limits = { maxTokens: CALL };
@@ -149,7 +149,7 @@ describe("a budget that several processes share", () => {
     expect(store.keys).to.deep.equal([KEY, KEY, "run:r2/budget:0"]);
   });
 
-  it("counts what earlier executions used once, in the account or by the run", async () => {
+  it("counts the usage of earlier executions once, in the account or by the run", async () => {
     const earlier = (tokens: number): Plugin =>
       definePlugin({
         name: "earlier",
@@ -246,7 +246,7 @@ describe("a budget that several processes share", () => {
       expect(store.stateOf(key).used.tokens, key).to.equal(CALL);
   });
 
-  it("is kept by all where the account answers at once", async () => {
+  it("is respected by all processes if the account answers synchronously", async () => {
     // What two kernels of one process may share.
     const account = new LocalBudgetAccount({
       maxTokens: 5 * CALL,
@@ -358,7 +358,7 @@ describe("a budget whose account is broken", () => {
     expect(warnings).to.have.length(1);
   });
 
-  it("makes no further call while it can't settle the last one", async () => {
+  it("makes no further call while the last one can't be settled", async () => {
     const used: BudgetAmount[] = [];
     const model = spending();
     const ended = await run(
@@ -422,7 +422,7 @@ describe("a budget whose account is broken", () => {
     expect(settled).to.deep.equal([zero]);
   });
 
-  it("grants by what was really used, or nothing while that is not known", async () => {
+  it("grants by the actual usage, or nothing while it is unknown", async () => {
     const model = new ScriptedModel(() => ({
       text: "x",
       usage: { inputTokens: INPUT, outputTokens: 10 },

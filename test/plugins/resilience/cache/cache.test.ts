@@ -79,7 +79,7 @@ describe("cache()", () => {
     expect(ended.output.metrics.totalTokens).to.equal(30);
   });
 
-  it("streams a cached answer in one piece, also where tokens are held back", async () => {
+  it("streams a cached answer in one piece, even if tokens are held back", async () => {
     for (const streaming of [true, "guarded"] as const) {
       const model = new ScriptedModel([{ chunks: ["an ", "answer"] }]);
       const { events } = await caching({}, { model, tasks: twice(), streaming });
@@ -226,7 +226,7 @@ describe("cache()", () => {
     ]);
   });
 
-  it("makes calls for excluded purposes", async () => {
+  it("bypasses calls with excluded purposes", async () => {
     const model = answering();
     await caching({ excludePurposes: ["task"] }, { model, tasks: twice() });
     expect(model.requests).to.have.length(2);
@@ -253,7 +253,7 @@ describe("cache()", () => {
     }
   });
 
-  it("can't skip a policy, and what it answers is judged", async () => {
+  it("does not bypass policies, which also judge its answers", async () => {
     const model = answering();
     let judged = 0;
     const guard = definePlugin({
@@ -286,7 +286,7 @@ describe("cache()", () => {
     expect(model.requests).to.have.length(1);
   });
 
-  it("finds what was answered under another rest of a budget", async () => {
+  it("finds answers stored under another remaining budget", async () => {
     const model = answering();
     const ended = await caching(
       {},

@@ -24,7 +24,7 @@ describe("a response in a cache", () => {
     expect(withoutUsage(plain)).to.deep.equal(plain);
   });
 
-  it("gets ids that its conversation does not have", () => {
+  it("receives ids that its conversation does not contain", () => {
     const asked = (...ids: readonly string[]): ChatRequest => ({
       messages: [
         { role: "user", content: "a" },

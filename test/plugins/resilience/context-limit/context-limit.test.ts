@@ -90,7 +90,7 @@ describe("contextLimit()", () => {
     ).to.have.property("code", "AE_MODEL_CONTEXT_LENGTH");
   });
 
-  it("with compact shortens the oldest tool results, as few as needed, and keeps pairs, ids and the last turns", async () => {
+  it("with compact shortens as few of the oldest tool results as needed, and keeps pairs, ids and the last turns", async () => {
     const model = turns(6);
     const ended = await limited(
       { maxInputTokens: 4_000, compact: { keepTurns: 2, keepCharacters: 10 } },
@@ -140,7 +140,7 @@ describe("contextLimit()", () => {
     expect(contents(lists[0]).every((text) => text.length === 1_003)).to.equal(true);
   });
 
-  it("refuses what compaction can't make short enough", async () => {
+  it("refuses a request that compaction can't shorten enough", async () => {
     const long = new Task({ description: "x".repeat(5_000), agent });
     const failure = ModelCallError.find(
       (await limited({ maxInputTokens: 3_000, compact: true }, { model: turns(0), tasks: [long] }))
@@ -198,7 +198,7 @@ describe("contextLimit()", () => {
     );
   });
 
-  it("takes the note from the ensemble's prompts", async () => {
+  it("reads the note from the ensemble's prompts", async () => {
     const model = turns(4);
     await limited(
       { maxInputTokens: 3_000, compact: true },

@@ -31,7 +31,7 @@ async function ledgerOf(model: ChatModel, plugins: readonly Plugin[]): Promise<r
 }
 
 describe("fallback", () => {
-  it("turns to the next model when the attempts with one are used up, each model with its own", async () => {
+  it("uses the next model when the attempts of one are used up, each with its own number", async () => {
     const last = new ScriptedModel([failed("AE_MODEL_CONNECTION"), "Hello"], { modelId: "c" });
     expect(await ledgerOf(broken("a"), [fast(), fallback([broken("b"), last])])).to.deep.equal([
       "a failed",
@@ -43,7 +43,7 @@ describe("fallback", () => {
     ]);
   });
 
-  it("works without a retry of one's own: models that declare no attempts are tried once", async () => {
+  it("works without a retry policy: models that declare no attempts are tried once", async () => {
     const declaring = withAttempts(broken("b", failed("AE_MODEL_SERVER", { retryAfterMs: 1 })), 3);
     const ledger = await ledgerOf(broken("a"), [
       fallback([declaring, new ScriptedModel(["Hello"], { modelId: "c" })]),
@@ -51,7 +51,7 @@ describe("fallback", () => {
     expect(ledger).to.deep.equal(["a failed", "b failed", "b failed", "b failed", "c ok"]);
   });
 
-  it("turns at once where trying again would not help but another model may", async () => {
+  it("uses the next model immediately if a retry can't help but another model may", async () => {
     for (const error of [
       failed("AE_MODEL_AUTH", { status: 401, retryable: false }),
       failed("AE_MODEL_QUOTA", { status: 429, retryable: false }),
@@ -106,7 +106,7 @@ describe("fallback", () => {
     expect([first.requests.length, second.requests.length]).to.deep.equal([6, 3]);
   });
 
-  it("counts separately the attempts of calls that share one request", async () => {
+  it("counts the attempts of calls that share one request separately", async () => {
     const model = broken("a");
     const other = broken("b");
     const request: ChatRequest = { messages: [{ role: "user", content: "Vote" }] };
@@ -141,7 +141,7 @@ describe("fallback", () => {
     ]);
   });
 
-  it("takes names, which its providers make into models when the kernel starts", async () => {
+  it("accepts names, from which its providers create models when the kernel starts", async () => {
     const made: string[] = [];
     const provider: ChatModelProvider = {
       name: "acme",
@@ -199,7 +199,7 @@ describe("fallback", () => {
     expect(able.requests[0]?.responseFormat).to.have.property("schema");
   });
 
-  it("does not let the pause that one vendor requested delay the next model", async () => {
+  it("does not apply the pause that one vendor requested to the next model", async () => {
     const first = broken(
       "a",
       failed("AE_MODEL_RATE_LIMITED", { status: 429, retryAfterMs: 7_200_000 }),

@@ -72,7 +72,7 @@ async function prioritiesAlong(
 }
 
 describe("the priority of a delegation", () => {
-  it("decides who goes first of those that wait for a rate limit, in the order of their arrival within one priority", async () => {
+  it("determines the order of waiting calls; calls with the same priority keep the order of their arrival", async () => {
     const priorities: readonly Priority[] = ["LOW", "NORMAL", "HIGH", "CRITICAL", "HIGH", "LOW"];
     const model = new ScriptedModel(() => "done");
     const agents = ["First", ...priorities.map((priority, index) => `${priority}${index}`)].map(
@@ -146,7 +146,7 @@ describe("the priority of a task", () => {
   };
   beforeEach(() => void calls.splice(0));
 
-  it("is what its workflow gives it, and goes over to the tasks it runs", async () => {
+  it("is set by its workflow, and is inherited by the tasks that it runs", async () => {
     await run(
       [
         scoped("runs the other", async (scope) => (await scope.runTask("task-2")).raw),

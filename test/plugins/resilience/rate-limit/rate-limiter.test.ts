@@ -71,13 +71,13 @@ function expectAtMost(times: readonly number[], { requests, periodMs }: RateLimi
 }
 
 describe("the rate limiter", () => {
-  it("lets a call without limits pass at once, and so one whose limits are not reached", () => {
+  it("lets calls pass immediately if they have no limit, or none is reached", () => {
     const limiter = new RateLimiter();
     expect(limiter.admit(llmCall())).to.equal(undefined);
     expect(limiter.admit(limited([bears(RateLimit.of(1, 1_000))]))).to.equal(undefined);
   });
 
-  it("lets at most n calls start in any period, in the order of their arrival, with any bursts", async () => {
+  it("lets at most n calls start in any period, in the order of their arrival, for any bursts", async () => {
     const bursts = fc.array(
       fc.record({ size: fc.integer({ min: 1, max: 5 }), pauseMs: fc.integer({ min: 0, max: 90 }) }),
       { minLength: 1, maxLength: 4 },
@@ -108,7 +108,7 @@ describe("the rate limiter", () => {
     );
   });
 
-  it("takes places in several windows together, each window keeping its own limit", async () => {
+  it("takes slots in several windows together, each with its own limit", async () => {
     const limiter = new RateLimiter();
     const [narrow, wide] = [bears(RateLimit.of(1, 60)), bears(RateLimit.of(3, 150))];
     const both = Array.from({ length: 5 }, (_, n) =>
@@ -120,7 +120,7 @@ describe("the rate limiter", () => {
     expectAtMost(times, wide.limit);
   });
 
-  it("lets those of higher priority go first, and within one priority those that came first", async () => {
+  it("prefers calls of higher priority, and among equal ones those that arrived first", async () => {
     const limiter = new RateLimiter();
     const one = bears(RateLimit.of(1, 25));
     await begun(limiter, limited([one]));
@@ -155,7 +155,7 @@ describe("the rate limiter", () => {
     expect(await rejection(Promise.resolve(held))).to.have.property("message", "enough");
   });
 
-  it("gives up a wait with its signal's reason at once, and passes the place to the next one", async () => {
+  it("ends a wait immediately with its signal's reason, and passes the slot to the next call", async () => {
     const limiter = new RateLimiter();
     const one = bears(RateLimit.of(1, 200).with({ waitTimeoutMs: 350 })); // patience for one period, not for two
     await begun(limiter, limited([one]));
@@ -225,7 +225,7 @@ describe("the rate limiter", () => {
     ]);
   });
 
-  it("reserves tokens by the length of the request until it is known what it used", async () => {
+  it("reserves tokens by the length of the request until its usage is known", async () => {
     const limiter = new RateLimiter();
     const one = bears(RateLimit.of(100, 60_000).with({ tokens: 20 }));
     const first = await begun(
@@ -273,7 +273,7 @@ describe("the rate limiter", () => {
     await begun(limiter, limited([one]));
   });
 
-  it("lets a model rest after a 429, as long as its vendor asks, and no other one", async () => {
+  it("pauses a model after a 429 as long as its vendor asks, and no other model", async () => {
     const limiter = new RateLimiter();
     const [model, other] = [new ScriptedModel([]), new ScriptedModel([])];
     const one = bears(RateLimit.of(100, 10));
@@ -290,7 +290,7 @@ describe("the rate limiter", () => {
     ).to.be.at.least(90);
   });
 
-  it("refuses at once when a vendor requests a pause longer than any maximum wait, and pauses a second without a request", async () => {
+  it("refuses immediately if a vendor requests a longer pause than any maximum wait, and pauses a second without a request", async () => {
     const limiter = new RateLimiter();
     const fail = async (
       model: ChatModel,

@@ -53,7 +53,7 @@ describe("rate limits", () => {
     });
   }
 
-  it("of an ensemble hold for its parallel tasks and its concurrent runs together, over HTTP", async () => {
+  it("of an ensemble apply to its parallel tasks and its concurrent runs together, over HTTP", async () => {
     const server = await OpenAIServer.start();
     try {
       const model = new TimedModel(openai("gpt-test", { apiKey: "k", baseURL: server.url }));
@@ -100,7 +100,7 @@ describe("rate limits", () => {
     expect(free.times).to.have.length(3);
   });
 
-  it("of an ensemble leave tasks and agents with a model or their own limit unaffected", async () => {
+  it("of an ensemble do not apply to tasks and agents with a model or their own limit", async () => {
     const rateLimit = RateLimit.of(1, 60_000).with({ waitTimeoutMs: 20 });
     const own = new Task({ description: "Say hello", model: new ScriptedModel(["Hello"]) });
     const generous = new Task({
@@ -116,7 +116,7 @@ describe("rate limits", () => {
     expect((await ensemble.run()).isComplete).to.equal(true);
   });
 
-  it("make a call wait that would exceed them, and report it once", async () => {
+  it("delay a call that would exceed them, and report the delay once", async () => {
     const events: EnsembleEvent[] = [];
     const model = new ScriptedModel(() => "Hello");
     await using ensemble = new Ensemble({
@@ -160,7 +160,7 @@ describe("rate limits", () => {
     expect(model.requests).to.have.length(1);
   });
 
-  it("take no place for what is answered without the model", async () => {
+  it("do not count answers without a model call", async () => {
     const cache = definePlugin({
       name: "cache",
       apply: ({ hooks }) =>

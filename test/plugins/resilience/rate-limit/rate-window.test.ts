@@ -63,7 +63,7 @@ const tasks = (count: number): readonly Task[] =>
   Array.from({ length: count }, (_, n) => Task.of(`Say hello ${n}`));
 
 describe("Tokens.RateWindow", () => {
-  it("lets two kernels hold one limit together through a window that answers later", async () => {
+  it("lets two kernels share one limit through an asynchronous window", async () => {
     const times: number[] = [];
     const inner = new ScriptedModel(() => "Hello");
     const model: ChatModel = {
@@ -150,7 +150,7 @@ describe("a rate window that does not answer", () => {
     expect(model.requests).to.deep.equal([]);
   });
 
-  it("gets a place back that it gives too late", async () => {
+  it("returns a slot that it grants too late", async () => {
     const ended: number[] = [];
     let answer: (turn: RateTurn) => void = () => undefined;
     const window: RateWindow = {

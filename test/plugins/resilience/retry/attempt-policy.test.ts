@@ -68,7 +68,7 @@ describe("the retry policy", () => {
     );
   });
 
-  it("gives up after maxAttempts, three by default", () => {
+  it("stops after maxAttempts, three by default", () => {
     expect(policy({}).next(failed("AE_MODEL_SERVER"), 2, llmCall())).to.have.property("delayMs");
     expect(policy({}).next(failed("AE_MODEL_SERVER"), 3, llmCall())).to.equal(undefined);
     expect(policy({ maxAttempts: 1 }).next(failed("AE_MODEL_SERVER"), 1, llmCall())).to.equal(
@@ -76,14 +76,14 @@ describe("the retry policy", () => {
     );
   });
 
-  it("without configuration repeats only what a model declares", () => {
+  it("repeats only as often as a model declares without configuration", () => {
     const declared = llmCall({ model: withAttempts(new ScriptedModel([]), 2) });
     expect(policy().next(failed("AE_MODEL_SERVER"), 1, llmCall())).to.equal(undefined);
     expect(policy().next(failed("AE_MODEL_SERVER"), 1, declared)).to.have.property("delayMs");
     expect(policy().next(failed("AE_MODEL_SERVER"), 2, declared)).to.equal(undefined);
   });
 
-  it("puts its own number in the place of the model's", () => {
+  it("replaces the model's number of attempts by its own", () => {
     const declared = llmCall({ model: withAttempts(new ScriptedModel([]), 9) });
     expect(policy({ maxAttempts: 2 }).next(failed("AE_MODEL_SERVER"), 2, declared)).to.equal(
       undefined,
@@ -112,7 +112,7 @@ describe("the retry policy", () => {
     expect(Math.max(...delays)).to.be.within(480, 500);
   });
 
-  it("waits exactly as long as the vendor asks, and not at all for one who asks for more than the cap", () => {
+  it("waits exactly as long as the vendor asks, and does not retry if that exceeds the limit", () => {
     expect(
       policy({}).next(failed("AE_MODEL_RATE_LIMITED", { retryAfterMs: 60_000 }), 1, llmCall())
         ?.delayMs,

@@ -58,7 +58,7 @@ describe("retry", () => {
     expect(ModelCallError.find(await rejection(impatient.run()))?.attempts).to.equal(1);
   });
 
-  it("is replaced by a policy of the user when it is the standard one", async () => {
+  it("of the standard plugins is replaced by a policy of the user", async () => {
     const failures: unknown[] = [];
     const own = definePlugin({
       name: "own",
@@ -110,7 +110,7 @@ describe("retry", () => {
     expect((error as Error).cause).to.have.property("code", "AE_TASK_TIMEOUT");
   });
 
-  it("honours Retry-After of a real answer, and stops at once beyond the cap with the error that reports it", async () => {
+  it("honours Retry-After of a real answer, and stops immediately beyond the limit with an error that states it", async () => {
     const server = await OpenAIServer.start(
       { kind: "status", status: 429, headers: { "retry-after": "7200" } },
       { kind: "answer", text: "Hello" },

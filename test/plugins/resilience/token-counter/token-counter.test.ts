@@ -6,7 +6,7 @@ import { failure } from "../../../support/kernel-fixtures.js";
 import { rejection } from "../../../support/rejection.js";
 
 describe("the default token counter", () => {
-  it("loads its estimator when first asked, and answers at once from then on", async () => {
+  it("loads its estimator at the first use, and answers synchronously afterwards", async () => {
     const counter = new EstimatingTokenCounter();
     expect(counter.count("one two three")).to.be.instanceOf(Promise);
     expect(await counter.count("one two three")).to.equal(3);
@@ -24,7 +24,7 @@ describe("the default token counter", () => {
     ).to.be.greaterThan(whole / 2);
   });
 
-  it("is replaced by another one, in explain() too", async () => {
+  it("can be replaced by another one, which explain() also uses", async () => {
     const mine = definePlugin({
       name: "mine",
       bind: (bind) => void bind.single(Tokens.TokenCounter).toConstantValue({ count: () => 4_711 }),

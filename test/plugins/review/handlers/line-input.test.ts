@@ -6,7 +6,7 @@ import { rejectionOf } from "../../../support/rejection.js";
 describe("the lines of a stream", () => {
   const { signal } = new AbortController();
 
-  it("are read from texts and bytes, the last one without an end", async () => {
+  it("are read from texts and bytes, including an unterminated last line", async () => {
     const input = new LineInput(Readable.from(["a\nb", Buffer.from("c\nd")]));
     const lines: unknown[] = [];
     for (let n = 0; n < 4; n++) lines.push(await input.readLine(signal));
@@ -30,7 +30,7 @@ describe("the lines of a stream", () => {
     expect(await rejectionOf(Error, input.burst(5, aborted))).to.equal(reason);
   });
 
-  it("that come at once are one burst, without an incomplete one", async () => {
+  it("that arrive together form one burst, without an incomplete line", async () => {
     const stream = new PassThrough();
     const input = new LineInput(stream);
     stream.write("a\nb\nhalf");

@@ -121,7 +121,7 @@ describe("addresses of URLs", () => {
     it(`are allowed: ${url}`, async () => expect(await isRefused(url)).to.equal(false));
   }
 
-  it("with a zone are no URLs at all", () => {
+  it("with a zone are invalid", () => {
     expect(URL.canParse("http://[fe80::1%25eth0]/")).to.equal(false);
   });
 
@@ -144,7 +144,7 @@ describe("addresses of URLs", () => {
     });
   }
 
-  it("judge names in punycode by what they resolve to", async () => {
+  it("with a name in punycode are judged by the addresses of the name", async () => {
     const asked: string[] = [];
     await isRefused("https://bücher.example/", (host) => {
       asked.push(host);
@@ -166,7 +166,7 @@ const spellings: readonly ((octets: readonly number[]) => string)[] = [
 ];
 
 describe("any address", () => {
-  it("of version 4 is refused in every spelling exactly when its range is not that of the public internet", async () => {
+  it("of version 4 is refused in every notation exactly if its range is not public", async () => {
     const octets = fc.oneof(
       fc.tuple(byte, byte, byte, byte),
       fc.constantFrom(
@@ -186,7 +186,7 @@ describe("any address", () => {
     );
   });
 
-  it("of version 6 is refused exactly when it is not public: its range, or outside of what is assigned", async () => {
+  it("of version 6 is refused exactly if its range is not public or not assigned", async () => {
     const first = fc.oneof(
       fc.integer({ min: 0, max: 0xffff }),
       fc.integer({ min: 0x2000, max: 0x3fff }),
@@ -211,7 +211,7 @@ describe("any address", () => {
     );
   });
 
-  it("gets the word for why", async () => {
+  it("is described by the reason of its refusal", async () => {
     const judge = await createAddressJudge();
     expect(["127.0.0.1", "10.0.0.1", "::7f00:1", "x", "8.8.8.8"].map(judge)).to.deep.equal([
       "loopback",

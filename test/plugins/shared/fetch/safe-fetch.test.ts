@@ -217,7 +217,7 @@ describe("safeFetch", () => {
       ).to.equal("hello");
     });
 
-    it("are resolved once, and what was judged is connected to", async () => {
+    it("are resolved once, and only checked addresses are connected to", async () => {
       const twin = await LoopbackSite.start(
         { "/": page("twin") },
         { address: "127.0.0.2", port: site.port },
@@ -253,7 +253,7 @@ describe("safeFetch", () => {
       expect([asked, site.requests.length]).to.deep.equal([2, 1]);
     });
 
-    it("that are not found, or whose resolver breaks, are a connection that failed", async () => {
+    it("that are not found, or whose resolver fails, count as a failed connection", async () => {
       for (const lookup of [
         (): readonly string[] => [],
         (): never => {
@@ -354,7 +354,7 @@ describe("safeFetch", () => {
       ).to.equal("GET ");
     });
 
-    it("carry no credentials to another origin", async () => {
+    it("send no credentials to another origin", async () => {
       const headers = {
         Authorization: "Bearer secret",
         Cookie: "session=secret",
@@ -450,7 +450,7 @@ describe("safeFetch", () => {
       });
     }
 
-    it("of exactly maxBytes are whole", async () => {
+    it("of exactly maxBytes are complete", async () => {
       for (const overflow of ["fail", "cut"] as const) {
         const response = await trusting({ maxBytes: 100_000, overflow })(site.url("/big-chunked"));
         expect([response.bytes.byteLength, response.truncated]).to.deep.equal([100_000, false]);
@@ -458,7 +458,7 @@ describe("safeFetch", () => {
     });
 
     for (const path of ["/silent", "/stalls", "/drips"]) {
-      it(`must come in time: ${path}`, async () => {
+      it(`are limited in time: ${path}`, async () => {
         const error = await rejectionOf(
           FetchError,
           trusting({ timeoutMs: 80 })(`${site.url(path)}?token=secret`),
@@ -478,7 +478,7 @@ describe("safeFetch", () => {
     }
 
     for (const path of ["/short", "/reset"])
-      it(`that break off are no answers: ${path}`, async () =>
+      it(`that break off are failures: ${path}`, async () =>
         expect(await failure(path)).to.equal("connection"));
 
     it("are absent after HEAD and 204", async () => {
@@ -579,7 +579,7 @@ describe("safeFetch", () => {
     await until(() => sockets() === 0);
   });
 
-  describe("what it is given", () => {
+  describe("options", () => {
     const wrong: readonly (readonly [string, unknown])[] = [
       ["an unknown option", { timeout: 1 }],
       ["a header that follows from what is sent", { headers: { Host: "x" } }],

@@ -123,13 +123,13 @@ describe("the text of a body", () => {
     expect(await read([], { maxBytes: 0 })).to.equal("");
   });
 
-  it("is refused by its announced size, and by what arrives", async () => {
+  it("is refused by its announced size, and by the size received", async () => {
     const headers = { "content-length": "5" };
     expect(await read(["12345"], { maxBytes: 4, headers })).to.be.instanceOf(BodyTooLargeError);
     expect(await read(["123", "45"], { maxBytes: 4 })).to.be.instanceOf(BodyTooLargeError);
   });
 
-  it("is refused by what inspects it", async () => {
+  it("is refused by a function that inspects it", async () => {
     const inspect = (): never => {
       throw new RangeError("no");
     };

@@ -128,7 +128,7 @@ describe("routes of plugins", () => {
     expect((await ask("/public")).text).to.equal("for anybody");
   });
 
-  it("stand behind the gate: host, origin, path and method", async () => {
+  it("are protected by the checks of host, origin, path and method", async () => {
     await serve([route("public"), route("viewer", { path: "/files/*" })]);
     const ofAda = { by: "ada" };
     for (const [path, o, status] of [
@@ -148,7 +148,7 @@ describe("routes of plugins", () => {
     expect(errors).to.deep.equal([]);
   });
 
-  it("receive bodies up to the limit, and the error when one breaks off, which is hidden from the client", async () => {
+  it("receive bodies up to the limit, and the error of a body that breaks off, which is hidden from the client", async () => {
     await serve([
       route("public", { method: "POST", handle: async (r) => new Response(await r.text()) }),
       route("viewer", {
@@ -224,7 +224,7 @@ describe("routes of plugins", () => {
     await until(async () => (await ask("/public").catch(() => undefined))?.status === 200);
   });
 
-  it("take over connections after the same checks", async () => {
+  it("upgrade connections after the same checks", async () => {
     const upgrade: HttpRoute["upgrade"] = (_request, socket, _head, principal) =>
       void socket.end(
         `HTTP/1.1 101 For ${principal?.name ?? ""}\r\nConnection: Upgrade\r\nUpgrade: test\r\n\r\n`,

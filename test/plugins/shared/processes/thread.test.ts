@@ -51,7 +51,7 @@ describe("Thread", () => {
     });
   }
 
-  it("fails what waits when it is closed, and may be closed again", async () => {
+  it("rejects waiting calls when it is closed, and may be closed again", async () => {
     const waiting = rejectionOf(ThreadError, thread.call("wait"));
     await thread.close();
     expect((await waiting).message).to.include("closed");

@@ -8,13 +8,13 @@ import { StagedHookRun } from "../../../../src/plugins/testing/staged-hook-run.j
 const DEFAULTS = Object.freeze({ greeting: "Hello {name}!", parting: "Bye {name}." });
 
 describe("PromptLibrary", () => {
-  it("gives the defaults where nothing was contributed", () => {
+  it("returns the defaults without contributions", () => {
     expect(
       new PromptLibrary(DEFAULTS).textsOf([], fakeRun).render("greeting", { name: "Ada" }),
     ).to.equal("Hello Ada!");
   });
 
-  it("lets the later of two contributions win", () => {
+  it("uses the later of two contributions", () => {
     const texts = new PromptLibrary(DEFAULTS).textsOf(
       [{ greeting: "One" }, { greeting: "Two" }],
       fakeRun,

@@ -17,7 +17,7 @@ async function admitted(windows: QuotaWindows, quota: CallerQuota, key = "ada"):
 }
 
 describe("the windows of quotas", () => {
-  it("are released after their end, so that memory holds the callers of one window", async () => {
+  it("are released after their end, so that memory contains only the callers of one window", async () => {
     const clock = new SteppingClock();
     const windows = new QuotaWindows({ clock, accounts: new LocalBudgetAccounts() });
     const quota = { windowMs: HOUR, maxRequests: 1 };
@@ -31,7 +31,7 @@ describe("the windows of quotas", () => {
     expect(windows.size).to.equal(1);
   });
 
-  it("of other lengths stay until their own end", async () => {
+  it("of other lengths remain until their own end", async () => {
     const clock = new SteppingClock();
     const windows = new QuotaWindows({ clock, accounts: new LocalBudgetAccounts() });
     const day = { windowMs: 24 * HOUR, maxRequests: 1 };

@@ -63,7 +63,7 @@ describe("a window", () => {
     expect(window.openAt(5_000)).to.equal(5_000);
   });
 
-  it("is shut while tokens in flight and used ones reach its limit", () => {
+  it("is closed while reserved and used tokens reach its limit", () => {
     const window = new LimitWindow(weighed);
     start(window, 0, 60);
     expect([window.openAt(1), window.openAtBest(1)]).to.deep.equal([Number.POSITIVE_INFINITY, 1]);
@@ -76,7 +76,7 @@ describe("a window", () => {
     expect(window.openAt(1_520)).to.equal(1_520);
   });
 
-  it("lets a call through that alone is larger than the limit, when nothing else has been used", () => {
+  it("admits a call that is larger than the limit if nothing else has been used", () => {
     const window = new LimitWindow(weighed);
     expect(window.openAt(0)).to.equal(0);
     start(window, 0, 500);
@@ -84,7 +84,7 @@ describe("a window", () => {
     expect(window.openAt(11)).to.be.within(1_010, 1_030);
   });
 
-  it("drops a long list of starts at once", () => {
+  it("discards a long list of starts in one step", () => {
     const window = new LimitWindow(RateLimit.of(300_000, 1_000));
     for (let n = 0; n < 300_000; n++) start(window, 0);
     expect(window.openAt(1)).to.be.greaterThan(1_000);

@@ -33,7 +33,7 @@ describe("the messages of a thread for a page", () => {
     expect(partsOf(calls, { tools: "none" })).to.deep.equal([]);
   });
 
-  it("show a call without a result as failed, and a second one with its id under another", () => {
+  it("show a call without a result as failed, and a second call with the same id under another id", () => {
     const parts = partsOf(messages({ role: "assistant", toolCalls: [call, call] }));
     const failed = {
       ...shownCall,
@@ -147,7 +147,7 @@ describe("a message of a page", () => {
     expect(() => fromUIMessage(of({}, {}), { maxParts: 1 })).to.throw("at most 1 parts, got: 2");
   });
 
-  it("gives its texts and files, without a blank text next to them", () => {
+  it("yields its texts and files, without a blank text next to them", () => {
     const url = "data:text/plain;base64,aGk=";
     const blank = { type: "text", text: " " };
     const content = fromUIMessage(

@@ -196,7 +196,7 @@ describe("WebhookSender", () => {
     });
   });
 
-  it("does not repeat what would fail again", async () => {
+  it("does not repeat a delivery that would fail again", async () => {
     statuses = [400];
     const outcomes = [
       await sender().send(message(), never),

@@ -137,7 +137,7 @@ describe("calculatorTool", () => {
     });
   }
 
-  it("bounds the nesting of parentheses, signs and powers, far beyond what people write", async () => {
+  it("limits the nesting of parentheses, signs and powers, far beyond usual expressions", async () => {
     for (const deep of [
       `${"(".repeat(400)}1${")".repeat(400)}`,
       `${"-".repeat(400)}1`,
@@ -167,7 +167,7 @@ describe("calculatorTool", () => {
     );
   });
 
-  it("gives a text that is read back as the same number", async () => {
+  it("returns a text that is read as the same number", async () => {
     await fc.assert(
       fc.asyncProperty(fc.tuple(fc.nat(), fc.integer({ min: 1 })), async ([a, b]) => {
         expect(Number((await calculate(`${a} / ${b}`)).output)).to.equal(a / b);

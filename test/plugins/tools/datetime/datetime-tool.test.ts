@@ -166,7 +166,7 @@ describe("dateTimeTool", () => {
     });
   }
 
-  it("gives differences as numbers too", async () => {
+  it("returns differences also as numbers", async () => {
     expect((await tell("diff 2024-01-31 to 2025-03-01")).structured).to.deep.equal({ days: 395 });
     expect(
       (await tell("diff 2024-01-01T00:00:10Z to 2024-01-01T00:00:00.5Z")).structured,
@@ -189,7 +189,7 @@ describe("dateTimeTool", () => {
     );
   });
 
-  it("reads what it writes", async () => {
+  it("reads its own output", async () => {
     for (const moment of [
       "2024-07-01T10:00:00Z",
       "2024-07-01T10:00:00+02:00",
@@ -232,7 +232,7 @@ describe("dateTimeTool", () => {
     );
   });
 
-  it("takes the run's clock if it has none", async () => {
+  it("uses the run's clock by default", async () => {
     const tool = dateTimeTool();
     const year = new Task({ name: "year", description: "today", handler: tool });
     await using ensemble = new Ensemble({ tasks: [year] });

@@ -59,7 +59,7 @@ describe("file_read", () => {
     expect(await read({ path: join(s.inside, "a", "b.txt") })).to.equal(text);
   });
 
-  it("gives the empty text of an empty file", async () => {
+  it("returns the empty text of an empty file", async () => {
     putFiles(s.inside, { empty: "" });
     expect(await read({ path: "empty" })).to.equal("");
   });
@@ -114,7 +114,7 @@ describe("file_read", () => {
     expect(await read({ path: "latin" })).to.match(/^Error: Failed to read file: /);
   });
 
-  it("gives a long file in pages that together are the file", async () => {
+  it("returns a long file in pages that together form the file", async () => {
     const lines = Array.from({ length: 100 }, (_, i) => `line ${i + 1}\n`);
     putFiles(s.inside, { long: lines.join("") });
     expect(await read({ path: "long", offset: 3, limit: 2 })).to.equal(
@@ -169,7 +169,7 @@ describe("file_read", () => {
     expect(await read({ path: "big", offset: 50_001 })).to.equal("the last\n");
   });
 
-  it("takes a sparse file for what it is", async () => {
+  it("reads a sparse file like any other", async () => {
     const file = openSync(join(s.inside, "sparse"), "w");
     ftruncateSync(file, 2 ** 40);
     closeSync(file);
@@ -178,7 +178,7 @@ describe("file_read", () => {
     );
   });
 
-  it("gives the beginning of the file's hash", async () => {
+  it("returns the beginning of the file's hash", async () => {
     putFiles(s.inside, { f: "one\ntwo\n" });
     const hash = createHash("sha256").update("one\ntwo\n").digest("hex").slice(0, 16);
     expect(await read({ path: "f", limit: 1, hash: true })).to.equal(

@@ -172,7 +172,7 @@ describe("gitTool", () => {
     expect(await fail({ command: "commit", message: "nothing" })).to.contain("nothing to commit");
   });
 
-  it("takes files also after `--`, and files that begin with a dash or are gone", async () => {
+  it("accepts files after `--`, and files that begin with a dash or are deleted", async () => {
     write("-rf", "x\n");
     await succeed({ command: "add", args: ["--", "-rf"] });
     expect(git("ls-files")).to.contain("-rf");
@@ -184,7 +184,7 @@ describe("gitTool", () => {
     expect(existsSync(join(dir, "a.txt"))).to.equal(true);
   });
 
-  it("takes paths literally", async () => {
+  it("treats paths literally", async () => {
     write("b.txt", "two\n");
     expect(await fail({ command: "add", paths: ["*.txt"] })).to.contain("did not match");
     expect(await fail({ command: "add", paths: [":(top)b.txt"] })).to.contain("did not match");

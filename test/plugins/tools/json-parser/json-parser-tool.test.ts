@@ -128,7 +128,7 @@ describe("jsonParserTool", () => {
     expect(planted.structured).to.equal(undefined);
   });
 
-  it("gives any document back as compact JSON", async () => {
+  it("returns any document as compact JSON", async () => {
     await fc.assert(
       fc.asyncProperty(fc.json(), async (json) => {
         const { output } = await parse("$", `[${json}]`);

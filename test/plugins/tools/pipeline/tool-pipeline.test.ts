@@ -274,7 +274,7 @@ describe("ToolPipeline", () => {
       );
     });
 
-    it("takes what its first step takes", () => {
+    it("accepts the input of its first step", () => {
       expect(ToolPipeline.of(trim, city).input).to.equal(undefined);
       expect(ToolPipeline.of(city, trim).input?.jsonSchema).to.deep.include({
         type: "object",
@@ -328,7 +328,7 @@ describe("ToolPipeline", () => {
   });
 
   describe("when it runs", () => {
-    it("hands the output of each step to the next, and returns the last", async () => {
+    it("passes the output of each step to the next, and returns the last one", async () => {
       expect(await run(ToolPipeline.of(trim, upper), "  hi ")).to.deep.equal(success("HI"));
       expect(
         await run(
@@ -348,12 +348,12 @@ describe("ToolPipeline", () => {
       ).to.equal(42);
     });
 
-    it("gives its input back when it has no steps", async () => {
+    it("returns its input if it has no steps", async () => {
       expect(await run(new ToolPipeline(options({})), "same")).to.deep.equal(success("same"));
       expect(await run(new ToolPipeline(options({})), undefined)).to.deep.equal(success(""));
     });
 
-    it("lets adapters make texts and objects, and nothing", async () => {
+    it("accepts texts, objects and no value from adapters", async () => {
       const pipeline = new ToolPipeline(
         options({
           steps: [
@@ -375,7 +375,7 @@ describe("ToolPipeline", () => {
       expect(await run(pipeline, "x")).to.deep.equal(success('{"A":[1]}'));
     });
 
-    it("takes the JSON of the first step's arguments as a text, too", async () => {
+    it("accepts the JSON of the first step's arguments as a text, too", async () => {
       expect(
         await run(
           ToolPipeline.of(jsonParserTool(), calculatorTool()),
@@ -418,7 +418,7 @@ describe("ToolPipeline", () => {
       expect(adapted).to.deep.equal(["WAY"]);
     });
 
-    it("fails when an adapter throws, or makes what has no JSON", async () => {
+    it("fails if an adapter throws, or returns a value that JSON can't represent", async () => {
       const adapting = (adapter: () => unknown): ToolPipeline =>
         new ToolPipeline(
           options({
@@ -442,7 +442,7 @@ describe("ToolPipeline", () => {
       ).to.match(/^Adapter after step 'trim' threw: /);
     });
 
-    it("lets wrong configuration and early exits through", async () => {
+    it("passes on configuration errors and early exits", async () => {
       for (const error of [new ToolConfigurationError("no key"), new ExitEarlySignal("enough")]) {
         const thrower = step("thrower", () => {
           throw error;
@@ -610,7 +610,7 @@ describe("ToolPipeline", () => {
       );
     });
 
-    it("keeps what a step's approval needs when it has a time limit", async () => {
+    it("keeps the approval of its steps available within a time limit", async () => {
       const asked: unknown[] = [];
       const careful = tool({
         name: "careful",

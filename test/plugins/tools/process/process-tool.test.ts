@@ -50,7 +50,7 @@ toolContract("processTool with a program that fails", {
 });
 
 describe("processTool", () => {
-  it("hands the input over as JSON on the standard input", async () => {
+  it("passes the input as JSON to the standard input", async () => {
     for (const input of [
       "a",
       "",
@@ -194,7 +194,7 @@ describe("processTool", () => {
     );
   });
 
-  it("gives the program its variables, and of this process only those allowed", async () => {
+  it("passes the given variables to the program, and of this process only the allowed ones", async () => {
     setEnvironment({ PROCESS_TOOL_TEST: "ours" });
     const command = shell('echo "$PROCESS_TOOL_TEST|$EXTRA"');
     expect((await call({ command, env: { EXTRA: "x" } })).output).to.equal("|x");
@@ -227,7 +227,7 @@ describe("processTool", () => {
     expect(tool.approvalDescription?.("x".repeat(200))).to.not.contain("...");
   });
 
-  it("declares what it is: output from outside, an unknown effect and no approval by default", () => {
+  it("declares its properties: output from outside, an unknown effect and no approval by default", () => {
     expect(processTool({ ...base, command: ["ls"] })).to.include({
       untrusted: true,
       effect: undefined,

@@ -37,7 +37,7 @@ async function problemOf(value: unknown): Promise<string> {
 }
 
 describe("toolArguments", () => {
-  it("gives arguments that fit, with their types", async () => {
+  it("returns matching arguments with their types", async () => {
     const given = {
       path: "a",
       limit: 3,
@@ -89,7 +89,7 @@ describe("toolArguments", () => {
     expect(problem).to.include("unknown parameter 'pth'").and.to.include("Did you mean 'path'?");
   });
 
-  it("lists everything that is missing in one line", async () => {
+  it("lists all missing arguments in one line", async () => {
     const two = toolArguments({
       properties: {
         a: { type: "string", description: "A.", examples: ["a"] },
@@ -103,7 +103,7 @@ describe("toolArguments", () => {
     });
   });
 
-  it("takes null for an optional argument as absent, and refuses it for a required one", async () => {
+  it("treats null as absent for an optional argument, and refuses it for a required one", async () => {
     expect(
       await args.read({ path: "a", limit: null, edits: [{ find: "x", all: null }] }),
     ).to.deep.equal({

@@ -28,7 +28,7 @@ function distance(a: readonly string[], b: readonly string[]): number {
 }
 
 describe("diffLines", () => {
-  it("finds the least changes, and they lead from one text to the other", () => {
+  it("returns the fewest changes, which convert one text into the other", () => {
     fc.assert(
       fc.property(text, text, (before, after) => {
         const [a, b] = [linesOf(before), linesOf(after)];

@@ -228,7 +228,7 @@ for (const mode of ["held folders", "paths alone"] as const) {
     });
 
     for (const { what, path, prepare, read, write } of ATTACKS) {
-      it(`gives nothing away for ${what}`, async () => {
+      it(`reveals nothing for ${what}`, async () => {
         prepare?.(s);
         const given = typeof path === "string" ? path : path(s);
         const before = openHandles();
@@ -267,7 +267,7 @@ for (const mode of ["held folders", "paths alone"] as const) {
       );
     });
 
-    it("takes paths that lead within, in every spelling", async () => {
+    it("accepts paths inside the folder, in every notation", async () => {
       putFiles(s.inside, { "sub/b.txt": "b" });
       symlinkSync("sub", join(s.inside, "way"));
       const paths = [
@@ -293,7 +293,7 @@ for (const mode of ["held folders", "paths alone"] as const) {
       expect(linked.root).to.equal(s.inside);
     });
 
-    it("makes the folders on the way, one by one", async () => {
+    it("creates missing folders, one by one", async () => {
       expect(await jail.write("x/y/z.txt", "new")).to.deep.equal({
         created: true,
         relativePath: "x/y/z.txt",
@@ -365,7 +365,7 @@ for (const mode of ["held folders", "paths alone"] as const) {
       expect(leftovers(s.inside)).to.deep.equal([]);
     });
 
-    it("lets one of many win who saw the same version", async () => {
+    it("accepts one of many concurrent writes based on the same version", async () => {
       const { version } = await jail.read("a.txt");
       const writes = await Promise.allSettled(
         Array.from({ length: 20 }, (_, i) =>
@@ -376,7 +376,7 @@ for (const mode of ["held folders", "paths alone"] as const) {
       expect(leftovers(s.inside)).to.deep.equal([]);
     });
 
-    it("lets readers read the old text or the new one, never a part", async () => {
+    it("returns either the old text or the new text to readers, never a part", async () => {
       const texts = ["a".repeat(1_000), "b".repeat(900)];
       await jail.write("shared", texts[0] ?? "");
       const writing = Promise.all(
@@ -587,7 +587,7 @@ for (const mode of ["held folders", "paths alone"] as const) {
       }
     });
 
-    it("opens no link, even where nobody looked before", async () => {
+    it("opens no link, even if no check preceded", async () => {
       symlinkSync("victim", join(s.inside, "folder/link"));
       const folder = await jail.base.folder(join(s.inside, "folder"), "folder");
       try {

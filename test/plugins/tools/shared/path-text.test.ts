@@ -32,7 +32,7 @@ describe("the text of a path", () => {
     expect(locate("/volumes/WORK/a/b", root, "linux")).to.equal(undefined);
   });
 
-  it("leads below the root or nowhere", () => {
+  it("leads to a place below the root, or is refused", () => {
     const part = fc.oneof(
       fc.constantFrom("..", ".", "", "a", "\\", "..\\", "/", "~", "root", "%2e%2e"),
       fc.string({ maxLength: 4 }),

@@ -122,14 +122,14 @@ describe("runCommand", () => {
       expect(names).to.include("PATH");
     });
 
-    it("inherits the names of the caller's list, and of `X*` all that begin so, instead of the usual ones", async () => {
+    it("inherits the names in the caller's list, and for `X*` all with this prefix, in place of the default ones", async () => {
       const env = await environment({ allowedEnv: ["RUN_COMMAND_TEST_*"] });
       expect(env[SECRET]).to.equal("hunter2");
       expect(env).to.not.have.property("HOME");
       expect(await environment({ allowedEnv: [] })).to.not.have.property("PATH");
     });
 
-    it("of PATH inherits the absolute folders", async () => {
+    it("inherits the absolute folders of PATH", async () => {
       const before = process.env["PATH"];
       setEnvironment({ PATH: ["bin", "", before, "."].join(delimiter) });
       expect(await environment({})).to.have.property("PATH", before);
@@ -139,7 +139,7 @@ describe("runCommand", () => {
       );
     });
 
-    it("takes added variables before inherited ones", async () => {
+    it("prefers added variables to inherited ones", async () => {
       expect(await environment({ env: { LANG: "xx", EXTRA: "a=b\nc" } })).to.include({
         LANG: "xx",
         EXTRA: "a=b\nc",
@@ -179,14 +179,14 @@ describe("runCommand", () => {
       expect(stdout).to.equal("\ufffd\0a");
     });
 
-    it("is read from both streams at once, however much there is", async () => {
+    it("is read from both streams concurrently, in any amount", async () => {
       const source =
         'const b = "y".repeat(1_000_000); process.stderr.write(b); process.stdout.write(b);';
       const result = await runCommand({ command: program(source) });
       expect([result.stdout.length, result.stderr.length]).to.deep.equal([1_000_000, 1_000_000]);
     });
 
-    it("without end is ended at the time limit", async () => {
+    it("without end is cut off at the time limit", async () => {
       expect(await runCommand({ command: ["yes"], timeoutMs: 300, maxOutputBytes: 4 })).to.include({
         stdout: "y\ny\n",
         timedOut: true,
@@ -195,7 +195,7 @@ describe("runCommand", () => {
     });
   });
 
-  it("takes it in its stride when the program does not read its input", async () => {
+  it("succeeds if the program does not read its input", async () => {
     const big = "x".repeat(5_000_000);
     expect(await runCommand({ command: ["true"], stdin: big })).to.include({ exitCode: 0 });
     expect(await runCommand(shell("exec <&-; sleep 0.1; exit 4", { stdin: big }))).to.include({
@@ -206,7 +206,7 @@ describe("runCommand", () => {
     });
   });
 
-  describe("what cannot be started", () => {
+  describe("a program that can't be started", () => {
     const cases: readonly (readonly [string, () => Partial<RunCommandOptions>, string])[] = [
       ["an unknown name", () => ({ command: ["no-such-program-here"] }), "no such program in PATH"],
       ["a missing file", () => ({ command: [join(dir, "missing")] }), "there is no such file"],
@@ -374,7 +374,7 @@ describe("runCommand", () => {
       });
     }
 
-    it("gives programs time to exit", async () => {
+    it("allows programs some time to exit", async () => {
       const script = "trap 'echo cleaned; exit 7' TERM; sleep 60 & echo $$ > a.pid; wait";
       expect(
         await runCommand(shell(script, { cwd: dir, timeoutMs: 500, killGraceMs: 5000 })),
@@ -435,7 +435,7 @@ describe("runCommand", () => {
       ["process.exit()", "process.exit(5)", 5],
       ["an uncaught error", "throw new Error('uncaught')", 1],
     ] as const) {
-      it(`comes also with ${title} of this process`, async () => {
+      it(`also follows ${title} of this process`, async () => {
         const module = fileURLToPath(
           new URL("../../../../src/plugins/tools/process/index.js", import.meta.url),
         );
@@ -459,7 +459,7 @@ describe("runCommand", () => {
   });
 
   describe("its signal", () => {
-    it("that was aborted before keeps the command from starting", async () => {
+    it("prevents the start of the command if it aborted before", async () => {
       const error = await rejectionOf(
         RunCancelledError,
         runCommand({ command: ["touch", "ran"], cwd: dir, signal: AbortSignal.abort() }),
@@ -468,7 +468,7 @@ describe("runCommand", () => {
       expect((await runCommand({ command: ["ls"], cwd: dir })).stdout).to.equal("");
     });
 
-    it("gives its reason, where that is one of the framework's errors", async () => {
+    it("rejects with its reason if that is an error of the framework", async () => {
       const reason = new TaskTimeoutError("Task", 5);
       expect(
         await rejectionOf(
@@ -533,7 +533,7 @@ describe("runCommand", () => {
       });
     }
 
-    it("a secret of the environment without showing it", async () => {
+    it("a secret in the environment without showing it", async () => {
       const error = await rejectionOf(
         ValidationError,
         runCommand({ command: ["ls"], env: { TOKEN: "hunter2\0" } }),

@@ -217,7 +217,7 @@ describe("approveAfterUntrusted()", () => {
       });
   });
 
-  it("makes no call that the person refuses", async () => {
+  it("does not execute a call that the person refuses", async () => {
     const calls: string[] = [];
     const tools = [
       noting("fetch", calls, { untrusted: true, effect: "read" }),
@@ -227,7 +227,7 @@ describe("approveAfterUntrusted()", () => {
     expect(calls).to.deep.equal(["fetch x"]);
   });
 
-  it("fails the task if no one can be asked", async () => {
+  it("fails the task if nobody can answer", async () => {
     const calls: string[] = [];
     const tools = [
       noting("fetch", calls, { untrusted: true, effect: "read" }),
@@ -238,7 +238,7 @@ describe("approveAfterUntrusted()", () => {
     expect(calls).to.deep.equal(["fetch x"]);
   });
 
-  it("asks before a tool that a replay runs again, but not before one that only hands work on", async () => {
+  it("asks before a tool that a replay executes again, but not before one that only delegates", async () => {
     const calls: string[] = [];
     const tools = [
       noting("fetch", calls, { untrusted: true, effect: "read" }),
@@ -360,7 +360,7 @@ describe("approveAfterUntrusted()", () => {
     }
   });
 
-  it("counts what a tool reads that is a task's handler, and asks before one that writes", async () => {
+  it("counts reads by a tool that is a task's handler, and asks before such a tool writes", async () => {
     const calls: string[] = [];
     const { handler, asked } = person(CONTINUE);
     const read = new Task({
@@ -413,12 +413,12 @@ describe("approveAfterUntrusted()", () => {
       return { ...ended, calls, asked: asked.map(({ taskDescription }) => taskDescription) };
     }
 
-    it("counts what a delegate has read, and lets work be handed on without asking", async () => {
+    it("counts the reads of a delegate, and allows delegation without approval", async () => {
       const { calls, asked } = await led(true);
       expect([calls, asked]).to.deep.equal([["fetch a", "fetch b", "act x"], ["act x"]]);
     });
 
-    it("fails at the tool that acts and not at the delegation if no one can be asked", async () => {
+    it("fails at the acting tool and not at the delegation if nobody can answer", async () => {
       const { calls, error } = await led(false);
       expect([calls, ReviewUnavailableError.find(error)?.message.includes("'act'")]).to.deep.equal([
         ["fetch a", "fetch b"],
@@ -427,7 +427,7 @@ describe("approveAfterUntrusted()", () => {
     });
   });
 
-  it("applies both ways between a run and one that joined it", async () => {
+  it("applies in both directions between a run and a joined run", async () => {
     const calls: string[] = [];
     const { handler, asked } = person(CONTINUE);
     const plugins = [approveAfterUntrusted()];
@@ -463,7 +463,7 @@ describe("approveAfterUntrusted()", () => {
   });
 
   describe("with pipelines", () => {
-    it("asks before the step that acts on what an earlier step has read", async () => {
+    it("asks before a step that acts on results of an earlier step", async () => {
       const calls: string[] = [];
       const pipeline = ToolPipeline.of(
         noting("fetch", calls, { untrusted: true, effect: "read" }),
@@ -474,7 +474,7 @@ describe("approveAfterUntrusted()", () => {
       expect(asked[0]).to.include("act").and.not.to.include("fetch_then_act");
     });
 
-    it("makes no such step if the person refuses it, and fails the task if no one can be asked", async () => {
+    it("does not execute such a step if the person refuses it, and fails the task if nobody can answer", async () => {
       for (const attended of [true, false]) {
         const calls: string[] = [];
         const pipeline = ToolPipeline.of(
@@ -516,7 +516,7 @@ describe("approveAfterUntrusted()", () => {
     });
   });
 
-  it("counts what built-in tools and servers give, and asks before tools of servers", async () => {
+  it("counts results of built-in tools and servers, and asks before tools of servers", async () => {
     const baseDir = temporaryFolder();
     writeFileSync(join(baseDir, "a.txt"), "text");
     const server = mcpTools(faulty());

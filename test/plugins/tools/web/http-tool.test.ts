@@ -124,7 +124,7 @@ describe("httpTool", () => {
     ).to.not.include("top-secret");
   });
 
-  it("sends its headers, and keeps secret ones out of what the model gets", async () => {
+  it("sends its headers, and hides secret ones from the model", async () => {
     const { output } = await call("/headers", "x", {
       headers: { "X-Api-Key": "top-secret", "X-Team": "blue" },
     });
@@ -167,7 +167,7 @@ describe("httpTool", () => {
     ).to.equal(reason);
   });
 
-  it("reaches its own endpoint alone, on this machine and with certificates of one's own", async () => {
+  it("reaches only its own endpoint, on this machine and with custom certificates", async () => {
     const secure = await LoopbackSite.start({ "/": page("safe", "text/plain") }, { secure: true });
     const o = { ...NAMED, url: `https://localhost:${secure.port}/`, lookup: () => ["127.0.0.1"] };
     expect((await callTool(httpTool({ ...o, ca: SELF_SIGNED.cert }), "x")).output).to.equal("safe");
@@ -175,7 +175,7 @@ describe("httpTool", () => {
     await secure.close();
   });
 
-  it("asks for approval with what will be sent, without secrets of the URL", () => {
+  it("requests approval with the content of the request, without secrets of the URL", () => {
     const tool = httpTool({
       ...NAMED,
       url: "https://example.com/pay?key=secret",

@@ -68,7 +68,7 @@ describe("webScraperTool", () => {
     expect(webScraperTool()).to.include({ name: "web_scrape", untrusted: true, effect: "read" });
   });
 
-  it("gives the text of a page, without what surrounds it", async () => {
+  it("returns the main text of a page", async () => {
     const result = await scrape("/");
     expect(result.output).to.equal(
       "Oslo & more\n\nThe capital of Norway, see this.\n\nName | Size\nOslo | 700000\n\n * one\n * two",
@@ -82,7 +82,7 @@ describe("webScraperTool", () => {
     expect(site.requests[0]?.headers["user-agent"]).to.equal("AgentEnsemble-WebScraper/1.0");
   });
 
-  it("gives it as Markdown, with links that can be followed", async () => {
+  it("returns the text as Markdown, with absolute links", async () => {
     const { output } = await scrape("/moved", { format: "markdown" });
     expect(output)
       .to.include("# Oslo & more\n\nThe **capital** of [Norway](")
@@ -91,7 +91,7 @@ describe("webScraperTool", () => {
     expect(output).to.not.match(/javascript|Menu|Top|Bottom|document|png/);
   });
 
-  it("gives text and JSON unchanged", async () => {
+  it("returns text and JSON unchanged", async () => {
     expect((await scrape("/text")).output).to.equal("plain   text");
     expect((await scrape("/json")).output).to.equal('{"a":1}');
     expect((await scrape("/latin")).output).to.equal("café");
@@ -143,7 +143,7 @@ describe("webScraperTool", () => {
     );
   });
 
-  it("goes only where its options let it", async () => {
+  it("fetches only addresses that its options allow", async () => {
     expect((await scrape("/text", { onlyHosts: ["example.com"] })).ok).to.equal(false);
     expect((await scrape("/text", { denyHosts: ["127.0.0.1"] })).ok).to.equal(false);
     const named = {

@@ -56,7 +56,7 @@ describe("webSearchTool", () => {
     });
   });
 
-  it("gives a numbered list, and the results beside it", async () => {
+  it("returns a numbered list, and the results as structured data", async () => {
     const result = await search(
       fixed([OSLO, { url: "https://b.example" }, { snippet: "Only this." }]),
     );
@@ -213,7 +213,7 @@ describe("search services", () => {
 
   for (const [name, label, create, answer] of services) {
     describe(name, () => {
-      it("gives results", async () => {
+      it("return results", async () => {
         reply = page(JSON.stringify(answer), "application/json");
         const result = await search(create(), "oslo & fjord");
         expect(result.output).to.equal("1. Oslo\n   URL: https://oslo.example/\n   A");

@@ -315,7 +315,7 @@ describe("code_edit", () => {
     });
   }
 
-  it("makes a file with write, and the folders on the way", async () => {
+  it("creates a file with write, and its missing folders", async () => {
     const { text, events } = await edit({ command: "write", content: "x\n" }, "a/b/f");
     expect(text).to.equal("Successfully wrote to: a/b/f");
     expect(events).to.have.length(1);
@@ -360,7 +360,7 @@ describe("code_edit", () => {
     expect(text.length).to.be.below(10_000);
   });
 
-  it("takes the hash that file_read gives, and gives the next one", async () => {
+  it("accepts the hash that file_read returns, and returns the next one", async () => {
     const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex");
     putFiles(s.inside, { f: "one" });
     const { text } = await edit({
@@ -374,7 +374,7 @@ describe("code_edit", () => {
     ).to.equal(true);
   });
 
-  it("loses no edit when several are made at once", async () => {
+  it("loses no edit of several concurrent ones", async () => {
     putFiles(s.inside, { f: "a b c" });
     const tool = codeEditTool({ baseDir: s.inside });
     const results = await Promise.all(
@@ -388,7 +388,7 @@ describe("code_edit", () => {
     expect(file()).to.equal("A B C");
   });
 
-  it("is not held up by patterns that explode elsewhere", async () => {
+  it("is not slowed down by patterns that take exponential time elsewhere", async () => {
     putFiles(s.inside, { f: "a".repeat(300_000) });
     for (const find of ["(a+)+b", "(?s)a(.*b)?x", "(a|aa)+c"]) {
       expect(
@@ -411,7 +411,7 @@ describe("code_edit", () => {
     ).to.match(/matches more than|takes too long/);
   });
 
-  it("refuses an edit whose result is too large, also where a later one would make it small", async () => {
+  it("refuses an edit whose result is too large, even if a later one would reduce it", async () => {
     putFiles(s.inside, { f: "a" });
     const doubling = { find: "a", content: "aa", replaceAll: true };
     const tool = codeEditTool({ baseDir: s.inside, maxBytes: 1_000 });
@@ -439,7 +439,7 @@ describe("code_edit", () => {
     expect(file()).to.equal("a".repeat(100));
   });
 
-  it("makes at most 100 edits", async () => {
+  it("executes at most 100 edits", async () => {
     putFiles(s.inside, { f: "a" });
     const same = { find: "a", content: "a" };
     const made = (count: number) =>

@@ -45,7 +45,7 @@ describe("code_search", () => {
   const search = async (input: CodeSearchInput, options: Partial<CodeSearchToolOptions> = {}) =>
     (await call(codeSearchTool({ baseDir: s.inside, ...options }), input)).text.split("\n");
 
-  it("gives file, line and text of what matches, in the order of files and lines", async () => {
+  it("returns file, line and text of matches, in the order of files and lines", async () => {
     putFiles(s.inside, { "b.ts": "x\nfoo(1)\r\nfoo(2)", "a/c.ts": "foo(3)\n", "a.txt": "foo(4)" });
     expect(await search({ pattern: "foo\\(\\d\\)$" })).to.deep.equal([
       "a/c.ts:1:foo(3)",
@@ -63,7 +63,7 @@ describe("code_search", () => {
     expect(await search({ pattern: "bar" })).to.deep.equal(["No matches found for pattern: bar"]);
   });
 
-  it("takes a pattern that begins with a dash for a pattern", async () => {
+  it("treats a pattern that begins with a dash as a pattern", async () => {
     putFiles(s.inside, { a: "--pre=sh\n" });
     expect(await search({ pattern: "--pre=sh" })).to.deep.equal(["a:1:--pre=sh"]);
   });
@@ -159,7 +159,7 @@ describe("code_search", () => {
     });
   }
 
-  it("is not held up by patterns that explode elsewhere, on lines that make them", async () => {
+  it("is not slowed down by patterns and lines that take exponential time elsewhere", async () => {
     putFiles(s.inside, { a: `${"a".repeat(900_000)}!`, b: `${"x".repeat(4_000)}\n`.repeat(50) });
     for (const pattern of [
       "(a+)+$",
@@ -178,7 +178,7 @@ describe("code_search", () => {
     );
   });
 
-  it("lets others have their turn meanwhile", async () => {
+  it("does not block the event loop", async () => {
     putFiles(
       s.inside,
       Object.fromEntries(
@@ -192,7 +192,7 @@ describe("code_search", () => {
     expect(turns).to.be.greaterThan(5);
   });
 
-  it("gives what it has when its time is up", async () => {
+  it("returns the matches so far at its time limit", async () => {
     putFiles(
       s.inside,
       Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`f${i}`, "text\n".repeat(2_000)])),

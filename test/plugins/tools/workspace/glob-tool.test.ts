@@ -74,7 +74,7 @@ describe("glob", () => {
     });
   }
 
-  it("takes a pattern with the folder's own path", async () => {
+  it("accepts a pattern that contains the folder's own path", async () => {
     expect(await glob(`${s.inside}/*.ts`)).to.deep.equal(["root.ts"]);
   });
 
@@ -182,7 +182,7 @@ describe("glob", () => {
     expect(found).to.deep.equal(["node_modules/p/index.ts", "root.ts"]);
   });
 
-  it("gives the first paths of the alphabet when there are too many, and reports it", async () => {
+  it("returns the alphabetically first paths if there are too many, and reports it", async () => {
     putFiles(
       s.inside,
       Object.fromEntries(
@@ -196,7 +196,7 @@ describe("glob", () => {
     ]);
   });
 
-  it("is not held up by patterns that explode elsewhere", async () => {
+  it("is not slowed down by patterns that take exponential time elsewhere", async () => {
     mkdirSync(join(s.inside, "a".repeat(200)));
     putFiles(s.inside, { [`${"a".repeat(200)}/${"a".repeat(200)}`]: "" });
     for (const pattern of [
@@ -209,7 +209,7 @@ describe("glob", () => {
     }
   });
 
-  it("is not held up by a .gitignore that explodes elsewhere", async () => {
+  it("is not slowed down by a .gitignore that takes exponential time elsewhere", async () => {
     const hostile = [
       ...Array.from({ length: 900 }, (_, i) => `${"*a".repeat(20)}${i}`),
       "[z-a]",
@@ -227,7 +227,7 @@ describe("glob", () => {
     expect((await glob("**/f"))[1]).to.match(/too large/);
   });
 
-  it("gives what it has when its time is up", async () => {
+  it("returns the matches so far at its time limit", async () => {
     putFiles(
       s.inside,
       Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`many/${i % 50}/${i}`, ""])),

@@ -15,7 +15,7 @@ async function within<T>(signal: AbortSignal, work: (limit: WorkLimit) => Promis
 }
 
 describe("replaceText()", () => {
-  it("lets others have their turn, and ends with its signal", async () => {
+  it("does not block the event loop, and ends with its signal", async () => {
     const controller = new AbortController();
     const reason = new Error("enough");
     setImmediate(() => controller.abort(reason));
@@ -39,7 +39,7 @@ describe("replaceText()", () => {
 });
 
 describe("positionsOf()", () => {
-  it("finds what indexOf finds", async () => {
+  it("returns the same positions as indexOf", async () => {
     const word = (maxLength: number) =>
       fc.array(fc.constantFrom("a", "b"), { minLength: 1, maxLength }).map((p) => p.join(""));
     await fc.assert(

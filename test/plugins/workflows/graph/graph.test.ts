@@ -98,7 +98,7 @@ describe("a graph", () => {
     expect(output.trace.workflow).to.equal("GRAPH");
   });
 
-  it("takes the first edge that holds, and asks no further", async () => {
+  it("takes the first matching edge, and evaluates no further one", async () => {
     const asked: string[] = [];
     const when = (name: string, holds: boolean) => (): boolean => {
       asked.push(name);
@@ -121,7 +121,7 @@ describe("a graph", () => {
     expect(asked).to.deep.equal(["first", "second"]);
   });
 
-  it("shows its predicates where it is and what has been done", async () => {
+  it("passes the current position and the finished states to its predicates", async () => {
     const seen: [string, string, number, readonly string[]][] = [];
     const graph = parts();
     const when = (step: GraphStep<"write" | "judge">): boolean => {
@@ -158,7 +158,7 @@ describe("a graph", () => {
     ]);
   });
 
-  it("puts that into the prompt, by a text that can be replaced", async () => {
+  it("adds the feedback to the prompt, in a replaceable text", async () => {
     const model = new ScriptedModel(["first", "second"]);
     const graph = single(Task.of("Write"), [
       { from: "only", to: Graph.END, when: ({ stepNumber }) => stepNumber === 2 },
@@ -181,7 +181,7 @@ describe("a graph", () => {
     }
   });
 
-  it("gives a task those tasks of its context that have been visited", async () => {
+  it("passes the visited tasks of a task's context to it", async () => {
     const seen: number[] = [];
     const judge = echo("Judge");
     const write = new Task({
@@ -272,7 +272,7 @@ describe("a graph", () => {
     expect(output.raw).to.equal("Only");
   });
 
-  it("keeps the steps that were done when a later one fails", async () => {
+  it("keeps the finished steps if a later one fails", async () => {
     const graph = new Graph({
       name: "short",
       states: { good: echo("Good"), bad: failing("Bad") },
@@ -318,7 +318,7 @@ describe("a graph", () => {
     expect(error?.code).to.equal("AE_RUN_TIMEOUT");
   });
 
-  it("is what the workflow GRAPH needs", async () => {
+  it("is required by the workflow GRAPH", async () => {
     expect(await failure(runToEnd({ tasks: [echo("Only")], workflow: "GRAPH" }))).to.be.instanceOf(
       ValidationError,
     );

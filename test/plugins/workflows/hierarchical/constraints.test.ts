@@ -107,7 +107,7 @@ describe("the constraints of a hierarchical team", () => {
     ]);
   });
 
-  it("come before the policies, and judge the request as changed by these", async () => {
+  it("precede the policies, and also judge the request changed by them", async () => {
     const asked: string[] = [];
     const hierarchicalConstraints = new HierarchicalConstraints({ allowedWorkers: ["Writer"] });
     const policy = (request: Parameters<typeof DelegationPolicyResult.modify>[0]) => {
@@ -159,7 +159,7 @@ describe("the constraints of a hierarchical team", () => {
     expect(ended.error).to.equal(undefined);
   });
 
-  it("open a stage only when every worker of the one before has succeeded", async () => {
+  it("open a stage only after every worker of the previous one has succeeded", async () => {
     const hierarchicalConstraints = new HierarchicalConstraints({
       requiredStages: [["researcher", "writer"], ["editor"]],
     });
@@ -226,7 +226,7 @@ describe("the constraints of a hierarchical team", () => {
     expect(refused.error).to.have.property("completedTaskOutputs").with.length(0);
   });
 
-  it("may be bound instead of given, and hold for one run", async () => {
+  it("may be bound instead of passed, and apply to one run", async () => {
     const bound = new HierarchicalConstraints({ requiredWorkers: ["Editor"] });
     const runOptions: RunOptions = {
       bindings: (bind) => void bind.single(Tokens.HierarchicalConstraints).toConstantValue(bound),

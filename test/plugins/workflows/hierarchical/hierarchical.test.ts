@@ -94,7 +94,7 @@ describe("HIERARCHICAL", () => {
     ]);
   });
 
-  it("lets the manager have a listed task done again, with its words as feedback", async () => {
+  it("allows the manager to repeat a listed task, with its text as feedback", async () => {
     const script = [
       delegateTask({ agentRole: "Writer", taskNumber: 1 }),
       delegateTask({ agentRole: "Writer", taskNumber: 1, taskDescription: "Name the sources" }),
@@ -198,7 +198,7 @@ describe("HIERARCHICAL", () => {
     ]);
   });
 
-  it("makes agents for tasks without one only where no workers are given", async () => {
+  it("creates agents for tasks without an agent only if no workers are given", async () => {
     const own = new Task({ description: "Write a poem", agent: writer });
     const made = await lead([delegateTask({ agentRole: "Researcher", taskNumber: 1 }), "done"], {
       tasks: [Task.of("Find out about owls"), own],
@@ -215,7 +215,7 @@ describe("HIERARCHICAL", () => {
     expect(textAt(given.manager.requests[0], 0)).not.to.include("Researcher");
   });
 
-  it("gives each listed task its own agent where two were made with one role", async () => {
+  it("assigns each listed task its own agent if two were created with the same role", async () => {
     const one = new Task({ description: "Find out about owls" });
     const noop = tool({ name: "look", description: "Looks", execute: () => "" });
     const two = new Task({ description: "Find out about bats", tools: [noop] });
@@ -235,7 +235,7 @@ describe("HIERARCHICAL", () => {
     expect(events.flatMap((e) => (e.type === "run_warning" ? [e.message] : []))).to.have.length(1);
   });
 
-  it("lets a strategy of the user's write the prompts, and templates their parts", async () => {
+  it("allows a custom strategy to write the prompts, and templates to change their parts", async () => {
     const strategy = {
       buildSystemPrompt: ({ agents: team }: { readonly agents: readonly Agent[] }) =>
         `Team of ${team.length}`,

@@ -52,7 +52,7 @@ describe("a hierarchical ensemble", () => {
     expect((await lead(["done"], { agents, tasks })).error).to.equal(undefined);
   });
 
-  it("takes no tasks with handlers", async () => {
+  it("refuses tasks with handlers", async () => {
     expect(
       await refused({ tasks: [task, new Task({ description: "Add", handler: () => "3" })] }),
     ).to.equal(
@@ -139,7 +139,7 @@ describe("a hierarchical ensemble", () => {
     expect(ended.manager.requests).to.have.length(0);
   });
 
-  it("takes the manager's model from the ensemble, else from the first worker that has one, and reports where there is none", async () => {
+  it("uses the manager's model of the ensemble, else of the first worker with a model, and reports if there is none", async () => {
     const model = new ScriptedModel(["done"]);
     const led = await lead([], {
       model: undefined,

@@ -112,7 +112,7 @@ describe("a loop", () => {
     expect(revisions).to.deep.equal([undefined, undefined, undefined]);
   });
 
-  it("puts the feedback into the prompt, by a text that can be replaced", async () => {
+  it("adds the feedback to the prompt, in a replaceable text", async () => {
     const model = new ScriptedModel(["first", "second"]);
     const loops = [new Loop({ name: "polish", tasks: [Task.of("Draft")], maxIterations: 2 })];
     await runToEnd({
@@ -173,7 +173,7 @@ describe("a loop", () => {
     expect(output.loops.get("polish")?.iterations).to.have.length(2);
   });
 
-  it("gives only its last output with FINAL_TASK_ONLY", async () => {
+  it("returns only its last output with FINAL_TASK_ONLY", async () => {
     const { output } = await runToEnd({
       loops: [loopOf(body(), { maxIterations: 2, outputMode: "FINAL_TASK_ONLY" })],
     });
@@ -213,7 +213,7 @@ describe("a loop", () => {
     expect(output.raw).to.include("--- iteration 2 ---");
   });
 
-  it("keeps the iterations that were done when a later one fails", async () => {
+  it("keeps the finished iterations if a later one fails", async () => {
     const task = new Task({
       description: "Fragile",
       handler: (ctx): string => {
@@ -254,7 +254,7 @@ describe("a loop", () => {
     expect(error?.message).to.include("promise");
   });
 
-  it("lets its predicate end the run early", async () => {
+  it("allows its predicate to end the run early", async () => {
     const until = (): boolean => {
       throw new ExitEarlySignal("good enough");
     };
@@ -348,7 +348,7 @@ const mark = (order: string[], name: string): Task =>
   new Task({ name, description: name, handler: () => String(order.push(name)) });
 
 describe("loops in SEQUENTIAL", () => {
-  it("come after the task list, in their order", async () => {
+  it("run after the task list, in their order", async () => {
     const order: string[] = [];
     const loops = [marked(order, "first"), marked(order, "second")];
     const { output } = await runToEnd({ tasks: [mark(order, "a"), mark(order, "b")], loops });
@@ -417,7 +417,7 @@ describe("loops in PARALLEL", () => {
     expect(order).to.deep.equal(["first", "first", "second", "second"]);
   });
 
-  it("count as one against maxConcurrency", async () => {
+  it("count as one task towards maxConcurrency", async () => {
     let active = 0;
     let most = 0;
     const busy = (description: string): Task =>
@@ -475,7 +475,7 @@ describe("loops in PARALLEL", () => {
     expect(stopped).to.equal(true);
   });
 
-  it("are finished with CONTINUE_ON_ERROR, unless what they wait for failed", async () => {
+  it("finish with CONTINUE_ON_ERROR, unless a task that they wait for failed", async () => {
     const order: string[] = [];
     const broken = failing("Broken");
     const loops = [

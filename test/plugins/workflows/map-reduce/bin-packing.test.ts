@@ -8,7 +8,7 @@ const namesOf = (bins: readonly (readonly { readonly name: number }[])[]): numbe
   bins.map((bin) => bin.map(({ name }) => name));
 
 describe("packBins", () => {
-  it("puts the largest first, each into the first bin with room", () => {
+  it("places the largest items first, each into the first bin with room", () => {
     expect(namesOf(packBins(named(40, 60, 30, 70), 100))).to.deep.equal([
       [3, 2],
       [1, 0],
@@ -22,11 +22,11 @@ describe("packBins", () => {
     ]);
   });
 
-  it("gives an item above the budget a separate bin", () => {
+  it("places an item above the budget into a separate bin", () => {
     expect(namesOf(packBins(named(10, 500, 20), 100))).to.deep.equal([[1], [2, 0]]);
   });
 
-  it("never fills a bin above the budget with more than one item, and loses or doubles no item", () => {
+  it("never fills a bin above the budget with several items, and neither loses nor duplicates items", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(2_000)), fc.integer({ min: 1, max: 1_500 }), (sizes, budget) => {
         const items = named(...sizes);

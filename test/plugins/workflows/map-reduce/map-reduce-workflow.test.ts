@@ -43,7 +43,7 @@ describe("the adaptive workflow", () => {
 
   after(() => kernel.dispose());
 
-  it("brings every item into the final reduce exactly once, never over the budget in between, and comes to an end", async () => {
+  it("passes every item to the final reduce exactly once, respects the budget on each level, and terminates", async () => {
     const sizes = fc.array(fc.integer({ min: 0, max: 300 }), { minLength: 1, maxLength: 25 });
     await fc.assert(
       fc.asyncProperty(
@@ -72,7 +72,7 @@ describe("the adaptive workflow", () => {
     );
   });
 
-  it("can't be named by an ensemble of one's own", async () => {
+  it("can't be chosen by a custom ensemble", async () => {
     const own = new Ensemble({
       kernel,
       workflow: "MAP_REDUCE_ADAPTIVE",

@@ -114,7 +114,7 @@ describe("a phase's review", () => {
     }
   });
 
-  it("puts its feedback into the prompts of tasks that a model does, with their own last output", async () => {
+  it("adds its feedback to the prompts of model tasks, with their own last output", async () => {
     const model = new ScriptedModel(["first text", "RETRY: be kinder", "second text", "APPROVE"]);
     const review = new PhaseReview({ task: Task.of("Judge") });
     await runToEnd({
@@ -302,7 +302,7 @@ describe("a review that sends work back to a predecessor", () => {
     expect(error?.message).to.equal("Phase 'first' was rejected by review: worse than before");
   });
 
-  it("never has two successors' wishes carried out at once", async () => {
+  it("never executes the requests of two successors concurrently", async () => {
     let active = 0;
     let most = 0;
     let done = 0;

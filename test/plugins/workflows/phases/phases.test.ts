@@ -60,7 +60,7 @@ describe("phases", () => {
     expect(output.trace.workflow).to.equal("PHASES");
   });
 
-  it("give their outputs by name, in the order in which they were done", async () => {
+  it("return their outputs by name, in the order of their completion", async () => {
     const one = phase("one", [echo("A"), echo("B")]);
     const two = phase("two", [echo("C")], { after: [one] });
     const { output } = await runToEnd({ phases: [two, one] });
@@ -82,7 +82,7 @@ describe("phases", () => {
     ]);
   });
 
-  it("hand outputs on to later phases through context", async () => {
+  it("pass outputs on to later phases through context", async () => {
     const facts = echo("Facts");
     const memo = new Task({
       description: "Memo",
@@ -97,7 +97,7 @@ describe("phases", () => {
     expect(output.raw).to.equal("on Facts");
   });
 
-  it("run their tasks one after the other, or by context where a task names another of the phase", async () => {
+  it("run their tasks in order, or by context if a task has another task of the phase in its context", async () => {
     const [a, b] = meeting(["a", "b"]);
     const joined = new Task({
       description: "Joined",
@@ -132,7 +132,7 @@ describe("phases", () => {
     expect(output.taskOutputs.map(({ raw }) => raw)).to.deep.equal(["c", "d"]);
   });
 
-  it("that fail take those after them along, however far, while the others are finished", async () => {
+  it("that fail also skip all later dependent phases, while the others finish", async () => {
     const broken = phase("broken", [pauseThenFail("Broken")]);
     const next = phase("next", [echo("Next")], { after: [broken] });
     const beyond = phase("beyond", [echo("Beyond")], { after: [next] });
@@ -163,7 +163,7 @@ describe("phases", () => {
     expect(error?.message).to.include("Soon");
   });
 
-  it("keep what one of them finished with CONTINUE_ON_ERROR", async () => {
+  it("keep the finished outputs of a failed phase with CONTINUE_ON_ERROR", async () => {
     const tasks = [failing("Broken"), echo("Fine")];
     const { error, output } = await runToEnd({
       phases: [phase("mixed", tasks, { workflow: "PARALLEL" })],
@@ -194,7 +194,7 @@ describe("phases", () => {
     expect(typesOf(events)).to.not.include("phase_completed");
   });
 
-  it("are not started after an early exit; those at work finish what they have begun", async () => {
+  it("are not started after an early exit; running ones finish their current tasks", async () => {
     const leaving = new Task({
       description: "Leave",
       handler: async (): Promise<string> => {
@@ -273,7 +273,7 @@ describe("phases that can't work", () => {
     });
   }
 
-  it("run nothing where one of them names a workflow that does not exist, or that refuses it", async () => {
+  it("run nothing if one of them names a workflow that is unknown or refuses it", async () => {
     for (const workflow of ["PARALEL", "GRAPH"]) {
       const root = phase("root", [mark("Root")]);
       const { error } = await runToEnd({

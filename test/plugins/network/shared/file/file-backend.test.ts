@@ -89,7 +89,7 @@ async function using<T>(folder: string, body: (backend: NetworkBackend) => Promi
 }
 
 describe("NetworkBackend.file", () => {
-  it("makes nothing before the first call", async () => {
+  it("creates no file before the first call", async () => {
     const folder = join(temporaryFolder(), "deep", "network");
     await using(folder, async () => undefined);
     expect(() => statSync(folder)).to.throw("ENOENT");
@@ -148,7 +148,7 @@ describe("NetworkBackend.file", () => {
     }
   });
 
-  it("belongs to one object at a time", async () => {
+  it("allows one object at a time", async () => {
     const folder = temporaryFolder();
     await using(folder, async ({ queue }) => {
       await queue.enqueue("q", request("r1"));
