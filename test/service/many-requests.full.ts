@@ -25,11 +25,11 @@ describe("a service over many requests", function () {
     let done = 0;
     const work = async (): Promise<void> => {
       while (done < TOTAL) {
-        done++;
-        const one = request("echo", { inputs: { n: done } });
+        const n = ++done;
+        const one = request("echo", { inputs: { n } });
         await backend.queue.enqueue("kitchen", one);
         expect(await resultOf(backend, one.requestId)).to.include({ status: "COMPLETED" });
-        if (done % (TOTAL / 10) !== 0) continue;
+        if (n % (TOTAL / 10) !== 0) continue;
         collect();
         heaps.push(process.memoryUsage().heapUsed);
       }
