@@ -1,4 +1,4 @@
-/** Recording runs, and running them again from the recording: the same output and trace, without a network. */
+/** Recordings of runs, and their replay: the same output and trace, without a network. */
 export { FileFormatError, RecordingMismatchError } from "./contracts/state-errors.js";
 export { recordTo, replayFrom } from "./plugins/replay/index.js";
 export type { ReplayOptions } from "./plugins/replay/index.js";

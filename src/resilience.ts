@@ -1,4 +1,7 @@
-/** Model calls that fail, and how many of them there may be: retries, other models to turn to, rate limits, budgets, a cache, the length of conversations. */
+/**
+ * Limits and failures of model calls: retries, fallback models, rate limits, budgets, a cache, and
+ * a limit of the conversation's length.
+ */
 export { BudgetExceededError } from "./contracts/state-errors.js";
 export { RateLimitTimeoutError } from "./contracts/errors.js";
 export { RateLimit } from "./contracts/rate-limit.js";

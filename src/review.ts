@@ -1,4 +1,7 @@
-/** Everything about people in the loop: handlers that ask them, the tool with which agents do, and the plugins behind it. */
+/**
+ * Reviews by people: handlers that ask them, the tool with which agents ask, and the plugins that
+ * enforce reviews.
+ */
 export { ReviewHandler } from "./ensemble/factories.js";
 export type { ConsoleReviewOptions } from "./plugins/review/handlers/console-handler.js";
 export type { LineSource } from "./plugins/review/handlers/line-input.js";

@@ -1,4 +1,7 @@
-/** For tests of programs, plugins and providers: models that need no network, a kernel that repeats itself, and suites that check an implementation. */
+/**
+ * Support for tests of programs, plugins and providers: models without a network, a deterministic
+ * kernel, and test suites for implementations of contracts.
+ */
 export { testKernel } from "./ensemble/test-kernel.js";
 export {
   budgetAccountContract,

@@ -1,4 +1,4 @@
-/** Tools for agents, and what they are made of for tools of your own. */
+/** Tools for agents, and building blocks for custom tools. */
 export { approveAfterUntrusted } from "./plugins/tools/untrusted/index.js";
 export {
   AccessDeniedError,

@@ -178,7 +178,7 @@ function addDoctor(program: Command, terminal: OutputTerminal, done: CommandEnd)
     program
       .command("doctor")
       .description(
-        "show versions, keys (present or not) and optional packages; of a file also what stops a run, with exit code 2",
+        "show versions, keys (present or not) and optional packages; for a file, also the problems that prevent a run, with exit code 2",
       ),
   )
     .argument("[file]", FILE)

@@ -72,7 +72,7 @@ function addServe(program: Command, terminal: OutputTerminal, done: CommandEnd):
 function addWorker(program: Command, terminal: OutputTerminal, done: CommandEnd): void {
   common(program.command("worker"))
     .description(
-      "execute what was submitted for the ensembles of a file, with as many workers as wanted; SIGTERM ends what runs, then the worker",
+      "execute submitted runs of the ensembles of a file; any number of workers may run; at SIGTERM, a worker finishes its runs and ends",
     )
     .argument("<file>", PROGRAM)
     .option("--store <url>", SHARED_STORE)

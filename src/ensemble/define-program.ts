@@ -65,7 +65,7 @@ export function defineProgram(options: ProgramOptions): Program {
   requireArray("defineProgram() plugins", plugins);
   if (plugins !== undefined && !entries.some(([, entry]) => typeof entry === "function"))
     throw new ValidationError(
-      "defineProgram() plugins are those of ensembles that functions make, and there is none",
+      "defineProgram() plugins apply only to ensembles that functions create, but `ensembles` contains no function",
       { hint: "Give the plugins to the ensembles." },
     );
   const made = entries.map(([key, entry]) => [key, programEnsemble(key, entry, plugins)] as const);

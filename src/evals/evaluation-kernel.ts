@@ -102,7 +102,7 @@ function judgeTask(byDefault: ModelRef | undefined): AnyTask {
       const called =
         model === undefined ? scope.run.find(Tokens.ChatModel) : scope.run.resolveModel(model);
       if (called === undefined)
-        throw new ValidationError("A scorer calls a model, and there is none", {
+        throw new ValidationError("A scorer calls a model, but the evaluation has no model", {
           hint: "Give the evaluation, or the scorer, a `model`.",
         });
       return JSON.stringify(await scope.chat(request, { purpose: "judge", model: called }));

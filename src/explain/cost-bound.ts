@@ -102,7 +102,7 @@ function costOf(task: TaskDetails, reckoning: Reckoning, told = 0): CostEstimate
     const price = priceOf(reckoning.prices, usage); // for each call: a function may have a fee per call, or more expensive tokens in long ones
     if (price.cost === undefined)
       reckoning.unbounded.add(
-        `Task '${planned.id}': the price function knows no price for ${explained.model}`,
+        `Task '${planned.id}': the price function returns no price for ${explained.model}`,
       );
     const { inputCost = 0, outputCost = 0, cost: totalCost = 0, currency = "USD" } = price;
     return timesBound(explained.maxModelCalls, { inputCost, outputCost, totalCost, currency });

@@ -96,7 +96,7 @@ export class Kernel implements KernelApi {
   use(plugin: Plugin): this {
     checkPlugin(plugin);
     if (this.#booting !== undefined || this.#disposing !== undefined) {
-      throw new ValidationError(`Plugin '${plugin.name}' comes too late: the kernel has booted`, {
+      throw new ValidationError(`Plugin '${plugin.name}' can't be added: the kernel has booted`, {
         hint: "Call use() before the first run.",
       });
     }

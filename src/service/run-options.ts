@@ -69,7 +69,7 @@ function requireCurrency({ maxCost, currency = "USD" }: WorkBudget, own: string 
   if (maxCost === undefined || currency === own) return;
   throw new ValidationError(
     own === undefined
-      ? "The budget limits the cost, and this ensemble knows no prices"
+      ? "The budget limits the cost, but this ensemble has no prices"
       : `The budget limits the cost in ${currency}, and this ensemble's prices are in ${own}`,
     { about: "inputs" },
   );

@@ -103,7 +103,7 @@ describe("agentensemble replay", () => {
     [
       "an ensemble that has begun already",
       ["replay", "roll.jsonl", "booted.mjs"],
-      /comes too late/,
+      /can't be added/,
     ],
     [
       "a recording that can't be written",

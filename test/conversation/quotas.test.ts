@@ -157,7 +157,7 @@ describe("the quotas of a conversation", () => {
     for (const options of [{ quota }, { threadQuota: quota }, { quota: () => quota }]) {
       const { chat } = desk({ ...options, model, store });
       const { message } = await rejectionOf(ValidationError, chat.thread("t").send("Hello"));
-      expect(message).to.equal("A quota limits the cost, and this conversation knows no prices");
+      expect(message).to.equal("A quota limits the cost, but this conversation has no prices");
     }
     expect(model.requests).to.have.length(0);
     expect((await store.list({})).threads).to.have.length(0);

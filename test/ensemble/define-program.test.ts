@@ -143,7 +143,7 @@ describe("a function in a program", () => {
     const fixed = new Ensemble({});
     expect(() => defineProgram({ name: "press", ensembles: { fixed }, plugins: [] })).to.throw(
       ValidationError,
-      "there is none",
+      "contains no function",
     );
     expect(() => ensembleOf(() => fixed, { plugins: {} as never })).to.throw(ValidationError);
   });

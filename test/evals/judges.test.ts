@@ -90,7 +90,7 @@ describe("judges", () => {
 
   it("need a model", async () => {
     const result = await evaluate({ ...one, scorers: [judge({ rubric: "Clear" })] });
-    expect(result.problems[0]?.message).to.contain("there is none");
+    expect(result.problems[0]?.message).to.contain("has no model");
   });
 });
 

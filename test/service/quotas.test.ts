@@ -212,7 +212,7 @@ describe("the quota of a caller", () => {
       [{ windowMs: HOUR }, "must have maxRequests"],
       [{ windowMs: 0, maxRequests: 1 }, "windowMs"],
       [{ windowMs: HOUR, maxCost: -1 }, "maxCost"],
-      [{ windowMs: HOUR, maxCost: 1 }, "knows no prices"],
+      [{ windowMs: HOUR, maxCost: 1 }, "has no prices"],
     ] as const) {
       const error = await start(quota);
       expect(error.message).to.contain(text);

@@ -83,7 +83,7 @@ describe("the response of a service", () => {
     expect(response).to.include({ status: "FAILED", reason: "BUDGET" });
     const priced = await ask(backend, request("cook", { context: "soup", budget: { maxCost: 1 } }));
     expect(priced).to.include({ status: "REJECTED", reason: "INVALID_INPUT" });
-    expect(priced.error).to.contain("knows no prices");
+    expect(priced.error).to.contain("has no prices");
   });
 
   it("is FAILED BUDGET where the ensemble's own budget of a run is used up", async () => {

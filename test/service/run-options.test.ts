@@ -20,7 +20,7 @@ describe("the options of the run of a request", () => {
   it("are refused for a budget that can't be kept", () => {
     expect(() => options({ budget: { maxCost: 1 } })).to.throw(
       ValidationError,
-      "The budget limits the cost, and this ensemble knows no prices",
+      "The budget limits the cost, but this ensemble has no prices",
     );
     expect(() => options({ budget: { maxCost: 1 } }, "EUR")).to.throw(
       "The budget limits the cost in USD, and this ensemble's prices are in EUR",

@@ -11,22 +11,24 @@ import { faultyModel } from "./faulty-model.js";
 export type { ChaosFault, ChaosFaultKind, ChaosOptions } from "./chaos-options.js";
 export type { InjectedFault } from "./fault-plan.js";
 
-/** The plugin of {@link chaos}, with what it has done. */
+/** The plugin of {@link chaos}, with a record of the injected faults. */
 export interface Chaos extends Plugin {
-  /** The faults injected so far, in their order. */
+  /** The faults injected so far, in order. */
   readonly injected: readonly InjectedFault[];
   /**
-   * The number of answers of each model call and of successes of each tool call, by run and step. A
-   * number above 1 is a repeated payment.
+   * How often each model call was answered and each tool call succeeded, by run and step. A number
+   * above 1 means that the same step was paid for again.
    */
   readonly paid: ReadonlyMap<string, number>;
 }
 
 /**
  * Injects faults into the runs of an ensemble by a seeded plan: errors, delays and cut streams of
- * vendors, answers with wrong JSON, failures of tools, denied reviews, and the loss of the process.
- * Intended for rehearsals. Retries, fallbacks, budgets and reviews react as to real faults. With
- * `denied review` it answers all reviews itself, so leave `reviewHandler` unset.
+ * vendors, answers with invalid JSON, failures of tools, denied reviews, and the loss of the
+ * process. Intended for rehearsals. Retries, fallbacks, budgets and reviews react as to real
+ * faults. With the fault `denied review`, the plugin answers all reviews itself, so leave
+ * `reviewHandler` unset.
+ *
  * @throws ValidationError for an unknown option or a value out of range.
  */
 export function chaos(options: ChaosOptions): Chaos {

@@ -12,7 +12,7 @@ import type { ChaosFault } from "./chaos-options.js";
 import type { InjectedFault } from "./fault-plan.js";
 import { chaos, type Chaos } from "./index.js";
 
-/** The part of an ensemble that a rehearsal uses. */
+/** The parts of an ensemble that a rehearsal uses. */
 export interface RehearsedTeam {
   run(
     inputs: Inputs,
@@ -24,19 +24,19 @@ export interface RehearsedTeam {
 /** Options of {@link rehearse}. */
 export interface RehearsalOptions {
   /**
-   * Creates the team with this plugin in its `plugins`. Called for each execution: after the loss
-   * of a process a new team continues.
+   * Creates the team, with `plugin` in its `plugins`. Called for each execution, because a new team
+   * continues after the loss of a process.
    */
   readonly team: (plugin: Chaos) => RehearsedTeam;
   readonly faults: readonly ChaosFault[];
-  /** Number of runs, each with a seed counted from 1. Default 20. */
+  /** Number of runs. Run n has the seed n, counted from 1. Default 20. */
   readonly runs?: number | undefined;
   readonly inputs?: Inputs | undefined;
   /** Time limit of one execution in milliseconds. Default 60,000. */
   readonly timeoutMs?: number | undefined;
-  /** Maximum number of executions of one run whose process is lost. Default 5. */
+  /** Limit of executions of one run whose process is lost. Default 5. */
   readonly executions?: number | undefined;
-  /** Maximum number of tokens of one run, input and output. Default: not checked. */
+  /** Limit of input and output tokens of one run. Default: not checked. */
   readonly maxTokens?: number | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface RehearsalOptions {
 export interface RehearsedRun {
   readonly seed: number;
   readonly outcome: "finished" | "refused";
-  /** The code of the error, if the run was refused. */
+  /** The code of the error, if the run failed or was refused. */
   readonly code?: string;
   readonly injected: readonly InjectedFault[];
   /** The violated conditions. */
@@ -66,10 +66,11 @@ const TIMEOUT_MS = 60_000;
 const OPTIONS = ["team", "faults", "runs", "inputs", "timeoutMs", "executions", "maxTokens"];
 
 /**
- * Runs a team with injected faults and checks the conditions of a robust team: each run finishes or
- * ends with an error of the framework within its time limit, respects its token limit, and pays for
- * each call and each tool once. A run whose process is lost is executed again under its id by a new
- * team, as `durable()` expects.
+ * Runs a team with injected faults, and checks the conditions that a robust team meets: each run
+ * finishes or ends with an error of the framework within its time limit, respects its token limit,
+ * and pays for each call and each tool once. A run whose process is lost is executed again under
+ * its id by a new team, as `durable()` expects.
+ *
  * @throws ValidationError for an unknown option or a value out of range.
  */
 export async function rehearse(options: RehearsalOptions): Promise<RehearsalReport> {

@@ -19,7 +19,10 @@ import { VirtualLimits } from "./virtual-limits.js";
 
 export type { SimulatedCall, SimulateOptions } from "./simulate-options.js";
 
-/** The distribution of a figure over the runs of a simulation. Percentiles are values of runs: of 100 runs, p90 is the 90th smallest. */
+/**
+ * The distribution of a figure over the runs of a simulation. A percentile is the value of one run:
+ * of 100 runs, p90 is the 90th smallest value.
+ */
 export interface SimulatedFigure {
   readonly mean: number;
   readonly p50: number;
@@ -31,21 +34,27 @@ export interface SimulatedFigure {
 /** The result of a simulation. */
 export interface SimulationReport {
   readonly runs: number;
-  /** Duration of a run in milliseconds, including its waits. */
+  /** Duration of a run in milliseconds, including waits. */
   readonly durationMs: SimulatedFigure;
-  /** Cost of a run by the `costConfiguration` of the ensemble, in `currency`; missing without one. */
+  /**
+   * Cost of a run by the `costConfiguration` of the ensemble, in `currency`. Missing without
+   * `costConfiguration`.
+   */
   readonly cost?: SimulatedFigure;
   readonly currency?: string;
   readonly inputTokens: SimulatedFigure;
   readonly outputTokens: SimulatedFigure;
   readonly llmCalls: SimulatedFigure;
-  /** Waits of a run for rate limits in milliseconds. Concurrent waits are added up. */
+  /** Total wait of a run for rate limits, in milliseconds. Concurrent waits are added. */
   readonly rateLimitWaitMs: SimulatedFigure;
-  /** Number of runs that failed, by the code of the first error of the chain. They are part of all figures. */
+  /**
+   * Number of failed runs, by the code of the first framework error in the chain of causes. Failed
+   * runs are included in all figures.
+   */
   readonly failures: Readonly<Record<string, number>>;
-  /** Model calls of all runs that repeat a measured one. */
+  /** Number of model calls of all runs that repeat a measured call. */
   readonly measuredCalls: number;
-  /** Model calls of all runs without a measurement, answered by `defaults`. */
+  /** Number of model calls of all runs without a measurement, answered by `defaults`. */
   readonly assumedCalls: number;
 }
 
@@ -55,14 +64,15 @@ const START = Date.UTC(2026, 0, 1);
 const TIMEOUT_MS = 60_000;
 
 /**
- * Runs a team with stand-ins for its models and tools in virtual time, and reports the expected
- * time, cost and waits for rate limits. No model and no tool is called, and there are no real
- * waits. Each attempt of a task repeats one that is drawn from the traces: those of the same task,
- * agent and model, else of the agent and model, else of the model. Calls of unmeasured models
+ * Runs a team with simulated models and tools in virtual time, and reports the expected time, cost
+ * and waits for rate limits. No model and no tool is called, and there are no real waits. Each
+ * attempt of a task repeats one that is drawn at random from the traces: from those of the same
+ * task, agent and model, else of the agent and model, else of the model. Calls of unmeasured models
  * follow `defaults`. Each run begins with unused rate limits. Handlers, memory and delegations are
- * executed; they take no virtual time. Time limits of tasks are not simulated.
+ * executed, and take no virtual time. Time limits of tasks are not simulated.
+ *
  * @throws ValidationError for an unknown option, a value out of range, or a team whose runs are
- * refused for its configuration; FileFormatError for a file that is no trace.
+ * refused because of its configuration; FileFormatError for a file that is not a trace.
  */
 export async function simulate(options: SimulateOptions): Promise<SimulationReport> {
   checkSimulateOptions(options);

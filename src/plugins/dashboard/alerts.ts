@@ -11,24 +11,24 @@ import { emitProcessWarning } from "../../util/process-warning.js";
 import { WebhookSender } from "../shared/webhooks/webhook-sender.js";
 import { checkWebhookOptions } from "../shared/webhooks/webhook-target.js";
 
-/** What an alert is about: a run failed, exceeded a limit of its budget, or waits for a person. */
+/** The reason of an alert: a run failed, exceeded its budget, or waits for a person. */
 export type AlertReason = "failed" | "over-budget" | "waiting";
 
-/** A receiver of alerts: signed POST requests with JSON. */
+/** A receiver of alerts, which are signed POST requests with JSON. */
 export interface AlertOptions {
-  /** An `https` or `http` address. Its host must have a public address, unless `allow` names it. */
+  /** An `https` or `http` URL. Its host must have a public address, unless `allow` names it. */
   readonly url: string;
-  /** Signs the messages: at least 16 characters. */
+  /** The secret that signs the messages; at least 16 characters. */
   readonly secret: string;
-  /** Default: all reasons. */
+  /** The reasons for which alerts are sent. Default: all. */
   readonly on?: readonly AlertReason[] | undefined;
-  /** Names of ensembles. Default: all runs. */
+  /** Names of ensembles whose runs cause alerts. Default: all runs. */
   readonly ensembles?: readonly string[] | undefined;
   /** Hosts and networks that are allowed although they are not public. Default: none. */
   readonly allow?: AllowedTargets | undefined;
-  /** Milliseconds for one attempt. Default 10,000. */
+  /** Time limit of one attempt in milliseconds. Default 10,000. */
   readonly timeoutMs?: number | undefined;
-  /** Attempts to send an alert. Default 5. */
+  /** Limit of attempts to send an alert. Default 5. */
   readonly maxAttempts?: number | undefined;
 }
 

@@ -30,30 +30,33 @@ import { LIMITS, type BoardLimits } from "./server/limits.js";
 /** A plugin with an HTTP server. Any number of kernels may use it. */
 export interface Dashboard extends Plugin {
   /**
-   * The address of the page: on the port of the dashboard, otherwise on that of a service;
-   * `undefined` while there is no listener. With `token: true` a link that signs in.
+   * The URL of the page: on the port of the dashboard, or on that of a service. `undefined` while
+   * there is no listener. With `token: true`, a link that signs in.
    */
   readonly url: string | undefined;
-  /** Number of pages and other clients that are connected over the socket. */
+  /** Number of pages and other clients connected over the socket. */
   readonly pages: number;
   /**
-   * Listens now, instead of at the start of the first kernel, unless a service serves the dashboard
-   * already. Returns `url`.
-   * @throws DashboardError for a port that is taken, and after `close()`; ValidationError with
-   * `port: false`
+   * Listens now, not only at the start of the first kernel, unless a service already serves the
+   * dashboard. Returns `url`.
+   *
+   * @throws DashboardError for a port in use, and after `close()`; ValidationError with `port:
+   * false`.
    */
   listen(): Promise<string>;
   /**
-   * Offers an ensemble for starting from the page, under its name. Adds this plugin to the ensemble
-   * if its kernel does not have it.
-   * @throws ValidationError for a name other than that of the ensemble, for a name that is taken, and
-   * for a kernel that has booted without this plugin
+   * Offers an ensemble under its name, so that users can start it from the page. Adds this plugin
+   * to the ensemble if its kernel does not have it.
+   *
+   * @throws ValidationError for a name other than that of the ensemble, for a name in use, and for
+   * a kernel that has booted without this plugin.
    */
   register(name: string, runnable: Runnable, options?: Registration): this;
   /**
-   * Shows the threads of a conversation on the page, for reading. Its runs are on the dashboard if
-   * the conversation has this plugin.
-   * @throws ValidationError for an invalid name, and for a name that is taken
+   * Shows the threads of a conversation on the page, read-only. The runs of the conversation are on
+   * the dashboard only if the conversation has this plugin.
+   *
+   * @throws ValidationError for an invalid name, and for a name in use.
    */
   registerConversation(
     name: string,
@@ -61,7 +64,7 @@ export interface Dashboard extends Plugin {
     options?: ConversationRegistration,
   ): this;
   /**
-   * Informs the pages, closes all connections, writes unsaved entries and disposes the store.
+   * Informs the pages, closes all connections, writes unsaved entries and disposes of the store.
    * Kernels and waiting reviews continue.
    */
   close(): Promise<void>;
@@ -72,7 +75,7 @@ export interface Dashboard extends Plugin {
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
   /**
    * Calls `fn` with each review that begins to wait, and with the link that opens it. Returns a
-   * function that removes the callback. An error of `fn` becomes a process warning.
+   * function that removes the callback. If `fn` throws, a process warning is emitted.
    */
   onReview(fn: (review: StoredReview, link: string) => unknown): () => void;
 }
@@ -87,12 +90,13 @@ export interface DashboardParts {
 }
 
 /**
- * Serves a web page and an API for the current runs and the waiting reviews, inside the process. It
- * listens on `http://localhost:7329` from the start of the first kernel. Without `port`, an
- * ensemble with `shareTasks`, `shareTools`, `shareRun` or `schedules` does not open this port: the
- * service that its `start()` opens serves the dashboard. Other machines have access only if the
+ * Serves a web page and an API for the current runs and the waiting reviews, inside the process.
+ * Listens on `http://localhost:7329` from the start of the first kernel. Without the option `port`,
+ * an ensemble with `shareTasks`, `shareTools`, `shareRun` or `schedules` does not open this port:
+ * the service that its `start()` opens serves the dashboard. Other machines have access only if the
  * options set a host and access control.
- * @throws ValidationError for an invalid option, and for a public host without access control
+ *
+ * @throws ValidationError for an invalid option, and for a public host without access control.
  */
 export function dashboard(options: DashboardOptions = {}): Dashboard {
   return createDashboard(options);

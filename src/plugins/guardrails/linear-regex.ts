@@ -6,7 +6,9 @@ import { LinearPattern } from "../../util/regex/linear-pattern.js";
 export interface LinearRegex {
   /**
    * Returns whether a part of the text matches.
-   * @throws ValidationError for a text that is too long for the pattern. A guardrail that throws this error refuses.
+   *
+   * @throws ValidationError for a text that is too long for the pattern. A guardrail that throws
+   * this error refuses the text.
    */
   test(text: string): boolean;
 }

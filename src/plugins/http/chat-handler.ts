@@ -7,8 +7,8 @@ import { resolveChatOptions } from "./chat-handler-options.js";
 import { serveEndpoints } from "./serve-endpoints.js";
 
 /**
- * A handler of the threads of a conversation. It tracks the principal of each turn. With `reviews`
- * it watches their store, so that turns may ask there.
+ * A handler of the threads of a conversation, which knows the principal of each turn. With
+ * `reviews`, it watches their store, so that turns may ask there.
  */
 export interface ChatHandler extends RoutedHandler, RunOwnership {
   /** Stops watching the review store. Requests are still answered. */

@@ -15,9 +15,10 @@ export interface NodeRequest extends IncomingMessage {
 }
 
 /**
- * Converts a handler to a listener for `node:http`, Express 5 and Fastify. The response is sent at
- * the pace of the client. The signal of the request aborts when the client disconnects. An already
- * parsed body is used as `body`. @throws ValidationError for a handler that is no function.
+ * Converts a handler to a listener for `node:http`, Express 5 and Fastify. The response is sent as
+ * fast as the client reads it. The signal of the request aborts when the client disconnects. A body
+ * that was already parsed is used as `body`. @throws ValidationError for a handler that is not a
+ * function.
  */
 export function toNodeListener(
   handler: FetchHandler,

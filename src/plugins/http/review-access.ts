@@ -1,7 +1,7 @@
 import type { Principal } from "../../contracts/http-route.js";
 import type { StoredReview } from "../../contracts/review.js";
 
-/** Determines which runs a principal started. Handlers of runs implement it. */
+/** Knows which principal started a run. Handlers of runs implement it. */
 export interface RunOwnership {
   startedBy(runId: string, principal: Principal): boolean;
 }

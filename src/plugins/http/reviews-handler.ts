@@ -19,18 +19,18 @@ import { serveEndpoints } from "./serve-endpoints.js";
 
 /** Options of `reviewsHandler`. */
 export interface ReviewsHandlerOptions extends HttpOptions {
-  /** The inbox of the runs; the same as that of `review({ store })`. */
+  /** The review store of the runs. Pass the same store to `review({ store })`. */
   readonly store: ReviewStore;
   /**
-   * Handlers of runs: the caller that started a run there sees its reviews. Default: none, so that
-   * access depends on roles only.
+   * Handlers of runs. A caller that started a run with one of them sees the run's reviews. Default:
+   * none, so that access depends on roles only.
    */
   readonly runs?: readonly RunOwnership[] | undefined;
 }
 
 /** A handler of reviews. It watches its store, so that runs may ask there. */
 export interface ReviewsHandler extends RoutedHandler {
-  /** Stops watching the store. Answers are still taken. */
+  /** Stops watching the store. Answers are still accepted. */
   close(): void;
 }
 

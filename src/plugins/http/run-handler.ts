@@ -7,8 +7,8 @@ import { resolveRunOptions } from "./run-handler-options.js";
 import { serveEndpoints } from "./serve-endpoints.js";
 
 /**
- * A handler of runs. It tracks the principal of each run. With `reviews` it watches their store, so
- * that runs may ask there.
+ * A handler of runs, which knows the principal of each run. With `reviews`, it watches their store,
+ * so that runs may ask there.
  */
 export interface RunHandler extends RoutedHandler, RunOwnership {
   /** Stops watching the review store. Requests are still answered. */

@@ -7,15 +7,15 @@ import { isAdmitted } from "../shared/http/routes.js";
 import { failureAnswer, reportFailure } from "./answers.js";
 import { HttpRefusal, notFoundRefusal } from "../shared/http/http-refusal.js";
 
-/** Answers requests of the web platform. */
+/** Answers a request in the form of the web platform. */
 export type FetchHandler = (request: Request) => Promise<Response>;
 
 /** A handler that other listeners can also serve. */
 export interface RoutedHandler extends FetchHandler {
   /**
    * The endpoints as routes for `Tokens.HttpRoute`. The listener authenticates the caller, and
-   * checks host, origin, size and time; `authenticate` and `allowedOrigins` of the handler are not
-   * used.
+   * checks host, origin, size and time. The options `authenticate` and `allowedOrigins` of the
+   * handler are then not used.
    */
   readonly routes: readonly HttpRoute[];
 }

@@ -12,10 +12,13 @@ export type { WinstonLoggingOptions } from "./logging-options.js";
 export type { WinstonLike } from "./user-logger.js";
 
 /**
- * Logs the progress of runs through winston: tasks, tool calls, delegations, retries and failures; prompts and answers at level `debug` or, for a verbose
- * ensemble or agent, `info`. Every line has its run, task and agent. Without this plugin nothing is logged. winston is loaded when the kernel starts, and not
- * at all with your own logger.
- * @throws ValidationError for an unknown option or level, `level` together with `logger`, or a logger without `log` and `info`.
+ * Logs the progress of runs through winston: tasks, tool calls, delegations, retries and failures.
+ * Prompts and answers are logged at level `debug`, or at `info` for a verbose ensemble or agent.
+ * Every line contains its run, task and agent. Without this plugin, nothing is logged. winston is
+ * loaded when the kernel starts, but not if you pass a logger.
+ *
+ * @throws ValidationError for an unknown option or level, for `level` together with `logger`, and
+ * for a logger without `log` and `info`.
  */
 export function winstonLogging(options: WinstonLoggingOptions = {}): Plugin {
   const { level, logger } = resolveWinstonLoggingOptions(options);

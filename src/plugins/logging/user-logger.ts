@@ -8,7 +8,7 @@ export interface WinstonLike {
   info?(message: string, context: LogContext): unknown;
   debug?(message: string, context: LogContext): unknown;
   silly?(message: string, context: LogContext): unknown;
-  /** Whether a level is written, so that no unused lines are built. */
+  /** Returns whether a level is written, so that no unused lines are built. */
   isLevelEnabled?(level: string): boolean;
 }
 

@@ -52,7 +52,7 @@ function promptOf(
 function lessonOf(answer: string, { source }: ReflectionInput): TaskLesson {
   const found = sectionsOf(answer);
   if (found.size === 0)
-    throw new Error("the answer of the model has none of the required sections");
+    throw new Error("the model's answer contains none of the required sections");
   return {
     refinedDescription: cut(found.get("REFINED_DESCRIPTION"), MAX_TEXT) ?? source.description,
     refinedExpectedOutput:

@@ -16,9 +16,10 @@ import { RecordingFile } from "./recording-file.js";
 export type { ReplayOptions } from "./replay-options.js";
 
 /**
- * Records all runs of a kernel into a file: answers of models with their chunks, results of tools,
- * failures, ids, and the start of each run, without secrets. The file replaces an older one when
- * the first run has ended. A kernel has at most one.
+ * Records all runs of a kernel to a file, without secrets: answers of models with their chunks,
+ * results of tools, failures, ids, and the start of each run. The file replaces an older one when
+ * the first run has ended. A kernel can have only one recorder.
+ *
  * @throws ValidationError for an invalid path; when the kernel starts, for a path that can't be
  * written.
  */
@@ -45,11 +46,13 @@ export function recordTo(file: string): Plugin {
 }
 
 /**
- * Runs a team with a recording in place of its models and tools: the output and the trace are the
- * same, without a network. `source` is a file of `recordTo`, or a trace of captureMode FULL: its
- * file or the object. Time is virtual: recorded durations cause no waits. A kernel has at most one.
+ * Runs a team with a recording in place of its models and tools. The output and the trace are the
+ * same as recorded, without a network. `source` is a file of `recordTo`, or a trace of captureMode
+ * FULL: its path or the object. Time is virtual: recorded durations cause no waits. A kernel can
+ * have only one replay.
+ *
  * @throws ValidationError for an invalid source or option; when the kernel starts, for a file that
- * can't be read; FileFormatError with the line for invalid content.
+ * can't be read; FileFormatError with the line of invalid content.
  */
 export function replayFrom(source: string | ExecutionTrace, options: ReplayOptions = {}): Plugin {
   checkSource(source);

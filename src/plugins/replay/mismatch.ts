@@ -83,7 +83,7 @@ export function missingStep(
 ): RecordingMismatchError {
   const what = phase === "start" ? "did not start" : "did not end";
   return new RecordingMismatchError(
-    `Step ${stepText(key)} of ${recording.source} ${what} in this run, and what came after it waits for it.`,
+    `Step ${stepText(key)} of ${recording.source} ${what} in this run, and the steps recorded after it wait for it.`,
     { hint: HINT },
   );
 }

@@ -22,11 +22,12 @@ export function redactEvent(event: EnsembleEvent, redactor: Redactor): EnsembleE
 }
 
 /**
- * Returns an event as data that may leave the process: secrets that its run knows of are replaced
- * by `[redacted]`, and live objects (`taskOutput`, `request`, ...) become JSON; an error (`cause`)
- * becomes `{ name, message, code }`. Requires the event object that a listener received. Images and
- * files in messages become `{ type, mediaType, bytes, name }`. A secret that a model streams in
- * several `token` events is not recognised in them.
+ * Returns an event as data that may leave the process. The secrets known to its run are replaced by
+ * `[redacted]`, live objects (`taskOutput`, `request`, ...) become JSON, and an error (`cause`)
+ * becomes `{ name, message, code }`. Images and files in messages become `{ type, mediaType, bytes,
+ * name }`. Pass the event object that a listener received. A secret that a model streams in several
+ * `token` events is not recognised.
+ *
  * @throws ValidationError for a copy of an event and any other value, because their run is unknown.
  */
 export function redacted(event: EnsembleEvent): RedactedEvent {

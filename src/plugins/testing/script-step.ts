@@ -82,7 +82,7 @@ export function resolveStep(what: string, step: ScriptStep): ResolvedStep {
   const text = step.text ?? joined;
   if (step.chunks !== undefined && text !== joined) {
     throw new ValidationError(
-      `${what} text is not what its chunks join to: ${preview(text)} against ${preview(joined)}`,
+      `${what} text differs from its joined chunks: ${preview(text)} and ${preview(joined)}`,
     );
   }
   return {

@@ -50,7 +50,7 @@ export function checkHttpOptions(o: StartOptions): void {
     (callers ?? authenticate) === undefined
   )
     throw new ValidationError(`start() host ${preview(host)} is reachable for other machines`, {
-      hint: "Set callers, or authenticate, so that not everybody may send requests.",
+      hint: "Set callers or authenticate to restrict who may send requests.",
     });
 }
 

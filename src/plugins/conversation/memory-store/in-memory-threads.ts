@@ -19,10 +19,11 @@ import { nextHead } from "../shared/next-head.js";
 import { pageOf } from "../shared/thread-list.js";
 import { ThreadQueue } from "../shared/thread-queue.js";
 
-/** Bounds of the threads in memory. */
+/** Limits of the threads in memory. */
 export interface InMemoryThreadsOptions {
   /**
-   * Maximum number of threads. Beyond it the least recently used thread is removed. Default 10,000.
+   * Limit of the number of threads. Beyond it, the least recently used thread is removed. Default
+   * 10,000.
    */
   readonly maxThreads?: number | undefined;
 }

@@ -17,29 +17,28 @@ const PAGE = 32;
 /** Options of `WindowPolicy.lastTurns`. */
 export interface LastTurnsOptions {
   /**
-   * Number of turns that leave the window together, so that its beginning stays the same for the
-   * cache of a vendor. Default 1.
+   * Number of turns that leave the window together, so that the beginning of the window stays the
+   * same for a vendor's prompt cache. Default 1.
    */
   readonly step?: number | undefined;
 }
 
 /**
- * The threshold and the model of `WindowPolicy.summary`. Requires at least one of `tokens` and
- * `turns`.
+ * Options of `WindowPolicy.summary`: the threshold and the model. At least one of `tokens` and
+ * `turns` is required.
  */
 export interface SummaryWindowOptions {
-  /** Maximum number of tokens of the turns that are not summarized. */
+  /** Limit of the tokens of the turns that are not summarized. */
   readonly tokens?: number | undefined;
-  /** Maximum number of turns that are not summarized. */
+  /** Limit of the number of turns that are not summarized. */
   readonly turns?: number | undefined;
   /**
-   * Number of turns that are kept when the others are summarized. Default: half of `turns`,
-   * otherwise 6.
+   * Number of turns that are kept when the others are summarized. Default: half of `turns`, else 6.
    */
   readonly keepTurns?: number | undefined;
-  /** Default: the model of the turn. */
+  /** The model that summarizes. Default: the model of the turn. */
   readonly model?: ModelRef | undefined;
-  /** Default 200. */
+  /** Limit of words of the summary. Default 200. */
   readonly maxWords?: number | undefined;
 }
 

@@ -9,7 +9,7 @@ import { checkOptions, preview, requireText } from "../../../contracts/validatio
 import { isObject } from "../../../util/objects.js";
 import { NAME_RULE, isRegisteredName } from "./registrations.js";
 
-/** The part of a conversation that the dashboard reads. A `Conversation` implements it. */
+/** The methods of a conversation that the dashboard uses. A `Conversation` implements them. */
 export interface ChatThreads {
   threads(query?: ThreadQuery): Promise<ThreadPage>;
   thread(

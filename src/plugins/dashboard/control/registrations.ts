@@ -15,14 +15,14 @@ import {
 } from "../../../contracts/validation.js";
 import { isObject } from "../../../util/objects.js";
 
-/** A team that the dashboard can start. An `Ensemble` implements it. */
+/** An ensemble that the dashboard can start. An `Ensemble` implements this type. */
 export interface Runnable {
   run(inputs: never, options?: RunOptions): Promise<unknown>;
   explain(inputs: never): Promise<Explanation>;
   toDag(): Dag;
   /** The name of the ensemble, if it has one. */
   readonly name?: string | undefined;
-  /** Called after the run of a runnable that `create` made. */
+  /** Called after the run of an ensemble that `create` made. */
   dispose?(): Promise<void>;
 }
 
@@ -36,7 +36,10 @@ export interface Registration {
    */
   readonly create?:
     ((o: { readonly plugins: readonly Plugin[] }) => Awaitable<Runnable>) | undefined;
-  /** A file of `recordTo`, from which runs can be replayed. Needs `create`. */
+  /**
+   * The path of a file of `recordTo` from which runs can be replayed. Requires `create`. Default:
+   * none.
+   */
   readonly recording?: string | undefined;
 }
 

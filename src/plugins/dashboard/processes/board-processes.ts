@@ -105,7 +105,7 @@ export class BoardProcesses {
     { protocol }: Fields,
     o: { readonly name: string; readonly instance: string; readonly owner: string },
   ): string | undefined {
-    if (protocol !== PROTOCOL) return `The board speaks version ${PROTOCOL} of the protocol`;
+    if (protocol !== PROTOCOL) return `The board uses version ${PROTOCOL} of the protocol`;
     if (!isProcessName(o.name) || !isId(o.instance))
       return "A process needs a name of 1 to 64 letters, digits, -, _ and . and an instance";
     const known = this.#byName.get(o.name);

@@ -2,15 +2,15 @@ import { hostname } from "node:os";
 import { ValidationError } from "../../../contracts/errors.js";
 import { checkOptions, preview, requireText } from "../../../contracts/validation.js";
 
-/** The board to which a process reports its runs. */
+/** The dashboard to which a process reports its runs. */
 export interface ReportTarget {
-  /** The address of the board: `http:` or `https:`, with the path of its `publicUrl`. */
+  /** The URL of the dashboard: `http:` or `https:`, with the path of its `publicUrl`. */
   readonly url: string;
-  /** A token of the board with the role `reporter` or `operator`. */
+  /** A token of the dashboard with the role `reporter` or `operator`. */
   readonly token: string;
   /**
-   * The name of this process on the board: 1 to 64 letters, digits, `-`, `_` and `.`. Default: the
-   * name of the machine and the process id.
+   * The name of this process on the dashboard: 1 to 64 letters, digits, `-`, `_` and `.`. Default:
+   * the name of the machine and the process id.
    */
   readonly process?: string | undefined;
 }

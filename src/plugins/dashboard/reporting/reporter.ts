@@ -148,7 +148,8 @@ export class Reporter {
   }
 
   #begin({ protocol, runs }: Fields): void {
-    if (protocol !== PROTOCOL) return this.#link.refuse(`it speaks version ${String(protocol)}`);
+    if (protocol !== PROTOCOL)
+      return this.#link.refuse(`it uses version ${String(protocol)} of the protocol`);
     this.#link.accepted();
     this.#warned.clear();
     this.#isReady = true;

@@ -8,27 +8,32 @@ export type { RunFolderOptions } from "./file/file-runs.js";
 export type { SqlRunsOptions } from "./sql/sql-runs.js";
 export type { RunMemoryOptions } from "./memory-runs.js";
 
-/** A store of the logs and summaries of runs. All texts that it receives are redacted. */
+/** A store of the logs and summaries of runs. All texts passed to a store are redacted. */
 export type RunStore = RunStoreContract;
 
 /** The available stores of runs, for the option `store` of the dashboard. */
 export const RunStore = Object.freeze({
-  /** Keeps runs for the lifetime of the object. @throws ValidationError for limits below 1. */
+  /**
+   * Stores runs in memory, for the lifetime of the object. @throws ValidationError for limits below
+   * 1.
+   */
   inMemory: (o?: RunMemoryOptions): RunStoreContract => inMemoryRuns(o),
   /**
-   * In a folder: `{runId}.log.jsonl` for each run, and `index.jsonl`. One process at a time writes;
-   * any number of processes read. Default `.agentensemble/dashboard`.
+   * Stores runs in a folder: `{runId}.log.jsonl` for each run, and `index.jsonl`. One process at a
+   * time may write; any number of processes may read. Default `.agentensemble/dashboard`.
+   *
    * @throws ValidationError for a blank folder and for limits below 1.
    */
   file: (folder?: string, o?: RunFolderOptions): RunStoreContract => fileRuns(folder, o),
   /**
-   * In PostgreSQL, on a server or in this process with PGlite. Any number of processes write to a
-   * server. @throws ValidationError for options that cannot work.
+   * Stores runs in PostgreSQL, on a server or in this process with PGlite. Any number of processes
+   * may write to a server. @throws ValidationError for invalid options.
    */
   sql: (o: SqlRunsOptions): RunStoreContract => sqlRuns(o),
   /**
-   * Several sources, read-only: trace files, diagrams, folders, and the addresses `file:<folder>`,
+   * Reads several sources: trace files, diagrams, folders, and the addresses `file:<folder>`,
    * `pglite:<folder>` and `postgres://...`. Writes throw a RunStoreError.
+   *
    * @throws ValidationError for a missing path, and for an invalid address.
    */
   readOnly: (places: readonly string[]): RunStoreContract => readOnlyRuns(places),

@@ -9,13 +9,19 @@ import { preview, requireFunction } from "../../../contracts/validation.js";
 import { isObject } from "../../../util/objects.js";
 import { delegateForModel } from "../../shared/delegation/delegate-for-model.js";
 
-/** Options of {@link agentTool}: those of a tool, and these. */
+/** Options of {@link agentTool}, in addition to those of a tool. */
 export interface AgentToolOptions<I> extends Partial<Omit<ToolBase<I>, "delegates">> {
   /** The schema of the input. Default: an object with the text `task`. */
   readonly inputType?: OutputSchema<I> | undefined;
-  /** The schema of the result. The calling model gets it as JSON. Default: text. */
+  /**
+   * The schema of the result, which the calling model receives as JSON. Default: the result is
+   * text.
+   */
   readonly outputType?: OutputSchema<unknown> | undefined;
-  /** Creates the task of the agent. Default: the text `task` of the input, otherwise the input as JSON. */
+  /**
+   * Returns the text of the agent's task. Default: the text `task` of the input, else the input as
+   * JSON.
+   */
   readonly prompt?: ((input: I) => string) | undefined;
 }
 
@@ -32,15 +38,16 @@ const TASK_INPUT: JsonSchema = Object.freeze({
 });
 
 /**
- * Creates a tool that calls an agent, for another agent. Each call is a delegation with `mode: "tool"`: a
- * separate task with separate messages, after the delegation policies, within
- * `maxDelegationDepth`. A refused or failed task is a failed result.
+ * Creates a tool with which another agent calls this agent. Each call is a delegation with `mode:
+ * "tool"`: a separate task with its own messages, subject to the delegation policies and
+ * `maxDelegationDepth`. If the delegation is refused or the task fails, the model receives a failed
+ * result.
  *
- * Default name: the role in lower case, with `_` for other characters. Default description: the
- * goal.
+ * Default name: the role in lower case, with `_` in place of other characters. Default description:
+ * the goal.
  *
  * @example tools: [agentTool(translator, { inputType: z.object({ text: z.string() }) })]
- * @throws ValidationError for another value than an agent, and for invalid options.
+ * @throws ValidationError for a value other than an agent, and for invalid options.
  */
 export function agentTool<I = { readonly task: string }>(
   agent: Agent,

@@ -19,14 +19,16 @@ export type { ResumedRun } from "./decided-runs.js";
 export type { ResumeAllOptions, Runs } from "./durable-runs.js";
 export { once } from "./once.js";
 
-/** The result of `durable()`: a plugin, and the runs that it keeps. */
+/** The result of `durable()`: a plugin, and access to the stored runs. */
 export interface DurablePlugin extends Plugin {
-  /** Usable until the plugin is disposed. */
+  /** The stored runs. Usable until the plugin is disposed of. */
   readonly runs: Runs;
 }
 
 /**
- * Keeps all runs of a kernel in a journal. A run that is started again with the same `runId` continues where it stopped. A kernel has at most one `durable()`.
+ * Stores all runs of a kernel in a journal. A run that is started again with the same `runId`
+ * continues where it stopped. A kernel can have only one `durable()`.
+ *
  * @throws ValidationError for an unknown option or a value out of range.
  */
 export function durable(options: DurableOptions = {}): DurablePlugin {

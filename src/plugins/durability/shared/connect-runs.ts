@@ -5,11 +5,12 @@ import { JournalRuns } from "./kept-runs.js";
 import { openJournal, sealedWith } from "./open-journal.js";
 
 /**
- * The runs that other processes keep at this address: lists, shows, cancels, settles, forks and
- * deletes them, and answers their reviews. `encryptionKey` is that of `durable()`; without it
- * encrypted entries can't be read.
- * @throws ValidationError for an invalid address; JournalError from its methods if the storage
- * fails.
+ * Connects to the stored runs at an address: lists, shows, cancels, settles, forks and deletes
+ * them, and answers their reviews. Pass the `encryptionKey` of `durable()`; without it, encrypted
+ * entries can't be read.
+ *
+ * @throws ValidationError for an invalid address; the methods reject with JournalError if the
+ * storage fails.
  */
 export async function connectRuns(
   url: string,

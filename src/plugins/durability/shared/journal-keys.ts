@@ -1,3 +1,3 @@
-/** A key of 32 bytes in base64, with `previous` keys that can still decrypt. */
+/** A key of 32 bytes in base64. `previous` keys are used for decryption only. */
 export type JournalKeys =
   string | { readonly current: string; readonly previous?: readonly string[] };

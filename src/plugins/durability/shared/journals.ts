@@ -5,17 +5,24 @@ import { openFileJournal } from "./file/file-journal.js";
 import { InMemoryJournal } from "./in-memory/in-memory-journal.js";
 import { openSqlJournal } from "./sql/sql-journal.js";
 
-/** A storage of runs; see the contract. */
+/** The storage of runs; see the contract. */
 export type Journal = Contract;
 
 /** The available journals for `durable({ journal })`. Each is opened at its first call. */
 export const Journal = Object.freeze({
-  /** With the lifetime of the object: for tests. @throws ValidationError for an unknown option. */
+  /**
+   * Stores runs in memory, for the lifetime of the object. Intended for tests. @throws
+   * ValidationError for an unknown option.
+   */
   inMemory: (options?: InMemoryJournalOptions): Journal => new InMemoryJournal(options),
   /**
-   * In a folder, one file per run; several processes may share it. Default `.agentensemble/runs`.
+   * Stores runs in a folder, with one file per run. Several processes may share the folder. Default
+   * `.agentensemble/runs`.
    */
   file: (folder?: string): Journal => openFileJournal(folder),
-  /** In PostgreSQL, on a server or in this process. @throws ValidationError for options that cannot work. */
+  /**
+   * Stores runs in PostgreSQL, on a server or in this process. @throws ValidationError for invalid
+   * options.
+   */
   sql: (options: SqlJournalOptions): Journal => openSqlJournal(options),
 });

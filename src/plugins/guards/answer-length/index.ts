@@ -10,7 +10,7 @@ import {
 import { isLetterOrDigit, isSpace } from "../shared/characters.js";
 import { SegmentFilter } from "../shared/stream-filter.js";
 
-/** Options of {@link answerLength}. At least one limit is needed. */
+/** Options of {@link answerLength}. At least one limit is required. */
 export interface AnswerLengthOptions extends OutputGuardOptions {
   readonly minCharacters?: number | undefined;
   readonly maxCharacters?: number | undefined;

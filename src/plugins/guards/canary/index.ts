@@ -18,11 +18,14 @@ import { SegmentFilter, type QuickRule } from "../shared/stream-filter.js";
 /** Options of {@link canary}. */
 export interface CanaryOptions extends OutputGuardOptions {
   /**
-   * Words of at least 8 letters and digits that occur nowhere else. Give them if responses are
+   * Words of at least 8 letters and digits that occur nowhere else. Set them if responses are
    * cached or recorded. Default: a random word for each plugin.
    */
   readonly words?: readonly string[] | undefined;
-  /** Whether the words are added to system messages. Default true; `false` if your prompts contain them. */
+  /**
+   * Whether the words are added to system messages. Set it to `false` if your prompts already
+   * contain them. Default true.
+   */
   readonly insert?: boolean | undefined;
 }
 
@@ -161,9 +164,10 @@ function withLine(messages: readonly ChatMessage[], line: string): readonly Chat
 }
 
 /**
- * Adds a secret word to system messages, and refuses outputs and inputs of tools that contain it: the
- * system prompt has leaked. Finds the word with other case, spaces and marks, backwards, in ROT13,
- * hexadecimal and base64. A stream holds back the beginning of the word.
+ * Adds a secret word to system messages, and refuses outputs and tool inputs that contain the word,
+ * because the system prompt has leaked. Also finds the word in another case, with spaces and marks,
+ * backwards, in ROT13, hexadecimal and base64. A stream holds back the beginning of the word.
+ *
  * @throws ValidationError for an unknown option or a short word.
  */
 export function canary(options: CanaryOptions = {}): Plugin {

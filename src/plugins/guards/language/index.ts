@@ -15,7 +15,10 @@ import { SegmentFilter } from "../shared/stream-filter.js";
 export interface LanguageOptions extends OutputGuardOptions {
   /** ISO 639-1 codes of the allowed languages: `en`, `de`. */
   readonly allow: readonly string[];
-  /** Shorter texts are allowed in any language, since their language is uncertain. Default 30 characters. */
+  /**
+   * Minimum length of a checked text in characters. The language of shorter texts is uncertain, so
+   * they are allowed. Default 30.
+   */
   readonly fromLength?: number | undefined;
 }
 
@@ -36,7 +39,8 @@ function sampleOf(text: string): string {
 
 /**
  * Refuses outputs in another language. The language is detected from the first 100 characters of
- * words. Streams are held back until then.
+ * words; streams are held back until then.
+ *
  * @throws ValidationError for an unknown option or an invalid code.
  */
 export function language(options: LanguageOptions): Plugin {

@@ -10,18 +10,22 @@ import { isLinkLike, linkDetector, plainLinkWords } from "./link-detector.js";
 /** Options of {@link links}. */
 export interface LinksOptions extends GuardReporting {
   /**
-   * The hosts that links may lead to: `example.com`, `*.example.com` (all names below it),
-   * `localhost:8080`. An empty list allows no link.
+   * The allowed hosts of links: `example.com`, `*.example.com` (all names below it),
+   * `localhost:8080`. An empty list allows no links.
    */
   readonly hosts: readonly string[];
-  /** `mask` (default): outputs have `[link removed]` in place of other links. `refuse`: the task fails. */
+  /**
+   * `mask` (default): other links in outputs are replaced by `[link removed]`. `refuse`: the task
+   * fails.
+   */
   readonly action?: "mask" | "refuse" | undefined;
 }
 
 /**
- * Allows links to the given hosts only: in outputs and streams, and in the input of tools. A link to
- * another host can carry text out of the run as soon as a page shows an image or a person follows it.
- * Links with a name or a password, and `javascript:`, `data:` and `file:` links are never allowed.
+ * Allows only links to the given hosts in outputs, streams and tool inputs. A link to another host
+ * can carry text out of the run as soon as a page shows an image or a person follows it. Links with
+ * a user name or a password, and `javascript:`, `data:` and `file:` links are never allowed.
+ *
  * @throws ValidationError for an unknown option or an invalid host.
  */
 export function links(options: LinksOptions): Plugin {

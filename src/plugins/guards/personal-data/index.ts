@@ -161,8 +161,10 @@ class PersonalDataGuard {
 
 /**
  * Keeps personal data from models: mail addresses, phone numbers, payment cards, IBANs and identity
- * numbers, with their check digits. Models receive placeholders such as `[EMAIL_K7QPXMA]`. Tools,
- * outputs and streams get the values back. Names and postal addresses are not found: add a detector.
+ * numbers with valid check digits. Models receive placeholders such as `[EMAIL_K7QPXMA]`; tools,
+ * outputs and streams receive the original values. Names and postal addresses are not found: add a
+ * detector for them.
+ *
  * @throws ValidationError for an unknown option or an invalid value.
  */
 export function personalData(options: PersonalDataOptions = {}): Plugin {

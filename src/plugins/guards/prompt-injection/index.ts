@@ -8,9 +8,10 @@ import { checkInjectionOptions, type PromptInjectionOptions } from "./prompt-inj
 export type { PromptInjectionOptions } from "./prompt-injection-options.js";
 
 /**
- * Finds instructions to the model in results of tools, documents and memory: heuristics for several
- * languages, and a model as judge if one is given. Marks the text, refuses it or asks a person. No
- * heuristic finds every attack: limit what tools may do as well.
+ * Finds instructions to the model in tool results, documents and memory, with heuristics for
+ * several languages, and with a model as judge if one is given. Marks the text, refuses it or asks
+ * a person. No heuristic finds every attack, so also limit what tools may do.
+ *
  * @throws ValidationError for an unknown option or an invalid value.
  */
 export function promptInjection(options: PromptInjectionOptions = {}): Plugin {

@@ -239,8 +239,7 @@ export class InjectionGuard {
     if (gate?.canAsk(call.run) === true && task !== undefined) {
       const decision = await gate.ask(
         {
-          prompt:
-            "This text contains what looks like instructions to the model. May the model read it?",
+          prompt: "This text seems to contain instructions to the model. May the model read it?",
           ...this.options.review,
           timing: "DURING_EXECUTION",
           taskDescription: `Text from ${source} (${kinds})`,

@@ -14,9 +14,12 @@ import { SegmentFilter } from "../shared/stream-filter.js";
 
 /** Options of {@link quotations}. */
 export interface QuotationsOptions extends OutputGuardOptions {
-  /** Texts that may be quoted, in addition to the task's. Default: none. */
+  /** Texts that may be quoted, in addition to those of the task. Default: none. */
   readonly sources?: readonly string[] | undefined;
-  /** Shorter quotations are not checked: they are often names and terms. Default 4 words. */
+  /**
+   * Minimum number of words of a checked quotation. Shorter quotations are often names and terms.
+   * Default 4.
+   */
   readonly fromWords?: number | undefined;
 }
 
@@ -107,9 +110,11 @@ function inventedIn(
 }
 
 /**
- * Refuses outputs with a quotation that is in no source: the task's description and context, the
- * inputs of the run, the results of the task's tools, and the given texts. Case, accents, quotation
- * marks and spaces do not matter; `...` stands for an omission. A stream is held back within a quotation.
+ * Refuses outputs with a quotation that is in none of the sources: the task's description and
+ * context, the inputs of the run, the results of the task's tools, and the given texts. Ignores
+ * differences in case, accents, quotation marks and spaces; `...` stands for an omission. Within a
+ * quotation, a stream is held back.
+ *
  * @throws ValidationError for an unknown option.
  */
 export function quotations(options: QuotationsOptions = {}): Plugin {

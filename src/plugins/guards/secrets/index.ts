@@ -15,11 +15,14 @@ import {
 
 /** Options of {@link secrets}. */
 export interface SecretsOptions extends GuardReporting {
-  /** `mask` (default): outputs have `[secret]` in place of a secret. `refuse`: the task fails. */
+  /** `mask` (default): secrets in outputs are replaced by `[secret]`. `refuse`: the task fails. */
   readonly action?: "mask" | "refuse" | undefined;
-  /** Further secrets, found in any place. Texts with fewer than 8 characters are refused. Default: none. */
+  /**
+   * Further secrets to find anywhere. Texts with fewer than 8 characters are refused. Default:
+   * none.
+   */
   readonly values?: readonly string[] | undefined;
-  /** Texts that are not secrets, for example keys of documentation. Default: none. */
+  /** Texts that do not count as secrets, for instance keys in documentation. Default: none. */
   readonly allow?: readonly string[] | undefined;
   /** Whether a tool call with a secret in its input is refused. Default true. */
   readonly toolInputs?: boolean | undefined;
@@ -55,9 +58,10 @@ function requireLong(values: readonly string[] = []): void {
 }
 
 /**
- * Keeps secrets out of outputs, streams, results of tools and inputs of tools: keys with the format
- * of a vendor, passwords after their label, private keys, the values of environment variables named
- * like secrets, and the given values.
+ * Keeps secrets out of outputs, streams, tool results and tool inputs: keys in the format of a
+ * vendor, passwords after their label, private keys, the values of environment variables with names
+ * of secrets, and the given values.
+ *
  * @throws ValidationError for an unknown option or an invalid value.
  */
 export function secrets(options: SecretsOptions = {}): Plugin {

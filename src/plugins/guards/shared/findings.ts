@@ -1,19 +1,19 @@
-/** A place in a text that a guard has found. */
+/** A part of a text that a guard has found. */
 export interface Finding {
-  /** The kind of the value: `email`, `github token`. */
+  /** The kind of the value, for instance `email` or `github token`. */
   readonly kind: string;
-  /** Index of its first character. */
+  /** The index of the first character. */
   readonly start: number;
-  /** Index after its last character. */
+  /** The index after the last character. */
   readonly end: number;
 }
 
-/** Finds values in a text. Must be quick: it receives every text. */
+/** Finds values in a text. Must be fast, because it receives every text. */
 export type Detector = (text: string) => readonly Finding[];
 
-/** An action of a guard, for `onFinding`. Contains no text of the finding. */
+/** An action of a guard, for `onFinding`. Contains no part of the text. */
 export interface GuardReport {
-  /** The guard's plugin: `guards-secrets`. */
+  /** The name of the guard's plugin, for instance `guards-secrets`. */
   readonly guard: string;
   readonly runId: string;
   readonly taskId: string;
@@ -26,7 +26,7 @@ export interface GuardReport {
 
 /** An option of all guards. */
 export interface GuardReporting {
-  /** Receives each action of the guard. An error of the function fails the step. Default: none. */
+  /** Called with each action of the guard. If it throws, the step fails. Default: none. */
   readonly onFinding?: ((report: GuardReport) => void) | undefined;
 }
 

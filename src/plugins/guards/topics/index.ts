@@ -10,11 +10,11 @@ import { lastEndOf, SegmentFilter } from "../shared/stream-filter.js";
 /** Options of {@link topics}. */
 export interface TopicsOptions extends TextGuardOptions {
   /**
-   * Topics that are refused, each with its words. Case and accents do not matter. A word may be a
-   * phrase; `bomb*` stands for all words with this beginning.
+   * Refused topics, each with its words. Ignores case and accents. A word may be a phrase; `bomb*`
+   * stands for all words with this beginning.
    */
   readonly deny: Readonly<Record<string, readonly string[]>>;
-  /** How many different words of a topic a text must contain. Default 1. */
+  /** Minimum number of different words of a topic in a refused text. Default 1. */
   readonly words?: number | undefined;
 }
 
@@ -34,8 +34,9 @@ const SENTENCE_END = /[.!?\n](?=\s)/g;
 const LAST_WORD = 120;
 
 /**
- * Refuses outputs, and inputs of the run, that are about a topic: they contain its words. Streams
- * are held back sentence by sentence.
+ * Refuses outputs and inputs of the run that contain words of a topic. Streams are held back
+ * sentence by sentence.
+ *
  * @throws ValidationError for an unknown option or a topic without words.
  */
 export function topics(options: TopicsOptions): Plugin {

@@ -15,8 +15,8 @@ export interface ToxicityOptions extends TextGuardOptions {
   /** The vendor's model, for instance `openaiModeration()`. */
   readonly model: ModerationModel;
   /**
-   * Scores from 0 to 1, by the vendor's name of the category: a text with this score and more is
-   * refused. Default: the vendor decides.
+   * Minimum scores of refused texts, from 0 to 1, by the vendor's name of the category. Default:
+   * the vendor decides.
    */
   readonly limits?: Readonly<Record<string, number>> | undefined;
 }
@@ -30,9 +30,10 @@ function checkScoreLimits(limits: ToxicityOptions["limits"] = {}): void {
 }
 
 /**
- * Refuses outputs, and inputs of the run, that a vendor's moderation model flags. Streams are held
- * back until the whole text is judged; each text is sent to the vendor once. An error of the vendor
- * refuses the text.
+ * Refuses outputs and inputs of the run that a vendor's moderation model flags. Streams are held
+ * back until the whole text has been judged. Each text is sent to the vendor once. If the vendor
+ * fails, the text is refused.
+ *
  * @throws ValidationError for an unknown option or a missing model.
  */
 export function toxicity(options: ToxicityOptions): Plugin {

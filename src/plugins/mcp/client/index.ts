@@ -22,7 +22,7 @@ export type {
   McpToolProvider,
 } from "./mcp-types.js";
 
-/** Options of `mcp()`: the servers, and defaults for servers that do not set an option. */
+/** Options of `mcp()`: the servers, and defaults for options that a server does not set. */
 export interface McpOptions extends McpCallOptions {
   readonly servers: readonly McpServerOptions[];
 }
@@ -33,7 +33,7 @@ export interface McpOptions extends McpCallOptions {
  * kernel.
  *
  * @throws ValidationError for an unknown option, an invalid value, and two servers with the same
- * name
+ * name.
  */
 export function mcp(options: McpOptions): Plugin {
   const resolved = resolveServers(options);

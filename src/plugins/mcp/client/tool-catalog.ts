@@ -243,7 +243,7 @@ export class ToolCatalog {
     if (this.#connection.state === "CLOSED") return ToolResult.failure("MCP server is not running");
     if (server.onToolChange === "refuse" && this.#changed.has(remoteName)) {
       return ToolResult.failure(
-        `Tool '${remoteName}' of MCP server '${server.name}' is no longer what it was, and is not called`,
+        `Tool '${remoteName}' of MCP server '${server.name}' has changed since it was read, and is not called`,
       );
     }
     const args =

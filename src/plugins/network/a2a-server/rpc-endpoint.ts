@@ -222,7 +222,7 @@ function parsedBody(
 
 function versionProblem(version: string): string {
   const asked = version === "" ? "0.3 (no A2A-Version header)" : version.slice(0, 20);
-  return `This agent speaks A2A ${A2A_VERSION}, and the request is of version ${asked}. Send the header 'A2A-Version: ${A2A_VERSION}', or use a client for A2A ${A2A_VERSION}.`;
+  return `This agent supports A2A ${A2A_VERSION}, but the request has version ${asked}. Send the header 'A2A-Version: ${A2A_VERSION}', or use a client for A2A ${A2A_VERSION}.`;
 }
 
 /** Whether a request may start work. An answer to a review does not. */

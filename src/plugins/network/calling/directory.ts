@@ -81,7 +81,7 @@ export class NetworkDirectory {
       return transportOf(ensemble, bound, { clock: this.#parts.clock });
     if (place === undefined)
       throw new ToolConfigurationError(
-        `network() knows no ensemble '${ensemble}'. ${knownNames(ensemble, Object.keys(ensembles))}`,
+        `network() has no ensemble '${ensemble}'. ${knownNames(ensemble, Object.keys(ensembles))}`,
         {
           hint: "Add it to the option ensembles, set the option backend, or bind NetworkTokens.NetworkBackend.",
         },

@@ -37,25 +37,32 @@ export type { NetworkToolProvider, RecordingTool } from "./network-tools.js";
 
 /** Options of `network()`. */
 export interface NetworkOptions {
-  /** The name of the sender: that of the ensemble, or of the program. */
+  /** The name of the sender: the name of the ensemble or of the program. */
   readonly name: string;
-  /** Ensembles by name: a backend, a separate connection, or `{ url, token }`. */
+  /**
+   * Ensembles by name, each with a backend, a separate connection, or `{ url, token }`. Default:
+   * none.
+   */
   readonly ensembles?: Readonly<Record<string, EnsemblePlace>> | undefined;
-  /** The backend of ensembles without an entry, and of those found by tags. */
+  /**
+   * The backend of ensembles without an entry, and of ensembles found by tags. Default: the binding
+   * of `NetworkTokens.NetworkBackend`.
+   */
   readonly backend?: NetworkBackend | undefined;
-  /** For tests. Default: the clock of this machine. */
+  /** A clock for tests. Default: the clock of the machine. */
   readonly clock?: Clock | undefined;
 }
 
-/** A plugin, and requests by hand. */
+/** A plugin that can also send requests outside of a run. */
 export interface NetworkPlugin extends Plugin {
   readonly network: {
     /**
      * Sends a request to an ensemble and waits for the result. A second request with the same
-     * `requestId` gets the result of the first. For an ensemble without a place it boots the kernel
-     * of the ensemble that has the plugin, and uses the backend that is bound there.
-     * @throws NetworkError without a result after `timeoutMs`; RequestConflictError for a known id
-     * with other content; ValidationError for an invalid argument; the reason of `signal`.
+     * `requestId` receives the result of the first. For an ensemble without an entry, boots the
+     * kernel of the ensemble that has the plugin, and uses the backend bound there.
+     *
+     * @throws NetworkError if there is no result after `timeoutMs`; RequestConflictError for a
+     * known id with other content; ValidationError for an invalid argument; the reason of `signal`.
      */
     request(
       ensemble: string,
@@ -78,9 +85,10 @@ function placeFilters(places: readonly EnsemblePlace[]): readonly SecretFilter[]
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 /**
- * Lets the agents of an ensemble use the shared tasks and tools of other ensembles, through
- * `NetworkTask`, `NetworkTool` and `NetworkTools` among their tools. Given backends and connections
- * stay open.
+ * Makes the shared tasks and tools of other ensembles available to the agents of an ensemble,
+ * through `NetworkTask`, `NetworkTool` and `NetworkTools` among their tools. Backends and
+ * connections that are passed stay open.
+ *
  * @throws ValidationError for an unknown or invalid option.
  */
 export function network(options: NetworkOptions): NetworkPlugin {
@@ -118,7 +126,8 @@ export function network(options: NetworkOptions): NetworkPlugin {
 /** Tasks that other ensembles share, as tools. */
 export const NetworkTask = Object.freeze({
   /**
-   * The tool `{ensemble}__{name}`. `ensemble`: a name of `network()`, or a connection.
+   * Creates the tool `{ensemble}__{name}`. `ensemble` is a name of `network()`, or a connection.
+   *
    * @throws ValidationError for an invalid ensemble, name or option.
    */
   from: (
@@ -126,10 +135,10 @@ export const NetworkTask = Object.freeze({
     name: string,
     options?: NetworkCallOptions,
   ): NetworkToolProvider => networkToolFrom("TASK", ensemble, name, options),
-  /** For tests: returns `response` and sends no request. */
+  /** Creates a tool for tests that returns `response` and sends no request. */
   stub: (ensemble: string, name: string, response: string): AnyTool =>
     recordingTool("TASK", ensemble, name, response),
-  /** For tests: records the inputs of its calls in `calls`, and sends no request. */
+  /** Creates a tool for tests that records its inputs in `calls` and sends no request. */
   recording: (ensemble: string, name: string, response = "recorded"): RecordingTool =>
     recordingTool("TASK", ensemble, name, response),
 });
@@ -137,7 +146,8 @@ export const NetworkTask = Object.freeze({
 /** Tools that other ensembles share. */
 export const NetworkTool = Object.freeze({
   /**
-   * The tool `{ensemble}__{name}`. `ensemble`: a name of `network()`, or a connection.
+   * Creates the tool `{ensemble}__{name}`. `ensemble` is a name of `network()`, or a connection.
+   *
    * @throws ValidationError for an invalid ensemble, name or option.
    */
   from: (
@@ -145,17 +155,17 @@ export const NetworkTool = Object.freeze({
     name: string,
     options?: NetworkCallOptions,
   ): NetworkToolProvider => networkToolFrom("TOOL", ensemble, name, options),
-  /** For tests: returns `response` and sends no request. */
+  /** Creates a tool for tests that returns `response` and sends no request. */
   stub: (ensemble: string, name: string, response: string): AnyTool =>
     recordingTool("TOOL", ensemble, name, response),
-  /** For tests: records the inputs of its calls in `calls`, and sends no request. */
+  /** Creates a tool for tests that records its inputs in `calls` and sends no request. */
   recording: (ensemble: string, name: string, response = "recorded"): RecordingTool =>
     recordingTool("TOOL", ensemble, name, response),
 });
 
 /** Tools for the shared tasks and tools of other ensembles, found at the start of each task. */
 export const NetworkTools = Object.freeze({
-  /** All shared tasks and tools of the ensembles of `network()`. */
+  /** Provides all shared tasks and tools of the ensembles of `network()`. */
   all: (): DynamicToolProvider => discoveredTools(() => true),
   /**
    * Provides the shared tasks and tools that have all of these tags.

@@ -80,7 +80,7 @@ export class NetworkCalls {
       {
         ensemble,
         ...(end.lastError !== undefined && { cause: end.lastError }),
-        hint: `${idle}The request goes on. Ask again with requestId '${requestId}'.`,
+        hint: `${idle}The request continues. Repeat the call with requestId '${requestId}'.`,
       },
     );
   }

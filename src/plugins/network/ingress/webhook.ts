@@ -27,18 +27,24 @@ const RETRY_S = "5";
 
 /** A verified message, as `map` receives it. */
 export interface WebhookDelivery {
-  /** Also the id of the request. */
+  /** The id of the delivery, which becomes the id of the request. */
   readonly deliveryId: string;
   readonly headers: Headers;
 }
 
 /** Options of `webhook()`. */
 export interface WebhookIngressOptions {
-  /** The end of the address `/api/webhooks/{name}`, and the sender of the requests. */
+  /** The name of the sender of the requests, and the end of the path `/api/webhooks/{name}`. */
   readonly name: string;
-  /** The secret of the signatures: at least 16 characters. Several while it is changed. */
+  /**
+   * The secret of the signatures; at least 16 characters. Pass several secrets while one replaces
+   * another.
+   */
   readonly secret: string | readonly string[];
-  /** Converts the JSON of a message to a request. `undefined`: the message needs none. */
+  /**
+   * Converts the JSON of a message to a request. Returns `undefined` for a message that needs no
+   * request.
+   */
   readonly map: (
     body: Readonly<Record<string, unknown>>,
     delivery: WebhookDelivery,
@@ -52,11 +58,11 @@ const PROBLEMS: Readonly<Record<WebhookProblem, string>> = Object.freeze({
 });
 
 /**
- * Receives signed messages at `POST /api/webhooks/{name}`: an ingress of `start()`. A message
- * repeated within five minutes is executed once; an older one is refused.
+ * Receives signed messages at `POST /api/webhooks/{name}`: an ingress of `start()`. A message that
+ * is repeated within five minutes is executed once; an older one is refused.
  *
- * @example
- * await shop.start({ port: 8080, ingress: [webhook({ name: "orders", secret, map: (order) => ({ task: "pack", inputs: { order } }) })] });
+ * @example await shop.start({ port: 8080, ingress: [webhook({ name: "orders", secret, map: (order)
+ * => ({ task: "pack", inputs: { order } }) })] });
  * @throws ValidationError for an unknown or invalid option.
  */
 export function webhook(options: WebhookIngressOptions): Ingress {

@@ -16,11 +16,12 @@ const BUDGET_LEASE_MS = 30_000;
 
 /**
  * A backend in NATS with JetStream, for any number of processes. Requests, results, leases, rate
- * limits and budgets survive restarts of clients and servers. It connects at the first call, and
- * creates missing streams and buckets. Needs the packages `@nats-io/transport-node`,
+ * limits and budgets survive restarts of clients and servers. Connects at the first call, and
+ * creates missing streams and buckets. Requires the packages `@nats-io/transport-node`,
  * `@nats-io/jetstream` and `@nats-io/kv`, and a server of version 2.9 or later. Requests are
  * delivered in the order of acceptance: priorities have no effect. Concurrent requests may exceed
  * `maxQueued`.
+ *
  * @throws ValidationError for an unknown or invalid option.
  */
 export function nats(options: NatsOptions): NetworkBackend {

@@ -6,25 +6,32 @@ import { localSettings } from "../shared/local-options.js";
 import { urlFilter } from "../shared/url-filter.js";
 import { sqlBackend } from "./sql-backend.js";
 
-/** The database of the backend. */
+/** Options of `postgres()`. */
 export interface PostgresOptions {
-  /** `postgres://user:password@host:5432/database` (package pg), or `pglite:<folder>` (package `@electric-sql/pglite`), which one process at a time can use. */
+  /**
+   * `postgres://user:password@host:5432/database` (package `pg`), or `pglite:<folder>` (package
+   * `@electric-sql/pglite`), for one process at a time.
+   */
   readonly url: string;
-  /** The schema, created if it is missing: at most 48 lower-case letters, digits and `_`. Default `agentensemble`, which `durable()` also uses. */
+  /**
+   * The database schema, which is created if it is missing: at most 48 lower-case letters, digits
+   * and `_`. Default `agentensemble`, which `durable()` also uses.
+   */
   readonly schema?: string | undefined;
   /**
-   * Milliseconds that correspond to one rank of priority: a request with the next lower priority is
-   * delivered first if it was accepted this much earlier. Equal in all processes. Default 60,000.
+   * Milliseconds that one rank of priority is worth: a request with the next lower priority is
+   * delivered first if it was accepted at least this much earlier. Must be equal in all processes.
+   * Default 60,000.
    */
   readonly agingMs?: number | undefined;
   /**
-   * Milliseconds for which ids of done requests are kept. Set it to `resultTtlMs` of the services.
-   * Default 86,400,000.
+   * Time in milliseconds for which ids of completed requests are kept. Use the `resultTtlMs` of the
+   * services. Default 86,400,000 (one day).
    */
   readonly idTtlMs?: number | undefined;
   /**
-   * Time limit for a connection and for each statement, in milliseconds. A statement that fails
-   * with its connection is repeated for this time. Not for PGlite. Default 9,000.
+   * Time limit for a connection and for each statement, in milliseconds. If the connection fails,
+   * its statement is repeated for this time. Not used for PGlite. Default 9,000.
    */
   readonly timeoutMs?: number | undefined;
 }
@@ -33,8 +40,9 @@ const TIMEOUT_MS = 9_000;
 
 /**
  * A backend in PostgreSQL, for any number of processes. The first call loads the package, connects,
- * and creates missing tables. The caller must close it.
- * @throws ValidationError for options that cannot work.
+ * and creates missing tables. The caller must close the backend.
+ *
+ * @throws ValidationError for invalid options.
  */
 export function postgres(options: PostgresOptions): NetworkBackend {
   checkOptions("postgres()", options, ["url", "schema", "agingMs", "idTtlMs", "timeoutMs"]);

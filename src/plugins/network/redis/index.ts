@@ -15,22 +15,27 @@ import { RedisTopics } from "./redis-topics.js";
 
 /** Options of `bullmq()`. */
 export interface BullmqOptions {
-  /** The address of Redis: `redis://user:password@host:6379/0`, or `rediss://` for TLS. */
+  /** The URL of Redis: `redis://user:password@host:6379/0`, or `rediss://` for TLS. */
   readonly url: string;
   /**
-   * Begins the names of all keys and channels: letters, digits, `-` and `_`. Default
+   * Prefix of the names of all keys and channels: letters, digits, `-` and `_`. Default
    * `agentensemble`.
    */
   readonly prefix?: string | undefined;
-  /** Milliseconds for which ids of done requests are kept. Default 86,400,000. */
+  /**
+   * Time in milliseconds for which ids of completed requests are kept. Default 86,400,000 (one
+   * day).
+   */
   readonly idTtlMs?: number | undefined;
   /**
-   * Interval of checks for ended leases, in milliseconds: a request is delivered again at most
-   * twice this time after its lease. Default: a tenth of the first lease, at least 250 and at most
-   * 5,000.
+   * Interval of checks for expired leases, in milliseconds. A request is delivered again at most
+   * twice this time after the end of its lease. Default: a tenth of the first lease, at least 250
+   * and at most 5,000.
    */
   readonly leaseCheckMs?: number | undefined;
-  /** Time limit for a response of Redis, in milliseconds. After it a call rejects. Default 5,000. */
+  /**
+   * Time limit for a response of Redis, in milliseconds. After it, the call rejects. Default 5,000.
+   */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -38,9 +43,10 @@ export interface BullmqOptions {
 const BUDGET_LEASE_MS = 30_000;
 
 /**
- * Keeps requests as jobs of BullMQ, and results, topics, catalogue and limits in the same
- * Redis. For any number of processes. Needs the packages `bullmq` and `ioredis`. The connection is opened at the
- * first call.
+ * A backend that stores requests as jobs of BullMQ, and results, topics, catalogue and limits in
+ * the same Redis. For any number of processes. Requires the packages `bullmq` and `ioredis`.
+ * Connects at the first call.
+ *
  * @throws ValidationError for an unknown or invalid option.
  */
 export function bullmq(options: BullmqOptions): NetworkBackend {

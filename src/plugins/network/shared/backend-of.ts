@@ -21,16 +21,19 @@ import { LocalTopics } from "./local-topics.js";
 
 /** The parts of a backend. */
 export interface BackendParts {
-  /** The name of the engine. */
+  /** The name of the storage engine. */
   readonly name: string;
   readonly queue: RequestQueue;
   readonly results: ResultStore;
   /**
-   * Default: within this process. Other processes then receive a cancellation at the renewal of the
-   * lease, and no progress.
+   * Default: topics within this process. Other processes then receive a cancellation only when they
+   * renew the lease, and no progress.
    */
   readonly topics?: Topics | undefined;
-  /** Default: within this process. Searches of other processes by tags then return nothing. */
+  /**
+   * Default: a catalogue within this process. Searches by tags in other processes then find
+   * nothing.
+   */
   readonly catalogue?: Catalogue | undefined;
   /** Counts limits and budgets for all processes. Default: each process counts its own. */
   readonly limits?: FleetLimits | undefined;
@@ -50,8 +53,9 @@ const METHODS = Object.freeze({
 });
 
 /**
- * Joins the parts to a backend that closes them all.
- * @throws ValidationError for an unknown part, and for one without a required method.
+ * Combines parts into a backend whose `close()` closes them all.
+ *
+ * @throws ValidationError for an unknown part, and for a part without a required method.
  */
 export function backendOf(parts: BackendParts): NetworkBackend {
   checkOptions("NetworkBackend.of()", parts, ["name", "limits", "redact", ...Object.keys(METHODS)]);

@@ -9,15 +9,17 @@ import { inMemoryBackend, inMemoryQueue, inMemoryResults } from "./in-memory/in-
 import { signedBackend, type SignedBackendOptions } from "./signed-backend.js";
 import { transportOf } from "./transport.js";
 
-// Factories with the name of a type: `RequestQueue` is the contract and the place to get one.
+// Each factory object has the name of a type: `RequestQueue` is both the contract and the object
+// with the available queues.
 
 /** Requests that wait for execution; see the contract. */
 export type RequestQueue = contracts.RequestQueue;
 
-/** The queues of this package. A backend may contain others. */
+/** The queues of this package. Backends may use other ones. */
 export const RequestQueue = Object.freeze({
   /**
-   * Within this process, with the lifetime of the object.
+   * Creates a queue within this process, with the lifetime of the object.
+   *
    * @throws ValidationError for an unknown or invalid option.
    */
   inMemory: (options?: LocalBackendOptions): RequestQueue => inMemoryQueue(options),
@@ -29,7 +31,8 @@ export type ResultStore = contracts.ResultStore;
 /** The result stores of this package. */
 export const ResultStore = Object.freeze({
   /**
-   * Within this process, with the lifetime of the object.
+   * Creates a result store within this process, with the lifetime of the object.
+   *
    * @throws ValidationError for an unknown option.
    */
   inMemory: (options?: Pick<LocalBackendOptions, "clock">): ResultStore => inMemoryResults(options),
@@ -41,49 +44,56 @@ export type NetworkBackend = contracts.NetworkBackend;
 /** The backends of this package. */
 export const NetworkBackend = Object.freeze({
   /**
-   * Within this process, with the lifetime of the object. Services and callers of the same network
-   * need the same object.
+   * Creates a backend within this process, with the lifetime of the object. Services and callers of
+   * the same network must use the same object.
+   *
    * @throws ValidationError for an unknown or invalid option.
    */
   inMemory: (options?: LocalBackendOptions): NetworkBackend => inMemoryBackend(options),
   /**
-   * In a folder, for one process at a time. Accepted requests survive a crash of the process:
-   * requests in execution are delivered again, with the next attempt number. Results are also kept
-   * in memory until they expire. The folder is opened at the first call, and locked until
-   * `close()`; other objects reject with NetworkError. Default `.agentensemble/network`.
+   * Creates a backend in a folder, for one process at a time. Accepted requests survive a crash of
+   * the process: requests in execution are delivered again, with the next attempt number. Results
+   * are also kept in memory until they expire. The folder is opened at the first call, and locked
+   * until `close()`; other objects reject with NetworkError. Default `.agentensemble/network`.
+   *
    * @throws ValidationError for a blank folder, and for an unknown or invalid option.
    */
   file: (folder?: string, options?: FileBackendOptions): NetworkBackend =>
     fileBackend(folder, options),
   /**
-   * Joins a queue, a result store, and optionally topics and a catalogue. `close()` closes them.
-   * @throws ValidationError for an unknown part, and for one without a required method.
+   * Combines a queue, a result store, and optionally topics and a catalogue. `close()` closes them
+   * all.
+   *
+   * @throws ValidationError for an unknown part, and for a part without a required method.
    */
   of: (parts: BackendParts): NetworkBackend => backendOf(parts),
   /**
-   * Signs the requests of a backend with HMAC-SHA256: all fields, and the queue. A request without
-   * a valid signature is not executed: its result is REJECTED with the reason DENIED, and it
-   * becomes a dead letter. All services and callers of the backend must have the secret. `close()`
-   * closes the backend.
+   * Signs the requests of a backend with HMAC-SHA256, including all fields and the queue. A request
+   * without a valid signature is not executed: its result is REJECTED with the reason DENIED, and
+   * it becomes a dead letter. All services and callers of the backend must have the secret.
+   * `close()` closes the backend.
+   *
    * @throws ValidationError for an unknown option, and for a secret of less than 16 characters.
    */
   signed: (backend: NetworkBackend, options: SignedBackendOptions): NetworkBackend =>
     signedBackend(backend, options),
 });
 
-/** Sends requests to one ensemble and receives its own; see the contract. */
+/** Sends requests to one ensemble, and receives requests for it; see the contract. */
 export type Transport = contracts.Transport;
 
 /** The transports of this package. */
 export const Transport = Object.freeze({
   /**
-   * With a separate in-memory backend: for tests.
+   * Creates a transport with a separate backend in memory, for tests.
+   *
    * @throws ValidationError for a blank name, and for an unknown or invalid option.
    */
   inMemory: (name = "default", options?: TransportOptions): Transport =>
     transportOf(name, inMemoryBackend(), options),
   /**
-   * Sends requests over a backend, which `close()` leaves open.
+   * Creates a transport over a backend, which `close()` leaves open.
+   *
    * @throws ValidationError for a blank name, and for an unknown or invalid option.
    */
   of: (name: string, backend: NetworkBackend, options?: TransportOptions): Transport =>

@@ -18,7 +18,10 @@ import { requireWebhookSecret } from "../../shared/webhooks/webhook-signature.js
 
 /** Options of `NetworkBackend.signed()`. */
 export interface SignedBackendOptions {
-  /** At least 16 characters. Several while the secret is changed: the first signs, all are accepted. */
+  /**
+   * The secret; at least 16 characters. Pass several secrets while one replaces another: the first
+   * signs, all are accepted.
+   */
   readonly secret: string | readonly string[];
 }
 

@@ -27,11 +27,11 @@ import { checkWorkRequest } from "./work-request.js";
 
 /** Options of `Transport.of()`. */
 export interface TransportOptions {
-  /** Milliseconds for which results are kept. Default 86,400,000. */
+  /** Time in milliseconds for which results are kept. Default 86,400,000 (one day). */
   readonly resultTtlMs?: number | undefined;
-  /** Limit of queued requests; more are `FULL`. Default: none. */
+  /** Limit of queued requests; further requests are `FULL`. Default: no limit. */
   readonly maxQueued?: number | undefined;
-  /** For tests. Default: the clock of this machine. */
+  /** A clock for tests. Default: the clock of the machine. */
   readonly clock?: QueueClock | undefined;
 }
 

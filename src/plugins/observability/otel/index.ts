@@ -26,20 +26,24 @@ export interface OtelPlugin extends Plugin {
   /**
    * Calls `fn` with the span of the tool call, the task or the run as the active span, so that it
    * becomes the parent of the spans of `fn` and of instrumented clients. Pass the `ctx` of a tool
-   * or handler. Before the start of the kernel, and after the end of the run, `fn` is called
-   * without a span. Needs a context manager of OpenTelemetry.
+   * or handler. Before the start of the kernel, and after the end of the run, calls `fn` without a
+   * span. Requires a context manager of OpenTelemetry.
    */
   within<T>(place: TracedPlace, fn: () => T): T;
-  /** Returns the same span as the value of a `traceparent` header (W3C Trace Context), for calls to other systems. Returns `undefined` without a span. */
+  /**
+   * Returns the same span as the value of a `traceparent` header (W3C Trace Context), for calls of
+   * other systems. Returns `undefined` without a span.
+   */
   traceparent(place: TracedPlace): string | undefined;
 }
 
 /**
- * Spans and metrics of all runs of a kernel through OpenTelemetry, by its conventions for
- * generative AI. Needs the package `@opentelemetry/api`, and an SDK that you set up; without one
- * nothing is recorded. Several kernels may share one. Prompts and answers are captured only if
- * `captureContent` is true. Failures of the SDK never fail a run.
- * @throws ValidationError for an invalid option; at the start of the kernel if the package is
+ * Records spans and metrics of all runs of a kernel through OpenTelemetry, by its semantic
+ * conventions for generative AI. Requires the package `@opentelemetry/api`, and an SDK that you set
+ * up; without an SDK, nothing is recorded. Several kernels may share one plugin. Prompts and
+ * answers are captured only if `captureContent` is true. Failures of the SDK never fail a run.
+ *
+ * @throws ValidationError for an invalid option; at the start of the kernel, if the package is
  * missing.
  */
 export function otel(options: OtelOptions = {}): OtelPlugin {

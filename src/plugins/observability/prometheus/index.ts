@@ -17,15 +17,18 @@ export type {
 
 /** The plugin, with the functions for a separate endpoint. */
 export interface PrometheusPlugin extends Plugin {
-  /** Returns all metrics in the text format of Prometheus, also after the end of the kernel. @throws ValidationError if prom-client is not installed. */
+  /**
+   * Returns all metrics in the text format of Prometheus, even after the end of the kernel. @throws
+   * ValidationError if prom-client is not installed.
+   */
   metrics(): Promise<string>;
-  /** The media type of the text. */
+  /** The media type of the text that `metrics()` returns. */
   readonly contentType: string;
   /** Answers a request of `node:http` with the metrics, at any path. Never rejects. */
   readonly handler: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   /**
-   * The address that `listen` serves, for instance `http://127.0.0.1:9464/metrics`; `undefined`
-   * without a listener.
+   * The URL that `listen` serves, for instance `http://127.0.0.1:9464/metrics`. `undefined` without
+   * a listener.
    */
   readonly url: string | undefined;
 }
@@ -33,11 +36,12 @@ export interface PrometheusPlugin extends Plugin {
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 /**
- * Counts and times runs, tasks, model calls and tools of a kernel for Prometheus. Needs the package
- * `prom-client`. It opens a port only with `listen`. Several kernels may share one plugin; their
- * numbers are added up. Labels are roles, names of tools and models and similar names, never texts,
- * with at most `maxLabelValues` values each.
- * @throws ValidationError for an invalid option; at the start of the kernel if the package is
+ * Counts and times the runs, tasks, model calls and tools of a kernel for Prometheus. Requires the
+ * package `prom-client`. Opens a port only with `listen`. Several kernels may share one plugin;
+ * their numbers are added. Labels contain roles, names of tools and models and similar names, never
+ * texts, with at most `maxLabelValues` values each.
+ *
+ * @throws ValidationError for an invalid option; at the start of the kernel, if the package is
  * missing or the registry has a metric of the same name but another kind.
  */
 export function prometheus(options: PrometheusOptions = {}): PrometheusPlugin {

@@ -34,10 +34,11 @@ export interface JsonTraceExporter {
 }
 
 /**
- * Writes the trace of every run as JSON (schema 1.3): `{runId}.trace.json` in `dir`, or always to
- * `file`. Each file is written atomically; missing folders are created. Pass it as `traceExporter`,
- * or bind it to `Tokens.TraceExporter`.
- * @throws ValidationError unless exactly one of `dir` and `file` is given.
+ * Creates an exporter that writes the trace of every run as JSON (schema 1.3): to
+ * `{runId}.trace.json` in `dir`, or always to `file`. Each file is written atomically; missing
+ * folders are created. Pass the exporter as `traceExporter`, or bind it to `Tokens.TraceExporter`.
+ *
+ * @throws ValidationError unless exactly one of `dir` and `file` is set.
  */
 export function jsonTraceExporter(options: JsonTraceExporterOptions): JsonTraceExporter {
   checkOptions("jsonTraceExporter", options, ["dir", "file", "dag"]);

@@ -8,12 +8,12 @@ export type { AiSdkOptions } from "./ai-sdk-options.js";
 
 /**
  * Converts a language model of the Vercel AI SDK (specification v2, v3 or v4: AI SDK 5 and later)
- * into a model for agents and tasks. `providerOptions` of a request are those of the AI SDK, by
- * provider. The model's own limits apply too. The size of its responses is not limited, and its
+ * into a model for agents and tasks. `providerOptions` of a request have the form of the AI SDK, by
+ * provider. The model's own limits also apply. The size of its responses is not limited, and its
  * provider controls redirects.
  *
  * @example aiSdk(createMistral({ apiKey })("mistral-small-latest"))
- * @throws ValidationError for an invalid model or invalid options
+ * @throws ValidationError for an invalid model or invalid options.
  */
 export function aiSdk(model: AiSdkLanguageModel, options: AiSdkOptions = {}): ChatModel {
   return new AiSdkChatModel(model, resolveAiSdkOptions(model, options));

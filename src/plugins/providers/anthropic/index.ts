@@ -24,9 +24,10 @@ export function anthropic(modelId: string, options: AnthropicOptions = {}): Chat
 }
 
 /**
- * Registers models under the names `anthropic:{model}`, for instance
- * `"anthropic:claude-sonnet-5"`, all with these options.
- * @throws ValidationError for invalid options
+ * Registers models under the names `anthropic:{model}`, for instance `"anthropic:claude-sonnet-5"`,
+ * with these options.
+ *
+ * @throws ValidationError for invalid options.
  */
 export function anthropicProvider(options: AnthropicOptions = {}): Plugin {
   const provider = createAnthropicProvider(options);

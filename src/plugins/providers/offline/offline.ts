@@ -6,7 +6,10 @@ import { LanguageTools } from "./language-tools.js";
 
 /** Options of the offline model. */
 export interface OfflineOptions {
-  /** Number of quoted sentences. Default: a tenth of the source's, at least 3 and at most 12. */
+  /**
+   * Number of quoted sentences. Default: a tenth of the number in the source, at least 3 and at
+   * most 12.
+   */
   readonly sentences?: number | undefined;
 }
 

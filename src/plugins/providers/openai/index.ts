@@ -28,9 +28,10 @@ export function openai(modelId: string, options: OpenAIOptions = {}): ChatModel 
 }
 
 /**
- * Registers models under the names `openai:{model}`, for instance `"openai:gpt-5-mini"`, all with
- * these options.
- * @throws ValidationError for invalid options
+ * Registers models under the names `openai:{model}`, for instance `"openai:gpt-5-mini"`, with these
+ * options.
+ *
+ * @throws ValidationError for invalid options.
  */
 export function openaiProvider(options: OpenAIOptions = {}): Plugin {
   const provider = createOpenAIProvider(options);

@@ -12,7 +12,7 @@ import { OPENAI } from "./openai-vendor.js";
 
 /** Options of {@link openaiModeration}. */
 export interface OpenAIModerationOptions extends ProviderOptions {
-  /** Default `omni-moderation-latest`. */
+  /** The name of the model. Default `omni-moderation-latest`. */
   readonly modelId?: string | undefined;
 }
 

@@ -37,7 +37,7 @@ function judgeRefusal(status: number, words: string, place: CalledPlace): Verdic
   if (status === 401 || status === 403)
     return refusedBy(
       "AE_MODEL_AUTH",
-      `Check the API key (apiKey or ${place.keyVariable}) and what it is allowed to use.`,
+      `Check the API key (apiKey or ${place.keyVariable}) and its permissions.`,
     );
   if (status === 404) {
     return refusedBy(

@@ -213,7 +213,7 @@ export class BudgetKeeper implements SpendingGuard {
 }
 
 function runHasEnded(): ValidationError {
-  return new ValidationError("grant() needs a run that goes on, and this one has ended");
+  return new ValidationError("grant() needs a run in progress, but this run has ended");
 }
 
 /** Returns the budgets of the run first, then those of the runs that it joined. */

@@ -71,6 +71,6 @@ function withCount(
 function warnOfCut({ run, taskId, request }: LlmCall, { maxOutputTokens }: Reservation): void {
   if (maxOutputTokens >= (request.maxOutputTokens ?? Number.POSITIVE_INFINITY)) return;
   run.warn(
-    `An answer for task '${taskId}' was cut at ${maxOutputTokens} tokens, which is what its budget allowed. Set maxOutputTokens in modelOptions, or maxOutputTokensPerCall of the budget.`,
+    `An answer for task '${taskId}' was cut at ${maxOutputTokens} tokens, the limit of its budget. Set maxOutputTokens in modelOptions, or maxOutputTokensPerCall of the budget.`,
   );
 }

@@ -8,10 +8,11 @@ export type { CacheOptions } from "./cache-options.js";
 export type { CachedResponse, ResponseStore } from "./response-store.js";
 
 /**
- * Answers a model call with the response to an equal earlier call of any run: the same request to
- * the same model. The answer costs nothing and has the outcome `answered`. Policies before and
- * after the call apply as for any other call. If the store fails, a `run_warning` is emitted and
- * the model is called.
+ * Answers a model call with the stored response to an equal call of any earlier run: the same
+ * request to the same model. The answer costs nothing and has the outcome `answered`. Policies
+ * before and after the call apply as usual. If the store fails, a `run_warning` is emitted and the
+ * model is called.
+ *
  * @throws ValidationError for an unknown option or a value out of range.
  */
 export function cache(options: CacheOptions = {}): Plugin {

@@ -9,8 +9,10 @@ import { CONTEXT_LIMIT_TEMPLATES } from "./context-limit-prompts.js";
 export type { CompactOptions, ContextLimitOptions } from "./context-limit-options.js";
 
 /**
- * Limits requests to a model's context: a call with more input tokens fails with `AE_MODEL_CONTEXT_LENGTH` before it is sent. With `compact` old tool results
- * are shortened first. `Tokens.TokenCounter` counts the tokens: an estimate, unless another counter is bound.
+ * Limits requests to the context window of a model: a call with more input tokens fails with
+ * `AE_MODEL_CONTEXT_LENGTH` before it is sent. With `compact`, old tool results are shortened
+ * first. `Tokens.TokenCounter` counts the tokens, by an estimate unless another counter is bound.
+ *
  * @throws ValidationError for an unknown option or a value out of range.
  */
 export function contextLimit(options: ContextLimitOptions): Plugin {

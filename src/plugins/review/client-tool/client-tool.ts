@@ -31,15 +31,17 @@ type SharedOptions<I> = Pick<
 export interface ClientToolOptions<I, O> extends SharedOptions<I> {
   /** The name that `onToolCall` of the page receives. */
   readonly name: string;
-  /** For the model: purpose, when to use it, an example. */
+  /** The description for the model: the purpose, when to use the tool, an example. */
   readonly description: string;
-  /** As of `tool()`. */
+  /** The schema of the input, as in `tool()`. */
   readonly input?: OutputSchema<I> | JsonSchema | undefined;
-  /** Checks the output of the page before the model receives it. Default: any JSON value. */
+  /**
+   * Checks the output of the page before the model receives it. Default: accepts any JSON value.
+   */
   readonly output?: OutputSchema<O> | undefined;
-  /** The time limit of the page, in milliseconds. 0: no limit. Default 300,000. */
+  /** Time limit of the page in milliseconds; 0 for no limit. Default 300,000. */
   readonly timeoutMs?: number | undefined;
-  /** The size limit of the output as JSON, in bytes. Default 65,536. */
+  /** Limit of the size of the output as JSON, in bytes. Default 65,536. */
   readonly maxOutputBytes?: number | undefined;
   /**
    * Whether the model receives the output as marked data, because a page may send anything. Default
@@ -91,12 +93,13 @@ interface ClientOutputRules {
 /**
  * Creates a tool that a page executes, in `onToolCall` of `useChat` or with `addToolOutput`. The
  * call waits in the review store until `chatHandler({ reviews })` or `runHandler({ reviews })`
- * receives its output. A review handler, or a person who edits the review, can give the output
- * instead. A task with the tool fails before it starts if nothing can answer.
+ * receives its output. A review handler, or a person who edits the review, can supply the output
+ * instead. A task with the tool fails before its start if nothing can answer.
  *
- * The model receives a failure if there is no output in time, if the page reports an error, and if
+ * The model receives a failure if no output arrives in time, if the page reports an error, and if
  * the output is too large or does not match `output`.
- * @throws ValidationError for an unknown option or a value out of range, and as `tool()`.
+ *
+ * @throws ValidationError for an unknown option or a value out of range; the errors of `tool()`.
  */
 export function clientTool<I, O = unknown>(
   options: ClientToolOptions<NoInfer<I>, O> & { readonly input: OutputSchema<I> },

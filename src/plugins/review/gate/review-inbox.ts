@@ -19,7 +19,10 @@ export interface ReviewInbox extends ReviewStore {
   resolve(reviewId: string, decision: ReviewDecision): ReviewResolution;
 }
 
-/** Creates a review store in memory, for `review({ store })`. It does not outlive the process. It counts as watched, since the program that creates it answers. */
+/**
+ * Creates a review store in memory, for `review({ store })`. Its reviews do not outlive the
+ * process. It counts as watched, because the program that creates it is expected to answer.
+ */
 export function reviewInbox(): ReviewInbox {
   return new MemoryReviews(true);
 }

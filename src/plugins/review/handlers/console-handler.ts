@@ -14,16 +14,17 @@ import { Terminal } from "./terminal.js";
 
 /** Options of `ReviewHandler.console`. */
 export interface ConsoleReviewOptions {
-  /** The stream that answers are read from. Default `process.stdin`. */
+  /** The stream from which answers are read. Default `process.stdin`. */
   readonly input?: LineSource | undefined;
-  /** The stream that questions are written to. Default `process.stdout`. */
+  /** The stream to which questions are written. Default `process.stdout`. */
   readonly output?: TextSink | undefined;
 }
 
 /**
- * Asks at the terminal, one question at a time. An empty line or `c` continues, `e` asks for a new
- * text, `x` ends the run, `m` adds a comment to the decision that follows. The question is repeated
- * after any other answer. After the end of the input, `onTimeout` applies at once.
+ * Asks in the terminal, one question at a time. An empty line or `c` continues, `e` requests a new
+ * text, `x` ends the run, `m` adds a comment to the following decision. Any other answer repeats
+ * the question. At the end of the input, `onTimeout` applies immediately.
+ *
  * @throws ValidationError for an unknown option or a value that is not a stream.
  */
 export function consoleHandler(options: ConsoleReviewOptions = {}): ReviewHandler {

@@ -28,7 +28,7 @@ export function headerOf(request: ReviewRequest): string {
       : []),
     ...(prompt === undefined ? [] : ["Asked:", barred(prompt)]),
     ...(requiredRole === undefined ? [] : [`Wanted: ${printableLine(requiredRole)}`]),
-    "(m adds a comment to what is decided.)",
+    "(m adds a comment to the decision.)",
     LINE,
   ];
   return `\n${facts.join("\n")}\n`;

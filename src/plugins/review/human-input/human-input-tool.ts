@@ -13,13 +13,16 @@ import { REVIEW_TEMPLATES } from "../shared/review-prompts.js";
 
 /** Options of {@link humanInputTool}. */
 export interface HumanInputOptions {
-  /** The description for the model: when to ask. Default: when a decision or a fact is missing that only a person can give. */
+  /**
+   * The description for the model: when to ask. Default: when a decision or a fact is missing that
+   * only a person can supply.
+   */
   readonly description?: string | undefined;
-  /** The time limit of an answer, in milliseconds. 0: no limit. Default 300,000. */
+  /** Time limit of an answer in milliseconds; 0 for no limit. Default 300,000. */
   readonly timeoutMs?: number | undefined;
-  /** Default CONTINUE: the model is instructed to continue. */
+  /** The reaction to the time limit. Default CONTINUE: the model is instructed to continue. */
   readonly onTimeout?: OnReviewTimeout | undefined;
-  /** The role that the person must have; passed to the handler. */
+  /** The role that the person must have. Passed to the handler, which must check it. */
   readonly requiredRole?: string | undefined;
 }
 
@@ -46,9 +49,10 @@ const INPUT = Object.freeze({
 });
 
 /**
- * The tool `human_input`: lets an agent ask a person a question. The answer is an edit of the
- * review; continue instructs the model to continue, exit early ends the run. If no one can answer,
- * the model receives a text that states this.
+ * Creates the tool `human_input`, with which an agent asks a person a question. The answer is an
+ * edit of the review; continue instructs the model to continue; exit early ends the run. If nobody
+ * can answer, the model receives a text that states this.
+ *
  * @throws ValidationError for an unknown option or a value out of range.
  */
 export function humanInputTool(options: HumanInputOptions = {}): Tool<HumanInput> {

@@ -15,7 +15,7 @@ export function requirePrices(
   owner: "ensemble" | "conversation",
 ): void {
   if (quota?.maxCost === undefined || currency !== undefined) return;
-  throw new ValidationError(`A quota limits the cost, and this ${owner} knows no prices`, {
+  throw new ValidationError(`A quota limits the cost, but this ${owner} has no prices`, {
     hint: `Set costConfiguration of the ${owner}, or maxTokens instead of maxCost.`,
   });
 }

@@ -6,10 +6,11 @@ import { preview } from "../../../contracts/validation.js";
 import { asFields, asText, isObject } from "../../../util/objects.js";
 
 /**
- * Returns the parts of a UI message of a user: its texts, and its files from `data:` addresses. A
- * blank text next to other parts is omitted.
- * @throws ValidationError for another role or part, another address, a file whose bytes do not
- * match its type, and parts beyond the limits.
+ * Returns the parts of a user's UI message: its texts, and its files from `data:` addresses. Omits
+ * a blank text next to other parts.
+ *
+ * @throws ValidationError for another role, an unsupported part, another kind of address, a file
+ * whose bytes do not match its type, and parts beyond the limits.
  */
 export function fromUIMessage(
   message: unknown,

@@ -7,9 +7,10 @@ import { AnswerParts } from "./answer-parts.js";
 
 /**
  * Returns the messages of a thread as UI messages of the AI SDK: one for each message of the user,
- * and one with the id `{turnId}-a` for the complete answer of each turn, with the parts of its
- * stream. Input and output of private tools, and of turns that were not streamed, are omitted.
- * @throws ValidationError for other options.
+ * and one with the id `{turnId}-a` for the complete answer of each turn, with the same parts as its
+ * stream. Omits input and output of private tools, and of turns that were not streamed.
+ *
+ * @throws ValidationError for unknown options.
  */
 export function toUIMessages(
   messages: readonly ThreadMessage[],

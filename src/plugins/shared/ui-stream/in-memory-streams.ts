@@ -5,15 +5,16 @@ import { checkOptions, requireDelay, requireInteger } from "../../../contracts/v
 /** Limits of the streams in memory. */
 export interface InMemoryStreamsOptions {
   /**
-   * Maximum number of streams. Beyond it the oldest stream that has ended is removed, otherwise the
-   * oldest one. Default 200.
+   * Limit of the number of streams. Beyond it, the oldest ended stream is removed, else the oldest
+   * stream. Default 200.
    */
   readonly maxStreams?: number | undefined;
   /**
-   * Maximum bytes of the parts of one stream, as JSON. A larger stream is not kept. Default 8 MiB.
+   * Limit of the size of one stream's parts as JSON, in bytes. A larger stream is not kept. Default
+   * 8 MiB.
    */
   readonly maxBytes?: number | undefined;
-  /** Milliseconds for which a stream is kept after its end. Default 300,000. */
+  /** Time in milliseconds for which a stream is kept after its end. Default 300,000. */
   readonly keepMs?: number | undefined;
 }
 
@@ -145,13 +146,14 @@ function changeOf({ waiting }: KeptStream, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Keeps streams so that clients can reconnect; see the contract. */
+/** Stores streams so that clients can reconnect; see the contract. */
 export type StreamStore = Store;
 
 /** The available stores. */
 export const StreamStore = Object.freeze({
   /**
-   * For the lifetime of the process, within limits. @throws ValidationError for invalid options.
+   * Stores streams in memory within limits, for the lifetime of the process. @throws
+   * ValidationError for invalid options.
    */
   inMemory: (o: InMemoryStreamsOptions = {}): StreamStore => {
     const what = "StreamStore.inMemory";

@@ -14,11 +14,11 @@ import { readPage } from "./line-page.js";
 
 /** Options of {@link fileReadTool}. */
 export interface FileReadToolOptions {
-  /** The folder that the tool may read. Files outside it are never read. */
+  /** The folder that the tool may read. Files outside of it are never read. */
   readonly baseDir: string;
   /**
-   * Maximum number of bytes per call. A longer file is returned in pages, and the result explains
-   * how to request the next page. Default 65,536, about 16,000 tokens.
+   * Limit of the bytes per call. A longer file is returned in pages, and the result explains how to
+   * request the next page. Default 65,536, about 16,000 tokens.
    */
   readonly maxBytes?: number | undefined;
 }
@@ -133,7 +133,8 @@ async function readPart(
 /**
  * Creates a tool `file_read` that reads text files of one folder only. Rejects paths that leave the
  * folder, symbolic links, folders, devices and binary files. Returns long files in pages.
- * @throws ValidationError if the folder does not exist, or for an invalid option
+ *
+ * @throws ValidationError if the folder does not exist, or for an invalid option.
  */
 export function fileReadTool(options: FileReadToolOptions): Tool<FileReadInput> {
   checkOptions("fileReadTool()", options, ["baseDir", "maxBytes"]);

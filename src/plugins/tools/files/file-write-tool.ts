@@ -12,11 +12,11 @@ import { toFailure } from "../shared/tool-failure.js";
 
 /** Options of {@link fileWriteTool}. */
 export interface FileWriteToolOptions {
-  /** The folder in which the tool may write. Files outside it are never written. */
+  /** The folder in which the tool may write. Files outside of it are never written. */
   readonly baseDir: string;
-  /** Whether the ensemble's `reviewHandler` must approve each write. Default false. */
+  /** Whether each write needs a person's approval. Default false. */
   readonly requireApproval?: boolean | undefined;
-  /** Maximum size of one file in bytes. Default 1,048,576. */
+  /** Limit of the size of one file in bytes. Default 1,048,576. */
   readonly maxBytes?: number | undefined;
 }
 
@@ -80,7 +80,8 @@ async function write(
 /**
  * Creates a tool `file_write` that writes text files in one folder only. Writes are atomic and
  * never follow a symbolic link. Creates missing folders.
- * @throws ValidationError if the folder does not exist, or for an invalid option
+ *
+ * @throws ValidationError if the folder does not exist, or for an invalid option.
  */
 export function fileWriteTool(options: FileWriteToolOptions): Tool<FileWriteInput> {
   checkOptions("fileWriteTool()", options, ["baseDir", "requireApproval", "maxBytes"]);

@@ -15,9 +15,11 @@ import { leadsIntoGit } from "./path-text.js";
 
 /** Options of {@link pathJail}. */
 export interface PathJailOptions {
-  /** Name of the folder in messages: `path is outside the {name} directory`. Default `sandbox`. */
+  /**
+   * The name of the folder in messages: `path is outside the {name} directory`. Default `sandbox`.
+   */
   readonly name?: string | undefined;
-  /** Maximum number of bytes per read or write. Default 1,048,576. */
+  /** Limit of the bytes per read or write. Default 1,048,576. */
   readonly maxBytes?: number | undefined;
 }
 
@@ -26,8 +28,8 @@ export interface JailReadOptions {
   /** First byte, counted from 0. Default 0. */
   readonly offset?: number | undefined;
   /**
-   * Maximum number of bytes, never more than the jail's `maxBytes`. Default: the whole file; a file
-   * above `maxBytes` is then an error and is not cut.
+   * Limit of the read bytes, at most the jail's `maxBytes`. Default: the whole file is read, and a
+   * file above `maxBytes` is an error.
    */
   readonly limit?: number | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -47,7 +49,7 @@ export interface JailedFile {
 /** Options of a write. */
 export interface JailWriteOptions {
   /**
-   * The `version` from an earlier read. If the file has changed since, nothing is written. Default:
+   * The `version` of an earlier read. If the file has changed since, nothing is written. Default:
    * an existing file is replaced.
    */
   readonly expectedVersion?: string | undefined;
@@ -62,19 +64,19 @@ export interface JailWriteResult {
 }
 
 /**
- * A folder that paths from untrusted input cannot leave: not by `..`, an absolute path or symbolic
- * links, even if another process inserts a link during the call. Absolute paths inside are
- * accepted. Only regular files are opened. All methods throw AccessDeniedError for a forbidden path
- * and FileAccessError for an allowed operation that fails.
+ * A folder that paths from untrusted input can't leave: not by `..`, an absolute path or symbolic
+ * links, even if another process inserts a link during the call. Absolute paths inside the folder
+ * are accepted. Only regular files are opened. All methods throw AccessDeniedError for a forbidden
+ * path and FileAccessError for an allowed operation that fails.
  */
 export interface PathJail {
   /** The real path of the folder. */
   readonly root: string;
-  /** Maximum number of bytes per read or write. */
+  /** Limit of the bytes per read or write. */
   readonly maxBytes: number;
   /**
-   * Returns the real path of an existing regular file. To read it, use `read` or `open`: the file
-   * could be replaced before you open it yourself.
+   * Returns the real path of an existing regular file. To read the file, use `read` or `open`,
+   * because it could be replaced before you open the path.
    */
   resolveForReading(path: string): Promise<string>;
   /** Returns the real path at which a file would be written. Creates nothing. */
@@ -204,12 +206,11 @@ export function folderJail(
 }
 
 /**
- * Creates a jail for custom tools that take paths from a model.
+ * Creates a jail for custom tools that receive paths from a model.
  *
- * @example const jail = pathJail("./workspace");
- * const { bytes } = await jail.read(pathFromModel);
+ * @example const jail = pathJail("./workspace"); const { bytes } = await jail.read(pathFromModel);
  * await jail.write("reports/summary.md", text);
- * @throws ValidationError if the folder does not exist, or for an invalid option
+ * @throws ValidationError if the folder does not exist, or for an invalid option.
  */
 export function pathJail(root: string, options: PathJailOptions = {}): PathJail {
   checkOptions("pathJail()", options, ["name", "maxBytes"]);

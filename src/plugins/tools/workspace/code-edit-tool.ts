@@ -19,11 +19,11 @@ import { WorkLimit } from "./work-limit.js";
 
 /** Options of {@link codeEditTool}. */
 export interface CodeEditToolOptions {
-  /** The folder in which files may be changed. Files outside it are never changed. */
+  /** The folder in which files may be changed. Files outside of it are never changed. */
   readonly baseDir: string;
-  /** Whether the ensemble's `reviewHandler` must approve each edit. Default false. */
+  /** Whether each edit needs a person's approval. Default false. */
   readonly requireApproval?: boolean | undefined;
-  /** Maximum size of one file in bytes, before and after the edit. Default 1,048,576. */
+  /** Limit of the size of one file in bytes, before and after the edit. Default 1,048,576. */
   readonly maxBytes?: number | undefined;
 }
 
@@ -213,9 +213,10 @@ function approvalDescription({ path, command, content, edits }: CodeEditInput): 
 
 /**
  * Creates a tool `code_edit` that changes text files of one folder only: lines by number, text that
- * occurs once, or the whole file. Keeps line ends, the byte order mark and the end of the last
+ * occurs once, or the whole file. Preserves line ends, the byte order mark and the end of the last
  * line. Writes are atomic.
- * @throws ValidationError if the folder does not exist, or for an invalid option
+ *
+ * @throws ValidationError if the folder does not exist, or for an invalid option.
  */
 export function codeEditTool(options: CodeEditToolOptions): Tool<CodeEditInput> {
   checkOptions("codeEditTool()", options, ["baseDir", "requireApproval", "maxBytes"]);

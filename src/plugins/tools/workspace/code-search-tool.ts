@@ -21,11 +21,11 @@ import { resolveWorkspaceOptions, WORKSPACE_FIELDS } from "./workspace-options.j
 
 /** Options of {@link codeSearchTool}. */
 export interface CodeSearchToolOptions extends WorkspaceOptions {
-  /** Maximum number of matching lines. Default 100. */
+  /** Limit of the number of matching lines. Default 100. */
   readonly maxMatches?: number | undefined;
-  /** Maximum size of a file in bytes. Larger files are skipped. Default 1,048,576. */
+  /** Limit of the size of a file in bytes. Larger files are skipped. Default 1,048,576. */
   readonly maxFileBytes?: number | undefined;
-  /** Maximum number of bytes read per search. Default 67,108,864. */
+  /** Limit of the bytes read per search. Default 67,108,864. */
   readonly maxTotalBytes?: number | undefined;
 }
 
@@ -222,8 +222,9 @@ async function search(
 
 /**
  * Creates a tool `code_search` that searches the text files of one folder for a regular expression.
- * It runs in this process, in time linear in the length of the text.
- * @throws ValidationError if the folder does not exist, or for an invalid option
+ * Runs in this process, in time linear in the length of the text.
+ *
+ * @throws ValidationError if the folder does not exist, or for an invalid option.
  */
 export function codeSearchTool(options: CodeSearchToolOptions): Tool<CodeSearchInput> {
   checkOptions("codeSearchTool()", options, [

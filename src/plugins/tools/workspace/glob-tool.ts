@@ -16,7 +16,7 @@ import { resolveWorkspaceOptions, WORKSPACE_FIELDS } from "./workspace-options.j
 
 /** Options of {@link globTool}. */
 export interface GlobToolOptions extends WorkspaceOptions {
-  /** Maximum number of paths, in alphabetical order. Default 200. */
+  /** Limit of the number of paths, in alphabetical order. Default 200. */
   readonly maxResults?: number | undefined;
 }
 
@@ -110,7 +110,8 @@ async function findPaths(
 /**
  * Creates a tool `glob` that finds files of one folder by a pattern. Does not follow links. Returns
  * paths relative to the folder, in alphabetical order.
- * @throws ValidationError if the folder does not exist, or for an invalid option
+ *
+ * @throws ValidationError if the folder does not exist, or for an invalid option.
  */
 export function globTool(options: GlobToolOptions): Tool<GlobInput> {
   checkOptions("globTool()", options, [...WORKSPACE_FIELDS, "maxResults"]);

@@ -7,17 +7,18 @@ import { openChunks } from "../../shared/ui-stream/open-chunks.js";
 import { checkUIStreamOptions } from "../../shared/ui-stream/ui-stream-options.js";
 import { checkPageResponse } from "../shared/page-response-options.js";
 
-/** The parts of a run that an AG-UI client receives. */
+/** Options of the AG-UI functions. */
 export interface AgUiOptions extends UIStreamOptions {
-  /** The thread of the client. Default: the id of the run. */
+  /** The id of the client's thread. Default: the id of the run. */
   readonly threadId?: string | undefined;
 }
 
 /**
- * Returns the run as events of AG-UI. The first is `RUN_STARTED`, and `RUN_FINISHED` or `RUN_ERROR`
- * is the last. They have the same contents as a UI message stream with the same options. Leaving
- * the loop cancels the run, unless `onDisconnect` is `finish`. A second call behaves as in
- * `toUIMessageStream`.
+ * Returns the run as events of AG-UI. The first event is `RUN_STARTED`; the last one is
+ * `RUN_FINISHED` or `RUN_ERROR`. The contents equal those of a UI message stream with the same
+ * options. Leaving the loop early cancels the run, unless `onDisconnect` is `finish`. A second call
+ * behaves as in `toUIMessageStream`.
+ *
  * @throws ValidationError for invalid options, and for a run whose events are already being read.
  */
 export function toAgUiEvents(handle: RunHandle, o: AgUiOptions = {}): AsyncIterable<UIChunk> {
@@ -37,7 +38,10 @@ export function toAgUiEvents(handle: RunHandle, o: AgUiOptions = {}): AsyncItera
   };
 }
 
-/** Returns the same events as a response of server-sent events. Status 200 unless given. @throws ValidationError as `toAgUiEvents`. */
+/**
+ * Returns the same events as a response of server-sent events. Default status 200. @throws
+ * ValidationError as `toAgUiEvents`.
+ */
 export function toAgUiResponse(
   handle: RunHandle,
   { status, headers, ...o }: AgUiOptions & PageResponseOptions = {},

@@ -7,11 +7,12 @@ import { checkUIStreamOptions } from "../../shared/ui-stream/ui-stream-options.j
 import { checkPageResponse } from "../shared/page-response-options.js";
 
 /**
- * Returns the run as parts of the UI message stream of the AI SDK. The stream begins with `start`,
- * and `finish`, `error` or `abort` is its last part. It reads the events of the handle, so they
- * have no other reader. Cancelling the stream cancels the run, unless `onDisconnect` is `finish`. A
- * run has one stream; after a response that ended for `endAtApproval`, a second call returns the
- * parts that follow.
+ * Returns the run as parts of the UI message stream of the AI SDK. The first part is `start`; the
+ * last one is `finish`, `error` or `abort`. The stream reads the events of the handle, so nothing
+ * else can read them. Cancelling the stream cancels the run, unless `onDisconnect` is `finish`. A
+ * run has one stream; after a response that ended because of `endAtApproval`, a second call returns
+ * the parts that follow.
+ *
  * @throws ValidationError for invalid options, and for a run whose events are already being read.
  */
 export function toUIMessageStream(
@@ -23,7 +24,9 @@ export function toUIMessageStream(
 }
 
 /**
- * Returns the same stream as a response of server-sent events, for `useChat` of the AI SDK. Status 200 unless given.
+ * Returns the same stream as a response of server-sent events, for `useChat` of the AI SDK. Default
+ * status 200.
+ *
  * @throws ValidationError as `toUIMessageStream`.
  */
 export function toUIMessageStreamResponse(

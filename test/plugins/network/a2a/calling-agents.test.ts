@@ -304,7 +304,12 @@ describe("a2a(): a remote ensemble", () => {
     }
     const expected = [
       ...["larger than 262144 bytes", "is not an agent card", "is not an agent card"],
-      ...["speaks A2A 0.3.0", "has no interface for JSON-RPC", "is not an agent card", "HTTP 404"],
+      ...[
+        "supports A2A 0.3.0",
+        "has no interface for JSON-RPC",
+        "is not an agent card",
+        "HTTP 404",
+      ],
     ];
     expected.forEach((text, i) => expect(problems[i]).to.contain(text));
   });

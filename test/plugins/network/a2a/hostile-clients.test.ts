@@ -34,7 +34,7 @@ describe("A2A: clients with faults", () => {
     const old = { jsonrpc: "2.0", id: 9, method: "message/send", params: { message: {} } };
     const refusal = await refusalTo(agent, old, {});
     expect(refusal).to.include({ status: 200, code: -32_009 });
-    expect(refusal.message).to.contain("speaks A2A 1.0");
+    expect(refusal.message).to.contain("supports A2A 1.0");
     expect(refusal.message).to.contain("0.3 (no A2A-Version header)");
     const other = await refusalTo(agent, get, { "A2A-Version": "2.0" });
     expect(other.message).to.contain("is of version 2.0");

@@ -64,7 +64,7 @@ describe("requests outside of a run", () => {
     const alone = network({ name: "alone" });
     await using _alone = new Ensemble({ name: "alone", plugins: [alone] });
     const error = await rejection(alone.network.request("kitchen", "cook"));
-    expect(String(error)).to.contain("knows no ensemble 'kitchen'");
+    expect(String(error)).to.contain("has no ensemble 'kitchen'");
   });
 });
 

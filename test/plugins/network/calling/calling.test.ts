@@ -574,7 +574,7 @@ describe("network().network.request", () => {
     );
     expect([error.ensemble, error.hint]).to.eql([
       "kitchen",
-      "No instance shares anything now: is one started, on the same backend? The request goes on. Ask again with requestId 'r1'.",
+      "No instance shares anything now: is one started, on the same backend? The request continues. Repeat the call with requestId 'r1'.",
     ]);
     const controller = new AbortController();
     const { signal } = controller;

@@ -28,7 +28,7 @@ import { InMemoryReviews } from "./in-memory-reviews.js";
 
 /** Options of {@link InMemoryJournal}. */
 export interface InMemoryJournalOptions {
-  /** Default: the clock of this machine. */
+  /** The clock. Default: the clock of the machine. */
   readonly clock?: Pick<Clock, "now"> | undefined;
 }
 
@@ -48,7 +48,10 @@ interface StoredRun {
   before: number;
 }
 
-/** A journal with the lifetime of the object: for tests, and as the reference implementation. */
+/**
+ * A journal in memory with the lifetime of the object, for tests and as the reference
+ * implementation.
+ */
 export class InMemoryJournal implements Journal {
   readonly name = "memory";
   readonly isVolatile = true;

@@ -30,16 +30,19 @@ import { fromColumn, tagColumn, toColumn } from "../../../shared/sql/sql-text.js
 
 /** The database of a journal. */
 export interface SqlJournalOptions {
-  /** `postgres://user:password@host:5432/database` (package pg), or `pglite:<folder>` (package `@electric-sql/pglite`), which one process at a time can use. */
+  /**
+   * `postgres://user:password@host:5432/database` (package `pg`), or `pglite:<folder>` (package
+   * `@electric-sql/pglite`), for one process at a time.
+   */
   readonly url: string;
   /**
-   * The schema, created if it is missing: lower-case letters, digits and `_`, at most 48. Default
-   * `agentensemble`.
+   * The database schema, which is created if it is missing: at most 48 lower-case letters, digits
+   * and `_`. Default `agentensemble`.
    */
   readonly schema?: string | undefined;
   /**
-   * Time limit of a server to accept a connection, and to answer a statement, in milliseconds. A
-   * statement that fails with its connection is repeated for three times this time. Not for PGlite.
+   * Time limit in milliseconds for the server to accept a connection, and for each statement. If
+   * the connection fails, its statement is repeated for three times this time. Not used for PGlite.
    * Default 9,000.
    */
   readonly timeoutMs?: number | undefined;
@@ -55,9 +58,11 @@ const LONGEST_LOOK_MS = 500;
 const ATTEMPTS = 5;
 
 /**
- * A journal in PostgreSQL: on a server, where any number of processes share it, or in this process
- * with PGlite. Nothing is loaded or connected before the first call, which creates missing tables.
- * @throws ValidationError for options that cannot work.
+ * A journal in PostgreSQL: on a server, which any number of processes share, or in this process
+ * with PGlite. Loads no package and opens no connection before the first call, which creates
+ * missing tables.
+ *
+ * @throws ValidationError for invalid options.
  */
 export function openSqlJournal(o: SqlJournalOptions): Journal {
   checkOptions("Journal", o, ["url", "schema", "timeoutMs"]);

@@ -34,13 +34,14 @@ const NOTHING_TO_CANCEL: ReadonlySet<unknown> = new Set([
 type WaitOptions = Parameters<Remote["response"]>[1];
 
 /**
- * Returns an A2A 1.0 agent at this address: a service of this framework, or any other agent, whose
- * skills then take the place of shared tasks. Its card is read at the first request. Requests are
- * repeated under the same id, so that a service of this framework executes them once; other agents
- * get a request again only if they have not received it. Needs the package `@a2a-js/sdk`.
+ * Returns the A2A 1.0 agent at a URL: a service of this framework, or another agent, whose skills
+ * then correspond to shared tasks. The agent card is read at the first request. Requests are
+ * repeated under the same id, so that a service of this framework executes them once. Another agent
+ * receives a request again only if it has not received it before. Requires the package
+ * `@a2a-js/sdk`.
  *
- * @throws ValidationError for an invalid address, and for an unknown or invalid option. Methods
- * reject with NetworkError if the agent can't be reached or used, and with RequestConflictError.
+ * @throws ValidationError for an invalid URL, and for an unknown or invalid option. Methods reject
+ * with NetworkError if the agent can't be reached or used, and with RequestConflictError.
  */
 export function a2a(url: string | URL, options: A2aOptions = {}): Remote {
   return new A2aRemote(a2aSettings(url, options));

@@ -99,7 +99,7 @@ function oldVersion({ protocolVersion }: Fields, cardUrl: string): NetworkError 
   const version = asText(protocolVersion).slice(0, 20);
   const spoken = version === "" ? "an older version of A2A" : `A2A ${version}`;
   return new NetworkError(
-    `The agent at ${cardUrl} speaks ${spoken}; A2A ${A2A_VERSION} is needed`,
+    `The agent at ${cardUrl} supports ${spoken}; A2A ${A2A_VERSION} is required`,
     {
       isPermanent: true,
       hint: "Update the agent.",

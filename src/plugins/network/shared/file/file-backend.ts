@@ -14,7 +14,7 @@ import { LocalTopics } from "../local-topics.js";
 
 /** Options of `NetworkBackend.file()`. */
 export interface FileBackendOptions extends Omit<LocalBackendOptions, "clock"> {
-  /** For tests. Default: the clock of this machine. */
+  /** A clock for tests. Default: the clock of the machine. */
   readonly clock?: Pick<Clock, "now" | "monotonicMs" | "sleep"> | undefined;
 }
 
