@@ -37,7 +37,7 @@ describe("A2A: clients with faults", () => {
     expect(refusal.message).to.contain("supports A2A 1.0");
     expect(refusal.message).to.contain("0.3 (no A2A-Version header)");
     const other = await refusalTo(agent, get, { "A2A-Version": "2.0" });
-    expect(other.message).to.contain("is of version 2.0");
+    expect(other.message).to.contain("has version 2.0");
   });
 
   it("refuses what is no JSON-RPC request", async () => {
