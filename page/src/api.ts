@@ -6,7 +6,7 @@ export class ApiError extends Error {
   /** The stable word of the answer; `UNREACHABLE` without an answer. */
   readonly code: string;
   readonly hint: string | undefined;
-  /** The whole answer. */
+  /** The complete answer. */
   readonly body: Readonly<Record<string, unknown>>;
 
   constructor(status: number, body: Partial<ErrorBody>) {

@@ -11,7 +11,8 @@ export interface LazyPart<P> {
 }
 
 /**
- * Creates a component from an import of its code. `meanwhile` is drawn until the code has arrived.
+ * Creates a component from an import of its code. `meanwhile` is shown until the code has been
+ * loaded.
  */
 export function lazyPart<P extends object>(
   load: () => Promise<ComponentType<P>>,

@@ -4,7 +4,7 @@ import { Icon, type IconName } from "./icon.js";
 export interface NoticeProps {
   readonly kind: "info" | "waiting" | "failed";
   readonly icon?: IconName | undefined;
-  /** Whether screen readers read it at once. */
+  /** Whether screen readers announce it immediately. */
   readonly isUrgent?: boolean | undefined;
   /** The possible action, after the text. */
   readonly action?: ComponentChildren;

@@ -7,7 +7,7 @@ import { Written } from "./written.js";
 
 export interface SectionsProps {
   readonly sections: readonly PromptSection[];
-  /** The system prompt; empty where there is none. */
+  /** The system prompt. Empty if there is none. */
   readonly system: string;
   /** Shows the system prompt without a click. Default false. */
   readonly isOpen?: boolean | undefined;

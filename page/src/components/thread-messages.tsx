@@ -32,7 +32,7 @@ export function ThreadMessages(props: {
   );
 }
 
-/** The run of a turn, with its state where the page knows it. */
+/** The run of a turn, with its state if the page has it. */
 function RunOf({ message }: { readonly message: ThreadMessageInfo }): JSX.Element {
   const { runs } = useBoard();
   const { runId, at } = message;

@@ -8,7 +8,7 @@ import { answerSources, type AnswerSources } from "../lib/control/answer-sources
 import { runsPath } from "../lib/run-search.js";
 import { useFetched } from "./use-fetched.js";
 
-/** The runs that are asked for their traces. */
+/** Limit of the number of runs whose traces are requested. */
 const MOST_RUNS = 5;
 
 /** The sources of answers for a run of an ensemble. Those of another process are known only there. */

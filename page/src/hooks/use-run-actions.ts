@@ -7,16 +7,19 @@ import { useBoard } from "../stores/board.js";
 import type { OpenRun } from "../stores/open-run-store.js";
 import { useFetched, type Fetched } from "./use-fetched.js";
 
-/** What this person may do with a run as it is now. */
+/** The actions that the user may perform on a run in its current state. */
 export interface RunActions {
   readonly state: Fetched<RunActionsBody>;
   /** False until the answer is there. */
   readonly may: (action: RunAction) => boolean;
-  /** Asks again, after something was done. */
+  /** Requests the actions again, after one was performed. */
   readonly reload: () => void;
 }
 
-/** Asks what may be done with a run, again whenever its state changes. A saved run has no program to ask. */
+/**
+ * Requests the permitted actions on a run, and repeats this when the state of the run changes. A
+ * saved run has no program that could answer.
+ */
 export function useRunActions({ runId, view }: OpenRun): RunActions {
   const { env } = useBoard();
   const [version, setVersion] = useState(0);

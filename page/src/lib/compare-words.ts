@@ -88,7 +88,7 @@ export function countsText(counts: RunComparison["counts"]): string {
     .join(", ");
 }
 
-/** What changed since the baseline: `4 changed`, `unchanged`. */
+/** The differences from the baseline: `4 changed`, `unchanged`. */
 export function sinceBaseline(counts: RunComparison["counts"]): string {
   const changed = counts.changed + counts.added + counts.removed;
   return changed === 0 ? "as the baseline" : `${changed.toLocaleString("en")} changed`;

@@ -13,18 +13,18 @@ export interface PromptTurn extends TurnBase {
   readonly system: string;
   readonly sections: readonly PromptSection[];
   readonly tools: readonly string[];
-  /** The whole user prompt. */
+  /** The complete user prompt. */
   readonly text: string;
 }
 
-/** An answer of the model, or a call that failed. Tokens are -1 where the model did not report them. */
+/** An answer of the model, or a failed call. Tokens are -1 if the model did not report them. */
 export interface ModelTurn extends TurnBase {
   readonly kind: "model";
   /** Counts the calls of the task from 1. */
   readonly call: number;
-  /** `provider:model`; empty where it is not known. */
+  /** `provider:model`; empty if unknown. */
   readonly model: string;
-  /** Empty where the model only called tools. */
+  /** The text of the answer. Empty if the model only called tools. */
   readonly text: string;
   readonly reasoning: string;
   readonly toolCalls: number;
@@ -34,7 +34,7 @@ export interface ModelTurn extends TurnBase {
   readonly cachedTokens: number;
   readonly cost: number | undefined;
   readonly currency: string | undefined;
-  /** What the call was for, where it was not the task itself: `judge`, `summary`. */
+  /** The purpose of the call (`judge`, `summary`). Empty for a call of the task itself. */
   readonly purpose: string;
   /** The error of a failed call. */
   readonly error: { readonly code: string; readonly message: string } | undefined;
@@ -63,7 +63,7 @@ export interface DelegationTurn extends TurnBase {
   readonly isHandoff: boolean;
   readonly role: string;
   readonly text: string;
-  /** The task of the other agent, where there was one. */
+  /** The id of the other agent's task, if there was one. */
   readonly workerTaskId: string | undefined;
   readonly state: "running" | "done" | "failed";
   readonly result: string;

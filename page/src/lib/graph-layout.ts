@@ -56,7 +56,7 @@ const BACK_ROOM = 90;
 /** Labels of transitions need longer edges. */
 const LABEL_GAP = 34;
 
-/** Places nodes and boxes. A box is laid out by itself and takes part in the whole as one node. */
+/** Places nodes and boxes. A box has its own layout and is placed like a single node. */
 export function layoutGraph(
   model: GraphModel,
   direction: Direction,

@@ -28,7 +28,10 @@ export interface LayoutOptions {
 export interface Layout {
   /** The left upper corner of each node. */
   readonly places: ReadonlyMap<string, Point>;
-  /** For each edge the points between its nodes; `undefined` where it does not lead to a later level. */
+  /**
+   * The points of each edge between its nodes. `undefined` for an edge that does not lead to a
+   * later level.
+   */
   readonly routes: readonly (readonly Point[] | undefined)[];
   readonly width: number;
   readonly height: number;

@@ -4,7 +4,7 @@ export interface Point {
   readonly y: number;
 }
 
-/** An item of a level: a node, or the point where a long edge passes. */
+/** An item of a level: a node, or the point at which a long edge crosses the level. */
 export interface Cell {
   /** `undefined` for a place of an edge. */
   readonly id: string | undefined;
@@ -26,7 +26,10 @@ export interface Layers {
 
 const SWEEPS = 16;
 
-/** Orders the cells of each level to reduce crossings of edges. Equal cells give an equal order. */
+/**
+ * Orders the cells of each level to reduce crossings of edges. Equal cells always have the same
+ * order.
+ */
 export function orderLevels({ cells, levels }: Layers): readonly number[][] {
   const place = new Array<number>(cells.length).fill(0);
   const note = (level: readonly number[]): void => level.forEach((cell, i) => (place[cell] = i));

@@ -1,4 +1,4 @@
-/** The address of the page behind `#`. */
+/** The part of the page's URL after `#`. */
 export interface Route {
   /** Path segments without their encoding; `["runs"]` for an empty address. */
   readonly path: readonly string[];

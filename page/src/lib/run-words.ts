@@ -1,7 +1,7 @@
 import type { RunSummary } from "../../../src/contracts/run-store.js";
 import { visibleText } from "./visible-text.js";
 
-/** Milliseconds from the start of a run to its end, or until now where it goes on. */
+/** Milliseconds from the start of a run to its end, or to the present if it is in progress. */
 export function runMs({ startedAt, endedAt }: RunSummary, nowMs: number): number {
   const start = Date.parse(startedAt);
   const end = endedAt === undefined ? nowMs : Date.parse(endedAt);

@@ -37,7 +37,10 @@ export function taskWorker({ role, model }: Pick<TaskState, "role" | "model">): 
   return model === undefined ? name : `${name} · ${shortModel(model)}`;
 }
 
-/** How long a task has taken, until now where it is under way. `undefined` before it began. */
+/**
+ * Returns the duration of a task, up to the present if it is in progress. Returns `undefined`
+ * before its start.
+ */
 export function taskMs(
   { startMs, endMs }: Pick<TaskState, "startMs" | "endMs">,
   nowMs: number,

@@ -5,7 +5,7 @@ import type { Point } from "./layered-order.js";
 export interface WirePath {
   /** The `d` of a path. */
   readonly d: string;
-  /** Where a label stands. */
+  /** The position of the label. */
   readonly label: Point;
 }
 

@@ -16,8 +16,9 @@ const POLICY =
   "default-src 'none'; script-src 'unsafe-inline' data:; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
 /**
- * Creates an HTML file with the page and one run, which opens without a program. The scripts become
- * data addresses: an import map gives them the names under which they import each other.
+ * Creates an HTML file that contains the page and one run, and that opens without a program. The
+ * scripts become data URLs; an import map assigns them the names under which they import each
+ * other.
  */
 export function runPage({ title, run, files, main }: RunPageParts): string {
   const scripts = [...files].filter(([name]) => name.endsWith(".js"));

@@ -34,7 +34,7 @@ export interface ConnectionStore {
   readonly state: ReadonlySignal<LinkState>;
   /** Identifies this start of the server; empty before the first frame. */
   readonly epoch: ReadonlySignal<string>;
-  /** Connects, at once if an attempt is waiting. */
+  /** Connects. A waiting attempt is made immediately. */
   connect(): void;
   /** Returns whether the frame left. */
   send(frame: ClientFrame): boolean;
@@ -46,7 +46,10 @@ export interface ConnectionStore {
 
 const DELAYS_MS = [500, 1_000, 2_000, 4_000, 8_000, 15_000];
 const NO_ACCESS = 4401;
-/** The server sends a frame every 15 s at least: behind a longer silence the line is dead. */
+/**
+ * The server sends a frame at least every 15 s. After a longer silence, the connection counts as
+ * lost.
+ */
 const SILENCE_MS = 60_000;
 
 interface Needs {

@@ -80,7 +80,7 @@ export function withLocalRuns(env: Environment, local: LocalRunsStore): Environm
 }
 
 interface Asked {
-  /** The path behind the id. */
+  /** The rest of the path, after the id. */
   readonly rest: string;
   readonly query: URLSearchParams;
 }

@@ -11,7 +11,7 @@ export type NotifyState = "off" | "on" | "refused" | undefined;
 /** Notifications of the system about new reviews. */
 export interface NotifyStore {
   readonly state: ReadonlySignal<NotifyState>;
-  /** Changes between off and on, for the next visits too. Asks for permission if there is none. */
+  /** Turns notifications on or off, also for later visits. Requests permission if necessary. */
   toggle(): Promise<void>;
 }
 
@@ -24,8 +24,8 @@ interface Needs {
 }
 
 /**
- * Notifies of each new review, after the user has asked for it, while the page is out of sight. A
- * notification names the task and contains no text of the run: it may be shown on a locked screen.
+ * Notifies the user of each new review while the page is hidden, if the user has turned this on. A
+ * notification names the task and contains no text of the run, because a locked screen may show it.
  */
 export function createNotifyStore({ env, reviews, route }: Needs): NotifyStore {
   const { local, notifications } = env;

@@ -19,7 +19,10 @@ export interface RunLog {
 
 export interface RunLogStore {
   readonly current: ReadonlySignal<RunLog | undefined>;
-  /** Follows the log of the open run; `undefined` follows none. What was fetched is kept while the run is the same. */
+  /**
+   * Follows the log of the open run; `undefined` follows none. Fetched entries are kept while the
+   * run is the same.
+   */
   follow(runId: string | undefined): void;
   /** Fetches again after a failure. */
   retry(): void;

@@ -10,7 +10,7 @@ import type { OpenRunStore } from "./open-run-store.js";
 export interface TaskDetail {
   readonly runId: string;
   readonly taskId: string;
-  /** `loading` until the first answer; what has arrived is in `entries`. */
+  /** `loading` until the first answer. Entries that have arrived are in `entries`. */
   readonly state: "loading" | "ready" | "failed";
   readonly error?: ApiError | undefined;
   /** In order, with all their texts. */

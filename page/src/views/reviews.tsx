@@ -16,7 +16,7 @@ export interface ReviewsViewProps {
   readonly reviewId: string | undefined;
 }
 
-/** Windows that show the list and a review at once: these open the first review. */
+/** Windows that can show the list and a review next to each other. They open the first review. */
 const WIDE = "(min-width: 901px)";
 
 /** The waiting reviews, and the answered ones. */

@@ -159,7 +159,10 @@ function useShown(filter: string): ShownRuns {
   };
 }
 
-/** The newest state of each; without a filter also those that the program has sent meanwhile. */
+/**
+ * Returns the latest state of each run. Without a filter, includes runs that the program has sent
+ * in the meantime.
+ */
 function shownRuns(
   { list, summaryOf }: Board["runs"],
   found: readonly RunSummary[],

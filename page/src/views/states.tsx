@@ -48,7 +48,7 @@ export function ConnectionNotice(): JSX.Element | null {
   return null;
 }
 
-/** Asks for the token. */
+/** The form that requests the token. */
 export function SignIn(): JSX.Element {
   const { session, connection } = useBoard();
   const [token, setToken] = useState("");

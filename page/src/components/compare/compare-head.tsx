@@ -14,7 +14,7 @@ import { Chip } from "../chip.js";
 import { Notice } from "../notice.js";
 import { State } from "../state.js";
 
-/** The two runs, and what differs between their figures. */
+/** The two runs, and the differences between their figures. */
 export function CompareHead({ found }: { readonly found: CompareBody }): JSX.Element {
   const { clock } = useBoard();
   const { a, b, counts } = found;

@@ -27,7 +27,7 @@ export interface CompareTaskProps {
   readonly onClose: () => void;
 }
 
-/** What differs between the two sides of a task. */
+/** The differences between the two sides of a task. */
 export function CompareTask({ task, currencies, onClose }: CompareTaskProps): JSX.Element {
   const [part, setPart] = useState<PartName>("output");
   const { a, b } = task;

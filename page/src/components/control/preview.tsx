@@ -9,13 +9,13 @@ import { Chip } from "../chip.js";
 import { Sections } from "../sections.js";
 import { PlanGraph } from "./plan-graph.js";
 
-/** What a run would send, and its plan. */
+/** The requests of a run and its plan, for the preview. */
 export interface Previewed {
   readonly explained: ExplainBody;
   readonly dag: Dag;
 }
 
-/** What a run would send, without a call of a model. */
+/** The requests that a run would send, shown without a model call. */
 export function Preview({ explained, dag }: Previewed): JSX.Element {
   const { tasks, estimatedInputTokens, unbounded } = explained;
   const [chosen, setChosen] = useState(0);
@@ -74,7 +74,7 @@ export function Preview({ explained, dag }: Previewed): JSX.Element {
   );
 }
 
-/** Returns the upper bound of the cost, or why there is none. */
+/** Returns the upper bound of the cost, or the reason why there is none. */
 export function boundText({ costBound, unbounded }: ExplainBody): string {
   if (costBound !== undefined)
     return `at most ${formatCost(costBound.totalCost, costBound.currency)}`;

@@ -74,7 +74,7 @@ export function StartForm({ ensemble }: { readonly ensemble: StartableEnsemble }
   );
 }
 
-/** The options of the run, which are open where one of them is wrong. */
+/** The options of the run. The section is open if one of them is invalid. */
 function RunOptions({ isOptionWrong, options, shownProblems, ...form }: StartState): JSX.Element {
   return (
     <details open={isOptionWrong || undefined}>

@@ -45,7 +45,7 @@ export function AgainButton({ run }: { readonly run: OpenRun }): JSX.Element {
   );
 }
 
-/** Compares a failed run with the last completed run of its ensemble, where there is one. */
+/** Compares a failed run with the last completed run of its ensemble, if there is one. */
 export function LastGoodLink({ run }: { readonly run: OpenRun }): JSX.Element | null {
   const { ensemble } = run.view.summary;
   const found = useFetched<RunListBody>([runsPath({ ensemble, state: "done" }, 1)]);

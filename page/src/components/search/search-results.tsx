@@ -14,7 +14,7 @@ export interface SearchResultsProps {
   readonly onOpened: () => void;
 }
 
-/** What a search has found, each with a link to its place. */
+/** The results of a search, each with a link. */
 export function SearchResults({ text, runId, onOpened }: SearchResultsProps): JSX.Element {
   const { env } = useBoard();
   const [isEverywhere, setEverywhere] = useState(runId === undefined);

@@ -4,10 +4,10 @@ import { chosen, isWhole, type Span } from "../../lib/timeline/axis.js";
 import { placeOf } from "./axis.js";
 
 export interface OverviewProps {
-  /** What the heights are, in words. */
+  /** A description of the heights. */
   readonly title: string;
   readonly detail: string;
-  /** Heights from the left, in equal parts of the whole time. */
+  /** The heights from left to right, each for an equal part of the total time. */
   readonly heights: readonly number[];
   readonly whole: Span;
   readonly span: Span;

@@ -170,7 +170,7 @@ function setAt(target: Record<string, unknown>, path: readonly string[], value: 
   setAt(inner, rest, value);
 }
 
-/** The schema behind a reference within the document. */
+/** Returns the schema to which a reference within the document refers. */
 function resolved(schema: Fields, root: Fields): Fields {
   const { $ref: reference } = schema;
   if (typeof reference !== "string" || !reference.startsWith("#/")) return schema;

@@ -2,8 +2,8 @@ import type { StoredReview } from "../../../../src/contracts/review.js";
 import type { AnsweredReview } from "../../../../src/plugins/dashboard/protocol/messages.js";
 
 /**
- * The subject of a review: a task that has not begun, its output, a tool call, or none: a tool asks
- * a question.
+ * The subject of a review: a task before its start, its output, a tool call, or a question of a
+ * tool.
  */
 export type ReviewKind = "before" | "after" | "call" | "question";
 

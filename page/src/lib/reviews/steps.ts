@@ -76,7 +76,10 @@ function stepOf(entry: LogEntry): Step | undefined {
   }
 }
 
-/** The number of the entry that asks a review; `undefined` where it is not among the entries. */
+/**
+ * Returns the number of the entry that requests a review. Returns `undefined` if it is not among
+ * the entries.
+ */
 export function askedAt(entries: readonly LogEntry[], reviewId: string): number | undefined {
   return entries.findLast(
     (entry) => entry.type === "review_requested" && entry.reviewId === reviewId,

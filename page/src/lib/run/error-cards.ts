@@ -25,7 +25,7 @@ export interface Trouble {
   readonly code?: string | undefined;
   readonly message: string;
   readonly hint?: string | undefined;
-  /** Outermost first; empty where there is one error only. */
+  /** The causes, the outermost one first. Empty if there is only one error. */
   readonly causes: readonly Cause[];
 }
 

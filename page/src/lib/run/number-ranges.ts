@@ -1,4 +1,4 @@
-/** Entries of a log that are fetched together: those behind number `after`, at most `limit`. */
+/** Entries of a log that are fetched together: at most `limit` entries after number `after`. */
 export interface NumberRange {
   readonly after: number;
   readonly limit: number;

@@ -3,7 +3,7 @@ import type { ToolOutcome } from "../../../../src/contracts/trace.js";
 /** The outcome of a tool call, in words. */
 export interface OutcomeWords {
   readonly word: string;
-  /** What it means. */
+  /** An explanation of the outcome. */
   readonly text: string;
   readonly tone: "done" | "failed" | "waiting" | "idle";
 }

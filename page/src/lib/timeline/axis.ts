@@ -24,7 +24,7 @@ export function zoomed(span: Span, at: number, factor: number, whole: Span): Spa
   return within({ from, to: from + wanted }, whole);
 }
 
-/** The span moved by a time. It keeps its length and stays within `whole`. */
+/** Returns the span moved by a time. It keeps its length and stays within `whole`. */
 export function panned(span: Span, byMs: number, whole: Span): Span {
   return within({ from: span.from + byMs, to: span.to + byMs }, whole);
 }

@@ -48,7 +48,7 @@ function isOneWith(before: Box, box: Box): boolean {
   );
 }
 
-/** The bar of a task at a time, the innermost one; -1 where there is none. */
+/** Returns the index of the innermost bar of a task at a time; -1 if there is none. */
 export function barAt(bars: readonly Bar[], atMs: number, nowMs: number): number {
   let found = -1;
   bars.forEach(({ kind, startMs, endMs }, index) => {
