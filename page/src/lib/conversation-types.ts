@@ -34,7 +34,7 @@ export interface ModelTurn extends TurnBase {
   readonly cachedTokens: number;
   readonly cost: number | undefined;
   readonly currency: string | undefined;
-  /** The purpose of the call (`judge`, `summary`). Empty for a call of the task itself. */
+  /** The purpose of the call, if it was not the task itself: `judge`, `summary`. */
   readonly purpose: string;
   /** The error of a failed call. */
   readonly error: { readonly code: string; readonly message: string } | undefined;
