@@ -32,7 +32,7 @@ describe("the form of an ensemble's inputs", () => {
     expect(formedInputs(undefined, { any: "5" }, given)).to.deep.equal({ any: "5" });
   });
 
-  it("refuses a name that it does not have, and a value that is no JSON where it must be", () => {
+  it("refuses an unknown name, and a value that is not JSON if JSON is required", () => {
     expect(() => formedInputs(form, { word: "5" }, given)).to.throw(ValidationError, "words");
     expect(() => formedInputs(form, { words: "five" }, given)).to.throw(
       ValidationError,

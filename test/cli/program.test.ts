@@ -100,7 +100,7 @@ describe("a program of ensembles", () => {
     expect(Object.isFrozen(program.ensembles)).to.equal(true);
   });
 
-  it("is refused with another name of an ensemble, without ensembles, and with what is none", () => {
+  it("is refused if an ensemble has another name, if it has no ensembles, and if a value is not an ensemble", () => {
     for (const [options, message] of [
       [{ name: "a b", ensembles: { desk } }, "letters, digits"],
       [{ name: "office", ensembles: {} }, "at least one ensemble"],

@@ -62,7 +62,7 @@ describe("agentensemble run --dashboard", () => {
     expect(stdout).to.equal("the end\n");
   });
 
-  it("refuses a port that is none, and --stay without it, before the file is loaded", async () => {
+  it("refuses an invalid port, and --stay without a dashboard, before the file is loaded", async () => {
     for (const [args, message] of [
       [["run", "none.mjs", "--stay"], "--stay needs --dashboard"],
       [["run", "none.mjs", "--dashboard", "65536"], "--dashboard must be a port"],

@@ -62,7 +62,7 @@ describe("agentensemble run", () => {
       }
     });
 
-    it("asks with the option, and goes by onTimeout where the input has ended", async () => {
+    it("asks with the option, and applies onTimeout after the input has ended", async () => {
       const { code, stderr } = await project.run(["run", "reviewed.mjs", "--review", "console"]);
       expect(stderr).to.include("[c] Continue").and.include("the input has ended");
       expect(code).to.equal(124);
@@ -83,7 +83,7 @@ describe("agentensemble run", () => {
     });
   });
 
-  describe("a run that goes well", () => {
+  describe("a run that succeeds", () => {
     it("prints only the final text to standard output, and progress and the file's output to standard error", async () => {
       const { code, stdout, stderr } = await project.run([
         "run",

@@ -168,7 +168,7 @@ describe("commands of kept runs", () => {
     expect(none).to.include("No review waits");
   });
 
-  it("refuse decisions that are none, an edit without a text, and a text without an edit", async () => {
+  it("refuse invalid decisions, an edit without a text, and a text without an edit", async () => {
     for (const [what, o] of [
       ["perhaps", {}],
       ["edit", {}],

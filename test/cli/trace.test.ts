@@ -248,7 +248,7 @@ describe("agentensemble trace", () => {
       ).to.deep.equal(["Doer"]);
     });
 
-    it("names the tasks there are when --task is none of them", async () => {
+    it("lists the existing tasks if --task matches none", async () => {
       const { code, stderr } = await project.run(["trace", "show", "ours.json", "--task", "fact"]);
       expect(code).to.equal(2);
       expect(stderr).to.include("Did you mean 'facts'? Known: facts, text.");
@@ -284,7 +284,7 @@ describe("agentensemble trace", () => {
       expect(JSON.parse(stdout)).to.deep.equal(JSON.parse(JSON.stringify(foreign)));
     });
 
-    it("stops quietly when its reader goes away", async () => {
+    it("stops without an error when its reader disconnects", async () => {
       const { child, ended } = project.start(["trace", "show", "ours.json"]);
       child.stdout?.destroy();
       const { code, stderr } = await ended;
@@ -350,7 +350,7 @@ describe("agentensemble trace", () => {
     });
   });
 
-  describe("a file that is no trace", () => {
+  describe("a file that is not a trace", () => {
     const whole = JSON.stringify(FOREIGN, null, 2);
     const cases: readonly (readonly [string, string, number, RegExp])[] = [
       ["is empty", "", 1, /it is empty/],

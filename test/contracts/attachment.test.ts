@@ -450,7 +450,7 @@ describe("attachment", () => {
     );
   });
 
-  it("refuses base64 text that is none, or too long, without decoding it", () => {
+  it("refuses text that is not base64, or too long, without decoding it", () => {
     for (const broken of ["?", "", "AAAAA", "AA AA\nA", "A=B="])
       expect(() => attachment.fromBase64(broken)).to.throw(ValidationError, "takes base64 text");
     expect(() => attachment.fromBase64("AAAA".repeat(100), { maxBytes: 10 })).to.throw(

@@ -236,7 +236,7 @@ describe("Task", () => {
 });
 
 describe("tool", () => {
-  it("refuses what is none", () => {
+  it("refuses invalid options", () => {
     const base = { name: "t", description: "d", execute: () => "" };
     const refused = (changes: object): string => refusal(() => tool({ ...base, ...changes }));
     expect(refused({ name: "" })).to.equal("Tool name must not be blank");

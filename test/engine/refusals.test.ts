@@ -127,7 +127,7 @@ describe("the scope of a task", () => {
     expect(model.requests).to.deep.equal([]);
   });
 
-  it("calls no model where there is none", async () => {
+  it("refuses a model call if there is no model", async () => {
     const { error, output } = await runToEnd({
       tasks: [
         scoped(

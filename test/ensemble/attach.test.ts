@@ -15,7 +15,7 @@ describe("plugins and the ensembles of their kernel", () => {
     await kernel.dispose();
   });
 
-  it("can run, explain and draw it", async () => {
+  it("can run, explain and draw each ensemble", async () => {
     let access: EnsembleAccess | undefined;
     const plugin = definePlugin({
       name: "watcher",

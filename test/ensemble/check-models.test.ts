@@ -145,7 +145,7 @@ describe("models that can't be called", () => {
       expect(error.cause).to.be.instanceOf(ModelCallError);
     });
 
-  it("stop the run for a key that no header can carry, and for an address that is none", async () => {
+  it("stop the run for a key that a header can't contain, and for an invalid URL", async () => {
     setEnvironment({ ANTHROPIC_API_KEY: "a b", OPENAI_API_KEY: "k", OPENAI_BASE_URL: "nowhere" });
     const messages = [anthropic("m"), openai("m")].map((model) => {
       try {

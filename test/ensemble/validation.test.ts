@@ -167,7 +167,7 @@ describe("the output of a run", () => {
     expect(output.error).to.equal(undefined);
   });
 
-  it("has the value of a handler beside its text, and reports where there is none", async () => {
+  it("contains the value of a handler in addition to its text, and reports a missing value", async () => {
     const valued = new Task({ description: "v", handler: () => ({ total: 7 }) });
     const silent = new Task({ description: "s" });
     const model = new ScriptedModel(["text"]);

@@ -170,7 +170,7 @@ describe("an evaluation of a conversation", () => {
 });
 
 describe("datasets of files refuse", () => {
-  it("schemas that are none", () => {
+  it("invalid schemas", () => {
     for (const inputType of [7, null, {}, () => 1])
       expect(() => Dataset.jsonl("cases.jsonl", { inputType } as never)).to.throw(
         "must be a Standard Schema",

@@ -57,7 +57,7 @@ describe("evaluationPanel()", () => {
     expect(text).to.contain("Can't read the evaluation").and.to.contain("nowhere.json");
   });
 
-  it("refuses paths that are none", () => {
+  it("refuses invalid paths", () => {
     for (const files of [[], [""], "result.json", [1]])
       expect(() => evaluationPanel(files as string[])).to.throw(ValidationError);
   });

@@ -143,13 +143,13 @@ describe("evaluate() refuses", () => {
     }
   });
 
-  it("lists that are none, when a dataset is created from them", () => {
+  it("values that are not lists, when a dataset is created from them", () => {
     expect(() => Dataset.of("cases" as never)).to.throw("needs a list of cases, got");
   });
 });
 
 describe("readEvaluation()", () => {
-  it("reads what is an evaluation, and names a file that is none", async () => {
+  it("reads an evaluation, and names a file that contains none", async () => {
     const made = resultOf(1, () => 1);
     const path = fileWith("result.json", JSON.stringify(made));
     expect(await readEvaluation(path)).to.deep.equal(made);

@@ -239,7 +239,7 @@ describe("the briefing example", () => {
       }
     });
 
-    it("leaves a file out that is no text, and reads the others", async () => {
+    it("skips a file that is not text, and reads the others", async () => {
       await writeFile(join(folder, "latin.txt"), Buffer.from([0x61, 0xe9, 0x62]));
       const out = join(folder, "out");
       const { code, stdout } = await main(folder, "--out", out).finished;

@@ -89,7 +89,7 @@ describe("the deliberation of the examples", () => {
     for (const text of ["left 2", "right 2", "judge 1"]) expect(judged).to.include(text);
   });
 
-  it("runs the tasks before the speakers first, by their context, and lets everybody hear them", async () => {
+  it("runs the tasks before the speakers first, by their context, and passes their outputs to all participants", async () => {
     const source = echo("the source");
     const ended = await deliberated(
       [source, echo("the extract", [source]), ...team],
@@ -189,7 +189,7 @@ describe("the deliberation of the examples", () => {
     ).to.have.length(4);
   });
 
-  it("refuses options that are none", () => {
+  it("refuses invalid options", () => {
     for (const rounds of [0, -1, 1.5, Number.NaN])
       expect(() => deliberation({ ...until("x"), rounds })).to.throw(ValidationError, "rounds");
     expect(

@@ -228,7 +228,7 @@ describe("contributions", () => {
     expect(seen[1]).to.equal(seen[0]);
   });
 
-  it("are an empty list when there are none", async () => {
+  it("are an empty list if there are none", async () => {
     const seen: (readonly string[])[] = [];
     await new Kernel({ plugins: [read(seen)] }).boot();
     expect(seen).to.deep.equal([[]]);

@@ -60,7 +60,7 @@ describe("a tap that throws", () => {
     expect(failure.message).to.include("'guard'");
   });
 
-  it("does the same when it rejects, or throws something that is no error", async () => {
+  it("does the same when it rejects, or throws a value that is not an error", async () => {
     const rejected = await withTaps(({ beforeTask }) =>
       beforeTask.tap(async () => {
         throw new Error("later");

@@ -208,7 +208,7 @@ describe("a review of a service that is forwarded to the caller", () => {
     );
   });
 
-  it("does not let other runs of the service wait, which have no reviewer", async () => {
+  it("does not delay other runs of the service, which have no reviewer", async () => {
     const backend = NetworkBackend.inMemory();
     await using service = kitchen();
     await service.start({ backend, port: 0, signals: false });

@@ -513,7 +513,7 @@ describe("a service over HTTP", () => {
     expect((await http(service, "/board")).body).to.deep.equal({ seenBy: "local" });
   });
 
-  it("refuses set-ups that let everybody in, and options without effect", async () => {
+  it("refuses configurations without access control, and options without effect", async () => {
     await using kitchen = served();
     const refused: readonly StartOptions[] = [
       { port: 0, host: "0.0.0.0" },

@@ -19,7 +19,7 @@ describe("property tests", () => {
     expect(fc.readConfigureGlobal()).to.have.property("seed", seedOf(process.env["FUZZ_SEED"]));
   });
 
-  it("refuse a seed that is no 32-bit integer", () => {
+  it("refuse a seed that is not a 32-bit integer", () => {
     expect(seedOf("-7")).to.equal(-7);
     for (const text of ["", " ", "x", "1.5", "4294967296", "NaN"])
       expect(() => seedOf(text), text).to.throw("FUZZ_SEED must be a 32-bit integer");

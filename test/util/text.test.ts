@@ -45,7 +45,7 @@ describe("text contained in a section", () => {
     );
   });
 
-  it("only puts a backslash in front of such lines", () => {
+  it("only adds a backslash before such lines", () => {
     const lines = (text: string): readonly string[] => text.split(/([\n\r\v\f\u0085\u2028\u2029])/);
     fc.assert(
       fc.property(hostile, (text) => {

@@ -94,7 +94,7 @@ describe("the theme of the page", () => {
     expect(store.theme.value).to.equal("light");
   });
 
-  it("is kept for the next visit, and a kept text that is no theme has no effect", () => {
+  it("is kept for the next visit, and a stored value that is not a theme has no effect", () => {
     const { env } = new TestBrowser();
     createThemeStore(env, system(false)).toggle();
     expect(createThemeStore(env, system(false)).theme.value).to.equal("dark");

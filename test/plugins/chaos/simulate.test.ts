@@ -278,7 +278,7 @@ describe("simulate()", () => {
       expect(report.outputTokens.mean).to.equal(20);
     });
 
-    it("refuses a file that is no trace", async () => {
+    it("refuses a file that is not a trace", async () => {
       const error = await rejection(simulate({ team: teamOf(tasks), traces: ["package.json"] }));
       expect(error).to.be.instanceOf(FileFormatError);
     });

@@ -57,7 +57,7 @@ describe("MeasuredTasks", () => {
     expect(tasks.of(callOf("unknown"))).to.deep.equal([]);
   });
 
-  it("ignores broken attempts, failed calls and entries that are none", async () => {
+  it("ignores incomplete attempts, failed calls and invalid entries", async () => {
     const tasks = new MeasuredTasks();
     const llmInteractions = [
       { modelId: "m", responseType: "ERROR" },

@@ -155,7 +155,7 @@ describe("scope.delegate", () => {
     ).to.equal("FAILURE");
   });
 
-  it("refuses requests that are none, and a schema beside a listed task", async () => {
+  it("refuses invalid requests, and a schema for a listed task", async () => {
     const wrong: readonly (readonly [object, RegExp])[] = [
       [{ agentRole: " " }, /agentRole must not be blank/],
       [{ taskDescription: "" }, /taskDescription must not be blank/],

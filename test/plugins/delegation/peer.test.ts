@@ -98,7 +98,7 @@ describe("the tool delegate", () => {
     }
   });
 
-  it("checks the depth first, and lets delegates delegate up to it", async () => {
+  it("checks the depth first, and allows delegates to delegate up to it", async () => {
     const deep = lead.with({ role: "Deep" });
     const script = (own: string, other: string) => (request: ChatRequest) =>
       textAt(request, 0).startsWith(`You are ${own}`) ? call(other) : call(own);

@@ -157,7 +157,7 @@ describe("delegation policies", () => {
     }
   });
 
-  it("leave no timer behind when the kernel goes before they decide", async () => {
+  it("leave no timer if the kernel is disposed of before they decide", async () => {
     const kernel = new Kernel({ plugins: standardPlugins() });
     const controller = new AbortController();
     const hang: DelegationPolicy = () => (controller.abort(), new Promise(() => undefined));

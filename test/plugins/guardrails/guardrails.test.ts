@@ -172,7 +172,7 @@ describe("guardrails", () => {
     }
   });
 
-  it("judges no output where there is none", () => {
+  it("do not judge a missing output", () => {
     const { task } = outputCall([() => expect.fail("asked")]);
     for (const outcome of ["failed", "rejected", "aborted"] as const) {
       expect(tapsOf().after({ ...taskCall(task), outcome, error: new Error("x") })).to.equal(
@@ -268,7 +268,7 @@ describe("guardrails", () => {
     expect(await rejection(Promise.resolve(tapsOf().before(call)))).to.equal(reason);
   });
 
-  it("refuses unknown options and time limits that are none", () => {
+  it("refuse unknown options and invalid time limits", () => {
     expect(() => guardrails({ timeout: 1 } as object)).to.throw(ValidationError, /timeoutMs/);
     expect(() => guardrails({ timeoutMs: 0 })).to.throw(ValidationError);
   });

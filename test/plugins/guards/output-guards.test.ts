@@ -163,7 +163,7 @@ describe("language()", () => {
     ).to.equal("");
   });
 
-  it("refuses codes that are none", () => {
+  it("refuses invalid codes", () => {
     expect(() => language({ allow: [] })).to.throw(ValidationError);
     expect(() => language({ allow: ["english"] })).to.throw(ValidationError);
   });

@@ -20,7 +20,7 @@ function placeholderIn(text: string, kind = "EMAIL"): string {
 const sent = (model: ScriptedModel): string => JSON.stringify(model.requests);
 
 describe("personalData()", () => {
-  it("sends placeholders to the model and puts the values into the output and the stream", async () => {
+  it("sends placeholders to the model and restores the values in the output and the stream", async () => {
     const answer = (text: string): string =>
       `Wrote to ${placeholderIn(text)} about ${placeholderIn(text, "IBAN")}.`;
     const { output, shown, model } = await guarded(
@@ -61,7 +61,7 @@ describe("personalData()", () => {
     expect(sent(model)).not.to.match(/@example/);
   });
 
-  it("refuses a request in which a later plugin puts personal data", async () => {
+  it("refuses a request to which a later plugin adds personal data", async () => {
     const { error, model } = await guarded(
       [
         personalData(),

@@ -81,7 +81,7 @@ describe("chatHandler with the log of runs", () => {
     await partsIn(answer);
   });
 
-  it("refuses a log that is no store", async () => {
+  it("refuses a log that is not a store", async () => {
     let thrown: unknown;
     await open({}, { log: {} as never }).catch((error: unknown) => (thrown = error));
     expect(String(thrown)).to.contain("chatHandler log must be a store");

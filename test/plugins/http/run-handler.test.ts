@@ -174,7 +174,7 @@ describe("a handler of runs", () => {
     expect(seen).to.deep.equal(["the directory is away"]);
   });
 
-  it("cancels a run when its client leaves, or lets it finish", async () => {
+  it("cancels a run when its client disconnects, or continues it with the option", async () => {
     for (const onDisconnect of ["cancel", "finish"] as const) {
       const { task, open, state } = gate();
       let isOver = false;

@@ -27,7 +27,7 @@ describe("toNodeListener", () => {
     expect(answer.headers.getSetCookie()).to.deep.equal(["a=1", "b=2"]);
   });
 
-  it("refuses a handler that is no function", () => {
+  it("refuses a handler that is not a function", () => {
     for (const wrong of [undefined, {}])
       expect(() => toNodeListener(wrong as never)).to.throw(
         "toNodeListener handler must be a function",

@@ -391,7 +391,7 @@ describe("winstonLogging", () => {
     expect(seen.some((line) => line.startsWith("debug Full agent response:"))).to.equal(true);
   });
 
-  it("does not let a logger that throws disturb a run", async () => {
+  it("protects a run from a logger that throws", async () => {
     const warnings: string[] = [];
     const logger = {
       log: () => {

@@ -293,7 +293,7 @@ describe("a replay", () => {
     });
   });
 
-  it("refuses options and sources that are none", () => {
+  it("refuses invalid options and sources", () => {
     expect(() => replayFrom(file, { onMis: "live" } as object)).to.throw(ValidationError, "onMiss");
     expect(() => replayFrom(file, { onMiss: "never" as "live" })).to.throw(
       ValidationError,

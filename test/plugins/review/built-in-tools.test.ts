@@ -67,7 +67,7 @@ describe("approval of the built-in tools", () => {
     expect(await readdir(baseDir)).to.deep.equal([]);
   });
 
-  it("asks about the steps of a pipeline, and a person's answer is what a step gives on", async () => {
+  it("asks about the steps of a pipeline, and uses a person's answer as the output of a step", async () => {
     const shout = tool({
       name: "shout",
       description: "Shouts",

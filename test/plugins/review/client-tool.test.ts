@@ -87,7 +87,7 @@ describe("clientTool", () => {
     expect(plain.received).to.equal('{"color":"red"}');
   });
 
-  it("takes any JSON value without a schema, and a text that is no JSON as a text", async () => {
+  it("accepts any JSON value without a schema, and a text that is not JSON as a text", async () => {
     const used = clientTool({
       name: "choose",
       description: "d",
@@ -106,7 +106,7 @@ describe("clientTool", () => {
       );
   });
 
-  it("asks with the input after the hooks, and lets hooks change the output for the model", async () => {
+  it("asks with the input after the hooks, which can also change the output for the model", async () => {
     const { handler, asked } = person(ReviewDecision.edit('{"color":"red"}'));
     const seen: unknown[] = [];
     const changes = definePlugin({

@@ -118,7 +118,7 @@ describe("ReviewHandler.console", () => {
     expect(await shown(9_000, "FAIL")).to.include("(auto-fail in 0:09)");
   });
 
-  it("lets no text of a model paint the terminal or pass for a question", async () => {
+  it("escapes text of a model that could control the terminal or imitate a question", async () => {
     const { ask, written } = desk("\n");
     await ask({
       taskOutput:
@@ -315,7 +315,7 @@ describe("ReviewHandler.console", () => {
       console.log("\\nEND " + output.exitReason + " " + output.raw);`;
     const options = ["--input-type=module", "--eval", program];
 
-    it("asks at standard input and output, and lets the process end", async () => {
+    it("asks at standard input and output, and allows the process to end", async () => {
       const child = spawn(process.execPath, options, { cwd: projectRoot, stdio: "pipe" });
       let text = "";
       child.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));

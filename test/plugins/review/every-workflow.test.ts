@@ -52,7 +52,7 @@ for (const row of ROWS) {
   describe(`a review in ${row.name}`, () => {
     const required = { after: Review.required("Good?") };
 
-    it("lets an output pass that is continued, once for each time the task is done", async () => {
+    it("accepts an output with CONTINUE, once for each execution of the task", async () => {
       const { output, asked, done, events } = await parts(required, row).run(
         ReviewDecision.continue(),
       );
@@ -106,7 +106,7 @@ for (const row of ROWS) {
       expect(done).to.deep.equal([]);
     });
 
-    it("does the task when it is let through before it, also by an edit", async () => {
+    it("executes the task after approval before it, including an edit", async () => {
       const { output, done } = await parts({ before: Review.required() }, row).run(
         ReviewDecision.edit("whatever"),
       );
@@ -118,7 +118,7 @@ for (const row of ROWS) {
       ["that hangs until it is told to stop", silent],
       ["that hangs for ever", deaf],
     ] as const) {
-      it(`goes by the time limit's CONTINUE with a handler ${what}`, async () => {
+      it(`applies onTimeout CONTINUE with a handler ${what}`, async () => {
         const { output, done } = await parts({ after: quick({ onTimeout: "CONTINUE" }) }, row).run(
           answer,
         );
@@ -126,14 +126,14 @@ for (const row of ROWS) {
         expect(done).to.include("others");
       });
 
-      it(`goes by the time limit's EXIT_EARLY with a handler ${what}`, async () => {
+      it(`applies onTimeout EXIT_EARLY with a handler ${what}`, async () => {
         const { output, done, error } = await parts({ after: quick({}) }, row).run(answer);
         expect(error).to.equal(undefined);
         expect(output.exitReason).to.equal("TIMEOUT");
         expect(done).to.deep.equal(["subject"]);
       });
 
-      it(`goes by the time limit's FAIL with a handler ${what}`, async () => {
+      it(`applies onTimeout FAIL with a handler ${what}`, async () => {
         const { output, done, error } = await parts(
           { after: quick({ onTimeout: "FAIL" }) },
           row,

@@ -257,7 +257,7 @@ describe("a review that no reviewer can answer", () => {
     expect(output.taskOutputs.map(({ raw }) => raw)).to.deep.equal(["a"]);
   });
 
-  it("is none where the review is to be skipped", async () => {
+  it("is not requested if it is to be skipped", async () => {
     const tasks = [required({ review: Review.skip() })];
     const { output } = await runToEnd({ tasks, reviewPolicy: "AFTER_EVERY_TASK" });
     expect(output.exitReason).to.equal("COMPLETED");

@@ -206,7 +206,7 @@ describe("reviewPolicy AFTER_LAST_TASK", () => {
     expect(await textsOf({ phases: [source, report] })).to.deep.equal(["report 1", "report 2"]);
   });
 
-  it("asks about the iteration with which a loop ends, and puts no question to `until` twice", async () => {
+  it("asks about the iteration with which a loop ends, and evaluates `until` once", async () => {
     let n = 0;
     const judged: string[] = [];
     const count = new Task({ name: "count", description: "count", handler: () => `${++n}` });
@@ -271,7 +271,7 @@ describe("reviewPolicy AFTER_LAST_TASK", () => {
     ]);
   });
 
-  it("asks about the step with which a graph ends, by its edges or its limit, and puts no question to an edge twice", async () => {
+  it("asks about the step with which a graph ends, by its edges or its limit, and evaluates an edge once", async () => {
     let n = 0;
     const judged: number[] = [];
     const graph = (maxSteps: number): Graph =>

@@ -379,7 +379,7 @@ describe("the approval of tool calls", () => {
       ]);
     });
 
-    it("receives the call, and lets it pass when it returns false", async () => {
+    it("receives the call, and requires no approval when it returns false", async () => {
       const { tool: write, written } = plain();
       let seen: unknown;
       const { asked } = await call(write, file, [EXIT], {

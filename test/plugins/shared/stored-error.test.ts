@@ -64,7 +64,7 @@ describe("a stored error", () => {
     });
   });
 
-  it("keeps code and name of other errors, and takes values that are none", () => {
+  it("keeps code and name of other errors, and accepts values that are not errors", () => {
     const own = new AgentEnsembleError("AE_MINE", "mine", { cause: new Error("below") });
     Object.defineProperty(own, "name", { value: "MineError" });
     const found = restored(own);

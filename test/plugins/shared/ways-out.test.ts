@@ -180,7 +180,7 @@ describe("redacted()", () => {
     expect(cause).to.have.property("message").that.includes("[redacted]");
   });
 
-  it("omits a code that is no text", async () => {
+  it("omits a code that is not a text", async () => {
     const events = await eventsOf();
     const failed = events.find(({ type }) => type === "task_failed");
     if (failed?.type !== "task_failed") throw new Error("no task failed");

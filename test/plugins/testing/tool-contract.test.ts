@@ -62,7 +62,7 @@ describe("toolContract", () => {
     expect(await broken((input) => input, { secrets: [SECRET] })).to.deep.equal([]);
   });
 
-  it("finds a name or a description that is none", async () => {
+  it("detects an invalid name or description", async () => {
     expect(await broken((input) => input, { name: "get weather" })).to.deep.equal([NAME]);
     expect(await broken((input) => input, { name: "x".repeat(65) })).to.deep.equal([NAME]);
     expect(await broken((input) => input, { description: " " })).to.deep.equal([NAME]);
@@ -247,7 +247,7 @@ describe("toolContract", () => {
     ).to.deep.equal([SECRETS]);
   });
 
-  it("refuses options that are none", () => {
+  it("refuses invalid options", () => {
     expect(() => toolContract("t", { secret: [] } as never)).to.throw(
       ValidationError,
       "Did you mean 'secrets'",

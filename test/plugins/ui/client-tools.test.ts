@@ -50,7 +50,7 @@ function waiting(entries: LogEntry[] = []) {
 const END: UIStreamOptions = { endAtApproval: true };
 
 describe("calls that a page executes", () => {
-  it("show their input, then let the page execute them as the tool receives it", async () => {
+  it("show their input, then are executed by the page with the input of the tool", async () => {
     const { handle, answer } = waiting();
     const first = await partsOf(toUIMessageStream(handle, END));
     await checkUiParts(first);

@@ -166,7 +166,7 @@ describe("toUIMessageStreamResponse()", () => {
     await checkUiParts(parts);
   });
 
-  it("refuses a status without a body, and headers that are none", () => {
+  it("refuses a status without a body, and invalid headers", () => {
     const handle = handleOf(eventsOf(), new Promise(() => undefined));
     for (const options of [{ status: 204 }, { status: 99 }, { headers: { "a b": "c" } }])
       expect(() => toUIMessageStreamResponse(handle, options))

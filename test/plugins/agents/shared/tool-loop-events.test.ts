@@ -114,7 +114,7 @@ describe("an unreachable agent", () => {
     expect(warningsOf(events).join()).to.include("Agent 'Idle' is never used").not.include("Busy");
   });
 
-  it("is none where an agent delegates, and where a manager assigns the tasks", async () => {
+  it("is not reported for an agent that delegates, or if a manager assigns the tasks", async () => {
     const delegating = await runToEnd({
       model: new ScriptedModel(["done"]),
       agents: [idle],

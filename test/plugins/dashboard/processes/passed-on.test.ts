@@ -81,7 +81,7 @@ describe("a request that a board passes on to a process", () => {
     expect((await again).status).to.equal(409);
   });
 
-  it("is refused as the process refuses it, and where the answer is none", async () => {
+  it("is refused with the refusal of the process, and if the answer is invalid", async () => {
     const { url, process: client } = await process();
     for (const [fields, status, error] of [
       [

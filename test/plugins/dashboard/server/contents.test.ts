@@ -258,7 +258,7 @@ describe("the answers of a dashboard", () => {
     expect(numbers).to.deep.equal(numbers.map((_, i) => i));
   });
 
-  it("refuse queries that are none, and name the field", async () => {
+  it("refuse invalid queries, and name the field", async () => {
     const { board, url } = await boards.listening();
     const { runId } = await boards.ensemble(boards.kernel(board)).run();
     for (const [path, field] of [

@@ -98,7 +98,7 @@ describe("the panels of a dashboard", () => {
     }
   });
 
-  it("are none where contents stay in the program", async () => {
+  it("are not available if contents stay in the program", async () => {
     const { url, runId } = await withPanels({ contents: false });
     expect(await askJson(url, "/api/panels")).to.deep.equal({ panels: [] });
     expect((await ask(url, `/api/panels/text?run=${runId}`)).status).to.equal(404);

@@ -78,7 +78,7 @@ describe("the reviews of a dashboard", () => {
     expect(reviews[0]).to.include({ decision: "EDIT", by: "local", comment: "shorter" });
   });
 
-  it("are none where the ensemble has a handler, which answers", async () => {
+  it("are empty if the ensemble has a handler, which answers", async () => {
     const { board, url } = await boards.listening();
     const prompts: (string | undefined)[] = [];
     const run = new Ensemble({

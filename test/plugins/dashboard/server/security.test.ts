@@ -231,7 +231,7 @@ for (const [mode, { options, own }] of Object.entries(MODES))
       expect(LIMITS).to.include({ sockets: 100, messagesPerSecond: 50 });
     });
 
-    it("ends with a message that is no JSON object", async () => {
+    it("ends with a message that is not a JSON object", async () => {
       const url = await open();
       for (const [text, code] of [
         ["{", 1007],

@@ -112,7 +112,7 @@ describe("openFileJournal", () => {
       expect((await journal.list()).runs.length).to.equal(2);
     }));
 
-  it("leaves a run out of the list whose last line is none, with a warning", () =>
+  it("omits a run from the list if its last line is invalid, with a warning", () =>
     withFolder(async (folder) => {
       const path = await keptRun(folder);
       await keptRun(folder, "s");

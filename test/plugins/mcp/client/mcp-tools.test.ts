@@ -218,7 +218,7 @@ describe("mcpTools", () => {
       expect(McpError.isInstance(error) && error.message).to.match(/64 pages/);
     });
 
-    it("are none if the server has none", async () => {
+    it("are empty if the server has none", async () => {
       expect(await open("no-tools").resolve()).to.deep.equal([]);
     });
 

@@ -126,7 +126,7 @@ describe("http() of an MCP server", () => {
       }
     });
 
-    it("allowedOrigins lets pages of exactly these in, preflight included", async () => {
+    it("allowedOrigins admits pages of exactly these origins, including preflight requests", async () => {
       const { url } = await listening({ allowedOrigins: ["http://localhost:6274/"] });
       const Origin = "http://localhost:6274";
       const preflight = await send(url, { method: "OPTIONS", headers: { Origin } });

@@ -109,7 +109,7 @@ describe("sqlMemoryStore on PostgreSQL", () => {
     }
   });
 
-  it("shares its locks with another process, and a process that dies lets them go", async () => {
+  it("shares its locks with another process, and the death of a process releases them", async () => {
     const table = tableName();
     const store = open({ table });
     await store.store("s", { content: "first", storedAt: at });

@@ -21,7 +21,7 @@ transportContract("over a signed backend", {
 });
 
 describe("NetworkBackend.signed", () => {
-  it("does not let a service execute what is not signed, signed otherwise, changed or moved", async () => {
+  it("prevents a service from executing requests that are unsigned, signed with another secret, changed or moved", async () => {
     const open = NetworkBackend.inMemory();
     const signed = NetworkBackend.signed(open, { secret });
     const executed: unknown[] = [];

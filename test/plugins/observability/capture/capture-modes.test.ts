@@ -237,7 +237,7 @@ describe("capture modes", () => {
       expect(learnt).to.deep.equal(["They dance."]);
     });
 
-    it("FULL also keeps the input of tools as a value, {} where it is none, and writes ./traces/{runId}.trace.json", async () => {
+    it("FULL also keeps the input of tools as a value, {} if it is not an object, and writes ./traces/{runId}.trace.json", async () => {
       const { trace } = await run({ captureMode: "FULL" }, { runId: "run-1" });
       expect(
         trace.taskTraces[0]?.llmInteractions[0]?.toolCalls.map(({ parsedInput }) => parsedInput),
@@ -411,7 +411,7 @@ describe("capture modes", () => {
   });
 
   describe("a custom mode", () => {
-    it("is chosen by name, keeps what it declares, and writes where it declares", async () => {
+    it("is chosen by name, keeps the declared data, and writes to the declared folder", async () => {
       const plugins = [binding(mode("AUDIT", { capturesMessages: false, exportsTo: "audit" }))];
       const { trace } = await run({ captureMode: "AUDIT", plugins }, { runId: "r" });
       expect(trace.taskTraces[0]?.llmInteractions[0]).to.deep.include({ messages: [] });

@@ -344,7 +344,7 @@ describe("consoleProgress", () => {
     expect(writes.at(-1)).not.to.contain("research");
   });
 
-  it("refuses unknown options, a stream that cannot write and a colour that is no boolean", () => {
+  it("refuses unknown options, a stream without write and a colour that is not a boolean", () => {
     for (const options of [{ colour: true }, { stream: {} }, { stream: null }, { color: "red" }]) {
       expect(() => consoleProgress(options as never)).to.throw(ValidationError);
     }

@@ -48,7 +48,7 @@ const attemptOf = (fields: object = {}): never =>
   }) as never;
 
 describe("the spans of model calls", () => {
-  it("have the options of the request and what the vendor reports", async () => {
+  it("have the options of the request and the usage that the vendor reports", async () => {
     const { spans, trace, calls } = await traced({ captureContent: true });
     const request = {
       messages: [{ role: "user", content: "Hello" }],

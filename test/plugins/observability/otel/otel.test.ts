@@ -440,7 +440,7 @@ describe("otel", () => {
     });
   });
 
-  it("does not let a broken or hanging exporter disturb a run", async () => {
+  it("protects a run from a failing or hanging exporter", async () => {
     const throwing: SpanProcessor = {
       onStart: () => undefined,
       onEnd: () => {

@@ -115,7 +115,7 @@ describe("usageReport", () => {
     expect(rows.reduce((sum, { calls }) => sum + calls, 0)).to.equal(6);
   });
 
-  it("separates tasks of joined runs, and puts them below the task that ran them", async () => {
+  it("separates tasks of joined runs, and lists them below the task that ran them", async () => {
     const model = new ScriptedModel(["inner", "inner"]);
     const inner = new Ensemble({
       model,

@@ -210,7 +210,7 @@ describe("openai failures", () => {
     );
   });
 
-  it("refuses a request that is no JSON without calling it a connection problem", async () => {
+  it("refuses a request that is not JSON without reporting a connection problem", async () => {
     const circular: Record<string, unknown> = {};
     circular["self"] = circular;
     const e = await rejectionOf(

@@ -154,7 +154,7 @@ describe("openai()", () => {
       expect(server.requests[0]?.headers.authorization).to.match(/^Bearer \S+$/);
     });
 
-    it("refuses an address that is no URL at the first call", async () => {
+    it("refuses an invalid URL at the first call", async () => {
       setEnvironment({ OPENAI_BASE_URL: "nowhere" });
       const e = await rejectionOf(ModelCallError, openai("m", { apiKey: KEY }).chat(REQUEST));
       expect([e.code, e.retryable]).to.deep.equal(["AE_MODEL_CONNECTION", false]);

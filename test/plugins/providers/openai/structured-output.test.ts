@@ -173,7 +173,7 @@ describe("structured output of openai()", () => {
     expect(chunks.at(-1)).to.have.deep.nested.property("response.message.toolCalls", expected);
   });
 
-  it("is omitted for a root that is no object", async () => {
+  it("is omitted for a root that is not an object", async () => {
     expect(await formatFor({ type: "array", items: closed })).to.equal(undefined);
   });
 

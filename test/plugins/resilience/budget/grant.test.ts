@@ -223,7 +223,7 @@ describe("a grant of a run's budget", () => {
     expect(exceeded?.message).to.include("1000 of 1000 tokens used");
   });
 
-  it("is refused where nothing is left, and for limits that are none", async () => {
+  it("is refused if nothing is left, and for invalid limits", async () => {
     await run(undefined, async (ctx) => {
       for (const request of [
         { maxTokens: 0 },

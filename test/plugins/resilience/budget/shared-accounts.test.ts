@@ -481,7 +481,7 @@ describe("a budget whose account is broken", () => {
     expect(model.requests).to.deep.equal([]);
   });
 
-  it("fails before a model is called where the account answers with what is none", async () => {
+  it("fails before a model call if the answer of the account is invalid", async () => {
     const none = { tokens: 0, cost: 0 };
     const state = (used: unknown, reserved: unknown = none): object => ({
       state: { used, reserved },
@@ -562,7 +562,7 @@ describe("a budget whose account is broken", () => {
     }
   });
 
-  it("warns once where leases can't be renewed, and lets calls in flight finish", async () => {
+  it("warns once if leases can't be renewed, and lets calls in progress finish", async () => {
     const ended = await run(
       accountsWith((account) => ({
         reserve: (amount) => account.reserve(amount),

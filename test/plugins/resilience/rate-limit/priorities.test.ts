@@ -159,7 +159,7 @@ describe("the priority of a task", () => {
     ]);
   });
 
-  it("is refused where it is none", async () => {
+  it("is refused if it is invalid", async () => {
     const error = await failure(run([Task.of("Say something")], { priority: "URGENT" as "HIGH" })); // what JavaScript may pass
     expect(ValidationError.find(error)?.message).to.match(/priority must be .* got: URGENT/);
     expect(calls).to.have.length(0);

@@ -173,7 +173,7 @@ describe("dateTimeTool", () => {
     ).to.deep.equal({ seconds: -9.5 });
   });
 
-  it("agrees with the system's dates about days, and goes back the way it came", async () => {
+  it("computes days like the system's dates, forwards and backwards", async () => {
     const day = fc
       .date({ min: new Date("1900-01-01"), max: new Date("2400-01-01"), noInvalidDate: true })
       .map((date) => date.toISOString().slice(0, 10));
@@ -267,7 +267,7 @@ describe("dateTimeTool", () => {
     ).to.be.instanceOf(ToolConfigurationError);
   });
 
-  it("refuses options that are none, and a clock that is none", () => {
+  it("refuses invalid options, and an invalid clock", () => {
     expect(() => dateTimeTool({ clok: clock } as never)).to.throw(ValidationError, "'clock'");
     expect(() => dateTimeTool({ clock: 5 } as never)).to.throw(
       ValidationError,

@@ -408,7 +408,7 @@ for (const mode of ["held folders", "paths alone"] as const) {
       expect(FileAccessError.isInstance(error)).to.equal(true);
     });
 
-    it("fails closed when its root goes away", async () => {
+    it("fails closed when its root is removed", async () => {
       rmSync(s.inside, { recursive: true });
       await failure(jail.read("a.txt"));
       await failure(jail.write("x/y", "x"));

@@ -181,7 +181,7 @@ describe("webScraperTool", () => {
       });
 
       for (const path of ["/tags", "/cells", "/entities", "/unclosed", "/comment", "/attributes"]) {
-        it(`ends in time, and lets others work meanwhile (${format} of ${path})`, async () => {
+        it(`ends in time without blocking the event loop (${format} of ${path})`, async () => {
           let ticks = 0;
           const timer = setInterval(() => ticks++, 5);
           const result = await scrape(path, { format, timeoutMs: 1_500 });

@@ -131,7 +131,7 @@ describe("webSearchTool", () => {
     ).to.match(/^Invalid arguments: missing/);
   });
 
-  it("ends with its signal, and lets errors of the configuration through", async () => {
+  it("ends with its signal, and passes on configuration errors", async () => {
     const reason = new Error("enough");
     const controller = new AbortController();
     setTimeout(() => controller.abort(reason), 10);

@@ -177,7 +177,7 @@ describe("a hierarchical ensemble", () => {
     expect(without.manager.requests).to.have.length(0);
   });
 
-  it("refuses a strategy's prompt that is no text", async () => {
+  it("refuses a strategy's prompt that is not a text", async () => {
     const strategy = { buildSystemPrompt: () => 7 as never, buildUserPrompt: () => "Lead" };
     expect(
       (await lead([], { agents, tasks: [task], managerPromptStrategy: strategy })).error?.message,

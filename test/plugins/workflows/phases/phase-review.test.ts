@@ -174,7 +174,7 @@ describe("a phase's review", () => {
     expect(b.told).to.deep.equal([]);
   });
 
-  it("fails its phase when it fails itself: a broken review lets nothing through", async () => {
+  it("fails its phase if the review itself fails", async () => {
     const broken = new PhaseReview({ task: failing("Judge") });
     const { error, output } = await runToEnd({
       phases: [new Phase({ name: "work", tasks: [worker("a").task], review: broken })],
