@@ -16,7 +16,8 @@ const use = Object.getOwnPropertyDescriptor(Kernel.prototype, "use")?.value as (
   this: Kernel,
   plugin: Plugin,
 ) => Kernel; // and that one
-const known = new WeakSet<Kernel>();
+/** Kept, because the recorder of a kernel that an example does not dispose has an open file. */
+const known = new Set<Kernel>();
 /** Those that record or replay by themselves. */
 const own = new WeakSet<Kernel>();
 const play = { name: "recorded", kernels: 0 };
