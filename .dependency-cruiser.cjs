@@ -326,6 +326,7 @@ module.exports = {
     tsConfig: { fileName: "tsconfig.json" },
     enhancedResolveOptions: {
       exportsFields: ["exports"],
+      cachedInputFileSystem: { cacheDuration: 600_000 }, // longer than a run
       conditionNames: ["import", "node", "default", "types"],
       extensions: [".ts", ".tsx", ".js", ".mjs", ".cjs", ".json", ".d.ts"],
     },

@@ -15,6 +15,7 @@ await runAtOnce(
     ["lint of the tests", "npx eslint test"],
     ["package", "npm run --silent package"],
     ...(afterTest ? [["coverage", "node scripts/coverage.mjs --after-test"]] : []),
+    ["import rules", "npm run --silent rules"],
     ["unused code", "npm run --silent unused"],
     ["format", "npm run --silent format:check"],
     ...(afterTest ? [] : [["examples", "node scripts/run-examples.mjs"]]),

@@ -87,7 +87,7 @@ describe("thousands of runs on one kernel", () => {
       expect(output.raw).to.equal("second");
     };
     const handles = await activeHandles();
-    expect(await growth(5_000, run)).to.be.lessThan(500);
+    expect(await growth(2_000, run)).to.be.lessThan(500);
     expect(leftOf(await activeHandles(), handles)).to.deep.equal([]);
     await kernel.dispose();
   });
@@ -119,7 +119,7 @@ describe("thousands of runs on one kernel", () => {
       await output;
     };
     const handles = await activeHandles();
-    expect(await growth(1_500, run)).to.be.lessThan(500);
+    expect(await growth(800, run)).to.be.lessThan(500);
     expect(leftOf(await activeHandles(), handles)).to.deep.equal([]);
     await kernel.dispose();
   });

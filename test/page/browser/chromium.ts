@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
 
 const USUAL_PATHS = [
+  "/usr/bin/chromium-headless-shell", // needs half the processor time
   "/usr/bin/chromium",
   "/usr/bin/chromium-browser",
   "/usr/bin/google-chrome",

@@ -46,7 +46,7 @@ function cutAt(text: string, places: readonly number[]): readonly string[] {
   return ends.flatMap((end, index) => text.slice(ends[index - 1] ?? 0, end) || []);
 }
 
-const RUNS = 60;
+const RUNS = Number(process.env["FUZZ_RUNS"] ?? 20);
 const places = fc.array(fc.nat(), { minLength: 1, maxLength: 30 });
 
 describe("a stream that a guard refuses, for any cuts,", function () {

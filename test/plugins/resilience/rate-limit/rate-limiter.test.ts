@@ -317,7 +317,7 @@ describe("the rate limiter", () => {
     const listener = (warning: Error): void => void warnings.push(warning);
     process.on("warning", listener);
     const bearer = {};
-    const calls = Array.from({ length: 5_000 }, () =>
+    const calls = Array.from({ length: 2_000 }, () =>
       limited([bears(limit, bearer)], { signal: shared.signal }),
     );
     const { order, times } = await starts(limiter, calls);
