@@ -7,5 +7,5 @@ describe("three processes that report to one board", () => {
 
   it("are each answered and cancelled separately, while one is killed and one is disconnected", async () => {
     await threeProcesses(boards, { limits: { heartbeatMs: 100, processLostMs: 2_000 }, cutMs: 0 });
-  }).timeout(60_000);
+  }).timeout(180_000); // a busy machine may take long to start the processes
 });

@@ -16,7 +16,7 @@ const PROGRAM = fileURLToPath(new URL("./reporting-process.js", import.meta.url)
 const HEADERS = { authorization: "Bearer token of anna", "content-type": "application/json" };
 
 async function until(test: () => Promise<boolean>): Promise<void> {
-  while (!(await test())) await pause(20);
+  while (!(await test())) await pause(50);
 }
 
 /**
