@@ -1,5 +1,5 @@
 import { dropNats, NATS_URL, natsPrefix, needNats } from "../../../support/nats.js";
-import { chaos, chaosAtSteps } from "../chaos/chaos.js";
+import { chaosAtSteps } from "../chaos/chaos.js";
 import { expectNothingLost } from "../chaos/expect-nothing-lost.js";
 
 describe("services on NATS whose processes are killed", function () {
@@ -9,11 +9,6 @@ describe("services on NATS whose processes are killed", function () {
     return needNats(this);
   });
   afterEach(() => dropNats(prefix));
-
-  it("lose no request, and record one result of each", async () => {
-    const report = await chaos({ place: { url: NATS_URL, prefix }, requests: 200, kills: 3 });
-    expectNothingLost(report);
-  });
 
   it("finish requests that processes have left at each step of a delivery", async () => {
     expectNothingLost(await chaosAtSteps({ url: NATS_URL, prefix }));
