@@ -1,4 +1,4 @@
-// Everything that must hold before a change is done. The tests check the import rules. `--after-test`: the build and the tests, which run every example, have just run and left their coverage in coverage/tmp.
+// Checks that must pass before a change is done. `--after-test`: only those for which CI has time after the build and the tests.
 import { runAtOnce, runSteps } from "./steps.mjs";
 
 const afterTest = process.argv.includes("--after-test");
@@ -12,13 +12,16 @@ await runAtOnce(
   [
     // In two parts, so that they run at once.
     ["lint", "npm run --silent lint -- --ignore-pattern 'test/**'"],
-    ["lint of the tests", "npx eslint test"],
-    ["package", "npm run --silent package"],
-    ...(afterTest ? [["coverage", "node scripts/coverage.mjs --after-test"]] : []),
-    ["import rules", "npm run --silent rules"],
     ["unused code", "npm run --silent unused"],
     ["format", "npm run --silent format:check"],
-    ...(afterTest ? [] : [["examples", "node scripts/run-examples.mjs"]]),
+    ...(afterTest
+      ? []
+      : [
+          ["lint of the tests", "npx eslint test"],
+          ["import rules", "npm run --silent rules"],
+          ["package", "npm run --silent package"],
+          ["examples", "node scripts/run-examples.mjs"],
+        ]),
   ],
   2,
 );

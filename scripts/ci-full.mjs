@@ -1,4 +1,4 @@
-// Runs what takes too long for CI: the tests on every supported version of Node, the property tests with random seeds, processes that are killed, web
+// Runs what takes too long for CI: all checks and the coverage, the tests on every supported version of Node, the property tests with random seeds, processes that are killed, web
 // servers, bundlers and runners from npm, the speed of the page, a package of a fresh copy, servers that are restarted, the measurements.
 // Goes on after a step that fails, prints a table and fails if any step failed. Arguments choose steps by the beginnings of their names.
 import { randomInt } from "node:crypto";
@@ -45,10 +45,12 @@ const checked = (name) => [
   () => runStep(name, `node scripts/check-${name}.mjs`, { limitMs: HALF_HOUR_MS }),
 ];
 const steps = [
+  ["checks", () => runStep("checks", "npm run --silent check", { limitMs: 2 * HALF_HOUR_MS })],
   ...NODE_VERSIONS.map((version) => [
     `node ${version}`,
     () =>
       runStep(`node ${version}`, `npx --yes node@${version} ${mocha} 'dist/test/**/*.test.js'`, {
+        env: { ALL_CASES: "1", ...process.env },
         limitMs: HALF_HOUR_MS,
       }),
   ]),

@@ -21,10 +21,10 @@ export function runStep(name, command, { env = process.env, limitMs = 10 * MINUT
   return { name, status: status ?? 1, end, seconds };
 }
 
-/** Runs `steps`, pairs of a name and a command, and ends the process at the first that fails or takes ten minutes. */
+/** Runs `steps`, pairs of a name and a command, and ends the process at the first that fails or takes half an hour. */
 export function runSteps(steps) {
   for (const [name, command] of steps) {
-    const { status } = runStep(name, command);
+    const { status } = runStep(name, command, { limitMs: 30 * MINUTE_MS });
     if (status !== 0) process.exit(status);
   }
 }

@@ -1,5 +1,5 @@
-// Loaded before an example with `--import`: the process runs the example three times, first with a recorder in every kernel that the example boots, then
-// twice with a player of what was recorded. PLAY_EXAMPLE is the folder with one recording per kernel, in the order in which they boot. The ends of runs go
+// Loaded before an example with `--import`: the process runs the example with a recorder in every kernel that the example boots, then with a
+// player of what was recorded, once, or twice where ALL_CASES is set. PLAY_EXAMPLE is the folder with one recording per kernel, in the order in which they boot. The ends of runs go
 // to `{folder}/{play}-{kernel}.json`, where the play is `recorded`, `once` or `twice`. A kernel to which the example itself adds a recorder or a player
 // is left as it is; the ends of its runs go to `{folder}/{play}-{kernel}-own.json`. A line of standard output, END_OF_RECORDING, ends what the first play prints.
 import { appendFileSync, existsSync } from "node:fs";
@@ -76,7 +76,7 @@ Kernel.prototype.boot = function boot(this: Kernel): Promise<void> {
 };
 
 const example = pathToFileURL(resolve(process.argv[1] ?? "")).href;
-const replays = ["once", "twice"];
+const replays = process.env["ALL_CASES"] === undefined ? ["once"] : ["once", "twice"];
 /** The module of the play, and whether it has been evaluated to its end. */
 const played = { url: example, isAwaited: false, hasEnded: false };
 

@@ -1,5 +1,6 @@
 import { Client } from "pg";
 import type { Context } from "mocha";
+import { allCases } from "./all-cases.js";
 
 /** The server of this machine that the tests may use: PostgreSQL without the extension pgvector. */
 export const POSTGRES_URL =
@@ -29,6 +30,16 @@ export async function needPostgres(test: Context): Promise<void> {
     console.log(`      skipped: no PostgreSQL at ${new URL(POSTGRES_URL).host} (${String(error)})`);
     test.skip();
   }
+}
+
+/** Skips cases on PGlite where those on a server run the same statements. */
+export async function skipBesideServer(test: Context): Promise<void> {
+  if (allCases) return;
+  const answers = await onServer("select 1").then(
+    () => true,
+    () => false,
+  );
+  if (answers) test.skip();
 }
 
 /**

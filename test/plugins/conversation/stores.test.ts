@@ -16,7 +16,7 @@ import {
   textsIn,
 } from "../../../src/plugins/testing/conversation-store-turns.js";
 import type { StoredTurn } from "agentensemble";
-import { needPostgres, onServer, POSTGRES_URL } from "../../support/postgres.js";
+import { needPostgres, onServer, POSTGRES_URL, skipBesideServer } from "../../support/postgres.js";
 import { failuresOf } from "../testing/failures-of.js";
 import { rejectionOf } from "../../support/rejection.js";
 import { sharedPglite } from "../../support/shared-pglite.js";
@@ -44,6 +44,7 @@ describe("on PGlite", () => {
   let schemas = 0;
   before("start the database, which takes seconds", async function () {
     this.timeout(120_000);
+    await skipBesideServer(this);
     await database.query("select 1", []);
   });
   after(() => database.close());

@@ -1,5 +1,5 @@
 import { journalContract } from "../../../../src/plugins/testing/journal-contract.js";
-import { needPostgres } from "../../../support/postgres.js";
+import { needPostgres, skipBesideServer } from "../../../support/postgres.js";
 import { journalsOnPglite, journalsOnPostgres, type OpenJournals } from "./journals.js";
 
 function contract(name: string, journals: OpenJournals): void {
@@ -31,6 +31,9 @@ describe("the SQL journal", function () {
   });
 
   describe("on PGlite", () => {
+    before(function () {
+      return skipBesideServer(this);
+    });
     const journals = journalsOnPglite();
     after(() => journals.end());
     contract("PGlite", journals);
