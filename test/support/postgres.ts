@@ -32,14 +32,13 @@ export async function needPostgres(test: Context): Promise<void> {
   }
 }
 
-/** Skips cases on PGlite where those on a server run the same statements. */
-export async function skipBesideServer(test: Context): Promise<void> {
-  if (allCases) return;
-  const answers = await onServer("select 1").then(
-    () => true,
+/** Whether the cases on PGlite run: those on a server, if one answers, run the same statements. */
+export async function testsPglite(): Promise<boolean> {
+  if (allCases) return true;
+  return onServer("select 1").then(
     () => false,
+    () => true,
   );
-  if (answers) test.skip();
 }
 
 /**

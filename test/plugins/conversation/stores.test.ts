@@ -16,7 +16,7 @@ import {
   textsIn,
 } from "../../../src/plugins/testing/conversation-store-turns.js";
 import type { StoredTurn } from "agentensemble";
-import { needPostgres, onServer, POSTGRES_URL, skipBesideServer } from "../../support/postgres.js";
+import { needPostgres, onServer, POSTGRES_URL, testsPglite } from "../../support/postgres.js";
 import { failuresOf } from "../testing/failures-of.js";
 import { rejectionOf } from "../../support/rejection.js";
 import { sharedPglite } from "../../support/shared-pglite.js";
@@ -39,26 +39,26 @@ conversationStoreContract("ConversationStore.file()", {
   turns: 200,
 });
 
-describe("on PGlite", () => {
-  const database = new PgliteDatabase(undefined, false);
-  let schemas = 0;
-  before("start the database, which takes seconds", async function () {
-    this.timeout(120_000);
-    await skipBesideServer(this);
-    await database.query("select 1", []);
-  });
-  after(() => database.close());
+if (await testsPglite())
+  describe("on PGlite", () => {
+    const database = new PgliteDatabase(undefined, false);
+    let schemas = 0;
+    before("start the database, which takes seconds", async function () {
+      this.timeout(120_000);
+      await database.query("select 1", []);
+    });
+    after(() => database.close());
 
-  conversationStoreContract("ConversationStore.sql()", {
-    create: () => {
-      const schema = `threads_${++schemas}`;
-      const open = (): ConversationStore => new SqlThreads(sharedPglite(database), schema);
-      return { store: open(), reopen: open };
-    },
-    reopens: true,
-    turns: 200,
+    conversationStoreContract("ConversationStore.sql()", {
+      create: () => {
+        const schema = `threads_${++schemas}`;
+        const open = (): ConversationStore => new SqlThreads(sharedPglite(database), schema);
+        return { store: open(), reopen: open };
+      },
+      reopens: true,
+      turns: 200,
+    });
   });
-});
 
 describe("on PostgreSQL", () => {
   const prefix = `ae_threads_${process.pid}`;

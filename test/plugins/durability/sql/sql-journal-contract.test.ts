@@ -1,5 +1,5 @@
 import { journalContract } from "../../../../src/plugins/testing/journal-contract.js";
-import { needPostgres, skipBesideServer } from "../../../support/postgres.js";
+import { needPostgres, testsPglite } from "../../../support/postgres.js";
 import { journalsOnPglite, journalsOnPostgres, type OpenJournals } from "./journals.js";
 
 function contract(name: string, journals: OpenJournals): void {
@@ -18,6 +18,8 @@ function contract(name: string, journals: OpenJournals): void {
   });
 }
 
+const pglite = await testsPglite();
+
 describe("the SQL journal", function () {
   this.timeout(120_000);
 
@@ -30,12 +32,10 @@ describe("the SQL journal", function () {
     contract("PostgreSQL", journals);
   });
 
-  describe("on PGlite", () => {
-    before(function () {
-      return skipBesideServer(this);
+  if (pglite)
+    describe("on PGlite", () => {
+      const journals = journalsOnPglite();
+      after(() => journals.end());
+      contract("PGlite", journals);
     });
-    const journals = journalsOnPglite();
-    after(() => journals.end());
-    contract("PGlite", journals);
-  });
 });
