@@ -5,7 +5,7 @@ import { PgliteDatabase } from "../../../../src/plugins/shared/sql/pglite-databa
 import { SqlRuns } from "../../../../src/plugins/dashboard/stores/sql/sql-runs.js";
 import { RunStore } from "../../../../src/plugins/dashboard/stores/run-store.js";
 import { runStoreContract } from "../../../../src/plugins/testing/run-store-contract.js";
-import { needPostgres, onServer, POSTGRES_URL } from "../../../support/postgres.js";
+import { needPostgres, onServer, POSTGRES_URL, testsPglite } from "../../../support/postgres.js";
 import { rejectionOf } from "../../../support/rejection.js";
 import { sharedPglite } from "../../../support/shared-pglite.js";
 import { entryOf, summaryOf } from "./summaries.js";
@@ -43,69 +43,82 @@ function underTest(
   };
 }
 
-describe("RunStore.sql on PGlite", function () {
-  this.timeout(60_000);
-  const database = new PgliteDatabase(undefined, false);
-  const empty = async (): Promise<void> => {
-    for (const table of TABLES) await database.query(`delete from "${SCHEMA}".${table}`, []);
-  };
-  const open = (): Store => new SqlRuns(sharedPglite(database), SCHEMA);
+if (await testsPglite())
+  describe("RunStore.sql on PGlite", function () {
+    this.timeout(60_000);
+    const database = new PgliteDatabase(undefined, false);
+    const empty = async (): Promise<void> => {
+      for (const table of TABLES) await database.query(`delete from "${SCHEMA}".${table}`, []);
+    };
+    const open = (): Store => new SqlRuns(sharedPglite(database), SCHEMA);
 
-  after(() => database.close());
+    after(() => database.close());
 
-  runStoreContract("on PGlite", { reopens: true, create: () => underTest(open, empty) });
+    runStoreContract("on PGlite", { reopens: true, create: () => underTest(open, empty) });
 
-  it("shows runs at work as interrupted once their process was silent for a minute", async () => {
-    const [store, other] = [open(), open()];
-    await store.put(summaryOf("a", { state: "running" }));
-    await store.put(summaryOf("b", { state: "waiting", exitReason: "SUSPENDED" }));
-    expect((await other.get("a"))?.state).to.equal("running");
-    const age = (seconds: number): string =>
-      `update "${SCHEMA}".boards set seen_at = clock_timestamp() - interval '${seconds} seconds'`;
-    await database.query(age(50), []);
-    expect((await other.get("a"))?.state).to.equal("running");
-    await database.query(age(61), []);
-    expect((await other.get("a"))?.state).to.equal("interrupted");
-    expect(
-      (await other.list({ state: "interrupted" })).runs.map(({ runId }) => runId),
-    ).to.deep.equal(["a"]);
-    expect((await other.list({ state: "running" })).total).to.equal(0);
-    expect((await other.list({})).sums?.states).to.deep.equal({ interrupted: 1, waiting: 1 });
-    expect((await other.get("b"))?.state).to.equal("waiting");
-    await other.put(summaryOf("a", { state: "done" }));
-    expect((await other.get("a"))?.state).to.equal("done");
-    for (const opened of [store, other]) await opened.dispose?.();
-    await empty();
+    it("shows runs at work as interrupted once their process was silent for a minute", async () => {
+      const [store, other] = [open(), open()];
+      await store.put(summaryOf("a", { state: "running" }));
+      await store.put(summaryOf("b", { state: "waiting", exitReason: "SUSPENDED" }));
+      expect((await other.get("a"))?.state).to.equal("running");
+      const age = (seconds: number): string =>
+        `update "${SCHEMA}".boards set seen_at = clock_timestamp() - interval '${seconds} seconds'`;
+      await database.query(age(50), []);
+      expect((await other.get("a"))?.state).to.equal("running");
+      await database.query(age(61), []);
+      expect((await other.get("a"))?.state).to.equal("interrupted");
+      expect(
+        (await other.list({ state: "interrupted" })).runs.map(({ runId }) => runId),
+      ).to.deep.equal(["a"]);
+      expect((await other.list({ state: "running" })).total).to.equal(0);
+      expect((await other.list({})).sums?.states).to.deep.equal({ interrupted: 1, waiting: 1 });
+      expect((await other.get("b"))?.state).to.equal("waiting");
+      await other.put(summaryOf("a", { state: "done" }));
+      expect((await other.get("a"))?.state).to.equal("done");
+      for (const opened of [store, other]) await opened.dispose?.();
+      await empty();
+    });
+
+    it("keeps ids and texts that databases refuse, and finds them again", async () => {
+      const store = open();
+      const odd = [
+        "a'; drop table runs --",
+        "line\nbreak",
+        "\u{1F980}",
+        "a\\b",
+        'q"uote',
+        "\u0001",
+      ];
+      for (const id of odd) {
+        await store.append(id, [entryOf(0, { text: `${id} \0 \ud800` })]);
+        await store.put(
+          summaryOf(id, { ensemble: id, tags: { [id]: "1" }, inputs: { text: "\0" } }),
+        );
+      }
+      for (const id of odd) {
+        expect((await store.get(id))?.runId).to.equal(id);
+        expect(await idsIn(store)).to.include(id);
+        expect((await store.list({ ensemble: id, tags: { [id]: "1" } })).total).to.equal(1);
+        expect((await store.read(id, -1, 5))[0]).to.include({ text: `${id} \0 \ud800` });
+      }
+      expect((await store.list({ text: "\0" })).total).to.equal(0);
+      await store.dispose?.();
+      await rejectionOf(RunStoreError, Promise.resolve(store.put(summaryOf("a"))));
+      await empty();
+    });
+
+    it("refuses addresses and options that cannot work", () => {
+      expect(() => RunStore.sql({ url: "mysql://x" })).to.throw(
+        ValidationError,
+        "RunStore.sql url",
+      );
+      expect(() => RunStore.sql({ url: "pglite:memory", schema: "A" })).to.throw(ValidationError);
+      expect(() => RunStore.sql({ url: "pglite:memory", prefix: "a" } as never)).to.throw(
+        ValidationError,
+        "Unknown option 'prefix'",
+      );
+    });
   });
-
-  it("keeps ids and texts that databases refuse, and finds them again", async () => {
-    const store = open();
-    const odd = ["a'; drop table runs --", "line\nbreak", "\u{1F980}", "a\\b", 'q"uote', "\u0001"];
-    for (const id of odd) {
-      await store.append(id, [entryOf(0, { text: `${id} \0 \ud800` })]);
-      await store.put(summaryOf(id, { ensemble: id, tags: { [id]: "1" }, inputs: { text: "\0" } }));
-    }
-    for (const id of odd) {
-      expect((await store.get(id))?.runId).to.equal(id);
-      expect(await idsIn(store)).to.include(id);
-      expect((await store.list({ ensemble: id, tags: { [id]: "1" } })).total).to.equal(1);
-      expect((await store.read(id, -1, 5))[0]).to.include({ text: `${id} \0 \ud800` });
-    }
-    expect((await store.list({ text: "\0" })).total).to.equal(0);
-    await store.dispose?.();
-    await rejectionOf(RunStoreError, Promise.resolve(store.put(summaryOf("a"))));
-    await empty();
-  });
-
-  it("refuses addresses and options that cannot work", () => {
-    expect(() => RunStore.sql({ url: "mysql://x" })).to.throw(ValidationError, "RunStore.sql url");
-    expect(() => RunStore.sql({ url: "pglite:memory", schema: "A" })).to.throw(ValidationError);
-    expect(() => RunStore.sql({ url: "pglite:memory", prefix: "a" } as never)).to.throw(
-      ValidationError,
-      "Unknown option 'prefix'",
-    );
-  });
-});
 
 describe("RunStore.sql on PostgreSQL", function () {
   this.timeout(60_000);
