@@ -72,6 +72,7 @@ export function searchTests(browser: () => Promise<Browser>): void {
       await found.getByText("contracts").first().waitFor();
       await page.keyboard.press("Escape");
       await found.waitFor({ state: "detached" });
+      await page.locator(".turn[aria-current]").waitFor(); // the task of the page stays open
     });
 
     it("applies the filter of the list, and shows all matching runs in the list", async () => {

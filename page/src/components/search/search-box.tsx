@@ -1,6 +1,7 @@
 import type { JSX, RefObject } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useKeys } from "../../hooks/use-keys.js";
+import { isTyping } from "../../lib/keys.js";
 import { useBoard } from "../../stores/board.js";
 import { Icon } from "../icon.js";
 import { lazyPart } from "../lazy.js";
@@ -74,7 +75,17 @@ function Box({ runId }: { readonly runId: string | undefined }): JSX.Element {
 function useClosing(isOpen: boolean, close: () => void): RefObject<HTMLDivElement | null> {
   const box = useRef<HTMLDivElement>(null);
   const page = useBoard().route.current.value.path.join("/");
-  useKeys({ Escape: isOpen ? close : undefined }); // for a focus elsewhere
+  useLayoutEffect(() => {
+    if (!isOpen) return undefined;
+    const onKeyDown = (event: KeyboardEvent): void => {
+      if (event.key !== "Escape" || isTyping(event.target)) return;
+      event.preventDefault(); // the Escape of the page closes something else
+      close();
+    };
+    const options = { capture: true }; // before all keys of the page
+    window.addEventListener("keydown", onKeyDown, options);
+    return () => window.removeEventListener("keydown", onKeyDown, options);
+  }, [isOpen]);
   useEffect(close, [page]);
   useEffect(() => {
     const end = new AbortController();
