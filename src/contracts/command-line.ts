@@ -59,8 +59,8 @@ export interface CommandLineAccess {
   /** Returns the bindings and taps of the kernel's plugins. */
   describe(): Promise<KernelDescription>;
   /**
-   * Returns every problem that would stop a run before its first model call, or at a review that
-   * nobody can answer. Missing in older copies of the package.
+   * Returns every problem that would stop a run before its first model call, or at a review without
+   * a reviewer. Missing in older copies of the package.
    */
   problems?(): Promise<readonly SetUpProblem[]>;
   /** Disposes the kernel, even if the ensemble did not create it. */

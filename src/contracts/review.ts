@@ -12,7 +12,7 @@ import {
   requireText,
 } from "./validation.js";
 
-/** The reaction to a review that nobody answers in time. */
+/** The reaction to a review that is not answered in time. */
 export type OnReviewTimeout = "CONTINUE" | "EXIT_EARLY" | "FAIL";
 
 /** The point in a task at which a review happens. */
@@ -283,7 +283,7 @@ export interface ReviewStore {
   onRequest(fn: (review: StoredReview) => unknown): () => void;
   /**
    * Returns whether this process can answer reviews: a listener is subscribed, or an option of the
-   * store states that somebody answers.
+   * store states that a reviewer answers.
    */
   isWatched(): boolean;
   /**

@@ -96,7 +96,7 @@ export class LimitStoreError extends AgentEnsembleError {
   }
 }
 
-/** Nobody answered a review in time, and its `onTimeout` is FAIL. */
+/** A review was not answered in time, and its `onTimeout` is FAIL. */
 export class ReviewTimeoutError extends AgentEnsembleError {
   readonly timeoutMs: number;
   constructor(timeoutMs: number, details: ErrorDetails = {}) {

@@ -97,7 +97,7 @@ interface TurnStart extends TurnPlan {
   readonly store: ConversationStore;
   readonly head: ThreadHead | undefined;
   readonly startedAt: Date;
-  /** The agent that the thread stays with, if the turn has an agent of its own. */
+  /** The agent that the thread stays with, if the turn has its own agent. */
   readonly nextAgentRole: string | undefined;
 }
 

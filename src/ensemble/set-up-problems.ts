@@ -40,7 +40,7 @@ class Problems {
 }
 
 /**
- * Returns all reasons why a run would be refused, or would fail because nobody answers. Needs no
+ * Returns all reasons why a run would be refused, or would fail at an unanswered review. Needs no
  * inputs and calls no model.
  */
 export async function setUpProblems(

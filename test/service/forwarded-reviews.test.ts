@@ -158,7 +158,7 @@ describe("a review of a service that is forwarded to the caller", () => {
     await until(async () => (await backend.queue.depth("kitchen")).leased === 0);
   });
 
-  it("is refused before the request if nobody at the caller can answer", async () => {
+  it("is refused before the request if no reviewer of the caller can answer", async () => {
     const backend = NetworkBackend.inMemory();
     const { text } = await served({ backend });
     expect(text).to.match(/No reviewer can answer the reviews of ensemble 'kitchen'/);

@@ -329,8 +329,8 @@ describe("push notifications over A2A", () => {
     const letter = await letterOf(one.service);
     expect(letter).to.contain("WEBHOOK_UNDELIVERED: The webhook answered with status 307");
     expect(site.requests.map(({ url }) => url)).to.have.members(["/hook", "/moved"]);
-    const told = JSON.stringify([letter, one.log.events]);
-    for (const secret of [TOKEN, CREDENTIALS]) expect(told).to.not.contain(secret);
+    const shown = JSON.stringify([letter, one.log.events]);
+    for (const secret of [TOKEN, CREDENTIALS]) expect(shown).to.not.contain(secret);
     const { configs } = await one.client.listTaskPushNotificationConfig(listed(taskId));
     expect(configs.map(({ id }) => id)).to.deep.equal(["b"]);
     expect(await one.service.redrive(storedIdOf("shop", "m-1"))).to.equal(true);
@@ -348,6 +348,17 @@ describe("push notifications over A2A", () => {
     next.wait.open();
     expect(await letterOf(next.service)).to.match(/WEBHOOK_UNDELIVERED: Access to .* not allowed/);
     expect(site.requests).to.have.length(0);
+  });
+
+  it("stay configured if a message to their task is refused", async () => {
+    await using one = await kitchen();
+    const { id } = taskIn(await one.client.sendMessage(sent(config())));
+    const answer = sent(config(), "m-2");
+    if (answer.message !== undefined) answer.message.taskId = id;
+    await rejection(one.client.sendMessage(answer)); // the task asks nothing
+    one.wait.open();
+    await until(isDone(one.backend));
+    expect(posted().id).to.equal(id);
   });
 
   it("ask for input", async () => {

@@ -63,7 +63,7 @@ describe("the layout in levels", () => {
     expect({ width, height }).to.deep.equal({ width: 220, height: 180 });
   });
 
-  it("draws an edge over several levels beside the nodes of each", () => {
+  it("draws an edge over several levels next to the nodes of each", () => {
     const nodes = ["a", "b", "c"].map((id) => node(id));
     const edges = [edge("a", "b"), edge("b", "c"), edge("a", "c")];
     const { routes, places } = layoutInLevels(nodes, edges, { direction: "right", ...GAPS });

@@ -317,7 +317,7 @@ describe("the approval of tool calls", () => {
     }
   });
 
-  it("fails the task if nobody can answer", async () => {
+  it("fails the task if no reviewer can answer", async () => {
     const { tool: write, written } = writer();
     const { error } = await call(write, file, []);
     expect(ReviewUnavailableError.find(error)?.message).to.equal(
@@ -418,7 +418,7 @@ describe("the approval of tool calls", () => {
       expect(asked).to.have.length(1);
     });
 
-    it("fails the task if approval is required and nobody can give it", async () => {
+    it("fails the task if approval is required and no reviewer can give it", async () => {
       const { error } = await call(plain().tool, file, [], {
         plugins: [binding("sure", () => true)],
       });

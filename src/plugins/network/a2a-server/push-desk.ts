@@ -84,19 +84,28 @@ export class PushDesk {
 
   /**
    * Stores the configuration of a message before `send` passes the message on, because its task may
-   * end at once. Removes it if there is no task that could end.
+   * end at once. Removes it if there is no open task. A refused message to an open task leaves it.
    */
   async sending<T extends SentMessage>(given: WirePushConfig, send: () => Promise<T>): Promise<T> {
     const { taskId } = given;
     const { id } = await this.#add(given);
-    let isOpen = false;
+    let isAccepted = false;
     try {
       const sent = await send();
-      isOpen =
-        "receipt" in sent && (sent.receipt === "ACCEPTED" || !(await this.#tasks.hasEnded(taskId)));
+      isAccepted = "receipt" in sent && sent.receipt === "ACCEPTED";
       return sent;
     } finally {
-      if (!isOpen) await this.#configs.remove(this.#tasks.requestIdOf(taskId), id);
+      if (!isAccepted && !(await this.#isOpen(taskId)))
+        await this.#configs.remove(this.#tasks.requestIdOf(taskId), id);
+    }
+  }
+
+  async #isOpen(taskId: string): Promise<boolean> {
+    try {
+      return !(await this.#tasks.hasEnded(taskId));
+    } catch (error) {
+      if (error instanceof this.#errors.TaskNotFoundError) return false;
+      throw error;
     }
   }
 

@@ -9,7 +9,7 @@ export interface ReviewPluginOptions {
   readonly timeoutMs?: number | undefined;
   /**
    * The reaction to the time limit. With CONTINUE, the approval of a tool call still ends as
-   * EXIT_EARLY, because nobody has approved the call. Default EXIT_EARLY.
+   * EXIT_EARLY, because no reviewer has approved the call. Default EXIT_EARLY.
    */
   readonly onTimeout?: OnReviewTimeout | undefined;
   /**

@@ -50,8 +50,8 @@ const INPUT = Object.freeze({
 
 /**
  * Creates the tool `human_input`, with which an agent asks a person a question. The answer is an
- * edit of the review; continue instructs the model to continue; exit early ends the run. If nobody
- * can answer, the model receives a text that states this.
+ * edit of the review; continue instructs the model to continue; exit early ends the run. If no
+ * person can answer, the model receives a text that states this.
  *
  * @throws ValidationError for an unknown option or a value out of range.
  */

@@ -227,7 +227,7 @@ describe("approveAfterUntrusted()", () => {
     expect(calls).to.deep.equal(["fetch x"]);
   });
 
-  it("fails the task if nobody can answer", async () => {
+  it("fails the task if no reviewer can answer", async () => {
     const calls: string[] = [];
     const tools = [
       noting("fetch", calls, { untrusted: true, effect: "read" }),
@@ -418,7 +418,7 @@ describe("approveAfterUntrusted()", () => {
       expect([calls, asked]).to.deep.equal([["fetch a", "fetch b", "act x"], ["act x"]]);
     });
 
-    it("fails at the acting tool and not at the delegation if nobody can answer", async () => {
+    it("fails at the acting tool and not at the delegation if no reviewer can answer", async () => {
       const { calls, error } = await led(false);
       expect([calls, ReviewUnavailableError.find(error)?.message.includes("'act'")]).to.deep.equal([
         ["fetch a", "fetch b"],
@@ -474,7 +474,7 @@ describe("approveAfterUntrusted()", () => {
       expect(asked[0]).to.include("act").and.not.to.include("fetch_then_act");
     });
 
-    it("does not execute such a step if the person refuses it, and fails the task if nobody can answer", async () => {
+    it("does not execute such a step if the person refuses it, and fails the task if no reviewer can answer", async () => {
       for (const attended of [true, false]) {
         const calls: string[] = [];
         const pipeline = ToolPipeline.of(
