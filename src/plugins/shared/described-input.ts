@@ -2,12 +2,12 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { JsonSchema, OutputSchema } from "../../contracts/types.js";
 import { isObject } from "../../util/objects.js";
 
-/** A schema with a separate check. */
+/** A tool input schema whose values are checked by other code. */
 export type DescribedInput = Extract<OutputSchema<unknown>, { readonly jsonSchema: JsonSchema }>;
 
 /**
- * The input of a tool that passes its arguments to another check. Models receive the schema. Only
- * its required names are checked here.
+ * Returns the input of a tool that passes its arguments to another check. Models receive the
+ * schema. Only its required names are checked here.
  */
 export function describedInput(jsonSchema: JsonSchema): DescribedInput {
   const { required } = jsonSchema;

@@ -3,12 +3,12 @@ import type { DagTask } from "../../contracts/dag.js";
 /** Number of characters of a description in a node. */
 const SHOWN = 60;
 /**
- * All other characters are written as numbers, so that no text can end its label, begin a directive
- * or become markup.
+ * Matches unsafe characters. They are written as numbers, so no text can end its label, begin a
+ * directive or become markup.
  */
 const UNSAFE = /[^\p{L}\p{N} ….,'()/_+-]/gu;
 
-/** Returns a text as a label; line breaks become blanks. */
+/** Returns a text as a label, without line breaks. */
 export function labelText(text: string): string {
   return text
     .replace(/\s+/g, " ")
@@ -16,7 +16,7 @@ export function labelText(text: string): string {
     .replace(UNSAFE, (char) => `#${char.codePointAt(0)};`);
 }
 
-/** Returns the key of a node that is no task. */
+/** Returns the key of a node that does not represent a task. */
 export const nodeKey = (kind: string, name = ""): string => `\u0000${kind} ${name}`;
 
 function short(text: string): string {
@@ -34,7 +34,7 @@ export class Flowchart {
     this.#lines.push(`${"  ".repeat(this.#depth)}${line}`);
   }
 
-  /** Returns the name of a node, because its id may contain any characters. */
+  /** Returns a short name for a node, because its id may contain any characters. */
   nameOf(key: string): string {
     const name = this.#names.get(key) ?? `n${this.#names.size + 1}`;
     this.#names.set(key, name);
@@ -49,7 +49,7 @@ export class Flowchart {
     this.add("end");
   }
 
-  /** Agents have round corners, plain code has none. */
+  /** Adds a node: with round corners for an agent, with square corners for plain code. */
   task({ id, description, agentRole, nodeType, mapReduceLevel }: DagTask): void {
     const kind =
       mapReduceLevel === undefined ? undefined : `${nodeType ?? ""}, level ${mapReduceLevel}`;

@@ -3,7 +3,6 @@ import { GuardrailViolationError } from "../../contracts/errors.js";
 import { reject } from "../../contracts/hooks.js";
 import { taskLabel } from "../../contracts/task-label.js";
 
-/** The reason of a refusal. */
 export interface RefusalReason {
   readonly reason: string;
   /** The error that the guardrail threw, if that is the reason. */

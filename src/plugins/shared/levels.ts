@@ -3,13 +3,13 @@ import { ValidationError } from "../../contracts/errors.js";
 /** A step that waits for others. */
 export interface OrderedStep {
   readonly id: string;
-  /** Ids of the steps that it waits for; unknown ids count as done. */
+  /** Ids of the steps that this step waits for. Unknown ids count as done. */
   readonly after: readonly string[];
 }
 
 /**
- * Returns the level of each step: one more than the highest level of its predecessors. @throws
- * ValidationError for a cycle.
+ * Returns the level of each step: one more than the highest level of its predecessors.
+ * @throws ValidationError for a cycle.
  */
 export function levelsOf(steps: readonly OrderedStep[]): ReadonlyMap<string, number> {
   const open = new Map<string, number>();
@@ -45,8 +45,8 @@ export function levelsOf(steps: readonly OrderedStep[]): ReadonlyMap<string, num
 }
 
 /**
- * Returns the longest chain of steps that wait for each other; among equal lengths, that of the
- * last steps.
+ * Returns the longest chain of steps that wait for each other. Of several longest chains, returns
+ * the one with the last steps.
  */
 export function criticalPathOf(
   steps: readonly OrderedStep[],

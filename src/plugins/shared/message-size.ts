@@ -10,10 +10,12 @@ export interface MessageSize {
   readonly fileTokens: number;
 }
 
-/** Tokens of an image, and of a document that is an address. */
+/** Tokens of an image, and of a document that is given by its address. */
 const IMAGE = 1_600;
 const ADDRESS = 2_500;
-/** 2,500 tokens for 100 kB of a document; 25 tokens for 32 kB of audio, which is about a second. */
+/**
+ * A document has 2,500 tokens per 100 kB. Audio has 25 tokens per 32 kB, which is about a second.
+ */
 const PER_BYTE = { file: 2_500 / 100_000, audio: 25 / 32_000 } as const;
 
 /** Measures a message. Images and documents have no exact size, so fixed rules apply. */
@@ -23,7 +25,7 @@ export function messageSize(message: ChatMessage): MessageSize {
   const add = (part: ContentPart): void => {
     const text = part.type === "text" ? part.text : textFileContent(part);
     if (text === undefined)
-      fileTokens += tokensOfFile(part as MediaPart); // a text has a text
+      fileTokens += tokensOfFile(part as MediaPart); // text parts were handled above
     else texts.push(text);
   };
   if (typeof message.content === "string") texts.push(message.content);

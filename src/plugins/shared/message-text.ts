@@ -3,7 +3,7 @@ import { summaryOfPart } from "../../contracts/part-summary.js";
 import { partLine } from "../../util/part-line.js";
 
 /**
- * Returns the text of a message for people and for comparisons: images and files are one line each.
+ * Returns the text of a message for people and for comparisons. An image or file becomes one line.
  */
 export function textWithParts(message: ChatMessage): string {
   const { content } = message;

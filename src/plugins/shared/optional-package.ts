@@ -4,7 +4,8 @@ import { messageOf } from "../../util/errors.js";
 
 /**
  * Loads an optional package. `neededBy` begins the error message, for instance `otel() needs`.
- * @throws ValidationError with the install command when the package is missing; other errors unchanged.
+ * @throws ValidationError with the install command if the package is missing; other errors
+ * unchanged.
  */
 export async function loadOptionalPackage<T>(name: string, neededBy: string): Promise<T> {
   try {

@@ -17,15 +17,16 @@ export class PartDigests {
   }
 
   /**
-   * Returns the message with hashes in place of the content of its parts; the same message without
-   * parts. A message whose content was already replaced is unchanged.
+   * Returns the message with hashes in place of the content of its parts. A message without parts
+   * is returned unchanged, and so is one whose content was already replaced.
    */
   withoutContent(message: ChatMessage): ChatMessage {
     return withMedia(message, (part) => {
       if (part.data === undefined || mediaSourceOf(part.data).kind === "url") return part;
       const { data: _, ...rest } = part;
       const { bytes, sha256 } = this.of(part);
-      return { ...rest, bytes, sha256 } as unknown as MediaPart; // stored and compared only
+      // the result is only stored and compared
+      return { ...rest, bytes, sha256 } as unknown as MediaPart;
     });
   }
 }
@@ -36,13 +37,16 @@ function partDigest(part: MediaPart): PartSummary {
   return { ...summaryOfPart(part), sha256: createHash("sha256").update(bytes).digest("hex") };
 }
 
-/** Returns the content of a part; `undefined` for an address. */
+/** Returns the content of a part. `undefined` if the part is an address. */
 export function bytesOfPart(part: MediaPart): Buffer | undefined {
   const source = mediaSourceOf(part.data);
   return source.kind === "url" ? undefined : Buffer.from(source.data, "base64");
 }
 
-/** Returns a message in which each image, file and audio part is replaced; the same one without any. */
+/**
+ * Returns a message with each image, file and audio part replaced. Without such parts, returns the
+ * same message.
+ */
 export function withMedia(
   message: ChatMessage,
   change: (part: MediaPart) => MediaPart,
@@ -60,7 +64,10 @@ export function withMedia(
     : message;
 }
 
-/** Returns a text file with its text changed; the same part if nothing changes, and any other part. */
+/**
+ * Returns a text file with its text changed. Returns the same part if nothing changes or it is no
+ * text file.
+ */
 export function withFileText(part: MediaPart, change: (text: string) => string): MediaPart {
   const isText = part.type === "file" && isTextType(normalMediaType(part.mediaType) ?? "");
   const text = isText ? bytesOfPart(part)?.toString("utf8") : undefined;

@@ -6,7 +6,7 @@ import { messageOf } from "../../util/errors.js";
 import { codeOf } from "../../util/objects.js";
 import { shownMessages } from "./shown-messages.js";
 
-/** An event as plain JSON data: its fields, without secrets and without live objects. */
+/** An event as plain JSON data, without secrets and without live objects. */
 export type RedactedEvent = Pick<EnsembleEvent, "type" | "v" | "seq" | "runId" | "at"> &
   Readonly<Record<string, unknown>>;
 
@@ -18,17 +18,19 @@ export function redactEvent(event: EnsembleEvent, redactor: Redactor): EnsembleE
   const texts = Object.entries(event).flatMap(([name, value]) =>
     typeof value === "string" ? [[name, redactor.redactText(value)]] : [],
   );
-  return { ...event, ...Object.fromEntries(texts) } as EnsembleEvent; // with the same fields, texts for texts
+  // the fields are the same, and each text stays a text
+  return { ...event, ...Object.fromEntries(texts) } as EnsembleEvent;
 }
 
 /**
  * Returns an event as data that may leave the process. The secrets known to its run are replaced by
- * `[redacted]`, live objects (`taskOutput`, `request`, ...) become JSON, and an error (`cause`)
- * becomes `{ name, message, code }`. Images and files in messages become `{ type, mediaType, bytes,
- * name }`. Pass the event object that a listener received. A secret that a model streams in several
- * `token` events is not recognised.
+ * `[redacted]`. Live objects (`taskOutput`, `request`, ...) become JSON. An error (`cause`) becomes
+ * `{ name, message, code }`. Images and files in messages become
+ * `{ type, mediaType, bytes, name }`. Pass the event object that a listener received. A secret that
+ * a model streams in several `token` events is not recognised.
  *
- * @throws ValidationError for a copy of an event and any other value, because their run is unknown.
+ * @throws ValidationError for a copy of an event and for any other value, because their run is
+ * unknown.
  */
 export function redacted(event: EnsembleEvent): RedactedEvent {
   const redactor = redactorOf(event);
@@ -42,19 +44,22 @@ export function redacted(event: EnsembleEvent): RedactedEvent {
     return redactor.redactValue(value instanceof Error ? errorFields(value) : value);
   };
   const fields = Object.entries(withShownMessages(event)).flatMap(
-    ([name, value]: [string, unknown]) => (value === undefined ? [] : [[name, redact(value)]]), // not by the names of fields: one of them is `token`
+    // field names are not checked, because one of them is `token`
+    ([name, value]: [string, unknown]) => (value === undefined ? [] : [[name, redact(value)]]),
   );
   return Object.fromEntries(fields) as RedactedEvent; // with the same names
 }
 
-/** The event without the content of images and files in its messages. */
+/** Returns the event without the content of images and files in its messages. */
 export function withShownMessages(event: EnsembleEvent): EnsembleEvent {
   return event.type === "llm_iteration_started"
     ? { ...event, messages: shownMessages(event.messages) }
     : event;
 }
 
-/** Returns the fields of an error that may leave the process. `code` is absent if it is no text. */
+/**
+ * Returns the fields of an error that may leave the process. `code` is absent unless it is a text.
+ */
 function errorFields(error: Error): Readonly<Record<string, unknown>> {
   const code = codeOf(error);
   return { name: error.name, message: messageOf(error), ...(typeof code === "string" && { code }) };

@@ -4,9 +4,9 @@ import { canonicalJson } from "../../util/json/canonical.js";
 import { PartDigests } from "./part-digests.js";
 
 /**
- * The content of a request, independent of run and time: ids of tool calls, which vendors generate
- * randomly, are replaced by their position in the conversation, and the content of images and files
- * by its hash.
+ * Returns the content of a request, independent of run and time. Ids of tool calls, which vendors
+ * generate randomly, are replaced by their position in the conversation. The content of images and
+ * files is replaced by its hash.
  */
 export function canonicalRequest(
   request: ChatRequest,
@@ -24,9 +24,9 @@ export function canonicalRequest(
 }
 
 /**
- * Returns the SHA-256 of a request and its model, as hexadecimal digits: the key of its answer in
- * caches and recordings. `identity` is that of the model, if answers of other endpoints and
- * accounts must not count. `digests` has the hashes of earlier requests.
+ * Returns the SHA-256 of a request and its model, as hexadecimal digits. It is the key of the
+ * answer in caches and recordings. Pass `identity` of the model to exclude answers of other
+ * endpoints and accounts. `digests` has the hashes of earlier requests.
  */
 export function requestKey(
   request: ChatRequest,

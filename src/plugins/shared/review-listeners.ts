@@ -13,7 +13,8 @@ export class ReviewListeners {
   }
 
   /**
-   * Returns a function that removes `fn`. @throws ValidationError for a value that is no function.
+   * Returns a function that removes `fn`.
+   * @throws ValidationError for a value that is no function.
    */
   add(fn: (review: StoredReview) => unknown): () => void {
     if (fn === undefined) throw new ValidationError("onRequest needs a function");
@@ -23,7 +24,10 @@ export class ReviewListeners {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Calls all functions. A function that fails causes a process warning and does not affect the run. */
+  /**
+   * Calls all functions. If a function fails, a process warning is emitted and the run is not
+   * affected.
+   */
   notify(review: StoredReview): void {
     for (const { fn } of this.#listeners) void callListener(fn, review);
   }

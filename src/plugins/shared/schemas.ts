@@ -8,10 +8,10 @@ export interface SchemaFacts {
   readonly jsonSchema: JsonSchema;
   /** Compact JSON. */
   readonly text: string;
-  /** Its title, otherwise its type: the name of the expected value in a message. */
+  /** Its title, or else its type. It names the expected value in messages. */
   readonly title: string;
   /**
-   * The `type` of its root, if it is a single one: vendors require `object` for tool parameters and
+   * The `type` of its root, if it is a single one. Vendors require `object` for tool parameters and
    * response formats.
    */
   readonly rootType: string | undefined;
@@ -69,7 +69,7 @@ export class Schemas {
     try {
       return this.of(type, (_problem, cause) => toError(cause)).jsonSchema;
     } catch {
-      return undefined; // the caller that requires it reports it
+      return undefined; // callers that require a schema report it
     }
   }
 }

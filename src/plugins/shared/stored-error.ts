@@ -11,7 +11,7 @@ import { BudgetExceededError } from "../../contracts/state-errors.js";
 import { RateLimit } from "../../contracts/rate-limit.js";
 import { messageOf, toError } from "../../util/errors.js";
 
-/** An error as data; the fields are those of the class that `kind` names. */
+/** An error as data. `kind` names its class and determines the fields. */
 export interface StoredError {
   readonly kind:
     "model" | "rateLimit" | "timeout" | "budget" | "configuration" | "exit" | "framework" | "other";
@@ -28,7 +28,7 @@ export interface StoredError {
   readonly partialText?: string | undefined;
   readonly timeoutMs?: number | undefined;
   readonly timedOut?: boolean | undefined;
-  /** The option of the budget. */
+  /** The budget option whose limit was exceeded. */
   readonly exceeded?: string | undefined;
   readonly limit?:
     | {
@@ -53,7 +53,7 @@ export const ERROR_KINDS: readonly string[] = Object.freeze([
 
 const TIMEOUT_MESSAGE = / did not finish within \d+(\.\d+)? ms$/;
 
-/** Returns the stored form of an error, with everything that determines the reaction of a run. */
+/** Returns the stored form of an error, with all fields that determine the reaction of a run. */
 export function storeError(thrown: unknown): StoredError {
   const error = toError(thrown);
   const base = {

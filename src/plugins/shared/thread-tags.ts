@@ -6,7 +6,7 @@ export interface TurnOwner {
   readonly owner: string | undefined;
 }
 
-/** Returns the tags of the runs of a thread, which do not reveal its id and owner. */
+/** Returns the tags of the runs of a thread. They do not reveal its id and owner. */
 export function threadTags({ threadId, owner }: TurnOwner): Readonly<Record<string, string>> {
   return {
     threadId: hashedName(threadId),

@@ -30,7 +30,7 @@ export interface DrawnTrace extends Pick<
   readonly mapReduceLevels?: readonly unknown[] | undefined;
 }
 
-/** Returns every task of a trace once, by its last attempt, including those inside delegations. */
+/** Returns the last attempt of each task of a trace, including tasks inside delegations. */
 export function tasksOf(traces: readonly DrawnTask[]): ReadonlyMap<string, DrawnTask> {
   const byId = new Map<string, DrawnTask>();
   const waiting = [...traces].reverse();
@@ -42,7 +42,10 @@ export function tasksOf(traces: readonly DrawnTask[]): ReadonlyMap<string, Drawn
   return byId;
 }
 
-/** Returns the predecessors without an output: for tasks of SEQUENTIAL, and for phases. */
+/**
+ * Returns the pairs of tasks whose order does not come from an output: tasks of SEQUENTIAL, and
+ * phases.
+ */
 function orderOf(
   { workflow, phases }: DrawnTrace,
   tasks: readonly DrawnTask[],
@@ -110,8 +113,7 @@ function walkOf({ graphTrace }: DrawnTrace): Partial<RunDag> {
 type Node = Omit<DagTask, "parallelGroup" | "onCriticalPath">;
 
 /**
- * Returns the kind of a task in this run: a part of a tree, a state, a delegated task, or the
- * delegating one.
+ * Returns the kind of a task in this run. Examples: a part of a tree, a state, a delegated task.
  */
 function kindOf(task: DrawnTask, isState: boolean): DagTask["nodeType"] {
   const { taskId, parentTaskId, delegations } = task;
@@ -137,8 +139,8 @@ function nodeOf(task: DrawnTask, isState: boolean): Node {
 }
 
 /**
- * Returns nodes with their positions: after their dependencies, the states of a graph in the order
- * of execution.
+ * Returns nodes with their positions. Tasks follow their dependencies. The states of a graph are in
+ * the order of execution.
  */
 function arranged(
   nodes: readonly Node[],
@@ -168,8 +170,9 @@ function arranged(
 }
 
 /**
- * Creates the diagram of an executed run from its trace: the started tasks, including tasks outside
- * the plan (delegated tasks, the tree of an adaptive map-reduce), with their texts from the trace.
+ * Creates the diagram of an executed run from its trace. It shows the started tasks with their
+ * texts from the trace. This includes tasks outside the plan: delegated tasks, and the tree of an
+ * adaptive map-reduce.
  * @throws ValidationError for a trace whose tasks wait for each other in a cycle.
  */
 export function dagOf(trace: DrawnTrace): RunDag {

@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../../contracts/runtime.js";
 
 /**
- * Each reading of the clock is later than the previous one, by an amount too small to affect
- * durations. So equal instants keep their order.
+ * Each reading of the clock is later than the previous one, so equal instants keep their order. The
+ * amount is too small to affect durations.
  */
 const STEP_MS = 2 ** -20;
 
@@ -13,15 +13,15 @@ interface WaitingSleep {
 }
 
 /**
- * The clock of a replay. It stands still while the program works. When all work waits, it advances
- * to the next recorded event: answers arrive in the recorded order and with the recorded durations,
+ * The clock of a replay. It stops while the program works. When all work waits, it advances to the
+ * next recorded event. Answers arrive in the recorded order and with the recorded durations,
  * without real waits.
  */
 export class VirtualTime implements Clock {
   #ms = 0;
   #wallMs: number | undefined;
   #live: number | undefined;
-  /** By time; equal times in the order of arrival. */
+  /** Sorted by time. Equal times keep the order of arrival. */
   readonly #waiting: WaitingSleep[] = [];
   #armed = false;
 
@@ -29,11 +29,11 @@ export class VirtualTime implements Clock {
     /** Returns the start of the run with this id in the recording. */
     readonly recordedStart: (runId: string) => Date | undefined,
     readonly system: Clock,
-    /** Whether the recording determines the next step, so that the time need not. */
+    /** Whether the recording determines the next step. If so, the clock does not. */
     readonly isDriven: () => boolean,
   ) {}
 
-  /** Continues in real time, because a step was not recorded. */
+  /** Continues in real time after a step that was not recorded. */
   goLive(): void {
     this.#live ??= this.system.monotonicMs();
   }
@@ -69,11 +69,11 @@ export class VirtualTime implements Clock {
     return this.until(this.monotonicMs() + ms, signal);
   }
 
-  /** Resolves at this time; rejects with the reason of the signal. */
+  /** Resolves at this time. Rejects with the reason of the signal. */
   until(atMs: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) {
-        reject(signal.reason as Error); // any reason is passed on
+        reject(signal.reason as Error); // the reason may be any value
         return;
       }
       const { done, onAbort } = this.#settlers(resolve, reject, signal);
@@ -96,7 +96,7 @@ export class VirtualTime implements Clock {
     let release: (() => void) | undefined;
     const aborted = (): void => {
       release?.();
-      reject(signal.reason as Error); // see above
+      reject(signal.reason as Error); // the reason may be any value
     };
     signal.addEventListener("abort", aborted, { once: true });
     return {
@@ -120,8 +120,8 @@ export class VirtualTime implements Clock {
   }
 
   /**
-   * One at a time: the consequences of an event precede the next event, although that may be due
-   * earlier.
+   * Starts one waiting sleep at a time. The consequences of an event precede the next event, even
+   * if the next event is due earlier.
    */
   #arm(): void {
     if (this.#armed) return;

@@ -6,8 +6,8 @@ import { messageOf } from "../../../util/errors.js";
 
 /**
  * Executes a delegation that a model requested with a tool, with the default scope and priority.
- * @throws ToolConfigurationError if a guard failed. This error fails the task and is not shown to
- * the model. Errors that end the run are unchanged.
+ * @throws ToolConfigurationError if a guard failed. It fails the task and is not shown to the
+ * model. Errors that end the run are unchanged.
  */
 export async function delegateForModel(
   scope: TaskScope,

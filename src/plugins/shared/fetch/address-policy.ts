@@ -11,8 +11,8 @@ import { shownAddress, shownUrl } from "./shown-url.js";
 const LONGEST_URL = 8_192;
 
 /**
- * The target of one request: all of these addresses have been checked, and only they may be
- * connected to.
+ * The target of one request. All of these addresses have been checked. A connection may use no
+ * other address.
  */
 export interface Target {
   readonly url: URL;
@@ -54,8 +54,8 @@ export class AddressPolicy {
   }
 
   /**
-   * Checks a URL by its form and by all the addresses of its host. @throws AccessDeniedError if it
-   * is refused, FetchError if its host is not found.
+   * Checks the form of a URL and all addresses of its host.
+   * @throws AccessDeniedError if it is refused, FetchError if its host is not found.
    */
   async resolve(url: URL, signal: AbortSignal): Promise<Target> {
     const host = plainHost(url.hostname);
@@ -89,7 +89,7 @@ export class AddressPolicy {
     }
   }
 
-  /** Checks names first, so that refused names are not resolved. */
+  /** Runs before the name resolution, which is skipped for a refused name. */
   #checkName(url: URL, host: string): void {
     const { allow } = this.#settings;
     const isLocal = host === "localhost" || host.endsWith(".localhost");
@@ -112,7 +112,7 @@ export class AddressPolicy {
     const isAddress = isIP(address) !== 0 && !address.includes("%");
     if (isAddress && (isTrusted || this.#settings.allow.admits(address))) return;
     const reason = isAddress ? judge(address) : "no address";
-    // The error does not contain the address: callers outside a private network must not learn how
+    // The error does not contain the address: clients outside a private network must not learn how
     // its names resolve.
     if (reason !== undefined) throw this.#notPublic(url, `its address is not public (${reason})`);
   }

@@ -1,19 +1,16 @@
 /**
- * Returns the reason why an address may not be connected to, in a word or two (`loopback`,
- * `private`, ...); `undefined` for an address of the public internet.
+ * Returns in one or two words why no connection to an address is allowed (`loopback`, `private`,
+ * ...). Returns `undefined` for an address of the public internet.
  */
 export type AddressJudge = (address: string) => string | undefined;
 
 /** All public addresses of IPv6 begin with these three bits. */
 const GLOBAL_UNICAST_BITS = 0b001;
 
-/** Has the form of a public address, but is an internal service of a cloud. */
+/** An internal service of Azure. Its address has the form of a public one. */
 const CLOUD_SERVICE = "168.63.129.16";
 
-/**
- * Uses ipaddr.js, which is loaded at the first check. Every address that is not public is refused:
- * fail closed.
- */
+/** Loads ipaddr.js. The returned function refuses every address that is not public. */
 export async function createAddressJudge(): Promise<AddressJudge> {
   const { default: ipaddr } = await import("ipaddr.js");
   return (address) => {

@@ -1,4 +1,4 @@
-/** Pages declare their encoding near their beginning. */
+/** Number of bytes that are searched for the `meta` element of a page. */
 const META_BYTES = 1_024;
 const META_CHARSET = /<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w:.-]{1,40})/i;
 
@@ -16,7 +16,7 @@ function fromMeta(bytes: Uint8Array): string | undefined {
   const found = META_CHARSET.exec(
     new TextDecoder("latin1").decode(bytes.subarray(0, META_BYTES)),
   )?.[1];
-  // A page whose meta element was readable as ASCII is not UTF-16, even if it declares that.
+  // The meta element was readable as ASCII, so the page is not UTF-16, even if it declares UTF-16.
   return found?.toLowerCase().startsWith("utf-16") === true ? "utf-8" : found;
 }
 
@@ -30,11 +30,11 @@ function isKnown(label: string): boolean {
 }
 
 /**
- * Decodes a body by its byte order mark, the `charset` of the content type, or the meta element of
- * a page; otherwise as UTF-8.
+ * Decodes a body. The encoding comes from the byte order mark, the content type, or the `meta`
+ * element of a page. Default: UTF-8.
  */
 export function decodeText(bytes: Uint8Array, contentType: string): string {
   const label = fromMark(bytes) ?? fromHeader(contentType) ?? fromMeta(bytes);
-  // For an unknown name it is UTF-8, as in browsers: invalid bytes become U+FFFD.
+  // An unknown name means UTF-8, as in browsers: invalid bytes become U+FFFD.
   return new TextDecoder(label !== undefined && isKnown(label) ? label : "utf-8").decode(bytes);
 }

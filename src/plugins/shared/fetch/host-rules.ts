@@ -2,7 +2,7 @@ import { BlockList, isIP } from "node:net";
 import { ValidationError } from "../../../contracts/errors.js";
 import { checkOptions, preview, requireArray } from "../../../contracts/validation.js";
 
-/** Targets that are allowed although they are not public. */
+/** Targets that are allowed even if they are not public. */
 export interface AllowedTargets {
   /**
    * Names or addresses that may resolve to any address: `intranet.example`, `*.corp.example` (all
@@ -20,7 +20,6 @@ export function plainHost(host: string): string {
   return bare.replace(/\.+$/, "").toLowerCase();
 }
 
-/** Returns the port of a URL. */
 export function portOf(url: URL): number {
   if (url.port !== "") return Number(url.port);
   return url.protocol === "https:" ? 443 : 80;
@@ -54,8 +53,8 @@ function matches(pattern: HostPattern, host: string): boolean {
 }
 
 /**
- * A list of hosts from options. @throws ValidationError for a value that is no list of host
- * patterns.
+ * A list of hosts from options.
+ * @throws ValidationError for a value that is no list of host patterns.
  */
 export class HostList {
   readonly #patterns: readonly HostPattern[];
@@ -92,8 +91,8 @@ function addNetwork(list: BlockList, what: string, entry: unknown): void {
 }
 
 /**
- * The targets that a user allows in addition to the public internet. @throws ValidationError for an
- * invalid host or network.
+ * The targets that a user allows in addition to the public internet.
+ * @throws ValidationError for an invalid host or network.
  */
 export class AllowList {
   readonly hosts: HostList;

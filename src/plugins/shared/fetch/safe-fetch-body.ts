@@ -7,24 +7,24 @@ import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw }
 import { FetchError } from "../../../contracts/state-errors.js";
 import { shownUrl } from "./shown-url.js";
 
-/** A body, as far as it was read. */
+/** The part of a body that was read. */
 export interface FetchedBody {
   readonly bytes: Uint8Array;
   /** Whether it exceeds `maxBytes`. */
   readonly truncated: boolean;
 }
 
-/** A higher ratio of decompression indicates an attack ... */
+/** Maximum ratio of decompressed to compressed bytes. A higher ratio indicates an attack. */
 const HIGHEST_RATIO = 100;
-/** ... except for small bodies. */
+/** Bodies up to this size in bytes may have a higher ratio. */
 const HARMLESS_BYTES = 1_048_576;
 
-/** Returns `undefined` for an unknown encoding, and for several encodings. */
+/** Returns `undefined` for an unknown encoding, and for a list of several encodings. */
 function decoderFor(encoding: string, firstByte: number): Transform | undefined {
   if (encoding === "" || encoding === "identity") return new PassThrough();
   if (encoding === "gzip" || encoding === "x-gzip") return createGunzip();
   if (encoding === "br") return createBrotliDecompress();
-  // It means the zlib format, but some servers send raw data: the first byte distinguishes them.
+  // `deflate` means the zlib format, but some servers send raw data. The first byte tells which.
   if (encoding === "deflate") return firstByte % 16 === 8 ? createInflate() : createInflateRaw();
   return undefined;
 }
@@ -48,7 +48,8 @@ class BodyReader {
   async read(answer: IncomingMessage): Promise<FetchedBody> {
     const announced = Number(answer.headers["content-length"] ?? 0);
     if (announced > this.#maxBytes && !this.#cuts) throw this.#tooLarge();
-    const chunks: AsyncIterator<Buffer> = answer[Symbol.asyncIterator](); // without an encoding a stream yields buffers
+    // a stream without an encoding yields buffers
+    const chunks: AsyncIterator<Buffer> = answer[Symbol.asyncIterator]();
     const first = await chunks.next();
     if (first.done !== true) await this.#decode(answer, first.value, chunks);
     return { bytes: Buffer.concat(this.#pieces), truncated: this.#truncated };
@@ -68,7 +69,7 @@ class BodyReader {
         this.#collect(source),
       );
     } catch (error) {
-      if (this.#truncated) return; // stopped on purpose, which a pipeline reports as a failure
+      if (this.#truncated) return; // the pipeline reports an intended stop as a failure
       throw isDecodingError(error) ? this.#bad("its compressed body is damaged", error) : error;
     }
   }
@@ -123,8 +124,8 @@ function isDecodingError(error: unknown): boolean {
 }
 
 /**
- * Reads and decompresses the body of a response within the limits. @throws FetchError for a body
- * that is too large or damaged; the errors of the connection.
+ * Reads and decompresses the body of a response within the limits.
+ * @throws FetchError for a body that is too large or damaged; the errors of the connection.
  */
 export function readBody(
   url: URL,

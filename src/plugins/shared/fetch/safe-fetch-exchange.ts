@@ -31,9 +31,9 @@ type LookupCallback = (
 ) => void;
 
 /**
- * Replaces the resolver: returns the checked addresses for any name. It is asynchronous, like a
- * resolver, because an unreachable address fails at once. The socket needs a listener before that,
- * or its error would end the process.
+ * Returns a resolver that answers every name with the checked addresses. It answers asynchronously,
+ * because an unreachable address fails at once. An error before the socket has a listener would end
+ * the process.
  */
 function pinned(
   addresses: readonly string[],
@@ -58,7 +58,8 @@ function headersOf({ headers, body, method }: FetchRequest): Record<string, stri
 }
 
 /**
- * Describes common codes in words. The text of Node.js is not used, because it contains addresses.
+ * Describes common error codes in words. The messages of Node.js are not used, because they contain
+ * addresses.
  */
 function troubleOf(error: Error & { readonly code?: unknown }): string {
   const { code } = error;
@@ -82,10 +83,7 @@ export function connectionError(url: URL, error: unknown, signal: AbortSignal): 
   return new FetchError(`Could not fetch ${shownUrl(url)}: ${text}`, { reason }, { cause: error });
 }
 
-/**
- * Sends a request to the checked addresses over a new connection: without an agent, a proxy or a
- * reused connection.
- */
+/** Sends a request to the checked addresses over a new connection, without an agent or a proxy. */
 export async function sendRequest(
   request: FetchRequest,
   target: Target,
@@ -125,7 +123,7 @@ export async function sendRequest(
 function answerOf(sent: ClientRequest, body: Uint8Array | undefined): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const broken = (code: string): void => reject(Object.assign(new Error("No answer"), { code }));
-    // Remains after the promise is settled: later failures appear in the body.
+    // The listener remains after the promise is settled. Later failures appear in the body.
     sent.on("error", reject);
     sent.on("response", resolve);
     sent.on("upgrade", (_answer, socket) => {

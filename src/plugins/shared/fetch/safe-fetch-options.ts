@@ -26,7 +26,7 @@ export type HostLookup = (
 /** Options of {@link safeFetch}. */
 export interface SafeFetchOptions {
   /**
-   * Targets that are allowed although they are not public: services on this machine or in a private
+   * Targets that are allowed even if they are not public: services on this machine or in a private
    * network. Default: none.
    */
   readonly allow?: AllowedTargets | undefined;
@@ -54,8 +54,8 @@ export interface SafeFetchOptions {
   /** Limit of the size of a body in bytes, before and after decompression. Default 5 MiB. */
   readonly maxBytes?: number | undefined;
   /**
-   * What happens if a body is larger: an error (`"fail"`, the default), or only its beginning is
-   * read (`"cut"`).
+   * The reaction to a larger body: an error (`"fail"`, the default), or only its beginning is read
+   * (`"cut"`).
    */
   readonly overflow?: "fail" | "cut" | undefined;
   /** Limit of the size of a response's head in bytes. Default 16 KiB. */
@@ -69,7 +69,7 @@ export interface SafeFetchOptions {
   readonly redirect?: "follow" | "manual" | undefined;
   /** Limit of the number of followed redirects. Default 5. */
   readonly maxRedirects?: number | undefined;
-  /** Trusted certificates (PEM) in place of the well-known ones, for private servers. */
+  /** Trusted certificates (PEM) that replace the well-known ones, for private servers. */
   readonly ca?: string | undefined;
 }
 
@@ -110,8 +110,8 @@ const OPTIONS = [
 ] as const;
 
 /**
- * The headers that the function itself sets. Another value could smuggle a second request or
- * another host into the request.
+ * The headers that the function itself sets. A caller's value could add a second request or another
+ * host to the request.
  */
 const RESERVED_HEADERS: ReadonlySet<string> = new Set([
   "accept-encoding",
@@ -128,8 +128,8 @@ const RESERVED_HEADERS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns header fields with names in lower case. @throws ValidationError for an invalid name or
- * value; the message does not contain the value.
+ * Returns header fields with names in lower case.
+ * @throws ValidationError for an invalid name or value. The message does not contain the value.
  */
 export function checkFetchHeaders(
   what: string,

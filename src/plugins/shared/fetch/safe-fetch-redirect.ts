@@ -24,7 +24,10 @@ function withoutHeaders(
   return new Map([...headers].filter(([name]) => !isDropped(name)));
 }
 
-/** As in browsers: 303 changes the method to GET, and so do 301 and 302 after a POST. */
+/**
+ * Whether a redirect changes the method to GET. As in browsers: 303 does, and so do 301 and 302
+ * after a POST.
+ */
 function becomesGet(status: number, method: string): boolean {
   return (
     (status === 303 && method !== "GET" && method !== "HEAD") ||

@@ -17,7 +17,7 @@ import { shownUrl } from "./shown-url.js";
 export interface SafeRequestInit {
   /** Default `GET`. */
   readonly method?: string | undefined;
-  /** In addition to those of {@link SafeFetchOptions}, with precedence. */
+  /** Added to the headers of {@link SafeFetchOptions}. A header given here has precedence. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: string | Uint8Array | undefined;
   /** Aborts the request with the reason of the signal. */
@@ -26,16 +26,17 @@ export interface SafeRequestInit {
 
 /**
  * Fetches a URL that may come from a model.
- * @throws AccessDeniedError for a target that is not allowed, FetchError for a failure,
- * ValidationError for an invalid URL, the reason of the signal after an abort.
+ * @throws AccessDeniedError for a target that is not allowed; FetchError for a failure;
+ * ValidationError for an invalid URL; the reason of the signal after an abort.
  */
 export type SafeFetch = (url: string | URL, init?: SafeRequestInit) => Promise<SafeResponse>;
 
 /**
- * Creates a `fetch` for tools whose URLs come from models: it connects only to public addresses and
- * to targets in `allow`. It checks all addresses of a host and connects to one of them, even if the
- * host resolves to others later. Each redirect is checked again and sends no credentials to another
- * origin. Time, size and decompression are limited. Proxies in environment variables are not used.
+ * Creates a `fetch` for tools whose URLs come from models. It connects only to public addresses and
+ * to targets in `allow`. It checks all addresses of a host, then connects to one of these
+ * addresses. A later change of the host's addresses has no effect. Each redirect is checked again
+ * and sends no credentials to another origin. Time, size and decompression are limited. Proxies in
+ * environment variables are not used.
  *
  * @example
  * const fetchPage = safeFetch({ contentTypes: ["text/html"], timeoutMs: 5_000 });
@@ -150,10 +151,11 @@ async function responseOf(
     ]),
   );
   const status = answer.statusCode ?? 0;
-  const isError = status < 200 || status > 299; // the body is only for the message
+  const isError = status < 200 || status > 299; // an error's body is only for the message
   if (!isError)
     checkContentType(url, mediaType(headers.get("content-type")), settings.contentTypes);
-  const hasBody = method !== "HEAD" && status !== 204 && status !== 304; // their heads may still declare one
+  // such responses have no body, even if their headers declare one
+  const hasBody = method !== "HEAD" && status !== 204 && status !== 304;
   return new SafeResponse(
     url,
     status,

@@ -3,8 +3,8 @@ import { decodeText } from "./charset.js";
 import { shownUrl } from "./shown-url.js";
 
 /**
- * A response, read completely or up to `maxBytes`. Responses with an error status are not thrown:
- * check `ok`.
+ * A response, read completely or up to `maxBytes`. A response with an error status does not cause
+ * an exception: check `ok`.
  */
 export class SafeResponse {
   /** The URL of the response, after redirects. */
@@ -12,13 +12,15 @@ export class SafeResponse {
   readonly status: number;
   /** Whether the status is from 200 to 299. */
   readonly ok: boolean;
-  /** Names in lower case; the values of a repeated field are joined by a comma. */
+  /** Names in lower case. The values of a repeated field are joined by a comma. */
   readonly headers: ReadonlyMap<string, string>;
-  /** Without parameters, in lower case; empty if the server sent none. */
+  /** Without parameters, in lower case. Empty if the server sent none. */
   readonly contentType: string;
-  /** Decompressed. */
+  /** The decompressed body. */
   readonly bytes: Uint8Array;
-  /** Whether only the first `maxBytes` are present, which happens only with `overflow: "cut"`. */
+  /**
+   * Whether only the first `maxBytes` bytes are present. Always false without `overflow: "cut"`.
+   */
   readonly truncated: boolean;
 
   /** Created by the function that `safeFetch` returns. */
@@ -38,8 +40,8 @@ export class SafeResponse {
   }
 
   /**
-   * Returns the body as text, decoded by its byte order mark, its content type or its page,
-   * otherwise as UTF-8.
+   * Returns the body as text. The encoding comes from its byte order mark, the content type, or the
+   * meta element of a page. Default: UTF-8.
    */
   text(): string {
     return decodeText(this.bytes, this.headers.get("content-type") ?? "");

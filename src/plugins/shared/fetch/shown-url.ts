@@ -1,7 +1,7 @@
 const LONGEST = 200;
 
 /**
- * Returns a URL in its form for messages: without user, password, query and fragment, at most 200
+ * Returns a URL in its form for messages: without user, password, query and fragment. At most 200
  * characters.
  */
 export function shownUrl(url: URL): string {
@@ -10,7 +10,7 @@ export function shownUrl(url: URL): string {
   return url.search === "" ? cut : `${cut}?...`;
 }
 
-/** Does the same for a text that may be no URL. */
+/** Like `shownUrl`, for a text that may not be a URL. */
 export function shownAddress(text: string): string {
   if (URL.canParse(text)) return shownUrl(new URL(text));
   const withoutQuery = text.replace(/[?#][^]*$/, "?...");

@@ -6,8 +6,8 @@ import { checkValue } from "../../../util/schema/standard-schema.js";
 import { HttpRefusal } from "./http-refusal.js";
 
 /**
- * Checks an edit against the schema of its review, before it reaches the run. @throws HttpRefusal
- * 422
+ * Checks an edit against the schema of its review, before the run receives it.
+ * @throws HttpRefusal 422
  */
 export async function requireFittingEdit(
   { editSchema, toolName }: StoredReview,
@@ -15,7 +15,8 @@ export async function requireFittingEdit(
 ): Promise<void> {
   if (type !== "EDIT" || editSchema === undefined) return;
   const value = parseJson(revisedOutput);
-  if (toolName !== undefined && !isObject(value)) return; // a plain text replaces the main argument of a call
+  // a plain text replaces the main argument of a tool call
+  if (toolName !== undefined && !isObject(value)) return;
   const schema = await checkingSchemaOf("The schema of the edit", editSchema);
   const asIs = await checkValue(schema, value ?? revisedOutput);
   if (asIs.ok || (await checkValue(schema, revisedOutput)).ok) return;

@@ -7,8 +7,8 @@ export class BodyTooLargeError extends Error {}
 const PEER = Symbol("address of the client");
 
 /**
- * Returns the address of the peer of a request; `undefined` for a request that was not created by
- * `webRequest`.
+ * Returns the address of the peer of a request. `undefined` if `webRequest` did not create the
+ * request.
  */
 export function peerOf(request: Request): string | undefined {
   return (request as { readonly [PEER]?: string })[PEER];
@@ -16,7 +16,8 @@ export function peerOf(request: Request): string | undefined {
 
 /**
  * Creates a request for fetch handlers, with a body if one is given. Its signal aborts when the
- * client disconnects. @throws TypeError for an invalid address.
+ * client disconnects.
+ * @throws TypeError for an invalid address.
  */
 export function webRequest(
   request: IncomingMessage,
@@ -42,8 +43,8 @@ export function webRequest(
 }
 
 /**
- * Returns the complete requested address. Frameworks shorten `url` for mounted handlers, and keep
- * it as `originalUrl`.
+ * Returns the complete requested address. For a mounted handler, frameworks shorten `url` and keep
+ * the original in `originalUrl`.
  */
 function wholeAddressOf(request: IncomingMessage & { readonly originalUrl?: unknown }): string {
   const { originalUrl, url = "/" } = request;
@@ -57,8 +58,8 @@ function wholeAddressOf(request: IncomingMessage & { readonly originalUrl?: unkn
 
 /**
  * Reads the text of a body. `inspect` is called with each chunk before it is stored.
- * @throws BodyTooLargeError, without storing more than the limit; the errors of `inspect`; the
- * error of the socket if the client has disconnected.
+ * @throws BodyTooLargeError beyond the limit; the errors of `inspect`; the error of the socket if
+ * the client has disconnected.
  */
 export async function bodyText(
   request: IncomingMessage,
@@ -78,8 +79,8 @@ export async function bodyText(
 }
 
 /**
- * Sends a response at the pace of the client, until the client disconnects. @throws the errors of
- * the body; the response is then not ended.
+ * Sends a response at the pace of the client. Stops when the client disconnects.
+ * @throws the errors of the body. The response is then not ended.
  */
 export async function sendResponse(
   answer: Response,
@@ -102,7 +103,8 @@ export async function sendResponse(
     return;
   }
   response.flushHeaders(); // a client waits for the headers before it reads the stream
-  const cancel = (): void => void reader.cancel().catch(() => undefined); // it has no reader any more
+  // the stream has no reader any more
+  const cancel = (): void => void reader.cancel().catch(() => undefined);
   response.once("close", cancel);
   try {
     for (

@@ -6,7 +6,9 @@ export interface RequestRefusal {
   readonly status: number;
   readonly message: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A stable word in capitals, for listeners that answer in JSON. Default: by the status. */
+  /**
+   * A stable code in capitals, for listeners that answer in JSON. Default: derived from the status.
+   */
   readonly error?: string;
 }
 
@@ -20,13 +22,13 @@ export interface HttpGateOptions {
   readonly methods: readonly string[];
   /** Headers that pages of allowed origins may send. */
   readonly requestHeaders: string;
-  /** Headers of responses that they may read. */
+  /** Headers of responses that pages of allowed origins may read. */
   readonly responseHeaders: string;
   /**
    * Set if the listener serves pages. Their requests are admitted, because their Origin equals the
    * Host header. Requests without an Origin that browsers mark as cross-site are refused, except
-   * navigation to this path. Requests that change state need `application/json`, and an Origin or a
-   * bearer token. Default: the listener serves no pages.
+   * navigation to this path. Requests that change state must be `application/json` and have an
+   * Origin or a bearer token. Default: the listener serves no pages.
    */
   readonly pagePath?: string | undefined;
 }
@@ -36,15 +38,15 @@ export function secretDigest(secret: string): Buffer {
   return createHash("sha256").update(secret).digest();
 }
 
-/** Returns the name in a Host header; empty for an invalid one. */
+/** Returns the name in a Host header. Empty for an invalid header. */
 function hostName(host: string | undefined): string {
   if (host === undefined || /[\s/?#@\\]/.test(host) || !URL.canParse(`http://${host}`)) return "";
   return new URL(`http://${host}`).hostname;
 }
 
 /**
- * Whether the origin of a page equals the requested address: scheme, name and port. Proxies with
- * TLS need allowed origins.
+ * Whether the origin of a page equals the requested address: scheme, name and port. A page behind a
+ * proxy with TLS must be an allowed origin.
  */
 function isOwnOrigin(origin: string, host = ""): boolean {
   return URL.canParse(`http://${host}`) && new URL(`http://${host}`).origin === origin;
@@ -54,7 +56,7 @@ const CHANGES: ReadonlySet<string> = new Set(["POST", "PUT", "DELETE"]);
 
 /**
  * Returns the reason why a request may not change state. A page of another site can send a form
- * without permission, but no JSON and no bearer token.
+ * without permission, but neither JSON nor a bearer token.
  */
 function changeRefusal({ headers, method = "" }: IncomingMessage): RequestRefusal | undefined {
   if (!CHANGES.has(method)) return undefined;
@@ -85,7 +87,7 @@ export class HttpGate {
 
   /**
    * Returns the first problem of a request, if there is one. Names and origins are checked first,
-   * because they stop web pages that may know a path.
+   * against web pages that know a path.
    */
   refusal(request: IncomingMessage, isPath: (path: string) => boolean): RequestRefusal | undefined {
     const { headers, method = "", url = "" } = request;
@@ -117,7 +119,7 @@ export class HttpGate {
     return this.#options.pagePath === undefined ? undefined : changeRefusal(request);
   }
 
-  /** Returns the headers with which a browser lets a page of this origin read the response. */
+  /** Returns the headers that permit a page of this origin to read the response. */
   corsHeaders(origin: string | undefined): Readonly<Record<string, string>> {
     if (origin === undefined || !this.#options.allowedOrigins.has(origin)) return {};
     return {
@@ -144,7 +146,7 @@ export class HttpGate {
     );
   }
 
-  /** Takes the same time for every value. */
+  /** Compares the token in constant time. */
   #knows(authorization: string | undefined): boolean {
     const sent = /^Bearer +(.+)$/i.exec(authorization ?? "")?.[1];
     return (

@@ -14,7 +14,7 @@ export class HttpRefusal extends Error {
   }
 }
 
-/** Returns the answer for everything that the principal must not know. */
+/** Returns the refusal for anything whose existence must be hidden from the principal. */
 export function notFoundRefusal(code = "NOT_FOUND", message = "Not found"): HttpRefusal {
   return new HttpRefusal(404, code, message);
 }

@@ -9,7 +9,6 @@ import { badRequest, HttpRefusal } from "./http-refusal.js";
 /** Maximum nesting of objects and lists. */
 const MAX_DEPTH = 64;
 
-/** The limits of size and time. */
 export interface BodyLimits {
   readonly maxBodyBytes: number;
   readonly bodyTimeoutMs: number;
@@ -17,9 +16,11 @@ export interface BodyLimits {
 
 /**
  * Reads the JSON object in the body of a request.
- * @throws HttpRefusal 415 for another media type, 413 beyond the limit, 408 for a body that does
- * not arrive in time, 400 for a text that is no JSON object, is nested too deeply, or has a key
- * that would access the prototype.
+ * @throws HttpRefusal with one of these statuses:
+ * - 408 if the body does not arrive in time
+ * - 413 if the body exceeds the limit
+ * - 415 for another media type
+ * - 400 for a text that is no JSON object, is nested too deeply, or accesses the prototype
  */
 export async function readJsonObject(request: Request, limits: BodyLimits): Promise<Fields> {
   return jsonObjectIn(await readJsonText(request, limits));

@@ -30,7 +30,7 @@ export function isWildcardHost(host: string): boolean {
 /** A name, or an IPv6 address in brackets, in the form of a Host header before the port. */
 const HOST_NAME = /^(?:\[[0-9a-f:.]+\]|[^\s/:@?#[\]\\]+)$/i;
 
-/** Returns names for a Host header, in lower case. @throws ValidationError for an invalid name */
+/** Returns names for a Host header, in lower case. @throws ValidationError for an invalid name. */
 export function hostNamesOf(
   what: string,
   given: readonly string[] | undefined,
@@ -44,7 +44,7 @@ export function hostNamesOf(
   return given?.map((name) => name.toLowerCase());
 }
 
-/** Returns origins of pages. @throws ValidationError for an invalid origin */
+/** Returns origins of pages. @throws ValidationError for an invalid origin. */
 export function originsOf(what: string, given: readonly string[] | undefined): ReadonlySet<string> {
   requireArray(`${what} allowedOrigins`, given);
   return new Set(
@@ -63,7 +63,7 @@ export function originsOf(what: string, given: readonly string[] | undefined): R
   );
 }
 
-/** @throws ValidationError unless `port` is absent or a port; 0 means any free one */
+/** @throws ValidationError unless `port` is absent or a port. 0 means any free port. */
 export function requirePort(what: string, port: unknown): void {
   if (port === undefined) return;
   if (typeof port !== "number" || !Number.isInteger(port) || port < 0 || port > 65_535)

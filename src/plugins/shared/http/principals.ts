@@ -5,9 +5,9 @@ import { asText, isObject } from "../../../util/objects.js";
 const ROLES = ["viewer", "reviewer", "operator", "caller", "reporter"];
 
 /**
- * Returns the principal that a program's `authenticate` has found. Without the check, a right in a
- * field of another type could admit more than was meant: a text contains each part of it.
- * @throws ValidationError for a principal of another form
+ * Checks the principal that a program's `authenticate` returns. A text in the place of a list of
+ * rights would admit each part of the text.
+ * @throws ValidationError for a principal of another form.
  */
 export function checkedPrincipal(found: Principal | undefined): Principal | undefined {
   const given: unknown = found ?? undefined;

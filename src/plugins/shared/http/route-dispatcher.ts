@@ -39,7 +39,10 @@ type AnyRoute = HttpRoute | TextRoute;
 
 /** Options of a dispatcher of requests to routes. */
 export interface RouteDispatcherOptions {
-  /** A function if the routes change. Of routes with the same path, the first counts. */
+  /**
+   * The routes, or a function if they change. The first of several routes with the same path is
+   * used.
+   */
   readonly routes: readonly AnyRoute[] | (() => readonly AnyRoute[]);
   readonly authenticate: Authenticate;
   /** Names in lower case, without port; IPv6 addresses in brackets. */
@@ -57,7 +60,7 @@ export interface RouteDispatcherOptions {
   readonly maxUrlLength?: number | undefined;
   /** Called for each request without a principal. Its result replaces the 401. */
   readonly onUnauthorized?: ((request: Request) => RequestRefusal | undefined) | undefined;
-  /** The last check of a request whose principal has the role of its route. */
+  /** The last check, for requests whose principal has the role of the route. */
   readonly limit?: ((principal: Principal) => RequestRefusal | undefined) | undefined;
 }
 
@@ -68,7 +71,6 @@ interface Admitted extends FoundRoute<AnyRoute> {
   readonly principal: Principal | undefined;
 }
 
-/** Dispatches requests to their routes. */
 export class RouteDispatcher {
   readonly #options: RouteDispatcherOptions;
   readonly #gate: HttpGate;
@@ -158,7 +160,8 @@ export class RouteDispatcher {
     if (refusal !== undefined) return refusal;
     if ((request.url?.length ?? 0) > maxUrlLength)
       return { status: 414, message: `The URL is longer than ${maxUrlLength} characters` };
-    const asked = webRequest(request, response); // a refused request may have no such form
+    // throws for some requests, which the gate has refused
+    const asked = webRequest(request, response);
     const method = request.method === "HEAD" ? "GET" : request.method;
     const isQuestion = request.method === "OPTIONS";
     const found = candidates.find(({ route }) => isQuestion || route.method === method);
@@ -187,7 +190,7 @@ export class RouteDispatcher {
     return limit?.(principal) ?? { ...found, asked, principal };
   }
 
-  /** The rest of the request is not read, so the connection can't be reused. */
+  /** Closes the connection, because the rest of the request is not read. */
   #refuse(
     response: ServerResponse,
     { status, message, error, headers }: RequestRefusal,
@@ -209,7 +212,7 @@ export class RouteDispatcher {
   }
 }
 
-/** Returns the headers of all answers, without those that this answer sets. */
+/** Returns the headers of all answers, without the headers that this answer sets itself. */
 function withoutThose({ headers: own }: Response, headers: Headings): Headings {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !own.has(name)));
 }

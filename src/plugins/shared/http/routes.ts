@@ -20,8 +20,8 @@ export interface FoundRoute<R extends Pick<HttpRoute, "path"> = HttpRoute> {
 const NO_PARAMETERS: Readonly<Record<string, string>> = Object.freeze({});
 
 /**
- * Returns the rank of a route: exact paths first, then parameters, then wildcards; longer paths
- * before shorter ones.
+ * Returns the rank of a route: exact paths first, then parameters, then wildcards. Longer paths
+ * precede shorter ones.
  */
 function rankOf({ path }: Pick<HttpRoute, "path">): number {
   if (path.endsWith("/*")) return path.length;
@@ -32,7 +32,9 @@ function literalLength(path: string): number {
   return path.replace(/\{[^}]*\}/g, "").length;
 }
 
-/** Returns the parameters of a route in a path; `undefined` for another path. */
+/**
+ * Returns the parameters of a route in a path. `undefined` if the route does not match the path.
+ */
 function parametersOf(
   { path }: Pick<HttpRoute, "path">,
   asked: string,
@@ -58,7 +60,7 @@ function parametersOf(
 }
 
 /**
- * Decodes a part of a path; `undefined` for a part that is empty, badly encoded, longer than 1,000
+ * Decodes a part of a path. `undefined` for a part that is empty, badly encoded, longer than 1,000
  * characters, or has control characters.
  */
 function decodedSegment(step: string): string | undefined {
@@ -70,7 +72,7 @@ function decodedSegment(step: string): string | undefined {
   }
 }
 
-/** Returns the routes of a path, the most specific ones. */
+/** Returns the most specific of the routes that match a path. */
 export function routesOf<R extends Pick<HttpRoute, "path">>(
   routes: readonly R[],
   path: string,

@@ -5,11 +5,11 @@ import { startTimer } from "../../../util/abort/timer.js";
 import { codeOf } from "../../../util/objects.js";
 import { RouteDispatcher, type RouteDispatcherOptions } from "./route-dispatcher.js";
 
-/** Time limit of a client for sending a complete request. */
+/** Time limit in milliseconds for sending a complete request. */
 const RECEIVE_MS = 30_000;
-/** Maximum number of open connections; further ones are closed at once. */
+/** Maximum number of open connections. Further connections are closed at once. */
 const MOST_CONNECTIONS = 2_000;
-/** Answers to messages that are no HTTP requests, by the code of the error. Others: 400. */
+/** Status lines for messages that are not HTTP requests, by the code of the error. Default: 400. */
 const MALFORMED: ReadonlyMap<unknown, string> = new Map([
   ["HPE_HEADER_OVERFLOW", "431 Request Header Fields Too Large"],
   ["ERR_HTTP_REQUEST_TIMEOUT", "408 Request Timeout"],
@@ -20,10 +20,10 @@ export interface RouteListenerOptions extends RouteDispatcherOptions {
   readonly host: string;
   readonly port: number;
   /**
-   * Time limits of a client for sending the headers, and the complete request. Default 30,000 ms.
+   * Time limit in milliseconds for sending the headers and the complete request. Default 30,000.
    */
   readonly receiveMs?: number | undefined;
-  /** Default 2,000. */
+  /** Maximum number of open connections. Default 2,000. */
   readonly maxConnections?: number | undefined;
   /** Whether no other process of a `node:cluster` uses the port. Default true. */
   readonly exclusive?: boolean | undefined;
@@ -33,23 +33,23 @@ export interface RouteListenerOptions extends RouteDispatcherOptions {
 export interface RouteListener {
   readonly port: number;
   /**
-   * From now on, the listener and its connections do not keep the process alive. Upgraded
-   * connections are not changed.
+   * Lets the process end even if the listener and its connections are open. Upgraded connections
+   * are not changed.
    */
   unref(): void;
-  /** Closes all connections. Answers that are being sent have `graceMs` milliseconds to end; default 0. */
+  /** Closes all connections. Answers in progress have `graceMs` milliseconds to end. Default 0. */
   close(graceMs?: number): Promise<void>;
 }
 
 /**
- * Serves routes behind one gate: host, origin, authentication and role, size and time of the body.
- * Rejects if the address is not available.
+ * Serves routes behind one gate. The gate checks host, origin, authentication, role, and the size
+ * and time of the body. Rejects if the address is not available.
  */
 export function serveRoutes(options: RouteListenerOptions): Promise<RouteListener> {
   return listenFor(new RouteDispatcher(options), options);
 }
 
-/** Does the same for routes that are also served in another way. */
+/** Like `serveRoutes`, with a dispatcher that another server also uses. */
 export async function listenFor(
   dispatcher: Pick<RouteDispatcher, "handle" | "upgrade">,
   options: Omit<RouteListenerOptions, keyof RouteDispatcherOptions>,
@@ -67,7 +67,7 @@ export async function listenFor(
   http.on("upgrade", (request, socket, head) => void dispatcher.upgrade(request, socket, head));
   http.maxConnections = maxConnections;
   http.on("clientError", (error, socket) => {
-    // Not reported: everyone who reaches the port could fill the log.
+    // Not reported, because every client that can connect could fill the log.
     const status = MALFORMED.get(codeOf(error)) ?? "400 Bad Request";
     if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
   });
@@ -75,7 +75,7 @@ export async function listenFor(
     http.once("error", reject);
     http.listen({ host, port: wanted, exclusive }, resolve);
   });
-  const { port } = http.address() as AddressInfo; // it listens on a port, not on a pipe
+  const { port } = http.address() as AddressInfo; // a listener on a port, not on a pipe
   return {
     port,
     unref() {

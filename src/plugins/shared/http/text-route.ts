@@ -15,8 +15,8 @@ export interface TextAnswer {
 export interface TextRoute extends Pick<HttpRoute, "path" | "role"> {
   readonly method: "POST" | "PUT";
   /**
-   * Answers a request. `asked` has no body: it is in `text`. `principal` is absent only on public
-   * routes.
+   * Answers a request. `asked` has no body, because `text` contains it. `principal` is absent only
+   * on public routes.
    */
   answer(
     asked: Request,
@@ -43,7 +43,7 @@ export function jsonText(
   };
 }
 
-/** Sends a complete answer at once. `headers` are those of every answer of the listener. */
+/** Sends a complete answer at once. `headers` are the headers of all answers of the listener. */
 export function sendText(
   { status, headers: own, text }: TextAnswer,
   response: ServerResponse,

@@ -1,11 +1,11 @@
 import type { HookRun } from "../../../contracts/run.js";
 
-/** The origins through which external text entered stored data. */
+/** Matches the prefixes that this file adds to a source. */
 const KEPT = /^(?:memory written|lesson drawn) after /;
 
 /**
- * Records that a run has read data that were stored after external text had been read. `mark`: the
- * source recorded with them.
+ * Records that a run has read data that were stored after external text had been read. `mark` is
+ * the source recorded with the data.
  */
 export function noteKeptSource(
   run: HookRun,

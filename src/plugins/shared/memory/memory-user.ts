@@ -25,7 +25,7 @@ export type MemoryUser = Pick<
   | "writeMemory"
 >;
 
-/** The same for a task of a hook call. */
+/** The memory user of a hook call's task. */
 export class TapMemoryUser implements MemoryUser {
   readonly #call: TaskCall;
 

@@ -7,7 +7,7 @@ import { Tokens } from "../../../contracts/tokens.js";
 import { askOutside } from "../../../contracts/outside.js";
 import { noteKeptSource } from "./kept-source.js";
 
-/** A read of memory, with its count and its report. */
+/** One read of memory. */
 export interface MemoryReading {
   readonly kind: "scope" | "longTerm" | "entity";
   /** The name of the store in errors. */
@@ -19,9 +19,9 @@ export interface MemoryReading {
 }
 
 /**
- * Reads memory on behalf of a task: measures the time, counts, and emits `memory_read`.
- * @throws MemoryStoreError with the error of the store as its cause; the reason of the signal after
- * the end of the task.
+ * Reads memory for a task: measures the time, counts the read, and emits `memory_read`.
+ * @throws MemoryStoreError with the error of the store as its cause; the reason of the signal if
+ * the task has ended.
  */
 export async function readMemory(user: MemoryUser, reading: MemoryReading): Promise<unknown> {
   user.signal.throwIfAborted();
@@ -47,7 +47,8 @@ export async function readMemory(user: MemoryUser, reading: MemoryReading): Prom
   const durationMs = clock.monotonicMs() - startedMs;
   const scope = kind === "scope" ? { scope: name } : undefined;
   user.recordMetrics({
-    ...((kind !== "entity" || size > 0) && { memoryOperations: { [count]: 1 } }), // nothing is read if there are no facts
+    // a read of zero facts does not count
+    ...((kind !== "entity" || size > 0) && { memoryOperations: { [count]: 1 } }),
     memory: () => ({ operation: "read", kind, ...scope, entries: textsOf(found) }),
   });
   if (!user.listens("memory_read")) return found;
@@ -65,7 +66,10 @@ export async function readMemory(user: MemoryUser, reading: MemoryReading): Prom
   return found;
 }
 
-/** Entries that were written after external text had been read may contain it. */
+/**
+ * Records the sources of entries that were written after external text had been read. Such entries
+ * may contain the text.
+ */
 function noteUntrusted({ run }: MemoryUser, found: unknown): void {
   if (!Array.isArray(found)) return;
   for (const { metadata } of found as readonly MemoryEntry[]) {
@@ -76,7 +80,7 @@ function noteUntrusted({ run }: MemoryUser, found: unknown): void {
   }
 }
 
-/** Results of stores, which are checked when they are counted. */
+/** Converts results of stores. The count checks them. */
 const ENTRIES: OutsideCall["codec"] = {
   toJson: (found) => found,
   fromJson: (found) =>

@@ -15,20 +15,20 @@ import { askOutside } from "../../../contracts/outside.js";
 import { TapMemoryUser } from "./memory-user.js";
 import { readMemory } from "./read-memory.js";
 
-/** Default limit of the entries that are read from a scope. */
+/** Default of `maxResults`. */
 const MAX_RESULTS = 5;
 
 /** The name of the long-term memory in hooks, events and warnings. */
 const LONG_TERM = "(long-term)";
 
-/** The memory of one task: reads are timed, counted and reported, writes pass the hooks. */
+/** The memory of one task. Reads are timed, counted and reported. Writes pass the hooks. */
 export class UsedMemory implements TaskMemory {
   readonly #user: MemoryUser;
   readonly #store: MemoryStore | undefined;
 
   /**
-   * Without `store` it uses that of the run; without one it rejects with ValidationError at the
-   * first use.
+   * Uses the store of the run if `store` is absent. If neither exists, the first use rejects with
+   * ValidationError.
    */
   constructor(user: MemoryUser, store?: MemoryStore) {
     this.#user = user;
@@ -57,8 +57,9 @@ export class UsedMemory implements TaskMemory {
   }
 
   /**
-   * Applies a policy to a scope, by the clock of the run. @throws ValidationError without a store;
-   * MemoryStoreError with the error of the store as its cause.
+   * Applies a policy to a scope. The time comes from the clock of the run.
+   * @throws ValidationError without a store; MemoryStoreError with the error of the store as its
+   * cause.
    */
   async evict(scope: string, policy: EvictionPolicy): Promise<void> {
     const { run, taskId, signal } = this.#user;
@@ -128,7 +129,7 @@ function countFacts(found: unknown): number {
 }
 
 /**
- * @throws MemoryStoreError for a value other than at most `maxResults` entries, because stores are
+ * @throws MemoryStoreError unless the value is a list of at most `maxResults` entries. Stores are
  * code of users.
  */
 function countEntries(found: unknown, place: string, maxResults: number, name: string): number {

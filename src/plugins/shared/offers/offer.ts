@@ -15,7 +15,7 @@ export interface CallOptions {
   readonly listener?: EnsembleListener | undefined;
 }
 
-/** The outcome of a call: a text, and its value if that is an object. */
+/** The outcome of a call: a text, and its value if the value is an object. */
 export interface CallOutcome {
   readonly text: string;
   readonly structured?: Readonly<Record<string, unknown>> | undefined;
@@ -29,23 +29,23 @@ export interface Offer {
   readonly description: string;
   readonly inputSchema: JsonSchema;
   /**
-   * Whether the caller must check arguments against `inputSchema` before `call`; otherwise `call`
+   * Whether the caller must check arguments against `inputSchema` before `call`. If false, `call`
    * checks them.
    */
   readonly checksInput: boolean;
-  /** Results fit it. Only for values that are objects. */
+  /** The schema of results. Present only if all results are objects. */
   readonly outputSchema?: JsonSchema | undefined;
   call(args: Arguments, options: CallOptions): Promise<CallOutcome>;
 }
 
-/** Returns `value` as plain JSON data, if it is an object in JSON too. */
+/** Returns `value` as plain JSON data. `undefined` if it does not become a JSON object. */
 export function structuredOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   let plain: unknown;
   try {
     plain = JSON.parse(JSON.stringify(value) ?? "null");
   } catch {
-    return undefined; // a value without a JSON form can't be sent; the text is sufficient
+    return undefined; // a value without a JSON form can't be sent, and the text is sufficient
   }
   return isObject(plain) ? plain : undefined;
 }

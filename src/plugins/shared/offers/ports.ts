@@ -16,17 +16,16 @@ export interface CallRun {
 /** Runs the same tasks, once per call. @throws the errors of `Ensemble.run`. */
 export type TaskRunner = (call: CallRun) => Promise<EnsembleOutput>;
 
-/** The parts of the framework that offers use; a plugin may not import them. */
+/** Functions of the framework that offers use, because a plugin may not import them. */
 export interface OfferPorts {
   /** Prepares runs of these tasks. @throws ValidationError for incompatible options. */
   prepare(tasks: readonly AnyTask[]): TaskRunner;
   /**
-   * Prepares runs of a task that calls a tool. Its arguments are no inputs. @throws as `prepare`.
+   * Prepares runs of a task that calls a tool. The arguments do not become inputs. @throws as
+   * `prepare`.
    */
   prepareTool(task: AnyTask): TaskRunner;
-  /**
-   * The schema of the inputs, if there is one; otherwise the variables of a task are its arguments.
-   */
+  /** The schema of the inputs. Without one, the template variables of a task are its arguments. */
   readonly inputSchema: JsonSchema | undefined;
   /** Returns the template variables of the texts of a task that have no value yet. */
   variablesOf(task: AnyTask): readonly string[];

@@ -10,8 +10,8 @@ import { errorRedactor } from "../../../contracts/redaction.js";
 import { messageOf } from "../../../util/errors.js";
 
 /**
- * Returns the output of the called task. @throws RunCancelledError if a review ended the run before
- * it.
+ * Returns the output of the called task.
+ * @throws RunCancelledError if a review ended the run before the task.
  */
 export function finished<T>(output: EnsembleOutput, task: Task<T>): TaskOutput<T> {
   const result = output.getOutput(task);
@@ -25,8 +25,8 @@ export function finished<T>(output: EnsembleOutput, task: Task<T>): TaskOutput<T
 const LONGEST = 2000;
 const STACK_LINE = /^\s+at .*$/gm;
 /**
- * In addition to the redactor of the run: a value after a name of a secret, with blanks around the
- * separator. Clients may be untrusted.
+ * Patterns in addition to the redactor of the run, because clients may be untrusted. They match a
+ * value after the name of a secret, with blanks around the separator.
  */
 const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{4,}/gi, "$1 [redacted]"],
@@ -39,15 +39,16 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Returns the message of a failure for a client: without the stack, the secrets of its run and
- * texts that resemble secrets. Hints are omitted, because they address the operator of the server.
+ * Returns the message of a failure for a client. It omits the stack, the secrets of the run and
+ * texts that resemble secrets. It omits hints, because hints address the operator of the server.
  * The text of errors outside the framework is not disclosed.
  */
 export function failureText(error: unknown): string {
   if (!AgentEnsembleError.isInstance(error)) return "Internal error";
   const inner = TaskExecutionError.isInstance(error) ? (error.cause ?? error) : error;
   const thrown = ToolExecutionError.isInstance(inner) ? (inner.cause ?? inner) : inner;
-  const known = errorRedactor(error)(messageOf(thrown)); // before the text is cut: a part of a secret can't be recognised
+  // before the text is cut, because a part of a secret is not recognised
+  const known = errorRedactor(error)(messageOf(thrown));
   const text = known.slice(0, LONGEST).replace(STACK_LINE, "").trimEnd();
   return SECRETS.reduce(
     (result, [pattern, replacement]) => result.replace(pattern, replacement),

@@ -5,8 +5,8 @@ import { messageOf } from "../../../util/errors.js";
 import { jsonSchemaOfSide } from "../../../util/schema/schema-sides.js";
 
 /**
- * Returns the schema of the arguments of a tool. @throws ValidationError if there is none, or if
- * the arguments would not be an object.
+ * Returns the schema of the arguments of a tool.
+ * @throws ValidationError if there is none, or if the arguments would not be an object.
  */
 export function inputSchemaOf(
   toolName: string,
@@ -34,8 +34,8 @@ export function inputSchemaOf(
 }
 
 /**
- * Returns the schema of the value of a task, if it declares an object; a transforming schema may
- * not declare it.
+ * Returns the schema of the value of a task if it declares an object. A transforming schema may
+ * declare no output.
  */
 export function outputSchemaOf(type: OutputSchema<unknown> | undefined): JsonSchema | undefined {
   if (type === undefined) return undefined;
@@ -43,7 +43,7 @@ export function outputSchemaOf(type: OutputSchema<unknown> | undefined): JsonSch
   try {
     schema = jsonSchemaOfSide(type, "output");
   } catch {
-    return undefined; // it transforms: values are sent without a schema
+    return undefined; // a transforming schema: values are sent without a schema
   }
   return schema["type"] === "object" ? schema : undefined;
 }

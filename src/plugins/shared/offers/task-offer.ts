@@ -8,8 +8,8 @@ import { outputSchemaOf } from "./schemas.js";
 const LONGEST_NAME = 64;
 
 /**
- * Offers a task: its variables are the arguments. Each call is a run of it and of the tasks in its
- * context.
+ * Offers a task. The variables of the task are the arguments. Each call runs the task and the tasks
+ * in its context.
  */
 export function taskOffer(task: AnyTask, ports: OfferPorts, defaultExpectation: string): Offer {
   const tasks = withContext(task);
@@ -22,7 +22,7 @@ export function taskOffer(task: AnyTask, ports: OfferPorts, defaultExpectation: 
       type: "object",
       properties: Object.fromEntries(variables.map((name) => [name, { type: "string" }])),
       required: variables,
-      additionalProperties: false, // otherwise a misspelt argument would be ignored
+      additionalProperties: false, // reports a misspelt argument, which would otherwise be ignored
     },
     checksInput: true,
     outputSchema: outputSchemaOf(task.outputType),
@@ -41,7 +41,9 @@ export function taskOffer(task: AnyTask, ports: OfferPorts, defaultExpectation: 
   };
 }
 
-/** Describes a task to other programs. `defaultExpectation` is omitted. */
+/**
+ * Describes a task to other programs. Omits an expected output that equals `defaultExpectation`.
+ */
 export function offeredDescription(task: AnyTask, defaultExpectation: string): string {
   return [task.description, task.expectedOutput]
     .filter((text) => text !== defaultExpectation)
@@ -56,7 +58,7 @@ export function withContext(task: AnyTask, found: Set<AnyTask> = new Set()): rea
 }
 
 /**
- * Returns a name that every client accepts: that of the task, otherwise the beginning of its
+ * Returns a name that every client accepts: the name of the task, or else the beginning of its
  * description.
  */
 function offeredName(task: AnyTask): string {

@@ -22,8 +22,8 @@ const TEXT_INPUT = Object.freeze({
 });
 
 /**
- * Offers a tool. Each call is a run of one task, so that hooks, approval, limits, trace and events
- * apply as to any tool call.
+ * Offers a tool. Each call is a run of one task. Hooks, approval, limits, trace and events apply as
+ * to any tool call.
  */
 export function toolOffer(tool: AnyTool, prepare: (task: Task<unknown>) => TaskRunner): Offer {
   const { name, description, input } = tool;
@@ -33,7 +33,8 @@ export function toolOffer(tool: AnyTool, prepare: (task: Task<unknown>) => TaskR
     name,
     description,
     inputSchema: toolInputSchema(tool),
-    checksInput: input === undefined || isPlainSchema(input), // by the validator of the protocol, equally for all clients
+    // the validator of the protocol treats all clients equally
+    checksInput: input === undefined || isPlainSchema(input),
     async call(args, { id, signal, timeoutMs, listener }) {
       const executor = new ToolCallExecutor(task, tool, id, args);
       const output = await run({
@@ -56,7 +57,7 @@ export function toolInputSchema({ name, input }: AnyTool): JsonSchema {
   return input === undefined ? TEXT_INPUT : inputSchemaOf(name, input);
 }
 
-/** The task of a run that calls one tool. Its run needs a {@link ToolCallExecutor}. */
+/** Returns the task of a run that calls one tool. The run needs a {@link ToolCallExecutor}. */
 export function toolCallTask(name: string, caller: string): Task<unknown> {
   return new Task<unknown>({
     name,
@@ -73,8 +74,8 @@ function unreachable(name: string): never {
 }
 
 /**
- * Executes the task of such a run: calls the tool with the arguments of the client. Bound for one
- * run only.
+ * Executes the task of such a run: calls the tool with the arguments of the client. An object
+ * serves one run.
  */
 export class ToolCallExecutor implements TaskExecutor {
   readonly name = "mcp-tool-call";
@@ -97,7 +98,8 @@ export class ToolCallExecutor implements TaskExecutor {
   }
 
   handles(task: PlannedTask): boolean {
-    return task.task.handler === this.#task.handler; // the same function in every copy of the task, and in no other task
+    // copies of the task have the same function, and no other task has it
+    return task.task.handler === this.#task.handler;
   }
 
   async execute(_call: TaskCall, scope: TaskScope): Promise<ExecutorResult> {
@@ -110,7 +112,7 @@ export class ToolCallExecutor implements TaskExecutor {
         toolName: name,
         toolInput: this.#arguments,
       });
-    this.#parts = result.parts ?? []; // results of another copy of the package may lack it
+    this.#parts = result.parts ?? []; // another copy of the package may return a result without it
     return {
       raw: result.output,
       toolCallCount: 1,

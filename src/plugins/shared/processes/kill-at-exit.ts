@@ -1,6 +1,6 @@
 /**
- * Key of the running commands on the `process` listener that ends them. All copies of this package
- * share it.
+ * Key of the set of running commands on the `process` listener that ends them. All copies of this
+ * package share the set.
  */
 const RUNNING = Symbol.for("agentensemble/running-commands");
 
@@ -25,10 +25,9 @@ function newListener(): ExitListener {
 }
 
 /**
- * Ends `group` if this process ends first: by `process.exit()`, by an uncaught error, or by its
- * normal end during a command. A signal without a listener ends this process without running this
- * code.
- * @returns a function that removes the group; the listener is removed with the last command.
+ * Ends `group` if this process ends first: by `process.exit()`, an uncaught error, or a normal end.
+ * A signal without a listener ends this process without running this code.
+ * @returns a function that removes the group. The listener is removed with the last group.
  */
 export function killAtExit(group: Killable): () => void {
   const listener = currentListener() ?? newListener();

@@ -3,15 +3,15 @@ import { readdirSync, readFileSync } from "node:fs";
 import { setImmediate, setTimeout as delay } from "node:timers/promises";
 
 /**
- * Time limit for the end of processes after SIGKILL, in milliseconds. Only processes of another
- * user, or blocked in the kernel, exceed it.
+ * Time limit for the end of processes after SIGKILL, in milliseconds. Only a process of another
+ * user, or one blocked in the kernel, exceeds it.
  */
 const KILL_LIMIT_MS = 1_000;
 const LONGEST_PAUSE_MS = 50;
-/** Number of processes that are looked up before other work can run. */
+/** Number of processes that are looked up before control returns to the event loop. */
 const CHUNK = 64;
 
-/** Returns whether the group exists, which is the case as long as it has zombies. */
+/** Returns whether the group exists. A group with only zombies exists. */
 function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
   try {
     process.kill(-group, signal);
@@ -22,7 +22,10 @@ function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** Windows has no groups: `taskkill` follows the parents while they are alive. */
+/**
+ * Ends a process and its descendants. Windows has no groups: `taskkill` finds descendants only
+ * while their parents are alive.
+ */
 function endOnWindows(pid: number): Promise<void> {
   return new Promise((resolve) => {
     const killer = spawn("taskkill", ["/pid", String(pid), "/T", "/F"], {
@@ -43,8 +46,8 @@ function listed(folder: string): readonly string[] {
 }
 
 /**
- * Reads a process from /proc; `undefined` if it has ended. See proc(5): the name in parentheses may
- * contain parentheses and spaces.
+ * Reads a process from /proc. `undefined` if it has ended. The name in parentheses may contain
+ * parentheses and spaces, see proc(5).
  */
 function processStat(pid: string): readonly string[] | undefined {
   try {
@@ -57,7 +60,7 @@ function processStat(pid: string): readonly string[] | undefined {
 
 /**
  * Returns the ids of living processes of a group. An orphan remains a zombie if the first process
- * of a container does not wait for it. Yields to other work regularly.
+ * of a container does not wait for it. Returns control to the event loop regularly.
  */
 async function livingMembers(group: number): Promise<readonly number[]> {
   const members: number[] = [];
@@ -73,7 +76,7 @@ async function livingMembers(group: number): Promise<readonly number[]> {
 
 /**
  * A process that was started as the leader of a group, and its children. A process that leaves the
- * group is no longer part of it.
+ * group is excluded.
  */
 export class ProcessGroup {
   readonly #pid: number;
@@ -83,7 +86,8 @@ export class ProcessGroup {
   }
 
   /**
-   * Sends SIGTERM to the group, and SIGKILL after `graceMs`, or when `skipGrace` is aborted. Does nothing for a group without living processes.
+   * Sends SIGTERM to the group. Sends SIGKILL after `graceMs`, or when `skipGrace` aborts. Does
+   * nothing for a group without living processes.
    * @returns ids of processes that could not be ended.
    */
   async end(graceMs: number, skipGrace?: AbortSignal): Promise<readonly number[]> {
@@ -100,13 +104,13 @@ export class ProcessGroup {
       try {
         process.kill(this.#pid, "SIGKILL");
       } catch {
-        // It has ended.
+        // The process has ended.
       }
   }
 
   /**
-   * Returns the processes that are alive after a time. Ends early if there is none, or when `skip`
-   * is aborted.
+   * Returns the processes that are alive after a time. Returns early if none is left, or when
+   * `skip` aborts.
    */
   async #livingAfter(limitMs: number, skip?: AbortSignal): Promise<readonly number[]> {
     const end = performance.now() + limitMs;

@@ -39,7 +39,7 @@ function serve(methods) {
 `;
 
 /**
- * Executes work that would block the event loop in a separate thread: a program that ends with
+ * Executes work that would block the event loop in a separate thread. Its program ends with
  * `serve({ name(...args) { ... } })`. The first call starts the thread. An idle thread does not
  * keep the process alive. After a crash the next call starts it again.
  */
@@ -55,7 +55,7 @@ export class Thread {
     this.#data = data;
   }
 
-  /** Whether there is a thread with the state of earlier calls. */
+  /** Whether the thread is running, with the state of earlier calls. */
   get alive(): boolean {
     return this.#worker !== undefined;
   }
@@ -76,7 +76,7 @@ export class Thread {
     }
   }
 
-  /** Ends the thread; calls in progress fail. */
+  /** Ends the thread. Calls in progress fail. */
   async close(): Promise<void> {
     const worker = this.#worker;
     this.#lose(worker, new ThreadError("The thread was closed"));
@@ -84,7 +84,7 @@ export class Thread {
   }
 
   #start(): Worker {
-    // Flags of the process (--import, --input-type) apply only to its program.
+    // The worker does not inherit flags of the process (--import, --input-type).
     const worker = new Worker(SERVE + this.#program, {
       eval: true,
       workerData: this.#data,

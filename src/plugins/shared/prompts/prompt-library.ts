@@ -12,8 +12,8 @@ type Render = (values: Values) => string;
 const PLACEHOLDER = /\{\{(\w+)\}\}|\{(\w+)\}/g;
 
 /**
- * Parses a template once, so that rendering is one concatenation, and placeholders in values are
- * never replaced.
+ * Parses a template once, so rendering is one concatenation. Placeholders in values are never
+ * replaced.
  */
 function compileText(template: string): Render {
   const literals: string[] = [];
@@ -76,7 +76,7 @@ export class PromptTexts<Name extends string> {
     this.#run = run;
   }
 
-  /** Renders a template with values; a placeholder without a value is kept. */
+  /** Renders a template with values. A placeholder without a value is kept. */
   render(name: Name, values: Values): string {
     let render = this.#compiled.get(name);
     if (render === undefined) {
@@ -91,12 +91,12 @@ export class PromptTexts<Name extends string> {
   }
 }
 
-/** The defaults with their contributions. */
+/** The templates after merging. */
 interface Merged<Name extends string> {
   readonly templates: ReadonlyMap<string, PromptTemplate>;
   /** Whether a template is a function of the run. */
   readonly perRun: boolean;
-  /** By run, or once for all runs. */
+  /** Rendered texts by run, or one entry for all runs. */
   readonly texts: WeakMap<object, PromptTexts<Name>>;
 }
 
@@ -110,8 +110,8 @@ export class PromptLibrary<Name extends string> {
   }
 
   /**
-   * Returns the texts for a list of contributions. Of two with the same name, the later one counts.
-   * Runs with the same list share them, unless a contribution is a function of the run.
+   * Returns the texts for a list of contributions. If two have the same name, the later one is
+   * used. Runs with the same list share the texts, unless a contribution is a function of the run.
    */
   textsOf(contributions: readonly Contribution[], run: RunInfo): PromptTexts<Name> {
     let merged = this.#merged.get(contributions);
@@ -133,7 +133,7 @@ export class PromptLibrary<Name extends string> {
   #merge(contributions: readonly Contribution[]): Map<string, PromptTemplate> {
     const merged = new Map<string, PromptTemplate>(Object.entries<string>(this.#defaults));
     for (const contribution of contributions) {
-      // The defaults are among the contributions. They are skipped, so that they can't undo an
+      // The contributions include the defaults. They are skipped, because they would undo an
       // override by an earlier plugin.
       if (contribution === this.#defaults) continue;
       for (const [name, template] of Object.entries(contribution)) merged.set(name, template);

@@ -11,7 +11,7 @@ import { EndingValues } from "./ending-values.js";
 const NOTHING: BudgetAmount = Object.freeze({ tokens: 0, cost: 0 });
 const ONE: BudgetAmount = Object.freeze({ tokens: 1, cost: 0 });
 
-/** What windows depend on. */
+/** The surroundings of quota windows. */
 export interface QuotaPlace {
   readonly clock: Pick<Clock, "now">;
   readonly accounts: BudgetAccounts;
@@ -21,7 +21,7 @@ export interface QuotaPlace {
 export interface QuotaExcess {
   readonly limit: number;
   readonly unit: "requests" | "tokens" | "cost";
-  /** Until the next window. */
+  /** Milliseconds until the next window begins. */
   readonly retryAfterMs: number;
 }
 
@@ -29,20 +29,20 @@ export interface QuotaExcess {
 export interface QuotaPermit {
   /** Counts the request. */
   accepted(): Promise<void>;
-  /** Gives the place back. */
+  /** Releases the reserved place. */
   refused(): Promise<void>;
 }
 
 interface Window {
   readonly usage: BudgetAccount;
   readonly requests: BudgetAccount;
-  /** The limit that `requests` was opened with. */
+  /** The limit with which `requests` was opened. */
   readonly maxRequests: number | undefined;
 }
 
 /**
- * Counts requests and usage by key, in windows. The accounts of a window are released after its
- * end.
+ * Counts requests and usage by key, in time windows. The accounts of a window are released after
+ * its end.
  */
 export class QuotaWindows {
   readonly #place: QuotaPlace;
@@ -68,7 +68,6 @@ export class QuotaWindows {
     return this.#excess(quota, { limit: quota.maxRequests ?? 0, unit: "requests" });
   }
 
-  /** Counts usage. */
   async spend(key: string, quota: CallerQuota, spent: BudgetAmount): Promise<void> {
     const { usage } = await this.#window(key, quota);
     const place = await usage.reserve(NOTHING); // the account has no limits
@@ -133,8 +132,8 @@ export class QuotaWindows {
 }
 
 /**
- * The requests that an account with another limit begins with. An account of this process has no
- * successor with its reservations, so they count as used.
+ * Returns the initial count of an account whose limit has changed. Reservations of an account in
+ * this process count as used, because the new account does not have them.
  */
 function countedBy({ state, shared }: BudgetAccount): BudgetAmount {
   const { used, reserved } = state;

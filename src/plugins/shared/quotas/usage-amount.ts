@@ -1,7 +1,7 @@
 import type { BudgetAmount } from "../../../contracts/budget-accounts.js";
 import type { ForeignUsage, UsageRecord } from "../../../contracts/usage.js";
 
-/** Tokens and cost of a usage, as far as they are known. Cost in another currency is not counted. */
+/** Returns the known tokens and cost of a usage. Cost in another currency is not counted. */
 export function usageAmount(
   usage: readonly (ForeignUsage | UsageRecord)[],
   currency: string | undefined,

@@ -1,6 +1,8 @@
 import type { RateLimit } from "../../../contracts/rate-limit.js";
 
-/** The additional time, in milliseconds, for which a place is kept, since the vendor counts with another clock. */
+/**
+ * Milliseconds for which a place is kept after its period, because the vendor uses another clock.
+ */
 const MARGIN_MS = 2;
 
 interface Spending {
@@ -9,9 +11,9 @@ interface Spending {
 }
 
 /**
- * The usage of one rate limit within the last period: the start times of its calls, and the tokens of the ended calls. A call that has its turn but has not
- * begun holds a place, and a call in flight reserves its estimated tokens.
- * All times are those of one monotonic clock.
+ * The usage of one rate limit within the last period. It contains the start times of calls, and the
+ * tokens of ended calls. A call that has its turn but has not begun holds a place. A call in flight
+ * reserves its estimated tokens. All times come from one monotonic clock.
  */
 export class LimitWindow {
   readonly #starts: number[] = [];
@@ -20,16 +22,22 @@ export class LimitWindow {
   #held = 0;
   #reserved = 0;
 
-  /** `limit` may be replaced; the usage is kept. */
+  /** `limit` may be replaced. The usage is kept. */
   constructor(public limit: RateLimit) {}
 
-  /** The earliest start of a call without further changes; not before `now`. Infinity: not before a call with a turn has begun or ended. */
+  /**
+   * Returns the earliest start of a call if nothing changes, at least `now`. Infinity if the start
+   * depends on a call that has its turn or is in flight.
+   */
   openAt(now: number): number {
     this.#forget(now);
     return Math.max(now, this.#startsOpenAt(this.#held), this.#tokensOpenAt(this.#reserved));
   }
 
-  /** The earliest possible start of a call: if calls that have not begun never begin, and calls in flight use no tokens. */
+  /**
+   * Returns the earliest possible start of a call. It assumes that waiting calls never begin, and
+   * that calls in flight use no tokens.
+   */
   openAtBest(now: number): number {
     this.#forget(now);
     return Math.max(now, this.#startsOpenAt(0), this.#tokensOpenAt(0));
@@ -41,19 +49,19 @@ export class LimitWindow {
     this.#reserved += tokens;
   }
 
-  /** Called when it begins. */
+  /** Called when a call with a turn begins. */
   begin(now: number): void {
     this.#held--;
     this.#starts.push(now);
   }
 
-  /** Called when it will not begin. */
+  /** Called when a call with a turn will not begin. */
   giveBack(tokens: number): void {
     this.#held--;
     this.#reserved -= tokens;
   }
 
-  /** Called when a call in flight has ended: its usage replaces its reservation. */
+  /** Called when a call in flight has ended. Its usage replaces its reservation. */
   settle(now: number, reserved: number, used: number): void {
     this.#reserved -= reserved;
     if (this.limit.tokens === undefined || used === 0) return;
@@ -91,7 +99,9 @@ export class LimitWindow {
   }
 }
 
-/** Removes all items before the first kept one in one step, since single removals are slow for long lists. */
+/**
+ * Removes all items before the first kept one in one step. Single removals are slow for long lists.
+ */
 function dropUntil<T>(list: T[], isKept: (item: T) => boolean): readonly T[] {
   const kept = list.findIndex(isKept);
   return kept === 0 ? NOTHING : list.splice(0, kept < 0 ? list.length : kept);

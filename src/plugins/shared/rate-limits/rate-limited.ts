@@ -52,8 +52,9 @@ class RateLimitedModel implements ChatModel {
 }
 
 /**
- * Returns the model with a rate limit for all its calls. A limit that the model already has also applies. The window belongs to the returned object: share
- * the object to share the limit within one kernel.
+ * Returns the model with a rate limit for all its calls. A limit that the model already has also
+ * applies. The window belongs to the returned object: share the object to share the limit within
+ * one kernel.
  * @throws ValidationError for a value that is not a model object or a RateLimit.
  */
 export function rateLimited(model: ChatModel, limit: RateLimit): ChatModel {
@@ -74,7 +75,8 @@ export function withInnerLimits(owned: readonly OwnedRateLimit[]): readonly Owne
   const all = [...owned];
   for (const { owner } of all) {
     const inner = RateLimitedModel.innerOf(owner);
-    if (inner?.rateLimit !== undefined) all.push({ owner: inner, limit: inner.rateLimit }); // checked recursively: it may be wrapped itself
+    // its own inner models are checked by the same loop
+    if (inner?.rateLimit !== undefined) all.push({ owner: inner, limit: inner.rateLimit });
   }
   return all;
 }

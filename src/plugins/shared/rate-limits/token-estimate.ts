@@ -3,7 +3,10 @@ import type { ChatRequest, ChatResponse } from "../../../contracts/chat-model.js
 /** The approximate length of a token in European languages, in characters. */
 const CHARACTERS_PER_TOKEN = 4;
 
-/** The estimated input tokens of a request, by the length of its texts, without images and tool descriptions. */
+/**
+ * Estimates the input tokens of a request from the length of its texts. Images and tool
+ * descriptions are not counted.
+ */
 export function estimateInput({ messages }: ChatRequest): number {
   let characters = 0;
   for (const { content } of messages) {
@@ -13,7 +16,7 @@ export function estimateInput({ messages }: ChatRequest): number {
   return Math.ceil(characters / CHARACTERS_PER_TOKEN);
 }
 
-/** Returns the tokens of a call: the reported ones, otherwise an estimate. */
+/** Returns the tokens of a call: the reported number, or else an estimate. */
 export function usedTokens({ usage, message }: ChatResponse, estimatedInput: number): number {
   const input = usage?.inputTokens ?? estimatedInput;
   const output = usage?.outputTokens ?? Math.ceil(message.content.length / CHARACTERS_PER_TOKEN);

@@ -9,12 +9,15 @@ export const DEFAULT_SCHEMA = "agentensemble";
 const NO_PRIVILEGE = "42501";
 
 /**
- * A change of the schema. Its version is its place in the list, from 1. A published change is never
- * edited; a later one follows it.
+ * Returns a change of the schema. Its version is its position in the list, from 1. A published
+ * change is never edited. Corrections are new changes.
  */
 type Migration = (schema: string) => string;
 
-/** `schema` is quoted already. Names are compared byte by byte, independently of the database's collation. */
+/**
+ * `schema` is already quoted. Names are compared byte by byte, independently of the database's
+ * collation.
+ */
 const journal: Migration = (schema) => `
   create sequence ${schema}.epochs;
   create table ${schema}.runs (
@@ -77,9 +80,9 @@ const journal: Migration = (schema) => `
   create index reviews_open on ${schema}.reviews (n) where decision is null;`;
 
 /**
- * The runs of the dashboard. They are separate from `runs`, which has the runs that can be resumed,
- * and are stored and removed independently of them. `search` is the shown text of a list in lower
- * case; `at_work`: its process must be alive.
+ * The runs of the dashboard. They are stored and removed independently of `runs`, which has the
+ * resumable runs. `search` is the shown text of a list in lower case. `at_work` means that the
+ * process of the run must be alive.
  */
 const dashboardRuns: Migration = (schema) => `
   create table ${schema}.summaries (
@@ -152,7 +155,7 @@ const dashboardTraces: Migration = (schema) => `
     trace text not null
   );`;
 
-/** All changes of the one schema that all parts of the framework share. */
+/** All changes of the schema. All parts of the framework share it. */
 const MIGRATIONS: readonly Migration[] = [
   journal,
   dashboardRuns,
@@ -165,7 +168,7 @@ const MIGRATIONS: readonly Migration[] = [
 /** The version of the schema that this version of the framework reads and writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-/** The reason why a schema can't be used; `hint` is the advice. */
+/** The reason why a schema can't be used. `hint` is the advice. */
 export class SchemaError extends Error {
   readonly hint: string;
   constructor(message: string, hint: string, cause?: unknown) {
@@ -189,10 +192,10 @@ export function checkSchemaName(what: string, schema: unknown): string {
 }
 
 /**
- * Migrates the schema to this version, if it is older or missing. Concurrent migrations are
- * serialized. `schema` was checked.
+ * Migrates the schema to this version if it is older or missing. Concurrent migrations are
+ * serialized. `schema` must be checked.
  * @throws SchemaError for a schema of a later version, and if the role may not create missing
- * objects; the errors of the database.
+ * objects. Errors of the database are unchanged.
  */
 export async function openSchema(database: SqlDatabase, schema: string): Promise<void> {
   const version = await schemaVersion(database, schema);
@@ -272,7 +275,7 @@ function mayNotRead(schema: string, cause: unknown): SchemaError {
   );
 }
 
-/** Returns the grants for a role that creates nothing. */
+/** Returns the grants for a role that may not create objects. */
 function grants(schema: string): string {
   return (
     `Then run: grant usage on schema ${schema} to ROLE; ` +

@@ -7,7 +7,7 @@ import { acquireLock } from "../files/acquire-lock.js";
 import { Thread } from "../processes/thread.js";
 import { missingPackage } from "./missing-package.js";
 
-// Starting PGlite takes seconds, and each statement blocks, so it runs in a thread.
+// Runs in a thread, because starting PGlite takes seconds and each statement blocks.
 const PROGRAM = `
 let opening;
 async function open() {
@@ -30,8 +30,8 @@ serve({
 `;
 
 /**
- * Returns the address of a package, which the thread imports. @throws ValidationError if it is not
- * installed.
+ * Returns the address of a package, which the thread imports.
+ * @throws ValidationError if it is not installed.
  */
 function findPackage(name: string): string {
   try {
@@ -43,7 +43,6 @@ function findPackage(name: string): string {
 
 interface Opened {
   readonly thread: Thread;
-  /** The lock of a folder. */
   readonly lock?: FileLock;
 }
 
@@ -71,7 +70,7 @@ export class PgliteDatabase implements SqlDatabase {
     await this.#call("transaction", script);
   }
 
-  /** There is no other session. */
+  /** Calls `work` directly, because there is no other session. */
   async locked<T>(_name: string, _timeoutMs: number, work: () => Promise<T>): Promise<T> {
     return work();
   }

@@ -20,7 +20,7 @@ async function loadDriver(): Promise<Driver> {
   }
 }
 
-/** A server, used through a pool that opens connections on demand and replaces broken ones. */
+/** A PostgreSQL server. Its pool opens connections on demand and replaces broken ones. */
 export class PostgresDatabase implements SqlDatabase {
   readonly name: string;
   readonly #config: ClientConfig;
@@ -57,7 +57,9 @@ export class PostgresDatabase implements SqlDatabase {
     }
   }
 
-  /** A separate session holds the lock. The lock is released when the session ends, for any reason. */
+  /**
+   * A separate session holds the lock. The lock is released when the session ends for any reason.
+   */
   async locked<T>(
     name: string,
     timeoutMs: number,
@@ -92,10 +94,11 @@ export class PostgresDatabase implements SqlDatabase {
   ): Promise<() => Promise<void>> {
     const { Client: Session } = await this.#loaded();
     const session = new Session(this.#config);
-    session.on("error", () => undefined); // `end` follows
+    session.on("error", () => undefined); // an `end` event follows
     session.on("end", ended);
     session.on("notification", ({ payload }) => heard(payload ?? ""));
-    const hold = session as unknown as { ref(): void; unref(): void }; // pg has them, but its types do not
+    // the types of pg omit these methods
+    const hold = session as unknown as { ref(): void; unref(): void };
     try {
       await session.connect();
       await session.query(`listen "${channel}"`);
@@ -119,7 +122,7 @@ export class PostgresDatabase implements SqlDatabase {
     try {
       return await this.#driver;
     } catch (error) {
-      this.#driver = undefined; // it may be installed by the next call
+      this.#driver = undefined; // the package may be installed before the next call
       throw error;
     }
   }
@@ -132,8 +135,8 @@ export class PostgresDatabase implements SqlDatabase {
         max: MOST_CONNECTIONS,
         allowExitOnIdle: true,
       });
-      // An idle connection that breaks is removed from the pool, and replaced on demand. It had no
-      // query.
+      // The pool removes an idle connection that breaks, and replaces it on demand. No query is
+      // affected.
       this.#pool.on("error", () => undefined);
     }
     return this.#pool;

@@ -1,9 +1,13 @@
 /**
- * The tables of services. `requests.due`: for a queued request the end of its delay, for a leased
- * one the end of the lease, for a done one the expiry of its id, for a dead one the time of its
- * failure. Requests that are done have no content. Functions make a count and a change atomic: each
- * statement of a function reads the data committed before it, so that a lock of an earlier
- * statement protects the later ones.
+ * The tables of services. `requests.due` depends on the state:
+ * - queued: the end of the delay
+ * - leased: the end of the lease
+ * - done: the expiry of the id
+ * - dead: the time of the failure
+ *
+ * Done requests have no content. Functions make a count and a change atomic. Each statement of a
+ * function reads the data committed before it. An earlier statement can therefore lock rows for the
+ * later ones.
  */
 export function serviceTables(schema: string): string {
   return `
@@ -43,7 +47,7 @@ export function serviceTables(schema: string): string {
   ${limitTables(schema)}`;
 }
 
-/** Returns ACCEPTED, DUPLICATE, CONFLICT or FULL. `most`: null for no limit. */
+/** The function returns ACCEPTED, DUPLICATE, CONFLICT or FULL. `most` is null for no limit. */
 function acceptRequest(schema: string): string {
   return `
   create function ${schema}.accept_request(
@@ -81,9 +85,9 @@ function acceptRequest(schema: string): string {
 }
 
 /**
- * The tables of rate limits and budgets. A row of `rate_calls` is a call in one window: it reserves
- * a place, begins, and ends. `until` is the end of its reservation without a heartbeat of its
- * process.
+ * The tables of rate limits and budgets. A row of `rate_calls` is a call in one window. The call
+ * reserves a place, begins, and ends. `until` is the end of its reservation if its process sends no
+ * heartbeat.
  */
 function limitTables(schema: string): string {
   return `
@@ -119,9 +123,9 @@ function limitTables(schema: string): string {
 }
 
 /**
- * Reserves a place in all windows, or in none. Returns one row for each window without a place:
- * milliseconds, null if it depends on calls in progress. Windows are locked in the order of their
- * names, so that two calls never wait for each other.
+ * Reserves a place in all windows, or in none. Returns one row for each window without a place. Its
+ * values are milliseconds, or null if they depend on calls in progress. Windows are locked in the
+ * order of their names, so two calls never wait for each other.
  */
 function takeTurn(schema: string): string {
   return `
@@ -159,7 +163,7 @@ function takeTurn(schema: string): string {
 }
 
 /**
- * Returns the wait of a call in a window: milliseconds, infinity if it depends on calls in
+ * Returns the wait of a call in a window in milliseconds. Infinity if it depends on calls in
  * progress.
  */
 function windowWait(schema: string): string {
@@ -201,8 +205,8 @@ function windowWait(schema: string): string {
 }
 
 /**
- * Reserves an amount if it fits. Returns whether it did, and the state of the account, which must
- * exist.
+ * Reserves an amount if it fits. Returns whether it fits, and the state of the account. The account
+ * must exist.
  */
 function reserveAmount(schema: string): string {
   return `
@@ -232,7 +236,7 @@ function reserveAmount(schema: string): string {
   end $function$;`;
 }
 
-/** Counts the usage of a reservation once, because it removes the reservation. */
+/** Counts the usage of a reservation and removes the reservation, so the usage is counted once. */
 function settleAmount(schema: string): string {
   return `
   create function ${schema}.settle_amount(

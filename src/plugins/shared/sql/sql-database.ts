@@ -6,7 +6,10 @@ export type SqlValue = string | number | readonly string[];
 /** A row whose columns are all texts. */
 export type SqlRow = Readonly<Record<string, string | null>>;
 
-/** A PostgreSQL database, in this process or on a server. Methods reject with the errors of its client. Nothing is loaded or connected before the first call. */
+/**
+ * A PostgreSQL database, in this process or on a server. Methods reject with the errors of its
+ * client. The first call loads the client and connects.
+ */
 export interface SqlDatabase {
   /** The name of the database in messages; contains no secret. */
   readonly name: string;
@@ -14,8 +17,8 @@ export interface SqlDatabase {
   /** Executes several statements atomically. */
   transaction(script: string): Promise<void>;
   /**
-   * Executes `work` while no other session has the lock of this name. Callers within this process
-   * are already serialized. Rejects with the error of `late`.
+   * Executes `work` while no other session has the lock of this name. The implementation need not
+   * serialize calls of this process. Rejects with the error of `late` after the time limit.
    */
   locked<T>(
     name: string,
@@ -24,9 +27,9 @@ export interface SqlDatabase {
     late: (cause: unknown) => Error,
   ): Promise<T>;
   /**
-   * Calls `heard` with the text of each notification of a channel, until `ended` is called because
-   * the connection broke, or the returned function was called. Absent if no other process can use
-   * the database. The connection does not keep the process alive.
+   * Calls `heard` with the text of each notification of a channel. Calls `ended` when the
+   * connection breaks. The returned function ends the subscription. Absent if no other process can
+   * use the database. The connection does not keep the process alive.
    */
   listen?(
     channel: string,
@@ -36,19 +39,23 @@ export interface SqlDatabase {
   close(): Promise<void>;
 }
 
-/** Returns the code of an error of PostgreSQL, five characters; `undefined` for other errors. */
+/** Returns the code of an error of PostgreSQL, five characters. `undefined` for other errors. */
 export function sqlState(error: unknown): string | undefined {
-  const code = error instanceof Error ? (error as { readonly code?: unknown }).code : undefined; // any error may have a code
+  // any error may have a code
+  const code = error instanceof Error ? (error as { readonly code?: unknown }).code : undefined;
   return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }
 
 /**
- * Transient failures of a connection or a server: PostgreSQL's classes 08, 53 and 57, deadlocks,
- * and a server that is temporarily read-only.
+ * Codes of transient failures: PostgreSQL's classes 08, 53 and 57, deadlocks, and a server that is
+ * temporarily read-only.
  */
 const PASSING = /^(?:08|53|57)|^(?:40001|40P01|55P03|25006)$/;
 
-/** Whether the same statement may succeed later: the connection broke, or the server is overloaded, restarts or changes its role. */
+/**
+ * Whether the same statement may succeed later: the connection broke, or the server is overloaded,
+ * restarts or changes its role.
+ */
 export function isPassing(error: unknown): boolean {
   if (AgentEnsembleError.isInstance(error) || !(error instanceof Error)) return false;
   const state = sqlState(error);
@@ -61,7 +68,7 @@ export function isPassing(error: unknown): boolean {
 }
 
 /**
- * Returns the reason of a failed call. The error of a host with several addresses has no message,
+ * Returns the reason of a failed call. An error of a host with several addresses has no message,
  * but one error for each address.
  */
 export function databaseReason(error: unknown): string {

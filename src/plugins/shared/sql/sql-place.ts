@@ -4,7 +4,7 @@ import type { SqlDatabase } from "./sql-database.js";
 import { PgliteDatabase } from "./pglite-database.js";
 import { PostgresDatabase } from "./postgres-database.js";
 
-/** The address of a server, or the folder of PGlite, which is absent for an in-memory database. */
+/** The address of a server, or the folder of PGlite. An in-memory database has no folder. */
 export type SqlPlace =
   | { readonly kind: "postgres"; readonly url: string; readonly timeoutMs: number }
   | { readonly kind: "pglite"; readonly folder: string | undefined };
@@ -23,7 +23,7 @@ function pglitePlace(what: string, folder: string): SqlPlace {
 }
 
 /**
- * The database of a URL. A URL may contain a password, so messages show its scheme only.
+ * Returns the database of a URL. A URL may contain a password, so messages contain only its scheme.
  * @throws ValidationError for a URL of another kind, and for a `timeoutMs` of PGlite.
  */
 export function sqlPlace(what: string, given: GivenPlace, defaultTimeoutMs: number): SqlPlace {
@@ -46,7 +46,10 @@ export function sqlPlace(what: string, given: GivenPlace, defaultTimeoutMs: numb
   );
 }
 
-/** Nothing is loaded or connected before the first call. `vectors`: PGlite loads the extension pgvector. */
+/**
+ * Returns the database of a place. Does not load a client or connect. `vectors`: PGlite loads the
+ * extension pgvector.
+ */
 export function databaseAt(place: SqlPlace, vectors: boolean): SqlDatabase {
   return place.kind === "postgres"
     ? new PostgresDatabase(place.url, place.timeoutMs)

@@ -13,16 +13,19 @@ const LONGEST_PAUSE_MS = 1_000;
 
 /** Settings of a session, and the conversion of its errors. */
 export interface SessionSettings {
-  /** Time for which a statement is repeated while the connection is broken, in milliseconds. */
+  /** Time in milliseconds for which a statement is repeated while the connection is broken. */
   readonly patienceMs: number;
-  /** The user of the session, for messages: `journal`. */
+  /** The name of the session's user in messages: `journal`. */
   readonly what: string;
   readonly errorFrom: (message: string, details: ErrorDetails) => AgentEnsembleError;
 }
 
-/** A database whose schema is opened before the first statement, and whose statements are repeated while the connection is broken. */
+/**
+ * A database with a migrated schema. The first statement opens the schema. Statements are repeated
+ * while the connection is broken.
+ */
 export class SqlSession {
-  /** For messages; contains no secret. */
+  /** The name in messages. Contains no secret. */
   readonly name: string;
   readonly #database: SqlDatabase;
   readonly #schema: string;
@@ -39,8 +42,8 @@ export class SqlSession {
   }
 
   /**
-   * Returns the rows of a statement, which must be idempotent. After the schema was opened,
-   * transient failures are repeated for `patienceMs`; earlier ones are errors at once.
+   * Returns the rows of a statement, which must be idempotent. Transient failures are repeated for
+   * `patienceMs`. Before the schema is open, they are errors at once.
    * @throws the error of the settings; ValidationError for a missing package; the reason of
    * `signal`.
    */
@@ -95,7 +98,9 @@ export class SqlSession {
     if (this.#end.reason !== undefined) throw this.#end.reason;
   }
 
-  /** Closes the session. Statements that wait for a connection fail; those in progress finish. */
+  /**
+   * Closes the session. Statements that wait for a connection fail. Statements in progress finish.
+   */
   async close(): Promise<void> {
     this.#end.cancel(this.#closed());
     await this.#database.close();

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 
-/** Longer keys are indexed by a digest, because an index entry has at most about 2,700 bytes. */
+/** Longer keys are indexed by a digest. An index entry has at most about 2,700 bytes. */
 const LONGEST_KEY = 500;
 
 /**
  * Encodes a text for a column. Quotes, backslashes, control characters and unpaired surrogates
- * become escapes of JSON, because PostgreSQL refuses the character 0, and UTF-8 can't encode an
- * unpaired surrogate. The encoding is unique.
+ * become JSON escapes. PostgreSQL refuses the character 0, and UTF-8 can't encode an unpaired
+ * surrogate. The encoding is unique.
  */
 export function toColumn(text: string): string {
   return JSON.stringify(text).slice(1, -1);
@@ -18,8 +18,8 @@ export function fromColumn(column: string): string {
 }
 
 /**
- * Returns the indexed form of a key: the key, or a digest that equals no short key, because `\#` is
- * no escape.
+ * Returns the indexed form of a key: the key, or a digest. A digest begins with `\#`, which is no
+ * escape. It therefore equals no short key.
  */
 export function indexedKey(key: string): string {
   const column = toColumn(key);

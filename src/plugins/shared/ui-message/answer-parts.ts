@@ -8,13 +8,15 @@ const FAILED = { state: "output-error", errorText: TOOL_FAILED } as const;
 
 type MessageOf<R> = Extract<ThreadMessage, { readonly role: R }>;
 
-/** The parts of the answer of one turn, in the form of `useChat` at the end of its stream. */
+/**
+ * The parts of the answer of one turn. They have the form of `useChat` after the end of its stream.
+ */
 export class AnswerParts {
   readonly #o: UIMessagesOptions;
   readonly #parts: UIChunk[] = [];
-  /** Calls without a result so far, and their positions. */
+  /** Calls without a result, and their positions. */
   readonly #open: { readonly call: ToolCall; readonly index: number }[] = [];
-  /** Ids of calls on the page, which are unique there. */
+  /** Ids of calls on the page. Each is unique. */
   readonly #used = new Set<string>();
   readonly #sources = new Set<string>();
 
@@ -57,7 +59,7 @@ export class AnswerParts {
       this.#parts.push(...shownSource(source, this.#sources));
   }
 
-  /** Returns all parts. A call without a result has failed. */
+  /** Returns all parts. A call without a result is shown as failed. */
   end(): readonly UIChunk[] {
     for (const { index } of this.#open) {
       const part = this.#parts[index];
@@ -83,7 +85,7 @@ function isShownView(
   return view.client === true || tools !== "names";
 }
 
-/** The type of the part: a page knows the tools that it executes. */
+/** Returns the type of the part. It is a typed part if the page executes the tool. */
 function kindOfCall({ name }: ToolCall, view: ToolCallView | undefined): UIChunk {
   return view?.client === true
     ? { type: `tool-${name}` }

@@ -9,8 +9,8 @@ import { asFields, asText, isObject } from "../../../util/objects.js";
  * Returns the parts of a user's UI message: its texts, and its files from `data:` addresses. Omits
  * a blank text next to other parts.
  *
- * @throws ValidationError for another role, an unsupported part, another kind of address, a file
- * whose bytes do not match its type, and parts beyond the limits.
+ * @throws ValidationError for another role, an unsupported part, or another kind of address. Also
+ * for a file whose bytes do not match its type, and for parts beyond the limits.
  */
 export function fromUIMessage(
   message: unknown,

@@ -6,9 +6,10 @@ import { mediaSourceOf, mediaTypeOfBase64 } from "../../../util/media.js";
 import { AnswerParts } from "./answer-parts.js";
 
 /**
- * Returns the messages of a thread as UI messages of the AI SDK: one for each message of the user,
- * and one with the id `{turnId}-a` for the complete answer of each turn, with the same parts as its
- * stream. Omits input and output of private tools, and of turns that were not streamed.
+ * Returns the messages of a thread as UI messages of the AI SDK. Each message of the user becomes
+ * one message. The complete answer of each turn becomes one message with the id `{turnId}-a`, with
+ * the same parts as its stream. Omits input and output of private tools, and of turns that were not
+ * streamed.
  *
  * @throws ValidationError for unknown options.
  */

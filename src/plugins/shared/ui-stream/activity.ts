@@ -38,7 +38,7 @@ export class Activity {
     this.#reviews.delete(reviewId);
   }
 
-  /** Whether a task waits for a decision. */
+  /** Whether a review of a task is waiting for a decision. */
   isAsking(taskId: string): boolean {
     return (this.#tasks.get(taskId)?.reviews.size ?? 0) > 0;
   }

@@ -19,8 +19,8 @@ export interface AgUiPlace {
 type Translate = (chunk: UIChunk) => readonly UIChunk[];
 
 /**
- * Converts the events of a run to AG-UI events. They correspond to the UI message stream, so that
- * both show the same.
+ * Converts the events of a run to AG-UI events. They have the same content as the UI message
+ * stream.
  */
 export class AgUiConverter implements PageStream {
   readonly #inner: UIConverter;
@@ -28,7 +28,7 @@ export class AgUiConverter implements PageStream {
   readonly #translations: Readonly<Record<string, Translate>>;
   #messageId = "";
   #steps = 0;
-  /** Open reviews, by tool call: requested approvals, and calls that the page is to execute. */
+  /** Open reviews by tool call: requested approvals, and calls that the page must execute. */
   readonly #reviews = new Map<string, string>();
   readonly #delegations = new Set<string>();
   #errorCode: string | undefined;
@@ -156,7 +156,7 @@ export class AgUiConverter implements PageStream {
         const reviewId = this.clientCalls.get(asText(toolCallId));
         if (reviewId !== undefined) {
           this.#reviews.set(asText(toolCallId), reviewId);
-          return []; // the page executes it when the run is interrupted
+          return []; // the page executes the call when the run is interrupted
         }
         return [
           started(chunk),
@@ -182,7 +182,7 @@ export class AgUiConverter implements PageStream {
     };
   }
 
-  /** A refused delegation fails without a preceding start. */
+  /** Converts the state of a delegation. A refused delegation fails without a start. */
   #delegation({ id, data }: UIChunk): readonly UIChunk[] {
     const { state, to } = asFields(data) ?? {};
     const subagentRunId = asText(id);
@@ -207,7 +207,7 @@ export class AgUiConverter implements PageStream {
   }
 }
 
-/** Data parts keep their name and id. */
+/** Converts a data part. It keeps its name and id. */
 function custom({ type: name, id, data }: UIChunk): readonly UIChunk[] {
   const value = id === undefined ? { data } : { id, data };
   return [{ type: "CUSTOM", name: name.replace(/^data-/, ""), value }];

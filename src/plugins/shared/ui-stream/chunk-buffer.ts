@@ -8,7 +8,7 @@ const LIMIT = 64;
 const OWNERS = ["id", "messageId", "toolCallId"];
 
 /**
- * Parts in their order. A delta is merged with the previous delta of the same part; a state
+ * An ordered buffer of parts. A delta is merged with the previous delta of the same part. A state
  * replaces the previous state.
  */
 export class ChunkBuffer {
@@ -36,7 +36,7 @@ export class ChunkBuffer {
   }
 }
 
-/** Merges two parts; returns `undefined` if they do not belong together. */
+/** Merges two parts. Returns `undefined` if they do not belong together. */
 function joinedChunk(first: UIChunk, second: UIChunk): UIChunk | undefined {
   if (first.type !== second.type || OWNERS.some((name) => first[name] !== second[name]))
     return undefined;

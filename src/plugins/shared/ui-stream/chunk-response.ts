@@ -2,7 +2,7 @@ import type { UIChunk } from "../../../contracts/ui-stream.js";
 
 /** The source of the parts of a response. */
 export interface ChunkSource {
-  /** Returns the next part; `undefined` after the last one. */
+  /** Returns the next part. `undefined` after the last one. */
   next(): Promise<UIChunk | undefined>;
   /** Called when the reader has disconnected. */
   leave(): void;
@@ -11,9 +11,9 @@ export interface ChunkSource {
 /** Options for sending parts. */
 export interface ChunkResponseInit {
   readonly status?: number | undefined;
-  /** Override the headers of the protocol. */
+  /** Replaces headers of the protocol. */
   readonly headers?: ConstructorParameters<typeof Headers>[0];
-  /** The protocol: `ui` names its version and ends with `[DONE]`. */
+  /** The protocol. For `ui` a header names its version, and the stream ends with `[DONE]`. */
   readonly protocol: "ui" | "ag-ui";
 }
 
@@ -31,7 +31,7 @@ export function chunkResponse(source: ChunkSource, init: ChunkResponseInit): Res
   const headers = new Headers({
     "content-type": "text/event-stream",
     "cache-control": "no-cache, no-transform",
-    "x-accel-buffering": "no", // a proxy would delay the parts
+    "x-accel-buffering": "no", // prevents buffering by a proxy
   });
   if (protocol === "ui") headers.set(...UI_VERSION);
   for (const [name, value] of new Headers(init.headers)) headers.set(name, value);

@@ -11,7 +11,10 @@ const MODES = ["task", "handoff", "tool"] as const;
 /** Errors that end a task although its work did not fail. */
 const STOPS: readonly unknown[] = ["AE_RUN_CANCELLED", "AE_RUN_SUSPENDED", "AE_EXIT_EARLY"];
 
-/** States of tasks, delegations, reviews and budgets. A part with the id of an earlier one replaces it on the page. */
+/**
+ * States of tasks, delegations, reviews and budgets. On the page, a part replaces an earlier part
+ * with the same id.
+ */
 export class DataParts {
   readonly #push: (chunk: UIChunk) => void;
   readonly #prompts = new Map<string, string | undefined>();
@@ -37,7 +40,7 @@ export class DataParts {
 
   delegation(e: DelegationEvent, state: string): void {
     const { delegationId: id, delegatingAgentRole: from, workerRole: to } = e;
-    const given = asFields(e.request)?.["mode"]; // a log may be stored without contents
+    const given = asFields(e.request)?.["mode"]; // a log may omit contents
     const mode = MODES.find((one) => one === given) ?? "task";
     this.#push({ type: "data-delegation", id, data: { from, to, mode, state } });
   }
@@ -49,7 +52,7 @@ export class DataParts {
   }
 
   answered({ reviewId, decision }: Ev<"review_resolved">): void {
-    if (!this.#prompts.has(reviewId)) return; // it asked the page for the output of a call
+    if (!this.#prompts.has(reviewId)) return; // the review asks the page for the output of a call
     const prompt = this.#prompts.get(reviewId);
     this.#prompts.delete(reviewId);
     this.#review(reviewId, decision.toLowerCase(), prompt);

@@ -5,13 +5,13 @@ import { checkOptions, requireDelay, requireInteger } from "../../../contracts/v
 /** Limits of the streams in memory. */
 export interface InMemoryStreamsOptions {
   /**
-   * Limit of the number of streams. Beyond it, the oldest ended stream is removed, else the oldest
+   * Maximum number of streams. Beyond it, the oldest ended stream is removed, or else the oldest
    * stream. Default 200.
    */
   readonly maxStreams?: number | undefined;
   /**
-   * Limit of the size of one stream's parts as JSON, in bytes. A larger stream is not kept. Default
-   * 8 MiB.
+   * Maximum size of one stream's parts as JSON, in bytes. A larger stream is not kept. Default 8
+   * MiB.
    */
   readonly maxBytes?: number | undefined;
   /** Time in milliseconds for which a stream is kept after its end. Default 300,000. */
@@ -30,7 +30,7 @@ interface KeptStream {
 class InMemoryStreams implements Store {
   readonly #o: Required<{ [K in keyof InMemoryStreamsOptions]: number }>;
   readonly #streams = new Map<string, KeptStream>();
-  /** Streams that were removed before their end: their further parts are not kept either. */
+  /** Streams that were removed before their end. Their further parts are not kept. */
   readonly #dropped = new Set<string>();
 
   constructor({ maxStreams, maxBytes, keepMs }: InMemoryStreamsOptions) {
@@ -78,7 +78,7 @@ class InMemoryStreams implements Store {
       if (this.#streams.get(streamId) === stream) this.#streams.delete(streamId);
     };
     if (this.#o.keepMs === 0) forget();
-    else setTimeout(forget, this.#o.keepMs).unref(); // a process without other work may end
+    else setTimeout(forget, this.#o.keepMs).unref(); // the timer does not keep the process alive
   }
 
   /** @throws ValidationError if the first part is missing. */
@@ -110,7 +110,7 @@ function wakeReaders({ waiting }: KeptStream): void {
   for (const wake of waiting) wake();
 }
 
-/** @throws AgentEnsembleError `AE_STREAM_LOST` if the stream was dropped meanwhile. */
+/** @throws AgentEnsembleError `AE_STREAM_LOST` if the stream was dropped while it was read. */
 async function* followStream(
   stream: KeptStream,
   from: number,
@@ -133,7 +133,7 @@ async function* followStream(
   }
 }
 
-/** Waits for more parts, for the end, or until the reader disconnects. */
+/** Resolves when more parts exist, the stream ends, or the reader disconnects. */
 function changeOf({ waiting }: KeptStream, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const wake = (): void => {
@@ -152,8 +152,8 @@ export type StreamStore = Store;
 /** The available stores. */
 export const StreamStore = Object.freeze({
   /**
-   * Stores streams in memory within limits, for the lifetime of the process. @throws
-   * ValidationError for invalid options.
+   * Stores streams in memory within limits, until the process ends.
+   * @throws ValidationError for invalid options.
    */
   inMemory: (o: InMemoryStreamsOptions = {}): StreamStore => {
     const what = "StreamStore.inMemory";

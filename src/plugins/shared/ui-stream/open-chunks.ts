@@ -9,10 +9,9 @@ import { ResponseChunks } from "./response-chunks.js";
 import { RunChunks } from "./run-chunks.js";
 import { UIConverter } from "./ui-converter.js";
 
-/** The property of a handle with its stream, because its events can be read once. */
+/** The property of a handle that has its stream. The events of a handle can be read only once. */
 const STREAM: unique symbol = Symbol("agentensemble/page-stream");
 
-/** The streamed parts of a run, and their form. */
 export interface ChunksOptions extends UIStreamOptions {
   readonly protocol: "ui" | "ag-ui";
   /**
@@ -26,7 +25,7 @@ interface Streamed extends RunHandle {
   [STREAM]?: { readonly protocol: string; readonly chunks: RunChunks; response: ResponseChunks };
 }
 
-/** Creates a converter for one run: of live events, or of its log. */
+/** Creates a converter for one run, for its live events or for its log. */
 export function pageStream(runId: string, o: ChunksOptions): PageStream {
   return o.protocol === "ui"
     ? new UIConverter(runId, o, o.threadId)
@@ -34,10 +33,10 @@ export function pageStream(runId: string, o: ChunksOptions): PageStream {
 }
 
 /**
- * Returns the parts of a run in progress. After a response that ended because the run waits for
- * people, returns the following parts; the options of the content are kept.
- * @throws ValidationError for a value that is no handle, for a run whose stream is being read, or was read to its end, and for
- * another protocol than in the previous response.
+ * Returns the parts of a run in progress. If the previous response ended because the run waits for
+ * people, returns the parts that follow it. The content options of the first response apply.
+ * @throws ValidationError for a value that is no handle, or for another protocol than in the
+ * previous response. Also for a run whose stream is being read or was read to its end.
  */
 export function openChunks(handle: RunHandle, o: ChunksOptions): ResponseChunks {
   if (!isObject(handle) || !isObject(handle.events))

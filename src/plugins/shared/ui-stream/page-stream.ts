@@ -25,7 +25,7 @@ export interface PageStream {
   pause(): readonly UIChunk[];
   /** Begins the next response of the same message. */
   goOn(options: UIStreamOptions): void;
-  /** The ids of the reviews that await the output of a call, by the id of the call on the page. */
+  /** Ids of the reviews that await the output of a call, by the call's id on the page. */
   readonly clientCalls: ReadonlyMap<string, string>;
   /** Whether all remaining work of the run waits for a person. */
   readonly waitsForPeople: boolean;

@@ -2,7 +2,7 @@ import type { UIChunk } from "../../../contracts/ui-stream.js";
 import type { ChunkSource } from "./chunk-response.js";
 import type { RunChunks } from "./run-chunks.js";
 
-/** The parts of one response: those up to a pause, or to the end. Later events do not change it. */
+/** The parts of one response, up to a pause or to the end. Later events do not change them. */
 export class ResponseChunks implements ChunkSource {
   readonly #chunks: RunChunks;
   /** The rest of the response at the start of the next one. */
@@ -27,7 +27,8 @@ export class ResponseChunks implements ChunkSource {
   }
 
   /**
-   * Returns the next response, after a pause. A slow reader of this one receives the rest of it.
+   * Returns the next response after a pause. A slow reader of this response receives the rest of
+   * it.
    */
   follow(options: Parameters<RunChunks["goOn"]>[0]): ResponseChunks {
     this.#rest = this.#isOver ? [] : this.#chunks.takeRest();

@@ -10,8 +10,8 @@ import { ChunkBuffer } from "./chunk-buffer.js";
 type NextEvent = IteratorResult<EnsembleEvent, unknown>;
 
 /**
- * The parts of the stream of one run, for one reader, which reads them one by one. At most 64 parts
- * are buffered; further events wait in the queue of the run.
+ * The parts of the stream of one run, for one reader. At most 64 parts are buffered. Further events
+ * wait in the queue of the run.
  */
 export class RunChunks {
   readonly #handle: RunHandle;
@@ -39,7 +39,7 @@ export class RunChunks {
     return this.#state === "paused";
   }
 
-  /** Returns the next part; `undefined` after the last one. One call at a time. */
+  /** Returns the next part. `undefined` after the last one. One call at a time. */
   async next(): Promise<UIChunk | undefined> {
     for (;;) {
       const chunk = this.#buffer.shift();
@@ -52,7 +52,7 @@ export class RunChunks {
     }
   }
 
-  /** Whether a part is the last one of its response, and others follow in the next response. */
+  /** Whether a part is the last one of its response and the run continues in the next response. */
   isLast(chunk: UIChunk): boolean {
     return chunk === this.#pause;
   }
@@ -75,8 +75,8 @@ export class RunChunks {
   }
 
   /**
-   * Called when the reader has disconnected. Cancels the run, unless it is to be finished or waits
-   * for people.
+   * Called when the reader has disconnected. Cancels the run, unless `onDisconnect` is `"finish"`
+   * or the run waits for people.
    */
   leave(): void {
     this.#buffer.clear();
@@ -117,7 +117,7 @@ export class RunChunks {
     this.#roused();
   }
 
-  /** Stops reading events. */
+  /** Stops reading events. Cancels the run unless `onDisconnect` is `"finish"`. */
   #letGo(reason: string): void {
     this.#state = "over";
     void Promise.resolve(this.#events.return?.()).catch(() => undefined); // not awaited
@@ -134,10 +134,7 @@ export class RunChunks {
     });
   }
 
-  /**
-   * Resumes a waiting side: the reader, which waits for parts, or the producer, which waits for
-   * space.
-   */
+  /** Resumes the waiting side: a reader without parts, or a producer without space. */
   #roused(): void {
     const wake = this.#wake;
     this.#wake = undefined;
@@ -158,7 +155,7 @@ async function outcomeOfRun({ output }: RunHandle): Promise<PageEnd> {
 }
 
 /**
- * Whether an event arrives before the process continues with other work: tasks that become ready
+ * Whether an event arrives before the process continues with other work. Tasks that become ready
  * start at once.
  */
 function comesSoon(next: Promise<unknown>): Promise<boolean> {

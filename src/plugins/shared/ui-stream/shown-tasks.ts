@@ -51,10 +51,7 @@ export class ShownTasks {
     return e.parentTaskId === undefined && this.#hasAnswer(e);
   }
 
-  /**
-   * Whether the output of a task is that of the run, as far as that is known at the start of the
-   * task.
-   */
+  /** Whether a task is known at its start to produce the output of the run. */
   #hasAnswer({ taskIndex, totalTasks }: Ev<"task_started">): boolean {
     if (this.#workflow === "HIERARCHICAL") return taskIndex === 0; // the manager, which is not in the list
     if (this.#workflow === "MAP_REDUCE") return false; // outputs determine which task is the last

@@ -12,10 +12,10 @@ const PAGE = 200;
 const TIMEOUT = "AE_RUN_TIMEOUT";
 
 /**
- * Yields the parts of a run that is not in progress, from its log: the recorded ones, then the end.
- * A run without an end gets an error. If the run waits for people and `mayPause` returns true, the
- * response pauses. Yields nothing for a run without entries. Errors of the store are thrown
- * unchanged. The page is asked to execute a call only if the response pauses without its output.
+ * Yields the parts of a run that is not in progress, from its log: the recorded parts, then the
+ * end. A run without an end gets an error. If the run waits for people and `mayPause` returns true,
+ * the response pauses. Yields nothing for a run without entries. Errors of the store are thrown
+ * unchanged. The page executes a call only if the response pauses without the output of the call.
  */
 export async function* storedChunks(
   store: Pick<RunStore, "read">,
@@ -45,7 +45,7 @@ export async function* storedChunks(
   yield* drainedChunks(buffer);
 }
 
-/** The calls that the page is to execute, without those that have ended since. */
+/** The calls that the page must execute, without calls that have ended. */
 class ClientCalls {
   readonly #stream: PageStream;
   readonly #open = new Map<unknown, UIChunk>();
@@ -54,7 +54,7 @@ class ClientCalls {
     this.#stream = stream;
   }
 
-  /** Returns the parts without those with which the page executes a call. */
+  /** Returns the parts except those that make the page execute a call. */
   holdBack(chunks: readonly UIChunk[]): readonly UIChunk[] {
     return chunks.filter((chunk) => {
       const { type, toolCallId } = chunk;
@@ -75,7 +75,7 @@ class ClientCalls {
 /** Determines the end of a run from its events. */
 class RecordedEnd {
   #failure: AgentEnsembleError | undefined;
-  /** Absent if the run did not end, or has continued since. */
+  /** Absent if the run did not end, or continued after its end. */
   end: PageEnd | undefined;
 
   take(event: EnsembleEvent): void {
@@ -104,7 +104,7 @@ function* drainedChunks(buffer: ChunkBuffer): Generator<UIChunk, void, void> {
   for (let chunk = buffer.shift(); chunk !== undefined; chunk = buffer.shift()) yield chunk;
 }
 
-/** An entry has the fields of its event. */
+/** Returns the event of an entry, which has the fields of the event. */
 function eventOf(entry: LogEntry): EnsembleEvent {
   return entry as unknown as EnsembleEvent;
 }

@@ -10,7 +10,7 @@ interface OpenPart {
 }
 
 /**
- * The texts, reasoning and steps of the shown tasks. A step is open while its model call has
+ * The texts, reasoning and steps of the shown tasks. A step is open once its model call has
  * produced parts.
  */
 export class TextParts {
@@ -87,14 +87,17 @@ export class TextParts {
     if (this.#last.has(taskId)) this.#refused.add(taskId);
   }
 
-  /** Called when a model call failed during its text and is repeated. */
+  /** Called when a model call failed within its text and is repeated. */
   cutOff(taskId: string): void {
     if (this.#open.get(taskId)?.kind === "text" || this.#interrupted.has(taskId))
       this.refuse(taskId);
     else this.#endCall(taskId);
   }
 
-  /** Adds the accepted text of a task. Shows it if none was shown, and corrects the shown text. */
+  /**
+   * Adds the accepted text of a task. If no text was shown, shows it. If another text was shown,
+   * corrects it.
+   */
   accept(taskId: string, raw: string): void {
     const last = this.#last.get(taskId);
     if (last === undefined) this.add(taskId, raw);

@@ -10,7 +10,7 @@ interface OpenCall {
   readonly id: string;
   readonly callId: string;
   readonly isHidden: boolean;
-  /** The part of a call that the page is to execute, without its input. */
+  /** The part of a call that the page must execute, without its input. */
   readonly client?: Fields | undefined;
 }
 
@@ -23,7 +23,8 @@ export interface ToolPartsOptions {
 }
 
 /**
- * The tool calls of the shown tasks. A model may reuse an id; on a page each call has a unique one.
+ * The tool calls of the shown tasks. A model may reuse an id, so each call has a unique id on the
+ * page.
  */
 export class ToolParts {
   readonly #o: ToolPartsOptions;
@@ -37,7 +38,7 @@ export class ToolParts {
     this.#o = o;
   }
 
-  /** The ids of the reviews that await the output of a call, by the id of the call on the page. */
+  /** Ids of the reviews that await the output of a call, by the call's id on the page. */
   get clientCalls(): ReadonlyMap<string, string> {
     return this.#clientCalls;
   }
@@ -56,7 +57,7 @@ export class ToolParts {
     else this.#o.push({ type: "tool-input-available", ...call, input, dynamic: true });
   }
 
-  /** Lets the page execute a call: it was allowed, and its output is awaited by this review. */
+  /** Permits the page to execute an allowed call. The given review awaits its output. */
   execute({ taskId, callId, reviewId, input }: Ev<"review_requested">): void {
     const open = this.#open
       .get(taskId)
@@ -121,7 +122,7 @@ export class ToolParts {
 
 type Started = Ev<"tool_started">;
 
-/** Returns the source without secrets; a saved event may have another form. */
+/** Returns the source without secrets. The source of a saved event may have any form. */
 function asSource(value: unknown): Source {
   const { url, title, mediaType } = asFields(value) ?? {};
   return {
@@ -131,7 +132,7 @@ function asSource(value: unknown): Source {
   };
 }
 
-/** Models usually write JSON. A log may be stored without contents. */
+/** Returns the input as a value. Models usually write JSON. A log may omit contents. */
 function shownInputOf(text: unknown): unknown {
   return typeof text === "string" ? parsedOrText(text) : {};
 }

@@ -6,8 +6,8 @@ import type { Fields } from "../../../util/objects.js";
 export const TOOL_FAILED = "The tool failed.";
 
 /**
- * Returns the part of a source unless it is in `shown`: each source once, by its address, otherwise
- * by its title.
+ * Returns the part of a source unless it is in `shown`. The address of a source identifies it, or
+ * else its title.
  */
 export function shownSource(
   { url, title, mediaType }: Source,
@@ -22,7 +22,7 @@ export function shownSource(
   return [{ type: "source-document", sourceId, mediaType: mediaType ?? "text/plain", title: key }];
 }
 
-/** Returns the parts that show the input of a call that a page executes, before it may. */
+/** Returns the parts that show the input of a call before the page may execute it. */
 export function clientInput(call: Fields, input: unknown): readonly UIChunk[] {
   const { toolCallId } = call;
   return [

@@ -16,15 +16,15 @@ import { uiErrorText } from "./ui-error-text.js";
 
 type Handlers = { readonly [K in EventType]?: (e: Ev<K>) => void };
 
-/** Model calls of a task that are no part of its answer. */
+/** Purposes of model calls whose text does not belong to the answer. */
 const UNSHOWN: readonly Purpose[] = ["synthesis", "reflection", "review", "summary", "judge"];
 
-/** The id of the final text of a run whose last task was not known before. */
+/** The id of the final text if the last task of the run was not known in advance. */
 const RESULT = "result";
 
 /**
- * Converts the events of a run, recorded or live, to a UI message stream. Shows the fields that the
- * options allow and no others.
+ * Converts the events of a run, recorded or live, to a UI message stream. Shows only the fields
+ * that the options allow.
  */
 export class UIConverter implements PageStream {
   readonly #runId: string;
@@ -42,7 +42,7 @@ export class UIConverter implements PageStream {
   #o: UIStreamOptions;
   #out: UIChunk[] = [];
   #state: "new" | "open" | "ended" = "new";
-  /** Whether the run waits for people and is suspended: the end of its work is not shown. */
+  /** Whether the run waits for people and is suspended. The end of its work is then not shown. */
   #isSuspended = false;
   /** Whether the last step of the message has tool calls. */
   #stepHasCalls = false;
@@ -84,7 +84,6 @@ export class UIConverter implements PageStream {
     if (this.#isSuspended) return [];
     this.#begin();
     this.#redactor = redactorOf(event);
-    // The handler of the type of the event.
     (this.#handlers[event.type] as ((e: EnsembleEvent) => void) | undefined)?.(event);
     const metadata = this.#o.metadata?.(event);
     if (metadata !== undefined)
@@ -150,9 +149,9 @@ export class UIConverter implements PageStream {
   }
 
   /**
-   * Returns an empty step behind tool calls: `lastAssistantMessageIsCompleteWithToolCalls` would
-   * send the outputs of a turn that has ended, again and again. `useChat` takes the step with the
-   * metadata.
+   * Returns an empty step that follows tool calls. Without it,
+   * `lastAssistantMessageIsCompleteWithToolCalls` would repeatedly send the outputs of a turn that
+   * has ended. `useChat` adds the step together with the metadata.
    */
   #emptyStep(): readonly UIChunk[] {
     if (!this.#stepHasCalls) return [];
@@ -171,8 +170,8 @@ export class UIConverter implements PageStream {
   }
 
   /**
-   * Shows the final text if only that is shown and it was not shown yet. Recorded runs add no text
-   * after their last task.
+   * Shows the final text if the page shows only the answer and the text was not shown yet. A
+   * recorded run has no text after its last task.
    */
   #answer(given: string | undefined): void {
     if (!this.#shown.onlyAnswer) return;
@@ -187,7 +186,7 @@ export class UIConverter implements PageStream {
       ensemble_started: (e) => this.#shown.begin(e),
       run_suspended: () => void (this.#isSuspended = true),
       task_started: (e) => {
-        texts.refuse(e.taskId); // repeated: the shown text is no longer its output
+        texts.refuse(e.taskId); // the task is repeated: the shown text is not its output
         this.#shown.started(e);
         this.#activity.started(e);
         this.#data.task(e, "running");
@@ -230,7 +229,8 @@ export class UIConverter implements PageStream {
       },
       tool_started: (e) => {
         this.#activity.called(e.taskId, 1);
-        const isClient = e.client === true; // also of tasks that are not shown: the page executes it
+        // the page executes the call even if the task is not shown
+        const isClient = e.client === true;
         if (!isClient && !this.#shown.has(e.taskId)) return;
         this.#texts.endText(e.taskId);
         if (isClient || this.#o.tools !== "none") this.#texts.enter(e.taskId);
@@ -266,7 +266,7 @@ export class UIConverter implements PageStream {
   #completed({ taskId, parentTaskId, taskOutput }: Ev<"task_completed">): void {
     this.#activity.ended(taskId);
     this.#tools.abandon(taskId);
-    const found: unknown = asFields(taskOutput)?.["raw"]; // a log may be stored without contents
+    const found: unknown = asFields(taskOutput)?.["raw"]; // a log may omit contents
     const raw = typeof found === "string" ? found : undefined;
     const isShown = raw !== undefined && this.#shown.has(taskId);
     if (isShown) this.#texts.accept(taskId, this.#text(raw));

@@ -1,10 +1,7 @@
 import { AgentEnsembleError } from "../../../contracts/errors.js";
 import type { UIStreamOptions } from "../../../contracts/ui-stream.js";
 
-/**
- * Returns the text of an error for a page. An `onError` that throws shows no more than a missing
- * one.
- */
+/** Returns the text of an error for a page. If `onError` throws, the default text is returned. */
 export function uiErrorText(error: Error, onError: UIStreamOptions["onError"]): string {
   try {
     const text: unknown = onError?.(error);

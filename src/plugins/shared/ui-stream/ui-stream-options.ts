@@ -21,8 +21,9 @@ const UI_OPTIONS = [
 ];
 
 /**
- * Checks the options of a stream. `what` names the owner of the options in the error; `more` lists
- * further allowed options. @throws ValidationError
+ * Checks the options of a stream. `what` names the owner of the options in the error. `more` lists
+ * further allowed options.
+ * @throws ValidationError for an unknown or invalid option.
  */
 export function checkUIStreamOptions(
   what: string,

@@ -15,7 +15,7 @@ import { signedHeaders } from "./webhook-signature.js";
 
 /** Maximum size of the body of a message in bytes. */
 export const MOST_WEBHOOK_BYTES = 1024 * 1024;
-/** Number of bytes that are read of a response. */
+/** Number of bytes that are read from a response. */
 const MOST_ANSWER_BYTES = 16 * 1024;
 const TIMEOUT_MS = 10_000;
 const ATTEMPTS = 5;
@@ -29,14 +29,14 @@ const TRANSIENT: ReadonlySet<number> = new Set([408, 425, 429]);
 /** A message to a URL. The body is JSON. */
 export interface WebhookMessage {
   readonly url: string;
-  /** The outcome of a message. */
+  /** Identifies the message. Repetitions have the same id. */
   readonly deliveryId: string;
   readonly body: string;
-  /** In addition to those of the signature. */
+  /** Added to the headers of the signature. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The reason, without secrets. */
+/** The outcome of a message. */
 export type WebhookOutcome =
   | { readonly isDelivered: true; readonly attempts: number }
   | {
@@ -59,7 +59,7 @@ interface FailedPost {
 
 /**
  * Sends signed messages to allowed hosts. Follows no redirects. Repeats an attempt without a
- * response, and one with the status 408, 425, 429, or 500 and above.
+ * response, or with the status 408, 425, 429, or 500 and above.
  */
 export class WebhookSender {
   readonly #options: WebhookOptions;
@@ -67,7 +67,7 @@ export class WebhookSender {
   readonly #fetch: SafeFetch;
   readonly #policy: AddressPolicy;
 
-  /** The options were checked by `checkWebhookOptions`. */
+  /** `checkWebhookOptions` must have checked the options. */
   constructor(options: WebhookOptions, clock: Pick<Clock, "now" | "sleep">) {
     const { hosts, allow, timeoutMs = TIMEOUT_MS } = options;
     const targets = { onlyHosts: hosts, ...(allow !== undefined && { allow }), timeoutMs };
@@ -84,8 +84,8 @@ export class WebhookSender {
 
   /**
    * Checks an address as `send()` does, without a connection.
-   * @throws AccessDeniedError for an address that is not allowed, FetchError for a host that is not
-   * found, ValidationError for an invalid URL, the reason of the signal after an abort.
+   * @throws AccessDeniedError for an address that is not allowed; FetchError for a host that is not
+   * found; ValidationError for an invalid URL; the reason of the signal after an abort.
    */
   async check(url: string, signal: AbortSignal): Promise<void> {
     const target = parseUrl(url);
@@ -98,7 +98,7 @@ export class WebhookSender {
     await withTimeout((until) => this.#policy.resolve(target, until), { ms, late, signal });
   }
 
-  /** Never rejects. An abort ends it, also during an attempt. */
+  /** Sends a message. Never rejects. An abort also ends an attempt in progress. */
   async send(message: WebhookMessage, signal: AbortSignal): Promise<WebhookOutcome> {
     const { maxAttempts = ATTEMPTS } = this.#options;
     for (let attempts = 1; ; attempts++) {
@@ -143,7 +143,8 @@ function failedPostIn({ ok, status, headers }: SafeResponse): FailedPost | undef
   if (ok) return undefined;
   const problem = `The webhook answered with status ${status}`;
   const isPermanent = status < 500 && !TRANSIENT.has(status);
-  const waitS = Number(headers.get("retry-after") ?? 0); // a date is not a number and is ignored
+  // a date is ignored, because it is not a number
+  const waitS = Number(headers.get("retry-after") ?? 0);
   return waitS > 0
     ? { problem, isPermanent, waitMs: Math.min(waitS, LONGEST_WAIT_S) * 1_000 }
     : { problem, isPermanent };

@@ -40,8 +40,8 @@ export function signedHeaders(
 export type WebhookProblem = "UNSIGNED" | "TOO_OLD" | "WRONG_SIGNATURE";
 
 /**
- * Returns the problem of the signature of a message; `undefined` for a valid one. Each secret is
- * compared in constant time.
+ * Returns the problem of the signature of a message. `undefined` for a valid signature. Each secret
+ * is compared in constant time.
  */
 export function webhookProblem(
   headers: Headers,
@@ -61,7 +61,9 @@ export function webhookProblem(
   return Math.abs(ageS) <= TOLERANCE_S ? undefined : "TOO_OLD";
 }
 
-/** @throws ValidationError unless `secret` has at least 16 characters. It is not shown. */
+/**
+ * @throws ValidationError unless `secret` has at least 16 characters. The message omits the secret.
+ */
 export function requireWebhookSecret(what: string, secret: unknown): void {
   if (typeof secret === "string" && secret.length >= SHORTEST_SECRET) return;
   throw new ValidationError(`${what} must have at least ${SHORTEST_SECRET} characters`, {
