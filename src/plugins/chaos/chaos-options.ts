@@ -21,7 +21,7 @@ export type ChaosFaultKind =
 /** One kind of fault, and how often to inject it. */
 export interface ChaosFault {
   readonly kind: ChaosFaultKind;
-  /** Probability of the fault at each step at which it can occur, from 0 to 1. Default 0.1. */
+  /** Probability of the fault at each possible step, from 0 to 1. Default 0.1. */
   readonly chance?: number | undefined;
   /** Limit of the number of faults of this entry in one run. Default: no limit. */
   readonly limit?: number | undefined;
@@ -37,8 +37,8 @@ export interface ChaosFault {
 /** Options of {@link chaos}. */
 export interface ChaosOptions {
   /**
-   * The seed of the random numbers. With the same seed, the same faults are injected at the same
-   * steps, even if parallel tasks run in another order. Default 1.
+   * The seed of the random numbers. The same seed injects the same faults at the same steps, even
+   * if parallel tasks run in another order. Default 1.
    */
   readonly seed?: number | undefined;
   readonly faults: readonly ChaosFault[];

@@ -6,14 +6,17 @@ import { fraction } from "./fraction.js";
 export interface InjectedFault {
   readonly kind: ChaosFaultKind;
   readonly runId: string;
-  /** The step: task, attempt, number of the call. The same in a repetition with this seed. */
+  /**
+   * The step: task, attempt and number of the call. Repetitions with the same seed have the same
+   * steps.
+   */
   readonly step: string;
 }
 
-/** Decides by the seed which steps have a fault. */
+/** Selects the steps that have a fault, by the seed. */
 export class FaultPlan {
   readonly injected: InjectedFault[] = [];
-  /** Faults of each entry, by run id: a resumed run continues to count. */
+  /** Faults of each entry, by run id, so that a resumed run continues to count. */
   readonly #counts = new Map<string, number>();
 
   constructor(readonly options: ChaosOptions) {}

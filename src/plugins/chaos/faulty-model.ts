@@ -6,7 +6,7 @@ import { Tokens } from "../../contracts/tokens.js";
 import { sleep } from "../../util/abort/timeouts.js";
 import type { FaultPlan } from "./fault-plan.js";
 
-/** Transient failures. */
+/** The codes of transient failures. */
 const PASSING: readonly ModelErrorCode[] = [
   "AE_MODEL_SERVER",
   "AE_MODEL_RATE_LIMITED",
@@ -15,7 +15,10 @@ const PASSING: readonly ModelErrorCode[] = [
   "AE_MODEL_BAD_RESPONSE",
 ];
 
-/** Returns the model of one call with the faults of the plan. `answered` is called after each answer that was paid for. */
+/**
+ * Returns the model of one call with the faults of the plan. `answered` is called after each answer
+ * that costs tokens.
+ */
 export function faultyModel(call: LlmCall, plan: FaultPlan, answered: () => void): ChatModel {
   const { model, run, taskId, taskAttempt, iteration, attempt } = call;
   const step = `${taskId}@${taskAttempt} call ${iteration} attempt ${attempt}`;

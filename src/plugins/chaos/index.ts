@@ -17,14 +17,14 @@ export interface Chaos extends Plugin {
   readonly injected: readonly InjectedFault[];
   /**
    * How often each model call was answered and each tool call succeeded, by run and step. A number
-   * above 1 means that the same step was paid for again.
+   * above 1 means that the step was executed and paid more than once.
    */
   readonly paid: ReadonlyMap<string, number>;
 }
 
 /**
- * Injects faults into the runs of an ensemble by a seeded plan: errors, delays and cut streams of
- * vendors, answers with invalid JSON, failures of tools, denied reviews, and the loss of the
+ * Injects faults into the runs of an ensemble by a seeded plan. The faults: vendor errors, delays,
+ * cut streams, answers with invalid JSON, tool failures, denied reviews, and the loss of the
  * process. Intended for rehearsals. Retries, fallbacks, budgets and reviews react as to real
  * faults. With the fault `denied review`, the plugin answers all reviews itself, so leave
  * `reviewHandler` unset.

@@ -26,19 +26,21 @@ export interface MeasuredCall {
 }
 
 /**
- * The calls of one attempt of a task, in their order. An attempt is drawn as a whole, since its
- * calls depend on each other.
+ * The calls of one attempt of a task, in their order. A whole attempt is drawn, because its calls
+ * depend on each other.
  */
 export type MeasuredTask = readonly MeasuredCall[];
 
 /** Outcomes of attempts that were stopped from outside. Their calls do not measure the task. */
 const BROKEN: readonly string[] = ["running", "failed", "aborted"];
 
-/** The measured tasks of traces: by task, agent and model, by agent and model, and by model. */
+/**
+ * The measured tasks of traces. Indexed by task, agent and model, by agent and model, and by model.
+ */
 export class MeasuredTasks {
   readonly #byKey = new Map<string, MeasuredTask[]>();
 
-  /** Adds the tasks of a trace. @throws FileFormatError for a file that is no trace. */
+  /** Adds the tasks of a trace. @throws FileFormatError for a file that is not a trace. */
   async add(source: string | ExecutionTrace): Promise<void> {
     const trace = typeof source === "string" ? await readTraceFile(source) : source;
     const tasks = asFields(trace)?.["taskTraces"];
@@ -46,7 +48,10 @@ export class MeasuredTasks {
     for (const task of tasks) this.#addTask(asFields(task) ?? {});
   }
 
-  /** Returns the most exact measurements for a call; none if its model was not measured. */
+  /**
+   * Returns the most exact measurements for a call. Returns an empty list if its model was not
+   * measured.
+   */
   of({ taskId, agentRole, model: { modelId } }: LlmCall): readonly MeasuredTask[] {
     for (const key of keysOf(taskId, agentRole, modelId)) {
       const found = this.#byKey.get(key);
@@ -77,7 +82,10 @@ function keysOf(taskId: string, role: string, model: string): readonly string[] 
   return [[model, role, taskId], [model, role], [model]].map((key) => JSON.stringify(key));
 }
 
-/** Vendors answer with the dated name of a model: `gpt-5-2025-08-07` for `gpt-5`. */
+/**
+ * Returns the id of a model without its date. Vendors answer with the dated id: `gpt-5-2025-08-07`
+ * for `gpt-5`.
+ */
 function withoutVersion(modelId: string): string {
   return modelId.replace(/-(?:\d{4}-\d{2}-\d{2}|\d{8})$/, "");
 }
@@ -103,7 +111,7 @@ function callOf(call: Fields): MeasuredCall {
   };
 }
 
-/** The duration by the instants, which are dates in a trace and texts in its file. */
+/** Returns the duration between the instants, which are dates in a trace and texts in its file. */
 function spanMs({ startedAt, completedAt }: Fields): number {
   const at = (value: unknown): number => new Date(value as Date | string).getTime();
   const ms = at(completedAt) - at(startedAt);

@@ -24,8 +24,8 @@ export interface RehearsedTeam {
 /** Options of {@link rehearse}. */
 export interface RehearsalOptions {
   /**
-   * Creates the team, with `plugin` in its `plugins`. Called for each execution, because a new team
-   * continues after the loss of a process.
+   * Creates the team, with `plugin` in its `plugins`. Called for each execution. After the loss of
+   * a process, a new team continues the run.
    */
   readonly team: (plugin: Chaos) => RehearsedTeam;
   readonly faults: readonly ChaosFault[];
@@ -66,10 +66,10 @@ const TIMEOUT_MS = 60_000;
 const OPTIONS = ["team", "faults", "runs", "inputs", "timeoutMs", "executions", "maxTokens"];
 
 /**
- * Runs a team with injected faults, and checks the conditions that a robust team meets: each run
- * finishes or ends with an error of the framework within its time limit, respects its token limit,
- * and pays for each call and each tool once. A run whose process is lost is executed again under
- * its id by a new team, as `durable()` expects.
+ * Runs a team with injected faults, and checks the conditions that a robust team meets. Each run
+ * finishes or ends with an error of the framework within its time limit. Each run respects its
+ * token limit, and pays for each call and each tool once. A run whose process is lost is executed
+ * again under its id by a new team, as `durable()` expects.
  *
  * @throws ValidationError for an unknown option or a value out of range.
  */

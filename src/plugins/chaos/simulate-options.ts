@@ -16,7 +16,7 @@ export interface SimulatedCall {
   readonly outputTokens?: number | undefined;
   /**
    * Standard deviation of the logarithm of the number of output tokens. With 0, each call has the
-   * median; with 0.5, nine of ten calls are between 0.44 and 2.3 times the median. Default 0.5.
+   * median. With 0.5, nine of ten calls are between 0.44 and 2.3 times the median. Default 0.5.
    */
   readonly spread?: number | undefined;
   /** Time to the first token in milliseconds. Default 500. */
@@ -38,7 +38,7 @@ export interface SimulateOptions {
    * Traces with measurements: traces of outputs, or paths of `.trace.json` files. Default: none.
    */
   readonly traces?: readonly (string | ExecutionTrace)[] | undefined;
-  /** Inputs of the runs. Runs use the items of a list in turn. Default `{}`. */
+  /** Inputs of the runs. If it is a list, the runs use its items in turn. Default `{}`. */
   readonly inputs?: Inputs | readonly Inputs[] | undefined;
   /** Number of runs. Default 100. */
   readonly runs?: number | undefined;

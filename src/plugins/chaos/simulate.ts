@@ -20,8 +20,8 @@ import { VirtualLimits } from "./virtual-limits.js";
 export type { SimulatedCall, SimulateOptions } from "./simulate-options.js";
 
 /**
- * The distribution of a figure over the runs of a simulation. A percentile is the value of one run:
- * of 100 runs, p90 is the 90th smallest value.
+ * The distribution of a figure over the runs of a simulation. A percentile is the value of one run.
+ * With 100 runs, p90 is the 90th smallest value.
  */
 export interface SimulatedFigure {
   readonly mean: number;
@@ -45,7 +45,7 @@ export interface SimulationReport {
   readonly inputTokens: SimulatedFigure;
   readonly outputTokens: SimulatedFigure;
   readonly llmCalls: SimulatedFigure;
-  /** Total wait of a run for rate limits, in milliseconds. Concurrent waits are added. */
+  /** Total wait of a run for rate limits, in milliseconds. Concurrent waits are added up. */
   readonly rateLimitWaitMs: SimulatedFigure;
   /**
    * Number of failed runs, by the code of the first framework error in the chain of causes. Failed
@@ -64,15 +64,16 @@ const START = Date.UTC(2026, 0, 1);
 const TIMEOUT_MS = 60_000;
 
 /**
- * Runs a team with simulated models and tools in virtual time, and reports the expected time, cost
- * and waits for rate limits. No model and no tool is called, and there are no real waits. Each
- * attempt of a task repeats one that is drawn at random from the traces: from those of the same
- * task, agent and model, else of the agent and model, else of the model. Calls of unmeasured models
- * follow `defaults`. Each run begins with unused rate limits. Handlers, memory and delegations are
- * executed, and take no virtual time. Time limits of tasks are not simulated.
+ * Runs a team with simulated models and tools in virtual time. Reports the expected time, cost and
+ * waits for rate limits. No model and no tool is called, and there are no real waits. Each attempt
+ * of a task repeats an attempt that is drawn at random from the traces. The candidates are those of
+ * the same task, agent and model. If there are none, they are those of the agent and model, or else
+ * of the model. Calls of unmeasured models follow `defaults`. Each run begins with unused rate
+ * limits. Handlers, memory and delegations are executed, and take no virtual time. Time limits of
+ * tasks are not simulated.
  *
- * @throws ValidationError for an unknown option, a value out of range, or a team whose runs are
- * refused because of its configuration; FileFormatError for a file that is not a trace.
+ * @throws ValidationError for an unknown option, a value out of range, or a team with an invalid
+ * configuration; FileFormatError for a file that is not a trace.
  */
 export async function simulate(options: SimulateOptions): Promise<SimulationReport> {
   checkSimulateOptions(options);
@@ -130,7 +131,7 @@ function figuresOf(
   };
 }
 
-/** The code of the framework error at the start of a chain of causes. */
+/** Returns the code of the framework error at the start of a chain of causes. */
 function rootCodeOf(error: unknown): string | undefined {
   if (!AgentEnsembleError.isInstance(error)) return undefined;
   return rootCodeOf(error.cause) ?? error.code;
@@ -169,7 +170,7 @@ function figureOf(values: readonly number[]): SimulatedFigure {
   return { mean, p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) };
 }
 
-/** A clock that advances to the next due wait when all work waits. */
+/** Returns a clock that advances to the next due wait when all work waits. */
 function simulatedTime(): VirtualTime {
   const time: VirtualTime = new VirtualTime(
     () => undefined,

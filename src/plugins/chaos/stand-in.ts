@@ -7,7 +7,7 @@ import { ToolResult } from "../../contracts/tool-result.js";
 import { estimateInput } from "../shared/rate-limits/token-estimate.js";
 import { fraction } from "./fraction.js";
 
-/** Characters of one token, as an estimate. */
+/** Estimated number of characters of one token. */
 const CHARACTERS = 4;
 
 /** The measured task that an attempt of a task repeats. */
@@ -18,7 +18,7 @@ interface DrawnAttempt {
 
 /** Answers the calls of models and tools of one simulation, from measurements or by assumptions. */
 export class StandIn {
-  /** Calls answered from traces, and by assumptions. */
+  /** Number of calls answered from traces. `assumedCalls` counts the other calls. */
   measuredCalls = 0;
   assumedCalls = 0;
   readonly #drawn = new Map<string, DrawnAttempt>();
@@ -33,13 +33,16 @@ export class StandIn {
     readonly defaults: SimulatedCall,
   ) {}
 
-  /** Forgets the state of a run. */
+  /** Deletes the state of a run. */
   endRun(): void {
     this.#drawn.clear();
     this.#tools.clear();
   }
 
-  /** The model of one call. It is not limited: the simulation applies its limits in virtual time. */
+  /**
+   * Returns the model of one call. It has no rate limit, because the simulation applies the limits
+   * in virtual time.
+   */
   modelFor(call: LlmCall): ChatModel {
     const { provider, modelId, capabilities } = call.model;
     return {
@@ -72,7 +75,7 @@ export class StandIn {
   }
 
   /**
-   * Returns the call of the drawn task at this index, or its last call if the task makes more
+   * Returns the call of the drawn task at this index. Returns its last call if the task makes more
    * calls.
    */
   #measuredCall(call: LlmCall): MeasuredCall | undefined {
@@ -107,7 +110,7 @@ export class StandIn {
     };
   }
 
-  /** Requests the measured tools that the task provides. */
+  /** Returns calls of the measured tools that the task provides. */
   #toolCalls({ tools }: MeasuredCall, { tools: offered = [] }: ChatRequest): readonly ToolCall[] {
     return tools
       .filter(({ name }) => offered.some((tool) => tool.name === name))

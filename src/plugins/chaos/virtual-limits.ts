@@ -22,8 +22,8 @@ export class VirtualLimits {
   }
 
   /**
-   * Waits until the limits allow a call to start, and counts the call. `tokens`: estimated input,
-   * reserved until `end`.
+   * Waits until the limits allow a call to start, and counts the call. `tokens` is the estimated
+   * input, reserved until `end`.
    */
   async start(
     run: HookRun,

@@ -3,14 +3,14 @@ import type { ContextFormatSavings, ContextFormatter } from "../../contracts/con
 import { importOptional } from "../../util/import-optional.js";
 import { ValidationError } from "../../contracts/errors.js";
 
-/** The used functions of the package and of the token estimate. */
+/** The functions of the package and of the token estimate. */
 interface Parts {
   encode(value: unknown): string;
   decode(text: string): unknown;
   count(text: string): number;
 }
 
-/** @throws ValidationError if the package is not installed. */
+/** Loads the package. @throws ValidationError if the package is not installed. */
 export async function startToon(): Promise<ContextFormatter> {
   const { estimateTokenCount } = await import("tokenx");
   try {

@@ -10,7 +10,10 @@ import { askGuardrail } from "./verdict.js";
 
 /** Options of {@link guardrails}. */
 export interface GuardrailsOptions {
-  /** The time limit of each guardrail, in milliseconds. A guardrail that exceeds it refuses the task. Default 30,000. */
+  /**
+   * The time limit of each guardrail, in milliseconds. A guardrail that exceeds it refuses the
+   * task. Default 30,000.
+   */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -33,7 +36,10 @@ export class GuardrailRunner {
       : this.#runInput(call, call.task.inputGuardrails);
   }
 
-  /** Applies the output guardrails to the output of a task that was executed or answered by a plugin. */
+  /**
+   * Applies the output guardrails to the output of a task that was executed or answered by a
+   * plugin.
+   */
   judgeOutput(call: After<TaskCall, "output", TaskOutput>): Awaitable<void | Reject> {
     if (call.task.outputGuardrails.length === 0) return undefined;
     return call.outcome === "ok" || call.outcome === "answered"
@@ -68,7 +74,7 @@ export class GuardrailRunner {
     guardrails: readonly OutputGuardrail<never>[],
   ): Promise<void | Reject> {
     for (const guardrail of guardrails as readonly OutputGuardrail[]) {
-      // the type of the task is that of `parsed`
+      // the type of `parsed` is the type of the task
       const { raw, parsed } = output;
       const { contextOutputs } = call;
       const verdict = await askGuardrail(this.#timeoutMs, call.signal, (signal) =>

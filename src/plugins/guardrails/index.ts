@@ -6,8 +6,9 @@ import { GuardrailRunner } from "./guardrail-runner.js";
 export type { GuardrailsOptions } from "./guardrail-runner.js";
 
 /**
- * Applies the input guardrails of a task before it causes costs, and its output guardrails to the
- * output. One of the standard plugins; add it yourself to change the time limit.
+ * Applies the input guardrails of a task before the task causes costs. Applies the output
+ * guardrails to its output. One of the standard plugins. Add it yourself only to change the time
+ * limit.
  * @throws ValidationError for an unknown option or a time limit that is not a positive number.
  */
 export function guardrails(options: GuardrailsOptions = {}): Plugin {

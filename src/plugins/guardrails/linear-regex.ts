@@ -16,10 +16,12 @@ export interface LinearRegex {
 const FLAGS = /^[dgimsu]*$/;
 
 /**
- * Compiles a regular expression for guardrails and other checks of untrusted text: the time of a
- * match is linear in the length of the text. The dialect is JavaScript's without lookaround and back
- * references; `\s`, `\w`, `\d` and `\b` match ASCII only. The flags `i`, `m`, `s` and `u` are kept.
- * @throws ValidationError for an invalid pattern and for one that cannot be matched in linear time.
+ * Compiles a regular expression for guardrails and other checks of untrusted text. The time of a
+ * match is linear in the length of the text. The dialect is that of JavaScript without lookaround
+ * and back references. `\s`, `\w`, `\d` and `\b` match ASCII only. The flags `i`, `m`, `s` and `u`
+ * are kept.
+ * @throws ValidationError for an invalid pattern and for a pattern that cannot be matched in linear
+ * time.
  *
  * @example
  * const cardNumber = await linearRegex(/\b\d{4}([ -]?\d{4}){3}\b/);

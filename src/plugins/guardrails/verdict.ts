@@ -5,8 +5,9 @@ import { withTimeout } from "../../util/abort/timeouts.js";
 import { messageOf } from "../../util/errors.js";
 
 /**
- * Calls one guardrail. Only `true` and `{ ok: true }` pass. A guardrail that throws, exceeds the time limit or returns anything else refuses.
- * The guardrail's signal is aborted at the time limit and with `ended`; neither waits for the guardrail to finish.
+ * Calls one guardrail. Only `true` and `{ ok: true }` pass. A guardrail that throws, exceeds the
+ * time limit or returns another value refuses. The signal of the guardrail is aborted at the time
+ * limit and with `ended`. The call does not wait for the guardrail after that.
  * @throws the reason of `ended` when the task or the run ends first.
  */
 export function askGuardrail(
@@ -39,7 +40,7 @@ function verdictOf(answer: unknown): RefusalReason | undefined {
   const { ok, reason } =
     typeof answer === "object" && answer !== null
       ? (answer as { readonly ok?: unknown; readonly reason?: unknown })
-      : {}; // inspected, not trusted
+      : {}; // each field is checked
   if (ok === true) return undefined;
   if (ok === false)
     return {

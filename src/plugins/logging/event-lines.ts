@@ -25,7 +25,10 @@ const duration = (ms: number): string => `${Math.round(ms)}ms`;
 const described = (text: string): string => printableLine(text, DESCRIPTION_LENGTH);
 const reason = (text: string): string => printableLine(text, REASON_LENGTH);
 
-/** `Task 1/3`; or the id of a task that was added during the run and so has no number. */
+/**
+ * Returns `Task 1/3`, or the id of a task without a number. Tasks that are added during the run
+ * have no number.
+ */
 function place({
   taskId,
   taskIndex,
@@ -192,7 +195,10 @@ function answerLines(text: string, verbose: boolean): readonly LogLine[] {
   ];
 }
 
-/** With a `limit` of -1 arguments and result are shown completely, with 0 they are omitted. */
+/**
+ * Returns the text of a tool call. A `limit` of -1 shows arguments and result completely, 0 omits
+ * them.
+ */
 function toolText(e: Ev<"tool_called">, limit: number): string {
   const cut = limit < 0 ? undefined : limit;
   const shown = (text: string): string => (limit === 0 ? "" : printableLine(text, cut));
@@ -202,13 +208,14 @@ function toolText(e: Ev<"tool_called">, limit: number): string {
     : `[${printableLine(e.agentRole)}] Tool error: ${call}`;
 }
 
-/** The log lines of an event. */
+/** Returns the log lines of an event. */
 export function logLinesOf(
   e: EnsembleEvent,
   run: RunState,
   redactor: Redactor,
 ): readonly LogLine[] {
   const lines = LINES[e.type] as
-    ((event: EnsembleEvent, state: RunState, of: Redactor) => readonly LogLine[]) | undefined; // each function takes the event of its name
+    // Each function receives the event of its name.
+    ((event: EnsembleEvent, state: RunState, of: Redactor) => readonly LogLine[]) | undefined;
   return lines?.(e, run, redactor) ?? [];
 }

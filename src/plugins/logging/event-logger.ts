@@ -17,7 +17,8 @@ export class EventLogger {
     if (e.type === "ensemble_completed") this.#runs.delete(e.runId);
     run.follow(e);
     if (!logLinesOf(e, run, redactor).some(({ level }) => this.sink.enabled(level))) return;
-    // Secrets are removed before texts are shortened, since a part of a secret can't be recognised.
+    // Secrets are removed before texts are shortened, because a part of a secret can't be
+    // recognized.
     for (const { level, text } of logLinesOf(redactEvent(e, redactor), run, redactor)) {
       if (this.sink.enabled(level)) this.sink.write(level, text(), run.contextOf(e), e.at);
     }

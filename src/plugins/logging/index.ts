@@ -15,7 +15,7 @@ export type { WinstonLike } from "./user-logger.js";
  * Logs the progress of runs through winston: tasks, tool calls, delegations, retries and failures.
  * Prompts and answers are logged at level `debug`, or at `info` for a verbose ensemble or agent.
  * Every line contains its run, task and agent. Without this plugin, nothing is logged. winston is
- * loaded when the kernel starts, but not if you pass a logger.
+ * loaded when the kernel starts, unless `logger` is set.
  *
  * @throws ValidationError for an unknown option or level, for `level` together with `logger`, and
  * for a logger without `log` and `info`.

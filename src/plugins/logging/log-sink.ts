@@ -6,9 +6,9 @@ export interface LogContext {
   readonly runId: string;
   readonly taskId?: string;
   readonly agentRole?: string;
-  /** `{number}/{number of tasks}`; only for tasks of the task list. */
+  /** `{number}/{number of tasks}`. Only for tasks of the task list. */
   readonly taskIndex?: string;
-  /** The task that caused this one. */
+  /** The task that started this task. */
   readonly parentTaskId?: string;
   readonly delegationId?: string;
   /** The depth of delegation: 1 for the task of a delegate, 2 for that of its delegate. */
@@ -17,9 +17,9 @@ export interface LogContext {
 
 /** The destination of lines. */
 export interface LogSink {
-  /** Called before a line is built. */
+  /** Returns whether a level is written. Called before a line is built. */
   enabled(level: LogLevel): boolean;
-  /** `at`: the time of the event, as an ISO instant. */
+  /** Writes a line. `at` is the time of the event, as an ISO instant. */
   write(level: LogLevel, message: string, context: LogContext, at: string): void;
   close(): Promise<void>;
 }

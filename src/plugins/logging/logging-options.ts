@@ -25,7 +25,7 @@ const LEVELS: readonly string[] = Object.freeze([
 
 function isLogger(logger: unknown): boolean {
   if (typeof logger !== "object" || logger === null) return false;
-  const methods = logger as Readonly<Record<string, unknown>>; // inspected, not trusted
+  const methods = logger as Readonly<Record<string, unknown>>; // each field is checked
   return (
     typeof methods["log"] === "function" ||
     ["error", "warn", "info", "debug"].every((level) => typeof methods[level] === "function")

@@ -15,17 +15,17 @@ export class RunState {
   /** The delegations in progress, by the worker's task. */
   readonly #delegations = new Map<string | undefined, Ev<"delegation_started">>();
 
-  /** The maximum number of shown characters of a tool's input and output; -1: no limit. */
+  /** The maximum number of shown characters of a tool's input and output. -1 means no limit. */
   get toolLogTruncateLength(): number {
     return this.#toolLogTruncateLength;
   }
 
-  /** Whether the prompts and answers of a task are logged at level info. */
+  /** Returns whether the prompts and answers of a task are logged at level `info`. */
   isVerbose(taskId: string): boolean {
     return this.#tasks.get(taskId)?.verbose ?? this.#verbose;
   }
 
-  /** Whether the agent of a task has no tools. */
+  /** Returns whether the agent of a task has no tools. */
   isToolless(taskId: string): boolean {
     return this.#toolless.has(taskId);
   }

@@ -1,6 +1,9 @@
 import type { LogContext, LogLevel, LogSink } from "./log-sink.js";
 
-/** A logger with the interface of winston: `log`, or a method for each level, at least `error`, `warn`, `info` and `debug`. Levels without a method use `log`. */
+/**
+ * A logger with the interface of winston. It has `log`, or a method for each level: at least
+ * `error`, `warn`, `info` and `debug`. Levels without a method use `log`.
+ */
 export interface WinstonLike {
   log?(level: string, message: string, context: LogContext): unknown;
   error?(message: string, context: LogContext): unknown;
@@ -12,15 +15,15 @@ export interface WinstonLike {
   isLevelEnabled?(level: string): boolean;
 }
 
-/** Other names of levels, in other sets of levels. */
+/** Alternative names of levels, in other sets of levels. */
 const OTHER_NAMES: Readonly<Partial<Record<LogLevel, readonly string[]>>> = Object.freeze({
   warn: ["warning"],
   silly: ["debug"],
 });
 
-/** Writes to the user's logger, which the user closes. */
+/** Writes to the logger of the user, which the user closes. */
 export function userLogger(logger: WinstonLike): LogSink {
-  const methods = logger as Readonly<Record<string, unknown>>; // inspected, not trusted
+  const methods = logger as Readonly<Record<string, unknown>>; // each field is checked
   const nameOf = (level: LogLevel): string | undefined =>
     [level, ...(OTHER_NAMES[level] ?? [])].find((name) => typeof methods[name] === "function");
   return {
@@ -28,7 +31,8 @@ export function userLogger(logger: WinstonLike): LogSink {
     write(level, message, context) {
       const name = nameOf(level);
       if (name === undefined) logger.log?.(level, message, context);
-      else (methods[name] as NonNullable<WinstonLike["info"]>).call(logger, message, context); // checked to be a function
+      // Checked to be a function.
+      else (methods[name] as NonNullable<WinstonLike["info"]>).call(logger, message, context);
     },
     close: () => Promise.resolve(),
   };

@@ -1,7 +1,10 @@
 import type { LogSink } from "./log-sink.js";
 import { printableJson } from "../../util/printable.js";
 
-/** A winston logger that writes to standard error: `{instant} {level} {message} {context as JSON}`. Loads winston. */
+/**
+ * A winston logger that writes to standard error: `{instant} {level} {message} {context as JSON}`.
+ * Loads winston.
+ */
 export async function winstonConsole(level: string): Promise<LogSink> {
   const { default: winston } = await import("winston");
   const logger = winston.createLogger({

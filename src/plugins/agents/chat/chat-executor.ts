@@ -36,8 +36,8 @@ interface PreparedAgent extends NextAgent {
 type Texts = PromptTexts<AgentTemplateName>;
 
 /**
- * Executes the turns of conversations. The prompt has the instructions, the thread and the
- * unchanged message of the user; the tool loop follows.
+ * Executes the turns of conversations. The prompt consists of the instructions, the thread and the
+ * unchanged message of the user. The tool loop follows.
  */
 export class ChatExecutor implements TaskExecutor {
   readonly name = "chat";
@@ -132,7 +132,8 @@ function instructionsOf(agent: Agent, call: TaskCall, texts: Texts): string {
 }
 
 /**
- * A refused answer and the reason of its refusal. Only the current attempt has it in its prompt.
+ * Returns the messages for a refused answer and the reason of its refusal. Only the current attempt
+ * has them in its prompt.
  */
 function revisionOf({ revision }: TaskCall): ChatMessage[] {
   if (revision === undefined) return [];

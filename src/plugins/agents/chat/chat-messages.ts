@@ -9,8 +9,8 @@ import { readBy, textOnly } from "../shared/exchange.js";
 type Texts = PromptTexts<AgentTemplateName>;
 
 /**
- * Returns the thread as messages for a model. `withTools` false: without tool calls and their
- * results. `agentRole`: the agent whose reasoning is kept.
+ * Returns the thread as messages for a model. If `withTools` is false, tool calls and their results
+ * are omitted. `agentRole` names the agent whose reasoning is kept.
  */
 export function messagesOf(
   { turns, summary }: SeenThread,
@@ -31,7 +31,7 @@ export function messagesOf(
   return messages;
 }
 
-/** The turn as messages of a model, without the reasoning of other agents. */
+/** Returns the turn as messages for a model, without the reasoning of other agents. */
 function readTurn(turn: StoredTurn, texts: Texts, agentRole: string): readonly ChatMessage[] {
   const plain = plainMessages(turn);
   const read = plain.some(hasReasoning)
@@ -40,7 +40,10 @@ function readTurn(turn: StoredTurn, texts: Texts, agentRole: string): readonly C
   return turn.status === "completed" ? read : interrupted(read, texts);
 }
 
-/** By the messages of a stored turn: those in memory are read again with each turn. */
+/**
+ * The plain messages by the messages of a stored turn. Turns in memory are read once per later
+ * turn.
+ */
 const plainOf = new WeakMap<readonly ThreadMessage[], readonly ChatMessage[]>();
 
 /** Returns the messages without the fields of the thread. */
@@ -60,7 +63,7 @@ function hasReasoning(message: ChatMessage): boolean {
   return message.role === "assistant" && message.reasoning !== undefined;
 }
 
-/** Vendors refuse an empty message. */
+/** Returns whether the message is an empty answer, which vendors refuse. */
 function isEmptyAnswer(message: ChatMessage): boolean {
   return (
     message.role === "assistant" && message.content === "" && (message.toolCalls ?? []).length === 0

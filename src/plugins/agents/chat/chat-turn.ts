@@ -13,7 +13,7 @@ import { createToken } from "../../../contracts/token.js";
 export interface SeenThread {
   /** Oldest first. */
   readonly turns: readonly StoredTurn[];
-  /** A summary of the turns before. */
+  /** A summary of the earlier turns. */
   readonly summary?: string | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface ChatTurn {
   see(reader: WindowReader): Promise<SeenThread>;
   /** A warning that is reported when the turn begins. */
   readonly warning?: string | undefined;
-  /** The messages added so far. */
+  /** The messages that the turn has added so far. */
   readonly progress: ChatProgress;
   /** Keeps the progress of an attempt that has its answer, for later executions of the run. */
   keep(run: RunInfo, attempt: TurnAttempt): Promise<void>;
@@ -47,7 +47,10 @@ export type TurnAttempt = Pick<TaskCall, "identity" | "attempt">;
 
 /** The messages that a turn has added to its thread so far. */
 export interface ChatProgress {
-  /** Returns the messages after the user's, by agent. Calls of the last answer may have no result yet. */
+  /**
+   * Returns the messages after the message of the user, by agent. Calls of the last answer may have
+   * no result yet.
+   */
   added: () => readonly AgentPart[];
   /** The finish reason of the last answer without tool calls. */
   finishReason: FinishReason;
@@ -79,16 +82,16 @@ export class ChatTurns {
     return () => void this.#ends.delete(runId);
   }
 
-  /** Whether a run is that of a turn. */
+  /** Returns whether a turn of a conversation started the run. */
   isTurn(runId: string): boolean {
     return this.#ends.has(runId);
   }
 
-  /** Ends the turn of a run, if it is one. */
+  /** Ends the turn of a run. Does nothing for other runs and without an output. */
   async end(run: HookRun, output: EnsembleOutput | undefined): Promise<void> {
     if (output !== undefined) await this.#ends.get(run.id)?.(run, output);
   }
 }
 
-/** The registry in which conversations announce their turns. */
+/** The registry of the turns in progress. Conversations add their turns to it. */
 export const ChatTurnsToken = createToken<ChatTurns>("agents-chat/turns");

@@ -19,7 +19,7 @@ export type {
   WindowReader,
 } from "./chat-turn.js";
 
-/** Executes the turns of conversations, and stores them at the end of their runs. */
+/** Executes the turns of conversations and stores them at the end of their runs. */
 export function agentsChat(): Plugin {
   const turns = new ChatTurns();
   return definePlugin({
@@ -32,13 +32,15 @@ export function agentsChat(): Plugin {
       hooks.afterTask.tap({ name: "agents-chat", lane: "policy", order: "pre" }, (call) => {
         if (call.outcome === "answered") turns.of(call.task)?.restore(call.run, call);
       });
-      // The first tap of the lane: others see what the store will have.
+      // The first tap of the lane, so that the other taps receive the content that is stored.
       hooks.beforeMemoryWrite.tap(
         { name: "agents-chat", lane: "transform", order: "pre" },
         ({ run, entry }) => {
           if (!turns.isTurn(run.id)) return undefined;
-          const { metadata } = (entry as MemoryEntry | null | undefined) ?? {}; // the store checks it
-          const question = metadata?.[MEMORY_METADATA.taskDescription]; // of outputs only
+          // The store checks the entry.
+          const { metadata } = (entry as MemoryEntry | null | undefined) ?? {};
+          // Only entries of outputs have a description.
+          const question = metadata?.[MEMORY_METADATA.taskDescription];
           if (question === undefined) return undefined;
           const content = `User: ${question}\nAssistant: ${entry.content}`;
           return replace({ entry: Object.freeze({ ...entry, content }) });

@@ -11,7 +11,10 @@ const MAX_WORDS = 200;
 /** The number of characters of a tool result that a summary is based on. */
 const LONGEST_RESULT = 2_000;
 
-/** Calls a model for a summary of turns. @throws the error of the call; ModelCallError for an empty summary. */
+/**
+ * Calls a model for a summary of turns.
+ * @throws the error of the call; ModelCallError for an empty summary.
+ */
 export async function summarizeTurns(
   { turns, previous, model, maxWords = MAX_WORDS }: SummaryRequest,
   scope: TaskScope,

@@ -18,7 +18,8 @@ export class HandlerContext implements TaskContext {
   readonly idempotencyKey: string;
   readonly signal: AbortSignal;
   readonly run: RunInfo;
-  readonly getOutput: <U>(wanted: Task<U>) => TaskOutput<U>; // a field, since handlers take it out of the context
+  // A field, because handlers destructure the context.
+  readonly getOutput: <U>(wanted: Task<U>) => TaskOutput<U>;
   readonly #scope: TaskScope;
 
   constructor(call: TaskCall, scope: TaskScope) {
@@ -36,7 +37,7 @@ export class HandlerContext implements TaskContext {
     this.#scope = scope;
   }
 
-  /** created on first access */
+  /** Created on first access. */
   get memory(): TaskMemory {
     return new UsedMemory(this.#scope);
   }

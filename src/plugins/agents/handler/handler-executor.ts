@@ -22,7 +22,7 @@ import { messageOf } from "../../../util/errors.js";
 const ROLE = "(deterministic)";
 
 /**
- * Executes tasks with a handler: calls the function or the tool and converts its value to a result.
+ * Executes tasks with a handler. Calls the function or the tool and converts its value to a result.
  */
 export class HandlerExecutor implements TaskExecutor {
   readonly name = "handler";
@@ -62,8 +62,8 @@ export class HandlerExecutor implements TaskExecutor {
 }
 
 /**
- * Whether a thrown value ends the run instead of being a failure of the handler. An inner run of
- * the handler may have been cancelled on its own.
+ * Returns whether a thrown value ends the run instead of being a failure of the handler. An inner
+ * run of the handler may be cancelled independently of this run.
  */
 function endsTheRun(thrown: unknown, signal: AbortSignal): boolean {
   if (endsRun(thrown)) return true;
@@ -77,8 +77,8 @@ function endsTheRun(thrown: unknown, signal: AbortSignal): boolean {
 }
 
 /**
- * Returns the call of a handler. The input of a tool is the text of the last task in the context,
- * otherwise the description. A tool with a schema parses that text as JSON.
+ * Returns the call of a handler. The input of a tool is the text of the last task in the context.
+ * Without such a task, it is the description. A tool with a schema parses that text as JSON.
  */
 function handlerCall(
   tool: AnyTool,

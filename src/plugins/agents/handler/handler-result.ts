@@ -17,8 +17,8 @@ export interface HandlerResult {
 type Fail = (message: string, cause?: unknown) => Error;
 
 /**
- * Converts the return value of a handler to a result: text is unchanged, a ToolResult is unwrapped,
- * and other values become JSON. With an `outputType` the value is checked.
+ * Converts the return value of a handler to a result. Text is unchanged, a ToolResult is unwrapped,
+ * and other values become JSON. With an `outputType`, the value is checked.
  * @throws the error of `fail` for a failed ToolResult, for an empty result, and for a value that
  * JSON can't represent; OutputParsingError for a value that does not match the schema.
  */
@@ -78,7 +78,7 @@ function toJson(value: unknown, task: AnyTask, fail: Fail): string {
   return text;
 }
 
-/** A text may be the value or the JSON of the value. */
+/** Checks a value. A text may be the value or the JSON of the value. */
 async function checkAgainst(type: OutputSchema<unknown>, value: unknown): Promise<Checked> {
   const direct = await checkValue(type, value);
   if (direct.ok || typeof value !== "string") return direct;
@@ -86,7 +86,7 @@ async function checkAgainst(type: OutputSchema<unknown>, value: unknown): Promis
   try {
     parsed = JSON.parse(value);
   } catch {
-    return direct; // not JSON: the text was the value, and did not match
+    return direct; // not JSON: the text is the value, and does not match
   }
   return checkValue(type, parsed);
 }

@@ -18,8 +18,9 @@ const CUT =
 const LONGEST_PROBLEM = 2_000;
 
 /**
- * Returns the value of a structured task: parsed from the answer, or from a corrected answer
- * requested in the same loop, as often as the task allows. `raw` is the accepted text.
+ * Returns the value of a structured task, parsed from the answer. If the answer does not match,
+ * requests corrected answers in the same loop, up to the limit of the task. `raw` is the accepted
+ * text.
  * @throws OutputParsingError when no answer matches the schema.
  */
 export async function parseWithCorrections(

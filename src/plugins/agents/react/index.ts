@@ -5,7 +5,7 @@ import { AGENT_TEMPLATES } from "../shared/agent-prompts.js";
 import { ReactExecutor } from "./react-executor.js";
 
 /**
- * Executes the tasks that have no handler: calls the model of the task, executes the requested
+ * Executes the tasks that have no handler. Calls the model of the task, executes the requested
  * tools, and parses the last answer. Provides the prompt texts.
  */
 export function agentsReact(): Plugin {

@@ -41,7 +41,10 @@ interface PromptParts {
 
 type LookUps = Pick<TaskScope, "get" | "all" | "model" | "workers">;
 
-/** Executes tasks of agents in a conversation: the model calls tools until it answers. Its only state is a cache of converted schemas and merged texts. */
+/**
+ * Executes tasks of agents in a conversation in which the model calls tools until it answers. Its
+ * only state is a cache of converted schemas and merged texts.
+ */
 export class ReactExecutor implements TaskExecutor {
   readonly name = "react";
   readonly #library = new PromptLibrary(AGENT_TEMPLATES);
@@ -100,7 +103,10 @@ export class ReactExecutor implements TaskExecutor {
     return { raw, parsed, toolCallCount: loop.toolCallsMade };
   }
 
-  /** Returns the prompt of the first call, without tools of dynamic providers, which are known only when the task starts. */
+  /**
+   * Returns the prompt of the first call without the tools of dynamic providers. These tools are
+   * known only when the task starts.
+   */
   async preview(call: TaskCall, scope: LookUps): Promise<PromptPreview> {
     const agent = agentOf(call);
     const texts = this.#library.textsOf(scope.all(Tokens.PromptTemplates), call.run);
@@ -123,9 +129,13 @@ export class ReactExecutor implements TaskExecutor {
     };
   }
 
-  /** Returns one shared string for all tasks of an agent, because system prompts are most of the prompt text that a run keeps. */
+  /**
+   * Returns one shared string for all tasks of an agent. System prompts are most of the prompt text
+   * that a run keeps.
+   */
   #systemPrompt(agent: Agent, texts: PromptTexts<AgentTemplateName>, inputs: Inputs): string {
-    if (Agent.promptsOf(agent) !== undefined) return buildSystemPrompt(agent, texts, inputs); // differs from run to run
+    // The texts differ from run to run.
+    if (Agent.promptsOf(agent) !== undefined) return buildSystemPrompt(agent, texts, inputs);
     let known = this.#systemPrompts.get(texts);
     if (known === undefined) this.#systemPrompts.set(texts, (known = new WeakMap()));
     let prompt = known.get(agent);
@@ -163,7 +173,7 @@ function responseFormatOf(
     : undefined;
 }
 
-/** Replaces all characters except letters, digits, `_` and `-`, which are the only ones that vendors accept. */
+/** Replaces all characters except letters, digits, `_` and `-`. Vendors accept no others. */
 function formatNameOf(title: string): string {
   return title.replace(/[^\w-]+/g, "_").slice(0, 64);
 }

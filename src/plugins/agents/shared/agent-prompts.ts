@@ -1,7 +1,7 @@
 /**
- * The sentences that the agents group adds to prompts, by name. `{name}` stands for a value;
- * `docs/prompts.md` lists the values of each. Optional pieces (a background, a revision) are
- * separate templates. Their text is a value of the enclosing template.
+ * The sentences that the agents group adds to prompts, by name. `{name}` stands for a value.
+ * `docs/prompts.md` lists the values of each sentence. Optional pieces (a background, a revision)
+ * are separate templates. Their text is a value of the enclosing template.
  */
 export const AGENT_TEMPLATES = Object.freeze({
   "agent.system": `You are {role}.{background}

@@ -2,7 +2,7 @@ import type { ChatMessage } from "../../../contracts/chat-model.js";
 import type { PromptTexts } from "../../shared/prompts/prompt-library.js";
 import type { AgentTemplateName } from "./agent-prompts.js";
 
-/** What one agent added to the messages of a task. */
+/** The messages that one agent added to a task. */
 export interface AgentPart {
   readonly agentRole: string;
   readonly messages: readonly ChatMessage[];
@@ -11,7 +11,7 @@ export interface AgentPart {
 /** The reader of messages. */
 export interface Reader {
   readonly agentRole: string;
-  /** Whether the reader sees tool calls and their results. */
+  /** Whether tool calls and their results are included. */
   readonly withTools: boolean;
 }
 
@@ -28,8 +28,8 @@ export function readBy(
 }
 
 /**
- * Returns the message without tool calls. Returns none for a tool result, and none for a message
- * without text, which vendors refuse.
+ * Returns the message without tool calls. Returns none for a tool result and for a message without
+ * text. Vendors refuse an empty message.
  */
 export function textOnly(message: ChatMessage): readonly ChatMessage[] {
   if (message.role === "tool" || (message.role === "assistant" && message.content === ""))

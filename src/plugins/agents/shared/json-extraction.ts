@@ -2,7 +2,7 @@ import { isRefusedKey, mayHaveRefusedKey } from "../../../util/json/refused-keys
 import { bracketDepth, scanJson } from "../../../util/json/scanner.js";
 import { fencedBlocks, withoutThinking } from "./answer-text.js";
 
-/** A value found in a text, or the reason why a text that resembled one was refused. */
+/** A value found in a text, or the reason why a text that resembled JSON was refused. */
 export type Candidate =
   { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string };
 
@@ -13,24 +13,24 @@ export type Candidate =
 const MAX_CANDIDATES = 64;
 /**
  * Maximum number of characters that a scan reads, as a multiple of the text length. Keeps the time
- * for hostile nesting linear.
+ * for malicious nesting linear.
  */
 const SCAN_FACTOR = 4;
 /**
- * The time of the repair grows with the square of the length: about 150 ms for this many
- * characters.
+ * Maximum length of a text to repair, in characters. The time grows with the square of the length:
+ * about 150 ms at this limit.
  */
 const MAX_REPAIR_LENGTH = 65_536;
 
-/** Deeper JSON is refused: recursion over it would overflow the stack. */
+/** Maximum nesting of JSON. Recursion over deeper JSON would overflow the stack. */
 const MAX_NESTING = 500;
 const TOO_DEEP = `JSON is nested deeper than ${MAX_NESTING} levels`;
 
 /**
- * Yields the JSON values that an answer of a model may mean, the most likely first: the whole text,
- * fenced blocks, objects and arrays within prose, the repaired text, and the bare text as a string.
- * The caller stops at the first value that matches its schema. The repair is loaded only when it is
- * reached.
+ * Yields the JSON values that an answer of a model may mean, the most likely first. The order: the
+ * whole text, fenced blocks, objects and arrays within prose, the repaired text, and the bare text
+ * as a string. The caller stops at the first value that matches its schema. The repair is loaded
+ * only when it is reached.
  */
 export async function* jsonCandidates(answer: string): AsyncGenerator<Candidate, void, void> {
   const text = withoutThinking(answer);
@@ -60,7 +60,7 @@ function parse(text: string): Candidate | undefined {
   try {
     value = JSON.parse(text);
   } catch {
-    return undefined; // not JSON: the next reading is tried
+    return undefined; // not JSON: the next candidate is tried
   }
   return checked(value, mayHaveRefusedKey(text));
 }
@@ -86,8 +86,8 @@ function problemIn(value: object, withKeys: boolean, depth: number): string | un
 }
 
 /**
- * Yields objects and arrays within prose. The inside of one that parses is skipped: a part of an
- * answer is not the answer.
+ * Yields objects and arrays within prose. Skips the inside of a piece that parses, because a part
+ * of an answer is not the answer.
  */
 function* embedded(text: string): Generator<Candidate, void, void> {
   const bracket = /[{[]/g;
@@ -99,7 +99,7 @@ function* embedded(text: string): Generator<Candidate, void, void> {
     match = bracket.exec(text)
   ) {
     const result = scanJson(text, match.index, MAX_NESTING);
-    if (result.kind === "unfinished") return; // incomplete: its parts are not the answer either
+    if (result.kind === "unfinished") return; // incomplete: its parts are not the answer
     if (result.kind === "tooDeep") {
       yield { ok: false, problem: TOO_DEEP };
       return;
@@ -144,8 +144,8 @@ async function* repaired(
 }
 
 /**
- * Returns the text from the first opening bracket to the last matching closing bracket, or to the
- * end without one.
+ * Returns the text from the first opening bracket to the last matching closing bracket. If there is
+ * no closing bracket, returns the rest of the text.
  */
 function bracketed(text: string): string | undefined {
   const start = text.search(/[{[]/);

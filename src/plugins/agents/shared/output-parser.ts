@@ -18,8 +18,8 @@ export async function parseOutput(
   for await (const candidate of jsonCandidates(text)) {
     const result = candidate.ok ? await checkValue(type, candidate.value) : candidate;
     if (result.ok) return result;
-    // The first refusal concerns the most likely candidate. A message that the bare text is no
-    // object does not describe the missing JSON.
+    // The first refusal concerns the most likely candidate. A refusal of the bare text does not
+    // describe the missing JSON.
     if (wantsStructure && candidate.ok && typeof candidate.value === "string") continue;
     problem ??= `JSON could not be deserialized as ${title}: ${result.problem}`;
   }

@@ -31,7 +31,7 @@ export class PartialOutputEmitter {
     return new PartialOutputEmitter(call, scope, (text) => parse(text, Allow.ALL) as unknown);
   }
 
-  /** Whether there is a listener and a structured answer to read. */
+  /** Returns whether there is a listener and a structured answer to read. */
   static wanted(call: TaskCall, scope: TaskScope): boolean {
     return call.task.outputType !== undefined && scope.streaming && scope.listens("partial_output");
   }
@@ -55,8 +55,7 @@ export class PartialOutputEmitter {
   }
 
   /**
-   * Reads the text from its first bracket on. Leading words and an incomplete last token are no
-   * error.
+   * Reads the text from its first bracket. Leading words and an incomplete last token are no error.
    */
   #read(): unknown {
     const start = this.#text.search(/[{[]/);

@@ -4,7 +4,7 @@ import type { AgentTemplateName } from "./agent-prompts.js";
 import type { Inputs } from "../../../contracts/types.js";
 import { Agent } from "../../../contracts/agent.js";
 
-/** Formats a value behind a text; see `TaskScope.format`. */
+/** Formats a value for a prompt, with `text` as its default form; see `TaskScope.format`. */
 type Format = (value: unknown, text: string) => string;
 const asItIs: Format = (_, text) => text;
 
@@ -40,8 +40,8 @@ export function buildSystemPrompt(agent: Agent, texts: Texts, inputs: Inputs = {
 }
 
 /**
- * Builds the user message: the sections of plugins and earlier tasks, the task, and the JSON Schema
- * of its value, if it has one.
+ * Builds the user message: the sections of plugins, the earlier tasks, the task, and the JSON
+ * Schema of its value. The schema is omitted for a task without one.
  */
 export function buildUserPrompt(
   call: TaskCall,
@@ -79,7 +79,7 @@ function slotsOf(call: TaskCall, texts: Texts, format: Format): string {
   ].join("");
 }
 
-/** Each section ends with one blank line, whatever its text ends with. */
+/** Returns the sections of a slot. Each section ends with exactly one blank line. */
 function slot(sections: readonly PromptSection[], name: PromptSection["slot"]): string {
   let text = "";
   for (const section of sections) {

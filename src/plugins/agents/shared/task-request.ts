@@ -9,7 +9,7 @@ import { taskLabel } from "../../../contracts/task-label.js";
 import { agentTexts } from "./prompt-builder.js";
 import { taskFieldsOf } from "./tool-loop-parts.js";
 
-/** @throws ValidationError for a task without an agent. */
+/** Returns the agent of a task. @throws ValidationError for a task without an agent. */
 export function agentOf({ agent, task }: TaskCall): Agent {
   if (agent === undefined)
     throw new ValidationError(`Task '${task.description}' has neither an agent nor a handler`, {
@@ -20,7 +20,10 @@ export function agentOf({ agent, task }: TaskCall): Agent {
 
 const NO_OPTIONS: ModelOptions = Object.freeze({});
 
-/** Returns the settings of the agent, overridden by those of the task, field by field. */
+/**
+ * Returns the model options of the agent. Each field that the task sets replaces the field of the
+ * agent.
+ */
 export function modelOptionsOf(agent: Agent, { task }: TaskCall): ModelOptions {
   if (task.modelOptions === undefined) return agent.modelOptions ?? NO_OPTIONS;
   const set = Object.entries(task.modelOptions).filter(([, value]) => value !== undefined);
@@ -34,7 +37,8 @@ export function requestOf(
   responseFormat: ChatRequest["responseFormat"],
 ): ChatRequest {
   if (options === NO_OPTIONS && responseFormat === undefined)
-    return tools.length > 0 ? { messages, tools } : { messages }; // the common case; adding fields to a copy takes much longer
+    // The common case, which is faster than adding fields to a copy.
+    return tools.length > 0 ? { messages, tools } : { messages };
   return {
     ...options,
     messages,

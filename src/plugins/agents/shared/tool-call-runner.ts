@@ -4,10 +4,13 @@ import type { ToolLoopParts } from "./tool-loop-parts.js";
 import { callForText } from "./tool-text.js";
 import { toError } from "../../../util/errors.js";
 
-/** The number of equal calls with equal results from which a notice is added to the result. */
+/** The number of equal calls with equal results from which the result has a notice. */
 const REPEATED = 3;
 
-/** Executes the tool calls of a task: the calls of one turn in parallel, at most `maxParallelToolCalls` at a time. Returns results in the order of the calls. */
+/**
+ * Executes the tool calls of a task. The calls of one turn run in parallel, at most
+ * `maxParallelToolCalls` at a time. Returns results in the order of the calls.
+ */
 export class ToolCallRunner {
   readonly #parts: Pick<ToolLoopParts, "agent" | "scope" | "texts" | "tools">;
   readonly #sequential: ReadonlySet<string>;
@@ -31,7 +34,10 @@ export class ToolCallRunner {
     return this.#noticed(call, await this.#call(call));
   }
 
-  /** Executes the calls of a turn in parallel. A sequential tool waits for earlier calls, and later calls wait for it. */
+  /**
+   * Executes the calls of a turn in parallel. A sequential tool waits for earlier calls, and later
+   * calls wait for it.
+   */
   async callAll(calls: readonly ToolCall[]): Promise<ChatMessage[]> {
     this.#turn++;
     const results = await (this.#sequential.size === 0
@@ -63,7 +69,10 @@ export class ToolCallRunner {
     return callForText(call, tools, scope, texts);
   }
 
-  /** After a failure, starts no further calls and waits for the started calls, so that no call outlives the task. */
+  /**
+   * Executes the calls in parallel. After a failure, no further call starts, and the started calls
+   * are awaited. No call outlives the task.
+   */
   async #callTogether(calls: readonly ToolCall[]): Promise<ChatMessage[]> {
     const { maxParallelToolCalls } = this.#parts.agent;
     if (calls.length <= maxParallelToolCalls)
@@ -80,7 +89,7 @@ export class ToolCallRunner {
       }
     };
     await Promise.all(Array.from({ length: maxParallelToolCalls }, worker));
-    return settle(results.filter(() => true)); // a failure leaves holes, and is thrown
+    return settle(results.filter(() => true)); // a failure leaves gaps, and is thrown
   }
 
   /** Adds a notice to the result of a repeated call with an equal result. */

@@ -17,7 +17,7 @@ export interface ToolLoopParts {
   readonly tools: readonly AnyTool[];
   readonly messages: ChatMessage[];
   readonly request: ChatRequest;
-  /** The tools that transfer the task; absent for an agent without handoffs. */
+  /** The tools that transfer the task. Absent for an agent without handoffs. */
   readonly transfers?: Transfers | undefined;
   /** Prepares the values of the next agent. */
   readonly prepare?: ((next: Agent, history: "all" | "text") => Promise<NextAgent>) | undefined;

@@ -24,12 +24,17 @@ import { messageOf } from "../../../util/errors.js";
 /** Number of turns over the limit after which requests disable the tools. */
 const STOPPED_TURNS = 2;
 
-/** Returns the request with tools disabled. It still describes them, because the conversation may contain calls of them. */
+/**
+ * Returns the request with tools disabled. The request still describes the tools, because the
+ * conversation may contain calls of them.
+ */
 function withoutTools(request: ChatRequest): ChatRequest {
   return request.tools === undefined ? request : { ...request, toolChoice: "none" };
 }
 
-/** The conversation of one task with its model: one append-only list of messages, shared by all requests. */
+/**
+ * The conversation of one task with its model. All requests share one append-only list of messages.
+ */
 export class ToolLoop {
   #parts: ToolLoopParts;
   #turns: ToolCallRunner | undefined;
@@ -56,13 +61,19 @@ export class ToolLoop {
     return this.#earlierToolCalls + this.#toolCallsMade;
   }
 
-  /** The messages added so far, by agent. Calls of the last answer may have no result yet. */
+  /**
+   * The messages that the task has added so far, by agent. Calls of the last answer may have no
+   * result yet.
+   */
   get added(): readonly AgentPart[] {
     const { agent, messages } = this.#parts;
     return [...this.#earlier, { agentRole: agent.role, messages: messages.slice(this.#start) }];
   }
 
-  /** Calls the model and its tools until a response has no tool calls. @throws MaxIterationsExceededError if the model keeps calling tools over the limit. */
+  /**
+   * Calls the model and its tools until a response has no tool calls.
+   * @throws MaxIterationsExceededError if the model exceeds the limit of tool calls several times.
+   */
   async answer(): Promise<ChatResponse> {
     const purpose: Purpose = this.#parts.scope.depth > 0 ? "worker" : "task";
     let stopped = 0;
@@ -94,7 +105,10 @@ export class ToolLoop {
     return this.#chat(withoutTools(request), "correction");
   }
 
-  /** Continues with another agent: its instructions, tools, model and options, and the exchange so far. */
+  /**
+   * Continues with another agent, with its instructions, tools, model and options. Its messages
+   * contain the exchange so far.
+   */
   async #handOver({ agent, history = "all" }: NamedHandoff<Agent>): Promise<void> {
     const { scope, texts, prepare } = this.#parts;
     if (prepare === undefined) throw new Error("A loop with transfers prepares the next agent");
@@ -125,7 +139,10 @@ export class ToolLoop {
     }
   }
 
-  /** Wraps a failure of the model in an AgentExecutionError. Returns other errors of the framework and stop reasons unchanged. */
+  /**
+   * Wraps a failure of the model in an AgentExecutionError. Returns other errors of the framework
+   * and stop reasons unchanged.
+   */
   #failure(error: unknown): unknown {
     const { agent, call, scope } = this.#parts;
     if (AgentEnsembleError.isInstance(error) && !ModelCallError.isInstance(error)) return error;
@@ -157,7 +174,10 @@ export class ToolLoop {
     });
   }
 
-  /** Appends the results of all calls of a turn, in order. Returns false if the limit skipped some of them, for the `stop`th time. */
+  /**
+   * Appends the results of all calls of a turn, in order. Returns false if the limit skipped a
+   * call. `stop` is the number of turns over the limit, including this turn.
+   */
   async #callTools(calls: readonly ToolCall[], stop: number): Promise<boolean> {
     const { agent, messages, scope, texts } = this.#parts;
     const allowed = Math.min(calls.length, agent.maxIterations - this.#toolCallsMade);

@@ -17,8 +17,8 @@ import { messageOf, toError } from "../../../util/errors.js";
 const NONE: readonly AnyTool[] = Object.freeze([]);
 
 /**
- * Returns the tools of an agent and of the container, without providers. A tool that is listed in
- * both counts once.
+ * Returns the tools of an agent and of the container, without providers. A tool that both list is
+ * returned once.
  */
 export function staticTools(
   own: readonly ToolLike[],
@@ -29,10 +29,10 @@ export function staticTools(
 }
 
 /**
- * Returns the tools of an agent for one task: its transfers and the tools of sources first, then
+ * Returns the tools of an agent for one task. Transfers and the tools of sources come first, then
  * the tools of the agent, then those of the container. Providers are expanded in place. Returns the
- * tools without a promise if there is no source and no provider, which is the case for most tasks
- * of a large run.
+ * tools without a promise if there is no source and no provider. This is the case for most tasks of
+ * a large run.
  * @throws ToolConfigurationError when a source or a provider fails or returns something other than
  * tools, or when two tools have the same name.
  */
@@ -98,7 +98,7 @@ async function resolveTools(
   return [...byName.values()];
 }
 
-/** Returns the tools that code of users provides. */
+/** Returns the tools that user code provides. */
 async function toolsFrom(who: string, resolve: () => unknown): Promise<readonly AnyTool[]> {
   let tools: unknown;
   try {
@@ -125,7 +125,7 @@ async function toolsFrom(who: string, resolve: () => unknown): Promise<readonly 
   });
 }
 
-/** Describes tools to a model. Each schema is converted once for all tasks. */
+/** Describes tools for a model. Each schema is converted once for all tasks. */
 export class ToolSpecs {
   readonly #schemas: Schemas;
   readonly #plain = new WeakMap<PromptTexts<AgentTemplateName>, JsonSchema>();
@@ -134,7 +134,11 @@ export class ToolSpecs {
     this.#schemas = schemas;
   }
 
-  /** @throws ToolConfigurationError for an input schema that has no JSON Schema or does not describe an object. */
+  /**
+   * Describes the tools.
+   * @throws ToolConfigurationError for an input schema that has no JSON Schema or does not describe
+   * an object.
+   */
   of(tools: readonly AnyTool[], texts: PromptTexts<AgentTemplateName>): readonly ToolSpec[] {
     return tools.map((tool) => ({
       name: tool.name,

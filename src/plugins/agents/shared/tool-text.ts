@@ -14,7 +14,10 @@ import { messageOf } from "../../../util/errors.js";
 
 type ToolTexts = PromptTexts<AgentTemplateName>;
 
-/** Calls a tool. Returns its result or failure as a message for the model. @throws every error except a ToolExecutionError. */
+/**
+ * Calls a tool. Returns its result or failure as a message for the model. @throws every error
+ * except a ToolExecutionError.
+ */
 export async function callForText(
   call: ToolCall,
   tools: readonly AnyTool[],
@@ -27,7 +30,7 @@ export async function callForText(
   try {
     const result = await scope.callTool(call, tools);
     isError = !result.ok;
-    parts = result.parts ?? parts; // results of another copy of the package may lack it
+    parts = result.parts ?? parts; // a result of another copy of the package may have no parts
     content = result.ok
       ? scope.format(result.structured, result.output)
       : texts.render("tool.failure", { message: result.errorMessage });
@@ -52,8 +55,8 @@ export async function callForText(
 }
 
 /**
- * Encloses external text in two markers that it can't contain, because they contain the hash of the
- * text. Equal texts have equal markers, so that caches and replays recognize requests.
+ * Encloses external text in two markers. The text can't contain them, because they contain the hash
+ * of the text. Equal texts have equal markers, so that caches and replays recognize requests.
  */
 function fenced(text: string, texts: ToolTexts): string {
   const fence = createHash("sha256").update(text).digest("hex").slice(0, 16);
@@ -61,7 +64,7 @@ function fenced(text: string, texts: ToolTexts): string {
 }
 
 /**
- * Marks external parts. A line replaces each part that the model does not accept, because such a
+ * Marks external parts. Replaces each part that the model does not accept by a line, because such a
  * part would fail the run.
  */
 function outsideParts(
@@ -72,7 +75,8 @@ function outsideParts(
   const lines: string[] = [];
   const shown = parts.map((part): ContentPart => {
     if (part.type === "text") return { type: "text", text: fenced(part.text, texts) };
-    const { name: _, ...known } = summaryOfPart(part); // an external name may contain an instruction
+    // An external name may contain an instruction.
+    const { name: _, ...known } = summaryOfPart(part);
     const file = partLine(known);
     if (!isTakenFromTool(part, model))
       return { type: "text", text: texts.render("tool.untaken", { file }) };

@@ -36,7 +36,7 @@ export class Transfers {
     this.#max = maxHandoffs;
   }
 
-  /** Returns nothing for an agent without handoffs. */
+  /** Returns the transfers of an agent. Returns `undefined` for an agent without handoffs. */
   static of(
     agent: Agent,
     texts: Texts,
@@ -56,8 +56,8 @@ export class Transfers {
   }
 
   /**
-   * Returns the calls of an answer with the transfers last, so that the other calls are executed by
-   * the current agent.
+   * Returns the calls of an answer with the transfers last. The current agent executes the other
+   * calls first.
    */
   inOrder(calls: readonly ToolCall[]): readonly ToolCall[] {
     if (calls.length === 1 || this.#tools === NONE) return calls;
@@ -66,7 +66,7 @@ export class Transfers {
     return [...calls.filter((call) => !isTransfer(call)), ...calls.filter(isTransfer)];
   }
 
-  /** Returns the transfer that was accepted since the last call. */
+  /** Returns the transfer that was accepted since the last call of this method. */
   take(): Successor | undefined {
     const accepted = this.#accepted;
     this.#accepted = undefined;

@@ -4,7 +4,10 @@ import { Tokens } from "../../../contracts/tokens.js";
 import { templateSynthesizer } from "./template-synthesizer.js";
 import { SYNTHESIS_TEMPLATES } from "./synthesis-prompts.js";
 
-/** Creates agents for tasks without an agent from their descriptions. Any other AgentSynthesizer overrides it. */
+/**
+ * Creates agents from the descriptions of tasks that have no agent. Any other AgentSynthesizer
+ * overrides it.
+ */
 export function agentsSynthesis(): Plugin {
   return definePlugin({
     name: "agents-synthesis",

@@ -14,8 +14,9 @@ interface Description {
 }
 
 /**
- * Asks the model of the task for a role, a goal and a backstory. An incomplete answer causes a run
- * warning, and the template creates the agent. A failure of the model fails the task.
+ * Returns a synthesizer that asks the model of the task for a role, a goal and a backstory. After
+ * an incomplete answer, the template creates the agent, and the run reports a warning. A failure of
+ * the model fails the task.
  */
 export function llmSynthesizer(): AgentSynthesizer {
   const library = new PromptLibrary(SYNTHESIS_TEMPLATES);
@@ -41,13 +42,14 @@ export function llmSynthesizer(): AgentSynthesizer {
 }
 
 /**
- * Returns the description of an agent in an answer of a model; `undefined` without a role or a
- * goal.
+ * Returns the description of an agent in an answer of a model. Returns `undefined` without a role
+ * or a goal.
  */
 async function descriptionIn(answer: string): Promise<Description | undefined> {
   for await (const candidate of jsonCandidates(answer)) {
     if (!candidate.ok || typeof candidate.value !== "object" || candidate.value === null) continue;
-    const { role, goal, backstory } = candidate.value as { readonly [field: string]: unknown }; // external data: each field is checked
+    // External data: each field is checked.
+    const { role, goal, backstory } = candidate.value as { readonly [field: string]: unknown };
     if (hasText(role) && hasText(goal))
       return {
         role: role.trim(),

@@ -1,6 +1,6 @@
 /**
- * The texts of agents that are created for a task, and the question to the model that describes
- * them. They are named and replaced like all prompt texts.
+ * The texts of agents that are created for a task, and the prompt for their descriptions. They are
+ * named and replaced like all prompt texts.
  */
 export const SYNTHESIS_TEMPLATES = Object.freeze({
   "synthesis.background":

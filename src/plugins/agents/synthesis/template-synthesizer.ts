@@ -51,8 +51,8 @@ export function roleFor(description: string): string {
 }
 
 /**
- * Creates agents from task descriptions without a model: the first verb gives the role, the
- * description is the goal. This is the default.
+ * Returns a synthesizer that creates agents without a model. The first verb of the description
+ * gives the role, and the description is the goal. This is the default.
  */
 export function templateSynthesizer(): AgentSynthesizer {
   const library = new PromptLibrary(SYNTHESIS_TEMPLATES);

@@ -7,7 +7,10 @@ import { systemClock } from "../../../util/runtime.js";
 const FIRST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 50;
 
-/** Waits for the lock of a file, which other processes may hold. @throws ThreadBusyError; the reason of the signal. */
+/**
+ * Waits for the lock of a file, which other processes may hold.
+ * @throws ThreadBusyError; the reason of the signal.
+ */
 export async function fileLockOf(
   path: string,
   threadId: string,

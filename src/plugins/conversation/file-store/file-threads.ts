@@ -32,7 +32,7 @@ import { ThreadQueue } from "../shared/thread-queue.js";
 import { fileLockOf } from "./file-lock-of.js";
 import { readRecord } from "./thread-record.js";
 
-/** Maximum wait of a change for other processes. */
+/** Maximum wait of a change for other processes, in milliseconds. */
 const WRITE_TIMEOUT_MS = 30_000;
 const EXTENSION = ".jsonl";
 
@@ -132,7 +132,7 @@ export class FileThreads implements ConversationStore {
     return `The thread folder ${this.#folder}`;
   }
 
-  /** Returns the path of a thread. No part of an id is used in a path. */
+  /** Returns the path of a thread. The path contains no part of the id. */
   #pathOf(threadId: string): string {
     return join(this.#folder, createHash("sha256").update(threadId).digest("hex") + EXTENSION);
   }
@@ -158,7 +158,7 @@ export class FileThreads implements ConversationStore {
     }
   }
 
-  /** Changes are serialized, also across processes. */
+  /** Executes changes one at a time, across processes. */
   async #writing<T>(
     threadId: string,
     operation: string,
@@ -203,7 +203,7 @@ export class FileThreads implements ConversationStore {
       await writeFully(file, Buffer.from(`${JSON.stringify(record)}\n`), end);
       await file.datasync();
     } catch (error) {
-      await file.truncate(end).catch(() => undefined); // otherwise the next change does it
+      await file.truncate(end).catch(() => undefined); // the next change repeats it
       throw error;
     }
     return head;
@@ -258,7 +258,7 @@ async function lastRecord(
   return undefined;
 }
 
-/** Reads from the end, because removed turns come first. */
+/** Reads the last turns from the end, because removed turns come first. */
 async function lastTurnsOf(
   file: FileHandle,
   size: number,

@@ -21,7 +21,7 @@ export interface LinePlace {
   readonly lineOf: (position: number) => Promise<number>;
 }
 
-/** @throws FileFormatError for a line that this version did not write. */
+/** Reads a line. @throws FileFormatError for a line that this version did not write. */
 export async function readRecord(line: FileLine, place: LinePlace): Promise<ThreadRecord> {
   const problem = { text: "" };
   const record = recordOf(line.text, place.threadId, problem);

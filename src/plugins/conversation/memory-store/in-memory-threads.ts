@@ -36,7 +36,10 @@ interface KeptThread {
   readonly turns: StoredTurn[];
 }
 
-/** Returns the turn as JSON would restore it, frozen. Texts are shared, which may be large files. */
+/**
+ * Returns a frozen copy of the turn, as JSON would restore it. Texts, which may be large files, are
+ * shared.
+ */
 function storedCopy(turn: StoredTurn): StoredTurn {
   const copy = survivesJson(turn)
     ? frozenCopy(turn)
@@ -59,7 +62,7 @@ function frozenCopy(value: unknown): unknown {
 
 /** Threads in the memory of the process. */
 export class InMemoryThreads implements ConversationStore {
-  /** In the order of their last use. */
+  /** The threads in the order of their last use. */
   readonly #threads = new Map<string, KeptThread>();
   readonly #queue = new ThreadQueue();
   readonly #maxThreads: number;

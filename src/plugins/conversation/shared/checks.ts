@@ -6,6 +6,7 @@ const MAX_ID_LENGTH = 256;
 const MAX_LIST = 100;
 
 /**
+ * Checks the id of a thread.
  * @throws ValidationError for an id that is not a text of 1 to 256 characters without control
  * characters.
  */
@@ -22,7 +23,11 @@ export function checkThreadId(threadId: unknown): asserts threadId is string {
     );
 }
 
-/** @throws ValidationError for an owner that is not such a text. */
+/**
+ * Checks an owner.
+ * @throws ValidationError for an owner that is not a text of 1 to 256 characters without control
+ * characters.
+ */
 export function checkOwner(owner: unknown): void {
   if (owner === undefined) return;
   const isOwner =
@@ -36,7 +41,7 @@ export function checkOwner(owner: unknown): void {
     );
 }
 
-/** @throws ValidationError */
+/** Checks the query of turns. @throws ValidationError */
 export function checkTurnQuery(query: TurnQuery): void {
   checkOptions("read()", query, ["limit", "before"]);
   requireInteger("read() limit", query.limit ?? Number.NaN, 1);

@@ -55,7 +55,7 @@ function changedFields(
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-/** A clock that is set back does not change the order of threads. */
+/** Returns the times of a thread. A clock that is set back does not change the order of threads. */
 function times(
   head: ThreadHead | undefined,
   at: string,

@@ -13,12 +13,12 @@ function comparePlaces([atA, idA]: ThreadPlace, [atB, idB]: ThreadPlace): number
   return idA < idB ? 1 : -1;
 }
 
-/** Returns the text of a position that a caller sends back as `after`. */
+/** Returns the cursor of a position, which a caller passes back as `after`. */
 function cursorOf({ updatedAt, id }: ThreadHead): string {
   return Buffer.from(JSON.stringify([updatedAt, id])).toString("base64url");
 }
 
-/** @throws ValidationError for text that is no cursor. */
+/** Returns the position of a cursor. @throws ValidationError for text that is not a cursor. */
 export function placeOf(cursor: string): ThreadPlace {
   try {
     const place: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
@@ -32,7 +32,7 @@ export function placeOf(cursor: string): ThreadPlace {
   );
 }
 
-/** Makes a page of threads whose heads are all known. */
+/** Returns a page of threads whose heads are all known. */
 export function pageOf(heads: Iterable<ThreadHead>, query: ThreadQuery): ThreadPage {
   const limit = checkThreadQuery(query);
   const { owner, after } = query;
@@ -44,7 +44,7 @@ export function pageOf(heads: Iterable<ThreadHead>, query: ThreadQuery): ThreadP
   return cutPage(found, limit);
 }
 
-/** Makes a page of the next threads, which may exceed the limit. */
+/** Returns a page of at most `limit` threads. `found` may have more than `limit`. */
 export function cutPage(found: readonly ThreadHead[], limit: number): ThreadPage {
   const threads = Object.freeze(found.slice(0, limit));
   const last = threads.at(-1);

@@ -10,7 +10,9 @@ export class ThreadQueue {
   /** The locked threads, each with its waiting callers. */
   readonly #held = new Map<string, Grant[]>();
 
-  /** Returns the function that frees the lock. @throws ThreadBusyError; the reason of the signal. */
+  /**
+   * Returns the function that frees the lock. @throws ThreadBusyError; the reason of the signal.
+   */
   async take(threadId: string, options: ThreadLockOptions): Promise<() => void> {
     options.signal.throwIfAborted();
     const waiting = this.#held.get(threadId);
@@ -23,7 +25,7 @@ export class ThreadQueue {
     };
   }
 
-  /** Passes the lock to the next caller, so that a new one can't take it first. */
+  /** Passes the lock to the next waiting caller, so that no new caller takes it first. */
   #release(threadId: string): void {
     const next = this.#held.get(threadId)?.shift();
     if (next === undefined) this.#held.delete(threadId);

@@ -61,7 +61,8 @@ export class SqlThreads implements ConversationStore {
     const { limit, before = Number.MAX_SAFE_INTEGER } = query;
     const values = [indexedKey(threadId), String(before), String(limit)];
     const rows = await this.#query("read", threadId, this.#statements.read, values);
-    return rows.map(({ turn }) => JSON.parse(turn ?? "") as StoredTurn).reverse(); // written by append
+    // `append` wrote the text.
+    return rows.map(({ turn }) => JSON.parse(turn ?? "") as StoredTurn).reverse();
   }
 
   async append(threadId: string, change: ThreadChange): Promise<ThreadHead> {
@@ -121,7 +122,7 @@ export class SqlThreads implements ConversationStore {
     await this.#database.close();
   }
 
-  /** Locks in a session of the server, until the lock is released. */
+  /** Locks the thread in a session of the server, until the lock is released. */
   async #lockEverywhere(
     threadId: string,
     { timeoutMs, signal }: ThreadLockOptions,
@@ -141,7 +142,8 @@ export class SqlThreads implements ConversationStore {
       },
       (cause) => new ThreadBusyError(threadId, timeoutMs, { cause }),
     );
-    const over = holding.catch(() => undefined); // a broken connection frees the lock too; changes have versions
+    // A broken connection also releases the lock. The versions of changes detect a conflict.
+    const over = holding.catch(() => undefined);
     let stopWaiting: () => void = () => undefined;
     const aborted = new Promise<void>((resolve) => (stopWaiting = resolve));
     const onAbort = (): void => {
@@ -189,15 +191,17 @@ export class SqlThreads implements ConversationStore {
 }
 
 function headOf({ head }: SqlRow): ThreadHead {
-  return Object.freeze(JSON.parse(head ?? "") as ThreadHead); // written by append
+  return Object.freeze(JSON.parse(head ?? "") as ThreadHead); // `append` wrote the text
 }
 
-/** Empty for a thread without an owner. */
+/** Returns the owner as a column, which is empty for a thread without an owner. */
 function ownerColumn(owner: string | undefined): string {
   return owner === undefined ? "" : toColumn(owner);
 }
 
-/** Nothing is loaded or connected before the first call. @throws ValidationError */
+/**
+ * Returns the store. Nothing is loaded or connected before the first call. @throws ValidationError
+ */
 export function sqlThreads(options: SqlThreadsOptions): SqlThreads {
   const { place, schema } = resolveSqlThreads(options);
   return new SqlThreads(databaseAt(place, false), schema);

@@ -8,11 +8,14 @@ export interface ThreadStatements {
   readonly remove: string;
 }
 
-/** `schema` is checked by the caller. Each change is one statement and therefore atomic. */
+/**
+ * Returns the statements. The caller checks `schema`. Each change is one statement and therefore
+ * atomic.
+ */
 export function threadStatements(schema: string): ThreadStatements {
   const threads = `"${schema}".threads`;
   const turns = `"${schema}".turns`;
-  // A row of a removed turn may have the same number, so the key includes the version.
+  // The key includes the version, because a row of a removed turn may have the same number.
   const added = (version: string): string =>
     `added as (insert into ${turns} (thread, n, version, turn)
        select $1::text, t.n::bigint, ${version}, t.turn from unnest($6::text[], $7::text[]) as t(n, turn)

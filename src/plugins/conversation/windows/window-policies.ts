@@ -17,8 +17,8 @@ const PAGE = 32;
 /** Options of `WindowPolicy.lastTurns`. */
 export interface LastTurnsOptions {
   /**
-   * Number of turns that leave the window together, so that the beginning of the window stays the
-   * same for a vendor's prompt cache. Default 1.
+   * Number of turns that leave the window together. The beginning of the window then stays the same
+   * for the prompt cache of a vendor. Default 1.
    */
   readonly step?: number | undefined;
 }
@@ -33,7 +33,8 @@ export interface SummaryWindowOptions {
   /** Limit of the number of turns that are not summarized. */
   readonly turns?: number | undefined;
   /**
-   * Number of turns that are kept when the others are summarized. Default: half of `turns`, else 6.
+   * Number of turns that are kept when the others are summarized. Default: half of `turns`, or 6
+   * without `turns`.
    */
   readonly keepTurns?: number | undefined;
   /** The model that summarizes. Default: the model of the turn. */
@@ -42,7 +43,7 @@ export interface SummaryWindowOptions {
   readonly maxWords?: number | undefined;
 }
 
-/** The last `n` turns; with a step, up to `n + step - 1` of them. */
+/** Selects the last `n` turns; with a step, up to `n + step - 1` turns. */
 export function lastTurns(n: number, o: LastTurnsOptions = {}): WindowPolicy {
   requireInteger("WindowPolicy.lastTurns n", n ?? Number.NaN, 1);
   checkOptions("WindowPolicy.lastTurns", o, ["step"]);
@@ -58,7 +59,7 @@ export function lastTurns(n: number, o: LastTurnsOptions = {}): WindowPolicy {
   };
 }
 
-/** All turns. */
+/** Selects all turns. */
 export function allTurns(): WindowPolicy {
   return {
     name: "all",
@@ -68,7 +69,7 @@ export function allTurns(): WindowPolicy {
   };
 }
 
-/** The last turns that fit into `max` tokens; at least one. */
+/** Selects the last turns that fit into `max` tokens; at least one. */
 export function tokenBudget(max: number): WindowPolicy {
   requireInteger("WindowPolicy.tokens max", max ?? Number.NaN, 1);
   return {
@@ -100,7 +101,7 @@ interface Within {
   readonly turns?: number | undefined;
 }
 
-/** Reads the last turns from number `first` on, within the limits. At least one. */
+/** Reads the last turns from number `first` on, within the limits. Returns at least one turn. */
 async function turnsWithin(
   { head, read, countTokens }: WindowInput,
   { tokens = Infinity, first, turns = Infinity }: Within,
@@ -121,8 +122,8 @@ async function turnsWithin(
 }
 
 /**
- * Selects the summary and the turns after it. When these exceed the limit, all but the last
- * `keepTurns` become part of the summary, which is extended and not created again.
+ * Selects the summary and the turns after it. When these turns exceed the limit, all but the last
+ * `keepTurns` become part of the summary. The existing summary is extended.
  */
 async function selectSummarized(
   input: WindowInput,

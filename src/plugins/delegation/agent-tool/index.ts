@@ -19,8 +19,8 @@ export interface AgentToolOptions<I> extends Partial<Omit<ToolBase<I>, "delegate
    */
   readonly outputType?: OutputSchema<unknown> | undefined;
   /**
-   * Returns the text of the agent's task. Default: the text `task` of the input, else the input as
-   * JSON.
+   * Returns the text of the agent's task. Default: the text `task` of the input, or the input as
+   * JSON if there is none.
    */
   readonly prompt?: ((input: I) => string) | undefined;
 }
@@ -39,9 +39,8 @@ const TASK_INPUT: JsonSchema = Object.freeze({
 
 /**
  * Creates a tool with which another agent calls this agent. Each call is a delegation with `mode:
- * "tool"`: a separate task with its own messages, subject to the delegation policies and
- * `maxDelegationDepth`. If the delegation is refused or the task fails, the model receives a failed
- * result.
+ * "tool"`: a separate task with its own messages. The delegation policies and `maxDelegationDepth`
+ * apply to it. If the delegation is refused or the task fails, the model receives a failed result.
  *
  * Default name: the role in lower case, with `_` in place of other characters. Default description:
  * the goal.

@@ -7,18 +7,22 @@ export interface DelegateInput {
   readonly taskDescription: string;
 }
 
-/** Accepts any object. A missing argument counts as blank; the tool has its own text for that. */
+/**
+ * Accepts any object. A missing argument counts as blank. The tool has a separate text for blank
+ * arguments.
+ */
 function read(
   value: unknown,
 ):
   { readonly value: DelegateInput } | { readonly issues: readonly { readonly message: string }[] } {
   if (typeof value !== "object" || value === null)
     return { issues: [{ message: "expected a JSON object" }] };
-  const { agentRole, taskDescription } = value as Readonly<Record<string, unknown>>; // inspected, not trusted
+  // Each field is checked.
+  const { agentRole, taskDescription } = value as Readonly<Record<string, unknown>>;
   return { value: { agentRole: asText(agentRole), taskDescription: asText(taskDescription) } };
 }
 
-/** The schema of the arguments for the model. Known roles are an enumeration. */
+/** Returns the schema of the arguments for the model. Known roles are an enumeration. */
 export function delegateInput(
   roles: readonly string[],
   descriptions: { readonly agentRole: string; readonly taskDescription: string },

@@ -5,8 +5,8 @@ import { PeerDelegation } from "./peer-delegation.js";
 import { DELEGATION_TEMPLATES } from "./peer-prompts.js";
 
 /**
- * Adds the tool `delegate` to every agent with `allowDelegation`, which delegates subtasks to other
- * agents of the run.
+ * Adds the tool `delegate` to every agent with `allowDelegation`. The tool delegates subtasks to
+ * other agents of the run.
  */
 export function delegationPeer(): Plugin {
   return definePlugin({

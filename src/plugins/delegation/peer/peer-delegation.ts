@@ -74,8 +74,8 @@ async function delegate(
 }
 
 /**
- * Returns the output of the worker, the reason of its failure, or the text of the refusal if no
- * worker was called.
+ * Returns the output of the worker or the reason of its failure. Returns the text of the refusal if
+ * no worker was called.
  */
 function peerAnswer(response: DelegationResponse): ToolResult {
   if (response.status !== "FAILURE") return ToolResult.success(response.rawOutput ?? "");

@@ -1,4 +1,7 @@
-/** The texts about delegation that models receive, by name. `{name}` is replaced by a value; `docs/prompts.md` lists the values of each text. */
+/**
+ * The texts about delegation that models receive, by name. `{name}` is replaced by a value;
+ * `docs/prompts.md` lists the values of each text.
+ */
 export const DELEGATION_TEMPLATES = Object.freeze({
   "delegation.tool":
     "Delegate a subtask to another agent in the ensemble. Use this when you need specialised help that another agent can give better than you. The other agent knows only what you write here; its answer is returned to you.",

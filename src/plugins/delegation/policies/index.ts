@@ -6,8 +6,9 @@ import { PolicyJudge } from "./policy-judge.js";
 export type { DelegationPoliciesOptions } from "./policy-judge.js";
 
 /**
- * Calls the `DelegationPolicy` contributions, including the ensemble's `delegationPolicies`, before
- * every delegation, after all other changes to the request, so that they judge the final request.
+ * Calls the `DelegationPolicy` contributions before every delegation, including the ensemble's
+ * `delegationPolicies`. All other changes to the request come first, so that the policies judge the
+ * final request.
  * @throws ValidationError for an unknown option or a time limit that is not a positive number.
  */
 export function delegationPolicies(options: DelegationPoliciesOptions = {}): Plugin {

@@ -18,8 +18,8 @@ export type PolicyDecision =
   | { readonly type: "MODIFY"; readonly request: DelegationRequest };
 
 /**
- * Calls policies within a time limit. Refuses for a policy that throws, exceeds the limit or
- * returns an invalid decision.
+ * Calls policies within a time limit. Refuses if a policy throws, exceeds the limit or returns an
+ * invalid decision.
  */
 export class PolicyDecisions {
   readonly #timeoutMs: number;
@@ -30,7 +30,7 @@ export class PolicyDecisions {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** @throws ExitEarlySignal if the policy ends the run. */
+  /** Asks one policy. @throws ExitEarlySignal if the policy ends the run. */
   async ask(
     policy: DelegationPolicy,
     request: DelegationRequest,
@@ -42,7 +42,8 @@ export class PolicyDecisions {
     try {
       return await settleWithin(decideByPolicy(name, policy, request, context), limit);
     } catch (error) {
-      if (limit.reason === undefined || error !== limit.reason) throw error; // the signal that ends the run
+      // The signal that ends the run.
+      if (limit.reason === undefined || error !== limit.reason) throw error;
       return { type: "REJECT", reason };
     } finally {
       limit.dispose();
@@ -52,7 +53,7 @@ export class PolicyDecisions {
   /** Stops the timers of policies that have not decided. */
   dispose(): void {
     const waiting = this.#waiting;
-    this.#waiting = new Cancellation(); // for the next kernel
+    this.#waiting = new Cancellation(); // for the next start of the plugin
     waiting.cancel(new Error("The policies are no longer waited for"));
   }
 }
@@ -78,7 +79,7 @@ async function decideByPolicy(
   );
 }
 
-/** `undefined` for a value that is not a decision. */
+/** Returns the checked decision. Returns `undefined` for a value that is not a decision. */
 function decisionOf(answer: unknown): PolicyDecision | undefined {
   const { type, reason, request } =
     typeof answer === "object" && answer !== null
@@ -87,7 +88,7 @@ function decisionOf(answer: unknown): PolicyDecision | undefined {
           readonly reason?: unknown;
           readonly request?: unknown;
         })
-      : {}; // inspected, not trusted
+      : {}; // each field is checked
   if (type === "ALLOW") return { type };
   if (type === "REJECT")
     return {
@@ -110,7 +111,7 @@ function isRequest(value: unknown): value is DelegationRequest {
     priority,
     maxOutputRetries,
     expectedOutputSchema,
-  } = value as Partial<Record<keyof DelegationRequest, unknown>>; // inspected, not trusted
+  } = value as Partial<Record<keyof DelegationRequest, unknown>>; // each field is checked
   return (
     hasText(agentRole) &&
     hasText(taskDescription) &&

@@ -13,13 +13,19 @@ import { PolicyDecisions } from "./policy-decisions.js";
 
 /** Options of {@link delegationPolicies}. */
 export interface DelegationPoliciesOptions {
-  /** The time limit of each policy, in milliseconds. A policy that exceeds it refuses the delegation. Default 30,000. */
+  /**
+   * The time limit of each policy, in milliseconds. A policy that exceeds it refuses the
+   * delegation. Default 30,000.
+   */
   readonly timeoutMs?: number | undefined;
 }
 
 type Decision = { readonly refusal: string | undefined };
 
-/** Returns the reason why a delegation is refused independently of the policies. Contributed by a workflow with its own limits. Called first; counts nothing. */
+/**
+ * Returns the reason why a delegation is refused independently of the policies. A workflow with its
+ * own limits contributes it. Called before the policies. Does not count the delegation.
+ */
 const DelegationConstraint = createToken<(call: DelegationCall) => string | undefined>(
   "DelegationConstraint",
   "many",
@@ -28,7 +34,9 @@ const DelegationConstraint = createToken<(call: DelegationCall) => string | unde
 const DEFAULT_TIMEOUT_MS = 30_000;
 const REJECTED = "Delegation rejected by policy: ";
 
-/** Calls the policies in the lane that may change the request, and refuses in the lane that may refuse. */
+/**
+ * Calls the policies in the lane that may change the request. Refuses in the lane that may refuse.
+ */
 export class PolicyJudge {
   readonly #policies: PolicyDecisions;
   /** Decisions by the judged request object, so that no other request can use them. */
@@ -81,7 +89,7 @@ export class PolicyJudge {
     return this.#decided(request, undefined);
   }
 
-  /** A copy, so that the decision applies to this delegation only. */
+  /** Records the decision for a copy of the request, so that it applies to this delegation only. */
   #decided(
     request: DelegationRequest,
     refusal: string | undefined,
