@@ -1,8 +1,8 @@
 import { InputProblem } from "../shared/input-problem.js";
 
 /**
- * Maximum nesting of parentheses, signs and powers. Far above real input, far below the limit of
- * the call stack.
+ * Maximum nesting of parentheses, signs and powers. It is far above real input and far below the
+ * limit of the call stack.
  */
 const DEEPEST = 200;
 
@@ -19,8 +19,8 @@ const POWERS: Readonly<Record<string, number>> = Object.freeze({
 });
 
 /**
- * A Pratt parser that computes while it reads. `^` binds tighter than a sign before it, so -2^2 is
- * -4.
+ * A Pratt parser that computes while it reads. `^` binds more tightly than a preceding sign: -2^2
+ * is -4.
  */
 class ExpressionReader {
   readonly #text: string;

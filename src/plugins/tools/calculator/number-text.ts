@@ -1,7 +1,7 @@
 /**
  * Formats a double. Whole numbers below 10^15 have no fraction. Other numbers have the fewest
- * digits that identify the double (`0.30000000000000004`). From 10^7 upwards and below 10^-3 those
- * have an exponent (`1.0E15`), as in the Java version.
+ * digits that identify the double (`0.30000000000000004`). Of these, numbers from 10^7 upwards and
+ * below 10^-3 have an exponent (`1.0E15`), as in the Java version.
  */
 export function numberText(value: number): string {
   if (!Number.isFinite(value)) return String(value);

@@ -62,8 +62,7 @@ const amountText = ([amount, unit]: DurationPart): string =>
   `${amount} ${amount === 1 ? unit : `${unit}s`}`;
 
 /**
- * Formats `395 days (1 year, 1 month, 1 day)`: the total in one unit, then in larger units if there
- * are any.
+ * Formats `395 days (1 year, 1 month, 1 day)`: the total in one unit, followed by its larger units.
  */
 function totalText(
   backwards: boolean,
@@ -79,8 +78,8 @@ function totalText(
 }
 
 /**
- * Returns the time between two moments. Between two dates the unit is days; otherwise it is elapsed
- * seconds, and a date counts as its midnight in UTC. Negative when the second moment is earlier.
+ * Returns the time between two moments. Between two dates the unit is days. Otherwise it is elapsed
+ * seconds, and a date counts as its midnight in UTC. Negative if the second moment is earlier.
  */
 export function difference(
   from: Moment,

@@ -55,8 +55,8 @@ function dateOf(temporal: TemporalApi, text: string): Temporal.PlainDate {
 
 /**
  * Parses a point in time. Without an offset or a zone it is in UTC. `from` sets the zone of a local
- * time; a `Z` is then ignored. A local time that a daylight saving change skips is moved forward by
- * the gap. For a local time that occurs twice the earlier one is used.
+ * time and overrides a `Z`. A local time that a daylight saving change skips is moved forward by
+ * the gap. If a local time occurs twice, the earlier one is used.
  * @throws InputProblem
  */
 export function dateTimeOf(

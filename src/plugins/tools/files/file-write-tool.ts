@@ -42,8 +42,8 @@ const DESCRIPTION =
   'Writes a text file, replacing what is there. Example: {"path": "reports/summary.md", "content": "# Summary\\n"}.';
 
 /**
- * Returns the current content, for listeners that need the change. Returns `undefined` if the file
- * does not exist.
+ * Returns the content before the write, for listeners that need the change. Returns `undefined` if
+ * the file does not exist.
  */
 async function textBefore(
   jail: FolderJail,

@@ -156,7 +156,7 @@ function optionOf(
   if (options.has(`${key}=`)) return [valued(name, key, joined ?? queue.shift())];
   const letters = /^-([a-zA-Z]{2,8})$/.exec(arg)?.[1];
   if (letters === undefined) throw unknownOption(name, arg, options);
-  // Several short options in one, as in `-fd`. Each is checked separately; the last may have a
+  // Several short options in one, as in `-fd`. Each is checked separately. Only the last may have a
   // value.
   return [...letters].map((letter, index) => {
     const short = `-${letter}`;
@@ -204,8 +204,7 @@ function messageOption(name: string, spec: GitCommand, message: string): string 
 
 function checkOperand(operand: string): void {
   if (operand === "") throw new ArgumentRefusal("Arguments must not be empty");
-  // Options were parsed before, so this is not one. A path may begin with a dash, since it follows
-  // `--`.
+  // Options were parsed before. This operand may begin with a dash, because a path follows `--`.
   if (/[\0\n\r]/.test(operand))
     throw new ArgumentRefusal(
       `Arguments must not hold control characters, got: ${preview(JSON.stringify(operand))}`,

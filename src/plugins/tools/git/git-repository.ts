@@ -20,8 +20,8 @@ const PROGRAMS =
 const REMOTE_PROGRAMS =
   /^(?:core\.(?:sshcommand|gitproxy)|credential\.(?:.+\.)?helper|remote\..+\.(?:uploadpack|receivepack|vcs))$/;
 /**
- * Names of settings that include other files. A condition such as `onbranch` can change its value:
- * false while the configuration is listed, true for a process that git starts later.
+ * Names of settings that include other files. Their conditions, such as `onbranch`, can change. A
+ * condition may be false while the configuration is listed, and true for a later git process.
  */
 const INCLUDES = /^include(?:if\..+)?\.path$/;
 /** Lines of a rebase's todo list that run a command. */
@@ -29,7 +29,7 @@ const EXEC_LINE = /^\s*(?:x|exec)\s/m;
 
 /**
  * Locates the repository of a working tree once. An agent that writes files in the workspace could
- * later point it elsewhere.
+ * later change the location.
  * @throws ValidationError unless `baseDir` is a folder
  */
 export function findRepository(baseDir: string): GitRepository {

@@ -65,9 +65,9 @@ export class GitRunner {
   }
 
   /**
-   * Returns a path relative to the working tree, as git receives it. The path need not exist, since
-   * git also knows deleted files. A link at its end is not followed, because git tracks the link
-   * itself.
+   * Returns a path relative to the working tree, as git receives it. The path need not exist,
+   * because git accepts paths of deleted files. A link at its end is not followed, because git
+   * tracks the link itself.
    * @throws AccessDeniedError for a path outside the working tree
    */
   async #pathInside(path: string): Promise<string> {

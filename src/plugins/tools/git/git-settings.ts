@@ -19,7 +19,7 @@ const SETTINGS = [
 ];
 
 /**
- * The arguments before the command. Both folders are fixed, so that no file in the workspace can
+ * Returns the arguments before the command. Both folders are fixed, so no file in the workspace can
  * redirect git.
  */
 export function fixedArguments(gitDir: string, baseDir: string): readonly string[] {
@@ -47,7 +47,7 @@ export function fixedEnvironment(): Readonly<Record<string, string>> {
     GIT_CONFIG_NOSYSTEM: "1",
     GIT_ATTR_NOSYSTEM: "1",
     GIT_LITERAL_PATHSPECS: "1",
-    GIT_ALLOW_PROTOCOL: "", // none, unless the call allows some
+    GIT_ALLOW_PROTOCOL: "", // no protocol, unless the call allows some
     GIT_NO_LAZY_FETCH: "1",
     GIT_PROTOCOL_FROM_USER: "0",
     LC_ALL: "C.UTF-8",

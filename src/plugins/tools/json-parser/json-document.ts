@@ -20,7 +20,7 @@ const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*|[[\]{}]/g;
 
 /**
  * Parses a document. Numbers keep all their digits. Keys keep their order and can't collide with
- * inherited properties of objects. Strings and keys get the prefix `s`; numbers become strings with
+ * inherited properties of objects. Strings and keys get the prefix `s`. Numbers become strings with
  * the prefix `n`.
  * @throws InputProblem `Invalid JSON: ...`
  */

@@ -79,7 +79,7 @@ function valueAt({
 
 /**
  * Creates the tool `json_parser`. It takes `{ jsonPath, json }` and returns the value at the path.
- * A string is returned as it is, any other value as compact JSON; numbers keep all digits of the
+ * A string is returned as it is, any other value as compact JSON. Numbers keep all digits of the
  * document. Limits: 250,000 characters and 500 levels. A missing value or malformed input returns a
  * failed result.
  */

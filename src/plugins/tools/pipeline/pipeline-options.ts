@@ -15,7 +15,7 @@ import {
 } from "../../../contracts/validation.js";
 
 /**
- * The reaction to a failed step: FAIL_FAST returns the failure; CONTINUE_ON_FAILURE passes its
+ * The reaction to a failed step. FAIL_FAST returns the failure. CONTINUE_ON_FAILURE passes its
  * message to the next step.
  */
 export type PipelineErrorStrategy = "FAIL_FAST" | "CONTINUE_ON_FAILURE";
@@ -24,9 +24,9 @@ export type PipelineErrorStrategy = "FAIL_FAST" | "CONTINUE_ON_FAILURE";
 export interface PipelineStep {
   readonly tool: AnyTool;
   /**
-   * Converts the successful result of this step into the input of the next step: a text, or an
-   * object if the next step has an input schema. Null and `undefined` become an empty text. Not
-   * called after a failure. Default: the next step receives `output` unchanged.
+   * Converts the successful result of this step into the input of the next step. The input is a
+   * text, or an object if the next step has an input schema. Null and `undefined` become an empty
+   * text. Not called after a failure. Default: the next step receives `output` unchanged.
    */
   readonly adapter?:
     ((result: ToolResult, ctx: ToolContext) => Awaitable<string | object | undefined>) | undefined;
@@ -108,7 +108,6 @@ function checkStep(what: string, step: PipelineStep | null | undefined, last: bo
       hint: "ToolPipeline.of(...) takes tools as they are.",
     });
   checkOptions(what, step, ["tool", "adapter"]);
-  // Not validated yet.
   const { tool, adapter } = step as { readonly tool: unknown; readonly adapter: unknown };
   if (tool === undefined || tool === null) throw new ValidationError("step tool must not be null");
   if (!isTool(tool))

@@ -21,8 +21,8 @@ function threw(tool: AnyTool, error: unknown): ToolResult {
 }
 
 /**
- * Returns a step that also ends at the pipeline's time limit. The gateway does not apply that
- * limit; it only knows the task's and the step's.
+ * Returns a step that also ends at the pipeline's time limit. The gateway applies only the limits
+ * of the task and of the step.
  */
 function tiedTo(signal: AbortSignal, tool: AnyTool): AnyTool {
   const { needsApproval, approvalDescription, approvalRejection, effectOf } = tool;
@@ -61,7 +61,7 @@ function tiedTo(signal: AbortSignal, tool: AnyTool): AnyTool {
         ),
       ),
   };
-  // four absent methods are set to `undefined`, which readers treat as absent
+  // four absent methods are set to `undefined`, which callers treat as absent
   return tied as AnyTool;
 }
 
@@ -112,8 +112,8 @@ export async function callStep(
 }
 
 /**
- * An error outside the step's own work, such as a failed hook, fails the task as for any call. The
- * gateway of the pipeline's call must recognise it.
+ * Returns an error outside the step's own work, such as a failed hook. It must fail the task. The
+ * gateway of the pipeline's call recognises the returned error.
  */
 function endsTheTask(error: unknown): Error {
   if (ToolConfigurationError.isInstance(error) || endsRun(error)) return error;
@@ -148,7 +148,7 @@ async function readAlone(tool: AnyTool, text: string): Promise<Input> {
   return parseText(ANY_OBJECT, text);
 }
 
-/** For plain JSON Schema only the fact that it describes an object is known here. */
+/** Accepts any object. A plain JSON Schema is known only to describe an object. */
 const ANY_OBJECT: OutputSchema<unknown> = Object.freeze({
   jsonSchema: {},
   schema: {

@@ -18,7 +18,7 @@ function convert(input: OutputSchema<unknown> | JsonSchema): JsonSchema {
  * Returns the JSON Schema of a step's input without `$schema`. Returns `undefined` for a step that
  * takes one text.
  * @throws ValidationError for a schema without a JSON Schema, or one that does not describe an
- * object: neither a model nor a pipeline could call the step
+ * object. Neither a model nor a pipeline could call such a step.
  */
 export function stepSchema(what: string, { name, input }: AnyTool): JsonSchema | undefined {
   if (input === undefined) return undefined;

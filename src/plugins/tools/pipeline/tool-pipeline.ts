@@ -17,9 +17,10 @@ import { messageOf } from "../../../util/errors.js";
 const EFFECTS = ["read", "write", "send"] as const;
 
 /**
- * Combines several tools into one tool. The output of each step is the input of the next, and the
- * model sees one call. Every step goes through the tool gateway like any other call. Its own
- * schema, hooks, approval, time limit, trace and events apply. Immutable; pipelines can be nested.
+ * Combines several tools into one tool. The output of each step is the input of the next step. The
+ * model makes one call. Every step goes through the tool gateway like any other call. Its own
+ * schema, hooks, approval, time limit, trace and events apply. Pipelines are immutable and can be
+ * nested.
  *
  * The pipeline takes the input of its first step: its arguments if it has an input schema,
  * otherwise one text.
@@ -45,9 +46,9 @@ export class ToolPipeline implements Tool<unknown> {
   readonly delegates = true;
 
   /**
-   * @throws ValidationError for a blank or invalid name, a blank description, a step that is not a
-   * tool or whose input schema does not describe an object, an adapter after the last step, or an
-   * unknown option
+   * @throws ValidationError for a blank or invalid name, a blank description, or an unknown option.
+   * Also for a step that is not a tool, a step whose input schema does not describe an object, and
+   * an adapter after the last step.
    */
   constructor(options: ToolPipelineOptions) {
     checkPipelineOptions(options);

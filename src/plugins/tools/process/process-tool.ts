@@ -66,13 +66,13 @@ function checkProcess(options: ProcessToolOptions): void {
 }
 
 /**
- * Creates a tool from a program: a script in any language that reads `{"input": "..."}` from its
- * standard input and writes its answer.
+ * Creates a tool from a program, which may be a script in any language. The program reads
+ * `{"input": "..."}` from its standard input and writes its answer.
  *
- * The answer is text, or a JSON object `{ output, success?, error?, structured? }`: `success:
- * false` is a failure with `error`, and `structured` is kept for listeners and the trace. An exit
- * code other than 0 is a failure with the error output. The program runs without a shell, within
- * its limits, and ends with its process group; see `runCommand`.
+ * The answer is text, or a JSON object `{ output, success?, error?, structured? }`.
+ * `success: false` is a failure with `error`. `structured` is kept for listeners and the trace. An
+ * exit code other than 0 is a failure with the error output. The program runs without a shell,
+ * within its limits, and ends with its process group. See `runCommand`.
  *
  * @example processTool({ name: "word_count", description: "Counts the words of a text.", command:
  * ["python3", "/opt/tools/word_count.py"] });

@@ -64,8 +64,8 @@ export type ValueOf<S> = S extends { readonly enum: readonly (infer E)[] }
               : unknown;
 
 /**
- * Arguments of the declared type, or a message for the model that lists all problems and begins
- * with `Invalid arguments`.
+ * Arguments of the declared type, or a message for the model. The message begins with
+ * `Invalid arguments` and lists all problems.
  */
 export type ReadArguments<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
@@ -76,7 +76,8 @@ export type ReadArguments<T> =
  */
 export interface ToolArguments<T> {
   /**
-   * Value for `Tool.input`. The tool gateway validates arguments before hooks and reviews see them.
+   * Value for `Tool.input`. The tool gateway validates arguments before hooks and reviews receive
+   * them.
    */
   readonly input: {
     readonly schema: StandardSchemaV1<unknown, T>;
@@ -108,7 +109,7 @@ function closed(schema: ValueSchema): JsonSchema {
   };
 }
 
-/** Vendors' strict modes make models send `null` for omitted properties. */
+/** Removes `null` from optional properties. The strict modes of vendors make models send it. */
 function withoutNulls(value: unknown, schema: ValueSchema | undefined): unknown {
   if (typeof value !== "object" || value === null || schema === undefined) return value;
   if (Array.isArray(value))

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
  */
 export const HASH_LENGTH = 16;
 
-/** Returns the hash of a file's content as models see it. */
+/** Returns the hash of a file's content in its form for models. */
 export function fileHash(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex").slice(0, HASH_LENGTH);
 }

@@ -3,7 +3,7 @@ import { ToolResult } from "../../../contracts/tool-result.js";
 import { preview } from "../../../contracts/validation.js";
 
 /**
- * A problem with a tool's input, in words for the model. {@link answering} converts it into a
+ * A problem with a tool's input. Its message is for the model. {@link answering} converts it into a
  * failed result.
  */
 export class InputProblem extends Error {}

@@ -10,7 +10,9 @@ export function isMissing(e: unknown): boolean {
   return codeOf(e) === "ENOENT" || codeOf(e) === "ENOTDIR";
 }
 
-/** Returns the system's message without its path, which the caller does not know. */
+/**
+ * Returns the system's message without its path, because the caller must not learn the real path.
+ */
 function reasonWithoutPath(e: unknown): string {
   return typeof codeOf(e) === "string" ? (messageOf(e).split(",")[0] ?? "") : messageOf(e);
 }

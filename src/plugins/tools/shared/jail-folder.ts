@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { JailErrors } from "./jail-errors.js";
 import { codeOf } from "../../../util/objects.js";
 
-// Windows lacks some of these constants; they are 0 there.
+// Windows lacks some of these constants. They are 0 there.
 const {
   O_DIRECTORY = 0,
   O_NOFOLLOW = 0,
@@ -41,8 +41,8 @@ async function statOf(path: string) {
 /**
  * A folder within the jail, opened without following a link. Where folders can be pinned, every
  * operation happens in the folder that was opened. On other platforms the path is checked again
- * after each opening, and a file by its identity, which leaves a short race between check and
- * operation.
+ * after each opening. A file is checked by its identity. A short race between check and operation
+ * remains.
  */
 export class JailFolder {
   /** The real path. */

@@ -81,8 +81,8 @@ export class JailRoot {
   }
 
   /**
-   * Returns the real path of the deepest existing folder. A dangling link counts as a link to the
-   * outside, because its target is unknown.
+   * Returns the real path of the deepest existing folder. A dangling link is treated as a link to
+   * the outside, because its target is unknown.
    */
   async #deepest(
     path: string,
@@ -105,8 +105,8 @@ export class JailRoot {
   }
 
   /**
-   * Opens an existing folder name by name, so that no link can be inserted after the check. The
-   * caller closes it.
+   * Opens each folder of an existing path in turn, so no link can be inserted after the check. The
+   * caller closes the result.
    */
   async folder(path: string, shown: string): Promise<JailFolder> {
     return this.descend(
@@ -135,7 +135,8 @@ export class JailRoot {
   }
 
   /**
-   * Opens the folder of a path. Follows links as long as they stay inside. The caller closes it.
+   * Opens the folder of a path. Follows links that stay inside the jail. The caller closes the
+   * result.
    */
   async openFolder(
     path: string,

@@ -25,8 +25,8 @@ export class JailWriter {
   readonly #root: JailRoot;
   #written = 0;
   /**
-   * Serialises the last step of writes, so that two writes can't check the same version and both
-   * replace it.
+   * Serialises the last step of writes. Two concurrent writes could otherwise check the same
+   * version and both replace it.
    */
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -64,7 +64,7 @@ export class JailWriter {
       await fill(temporary.handle, bytes, mode, signal);
       await this.#inTurn(() => this.#replace(folder, temporary.name, request));
     } catch (e) {
-      // the first failure is the one to report
+      // the first failure is reported
       await unlink(folder.at(temporary.name)).catch(() => undefined);
       throw e;
     }

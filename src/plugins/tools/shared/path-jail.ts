@@ -49,8 +49,8 @@ export interface JailedFile {
 /** Options of a write. */
 export interface JailWriteOptions {
   /**
-   * The `version` of an earlier read. If the file has changed since, nothing is written. Default:
-   * an existing file is replaced.
+   * The `version` of an earlier read. If the file has changed since that read, nothing is written.
+   * Default: an existing file is replaced.
    */
   readonly expectedVersion?: string | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -64,10 +64,10 @@ export interface JailWriteResult {
 }
 
 /**
- * A folder that paths from untrusted input can't leave: not by `..`, an absolute path or symbolic
- * links, even if another process inserts a link during the call. Absolute paths inside the folder
- * are accepted. Only regular files are opened. All methods throw AccessDeniedError for a forbidden
- * path and FileAccessError for an allowed operation that fails.
+ * A folder that paths from untrusted input can't leave by `..`, an absolute path or symbolic links.
+ * This also holds if another process inserts a link during the call. Absolute paths inside the
+ * folder are accepted. Only regular files are opened. All methods throw AccessDeniedError for a
+ * forbidden path and FileAccessError for an allowed operation that fails.
  */
 export interface PathJail {
   /** The real path of the folder. */
@@ -112,8 +112,8 @@ export class FolderJail implements PathJail {
   readonly #guardsGit: boolean;
 
   /**
-   * @param guardsGit whether writes into a folder `.git` are rejected: files there make later git
-   * calls run programs
+   * @param guardsGit whether writes into a folder `.git` are rejected. Later git calls could run
+   * programs from files there.
    */
   constructor(base: JailRoot, maxBytes: number, guardsGit = false) {
     this.base = base;
@@ -165,7 +165,7 @@ export class FolderJail implements PathJail {
       const most = whole ? this.maxBytes + 1 : Math.min(limit ?? this.maxBytes, this.maxBytes);
       const bytes = await readBytes(handle, offset ?? 0, most, signal);
       if (whole && bytes.length > this.maxBytes)
-        // the file has grown meanwhile
+        // the file has grown since its size was read
         throw this.base.errors.tooLarge(path, bytes.length, this.maxBytes);
       return { bytes, size, relativePath: place.relativePath, version };
     } catch (e) {

@@ -6,8 +6,8 @@ const LONGEST_NAME_BYTES = 255;
 const WINDOWS_DEVICE = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(\..*)?$/i;
 
 /**
- * Windows drops dots and spaces at the end of a name. It interprets the part after a colon as a
- * stream name.
+ * Whether Windows changes the meaning of a name. It drops dots and spaces at the end, and reads the
+ * part after a colon as a stream name.
  */
 function isTreacherousOnWindows(name: string): boolean {
   return (
@@ -41,8 +41,8 @@ export function isInside(folder: string, path: string): boolean {
 }
 
 /**
- * A backslash is an ordinary character outside Windows, but a path such as `..\x` may be meant as a
- * way out.
+ * Whether a path such as `..\x` may be meant to leave the folder. Outside Windows a backslash is an
+ * ordinary character.
  */
 function leavesByBackslash(path: string): boolean {
   if (!path.includes("\\")) return false;
@@ -65,8 +65,8 @@ function below(folder: string, path: string, platform: NodeJS.Platform): string 
 
 /**
  * Resolves a path by its text alone, to an absolute path below the real root. Returns `undefined`
- * if it is outside. `given` is the root as the user wrote it, which may lead there through a
- * symbolic link.
+ * if it is outside. `given` is the root as the user wrote it. It may contain a symbolic link to the
+ * real root.
  */
 export function locate(
   path: string,
@@ -82,8 +82,8 @@ export function locate(
 }
 
 /**
- * Whether one of the names is `.git` on any file system: ignoring case and invisible characters, or
- * as its short name.
+ * Whether one of the names is `.git` on any file system. Ignores case and invisible characters, and
+ * recognises the short name.
  */
 export function leadsIntoGit(relativePath: string): boolean {
   return relativePath

@@ -29,11 +29,11 @@ export interface RunCommandOptions {
    * begin with X. Default: `DEFAULT_ALLOWED_ENV`.
    */
   readonly allowedEnv?: readonly string[] | undefined;
-  /** The standard input, which is closed after it. Default: empty. */
+  /** The standard input. It ends after this content. Default: empty. */
   readonly stdin?: string | Uint8Array | undefined;
   /** Time limit of the program and its process group in milliseconds. Default 30,000. */
   readonly timeoutMs?: number | undefined;
-  /** Time between SIGTERM and SIGKILL in milliseconds; after an abort, at most 50. Default 500. */
+  /** Time between SIGTERM and SIGKILL in milliseconds. After an abort at most 50. Default 500. */
   readonly killGraceMs?: number | undefined;
   /**
    * Limit of the kept bytes of standard output and of standard error, each. Further output is read
@@ -172,7 +172,7 @@ export function checkCommandOptions(
 }
 
 /**
- * Returns the inherited variables. Keeps only the absolute folders of `PATH`: otherwise, child
+ * Returns the inherited variables. Keeps only the absolute folders of `PATH`. With others, child
  * processes could load programs from the working directory, which an agent may control.
  */
 function inherited(allowed: readonly string[]): Record<string, string> {

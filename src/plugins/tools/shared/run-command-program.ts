@@ -36,8 +36,9 @@ async function atPath(file: string, cwd: string): Promise<string> {
 }
 
 /**
- * Returns the path of the program that a command names. Ignores relative folders in PATH: a file in
- * the working directory, which may be an agent's, could replace any program.
+ * Returns the path of the program that a command names. Ignores relative folders in PATH. Otherwise
+ * a file in the working directory could replace any program, and an agent may control that
+ * directory.
  * @throws CommandError if there is none
  */
 export async function findProgram(

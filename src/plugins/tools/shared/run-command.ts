@@ -39,9 +39,12 @@ export interface CommandResult {
   readonly leftRunning: readonly number[];
 }
 
-/** Maximum time between an abort and SIGKILL: a cancelled run does not wait for its tools. */
+/**
+ * Maximum time in milliseconds between an abort and SIGKILL. It is short, so a cancelled run does
+ * not wait for its tools.
+ */
 const ABORT_GRACE_MS = 50;
-/** Time limit for reading the pipes after all writers have ended. */
+/** Time limit in milliseconds for reading the pipes after all writers have ended. */
 const DRAIN_LIMIT_MS = 1_000;
 
 interface Exit {
@@ -55,7 +58,7 @@ interface Running {
   readonly exited: Promise<Exit>;
   readonly stdout: KeptOutput;
   readonly stderr: KeptOutput;
-  /** Releases everything that would outlive the call. */
+  /** Releases the resources that would outlive the call. */
   release(): void;
 }
 
@@ -64,7 +67,7 @@ interface Running {
  * group that ends at the time limit, on abort, and when the program exits. It inherits only the
  * variables on an allow-list. A process that starts its own session leaves the group and keeps
  * running. On Windows the children of living processes are ended. A program that fails is not an
- * error: see `exitCode`. `processTool` and `gitTool` use this function; custom tools can too.
+ * error: see `exitCode`. `processTool` and `gitTool` use this function. Custom tools can use it.
  *
  * @example const { stdout } = await runCommand({
  *   command: ["jq", ".name", "package.json"],
@@ -74,10 +77,10 @@ interface Running {
  * @throws ValidationError for invalid options
  * @throws AccessDeniedError for a program that `allow` does not list
  * @throws CommandError if the program cannot be started
- * @throws ToolConfigurationError if the `sandbox` cannot be started: the command never runs without
- * it
- * @throws the reason of `signal`, or RunCancelledError if the reason is not an error of the
- * framework, after all processes have ended
+ * @throws ToolConfigurationError if the `sandbox` cannot be started. The command never runs without
+ * it.
+ * @throws the reason of `signal`, after all processes have ended. RunCancelledError if the reason
+ * is not an error of the framework.
  */
 export async function runCommand(options: RunCommandOptions): Promise<CommandResult> {
   const command = resolveCommand(options);
@@ -188,7 +191,7 @@ async function launch(
   return { ...running, release };
 }
 
-/** Many programs exit without reading all input. That is not a failure. */
+/** Writes the input. Many programs exit without reading all input, which is not a failure. */
 function feed({ stdin }: ChildProcess, text: string | Uint8Array | undefined): void {
   stdin?.on("error", () => undefined);
   stdin?.end(text);

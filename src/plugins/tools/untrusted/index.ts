@@ -3,10 +3,12 @@ import { definePlugin } from "../../../contracts/plugin.js";
 import { Tokens } from "../../../contracts/tokens.js";
 
 /**
- * Requires a person's approval for some calls after a run has read external text: calls of tools
- * that write, send or declare no effect. External text comes from a tool with `untrusted: true`,
- * even in a delegated task, and from memory or a lesson that was recorded after a run had read such
- * text. Without a review handler, the call fails its task.
+ * Requires a person's approval for some calls after a run has read external text. The calls are
+ * those of tools that write, send or declare no effect. External text comes from these sources:
+ * - a tool with `untrusted: true`, also in a delegated task
+ * - memory or a lesson that was recorded after a run had read external text
+ *
+ * Without a review handler, the call fails its task.
  */
 export function approveAfterUntrusted(): Plugin {
   return definePlugin({

@@ -32,13 +32,13 @@ export interface HttpToolOptions extends Pick<SafeFetchOptions, "lookup" | "ca">
   /** Describes to the model what the endpoint does, and the one text argument it expects. */
   readonly description: string;
   /**
-   * The URL of the endpoint. It may be on this machine or in a private network, since you configure
-   * it and not the model.
+   * The URL of the endpoint. It may be on this machine or in a private network, because the model
+   * can't change it.
    */
   readonly url: string;
   /**
-   * HTTP method. Default `POST`. `GET` sends the input as the query parameter `input`, all others
-   * as the body.
+   * HTTP method. Default `POST`. `GET` sends the input as the query parameter `input`. Other
+   * methods send it as the body.
    */
   readonly method?: string | undefined;
   /** Headers of each request, for instance `authorization`. Never shown. */
@@ -50,9 +50,9 @@ export interface HttpToolOptions extends Pick<SafeFetchOptions, "lookup" | "ca">
   /** Whether each request needs approval by a person, who may edit the input. Default false. */
   readonly requireApproval?: boolean | undefined;
   /**
-   * Reaction of a resumed run to a request that was begun and has no response, as
-   * `ToolBase.resume`. With `again` each request has the header `idempotency-key`, which is the
-   * same when the request is repeated.
+   * Reaction of a resumed run to a request that was begun and has no response. The values are those
+   * of `ToolBase.resume`. With `again` each request has the header `idempotency-key`. A repeated
+   * request has the same key.
    */
   readonly resume?: "again" | "ask" | "fail" | undefined;
 }

@@ -26,8 +26,8 @@ export interface PageTask extends PageTextRequest {
 }
 
 /**
- * Result of the worker thread: at most `limit` characters of a text with `length` characters, or
- * the reason for a failure.
+ * Result of the worker thread: a text with at most `limit` characters, or the reason for a failure.
+ * `length` is the length of the complete text.
  */
 export type PageReply =
   | { readonly kind: "text"; readonly text: string; readonly length: number }
@@ -39,8 +39,8 @@ const PACKAGES: Readonly<Record<PageFormat, string>> = {
 };
 const MEMORY_MB = 256;
 /**
- * A larger stack than the main thread's, because converters recurse into elements. Deeper nesting
- * ends the thread with an error.
+ * Size of the stack in MB, larger than the main thread's, because converters recurse into elements.
+ * Deeper nesting ends the thread with an error.
  */
 const STACK_MB = 8;
 
@@ -51,11 +51,11 @@ export interface PageText {
 }
 
 /**
- * Converts a page into text in a worker thread. Memory and stack are limited; the signal limits the
- * time. A malicious page can take minutes or crash the process, and would block the event loop
- * meanwhile.
- * @throws FetchError for a page that can't be converted, ToolConfigurationError if the converter
- * package is missing, the signal's reason
+ * Converts a page into text in a worker thread. Memory and stack are limited. The signal limits the
+ * time. In the main thread, a malicious page could block the event loop for minutes or crash the
+ * process.
+ * @throws FetchError for a page that can't be converted; ToolConfigurationError if the converter
+ * package is missing; the reason of the signal
  */
 export async function convertPage(
   request: PageTextRequest,

@@ -51,10 +51,10 @@ export function requireBaseUrl(what: string, baseURL: unknown): URL {
   return url;
 }
 
-/** The tool's signal limits the time. */
+/** No limit of the fetch, because the signal of the tool limits the time. */
 const NO_LIMIT_MS = 2_147_483_647;
 
-/** A search service over HTTP. Only its own address is trusted: redirects are not followed. */
+/** A search service over HTTP. Only its own address is trusted. Redirects are not followed. */
 export class SearchEndpoint {
   readonly #label: string;
   readonly #base: URL;

@@ -13,9 +13,9 @@ export interface SearchProvider {
   /** Name for messages. */
   readonly name: string;
   /**
-   * Called once per search, by several runs at once. The model sees the message of an error, so it
-   * must not contain a secret. `maxResults` is the number of results that the tool shows; further
-   * ones are dropped. `signal` ends with the call.
+   * Called once per search. Several runs may call it concurrently. The model receives the message
+   * of an error, so it must not contain a secret. `maxResults` is the number of results that the
+   * tool shows. Further results are dropped. `signal` aborts when the call ends.
    */
   search(
     query: string,

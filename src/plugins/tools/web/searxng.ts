@@ -6,7 +6,7 @@ import { requireBaseUrl, SearchEndpoint } from "./search-endpoint.js";
 
 /** Options of {@link searxng}. */
 export interface SearxngOptions {
-  /** URL of the instance; it may be on this machine. The instance must allow the format `json`. */
+  /** URL of the instance, which may be on this machine. It must allow the format `json`. */
   readonly baseURL: string;
   /**
    * Headers of every search, for example for a proxy in front of the instance. Secrets in them are

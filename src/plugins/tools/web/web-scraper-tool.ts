@@ -18,7 +18,7 @@ import { cutText } from "../../../util/text.js";
 import { webTool } from "./web-tool.js";
 
 /**
- * Options of {@link webScraperTool}. Those that control which URLs may be fetched are as in
+ * Options of {@link webScraperTool}. The options that restrict URLs are those of
  * {@link SafeFetchOptions}.
  */
 export interface WebScraperToolOptions extends Pick<

@@ -12,9 +12,9 @@ export interface CodeEditInput {
   readonly find?: string | undefined;
   readonly regex?: boolean | undefined;
   readonly replaceAll?: boolean | undefined;
-  /** Several replacements, applied in order, all or none. */
+  /** Several replacements, applied in order. If one fails, none is applied. */
   readonly edits?: readonly Replacement[] | undefined;
-  /** The hash from `file_read`. Nothing is written if the file has changed since. */
+  /** The hash from `file_read`. Nothing is written if the file has changed after it was read. */
   readonly expectedHash?: string | undefined;
 }
 

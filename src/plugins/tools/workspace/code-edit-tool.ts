@@ -29,7 +29,7 @@ export interface CodeEditToolOptions {
 
 /** Time limit in milliseconds for the regular expressions of one call. */
 const REGEX_LIMIT_MS = 3_000;
-/** Number of attempts to edit a file that another process changes meanwhile. */
+/** Number of attempts to edit a file that another process changes at the same time. */
 const ATTEMPTS = 3;
 
 /** An existing file, or `undefined` for one that `write` creates. */
@@ -212,9 +212,9 @@ function approvalDescription({ path, command, content, edits }: CodeEditInput): 
 }
 
 /**
- * Creates a tool `code_edit` that changes text files of one folder only: lines by number, text that
- * occurs once, or the whole file. Preserves line ends, the byte order mark and the end of the last
- * line. Writes are atomic.
+ * Creates a tool `code_edit` that changes text files of one folder only. It replaces lines by
+ * number, text that occurs once, or the whole file. It preserves line ends, the byte order mark and
+ * the end of the last line. Writes are atomic.
  *
  * @throws ValidationError if the folder does not exist, or for an invalid option.
  */

@@ -128,7 +128,7 @@ class Search {
     const size = await folder.stat(name).then(
       (stats) => Number(stats.size),
       () => 0,
-    ); // deleted meanwhile
+    ); // the file was deleted during the search
     if (size > maxFileBytes) this.#tooLarge++;
     const bytes = size > maxFileBytes ? undefined : await walk.readIn(folder, name, maxFileBytes);
     if (bytes !== undefined) await this.#searchBytes(path, bytes);
@@ -182,7 +182,7 @@ class Search {
   }
 }
 
-/** A glob without a slash matches the file name. */
+/** Returns the test of a glob. A glob without a slash matches the file name. */
 async function fileTest(glob: string | undefined): Promise<CompiledGlob | undefined> {
   if (glob === undefined || glob.trim() === "") return undefined;
   const pattern = glob.trim().replace(/^(\.?\/)+/, "");
@@ -222,7 +222,7 @@ async function search(
 
 /**
  * Creates a tool `code_search` that searches the text files of one folder for a regular expression.
- * Runs in this process, in time linear in the length of the text.
+ * It runs in this process, in time linear in the length of the text.
  *
  * @throws ValidationError if the folder does not exist, or for an invalid option.
  */

@@ -1,6 +1,6 @@
 /** Syntax that a pattern may use in addition to `*`, `?`, `[...]` and `**`. */
 export interface GlobSyntax {
-  /** Whether `{a,b}` means alternatives. Not so in .gitignore files. */
+  /** Whether `{a,b}` means alternatives. False for .gitignore files. */
   readonly braces: boolean;
 }
 

@@ -50,7 +50,7 @@ interface GlobSettings {
   readonly maxResults: number;
 }
 
-/** A pattern may be relative to the searched folder or to the root. */
+/** Returns the test of a pattern, which may be relative to the searched folder or to the root. */
 function matcher(paths: PathTest, start: string): (path: string) => boolean {
   return (path) => paths.test(path) || (start !== "" && paths.test(path.slice(start.length + 1)));
 }

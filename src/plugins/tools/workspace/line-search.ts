@@ -20,8 +20,9 @@ function shownLine(text: string): string {
 }
 
 /**
- * Returns the indexes of at most `most` matching lines, counted from 0, and the number of lines too
- * long to search. Searching only a part of a line could give a false match at its end.
+ * Returns the indexes, counted from 0, of at most `most` matching lines. Also returns the number of
+ * lines that are too long to search. Searching only a part of a line could give a false match at
+ * its end.
  */
 async function matchingLines(
   lines: readonly string[],

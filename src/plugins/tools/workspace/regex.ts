@@ -7,8 +7,8 @@ export type CompiledRegex =
 
 const LONGEST_PATTERN = 1_000;
 /**
- * Limit of one match on one text: its length times the size of the pattern. At most a tenth of a
- * second.
+ * Limit of one match on one text: its length times the size of the pattern. Takes at most a tenth
+ * of a second.
  */
 const MOST_STEPS = 4_000_000;
 

@@ -9,7 +9,7 @@ export interface Replacement {
   readonly content: string;
   /** Whether `find` is a regular expression. The replacement is always plain text. */
   readonly regex?: boolean | undefined;
-  /** Whether all matches are replaced. Otherwise there must be exactly one. */
+  /** Whether all matches are replaced. If false, there must be exactly one match. */
   readonly replaceAll?: boolean | undefined;
 }
 
@@ -49,7 +49,7 @@ export class EditableText {
 }
 
 /**
- * Replaces the lines from `start` to `end` (counted from 1, both inclusive). Without content the
+ * Replaces the lines from `start` to `end`, counted from 1, both inclusive. Without content the
  * lines are removed. The end of the last line is kept.
  */
 export function replaceLines(text: string, start: number, end: number, content: string): Edited {

@@ -22,7 +22,8 @@ async function bordersOf(find: string, limit: WorkLimit): Promise<Int32Array> {
 
 /**
  * Returns the positions of `find` in `text` without overlaps. Uses the Knuth-Morris-Pratt
- * algorithm, which is linear in both lengths; `indexOf` can need their product.
+ * algorithm, which is linear in both lengths. `indexOf` can take time proportional to their
+ * product.
  * @throws the reason of the limit's signal
  */
 export async function positionsOf(text: string, find: string, limit: WorkLimit): Promise<number[]> {

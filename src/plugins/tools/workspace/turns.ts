@@ -1,4 +1,4 @@
-/** Serialises work on the same key, in the order of the calls. */
+/** Runs work on the same key in sequence, in the order of the calls. */
 export class Turns {
   readonly #last = new Map<string, Promise<unknown>>();
 

@@ -171,7 +171,7 @@ export class Walk {
   }
 }
 
-/** Skips entries that were deleted or replaced meanwhile, or are not readable. */
+/** Skips an entry that was deleted or replaced during the walk, or is not readable. */
 function skip(e: unknown): undefined {
   if (AccessDeniedError.isInstance(e) || FileAccessError.isInstance(e)) return undefined;
   if (["ENOENT", "EACCES", "EPERM", "ELOOP", "ENOTDIR"].includes(String(codeOf(e))))

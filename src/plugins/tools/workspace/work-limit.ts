@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 /**
- * Keeps long work from blocking the event loop. Ends it at its time limit or with its signal.
- * Dispose of it afterwards.
+ * Keeps long work from blocking the event loop. Ends the work at its time limit or with its signal.
+ * Dispose of the object afterwards.
  */
 export class WorkLimit {
   readonly #signal: AbortSignal;
@@ -36,5 +36,5 @@ export class WorkLimit {
   }
 }
 
-/** A few to some tens of milliseconds. */
+/** Steps between two yields to the event loop. They take a few to some tens of milliseconds. */
 const STEPS_PER_TURN = 1_000_000;
