@@ -1,5 +1,5 @@
 /**
- * Whether the cases run that repeat others on a slower path. `npm test` leaves them to
- * `npm run ci:full` and `npm run coverage`, which set `ALL_CASES`.
+ * Whether the slow cases run that other cases, or steps of `npm run ci:full`, also cover. `npm test`
+ * omits these cases; `npm run coverage` and `npm run ci:full` set `ALL_CASES` to include them.
  */
 export const allCases = process.env["ALL_CASES"] !== undefined;

@@ -43,88 +43,94 @@ function underTest(
   };
 }
 
+/** A database with the tables of the stores under test. */
+interface Tables {
+  readonly open: () => Store;
+  readonly query: (statement: string) => Promise<unknown>;
+}
+
+async function emptyTables({ query }: Tables): Promise<void> {
+  for (const table of TABLES) await query(`delete from "${SCHEMA}".${table}`);
+}
+
+/** Tests what holds on each database. */
+function storeCases(name: string, tables: Tables): void {
+  const { open, query } = tables;
+  const empty = (): Promise<unknown> => emptyTables(tables);
+
+  runStoreContract(name, { reopens: true, create: () => underTest(open, empty) });
+
+  it("shows runs at work as interrupted once their process was silent for a minute", async () => {
+    const [store, other] = [open(), open()];
+    await store.put(summaryOf("a", { state: "running" }));
+    await store.put(summaryOf("b", { state: "waiting", exitReason: "SUSPENDED" }));
+    expect((await other.get("a"))?.state).to.equal("running");
+    const age = (seconds: number): string =>
+      `update "${SCHEMA}".boards set seen_at = clock_timestamp() - interval '${seconds} seconds'`;
+    await query(age(50));
+    expect((await other.get("a"))?.state).to.equal("running");
+    await query(age(61));
+    expect((await other.get("a"))?.state).to.equal("interrupted");
+    expect(
+      (await other.list({ state: "interrupted" })).runs.map(({ runId }) => runId),
+    ).to.deep.equal(["a"]);
+    expect((await other.list({ state: "running" })).total).to.equal(0);
+    expect((await other.list({})).sums?.states).to.deep.equal({ interrupted: 1, waiting: 1 });
+    expect((await other.get("b"))?.state).to.equal("waiting");
+    await other.put(summaryOf("a", { state: "done" }));
+    expect((await other.get("a"))?.state).to.equal("done");
+    for (const opened of [store, other]) await opened.dispose?.();
+    await empty();
+  });
+
+  it("keeps ids and texts that databases refuse, and finds them again", async () => {
+    const store = open();
+    const odd = ["a'; drop table runs --", "line\nbreak", "\u{1F980}", "a\\b", 'q"uote', "\u0001"];
+    for (const id of odd) {
+      await store.append(id, [entryOf(0, { text: `${id} \0 \ud800` })]);
+      await store.put(summaryOf(id, { ensemble: id, tags: { [id]: "1" }, inputs: { text: "\0" } }));
+    }
+    for (const id of odd) {
+      expect((await store.get(id))?.runId).to.equal(id);
+      expect(await idsIn(store)).to.include(id);
+      expect((await store.list({ ensemble: id, tags: { [id]: "1" } })).total).to.equal(1);
+      expect((await store.read(id, -1, 5))[0]).to.include({ text: `${id} \0 \ud800` });
+    }
+    expect((await store.list({ text: "\0" })).total).to.equal(0);
+    await store.dispose?.();
+    await rejectionOf(RunStoreError, Promise.resolve(store.put(summaryOf("a"))));
+    await empty();
+  });
+}
+
+describe("RunStore.sql", () => {
+  it("refuses addresses and options that cannot work", () => {
+    expect(() => RunStore.sql({ url: "mysql://x" })).to.throw(ValidationError, "RunStore.sql url");
+    expect(() => RunStore.sql({ url: "pglite:memory", schema: "A" })).to.throw(ValidationError);
+    expect(() => RunStore.sql({ url: "pglite:memory", prefix: "a" } as never)).to.throw(
+      ValidationError,
+      "Unknown option 'prefix'",
+    );
+  });
+});
+
 if (await testsPglite())
   describe("RunStore.sql on PGlite", function () {
     this.timeout(60_000);
     const database = new PgliteDatabase(undefined, false);
-    const empty = async (): Promise<void> => {
-      for (const table of TABLES) await database.query(`delete from "${SCHEMA}".${table}`, []);
-    };
-    const open = (): Store => new SqlRuns(sharedPglite(database), SCHEMA);
 
     after(() => database.close());
 
-    runStoreContract("on PGlite", { reopens: true, create: () => underTest(open, empty) });
-
-    it("shows runs at work as interrupted once their process was silent for a minute", async () => {
-      const [store, other] = [open(), open()];
-      await store.put(summaryOf("a", { state: "running" }));
-      await store.put(summaryOf("b", { state: "waiting", exitReason: "SUSPENDED" }));
-      expect((await other.get("a"))?.state).to.equal("running");
-      const age = (seconds: number): string =>
-        `update "${SCHEMA}".boards set seen_at = clock_timestamp() - interval '${seconds} seconds'`;
-      await database.query(age(50), []);
-      expect((await other.get("a"))?.state).to.equal("running");
-      await database.query(age(61), []);
-      expect((await other.get("a"))?.state).to.equal("interrupted");
-      expect(
-        (await other.list({ state: "interrupted" })).runs.map(({ runId }) => runId),
-      ).to.deep.equal(["a"]);
-      expect((await other.list({ state: "running" })).total).to.equal(0);
-      expect((await other.list({})).sums?.states).to.deep.equal({ interrupted: 1, waiting: 1 });
-      expect((await other.get("b"))?.state).to.equal("waiting");
-      await other.put(summaryOf("a", { state: "done" }));
-      expect((await other.get("a"))?.state).to.equal("done");
-      for (const opened of [store, other]) await opened.dispose?.();
-      await empty();
-    });
-
-    it("keeps ids and texts that databases refuse, and finds them again", async () => {
-      const store = open();
-      const odd = [
-        "a'; drop table runs --",
-        "line\nbreak",
-        "\u{1F980}",
-        "a\\b",
-        'q"uote',
-        "\u0001",
-      ];
-      for (const id of odd) {
-        await store.append(id, [entryOf(0, { text: `${id} \0 \ud800` })]);
-        await store.put(
-          summaryOf(id, { ensemble: id, tags: { [id]: "1" }, inputs: { text: "\0" } }),
-        );
-      }
-      for (const id of odd) {
-        expect((await store.get(id))?.runId).to.equal(id);
-        expect(await idsIn(store)).to.include(id);
-        expect((await store.list({ ensemble: id, tags: { [id]: "1" } })).total).to.equal(1);
-        expect((await store.read(id, -1, 5))[0]).to.include({ text: `${id} \0 \ud800` });
-      }
-      expect((await store.list({ text: "\0" })).total).to.equal(0);
-      await store.dispose?.();
-      await rejectionOf(RunStoreError, Promise.resolve(store.put(summaryOf("a"))));
-      await empty();
-    });
-
-    it("refuses addresses and options that cannot work", () => {
-      expect(() => RunStore.sql({ url: "mysql://x" })).to.throw(
-        ValidationError,
-        "RunStore.sql url",
-      );
-      expect(() => RunStore.sql({ url: "pglite:memory", schema: "A" })).to.throw(ValidationError);
-      expect(() => RunStore.sql({ url: "pglite:memory", prefix: "a" } as never)).to.throw(
-        ValidationError,
-        "Unknown option 'prefix'",
-      );
+    storeCases("on PGlite", {
+      open: () => new SqlRuns(sharedPglite(database), SCHEMA),
+      query: (statement) => database.query(statement, []),
     });
   });
 
 describe("RunStore.sql on PostgreSQL", function () {
   this.timeout(60_000);
   const open = (): Store => RunStore.sql({ url: POSTGRES_URL, schema: SCHEMA });
-  const empty = (): Promise<unknown> =>
-    onServer(...TABLES.map((table) => `delete from "${SCHEMA}".${table}`));
+  const empty = (): Promise<unknown> => emptyTables({ open, query: onServer });
   let answers = false;
 
   before(async function () {
@@ -135,7 +141,7 @@ describe("RunStore.sql on PostgreSQL", function () {
     if (answers) await onServer(`drop schema if exists "${SCHEMA}" cascade`);
   });
 
-  runStoreContract("on PostgreSQL", { reopens: true, create: () => underTest(open, empty) });
+  storeCases("on PostgreSQL", { open, query: onServer });
 
   it("accepts runs of several concurrent writers, and one run with several writers", async () => {
     const stores = [open(), open(), open()];

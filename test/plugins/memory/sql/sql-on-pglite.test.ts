@@ -12,7 +12,6 @@ import { sqlMemoryStore } from "../../../../src/plugins/memory/sql/index.js";
 import { PgliteDatabase } from "../../../../src/plugins/shared/sql/pglite-database.js";
 import { SqlMemoryStore } from "../../../../src/plugins/memory/sql/sql-memory-store.js";
 import { memoryStoreContract } from "../../../../src/testing.js";
-import { allCases } from "../../../support/all-cases.js";
 import { projectRoot } from "../../../support/project.js";
 import { rejectionOf } from "../../../support/rejection.js";
 import { sharedPglite } from "../../../support/shared-pglite.js";
@@ -134,55 +133,54 @@ describe("sqlMemoryStore on PGlite", function () {
       folder = temporaryFolder();
     });
 
-    if (allCases)
-      it("keeps everything, and the folder for itself alone: from stores of this process and from others", async () => {
-        const url = `pglite:${join(folder, "deep/memory")}`;
-        const store = sqlMemoryStore({ url, model: hashedBagOfWords() });
-        await store.store(
-          "s",
+    it("keeps everything, and the folder for itself alone: from stores of this process and from others", async () => {
+      const url = `pglite:${join(folder, "deep/memory")}`;
+      const store = sqlMemoryStore({ url, model: hashedBagOfWords() });
+      await store.store(
+        "s",
+        entry("Rice takes eighteen minutes", {
+          metadata: { agentRole: "Cook" },
+          structuredContent: { minutes: 18 },
+        }),
+      );
+      const second = sqlMemoryStore({ url });
+      expect((await rejectionOf(MemoryStoreError, second.clear("s"))).message).to.match(
+        /in use by this process/,
+      );
+
+      const program = `import { sqlMemoryStore } from "agentensemble/memory";
+        const store = sqlMemoryStore({ url: ${JSON.stringify(url)} });
+        await store.clear("s").catch((error) => console.log(error.code, error.message)); await store.close();`;
+      const child = spawn(process.execPath, ["--input-type=module", "--eval", program], {
+        cwd: projectRoot,
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      let said = "";
+      child.stdout.setEncoding("utf8").on("data", (part: string) => (said += part));
+      await once(child, "close");
+      expect(said).to.match(
+        new RegExp(`^AE_MEMORY_STORE .* is in use by process ${process.pid} on `),
+      );
+
+      await store.close?.();
+      expect(existsSync(`${join(folder, "deep/memory")}.lock`)).to.equal(false);
+      const again = sqlMemoryStore({ url, model: hashedBagOfWords() });
+      const { entries, version } = await again.retrieveVersioned(
+        "s",
+        "How many minutes for rice?",
+        1,
+      );
+      expect([version, entries]).to.deep.equal([
+        1,
+        [
           entry("Rice takes eighteen minutes", {
             metadata: { agentRole: "Cook" },
             structuredContent: { minutes: 18 },
           }),
-        );
-        const second = sqlMemoryStore({ url });
-        expect((await rejectionOf(MemoryStoreError, second.clear("s"))).message).to.match(
-          /in use by this process/,
-        );
-
-        const program = `import { sqlMemoryStore } from "agentensemble/memory";
-        const store = sqlMemoryStore({ url: ${JSON.stringify(url)} });
-        await store.clear("s").catch((error) => console.log(error.code, error.message)); await store.close();`;
-        const child = spawn(process.execPath, ["--input-type=module", "--eval", program], {
-          cwd: projectRoot,
-          stdio: ["ignore", "pipe", "inherit"],
-        });
-        let said = "";
-        child.stdout.setEncoding("utf8").on("data", (part: string) => (said += part));
-        await once(child, "close");
-        expect(said).to.match(
-          new RegExp(`^AE_MEMORY_STORE .* is in use by process ${process.pid} on `),
-        );
-
-        await store.close?.();
-        expect(existsSync(`${join(folder, "deep/memory")}.lock`)).to.equal(false);
-        const again = sqlMemoryStore({ url, model: hashedBagOfWords() });
-        const { entries, version } = await again.retrieveVersioned(
-          "s",
-          "How many minutes for rice?",
-          1,
-        );
-        expect([version, entries]).to.deep.equal([
-          1,
-          [
-            entry("Rice takes eighteen minutes", {
-              metadata: { agentRole: "Cook" },
-              structuredContent: { minutes: 18 },
-            }),
-          ],
-        ]);
-        await again.close?.();
-      });
+        ],
+      ]);
+      await again.close?.();
+    });
 
     it("outlives a process that is killed, whose lock is taken over, and does not hold up the event loop", async () => {
       const url = `pglite:${join(folder, "memory")}`;
@@ -206,15 +204,14 @@ describe("sqlMemoryStore on PGlite", function () {
     });
   });
 
-  if (allCases)
-    it("does not keep a process alive that forgot to close it", () => {
-      const program = `import { sqlMemoryStore } from "agentensemble/memory"; const store = sqlMemoryStore({ url: "pglite:memory" });
+  it("does not keep a process alive that forgot to close it", () => {
+    const program = `import { sqlMemoryStore } from "agentensemble/memory"; const store = sqlMemoryStore({ url: "pglite:memory" });
       await store.store("s", { content: "x", storedAt: new Date() }); console.log((await store.retrieve("s", "", 1)).length)`;
-      const options = { cwd: projectRoot, encoding: "utf8", timeout: 100_000 } as const;
-      expect(
-        execFileSync(process.execPath, ["--input-type=module", "--eval", program], options),
-      ).to.equal("1\n");
-    });
+    const options = { cwd: projectRoot, encoding: "utf8", timeout: 100_000 } as const;
+    expect(
+      execFileSync(process.execPath, ["--input-type=module", "--eval", program], options),
+    ).to.equal("1\n");
+  });
 
   it("names the package and how to install it where it is missing", () => {
     const folder = temporaryFolder();
