@@ -188,6 +188,16 @@ describe("ConversationStore.inMemory()", () => {
     expect(() => ConversationStore.inMemory({ maxThreads: 0 })).to.throw(ValidationError);
   });
 
+  it("keeps 10,000 threads by default", async () => {
+    const store = ConversationStore.inMemory();
+    for (let i = 0; i < 10_000; i++) await fill(store, `t${i}`, 1);
+    expect(await store.open("t0")).to.include({ turns: 1 }); // now the most recently used one
+    await fill(store, "next", 1);
+    expect(await store.open("t1")).to.equal(undefined);
+    for (const id of ["t0", "t2", "next"])
+      expect(await store.open(id), id).to.include({ turns: 1 });
+  });
+
   it("stores a copy of the JSON data, which later changes of arguments and results do not affect", async () => {
     const store = ConversationStore.inMemory();
     const input: Record<string, unknown> = { city: "Rome", day: undefined };

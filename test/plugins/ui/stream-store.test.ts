@@ -103,6 +103,17 @@ describe("StreamStore.inMemory()", () => {
     expect(await store.read("a", 0, never)).to.not.equal(undefined);
   });
 
+  it("keeps 200 streams by default", async () => {
+    const store = StreamStore.inMemory();
+    for (let i = 0; i <= 200; i++) {
+      if (i === 200) expect(await readAll(store, "s0")).to.deep.equal([0]);
+      await store.append(`s${i}`, 0, [part(0)]);
+      await store.end(`s${i}`);
+    }
+    expect(await readAll(store, "s0")).to.equal(undefined);
+    expect(await readAll(store, "s1")).to.deep.equal([0]);
+  });
+
   it("releases the slot of a stream that grew too large when it ends", async () => {
     const store = StreamStore.inMemory({ maxStreams: 1, maxBytes: 200 });
     await store.append("large", 0, [{ type: "x".repeat(400) }]);
