@@ -95,8 +95,8 @@ export class AiSdkChatModel implements ChatModel {
       throw this.#failure(error, deadline, answer.text);
     } finally {
       deadline.close({ isDone: false });
-      // Not awaited, so that a stream can't delay the end of the call. A stream that has failed
-      // can't be cancelled.
+      // Not awaited, so a stream can't delay the end of the call. A stream that has failed can't be
+      // cancelled.
       reader?.cancel().catch(() => undefined);
     }
   }
@@ -130,10 +130,10 @@ export class AiSdkChatModel implements ChatModel {
   }
 }
 
-/** Returns the reader of the stream, which may be another implementation than the platform's. */
+/** Returns the reader of the stream. The stream need not be an object of the platform's class. */
 function readerOf(result: unknown): ReadableStreamDefaultReader<unknown> {
   const stream = asFields(asFields(result)?.["stream"]);
   if (typeof stream?.["getReader"] !== "function")
     throw new InvalidResponseError("The model's result has no stream", { shown: result });
-  return (stream as unknown as ReadableStream<unknown>).getReader(); // only reading is needed
+  return (stream as unknown as ReadableStream<unknown>).getReader(); // only its reader is used
 }

@@ -6,7 +6,7 @@ export interface AiSdkLanguageModel {
   readonly specificationVersion: string;
   readonly provider: string;
   readonly modelId: string;
-  // Methods, so that models with narrower option types are assignable.
+  // Methods accept narrower option types, so more models are assignable.
   doGenerate(options: never): PromiseLike<unknown>;
   doStream(options: never): PromiseLike<unknown>;
 }

@@ -15,10 +15,7 @@ import {
   type Specification,
 } from "./ai-sdk-model.js";
 
-/**
- * Options for using a model of the AI SDK. Keys, URLs and headers are options of the model's
- * provider.
- */
+/** Options of a model of the AI SDK. Keys, URLs and headers are options of the model's provider. */
 export interface AiSdkOptions {
   /**
    * Time limit of a whole call in milliseconds, including the streamed response. Default 600,000.

@@ -33,12 +33,12 @@ const FINISH_REASONS: ReadonlyMap<unknown, FinishReason> = new Map<unknown, Fini
   ["tool-calls", "tool_calls"],
 ]);
 
-/** Reads the reason of v2, or of v3 and v4, which put it next to the vendor's own value. */
+/** Reads the reason. In v3 and v4 it is a field next to the vendor's own value. */
 function readFinishReason(value: unknown): FinishReason {
   return FINISH_REASONS.get(asFields(value)?.["unified"] ?? value) ?? "other";
 }
 
-/** Reads the token counts, which are flat in v2 and grouped in v3 and v4. */
+/** Reads the token counts. They are flat in v2 and grouped in v3 and v4. */
 function readUsage(value: unknown): Usage | undefined {
   const usage = asFields(value) ?? {};
   const input = asFields(usage["inputTokens"]);
@@ -66,7 +66,7 @@ function readToolCall(part: Fields): ToolCall {
   return { id: asText(part["toolCallId"]), name, arguments: readArguments(part["input"]) };
 }
 
-/** Whether a call is to be executed by the framework and not by the vendor. */
+/** Whether the framework, not the vendor, must execute a call. */
 function isOurCall(part: Fields): boolean {
   return part["type"] === "tool-call" && part["providerExecuted"] !== true;
 }
@@ -81,7 +81,7 @@ interface AnswerParts {
   readonly model: AnsweringModel;
 }
 
-/** The answering model, by the name in its reasoning. */
+/** The answering model, whose name is recorded in its reasoning. */
 type AnsweringModel = Pick<ChatModel, "provider" | "modelId">;
 
 function buildResponse(parts: AnswerParts): ChatResponse {
@@ -104,7 +104,7 @@ function buildResponse(parts: AnswerParts): ChatResponse {
   };
 }
 
-/** Reads the reasoning among the parts of an answer, with its place. */
+/** Reads the reasoning among the parts of an answer, with its position. */
 function readReasoning(parts: readonly Fields[]): readonly ReasoningBlock[] {
   const blocks: ReasoningBlock[] = [];
   let hasText = false;
@@ -120,8 +120,8 @@ function readReasoning(parts: readonly Fields[]): readonly ReasoningBlock[] {
 }
 
 /**
- * Returns the metadata of a tool call as a hidden block of reasoning, such as the signature of the
- * thought that led to the call; none for a call without metadata.
+ * Returns the metadata of a tool call as a hidden block of reasoning. An example is the signature
+ * of the thought that led to the call. Returns no block for a call without metadata.
  */
 function callDataBlocks(part: Fields): readonly ReasoningBlock[] {
   const metadata = asFields(part["providerMetadata"]);
@@ -130,7 +130,7 @@ function callDataBlocks(part: Fields): readonly ReasoningBlock[] {
   return [{ text: "", index: 0, data }];
 }
 
-/** A block with metadata of its provider is sent back with it. */
+/** Creates a block. Metadata of its provider are sent back with it. */
 function reasoningBlock(text: string, index: number, metadata: unknown): ReasoningBlock {
   const data = asFields(metadata);
   return data === undefined ? { text, index } : { text, index, data: data as JsonObject }; // JSON
@@ -244,7 +244,9 @@ export class StreamedParts {
     });
   }
 
-  /** The metadata of a block may come with any of its parts; the last ones count. */
+  /**
+   * Adds a part of a block of reasoning. Any part may contain metadata. The last metadata are used.
+   */
   #reason(part: Fields): readonly ChatChunk[] {
     const id = part["id"];
     const others = (this.#text === "" ? 0 : 1) + this.#calls.length;
@@ -282,8 +284,8 @@ export class StreamedParts {
   }
 
   /**
-   * Handles a complete call. It repeats the parts sent before; a model that sends no parts puts
-   * everything here.
+   * Handles a complete call. It repeats the parts sent before. If the model sends no parts, it is
+   * the only source of the call.
    */
   #complete(call: ToolCall): readonly ChatChunk[] {
     const begun = this.#begin(call.id, call.name);

@@ -12,13 +12,15 @@ export interface MarkableBlock {
 const FIVE_MINUTES = { type: "ephemeral" } as const;
 const HOUR = { type: "ephemeral", ttl: "1h" } as const;
 
-/** Returns the field that marks the end of a prefix; no field for a provider without marks. */
+/**
+ * Returns the field that marks the end of a prefix. Returns no field for a provider without marks.
+ */
 export function cacheMark(
   { cache }: { readonly cache?: CacheOption | undefined },
   provider: string,
 ): MarkableBlock {
   if (typeof cache !== "object" || !acceptsMarks(provider)) return {};
-  const cacheControl = cache.ttl === "5m" ? FIVE_MINUTES : HOUR; // there is no option for the time
+  const cacheControl = cache.ttl === "5m" ? FIVE_MINUTES : HOUR; // other times are not available
   return { providerOptions: { anthropic: { cacheControl } } };
 }
 
@@ -26,15 +28,15 @@ function acceptsMarks(provider: string): boolean {
   return /^anthropic\b/.test(provider);
 }
 
-/** A request as it was written for its model, with the marks of its parts. */
+/** A request in its form for the model, with the marks of its parts. */
 interface WrittenRequest {
   readonly tools: readonly MarkableBlock[];
   readonly prompt: readonly LanguageModelV3Message[];
 }
 
 /**
- * Sets the marks of a request that concern all of it: `off` removes every mark, `{ ttl }` marks the
- * last tool, the end of the system prompt and the end of the last message.
+ * Sets the marks that concern the whole request. `off` removes every mark. `{ ttl }` marks the last
+ * tool, the end of the system prompt and the end of the last message.
  */
 export function setRequestMarks(
   { tools, prompt }: WrittenRequest,
@@ -65,7 +67,7 @@ export function setRequestMarks(
     });
 }
 
-/** The blocks of a message, with those inside results of tools before the results. */
+/** Returns the blocks of a message. Blocks inside results of tools precede the results. */
 function markableBlocks({ content }: LanguageModelV3Message): readonly MarkableBlock[] {
   if (typeof content === "string") return [];
   return (

@@ -3,7 +3,7 @@ import { asFields, asText } from "../../../util/objects.js";
 
 type JsonObject = Extract<JsonValue, { readonly [key: string]: JsonValue }>;
 
-/** Returns the data of the provider for each call, by its id. */
+/** The field with the id of the call. */
 const CALL = "tool-call";
 
 /** The data of a hidden block of reasoning that belongs to a tool call. */
@@ -11,7 +11,7 @@ export function callData(callId: string, metadata: JsonObject): JsonObject {
   return { [CALL]: callId, metadata };
 }
 
-/** Reads such data; `undefined` for any other. */
+/** Reads such data. Returns `undefined` for any other data. */
 export function callDataIn(
   data: JsonValue | undefined,
 ): { readonly callId: string; readonly metadata: object } | undefined {

@@ -30,7 +30,7 @@ type AssistantPart = Extract<
 type ToolOutput = LanguageModelV3ToolResultOutput;
 type ContentOutput = Extract<ToolOutput, { readonly type: "content" }>;
 
-/** The options of a call. They are equal in v2, v3 and v4 except for the data of files. */
+/** The options of a call. They are equal in v2, v3 and v4, except for the data of files. */
 export type VendorCallOptions = LanguageModelV2CallOptions & LanguageModelV3CallOptions;
 
 function toFilePart(part: MediaPart, specification: Specification): LanguageModelV3FilePart {
@@ -40,11 +40,11 @@ function toFilePart(part: MediaPart, specification: Specification): LanguageMode
   if (specification !== "v4") return { type: "file", data: value, mediaType, ...name };
   const data =
     source.url === undefined ? { type: "data", data: value } : { type: "url", url: value };
-  // v4 adds the kind of data. The types here are those of v3.
+  // v4 adds the kind of data. The types used here are the v3 types.
   return { type: "file", data: data as unknown as string, mediaType, ...name };
 }
 
-/** A file by its address or with its content as base64 text. */
+/** A file, given by its address or by its content as base64 text. */
 type SentFile = { readonly mediaType: string } & (
   | { readonly url: string; readonly data?: undefined }
   | { readonly data: string; readonly url?: undefined }
@@ -96,7 +96,8 @@ function toOutput(message: ToolAnswer, { specification, provider }: CallTarget):
       ...cacheMark(part, provider),
     })),
   ];
-  return { type: "content", value: value as ContentOutput["value"] }; // in the form of the specification
+  // the form depends on the specification
+  return { type: "content", value: value as ContentOutput["value"] };
 }
 
 /** Returns the arguments as a value. Invalid JSON remains a text. */
@@ -119,7 +120,7 @@ type CallOptionsOfVendor = Pick<
   "providerOptions"
 >;
 
-/** The provider's own data of each call, by its id. */
+/** Returns the provider's data of each call, by its id. */
 function callMetadata(
   reasoning: NonNullable<AssistantMessage["reasoning"]>,
   provider: string,
@@ -129,7 +130,7 @@ function callMetadata(
     own.flatMap(({ data }) => {
       const found = callDataIn(data);
       if (found === undefined) return [];
-      // In the form in which the provider returned it.
+      // The metadata keep the form in which the provider returned them.
       return [[found.callId, { providerOptions: found.metadata } as CallOptionsOfVendor]];
     }),
   );

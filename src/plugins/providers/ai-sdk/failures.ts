@@ -18,7 +18,7 @@ const BAD_REQUESTS =
   /^AI_(UnsupportedFunctionality|InvalidPrompt|InvalidArgument|NoSuchModel)Error$/;
 const BROKEN_CONNECTION = /fetch failed|terminated|socket|ECONN|network/i;
 
-/** Substitutes in hints for a vendor's names, which only the wrapped model knows. */
+/** Texts in hints that replace a vendor's names. Only the wrapped model has these names. */
 const PLACE = Object.freeze({
   keyVariable: "the environment variable of its provider",
   urlHint: "see the documentation of its provider",
@@ -32,8 +32,9 @@ function failureHeaders(value: unknown): Headers {
 }
 
 /**
- * Returns the SDK's error of a call: with a status if the server rejected it, without one if there
- * was no connection. Recognised by its fields, because several copies of the SDK may be loaded.
+ * Returns the SDK's error of a call. It has a status if the server rejected the call, and no status
+ * without a connection. It is recognised by its fields, because several copies of the SDK may be
+ * loaded.
  */
 function callError(
   error: Fields,
@@ -58,7 +59,8 @@ function callError(
 }
 
 /**
- * Converts an error that a model of the AI SDK threw, or sent in its stream, into a ModelCallError.
+ * Converts an error of an AI SDK model into a ModelCallError. The model threw it or sent it in its
+ * stream.
  */
 export function toModelCallError(
   e: unknown,

@@ -55,7 +55,7 @@ export function reasoningOptions(
   return taken.length === 1 ? openaiSettings(reasoning) : anthropicSettings(reasoning);
 }
 
-/** Merges settings of each provider; the settings in `over` take precedence. */
+/** Merges settings of each provider. The settings in `over` take precedence. */
 export function mergedSettings(
   under: ProviderSettings,
   over: Readonly<Record<string, unknown>> = {},

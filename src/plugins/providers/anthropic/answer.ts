@@ -21,8 +21,8 @@ const FINISH_REASONS: ReadonlyMap<unknown, FinishReason> = new Map<unknown, Fini
 ]);
 
 /**
- * Reads the reported usage. The vendor counts tokens read from and written to its cache separately;
- * the framework's input tokens include them.
+ * Reads the reported usage. The vendor counts tokens read from and written to its cache separately.
+ * The framework includes them in the input tokens.
  */
 function readUsage(value: unknown): Usage | undefined {
   const usage = asFields(value) ?? {};
@@ -45,7 +45,7 @@ export function readIdentity(message: Fields): Pick<ChatResponse, "responseId" |
   return { ...(id === "" ? {} : { responseId: id }), ...(model === "" ? {} : { modelId: model }) };
 }
 
-/** Builds a response from its parts, both for whole and for streamed responses. */
+/** Builds a response from its parts. Used for whole and for streamed responses. */
 export function buildResponse(o: {
   readonly text: string;
   readonly reasoning: readonly ReasoningBlock[];
@@ -97,7 +97,7 @@ export function isReasoning({ type }: Fields): boolean {
   return type === "thinking" || type === "redacted_thinking";
 }
 
-/** Reads a block of reasoning. Only a signed or an encrypted one is sent back. */
+/** Reads a block of reasoning. Only a signed or an encrypted block is sent back. */
 export function readReasoning(block: Fields, index: number): ReasoningBlock {
   const { type, thinking, signature, data } = block;
   const text = asText(thinking);

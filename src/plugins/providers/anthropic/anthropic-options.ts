@@ -9,18 +9,18 @@ import {
 /** Options for Anthropic, or for another server that supports the Messages API. */
 export interface AnthropicOptions extends ChatProviderOptions {
   /**
-   * Limit of output tokens for requests without a limit, because the API requires one. Default
+   * Maximum number of output tokens for requests without a limit. The API requires one. Default
    * 8192.
    */
   readonly maxOutputTokens?: number | undefined;
   /**
-   * Whether the vendor may cache the system prompt and the tools, which requests have in common, at
-   * a lower price. Default true.
+   * Whether the vendor may cache the system prompt and the tools at a lower price. Requests have
+   * these parts in common. Default true.
    */
   readonly promptCaching?: boolean | undefined;
   /**
-   * Whether the model enforces JSON schemas. Default: determined by the name of the model; true for
-   * Claude Opus 4.1 and for Claude 4.5 and later.
+   * Whether the model enforces JSON schemas. By default the name of the model determines it: true
+   * for Claude Opus 4.1 and for Claude 4.5 and later.
    */
   readonly structuredOutput?: boolean | undefined;
 }

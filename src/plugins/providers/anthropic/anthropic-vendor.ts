@@ -11,7 +11,8 @@ export const ANTHROPIC: Vendor = Object.freeze({
   keyHeaders: ["x-api-key", "authorization"],
   async open(settings: ClientSettings) {
     const { Anthropic } = await import("@anthropic-ai/sdk");
-    // The framework has its own telemetry; the client's would count every call twice.
+    // The framework has its own telemetry. The telemetry of the client would count every call
+    // twice.
     return postWith(Anthropic, settings, { openTelemetry: false as const });
   },
 });

@@ -5,10 +5,10 @@ import { limitMarks } from "../shared/mark-limits.js";
 type Mark = Anthropic.CacheControlEphemeral;
 type Markable = { cache_control?: Mark | null };
 
-/** Returns the field that marks the end of a prefix; no field without a time. */
+/** Returns the field that marks the end of a prefix. Returns no field without a time. */
 export function markOf(cache: CacheOption | undefined): { readonly cache_control?: Mark } {
   if (typeof cache !== "object") return {};
-  // The vendor has no 30 minutes; the next longer time is an hour.
+  // The vendor does not offer 30 minutes. The next longer time is an hour.
   return { cache_control: { type: "ephemeral", ...(cache.ttl !== "5m" && { ttl: "1h" }) } };
 }
 
@@ -20,9 +20,9 @@ interface MarkedRequest {
 }
 
 /**
- * Sets the marks of a request that concern all of it. `off` removes all marks. `auto` and `{ ttl }`
- * mark the last tool, the end of the system prompt and the last block of the conversation; without
- * an option, `byDefault` marks the first two.
+ * Sets the marks that concern the whole request. `off` removes all marks. `auto` and `{ ttl }` mark
+ * the last tool, the end of the system prompt and the last block of the conversation. Without an
+ * option, `byDefault` marks the tool and the system prompt.
  */
 export function setMarks(
   { tools, system, messages }: MarkedRequest,
@@ -57,7 +57,7 @@ function setMark(block: Markable | undefined, mark: Mark): void {
   if (block !== undefined) block.cache_control ??= mark;
 }
 
-/** The last block of the conversation, if the vendor allows a mark there. */
+/** Returns the last block of the conversation, if the vendor allows a mark there. */
 function lastMarkable(messages: readonly Anthropic.MessageParam[]): Markable | undefined {
   const content = messages.at(-1)?.content;
   const last = typeof content === "string" ? undefined : content?.at(-1);

@@ -12,9 +12,9 @@ export type { ProviderOptions } from "../shared/provider-options.js";
  * loaded, read from the environment or connected before the first call.
  *
  * System messages become the system prompt, at any position. Schemas of tools and answers are sent
- * in strict mode if it can express them. With extended thinking (`providerOptions: { thinking }`)
- * the thinking is returned as `reasoning` of the response. It is not sent back, so thinking can't
- * be combined with tools.
+ * in strict mode if it can express them. `modelOptions.reasoning` enables thinking. The thinking is
+ * returned as `reasoning` of the response. The next call sends the thinking blocks back to the
+ * vendor.
  *
  * @example anthropic("claude-sonnet-5")
  * @throws ValidationError for a blank model name or invalid options

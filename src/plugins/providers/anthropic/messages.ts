@@ -81,11 +81,11 @@ function toToolResult(message: ToolAnswer): Anthropic.ToolResultBlockParam {
   };
 }
 
-/** The settings of a request for its messages. */
+/** The settings that affect the form of messages. */
 export interface WireSettings {
-  /** Whether the model may think, so that its earlier reasoning is sent back. */
+  /** Whether the model may think. If so, its earlier reasoning is sent back. */
   readonly thinks: boolean;
-  /** Whether the last message is written in blocks. The last block can be marked. */
+  /** Whether the last message is written in blocks, because only a block can be marked. */
   readonly endsAsBlock: boolean;
 }
 
@@ -132,7 +132,7 @@ export function toWireMessages(messages: readonly ChatMessage[], o: WireSettings
   return result;
 }
 
-/** Writes a text as a block, which can be marked. */
+/** Changes the text of a message into a block, which can be marked. */
 function asBlocks(message: WireMessage | undefined): void {
   if (typeof message?.content === "string") message.content = [...textBlocks(message.content)];
 }

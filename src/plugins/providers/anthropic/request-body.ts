@@ -103,8 +103,8 @@ function settingFields(request: ChatRequest): Partial<Body> {
 }
 
 /**
- * Builds the body of a call. `providerOptions` override the other settings, except whether the
- * response is streamed.
+ * Builds the body of a call. `providerOptions` override the other settings, except the one for
+ * streaming.
  */
 export function requestBody(
   request: ChatRequest,
@@ -134,5 +134,5 @@ export function requestBody(
     ...output,
     ...request.providerOptions,
     stream: target.stream,
-  } as Body; // which of the two bodies it is depends on `stream`
+  } as Body; // `stream` determines which of the two types the body has
 }

@@ -9,7 +9,10 @@ import { buildResponse, isReasoning, readIdentity, readReasoning, readToolUse } 
 import { asFields, asText } from "../../../util/objects.js";
 
 interface CallInProgress extends StreamedCall {
-  /** The initial content of the block: usually empty, but some servers send everything at once. */
+  /**
+   * The initial content of the block. It is usually empty, but some servers send the complete
+   * content at once.
+   */
   readonly input: unknown;
 }
 
@@ -28,7 +31,7 @@ interface BegunReasoning {
 }
 
 /**
- * Returns the fields that are not null. The vendor repeats counts in later events, as null if they
+ * Returns the fields that are not null. In later events the vendor repeats counts, as null if they
  * do not apply.
  */
 function known(fields: unknown): Fields {
@@ -43,7 +46,7 @@ function known(fields: unknown): Fields {
 export class StreamedMessage implements StreamedAnswer {
   readonly #calls = new StreamedCalls<CallInProgress>();
   #text = "";
-  /** Blocks of reasoning by the vendor's index, as they have been received so far. */
+  /** Blocks of reasoning by the vendor's index, as received so far. */
   readonly #reasoning = new Map<unknown, BegunReasoning>();
   #stopReason: unknown;
   #usage: Fields = {};
@@ -151,7 +154,7 @@ export class StreamedMessage implements StreamedAnswer {
   #addArguments(blockIndex: unknown, piece: string): readonly ChatChunk[] {
     const index = this.#calls.positionOf(blockIndex);
     const call = this.#calls.at(index);
-    // Skips deltas of the vendor's own tools, which it runs itself.
+    // Skips deltas of the vendor's own tools, because the vendor runs these tools.
     if (index === undefined || call === undefined || piece === "") return [];
     call.arguments = (call.arguments ?? "") + piece;
     return [{ type: "tool_call", index, argumentsDelta: piece }];

@@ -8,21 +8,21 @@ type Effort = NonNullable<Anthropic.OutputConfig["effort"]>;
 export interface Thinking {
   readonly config?: Anthropic.ThinkingConfigParam;
   readonly effort?: Effort;
-  /** Tokens that the output limit must have in addition to those of the answer. */
+  /** Tokens added to the output limit of the answer. */
   readonly budgetTokens: number;
 }
 
 const NONE: Thinking = Object.freeze({ budgetTokens: 0 });
 const DISABLED: Thinking = { config: { type: "disabled" }, budgetTokens: 0 };
 
-/** The vendor refuses thinking together with a tool that must be called. */
+/** Whether the request requires a tool call. The vendor refuses thinking in such a request. */
 function forcesTool({ tools = [], toolChoice }: ChatRequest): boolean {
   return tools.length > 0 && (toolChoice === "required" || typeof toolChoice === "object");
 }
 
 /**
- * Whether tool results follow an answer that does not begin with reasoning of this vendor, for
- * example an answer of another agent. The vendor refuses to start thinking there.
+ * Whether tool results follow an answer that does not begin with reasoning of this vendor. An
+ * example is an answer of another agent. The vendor refuses to start thinking there.
  */
 function goesOnWithoutThought({ messages }: ChatRequest): boolean {
   if (messages.at(-1)?.role !== "tool") return false;

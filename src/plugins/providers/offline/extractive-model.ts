@@ -30,8 +30,8 @@ const TOKEN_SLICE = 60_000;
 const MAX_SOURCE_LENGTH = 160;
 
 /**
- * All quotable pieces of the prompt's sources, the selected ones (best first), and the text to
- * return if there are none.
+ * The result of a selection. `all`: all quotable pieces of the prompt's sources. `chosen`: the
+ * selected pieces, best first. `fallback`: the text to return if there are none.
  */
 interface Selection {
   readonly all: readonly Quote[];
@@ -109,7 +109,7 @@ function json(schema: JsonSchema, { all, chosen, fallback }: Selection): string 
   return JSON.stringify(new SchemaFiller(schema, chosen, all, fallback).fill(), null, 2);
 }
 
-/** Estimates the tokens, since there is no vendor that counts them. */
+/** Estimates the tokens, because no vendor counts them. */
 async function estimateUsage(
   messages: readonly ChatMessage[],
   content: string,

@@ -27,7 +27,7 @@ interface AnalysedSentence {
 /** Resolves with a function that creates a new analyser. */
 export type AnalyserLoader = () => Promise<() => Analyser>;
 
-// The analyser keeps every new word permanently, so a new one replaces it after this many
+// The analyser keeps every new word permanently. A new analyser replaces it after this number of
 // characters.
 const CHARACTERS_PER_ANALYSER = 20_000_000;
 
@@ -70,8 +70,8 @@ export class LanguageTools {
 
   /**
    * Returns the sentences of `text` in order. Omits a sentence that is not an exact part of the
-   * text. A full stop without a following space does not end a sentence, because the analyser would
-   * split file names and addresses.
+   * text. A full stop without a following space does not end a sentence. The analyser would
+   * otherwise split file names and addresses.
    */
   sentences(text: string): readonly ParsedSentence[] {
     const analyser = this.#analyserFor(text.length);

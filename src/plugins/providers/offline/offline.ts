@@ -6,24 +6,21 @@ import { LanguageTools } from "./language-tools.js";
 
 /** Options of the offline model. */
 export interface OfflineOptions {
-  /**
-   * Number of quoted sentences. Default: a tenth of the number in the source, at least 3 and at
-   * most 12.
-   */
+  /** Number of quoted sentences. Default: a tenth of the number in the source, from 3 to 12. */
   readonly sentences?: number | undefined;
 }
 
 /**
  * Creates a chat model that needs no network and no key. It quotes the most relevant sentences of
  * the text in the prompt, word for word, and has no other ability. Intended for demos and tests of
- * whole ensembles; works best with English text.
+ * whole ensembles. Works best with English text.
  *
- * It reads only delimited parts of the prompt (the outputs of previous tasks; otherwise text
- * between `---` lines or in fences), never the instructions. Plain requests return one bullet per
- * sentence with its heading or file. With `responseFormat` the sentences fill the schema. A
- * sentence that crosses a line end is quoted partly or skipped, so that every quote occurs
- * unchanged in the source. The model never calls tools and ignores sampling settings and output
- * limits. The reported token counts are estimates.
+ * It reads only delimited parts of the prompt, never the instructions. These are the outputs of
+ * previous tasks. If there are none, it reads text between `---` lines or in fences. Plain requests
+ * return one bullet per sentence with its heading or file. With `responseFormat` the sentences fill
+ * the schema. A sentence that crosses a line end is quoted partly or skipped. Every quote therefore
+ * occurs unchanged in the source. The model never calls tools and ignores sampling settings and
+ * output limits. The reported token counts are estimates.
  *
  * Requires the packages wink-nlp and wink-eng-lite-web-model, which the first call loads. Without
  * them that call rejects with ModelCallError.

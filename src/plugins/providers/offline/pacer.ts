@@ -1,9 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 const SLICE_MS = 15;
 
-/**
- * Divides long work into short slices, so that the event loop can run and an abort takes effect.
- */
+/** Divides long work into short slices, so the event loop can run and an abort takes effect. */
 export class Pacer {
   readonly #signal: AbortSignal | undefined;
   #sliceStart = performance.now();

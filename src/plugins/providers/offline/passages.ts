@@ -6,7 +6,7 @@ import { parseJson } from "../../../util/json/parse-json.js";
 /** Adjacent lines of running text, trimmed. */
 export interface Passage {
   readonly lines: readonly string[];
-  /** The current file marker, else the nearest heading, else the label of the block. */
+  /** The current file marker, or else the nearest heading, or else the label of the block. */
   readonly source: string | undefined;
   /** A sentence quoted before, or the text of a list item. Used unchanged if it is short. */
   readonly quoted: boolean;
@@ -21,10 +21,13 @@ const UNDERLINE = /^(?:={2,}|-{2,})$/;
 const RULE = /^(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,})$/;
 const LIST_MARKER = /^(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?/;
 const LINK_ONLY = /^(?:!?\[[^\]]*\]\([^)]*\)|\[[^\]]+\]:\s*\S+|<?https?:\/\/\S+>?)[.,;]?$/;
-/** `Next: [concepts](concepts.md), ...` and lines that are mostly links. */
+/** Matches a link in lines such as `Next: [concepts](concepts.md), ...`. */
 const LINK = /!?\[([^\]]*)\]\([^)]*\)/g;
 const NAVIGATION = /^(?:[*_]{2})?\p{L}[\p{L} ]{0,30}:(?:[*_]{2})?\s*!?\[[^\]]*\]\(/u;
-/** `Version: 1.2`, `**Resilience**: retries, fallbacks`; not a label before a sentence. */
+/**
+ * Matches `Version: 1.2` or `**Resilience**: retries, fallbacks`, but not a label before a
+ * sentence.
+ */
 const LABEL =
   /^(?:[\p{L}\p{N}][\p{L}\p{N} -]{0,30}:\s(?!.*[.!?]$).{1,60}|(?:\p{L}+ ){0,3}(?:[*_]{2})[^*_]{1,60}(?::[*_]{2}|[*_]{2}\s*:)\s*(?!\s)(?![\p{Lu}\p{N}`*_[(].*[.!?]$).*)$/u;
 const QUOTATION = /^"(.+)"(?: \((.+)\))?$/;
@@ -48,7 +51,7 @@ function isTableRow(line: string): boolean {
   return line.startsWith("|") || line.split(" | ", 3).length > 2;
 }
 
-/** Returns whether a line refers to another place or names a value, and is no sentence to quote. */
+/** Returns whether a line refers to another place or names a value. Such a line is not quoted. */
 function isSignpost(line: string): boolean {
   if (NAVIGATION.test(line) || LABEL.test(line)) return true;
   let linked = 0;

@@ -9,8 +9,8 @@ export interface SourceBlock {
 
 const CONTEXT_HEADING = "## Context from Previous Tasks\n";
 const BLOCK_START = "\n---\n### ";
-// A following block begins with a rule and a heading immediately after the closing rule of the
-// previous block. A rule within a text is not followed like this.
+// The closing rule of a block is immediately followed by the rule and the heading of the next
+// block. A rule within a text is not followed by them.
 const BETWEEN_BLOCKS = /\n---\n\n---\n### /;
 const TASK_SECTION = "\n---\n\n## Task\n";
 const OTHER_SECTION =
@@ -35,8 +35,8 @@ function contextBlock(block: string): SourceBlock {
 }
 
 /**
- * Returns the end of the context: the first other section before the last line that looks like the
- * task section. Outputs may contain such lines too, so the last one counts.
+ * Returns the end of the context: the first other section before the last line that resembles the
+ * task section. The last such line is used, because outputs may contain similar lines.
  */
 function contextEnd(region: string): number {
   const task = region.lastIndexOf(TASK_SECTION);
@@ -55,9 +55,7 @@ function contextBlocks(prompt: string): readonly SourceBlock[] {
   return region.slice(0, contextEnd(region)).split(BETWEEN_BLOCKS).map(contextBlock);
 }
 
-/**
- * Returns texts between two `---` lines, and fenced texts. An unclosed delimiter does not count.
- */
+/** Returns texts between two `---` lines, and fenced texts. An unclosed delimiter is ignored. */
 function delimitedBlocks(prompt: string): readonly SourceBlock[] {
   const blocks: SourceBlock[] = [];
   let open: { readonly closes: (line: string) => boolean; readonly lines: string[] } | undefined;
@@ -78,9 +76,9 @@ function delimitedBlocks(prompt: string): readonly SourceBlock[] {
 }
 
 /**
- * Returns the source texts of a conversation: the context blocks of the first user message with
- * any, otherwise text between `---` lines or in fences. All other parts of a prompt are
- * instructions and never quoted. In a block's heading, a description of several lines can't be
+ * Returns the source texts of a conversation: the context blocks of the first user message that has
+ * any. If none has, returns text between `---` lines or in fences. All other parts of a prompt are
+ * instructions and are never quoted. In a block's heading, a description of several lines can't be
  * distinguished from the text.
  */
 export function promptSources(messages: readonly ChatMessage[]): readonly SourceBlock[] {

@@ -8,7 +8,8 @@ export interface Quote {
   readonly source: string | undefined;
   readonly terms: ReadonlySet<string>;
   /**
-   * A whole sentence of ordinary length. Other quotes are used only if there are too few of these.
+   * Whether it is a whole sentence of ordinary length. Other quotes are used only if there are too
+   * few of these.
    */
   readonly good: boolean;
   /** Position within its passage, counted from 0. */
@@ -24,8 +25,8 @@ const MAX_GOOD_LENGTH = 400;
 const SENTENCE_END = /[.!?\u2026\u3002\uff01\uff1f]["'\u201d\u2019)\]*_]*$/;
 
 /**
- * Returns where to split a line that is too long for one slice: after a sentence or a word if
- * possible.
+ * Returns the position at which to split a line that is too long for one slice. Prefers the end of
+ * a sentence or of a word.
  */
 function cutAt(head: string, end: number): number {
   const stop =
@@ -36,12 +37,12 @@ function cutAt(head: string, end: number): number {
   if (stop > 0) return stop;
   const space = head.lastIndexOf(" ", end - 1);
   if (space > 0) return space;
-  // never within a surrogate pair
+  // do not split a surrogate pair
   return /[\uD800-\uDBFF]/.test(head.charAt(end - 1)) ? end - 1 : end;
 }
 
 /**
- * Splits a line into pieces of limited length. Splits very long words too, since the analyser's
+ * Splits a line into pieces of limited length. Also splits very long words, because the analyser's
  * time grows with the square of their length.
  */
 function* cutLine(line: string): Generator<string> {
@@ -75,8 +76,8 @@ function* pieces(lines: readonly string[]): Generator<readonly string[]> {
 }
 
 /**
- * Returns the part of `text` within one line of the source: the whole text, or the longest part if
- * it crosses line ends.
+ * Returns the part of `text` within one line of the source. This is the whole text, or the longest
+ * part if it crosses line ends.
  */
 function withinOneLine(text: string, start: number, lineEnds: readonly number[]): string {
   const cuts = lineEnds

@@ -17,8 +17,8 @@ function termWeights(quotes: readonly Quote[]): ReadonlyMap<string, number> {
 }
 
 /**
- * Returns the relevance of a quote: the mean weight of its terms, with a bonus for the beginning of
- * a passage.
+ * Returns the relevance of a quote: the mean weight of its terms. The beginning of a passage gets a
+ * bonus.
  */
 function scoreOf(quote: Quote, weights: ReadonlyMap<string, number>): number {
   let sum = 0;
@@ -48,7 +48,7 @@ function gain(c: RankedQuote): number {
 
 /**
  * Returns the `count` quotes that cover the text best, best first. Ranks by term frequency and
- * position, and skips quotes that repeat a selected one (maximal marginal relevance, Carbonell and
+ * position. Skips quotes that repeat a selected one (maximal marginal relevance, Carbonell and
  * Goldstein 1998).
  */
 export function rank(quotes: readonly Quote[], count: number): readonly Quote[] {

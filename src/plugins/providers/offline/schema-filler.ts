@@ -16,8 +16,9 @@ function numberAt(schema: JsonSchema, field: string, otherwise: number): number 
 }
 
 /**
- * Fills a JSON Schema with quotes. Strings become sentences, or their source if the property's name
- * asks for one. Numbers become 0, booleans false, enums their first value.
+ * Fills a JSON Schema with quotes. Strings become sentences. A string whose property name requests
+ * a source becomes the source of a quote. Numbers become 0, booleans false, enums their first
+ * value.
  */
 export class SchemaFiller {
   readonly #root: JsonSchema;
@@ -28,7 +29,7 @@ export class SchemaFiller {
 
   /**
    * `quotes`: best first. `all`: in the order of the source. `fallback`: the value of a string if
-   * there is nothing to quote.
+   * there is no quote.
    */
   constructor(root: JsonSchema, quotes: readonly Quote[], all: readonly Quote[], fallback: string) {
     this.#root = root;
@@ -106,7 +107,7 @@ export class SchemaFiller {
   }
 
   /**
-   * Whether a property is a string or a list of strings. These are filled even if they are
+   * Whether a property is a string or a list of strings. Such a property is filled even if it is
    * optional.
    */
   #isTextual(property: JsonSchema, depth: number): boolean {
@@ -138,7 +139,7 @@ export class SchemaFiller {
     return values;
   }
 
-  /** Returns the best quotes in the order of the source, so that a list is readable. */
+  /** Returns the best quotes in the order of the source. A list then reads like the source. */
   #best(most: number): readonly Quote[] {
     const place = (quote: Quote): number => this.#order.get(quote) ?? 0;
     return this.#quotes.slice(0, most).sort((a, b) => place(a) - place(b));
@@ -179,11 +180,11 @@ export class SchemaFiller {
     return text.length <= limit ? text : text.slice(0, limit).replace(/\s+\S*$/, "");
   }
 
-  /** Returns the next matching quote in turn, or the next one if none matches. */
+  /** Returns the next matching quote in rotation. If none matches, returns the next quote. */
   #take(fits: (quote: Quote) => boolean): Quote | undefined {
     const count = this.#quotes.length;
     const turn = Array.from({ length: count }, (_, index) => (this.#next + index) % count);
-    // an index below the length
+    // the index is below the length
     const index = turn.find((candidate) => fits(this.#quotes[candidate] as Quote)) ?? turn[0];
     if (index === undefined) return undefined;
     this.#next = (index + 1) % count;

@@ -13,7 +13,7 @@ const SOURCE_WORDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether a property's name asks for a source: `source`, `filePath`, `document_title`, `sources`.
+ * Whether a property's name requests a source: `source`, `filePath`, `document_title`, `sources`.
  */
 export function isSourceName(name: string): boolean {
   const words = name.split(/(?=[A-Z])|[_\-\s]+/).map((word) => word.toLowerCase());

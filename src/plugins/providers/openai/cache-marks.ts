@@ -1,18 +1,18 @@
 import type { ChatMessage, ChatRequest } from "../../../contracts/chat-model.js";
 import type { CacheOption } from "../../../contracts/content.js";
 
-/** The end of a prefix, as marked in both APIs of OpenAI. */
+/** The mark of the end of a prefix, equal in both APIs of OpenAI. */
 export interface Breakpoint {
   readonly prompt_cache_breakpoint?: { readonly mode: "explicit" };
 }
 
-/** Returns the field that marks the end of a prefix; no field without a time. */
+/** Returns the field that marks the end of a prefix. Returns no field without a time. */
 export type MarkPart = (part: { readonly cache?: CacheOption | undefined }) => Breakpoint;
 
 const MARK: Breakpoint = { prompt_cache_breakpoint: { mode: "explicit" } };
 const NONE: Breakpoint = Object.freeze({});
 
-/** Other servers have no marks, and `off` allows none. */
+/** Returns the function that creates marks. Other servers have no marks, and `off` permits none. */
 export function markerFor({ cache }: ChatRequest, isVendor: boolean): MarkPart {
   return isVendor && cache !== "off"
     ? (part) => (typeof part.cache === "object" ? MARK : NONE)
@@ -29,7 +29,7 @@ function hasMarks(messages: readonly ChatMessage[]): boolean {
   });
 }
 
-/** Returns the settings of the vendor's cache. It has one time, 30 minutes. */
+/** Returns the settings of the vendor's cache. Its only time is 30 minutes. */
 export function cacheFields(
   { cache, messages }: ChatRequest,
   isVendor: boolean,

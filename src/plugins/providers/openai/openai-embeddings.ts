@@ -18,8 +18,8 @@ function isVector(value: unknown): value is readonly number[] {
 }
 
 /**
- * Returns the vectors of a response in the order of the texts. `index` defines it; the order of the
- * list may differ.
+ * Returns the vectors of a response in the order of the texts. `index` defines the order, because
+ * the list may have another order.
  */
 function readVectors(document: Fields, count: number): readonly (readonly number[])[] {
   const vectors: (readonly number[])[] = [];
@@ -52,12 +52,11 @@ function checkTexts(texts: readonly string[]): void {
 /**
  * Creates an embedding model of OpenAI, or of any server with a compatible API. Nothing is loaded
  * or connected before the first call. Many texts are sent in several sequential requests. The
- * vectors have the order of the texts.
+ * vectors have the order of the texts. `embed` rejects with ModelCallError if a request fails.
  *
  * @example const model = openaiEmbeddings("text-embedding-3-small", { dimensions: 256 });
  * const [vector] = await model.embed(["Hello"]);
- * @throws ValidationError for a blank model name or invalid options; `embed` rejects with
- * ModelCallError
+ * @throws ValidationError for a blank model name or invalid options
  */
 export function openaiEmbeddings(
   modelId: string,

@@ -37,9 +37,9 @@ function readVerdicts(document: Fields, count: number): readonly ModerationResul
 }
 
 /**
- * Creates the moderation model of OpenAI, or of a server with a compatible API. Nothing is loaded or
- * connected before the first call.
- * @throws ValidationError for invalid options; `moderate` rejects with ModelCallError
+ * Creates the moderation model of OpenAI, or of a server with a compatible API. Nothing is loaded
+ * or connected before the first call. `moderate` rejects with ModelCallError if a request fails.
+ * @throws ValidationError for invalid options
  */
 export function openaiModeration(options: OpenAIModerationOptions = {}): ModerationModel {
   checkOptions("openaiModeration()", options, [...PROVIDER_OPTIONS, "modelId"]);

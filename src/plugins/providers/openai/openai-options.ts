@@ -19,8 +19,8 @@ import {
  */
 export interface OpenAIOptions extends ChatProviderOptions {
   /**
-   * The API to use: Chat Completions (`"chat"`, the default), which other servers also support, or
-   * OpenAI's newer Responses (`"responses"`).
+   * The API to use. `"chat"` is Chat Completions, which other servers also support. `"responses"`
+   * is OpenAI's newer Responses API. Default `"chat"`.
    */
   readonly api?: "chat" | "responses" | undefined;
 }
@@ -33,8 +33,8 @@ export interface OpenAIEmbeddingsOptions extends ProviderOptions {
    */
   readonly dimensions?: number | undefined;
   /**
-   * Limit of the number of texts per request, from 1 to 2048. Default 128, because the response
-   * with more long vectors would exceed `maxResponseBytes`.
+   * Maximum number of texts per request, from 1 to 2048. Default 128. With more long vectors, the
+   * response would exceed `maxResponseBytes`.
    */
   readonly batchSize?: number | undefined;
 }

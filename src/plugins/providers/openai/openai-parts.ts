@@ -5,8 +5,8 @@ const FILES: readonly string[] = Object.freeze([...VENDOR_IMAGES, "application/p
 const WITH_AUDIO: readonly string[] = Object.freeze([...FILES, "audio/wav", "audio/mpeg"]);
 
 /**
- * The parts that Chat Completions accepts. Parts of tool results follow them in a message of the
- * user.
+ * The parts that Chat Completions accepts. Parts of tool results are sent in a following user
+ * message.
  */
 export const CHAT_PARTS: PartSupport = Object.freeze({
   user: WITH_AUDIO,

@@ -1,7 +1,7 @@
 import type { ReasoningOptions } from "../../../contracts/content.js";
 import { UnsupportedRequest } from "../shared/unsupported-request.js";
 
-/** @throws UnsupportedRequest for a limit of reasoning tokens, which this vendor does not have */
+/** @throws UnsupportedRequest for a limit of reasoning tokens, because this vendor has none */
 export function requireNoBudget(reasoning: ReasoningOptions | undefined, api: string): void {
   if (reasoning?.budgetTokens !== undefined)
     throw new UnsupportedRequest(

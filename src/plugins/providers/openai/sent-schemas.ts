@@ -5,7 +5,7 @@ import { StrictSchemas } from "../shared/strict-schema.js";
 import { formatName, OPENAI_DIALECT, takenFormat, type SentSchema } from "./strict-dialect.js";
 
 /**
- * The schemas of one request as they are sent, and the code that reverses their changes in the
+ * The schemas of one request in their sent form, and the code that reverses their changes in the
  * response.
  */
 export interface RequestSchemas {

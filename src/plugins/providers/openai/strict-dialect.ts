@@ -32,10 +32,7 @@ export const OPENAI_DIALECT: StrictDialect = Object.freeze({
   },
 });
 
-/**
- * Returns a name that the vendor accepts: letters, digits, dashes and underscores; at most 64
- * characters.
- */
+/** Returns a name that the vendor accepts: at most 64 letters, digits, dashes and underscores. */
 export function formatName(name: string): string {
   const cleaned = name.replace(/[^A-Za-z0-9_-]+/g, "_").slice(0, 64);
   return cleaned === "" ? "output" : cleaned;
@@ -51,8 +48,8 @@ export interface SentSchema {
 }
 
 /**
- * Returns the `responseFormat` of a request if the vendor accepts it. For a root that is not an
- * object, only the prompt and the later validation enforce the schema.
+ * Returns the `responseFormat` of a request if the vendor accepts it. If the root is not an object,
+ * only the prompt and the later validation enforce the schema.
  */
 export function takenFormat(request: ChatRequest): ChatRequest["responseFormat"] {
   return request.responseFormat?.schema["type"] === "object" ? request.responseFormat : undefined;

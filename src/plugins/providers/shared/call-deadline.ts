@@ -10,13 +10,12 @@ export interface CallLimits {
   readonly idleTimeoutMs: number;
 }
 
-/** Which limit a call has exceeded. */
+/** The limit that a call has exceeded. */
 export type ExceededLimit = keyof CallLimits;
 
 /**
- * Ends a call from outside: by the caller's signal or a time limit, whichever comes first. `race`
- * does not rely on the other side listening to the signal, so a call ends immediately in every
- * state.
+ * Ends a call by the caller's signal or by a time limit. `race` does not depend on the other side
+ * listening to the signal, so a call ends immediately in every state.
  */
 export class CallDeadline {
   readonly #end = new Cancellation();
@@ -32,31 +31,31 @@ export class CallDeadline {
   ) {
     this.#caller = caller;
     this.#end.expire(limits.timeoutMs, () => onTimeout("timeoutMs"));
-    // The time in which the reader processes a part does not count as idle.
+    // The time in which the reader processes a part is not idle time.
     this.#idleTimer = setTimeout(
       () => void (this.#waiting > 0 && this.#end.cancel(onTimeout("idleTimeoutMs"))),
       limits.idleTimeoutMs,
     );
     if (caller === undefined) return;
-    // All calls of a run share its signal. With more than ten listeners the platform would warn of
-    // a leak on the console.
+    // All calls of a run share its signal. The platform would print a warning of a leak for more
+    // than ten listeners.
     if (caller instanceof AbortSignal) setMaxListeners(0, caller);
     this.#end.follow(caller);
   }
 
-  /** For the transport. The call rejects with its reason. */
+  /** The signal for the transport. The call rejects with the reason of this signal. */
   get signal(): AbortSignal {
     return this.#end.signal;
   }
 
-  /** Whether the caller has aborted, and not a time limit. */
+  /** Whether the caller has aborted. False after a time limit. */
   get cancelled(): boolean {
     return this.#caller?.aborted === true;
   }
 
   /**
-   * Returns the result of `work`, or rejects with the signal's reason as soon as the call has
-   * ended. Restarts the idle time.
+   * Returns the result of `work`. Rejects with the signal's reason as soon as the call has ended.
+   * Restarts the idle time.
    */
   async race<T>(work: PromiseLike<T>): Promise<T> {
     this.#waiting++;
@@ -69,7 +68,7 @@ export class CallDeadline {
   }
 
   /**
-   * Releases the timers and the caller's signal. Also closes an open connection unless the work is
+   * Releases the timers and the caller's signal. Also closes an open connection, unless the work is
    * done.
    */
   close(o: { readonly isDone: boolean }): void {

@@ -5,7 +5,7 @@ import type { Fields } from "../../../util/objects.js";
 /** A request in a vendor's form. */
 export interface WireRequest {
   readonly body: object;
-  /** Removes the nulls that a strict schema has caused from the response. */
+  /** Removes from the response the nulls that a strict schema has caused. */
   readonly nulls: NullRemover;
 }
 
@@ -29,7 +29,7 @@ export interface StreamedAnswer {
   /** Whether no more events follow. */
   readonly isClosed: boolean;
   /**
-   * Takes the parsed data of an event and returns what it adds.
+   * Adds the parsed data of an event. Returns the resulting chunks.
    * @throws InvalidResponseError, ErrorDocument
    */
   add(event: Fields): readonly ChatChunk[];
@@ -40,7 +40,7 @@ export interface StreamedAnswer {
   finish(): ChatResponse;
 }
 
-/** How a vendor's API encodes requests and responses. Sending is the same for all vendors. */
+/** The encoding of a vendor's requests and responses. Sending is the same for all vendors. */
 export interface ChatProtocol {
   readonly path: string;
   /** Encodes a request. `providerOptions` override the other settings. */

@@ -10,8 +10,8 @@ import {
 /** Options for a vendor's chat models, or for those of another server with a compatible API. */
 export interface ChatProviderOptions extends ProviderOptions {
   /**
-   * The images and files that the models accept. Default: those of the vendor's API; for another
-   * server, only images.
+   * The images and files that the models accept. Default: those of the vendor's API. The default
+   * for another server is images only.
    */
   readonly parts?: PartSupport | undefined;
 }
@@ -24,7 +24,7 @@ export interface ResolvedChatProviderOptions extends ResolvedProviderOptions {
 /** The names of the options common to all vendors of chat models. */
 export const CHAT_PROVIDER_OPTIONS = [...PROVIDER_OPTIONS, "parts"] as const;
 
-/** Validates as `resolveProviderOptions`. @throws ValidationError */
+/** Validates options like `resolveProviderOptions`. @throws ValidationError */
 export function resolveChatProviderOptions(
   what: string,
   options: ChatProviderOptions,

@@ -10,7 +10,7 @@ import {
 } from "../../../util/redaction/secret-values.js";
 import { strictFetch, type FetchFunction } from "./strict-fetch.js";
 
-/** Self-hosted servers usually need no key, but the clients always send one. */
+/** The key for self-hosted servers. They usually need none, but the clients always send a key. */
 const PLACEHOLDER_KEY = "not-needed";
 const LONGEST_TIMER_MS = 2_147_483_647;
 
@@ -46,24 +46,24 @@ export interface Vendor {
 export interface Endpoint {
   readonly post: Post;
   readonly baseURL: string;
-  /** Whether this is the vendor itself, as opposed to a compatible server. */
+  /** Whether the target is the vendor itself. False for a compatible server. */
   readonly isVendor: boolean;
   readonly redact: SecretFilter;
 }
 
 /** Connects to an endpoint. `modelId` is used in error messages. */
 export interface Connector {
-  /** Connects lazily: the first call loads and creates the client, which all later calls share. */
+  /** Connects. The first call loads and creates the client. All later calls share it. */
   connect(modelId: string): Promise<Endpoint>;
   /**
    * Checks that the URL and the key for the first call exist.
    * @throws ModelCallError
    */
   check(modelId: string): void;
-  /** Returns whether calls go to the vendor itself; true as long as no usable URL is configured. */
+  /** Returns whether calls go to the vendor itself. True while no usable URL is configured. */
   isVendor(modelId: string): boolean;
   /**
-   * Returns a salted hash of URL, headers and key. Never throws: without a usable key it is the
+   * Returns a salted hash of URL, headers and key. Never throws. Without a usable key, returns the
    * hash of the options alone.
    */
   identity(modelId: string): string;
@@ -119,10 +119,9 @@ class EndpointOpener {
     const post = await this.#vendor.open({
       apiKey: apiKey ?? PLACEHOLDER_KEY,
       baseURL,
-      // A server would reject a placeholder key that is sent in addition to a real key in another
-      // header.
+      // A server would reject a request with a real key in another header and this placeholder key.
       headers: apiKey === undefined && hasKeyHeader ? { authorization: null, ...headers } : headers,
-      // Only a fallback: the call's own deadline is shorter and covers the body too.
+      // This limit is a fallback. The call's own deadline is shorter and includes the body.
       timeoutMs: Math.min(Math.ceil(timeoutMs) + 1000, LONGEST_TIMER_MS),
       fetch: strictFetch(fetch),
     });
@@ -187,7 +186,10 @@ function accountHash(account: object): string {
   return createHash("sha256").update(IDENTITY_SALT).update(canonicalJson(account)).digest("hex");
 }
 
-/** Creates a connector for these options. A failed first attempt (no key yet) is not cached. */
+/**
+ * Creates a connector for these options. A failed first attempt is not cached, because the key may
+ * be set later.
+ */
 export function createConnector(vendor: Vendor, options: ResolvedProviderOptions): Connector {
   let endpoint: Promise<Endpoint> | undefined;
   let identity: string | undefined;

@@ -12,11 +12,11 @@ import { asFields, type Fields } from "../../../util/objects.js";
 import { textOf } from "../../../util/text.js";
 import { messageOf } from "../../../util/errors.js";
 
-/** Maximum length of external texts in errors, so that an error page does not fill a log. */
+/** Maximum length of external texts in errors. A longer error page would fill a log. */
 const OUTSIDE_TEXT_LIMIT = 2048;
 /**
- * Number of characters of an invalid response in which secrets are replaced before its start is
- * shown.
+ * Number of characters of an invalid response in which secrets are replaced. The beginning of the
+ * result is shown.
  */
 const REDACTED_TEXT_LIMIT = 64 * 1024;
 const TIMEOUT_CODES = /^(ETIMEDOUT|UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT)$/;
@@ -25,7 +25,10 @@ const CERTIFICATE_CODES = /CERT|SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/;
 /** Text that may be the content of a file in base64. */
 const FILE_TEXT = /(?:data:[\w./+-]+;base64,[\w+/-]+|[\w+/-]{100,})={0,2}/g;
 
-/** Returns a server's text without the content of files, which some servers repeat in their errors. */
+/**
+ * Returns a server's text without the content of files. Some servers repeat this content in their
+ * errors.
+ */
 function withoutFiles(text: string): string {
   return text.replace(FILE_TEXT, (found) =>
     found.startsWith("data:") ||
@@ -48,16 +51,16 @@ export interface FailedCall {
 export interface VendorFailure {
   readonly status: number | undefined;
   readonly message: string;
-  /** Code, type and message, for matching by words. */
+  /** Code, type and message, searched for known words. */
   readonly words: string;
   readonly retryAfterMs: number | undefined;
-  /** Whether the server asks for a retry; `undefined` if unknown. */
+  /** Whether the server requests a retry. `undefined` if unknown. */
   readonly shouldRetry: boolean | undefined;
 }
 
 /**
- * Returns the description of the failure in an error document. Checks the fields in the order in
- * which servers use them.
+ * Returns the description of the failure in an error document. The order of the fields is the one
+ * in which servers use them.
  */
 function namedIn(document: unknown, outer: Fields | undefined, inner: Fields | undefined): unknown {
   const named = [inner?.["message"], outer?.["error"], outer?.["message"], outer?.["detail"]];
@@ -76,7 +79,7 @@ export function readErrorDocument(
   const inner = asFields(outer?.["error"]) ?? outer;
   const code = inner?.["code"];
   const message = textOf(namedIn(document, outer, inner));
-  // Gateways that stream put the upstream status into `code`.
+  // Streaming gateways put the upstream status into `code`.
   const isStatus = typeof code === "number" && code >= 400 && code < 600;
   return {
     status: status ?? (isStatus ? code : undefined),
@@ -133,7 +136,7 @@ function describeConnection(e: unknown): { readonly code: string; readonly text:
   return { code: name, text: message.includes(name) ? message : `${name} ${message}` };
 }
 
-/** Creates the errors of one call with the right code, without secrets, and with limited length. */
+/** Creates the errors of one call with the right code, without secrets and with limited length. */
 export class FailureReport {
   readonly #call: FailedCall;
   readonly #baseURL: string;
@@ -168,7 +171,7 @@ export class FailureReport {
       ...(e.hint === undefined ? {} : { hint: e.hint }),
     };
     if (e.shown === undefined) return this.error(verdict, e.message);
-    // Secrets are removed before the text is cut, because half a key would not match.
+    // Secrets are removed before the text is cut, because a part of a key would not match.
     return this.error(
       verdict,
       `${e.message}: ${preview(this.#redact(preview(e.shown, REDACTED_TEXT_LIMIT)))}`,
@@ -233,8 +236,8 @@ export class FailureReport {
 }
 
 /**
- * Converts any error that ended a call into a ModelCallError. Excludes HTTP failures, whose bodies
- * must be read first.
+ * Converts an error that ended a call into a ModelCallError. It does not handle HTTP failures,
+ * whose bodies must be read first.
  */
 export function toModelCallError(e: unknown, call: FailedCall): ModelCallError {
   if (ModelCallError.isInstance(e)) return e;
@@ -254,7 +257,7 @@ export function toModelCallError(e: unknown, call: FailedCall): ModelCallError {
   );
 }
 
-/** Describes the waiting time that the vendor requested, if any. */
+/** Describes the waiting time that the vendor requested, if there is one. */
 function waiting(retryAfterMs: number | undefined): string | undefined {
   if (retryAfterMs === undefined) return undefined;
   return `The vendor asks to wait ${Math.ceil(retryAfterMs / 1000)} s; retries wait up to maxRetryAfterMs of retry().`;

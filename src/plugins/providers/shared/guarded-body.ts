@@ -4,22 +4,22 @@ import type { CallDeadline } from "./call-deadline.js";
 import { messageOf } from "../../../util/errors.js";
 
 /**
- * Time limit in milliseconds for reading the end of a complete response, so that its connection can
- * be reused.
+ * Time limit in milliseconds for reading the end of a complete response. The connection can then be
+ * reused.
  */
 const DRAIN_MS = 100;
 
 function announcedLength(response: Response): number | undefined {
   const text = response.headers.get("content-length");
-  // The header states the compressed length, which is not visible here.
+  // The header contains the compressed length, which can't be compared here.
   if (text === null || !/^\d+$/.test(text) || response.headers.has("content-encoding"))
     return undefined;
   return Number(text);
 }
 
 /**
- * The body of a response, read as text in chunks: at most `maxBytes` (after decompression), and
- * within the deadline.
+ * The body of a response, read as text in chunks within the deadline. At most `maxBytes` are read,
+ * counted after decompression.
  */
 export class GuardedBody {
   readonly #deadline: CallDeadline;
@@ -54,8 +54,8 @@ export class GuardedBody {
   }
 
   /**
-   * Releases the connection. Keeps it for reuse if the body has ended or almost ended, and closes
-   * it otherwise.
+   * Releases the connection. Keeps it for reuse if the body has ended or almost ended. Closes it
+   * otherwise.
    */
   async release(): Promise<void> {
     const reader = this.#reader;
@@ -78,8 +78,8 @@ export class GuardedBody {
   }
 
   #cancel(reader: ReadableStreamDefaultReader<Uint8Array>): void {
-    // Not awaited, so that a body can't delay the end of the call. A body that has failed can't be
-    // cancelled and needs no cancelling.
+    // Not awaited, so a body can't delay the end of the call. A body that has failed can't be
+    // cancelled.
     reader.cancel().catch(() => undefined);
   }
 

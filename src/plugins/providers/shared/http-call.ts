@@ -22,7 +22,7 @@ import {
 import { HttpFailure } from "./strict-fetch.js";
 import { asFields } from "../../../util/objects.js";
 
-/** Maximum number of bytes read from an error body. Enough for any real error document. */
+/** Maximum number of bytes read from an error body. It is sufficient for any error document. */
 const ERROR_BODY_LIMIT = 64 * 1024;
 
 /** The settings that all calls of a provider share. */
@@ -34,8 +34,8 @@ export interface TextLine {
     "timeoutMs" | "idleTimeoutMs" | "maxResponseBytes"
   >;
   /**
-   * Replaces the secrets in the options. Keys from the environment are recognised by their names
-   * everywhere.
+   * Replaces the secrets in the options. Keys from the environment are recognised by their names in
+   * all texts.
    */
   readonly redact: SecretFilter;
 }
@@ -128,14 +128,14 @@ export class HttpCall {
     if (refused === undefined || ModelCallError.isInstance(error))
       return toModelCallError(error, this.#failed());
     const body = await this.#readStart(refused.response);
-    // The status alone determines the error if the body does not arrive.
+    // If the body does not arrive, the status alone determines the error.
     return this.#deadline.cancelled
       ? this.#deadline.signal.reason
       : new FailureReport(this.#failed()).vendor(readHttpFailure(refused.response, body));
   }
 
   /**
-   * Ends the call. Keeps the connection for reuse if the response was complete, and closes it
+   * Ends the call. Keeps the connection for reuse if the response was complete. Closes it
    * otherwise.
    */
   async close(o: { readonly isComplete: boolean }): Promise<void> {
@@ -151,7 +151,7 @@ export class HttpCall {
       for (let piece = await body.next(); piece !== undefined; piece = await body.next())
         text += piece;
     } catch {
-      // Too large or interrupted: the part received so far is enough.
+      // Too large or interrupted. The received part is sufficient.
     }
     body.close();
     return text;

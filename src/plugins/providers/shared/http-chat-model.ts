@@ -54,7 +54,7 @@ interface OpenStream {
   readonly answer: StreamedAnswer;
 }
 
-/** What a chunk of the body has added to the response: all events up to the first invalid one. */
+/** The result of a chunk of the body: all events up to the first invalid one. */
 interface TakenEvents {
   readonly chunks: readonly ChatChunk[];
   readonly isLast: boolean;
@@ -76,8 +76,8 @@ function takeEvents(answer: StreamedAnswer, read: () => readonly string[]): Take
 }
 
 /**
- * A model that is called over HTTP. Does not store the key, which only the connector's closure
- * contains.
+ * A model that is called over HTTP. It does not store the key. Only the connector's closure
+ * contains the key.
  */
 export class HttpChatModel implements ChatModel {
   readonly provider: string;
@@ -165,7 +165,7 @@ export class HttpChatModel implements ChatModel {
       const body = await call.post(endpoint, this.#protocol.path, wire.body);
       const begun = await this.#begin(body);
       if (/^\s*[[{<"]/.test(begun)) {
-        // The server does not stream, or returned a page.
+        // The server does not stream, or it returned a page.
         yield* chunksOf(
           wire.nulls.response(this.#protocol.read(await call.readDocument(body, begun))),
         );
@@ -187,7 +187,7 @@ export class HttpChatModel implements ChatModel {
 
   /**
    * Returns the first chunk of the body that is not blank. Leading blank lines have no meaning in
-   * any kind of response.
+   * any response.
    */
   async #begin(body: GuardedBody): Promise<string> {
     for (let piece = await body.next(); piece !== undefined; piece = await body.next())
@@ -196,8 +196,8 @@ export class HttpChatModel implements ChatModel {
   }
 
   /**
-   * Yields what each chunk of the body adds, until the response is complete. A failure after the
-   * model has finished does not invalidate the response.
+   * Yields the result of each chunk of the body, until the response is complete. A failure after
+   * the model has finished does not invalidate the response.
    */
   async *#events(
     { call, body, answer }: OpenStream,

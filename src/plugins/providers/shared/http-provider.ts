@@ -19,7 +19,7 @@ export interface ProviderParts {
   readonly protocol: ChatProtocol;
   /** The images and files that the vendor's API accepts. */
   readonly parts: PartSupport;
-  /** The settings of reasoning that the vendor's API has. */
+  /** The reasoning settings that the vendor's API supports. */
   readonly reasoning: NonNullable<ModelCapabilities["reasoning"]>;
   /** Whether a model enforces JSON schemas. */
   structuredOutput(modelId: string): boolean;
@@ -40,7 +40,7 @@ class VendorCapabilities implements ModelCapabilities {
     this.#isVendor = isVendor;
   }
 
-  /** Determined on each read: the environment may select another server. */
+  /** Determined at each read, because the environment may select another server. */
   get parts(): PartSupport {
     const { options, parts } = this.#parts;
     return options.parts ?? (this.#isVendor() ? parts : COMPATIBLE_PARTS);

@@ -1,6 +1,6 @@
 /**
- * The status was successful, but the response is invalid: empty, not JSON, of the wrong shape, or
- * cut off. Converted into a ModelCallError when the call ends.
+ * An invalid response with a successful status: empty, not JSON, of the wrong shape, or cut off.
+ * Converted into a ModelCallError when the call ends.
  */
 export class InvalidResponseError extends Error {
   /**
@@ -19,7 +19,7 @@ export class InvalidResponseError extends Error {
   }
 }
 
-/** The status was successful, but the body is an error document, as some gateways send it. */
+/** An error document with a successful status, which some gateways send. */
 export class ErrorDocument extends Error {
   readonly document: unknown;
 

@@ -1,11 +1,12 @@
 import { JsonScanner } from "../../../util/json/scanner.js";
 import { InvalidResponseError } from "./invalid-response-error.js";
 
-/** Recursive code would overflow the stack on deeper documents. */
+/** Maximum depth. Recursive code would overflow the stack on deeper documents. */
 const DEEPEST = 500;
 /**
- * Parsing more at once would block the event loop for more than 200 ms. Measured: an object, a list
- * or a field takes about twenty times as long as another element of a list.
+ * Maximum work. Parsing more at once would block the event loop for more than 200 ms. By
+ * measurement, an object, a list or a field takes about twenty times as long as another list
+ * element.
  */
 const MOST_WORK = 5_000_000;
 const PART_WORK = 20;
@@ -28,7 +29,7 @@ export class JsonGuard {
   }
 }
 
-/** A text this short can't be too deep. */
+/** A text of at most this length can't be too deep. */
 const SHORT = DEEPEST;
 
 /**

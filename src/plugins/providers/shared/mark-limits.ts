@@ -1,9 +1,9 @@
 import { emitProcessWarning } from "../../../util/process-warning.js";
 
-/** Anthropic accepts this number of marks in a request. */
+/** Maximum number of marks in a request to Anthropic. */
 const MOST_MARKS = 4;
 
-/** Numbers of marks that were reported. */
+/** Numbers of marks for which a warning was emitted. */
 const reported = new Set<number>();
 
 /** The form of the marks of a request. */
@@ -15,8 +15,8 @@ interface MarkForm<T> {
 
 /**
  * Applies the limits of Anthropic's cache to the marked blocks of a request, in the order of the
- * prompt. Beyond the maximum, the last marks are kept, with a process warning. A mark before one of an hour also lasts an
- * hour, as the vendor requires.
+ * prompt. Beyond the maximum, the last marks are kept, with a process warning. A mark before a mark
+ * of one hour also lasts an hour, because the vendor requires this.
  */
 export function limitMarks<T>(marked: readonly T[], form: MarkForm<T>): void {
   if (marked.length > MOST_MARKS) reportOnce(marked.length);

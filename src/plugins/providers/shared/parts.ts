@@ -12,7 +12,7 @@ import { UnsupportedRequest } from "./unsupported-request.js";
 export type PartContent =
   | { readonly kind: "url"; readonly url: string; readonly mediaType: string }
   | { readonly kind: "base64"; readonly data: string; readonly mediaType: string }
-  /** A text file; `name` is its name. */
+  /** A text file. `name` is its name. */
   | { readonly kind: "text"; readonly text: string; readonly name: string | undefined };
 
 /** Media types of images that the vendors accept. */
@@ -27,7 +27,7 @@ export const COMPATIBLE_PARTS: PartSupport = Object.freeze({
 });
 
 /**
- * Reads a part. The media type follows from its first bytes, otherwise from its declaration.
+ * Reads a part. Its first bytes determine the media type, or else its declaration.
  * @throws UnsupportedRequest for data of another or of unknown type
  */
 export function readMedia(part: MediaPart): PartContent {
@@ -67,7 +67,7 @@ export function fileText({ text, name }: Extract<PartContent, { readonly kind: "
   return name === undefined ? text : `File ${name}:\n\n${text}`;
 }
 
-/** Returns the error for a part that this API has no form for. */
+/** Returns the error for a part that this API does not support. */
 export function noFormFor(part: ContentPart, api: string): UnsupportedRequest {
   return new UnsupportedRequest(
     `${api} has no form for this part of type '${part.type}'`,

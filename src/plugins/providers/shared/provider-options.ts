@@ -17,7 +17,7 @@ export interface ProviderOptions {
   readonly apiKey?: string | undefined;
   /**
    * URL of the API. Default: the vendor's environment variable (OPENAI_BASE_URL,
-   * ANTHROPIC_BASE_URL), else the URL of the vendor.
+   * ANTHROPIC_BASE_URL), or else the URL of the vendor.
    */
   readonly baseURL?: string | undefined;
   /**
@@ -38,8 +38,8 @@ export interface ProviderOptions {
 }
 
 /**
- * The validated options with defaults. Values still missing are read from the environment at the
- * first call.
+ * The validated options with defaults. Missing values are read from the environment at the first
+ * call.
  */
 export interface ResolvedProviderOptions {
   readonly apiKey: string | undefined;
@@ -69,8 +69,8 @@ const DEFAULTS = Object.freeze({
 });
 
 /**
- * Returns the reason why `value` is not a valid key, or `undefined` if it is. The reason never
- * contains the value.
+ * Returns the reason why `value` is not a valid key, or `undefined` if it is valid. The reason
+ * never contains the value.
  */
 export function keyProblem(value: unknown): string | undefined {
   if (typeof value !== "string") return `must be a string, got: ${typeof value}`;
@@ -81,8 +81,8 @@ export function keyProblem(value: unknown): string | undefined {
 }
 
 /**
- * Returns the reason why `value` is not a valid URL of an API, or `undefined` if it is. The reason
- * never contains credentials or query strings.
+ * Returns the reason why `value` is not a valid URL of an API, or `undefined` if it is valid. The
+ * reason never contains credentials or query strings.
  */
 export function baseURLProblem(value: unknown): string | undefined {
   if (typeof value !== "string" || !URL.canParse(value)) {
@@ -120,7 +120,7 @@ function checkHeaders(what: string, headers: unknown): void {
 }
 
 /**
- * Validates the options common to all vendors, and applies the defaults. `what` is the name of the
+ * Validates the options common to all vendors and applies the defaults. `what` is the name of the
  * called function.
  *
  * @throws ValidationError for a blank key, an invalid URL, an invalid header or an invalid limit.

@@ -1,15 +1,17 @@
 import type { AssistantMessage, ReasoningChunk } from "../../../contracts/chat-model.js";
 import type { JsonValue, ReasoningPart } from "../../../contracts/content.js";
 
-/** A block of reasoning as a vendor returned it. `data` is sent back. A block without it is not. */
+/** A block of reasoning in the form of its vendor. It is sent back only if it has `data`. */
 export interface ReasoningBlock {
   readonly text: string;
-  /** Position among the blocks of its message, where all texts count as one. */
+  /** Position among the blocks of its message. All texts together count as one block. */
   readonly index: number;
   readonly data?: JsonValue | undefined;
 }
 
-/** Returns the field for the blocks of a message's reasoning; no field if there are none. */
+/**
+ * Returns the field for the blocks of a message's reasoning. Returns no field if there are none.
+ */
 export function reasoningParts(
   blocks: readonly ReasoningBlock[],
   { provider, modelId }: Pick<ReasoningPart, "provider" | "modelId">,
@@ -19,12 +21,15 @@ export function reasoningParts(
   return { reasoning: kept.map((block) => ({ type: "reasoning", provider, modelId, ...block })) };
 }
 
-/** Returns the chunk for a piece of a block; none if it is empty. `index` counts the blocks. */
+/**
+ * Returns the chunk for a piece of a block. Returns none if the piece is empty. `index` counts the
+ * blocks.
+ */
 export function reasoningChunks(index: number, text: string): readonly ReasoningChunk[] {
   return text === "" ? [] : [{ type: "reasoning", index, text }];
 }
 
-/** Joins the texts of reasoning; blocks without text are hidden ones. */
+/** Joins the texts of reasoning. Hidden blocks have no text. */
 export function reasoningText(blocks: readonly ReasoningBlock[]): string {
   return blocks.flatMap(({ text }) => (text === "" ? [] : [text])).join("\n\n");
 }

@@ -10,9 +10,9 @@ function parseNumber(text: string | null): number | undefined {
 }
 
 /**
- * Returns how long a response asks to wait, in milliseconds, or `undefined` for a missing or
- * invalid value. A date is compared with the response's own `Date`, so that a wrong local clock has
- * no effect.
+ * Returns the requested waiting time of a response in milliseconds. Returns `undefined` for a
+ * missing or invalid value. A date is compared with the response's own `Date`, so a wrong local
+ * clock has no effect.
  */
 export function retryAfterMs(headers: Headers): number | undefined {
   const milliseconds = parseNumber(headers.get(MILLISECONDS_HEADER));
@@ -28,7 +28,7 @@ export function retryAfterMs(headers: Headers): number | undefined {
 }
 
 /**
- * Whether a response asks for a retry, by the header that the vendors' clients honour too. Returns
+ * Whether a response requests a retry. The clients of the vendors use the same header. Returns
  * `undefined` if it is missing.
  */
 export function shouldRetry(headers: Headers): boolean | undefined {

@@ -2,8 +2,8 @@ import { createParser } from "./event-source-vendor.js";
 import { InvalidResponseError } from "./invalid-response-error.js";
 
 /**
- * Limit of a line and of an event's data, in characters. Chats have no longer ones, and waiting for
- * their end would fill the memory.
+ * Maximum length of a line and of an event's data, in characters. Chat responses have no longer
+ * ones. Waiting for the end of a longer one would fill the memory.
  */
 const LONGEST_LINE = 1024 * 1024;
 
@@ -13,7 +13,7 @@ function tooLong(): InvalidResponseError {
 
 /**
  * Reads the data of server-sent events from the chunks of a stream, split at any position. Skips
- * events without data. Ignores names and ids of events, since the vendors repeat the name in the
+ * events without data. Ignores names and ids of events, because the vendors repeat the name in the
  * data.
  */
 export class ServerSentEvents {

@@ -2,8 +2,8 @@
 export type FetchFunction = typeof globalThis.fetch;
 
 /**
- * The server responded with an error status. Contains what the vendor clients would lose: headers
- * and the unread body.
+ * An error status of the server. It contains the headers and the unread body, which the vendor
+ * clients would lose.
  */
 export class HttpFailure extends Error {
   readonly response: Response;
@@ -15,11 +15,11 @@ export class HttpFailure extends Error {
   }
 }
 
-/** There was no response. */
+/** A request without a response. */
 export class TransportFailure extends Error {
   /**
-   * The error of the platform's fetch. Not the `cause`, because the vendor clients replace errors
-   * whose causes mention a timeout.
+   * The error of the platform's fetch. It is not the `cause`, because the vendor clients replace
+   * errors whose causes mention a timeout.
    */
   readonly reason: unknown;
 
@@ -31,8 +31,8 @@ export class TransportFailure extends Error {
 }
 
 /**
- * Returns a fetch that resolves for success only and does not follow redirects, which would send
- * the key to another server. Without `inner` the platform's fetch is looked up at each call.
+ * Returns a fetch that resolves only for success. It does not follow redirects, because they would
+ * send the key to another server. Without `inner` the platform's fetch is looked up at each call.
  * @throws HttpFailure for any other status; TransportFailure without a response
  */
 export function strictFetch(inner: FetchFunction | undefined): FetchFunction {

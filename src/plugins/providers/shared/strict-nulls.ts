@@ -11,7 +11,7 @@ import {
 } from "./json-schema.js";
 import { asFields } from "../../../util/objects.js";
 
-/** Returns the schemas without alternatives and references that may describe a value. */
+/** Returns the schemas that may describe a value, with alternatives and references resolved. */
 function candidates(
   schema: unknown,
   root: Fields,
@@ -34,7 +34,7 @@ function agrees(schema: unknown, value: unknown): boolean {
 }
 
 /**
- * Returns the alternatives that may describe an object: they declare all its properties and match
+ * Returns the alternatives that may describe an object. They declare all its properties and match
  * its constants. Alternatives that declare no further properties take precedence.
  */
 function matching(schemas: readonly Fields[], value: Fields): readonly Fields[] {
@@ -101,9 +101,9 @@ class NullFilter {
 }
 
 /**
- * Removes the nulls that stand for absent properties from a JSON text. `schema` is the one before
- * it was made strict. A null that the schema allows is kept. A text that is not JSON, or has no
- * such nulls, is returned unchanged.
+ * Removes the nulls that represent absent properties from a JSON text. `schema` is the schema
+ * before it was made strict. A null that the schema permits is kept. A text that is not JSON, or
+ * has no such nulls, is returned unchanged.
  */
 export function removeNulls(text: string, schema: JsonSchema): string {
   if (!text.includes("null")) return text;
@@ -121,11 +121,11 @@ export function removeNulls(text: string, schema: JsonSchema): string {
 
 type ToolCallChunk = Extract<ChatChunk, { readonly type: "tool_call" }>;
 
-/** Holds back parts of a stream that may contain nulls to remove, until they are complete. */
+/** Delays parts of a stream that may contain nulls to remove, until they are complete. */
 export interface HeldChunks {
-  /** Returns those of the chunks that can be emitted now. */
+  /** Returns the chunks that can be emitted now. */
   add(chunks: readonly ChatChunk[]): readonly ChatChunk[];
-  /** Returns the parts held back, as they appear in the finished response. */
+  /** Returns the delayed parts as they appear in the finished response. */
   rest(response: ChatResponse): readonly ChatChunk[];
 }
 
@@ -172,8 +172,8 @@ const NOTHING_HELD: HeldChunks = Object.freeze({
 });
 
 /**
- * Removes the nulls that strict schemas have caused from a response, so that only the vendor's side
- * uses them.
+ * Removes the nulls that strict schemas have caused from a response. Only the vendor's API uses
+ * these nulls.
  */
 export class NullRemover {
   readonly #text: JsonSchema | undefined;

@@ -10,12 +10,14 @@ import {
 } from "./json-schema.js";
 import { asFields } from "../../../util/objects.js";
 
-/** What a vendor's strict mode supports. */
+/** The features that a vendor's strict mode supports. */
 export interface StrictDialect {
-  /** The vendor rejects a request with any other keyword. */
+  /** The permitted keywords. The vendor rejects a request with any other keyword. */
   readonly keywords: ReadonlySet<string>;
   readonly formats: ReadonlySet<string>;
-  /** Whether every property must be required. Optional ones are then sent as "this, or null". */
+  /**
+   * Whether every property must be required. Optional properties are then sent as "this, or null".
+   */
   readonly requiresAll: boolean;
   readonly allowsRecursion: boolean;
   /** Maximum sizes of one schema. */
@@ -32,7 +34,7 @@ export interface StrictDialect {
 export interface StrictSchema {
   readonly schema: JsonSchema;
   /**
-   * Whether optional properties have become "this, or null", so that nulls must be removed from the
+   * Whether optional properties have become "this, or null". If so, nulls must be removed from the
    * model's output.
    */
   readonly addsNulls: boolean;
@@ -51,8 +53,8 @@ const ANNOTATIONS = new Set([
   "$id",
 ]);
 /**
- * Keywords of which at least one must define the type of a value; strict modes do not support any
- * value.
+ * At least one of these keywords must define the type of a value. Strict modes do not support
+ * values of any type.
  */
 const SHAPE_KEYWORDS = ["type", "anyOf", "oneOf", "$ref", "enum", "const"] as const;
 const DEEPEST = 100;
@@ -99,7 +101,8 @@ class StrictRewriter {
     const { format, $ref } = schema;
     if (!SHAPE_KEYWORDS.some((keyword) => keyword in schema)) return false;
     if (schema["anyOf"] !== undefined && schema["oneOf"] !== undefined) return false;
-    // Each alternative within an object would have to declare the properties of the others.
+    // Not expressible: each alternative within an object would have to declare the properties of
+    // the others.
     if (isObjectSchema(schema) && (alternatives(schema) !== undefined || $ref !== undefined))
       return false;
     if ($ref !== undefined && resolveReference(this.#root, $ref) === undefined) return false;
@@ -165,7 +168,7 @@ class StrictRewriter {
 
   /**
    * Returns the keywords that close an object. An object without `properties`, or with other
-   * properties, is a record, which strict modes do not support.
+   * properties, is a record. Strict modes do not support records.
    */
   #closing(schema: Fields): Fields {
     const properties = asFields(schema["properties"]);
@@ -194,9 +197,9 @@ class StrictRewriter {
 /**
  * Rewrites a schema for a vendor's strict mode. Every object is closed, every property is required
  * (an optional one as "this, or null"), and `oneOf` becomes `anyOf`. The input is not changed.
- * Returns `undefined` for schemas that strict mode can't express: open records, unsupported
- * keywords, a root that is not an object, or a schema that is too large. `NullRemover` removes the
- * nulls again.
+ * Returns `undefined` for a schema that strict mode can't express. Such a schema has open records
+ * or unsupported keywords, has a root that is not an object, or is too large. `NullRemover` removes
+ * the nulls from responses.
  */
 export function toStrictSchema(
   schema: JsonSchema,

@@ -1,6 +1,6 @@
 /**
- * The request needs a feature that this API does not have. Converted into a ModelCallError when the
- * call ends.
+ * The error for a request with a feature that this API does not support. Converted into a
+ * ModelCallError when the call ends.
  */
 export class UnsupportedRequest extends Error {
   readonly hint: string;

@@ -19,8 +19,7 @@ interface ClientOptions {
 }
 
 /**
- * Returns a function that sends requests with a vendor's client. The client neither retries nor
- * logs.
+ * Returns a function that sends requests with a vendor's client. The client does not retry or log.
  */
 export function postWith<Options extends object>(
   Client: new (options: ClientOptions & Options) => VendorClient,
@@ -37,7 +36,7 @@ export function postWith<Options extends object>(
     logLevel: "off",
     ...options,
   });
-  // Avoids the methods for single endpoints: some print advice about models to the console at any
-  // log level.
+  // Avoids the methods for single endpoints. Some of them print advice about models to the console
+  // at any log level.
   return (path, body, signal) => client.post(path, { body, signal }).asResponse();
 }

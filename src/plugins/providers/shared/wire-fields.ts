@@ -10,8 +10,8 @@ export function reportedFields<T extends object>(fields: {
 }
 
 /**
- * Returns the JSON text of a tool call's arguments. Some servers send an object instead, or nothing
- * for no arguments.
+ * Returns the JSON text of a tool call's arguments. Some servers send an object instead of a text,
+ * or send nothing if there are no arguments.
  */
 export function readArguments(value: unknown): string {
   if (typeof value === "string") return value;
@@ -26,14 +26,14 @@ export function fallbackCallId(responseId: string | undefined, index: number): s
   return `${responseId ?? "call"}_${index + 1}`;
 }
 
-/** Returns the field for a message's tool calls; no field if there are none. */
+/** Returns the field for a message's tool calls. Returns no field if there are none. */
 export function toolCallsField(calls: readonly ToolCall[]): {
   readonly toolCalls?: readonly ToolCall[];
 } {
   return calls.length === 0 ? {} : { toolCalls: calls };
 }
 
-/** Returns the field for the model's reasoning; no field if there is none. */
+/** Returns the field for the model's reasoning. Returns no field if there is none. */
 export function reasoningField(reasoning: string): { readonly reasoning?: string } {
   return reasoning === "" ? {} : { reasoning };
 }

@@ -40,8 +40,8 @@ export function readUsage(value: unknown): Usage | undefined {
 }
 
 /**
- * Converts the finish reason. Some servers return "stop" with tool calls, or no reason at all; then
- * the content decides.
+ * Converts the finish reason. Some servers return "stop" with tool calls, or no reason at all. The
+ * content then determines the reason.
  */
 function readFinishReason(
   value: unknown,
@@ -116,7 +116,7 @@ export function readAnswer(document: Fields): ChatResponse {
 }
 
 /**
- * Builds a response from its parts, both for whole and for streamed responses. A refusal replaces
+ * Builds a response from its parts. Used for whole and for streamed responses. A refusal replaces
  * the text.
  */
 export function buildResponse(parts: {

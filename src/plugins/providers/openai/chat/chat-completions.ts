@@ -4,7 +4,7 @@ import { readAnswer } from "./answer.js";
 import { requestBody } from "./request-body.js";
 import { StreamedCompletion } from "./streamed-completion.js";
 
-/** OpenAI's Chat Completions, which most other servers support too. */
+/** OpenAI's Chat Completions. Most other servers also support this API. */
 export function chatCompletions(): ChatProtocol {
   const schemas = new SentSchemas();
   return {

@@ -35,7 +35,10 @@ function toUnmarked(part: ContentPart): WirePart {
   return { type: "input_audio", input_audio: { data: content.data, format } };
 }
 
-/** Results of tools are text only. Their other parts follow in a message of the user. */
+/**
+ * Returns the parts of a tool result, which follow it in a user message. A tool result itself can
+ * only be text.
+ */
 function toResultParts({ toolName, parts = [] }: ToolAnswer, mark: MarkPart): readonly WirePart[] {
   return parts.length === 0
     ? []
@@ -45,7 +48,7 @@ function toResultParts({ toolName, parts = [] }: ToolAnswer, mark: MarkPart): re
       ];
 }
 
-/** A text that is marked is written as a part. */
+/** Returns the content of a system message: a part if the text is marked, otherwise a string. */
 function systemContent(
   text: string,
   mark: Breakpoint,
@@ -84,8 +87,8 @@ function toWireMessage(message: ChatMessage, mark: MarkPart): ChatWireMessage {
 }
 
 /**
- * Converts the conversation into the vendor's form. Parts of the results of one turn's tool calls
- * follow after all results, in one message.
+ * Converts the conversation into the vendor's form. Parts of the tool results of one turn follow
+ * all results of the turn, in one message.
  */
 export function toWireMessages(
   messages: readonly ChatMessage[],

@@ -45,7 +45,8 @@ function settingFields(request: ChatRequest, isVendor: boolean): Partial<ChatFie
   return {
     ...(reasoning?.effort === undefined ? {} : { reasoning_effort: reasoning.effort }),
     ...(temperature === undefined ? {} : { temperature }),
-    // Compatible servers know the older name; OpenAI's reasoning models accept only the newer one.
+    // Compatible servers accept the older name. OpenAI's reasoning models accept only the newer
+    // one.
     ...(maxOutputTokens === undefined
       ? {}
       : isVendor
@@ -58,8 +59,8 @@ function settingFields(request: ChatRequest, isVendor: boolean): Partial<ChatFie
 }
 
 /**
- * Builds the body of a call. `providerOptions` override the other settings, except whether the
- * response is streamed.
+ * Builds the body of a call. `providerOptions` override the other settings, except the one for
+ * streaming.
  */
 export function requestBody(
   request: ChatRequest,

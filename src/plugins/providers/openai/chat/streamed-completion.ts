@@ -34,7 +34,7 @@ function readCallDelta(value: unknown): CallDelta {
 
 /** Assembles a streamed response chunk by chunk, and returns what each chunk adds. */
 export class StreamedCompletion implements StreamedAnswer {
-  /** Always false: an end mark closes the stream, and no event does. */
+  /** Always false, because an end mark closes the stream and no event does. */
   readonly isClosed = false;
   readonly #calls = new StreamedCalls<StreamedCall>();
   #content = "";
@@ -49,7 +49,7 @@ export class StreamedCompletion implements StreamedAnswer {
     return this.#content + this.#refusal;
   }
 
-  /** Whether the model has sent its finish reason. Only the usage may follow. */
+  /** Whether the model has sent its finish reason. After that, only the usage may follow. */
   get isFinished(): boolean {
     return this.#finishReason !== undefined;
   }
@@ -133,7 +133,7 @@ export class StreamedCompletion implements StreamedAnswer {
 
   /**
    * Returns the position of the call that a delta continues. Some servers omit the index, or use
-   * the index 0 for every call; then a new id begins a new call.
+   * the index 0 for every call. For them a new id begins a new call.
    */
   #positionFor({ vendorIndex, id, name }: CallDelta): number {
     const { count } = this.#calls;

@@ -40,7 +40,7 @@ function readUsage(value: unknown): Usage | undefined {
 function readStop(document: Fields): FinishReason {
   const reason = asFields(document["incomplete_details"])?.["reason"];
   if (reason === "content_filter") return "content_filter";
-  // Also if the server gives no reason: the response must not count as complete.
+  // Also applies if the server states no reason, because the response is not complete.
   if (document["status"] === "incomplete") return "length";
   return document["status"] === "completed" ? "stop" : "other";
 }
@@ -94,7 +94,7 @@ export function thoughtOf(item: Fields): string {
 }
 
 /**
- * Returns the items of the reasoning of the model. Only encrypted ones are sent back, unchanged.
+ * Returns the items of the reasoning of the model. Only encrypted items are sent back, unchanged.
  */
 function readReasoningItems(document: Fields): readonly ReasoningBlock[] {
   const blocks: ReasoningBlock[] = [];
@@ -144,7 +144,7 @@ export function readFunctionCall(
 }
 
 /**
- * Builds a response from its parts, both for whole and for streamed responses. A refusal replaces
+ * Builds a response from its parts. Used for whole and for streamed responses. A refusal replaces
  * the text.
  */
 export function buildResponse(o: {

@@ -39,7 +39,7 @@ function toResult({ toolCallId, content, parts = [] }: ToolAnswer, mark: MarkPar
   return { type: "function_call_output", call_id: toolCallId, output };
 }
 
-/** Returns a marked text as a content part, because a string can't have a mark. */
+/** Returns a marked text as a content part, because a string can't be marked. */
 function systemContent(text: string, mark: Breakpoint): string | InputContent[] {
   return mark.prompt_cache_breakpoint === undefined
     ? text
@@ -79,7 +79,7 @@ function toItems(message: ChatMessage, mark: MarkPart): readonly InputItem[] {
 }
 
 /**
- * Converts the conversation into items of the Responses API, where tool calls and their results are
+ * Converts the conversation into items of the Responses API. Tool calls and their results become
  * separate items.
  */
 export function toInputItems(messages: readonly ChatMessage[], mark: MarkPart): InputItem[] {

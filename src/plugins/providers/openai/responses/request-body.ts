@@ -45,7 +45,7 @@ function reasoningFields(reasoning: ChatRequest["reasoning"]): Partial<ResponseF
 }
 
 /**
- * Builds the body of a call. The vendor stores nothing, since every request contains the whole
+ * Builds the body of a call. The vendor stores nothing, because every request contains the whole
  * conversation. `providerOptions` override the other settings.
  */
 export function requestBody(

@@ -77,8 +77,8 @@ export class StreamedResponse implements StreamedAnswer {
   }
 
   /**
-   * Handles an event that contains the response. The last one repeats the deltas; a server that
-   * sent no deltas puts everything there.
+   * Handles an event that contains the response. The last such event repeats the deltas. If the
+   * server sent no deltas, it is the only source of the content.
    */
   #addResponse(event: Fields): readonly ChatChunk[] {
     const response = asFields(event["response"]);
@@ -128,7 +128,7 @@ export class StreamedResponse implements StreamedAnswer {
     return thought;
   }
 
-  /** The parts of an item are one block, with a blank line between them. */
+  /** Adds reasoning. The parts of an item form one block, with a blank line between them. */
   #addThought(outputIndex: unknown, text: string, part: string): readonly ChatChunk[] {
     const thought = this.#thoughtAt(outputIndex);
     const isNext = thought.part !== undefined && thought.part !== part;
@@ -149,8 +149,8 @@ export class StreamedResponse implements StreamedAnswer {
   }
 
   /**
-   * Handles a finished item. It repeats the deltas; a server that sent no deltas puts everything
-   * here.
+   * Handles a finished item. It repeats the deltas. If the server sent no deltas, it is the only
+   * source of the item.
    */
   #complete(item: Fields, outputIndex: unknown): readonly ChatChunk[] {
     if (item["type"] === "message" && !this.#begunTexts.has(outputIndex)) {
