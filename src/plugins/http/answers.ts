@@ -3,7 +3,7 @@ import { toError } from "../../util/errors.js";
 import { emitProcessWarning } from "../../util/process-warning.js";
 import { HttpRefusal } from "../shared/http/http-refusal.js";
 
-/** Headers of answers that are for one principal only and have JSON content. */
+/** Headers of JSON answers for one principal. */
 export const PRIVATE_HEADERS: Readonly<Record<string, string>> = Object.freeze({
   "Cache-Control": "no-store",
   "X-Content-Type-Options": "nosniff",
@@ -17,16 +17,16 @@ export function jsonAnswer(
   return Response.json(body, { status, headers: { ...PRIVATE_HEADERS, ...headers } });
 }
 
-/** How the failure of a request is reported. */
+/** How a failed request is reported. */
 interface FailureReport {
   readonly onError: ((error: Error) => string) | undefined;
-  /** Aborts when the client disconnects: a later failure is no fault of the program. */
+  /** Aborts when the client disconnects. A later failure is caused by the client. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Returns the answer to a failed request: a refusal unchanged, and 500 without its text for every
- * other error.
+ * Returns the answer to a failed request. A refusal is unchanged. Every other error becomes 500
+ * without its text.
  */
 export function failureAnswer(error: unknown, report: FailureReport): Response {
   if (error instanceof HttpRefusal) {
@@ -48,7 +48,10 @@ function shownMessage(error: Error, { onError, signal }: FailureReport): string 
   return "An error occurred.";
 }
 
-/** Failures of runs are events; failures of requests have no other report. */
+/**
+ * Reports a failed request. Failures of runs are events, but failures of requests have no other
+ * report.
+ */
 export function reportFailure(error: Error): void {
   emitProcessWarning(`A request could not be answered: ${error.message}`);
 }

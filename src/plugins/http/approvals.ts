@@ -8,7 +8,7 @@ import { asFields, asList } from "../../util/objects.js";
 import { badRequest, HttpRefusal } from "../shared/http/http-refusal.js";
 import { forbidden } from "./serve-endpoints.js";
 
-/** An answer to the request to approve a tool call. */
+/** An answer to the approval request of a tool call. */
 export interface ApprovalAnswer {
   readonly reviewId: string;
   readonly decision: ReviewDecision;
@@ -17,22 +17,22 @@ export interface ApprovalAnswer {
 /** The end of a tool call in a message of a page. */
 interface CallOutput {
   readonly callId: string;
-  /** The answer, if a review awaits the output of the call. */
+  /** Returns the answer, if a review awaits the output of the call. */
   readonly decision: () => ReviewDecision;
 }
 
-/** The answers in a message of a page. */
+/** The answers in a message from a page. */
 export interface PageAnswers {
   readonly approvals: readonly ApprovalAnswer[];
-  /** Of all calls, also of those that were executed here. */
+  /** The outputs of all calls, including calls that the server executed. */
   readonly outputs: readonly CallOutput[];
-  /** The turn or run whose answer the message is. */
+  /** The id of the turn or run whose answer is this message. */
   readonly runId: string | undefined;
 }
 
 /**
- * Returns the answers in the message that `messageId` names, otherwise in the last message. Other
- * parts of it are ignored. Returns `undefined` for a body without answers.
+ * Returns the answers in the message with the id `messageId`, otherwise in the last message.
+ * Ignores other parts of the message. Returns `undefined` for a body without answers.
  * @throws HttpRefusal 400 for an answer that is neither yes nor no.
  */
 export function answersIn(
@@ -57,7 +57,10 @@ function turnOfMessage(id: string): string | undefined {
   return id.endsWith("-a") ? id.slice(0, -2) : undefined;
 }
 
-/** An error of the page is a refusal with its text: the model receives it as the failure. */
+/**
+ * Returns the output of a call. An error of the page is a refusal with its text, which the model
+ * receives as the failure.
+ */
 function callOutputOf(
   { toolCallId, state, output, errorText }: Fields,
   by: string,
@@ -73,7 +76,10 @@ function callOutputOf(
   return [{ callId: toolCallId, decision: () => ReviewDecision.exitEarly({ by, comment }) }];
 }
 
-/** A refusal ends the call, not the run: the model receives the reason. */
+/**
+ * Returns the answer of an approval. A refusal ends the call, not the run. The model receives the
+ * reason.
+ */
 function approvalAnswerOf({ id, approved, reason }: Fields, by: string): ApprovalAnswer {
   if (typeof id !== "string" || typeof approved !== "boolean")
     throw badRequest("An approval needs an id, and approved must be true or false");
@@ -85,8 +91,8 @@ function approvalAnswerOf({ id, approved, reason }: Fields, by: string): Approva
 }
 
 /**
- * Returns the answers to the reviews of a stream: the approvals, and the outputs of the calls that
- * the page was to execute.
+ * Returns the answers to the reviews of a stream: the approvals, and the outputs of the calls for
+ * the page.
  */
 export function answersFor(
   { clientCalls }: LiveStream,
@@ -99,7 +105,7 @@ export function answersFor(
   return [...approvals, ...answered];
 }
 
-/** Whether a stream has asked for one of these answers. */
+/** Returns whether a stream awaits one of these answers. */
 export function asksFor(
   stream: LiveStream | undefined,
   { approvals, outputs }: PageAnswers,
@@ -111,17 +117,17 @@ export function asksFor(
   );
 }
 
-/** The store of the answers, and the access rules. */
+/** The store and the access rule for answers. */
 export interface AnswerDesk {
   readonly reviews: AnswerableReviews;
   readonly mayAnswer: (review: StoredReview) => boolean;
 }
 
 /**
- * Answers the questions of a run, and returns the rest of its stream. Answers to unknown or already
- * answered questions are ignored.
- * @throws HttpRefusal 403 for a review that needs another role, 409 if another reader has the
- * stream or it waits for another answer.
+ * Answers the questions of a run, and returns the rest of its stream. Ignores answers to unknown or
+ * already answered questions.
+ * @throws HttpRefusal 403 for a review that needs another role. 409 if another request continues
+ * the stream, or if the run waits for another answer.
  */
 export async function answeredStream(
   stream: LiveStream,

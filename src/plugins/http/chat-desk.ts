@@ -56,7 +56,7 @@ export class ChatDesk implements RunOwnership {
   readonly #streams: StreamAnswers;
   readonly #resumed: ResumedStreams;
   readonly #access = new ReviewAccess([this]);
-  /** Stops watching the inbox. */
+  /** Ends the subscription to the review store. */
   readonly close: () => void;
 
   constructor(conversation: ChatConversation, settings: ChatSettings) {
@@ -70,7 +70,8 @@ export class ChatDesk implements RunOwnership {
       turns: this.#turns,
       streams: this.#streams,
     });
-    this.close = settings.reviews?.onRequest?.(() => undefined) ?? (() => undefined); // pages that receive the streams answer
+    // The pages that receive the streams send the answers.
+    this.close = settings.reviews?.onRequest?.(() => undefined) ?? (() => undefined);
   }
 
   endpoints(): readonly ServedEndpoint[] {
@@ -181,14 +182,17 @@ export class ChatDesk implements RunOwnership {
       if (stream.isKept || run.handle !== undefined) run.stream = stream;
       return stream;
     });
-    begun.catch(() => undefined); // the request that began it receives the error
+    begun.catch(() => undefined); // the request that started the turn receives the error
     const turn: PageTurn = { threadId: thread.id, run, question, begun, isResumed };
     this.#turns.add(thread.id, owner, turn);
     if (!isResumed) this.#cancelWithClient(asked.request, turn);
     return turn;
   }
 
-  /** Before the stream begins, only the request shows that its client has disconnected. */
+  /**
+   * Cancels the turn if its client disconnects before the stream begins. Until then, only the
+   * signal of the request reports this.
+   */
   #cancelWithClient({ signal }: Request, { run, begun }: PageTurn): void {
     if (this.#settings.onDisconnect !== "cancel") return;
     const leave = (): void => run.handle?.cancel("the client has left");
@@ -225,7 +229,7 @@ export class ChatDesk implements RunOwnership {
     if (found !== undefined) return found;
     const turn = await this.#current(own);
     if (turn?.isResumed !== true) return undefined;
-    await (await turn.begun).settled(); // it asks again
+    await (await turn.begun).settled(); // the resumed run repeats its questions
     return find();
   }
 
@@ -249,20 +253,27 @@ export class ChatDesk implements RunOwnership {
     return jsonAnswer(200, { id: thread.id, title: head?.title, messages, turn: turn?.run.id });
   }
 
-  /** Returns the messages of a thread, and its turn in progress, if they lack it. */
+  /**
+   * Returns the messages of a thread. Returns also its turn in progress if the messages do not
+   * contain it.
+   */
   async #shown(own: OwnThread): Promise<ShownThread> {
     for (;;) {
       const turn = await this.#current(own);
       const stored = await own.thread.messages();
       if (turn === undefined) return { turn, stored };
       if (stored.some(({ turnId }) => turnId === turn.run.id))
-        await turn.run.handle?.output.catch(() => undefined); // in this case the stream is not sent again
+        // The messages contain the turn, so its stream is not sent again.
+        await turn.run.handle?.output.catch(() => undefined);
       else if (turn.run.handle !== undefined) return { turn, stored };
       else if (turn.run.failure !== undefined) return { turn: undefined, stored };
     }
   }
 
-  /** A page that names the turn it received without an answer gets that turn, even if it ended. */
+  /**
+   * Returns the stream of the turn that a page received without an answer. A turn that the page
+   * names is returned even if it has ended.
+   */
   async #resume(own: OwnThread): Promise<Response> {
     const { thread, owner, asked } = own;
     const { request } = asked;

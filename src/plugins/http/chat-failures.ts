@@ -8,7 +8,7 @@ import { AccessDeniedError } from "../../contracts/state-errors.js";
 import { HttpRefusal, notFoundRefusal } from "../shared/http/http-refusal.js";
 import { runFailure } from "./run-answers.js";
 
-/** A turn failed before its first event. */
+/** The error of a turn that failed before its first event. */
 export class TurnFailure extends Error {
   constructor(override readonly cause: unknown) {
     super("The turn failed");
@@ -16,8 +16,8 @@ export class TurnFailure extends Error {
 }
 
 /**
- * Returns the error in the form for a page: problems of its request unchanged, the thread of
- * another owner as missing, other errors unchanged.
+ * Returns the error in the form for a page. Problems of the request are unchanged. The thread of
+ * another owner is reported as missing. Other errors are unchanged.
  */
 export function chatFailure(error: unknown): unknown {
   if (error instanceof TurnFailure) return turnFailure(error.cause);
@@ -45,12 +45,12 @@ export function noSuchThread(): HttpRefusal {
   return notFoundRefusal("THREAD_NOT_FOUND", "There is no such thread");
 }
 
-/** The conversation limits neither the owner nor the thread. */
+/** The refusal of a usage request if neither the owner nor the thread has a quota. */
 export function noQuota(): HttpRefusal {
   return notFoundRefusal("NO_QUOTA", "There is no quota");
 }
 
-/** A message can't be answered before the page has answered. */
+/** The refusal of a message while the thread waits for an answer of the page. */
 export function threadWaits(): HttpRefusal {
   return new HttpRefusal(
     409,
@@ -59,7 +59,7 @@ export function threadWaits(): HttpRefusal {
   );
 }
 
-/** The message has outputs of calls, but no call of its turn was for the page. */
+/** The refusal of outputs of calls if no call of the turn was for the page. */
 export function noCallWaits(): HttpRefusal {
   return new HttpRefusal(
     409,

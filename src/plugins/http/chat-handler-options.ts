@@ -80,7 +80,7 @@ export function resolveChatOptions(conversation: unknown, o: ChatHandlerOptions)
   return {
     ...httpSettingsOf("chatHandler", o, "/api/chat"),
     ...streamSettingsOf("chatHandler", o),
-    // With a stream store, a waiting approval remains visible after the page is reloaded.
+    // With a stream store, a pending approval is still shown after the page is reloaded.
     streams: o.streams ?? (o.reviews === undefined ? undefined : StreamStore.inMemory()),
     limits,
   };

@@ -7,24 +7,30 @@ import { resolveChatOptions } from "./chat-handler-options.js";
 import { serveEndpoints } from "./serve-endpoints.js";
 
 /**
- * A handler of the threads of a conversation, which knows the principal of each turn. With
- * `reviews`, it watches their store, so that turns may ask there.
+ * A handler of the threads of a conversation. Records the principal of each turn. With `reviews`,
+ * subscribes to their store, so that turns may wait for answers there.
  */
 export interface ChatHandler extends RoutedHandler, RunOwnership {
-  /** Stops watching the review store. Requests are still answered. */
+  /** Ends the subscription to the review store. Requests are still answered. */
   close(): void;
 }
 
 /**
- * Creates a handler for `useChat` of the AI SDK. `POST {path}` takes `{ id, messages, trigger,
- * messageId }`, or `message` in place of `messages`, and returns the stream of a turn of thread
- * `id`; `GET {path}` lists the threads of the caller; `GET {path}/:id` returns the messages of a
- * thread, and `DELETE {path}/:id` deletes it; `GET {path}/:id/stream` returns the stream of the
- * turn in progress from its beginning, with `?turn=` of the turn that `GET {path}/:id` named as in
- * progress, and `DELETE {path}/:id/stream` stops that turn; `GET {path}/:id/usage` returns what the
- * caller and the thread have used of their quotas. Default path `/api/chat`. Callers and
- * operators may use it. Only the `owner` of the principal that began a thread has access to it;
- * principals without an owner share the threads without one.
+ * Creates a handler for `useChat` of the AI SDK. Callers and operators may use it. The endpoints,
+ * with the default path `/api/chat`:
+ *
+ * - `POST {path}` takes `{ id, messages, trigger, messageId }`, or `message` in place of
+ *   `messages`. Returns the stream of a turn of thread `id`.
+ * - `GET {path}` lists the threads of the caller.
+ * - `GET {path}/:id` returns the messages of a thread.
+ * - `DELETE {path}/:id` deletes a thread.
+ * - `GET {path}/:id/stream` returns the stream of the turn in progress from its beginning. `?turn=`
+ *   selects the turn that `GET {path}/:id` named as in progress.
+ * - `DELETE {path}/:id/stream` stops the turn in progress.
+ * - `GET {path}/:id/usage` returns the used quotas of the caller and the thread.
+ *
+ * Only the `owner` of the principal that started a thread has access to it. Principals without an
+ * owner share the threads without one.
  * @throws ValidationError
  */
 export function chatHandler(conversation: ChatConversation, o: ChatHandlerOptions): ChatHandler {

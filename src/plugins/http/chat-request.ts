@@ -11,7 +11,7 @@ const LAST_TURNS = 50;
 
 type MessageContent = string | readonly ContentPart[];
 
-/** The request of a page. */
+/** The work that a page requests. */
 export type ChatRequestWork =
   | {
       readonly kind: "send";
@@ -22,13 +22,13 @@ export type ChatRequestWork =
       readonly kind: "edit";
       /** The stored message of the user. */
       readonly question: ThreadMessage & { readonly role: "user" };
-      /** Absent: the message is sent again unchanged. */
+      /** The new content. `undefined` if the message is sent again unchanged. */
       readonly content?: MessageContent | undefined;
     };
 
 /**
- * Reads a request of `useChat`. Only the last message of the user is read, because the thread is in
- * the store.
+ * Reads a request of `useChat`. Reads only the last message of the user, because the store has the
+ * thread.
  * @throws HttpRefusal 400, 404; ValidationError for an invalid message; the errors of the thread.
  */
 export async function chatWorkOf(
@@ -49,7 +49,7 @@ export async function chatWorkOf(
   const work = sent(given, limits);
   if (messageId === undefined || messageId !== work.messageId) return work;
   const question = await questionAt(thread, [messageId]);
-  // The same content means that the request is repeated. The thread refuses it.
+  // The same content means that the request is a repetition, which the thread refuses.
   return question === undefined || isSameContent(question.content, work.content)
     ? work
     : { kind: "edit", question, content: work.content };
@@ -70,7 +70,10 @@ function sent(
   };
 }
 
-/** Answers a turn again. A failed turn that was not stored is sent again. */
+/**
+ * Returns the work that answers a turn again. A failed turn that was not stored is sent as a new
+ * message.
+ */
 async function again(
   thread: ChatThread,
   limits: AttachmentLimits,
@@ -84,7 +87,7 @@ async function again(
 }
 
 /**
- * Returns the message of the user in the turn with the first of these message ids that the thread
+ * Returns a message of the user. Its turn is that of the first of these message ids that the thread
  * contains.
  */
 async function questionAt(

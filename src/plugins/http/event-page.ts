@@ -5,7 +5,7 @@ import { redactorOf } from "../../contracts/redaction.js";
 import { redacted } from "../shared/redact-event.js";
 import { uiErrorText } from "../shared/ui-stream/ui-error-text.js";
 
-/** The unchanged events of a run, redacted. A failed run ends with `error`. */
+/** Returns the events of a run unchanged, but redacted. A failed run ends with `error`. */
 export class EventPage implements PageStream {
   readonly clientCalls: ReadonlyMap<string, string> = new Map();
   readonly waitsForPeople = false;

@@ -3,8 +3,8 @@ import type { EnsembleEvent } from "../../contracts/events.js";
 type TappedEvent = IteratorResult<EnsembleEvent, unknown>;
 
 /**
- * The events of a run for one reader. The first event can be awaited before it is read. Tracks the
- * tool calls for which people are asked.
+ * The events of a run for one reader. The arrival of the first event can be awaited before it is
+ * read. Tracks the tool calls that need approval.
  */
 export class EventTap implements AsyncIterableIterator<EnsembleEvent> {
   readonly #events: AsyncIterator<EnsembleEvent, unknown>;
@@ -17,18 +17,18 @@ export class EventTap implements AsyncIterableIterator<EnsembleEvent> {
     this.#events = events[Symbol.asyncIterator]();
   }
 
-  /** Resolves with whether there is an event, without reading it. Rejects like `next()`. */
+  /** Resolves with `true` if there is an event, without reading it. Rejects like `next()`. */
   async hasFirst(): Promise<boolean> {
     this.#first ??= this.#events.next();
     return (await this.#first).done !== true;
   }
 
-  /** Whether the run has asked this question about one of its tool calls. */
+  /** Returns whether the run has requested this review of one of its tool calls. */
   asked(reviewId: string): boolean {
     return this.#approvals.has(reviewId);
   }
 
-  /** Whether one of these questions has no answer yet. */
+  /** Returns whether one of these reviews has no answer yet. */
   awaits(reviewIds: readonly string[]): boolean {
     return reviewIds.some((id) => this.#approvals.get(id) === false);
   }

@@ -11,8 +11,8 @@ import {
 /** The options common to all request handlers. */
 export interface HttpOptions {
   /**
-   * Returns the sender of a request, determined from the request's headers. If it returns
-   * `undefined` or fails, the request is refused with 401. Must not read the body.
+   * Returns the principal of a request, determined from the headers. If it returns `undefined` or
+   * fails, the request is refused with 401. It must not read the body.
    */
   readonly authenticate: Authenticate;
   /** The path of the handler. Default: `/api/chat`, `/api/run` or `/api/chat/reviews`. */
@@ -27,8 +27,8 @@ export interface HttpOptions {
    */
   readonly allowedOrigins?: readonly string[] | undefined;
   /**
-   * Returns the message that the client receives for an error that it did not cause. Called with
-   * every such error. Default: a text without details.
+   * Returns the message that the client receives for an error of the server. Called with every such
+   * error. Default: a text without details.
    */
   readonly onError?: ((error: Error) => string) | undefined;
 }

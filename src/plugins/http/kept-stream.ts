@@ -24,22 +24,22 @@ export class KeptStream implements LiveStream {
   readonly #id: string;
   readonly #events: Pick<EventTap, "asked" | "awaits" | "arrival">;
   readonly #failure: StreamParts["failure"];
-  /** Absent after the end of the run: its output is not stored. */
+  /** Set to `undefined` after the end of the run, because its output is not stored. */
   #parts: StreamParts | undefined;
-  /** Calls of the page that have ended, so that it does not execute them again. */
+  /** Ids of calls of the page that have ended. The page does not execute them again. */
   readonly #executed = new Set<string>();
   /** Number of stored parts. */
   #count = 0;
-  /** The end of the last pause. */
+  /** The position after the last pause. */
   #behindPause = 0;
   #readers = 0;
   #state: "running" | "paused" | "over" = "running";
-  /** Callers that wait for another state. */
+  /** Callers that wait for a pause or the end. */
   readonly #waiting: (() => void)[] = [];
-  /** The reason why the store lacks parts. */
+  /** The error because of which the store lacks parts. */
   #fault: Error | undefined;
   #begin: () => void = () => undefined;
-  /** Resolves when the store has the stream, or has failed. */
+  /** Resolves when the store contains the first part, or has failed. */
   readonly #hasBegun = new Promise<void>((resolve) => (this.#begin = resolve));
 
   constructor(store: StreamStore, parts: StreamParts) {
@@ -82,8 +82,8 @@ export class KeptStream implements LiveStream {
   }
 
   /**
-   * Never rejects. If the store fails, the stream ends with an error, and the run continues as if
-   * its reader had disconnected.
+   * Stores the parts. Never rejects. If the store fails, the stream ends with an error. The run
+   * continues as if its reader had disconnected.
    */
   async #keep(chunks: RunChunks, parts: StreamParts): Promise<void> {
     try {
@@ -123,7 +123,7 @@ export class KeptStream implements LiveStream {
 
   async #waitForAnswer(chunks: RunChunks, { events, options }: StreamParts): Promise<void> {
     this.#settle("paused");
-    await events.arrival(); // earlier it would pause again
+    await events.arrival(); // until the event arrives, the run counts as paused
     this.#state = "running";
     chunks.goOn(options);
   }
@@ -154,7 +154,7 @@ export class KeptStream implements LiveStream {
   }
 }
 
-/** Whether a part ends a response because the run waits for people. */
+/** Returns whether a part ends a response because the run waits for people. */
 function isPause({ type, finishReason }: UIChunk): boolean {
   return type === "finish" && finishReason === "tool-calls";
 }
@@ -201,7 +201,10 @@ class StoredReader implements ChunkSource {
     this.#end(true);
   }
 
-  /** A stream that the store drops during the read ends with an error. */
+  /**
+   * Returns the next part. If the store drops the stream during the read, the stream ends with an
+   * error.
+   */
   async #take(): Promise<NumberedChunk | undefined> {
     try {
       const result = await this.#chunks.next();

@@ -18,37 +18,38 @@ export interface StreamParts {
 
 /** The stream of a run in progress, or of a stored run that has ended. */
 export interface LiveStream {
-  /** Whether it can be read after the end of its run. */
+  /** Whether the stream can be read after the end of its run. */
   readonly isKept: boolean;
   /** Whether all remaining work of the run waits for a person. */
   readonly isPaused: boolean;
-  /** The ids of the reviews that await the output of a call, by the id of the call on the page. */
+  /** The ids of the reviews that await the output of a call, by the call id on the page. */
   readonly clientCalls: ReadonlyMap<string, string>;
   /** Resolves when the run waits for people, or has ended. */
   settled(): Promise<void>;
-  /** Whether the run has asked this question about one of its tool calls. */
+  /** Returns whether the run has requested this review of one of its tool calls. */
   asked(reviewId: string): boolean;
   /**
-   * Returns the stream for the request that began it; `undefined` if its store does not keep it.
+   * Returns the stream for the request that started the run. Returns `undefined` if its store does
+   * not keep the stream.
    */
   begin(): Promise<ChunkSource | undefined>;
-  /** Returns the stream from its first part on; `undefined` if it is not stored. */
+  /** Returns the stream from its first part. Returns `undefined` if it is not stored. */
   open(): Promise<ChunkSource | undefined>;
   /**
-   * Returns the stream after the last pause and the answers to these questions; `undefined` if
-   * another reader has it, or if it waits for other answers.
+   * Returns the stream after the last pause, when these reviews are answered. Returns `undefined`
+   * if another request continues the stream, or if the run waits for other answers.
    */
   goOn(answered: readonly string[]): Promise<ChunkSource | undefined>;
 }
 
-/** The parts of a run. They end with the run, and pause while it waits for people. */
+/** Returns the parts of a run. They end with the run, and pause while the run waits for people. */
 export function chunksOfRun({ handle, events, page, options }: StreamParts): RunChunks {
   const { id, output } = handle;
   const cancel = (reason?: string): void => handle.cancel(reason);
   return new RunChunks({ id, output, cancel, events }, page, options);
 }
 
-/** A stream with one reader, which sets its pace. */
+/** A stream with one reader, which sets the pace. */
 export class DirectStream implements LiveStream {
   readonly isKept = false;
   readonly #parts: StreamParts;
@@ -88,8 +89,8 @@ export class DirectStream implements LiveStream {
   async goOn(answered: readonly string[]): Promise<ChunkSource | undefined> {
     const { events, options } = this.#parts;
     if (!this.#chunks.isPaused || !events.awaits(answered)) return undefined;
-    await events.arrival(); // earlier it would pause again
-    if (!this.#chunks.isPaused) return undefined; // another request was faster
+    await events.arrival(); // until the event arrives, the run counts as paused
+    if (!this.#chunks.isPaused) return undefined; // another request has continued the stream
     return (this.#response = this.#response.follow(options));
   }
 }

@@ -4,10 +4,10 @@ import type { PageStream } from "../shared/ui-stream/page-stream.js";
 import { sleep } from "../../util/abort/timeouts.js";
 import { storedChunks } from "../shared/ui-stream/stored-chunks.js";
 
-/** Pause before a log without new entries is read again. */
+/** Time in milliseconds after which a log without new entries is read again. */
 const LOG_PAUSE_MS = 250;
 /**
- * Number of reads of the log for the end of a run after the run has ended, because logs are written
+ * Maximum number of reads after a run has ended, until the log contains the end. Logs are written
  * in batches.
  */
 const LAST_LOOKS = 8;
@@ -16,17 +16,20 @@ const LAST_LOOKS = 8;
 export interface FollowedRun {
   readonly log: RunStore;
   readonly runId: string;
-  /** Whether the run is in progress in this process; `undefined` if it did not run here. */
+  /**
+   * Returns whether the run is in progress in this process. Returns `undefined` if it did not run
+   * here.
+   */
   readonly isLive: () => boolean | undefined;
   /** Whether the stream ends when the run waits for people. */
   readonly endsAtApproval: boolean;
-  /** Whether, by the log, the run waits for people in another process. */
+  /** Whether the log shows that the run waits for people in another process. */
   readonly waitsElsewhere: boolean;
 }
 
 /**
- * Rebuilds the stream of a run from its log: the recorded entries, further entries while the run is
- * in progress in this process, then the end or an error.
+ * Rebuilds the stream of a run from its log. The stream contains the recorded entries. While the
+ * run is in progress in this process, further entries follow. The last part is the end or an error.
  */
 export function loggedStream(run: FollowedRun, page: PageStream): ChunkSource {
   const end = new AbortController();

@@ -5,9 +5,10 @@ const LOOPBACK_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /**
  * Authenticates every request from this machine as `principal`, and refuses all others. Intended
- * for trials without accounts. Admits a request if its connection comes from a loopback address,
- * its host is a loopback name, and it passed no proxy. Only `toNodeListener` provides the address
- * of a connection; with other servers, every request is refused.
+ * for trials without accounts. A request is admitted if its connection comes from a loopback
+ * address and its host is a loopback name. A request that passed a proxy is refused. Only
+ * `toNodeListener` provides the address of a connection. With other servers, every request is
+ * refused.
  */
 export function loopbackOnly(principal: Principal): Authenticate {
   return (request) => {

@@ -8,7 +8,7 @@ import { reportFailure } from "./answers.js";
 
 /** A request of `node:http`, or of a framework on it. */
 export interface NodeRequest extends IncomingMessage {
-  /** The path before a framework shortened it. */
+  /** The original path, which a framework may shorten in `url`. */
   readonly originalUrl?: string | undefined;
   /** The body, if a framework has already read and parsed it. */
   readonly body?: unknown;
@@ -17,8 +17,8 @@ export interface NodeRequest extends IncomingMessage {
 /**
  * Converts a handler to a listener for `node:http`, Express 5 and Fastify. The response is sent as
  * fast as the client reads it. The signal of the request aborts when the client disconnects. A body
- * that was already parsed is used as `body`. @throws ValidationError for a handler that is not a
- * function.
+ * that a framework has parsed is available as `body`.
+ * @throws ValidationError for a handler that is not a function.
  */
 export function toNodeListener(
   handler: FetchHandler,
@@ -27,16 +27,19 @@ export function toNodeListener(
   return (request, response) => void exchange(handler, request, response);
 }
 
-/** Never rejects: a request that fails is answered, or its connection is closed. */
+/**
+ * Answers a request. Never rejects. If a request fails, it is answered or its connection is closed.
+ */
 async function exchange(
   handler: FetchHandler,
   request: NodeRequest,
   response: ServerResponse,
 ): Promise<void> {
-  response.on("error", () => undefined); // the client has disconnected; the answer ends with its connection
+  // The client has disconnected. The answer ends with its connection.
+  response.on("error", () => undefined);
   try {
     const answer = await handler(webRequest(request, response, bodyOf(request)));
-    // The rest of the body is not read, so the connection can't be reused.
+    // The connection can't be reused, because the rest of the body is not read.
     await sendResponse(answer, response, request.complete ? {} : { Connection: "close" });
   } catch (error) {
     if (!response.destroyed) reportFailure(toError(error));

@@ -6,18 +6,18 @@ import type { StartedRun } from "./started-runs.js";
 export interface Question {
   readonly id: string;
   readonly content: string | readonly ContentPart[];
-  /** A message or turn id: the turn replaces that turn and all that follow. */
+  /** A message or turn id. The turn replaces that turn and all later turns. */
   readonly replaces?: string | undefined;
 }
 
-/** A turn that is in progress, or waits in the queue of its thread. */
+/** A turn that is in progress or waits in the queue of its thread. */
 export interface PageTurn {
   readonly threadId: string;
   readonly run: StartedRun;
   readonly question: Question;
-  /** Resolves when the turn has begun. Rejects with the error that ended it before. */
+  /** Resolves when the turn has begun. Rejects with the error of a turn that ended before. */
   readonly begun: Promise<LiveStream>;
-  /** Whether it was begun by a process that has ended. */
+  /** Whether a process that has ended started the turn. */
   readonly isResumed: boolean;
 }
 
@@ -31,8 +31,8 @@ export class PageTurns {
   readonly #resuming = new Map<string, Promise<PageTurn | undefined>>();
 
   /**
-   * By thread: the run of the turn that pages received without its answer, and the number of pages
-   * that have not requested its stream.
+   * By thread: the run of the turn that pages received without its answer. `pages` is the number of
+   * pages that have not requested its stream.
    */
   readonly #shown = new Map<string, { readonly run: StartedRun; readonly pages: number }>();
 
@@ -50,7 +50,7 @@ export class PageTurns {
 
   /**
    * Returns the turn in progress, otherwise the result of `resume`. Concurrent callers share one
-   * call of it.
+   * call of `resume`.
    */
   async currentOr(
     threadId: string,
@@ -69,7 +69,7 @@ export class PageTurns {
   }
 
   /**
-   * Records that a page receives a thread with this turn in progress. Without a turn the page has
+   * Records that a page receives a thread with this turn in progress. Without a turn, the page has
    * all answers.
    */
   show(threadId: string, owner: string | undefined, run: StartedRun | undefined): void {
@@ -83,7 +83,7 @@ export class PageTurns {
     for (const oldest of this.#shown.keys()) return void this.#shown.delete(oldest);
   }
 
-  /** Returns the run of the turn that a page received in progress, once for each page. */
+  /** Returns the run of the turn that a page received in progress. Each page can take it once. */
   takeShown(threadId: string, owner: string | undefined): StartedRun | undefined {
     const key = threadKey(threadId, owner);
     const { run, pages = 0 } = this.#shown.get(key) ?? {};
@@ -92,7 +92,7 @@ export class PageTurns {
     return run;
   }
 
-  /** A page has come for the stream of this turn, which it names. */
+  /** Records that a page has requested the stream of this turn by its id. */
   came(threadId: string, owner: string | undefined, runId: string): void {
     if (this.#shown.get(threadKey(threadId, owner))?.run.id === runId)
       this.takeShown(threadId, owner);

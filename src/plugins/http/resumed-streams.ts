@@ -9,12 +9,12 @@ import { AgentEnsembleError, RunCancelledError } from "../../contracts/errors.js
 import { threadTags } from "../shared/thread-tags.js";
 import { storedAnswer } from "./stored-answer.js";
 
-/** Messages among which the answer of a turn is looked for. */
+/** Number of last messages that are searched for the answer of a turn. */
 const LAST_MESSAGES = 200;
-/** States of runs that have ended: their turn is stored, or was discarded. */
+/** States of runs that have ended. Their turn was stored or discarded. */
 const ENDED: readonly RunSummary["state"][] = ["done", "failed", "stopped"];
 
-/** A thread to whose turn a page returns. */
+/** A thread whose turn a reconnected page requests. */
 interface ReturnedTo {
   readonly thread: ChatThread;
   readonly owner: string | undefined;
@@ -22,7 +22,7 @@ interface ReturnedTo {
   readonly current: () => Promise<PageTurn | undefined>;
 }
 
-/** The stream of one turn for a page that returns. */
+/** The stream of one turn for a reconnected page. */
 export interface ResumedStream {
   readonly source: ChunkSource;
   readonly runId: string;
@@ -38,7 +38,10 @@ export interface TurnSources {
   readonly streams: StreamAnswers;
 }
 
-/** Finds the stream of a turn for a page that returns: kept, in the log, or made of its messages. */
+/**
+ * Finds the stream of a turn for a reconnected page. The sources are the stored stream, the log,
+ * and the messages of the turn.
+ */
 export class ResumedStreams {
   readonly #from: TurnSources;
 
@@ -46,7 +49,10 @@ export class ResumedStreams {
     this.#from = from;
   }
 
-  /** The turn in progress, or the one that a page of this thread received without its answer. */
+  /**
+   * Returns the stream of the turn in progress, or of the turn that a page received without its
+   * answer.
+   */
   async latest({ thread, owner, current }: ReturnedTo): Promise<ResumedStream | undefined> {
     const { turns } = this.#from;
     const shown = turns.takeShown(thread.id, owner);
@@ -61,12 +67,12 @@ export class ResumedStreams {
     return this.#fromLog(left, thread.id);
   }
 
-  /** This turn, in progress or ended. */
+  /** Returns the stream of this turn, in progress or ended. */
   async named(to: ReturnedTo, runId: string): Promise<ResumedStream | undefined> {
     const { thread, owner } = to;
     const { runs, turns } = this.#from;
     turns.came(thread.id, owner, runId);
-    const current = await to.current(); // continues a turn that a journal keeps
+    const current = await to.current(); // resumes a turn that a journal keeps
     const isCurrent = current?.run.id === runId;
     const run = isCurrent ? current.run : runs.turn(runId, { threadId: thread.id, owner });
     if (isCurrent) await current.begun.catch(() => undefined);
@@ -76,12 +82,12 @@ export class ResumedStreams {
     const isOurs = run !== undefined || this.#isLeftBy(thread.id, owner, left);
     const logged = isOurs ? this.#fromLog(left, thread.id) : undefined;
     if (logged !== undefined) return logged;
-    await run?.handle?.output.catch(() => undefined); // nothing keeps its stream
+    await run?.handle?.output.catch(() => undefined); // the stream is not stored
     const chunks = await this.#ended(to, runId, run);
     return chunks === undefined ? undefined : { source: chunkSource(chunks), runId };
   }
 
-  /** A turn that has ended: its stored answer, else what it failed with. */
+  /** Returns the parts of a turn that has ended: its stored answer, or its failure. */
   async #ended(
     { thread }: ReturnedTo,
     runId: string,
@@ -109,7 +115,7 @@ export class ResumedStreams {
     return left === undefined || source === undefined ? undefined : { source, runId: left.runId };
   }
 
-  /** The last run of the thread, if its process has left it. */
+  /** Returns the last run of the thread if it did not end before its process ended. */
   async #lastLeft(threadId: string, owner: string | undefined): Promise<RunSummary | undefined> {
     const { log } = this.#from.settings;
     if (log === undefined) return undefined;
@@ -118,7 +124,7 @@ export class ResumedStreams {
     return this.#isLeftBy(threadId, owner, last) ? last : undefined;
   }
 
-  /** Whether a run of this thread never ended. */
+  /** Returns whether the run belongs to this thread and never ended. */
   #isLeftBy(threadId: string, owner: string | undefined, run: RunSummary | undefined): boolean {
     return run !== undefined && this.#isOf(threadId, owner, run) && !ENDED.includes(run.state);
   }

@@ -1,7 +1,7 @@
 import type { Principal } from "../../contracts/http-route.js";
 import type { StoredReview } from "../../contracts/review.js";
 
-/** Knows which principal started a run. Handlers of runs implement it. */
+/** Returns which principal started a run. Handlers of runs implement it. */
 export interface RunOwnership {
   startedBy(runId: string, principal: Principal): boolean;
 }
@@ -17,8 +17,9 @@ export class ReviewAccess {
   }
 
   /**
-   * Operators see every review. Other principals see reviews of their runs and of their roles.
-   * Reviewers without an owner also see reviews without a required role.
+   * Returns whether a principal may see a review. Operators may see every review. Other principals
+   * may see reviews of their runs and of their roles. Reviewers without an owner may also see
+   * reviews without a required role.
    */
   sees(review: Asked, principal: Principal): boolean {
     const { role, owner } = principal;
@@ -28,8 +29,8 @@ export class ReviewAccess {
   }
 
   /**
-   * Whether a principal that sees a review may answer it: if it requires no role, or the principal
-   * has the role.
+   * Returns whether a principal that may see a review may answer it. The principal must have the
+   * role that the review requires.
    */
   mayAnswer(review: Asked, principal: Principal): boolean {
     if (principal.role === "operator" || review.requiredRole === undefined) return true;

@@ -5,7 +5,10 @@ import { badRequest, HttpRefusal, notFoundRefusal } from "../shared/http/http-re
 
 const FIELDS = ["decision", "text", "revisedOutput", "comment"];
 
-/** Parses the decision in the body of an answer; `by` is the sender. @throws HttpRefusal 400 */
+/**
+ * Parses the decision in the body of an answer. `by` is the name of the sender.
+ * @throws HttpRefusal 400
+ */
 export function decisionIn(body: Fields, by: string): ReviewDecision {
   const unknown = Object.keys(body).find((name) => !FIELDS.includes(name));
   if (unknown !== undefined)

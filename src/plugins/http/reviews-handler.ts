@@ -22,28 +22,28 @@ export interface ReviewsHandlerOptions extends HttpOptions {
   /** The review store of the runs. Pass the same store to `review({ store })`. */
   readonly store: ReviewStore;
   /**
-   * Handlers of runs. A caller that started a run with one of them sees the run's reviews. Default:
-   * none, so that access depends on roles only.
+   * Handlers of runs. A caller that started a run with one of them may see the reviews of the run.
+   * Default: none, so that access depends on roles only.
    */
   readonly runs?: readonly RunOwnership[] | undefined;
 }
 
-/** A handler of reviews. It watches its store, so that runs may ask there. */
+/** A handler of reviews. Subscribes to its store, so that runs may wait for answers there. */
 export interface ReviewsHandler extends RoutedHandler {
-  /** Stops watching the store. Answers are still accepted. */
+  /** Ends the subscription to the store. Answers are still accepted. */
   close(): void;
 }
 
 /**
- * Number of reviews that are remembered after they left the inbox, so that a late answer gets their
+ * Number of reviews that are remembered after they leave the store. A late answer receives their
  * result.
  */
 const KEPT_REVIEWS = 1_000;
 
 /**
  * Creates a handler that lists and answers the reviews of a store. `GET {path}` returns `{ reviews
- * }`, oldest first, of those that the principal sees; `POST {path}/:reviewId` takes `{ decision,
- * text?, comment? }` and returns `{ reviewId, decision, status }`. Default path
+ * }` with the reviews that the principal may see, oldest first. `POST {path}/:reviewId` takes `{
+ * decision, text?, comment? }` and returns `{ reviewId, decision, status }`. Default path
  * `/api/chat/reviews`.
  * @throws ValidationError
  */
@@ -111,7 +111,8 @@ class ReviewDesk {
   async #find(reviewId: string): Promise<StoredReview | undefined> {
     const pending = await this.#store.pending();
     const review = pending.find((one) => one.reviewId === reviewId);
-    if (review !== undefined) this.#remember(review); // it may have been asked before the store was watched
+    // The review may be older than the subscription.
+    if (review !== undefined) this.#remember(review);
     return review ?? this.#known.get(reviewId);
   }
 
@@ -123,8 +124,9 @@ class ReviewDesk {
   }
 
   /**
-   * Descriptions of tasks are prompts and hidden from a caller that only started the run. The
-   * description of a tool call tells what is to be approved, and is shown.
+   * Returns the fields of a review for a principal. Descriptions of tasks are prompts and hidden
+   * from a caller that only started the run. The description of a tool call is shown, because it
+   * names the call to approve.
    */
   #shown(review: StoredReview, principal: Principal): Fields {
     const { taskDescription, ...rest } = review;

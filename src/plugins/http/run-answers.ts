@@ -2,7 +2,7 @@ import { PromptTemplateError, RunCancelledError, ValidationError } from "../../c
 import { HttpRefusal, notFoundRefusal } from "../shared/http/http-refusal.js";
 
 /**
- * Returns the error in the form for a client: problems of its inputs with details, other errors
+ * Returns the error in the form for a client. Problems of the inputs have details. Other errors are
  * unchanged.
  */
 export function runFailure(error: unknown): unknown {
@@ -15,12 +15,12 @@ export function runFailure(error: unknown): unknown {
   return error;
 }
 
-/** Whether the client requests a stream. */
+/** Returns whether the client requests a stream. */
 export function wantsStream(request: Request): boolean {
   return /(^|,)\s*text\/event-stream\s*(;|,|$)/i.test(request.headers.get("accept") ?? "");
 }
 
-/** The headers of answers that belong to a run. */
+/** Returns the headers of answers about a run. */
 export function runHeaders(runId: string): Readonly<Record<string, string>> {
   return { "x-agentensemble-run-id": encodeURIComponent(runId) };
 }

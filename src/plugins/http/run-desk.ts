@@ -19,7 +19,7 @@ import { requireMay } from "./serve-endpoints.js";
 import { StartedRuns } from "./started-runs.js";
 import { StreamAnswers } from "./stream-answers.js";
 
-/** A run that begins. */
+/** A run that was just started. */
 interface LiveRun {
   readonly handle: RunHandle;
   readonly run: StartedRun;
@@ -32,14 +32,15 @@ export class RunDesk implements RunOwnership {
   readonly #runs = new StartedRuns();
   readonly #streams: StreamAnswers;
   readonly #access = new ReviewAccess([this]);
-  /** Stops watching the inbox. */
+  /** Ends the subscription to the review store. */
   readonly close: () => void;
 
   constructor(ensemble: StreamingEnsemble, settings: RunSettings) {
     this.#ensemble = ensemble;
     this.#settings = settings;
     this.#streams = new StreamAnswers(settings);
-    this.close = settings.reviews?.onRequest?.(() => undefined) ?? (() => undefined); // pages that receive the streams answer
+    // The pages that receive the streams send the answers.
+    this.close = settings.reviews?.onRequest?.(() => undefined) ?? (() => undefined);
   }
 
   endpoints(): readonly ServedEndpoint[] {
@@ -102,8 +103,8 @@ export class RunDesk implements RunOwnership {
   }
 
   /**
-   * Waits for `work`. Cancels the run if its client disconnects meanwhile, unless the run is to be
-   * finished.
+   * Waits for `work`. If the client disconnects during the wait, cancels the run, unless
+   * `onDisconnect` is `finish`.
    */
   async #whileThere<T>(handle: RunHandle, { signal }: Request, work: () => Promise<T>): Promise<T> {
     const leave = (): void => {
@@ -131,7 +132,7 @@ export class RunDesk implements RunOwnership {
     return this.#streams.respond(source, run.id, request);
   }
 
-  /** Returns the run of this principal that asked for these answers. */
+  /** Returns the run of this principal that awaits these answers. */
   #askedRun(answers: PageAnswers, principal: Principal): StartedRun | undefined {
     const { approvals, runId } = answers;
     const ids = approvals.map(({ reviewId }) => reviewId);
@@ -150,8 +151,8 @@ export class RunDesk implements RunOwnership {
   }
 
   /**
-   * Returns the stream of a run of this principal from the log, for a run of this process or of an
-   * earlier one.
+   * Returns the stream of a run of this principal from the log. The run may belong to this process
+   * or to an earlier one.
    */
   async #logged(runId: string, principal: Principal): Promise<ChunkSource | undefined> {
     const summary = await this.#settings.log?.get(runId);

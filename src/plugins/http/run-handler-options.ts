@@ -23,8 +23,8 @@ export interface StreamingEnsemble {
 }
 
 /**
- * The format of streams: UI message stream of the AI SDK (`ui`), AG-UI (`ag-ui`), or all events of
- * the run, unconverted but redacted (`events`).
+ * The format of streams. `ui`: the UI message stream of the AI SDK. `ag-ui`: AG-UI. `events`: all
+ * events of the run, unconverted but redacted.
  */
 export type StreamProtocol = "ui" | "ag-ui" | "events";
 
@@ -48,15 +48,15 @@ export interface RunHandlerOptions extends HttpOptions {
    */
   readonly ui?: Omit<UIStreamOptions, "endAtApproval" | "messageId"> | undefined;
   /**
-   * Stores streams for clients that reconnect; the default of `ui.onDisconnect` is then `finish`.
-   * Default: none.
+   * Stores streams for clients that reconnect. With it, the default of `ui.onDisconnect` is
+   * `finish`. Default: none.
    */
   readonly streams?: StreamStore | undefined;
   /** The log of runs, used to rebuild streams that no stream store keeps. Default: none. */
   readonly log?: RunStore | undefined;
   /**
-   * The review store of the runs. With it, a stream ends as soon as the run only waits for reviews,
-   * and a POST of UI messages with answers to tool approvals continues the run. Requires `protocol:
+   * The review store of the runs. With it, a stream ends as soon as the run only waits for reviews.
+   * A POST of UI messages with answers to tool approvals continues the run. Requires `protocol:
    * "ui"`. Default: none.
    */
   readonly reviews?: AnswerableReviews | undefined;
@@ -100,7 +100,10 @@ export function resolveRunOptions(ensemble: unknown, o: RunHandlerOptions): RunS
   };
 }
 
-/** @throws ValidationError; `what` names the handler in it. */
+/**
+ * Returns the settings of streams. `what` names the handler in an error.
+ * @throws ValidationError
+ */
 export function streamSettingsOf(
   what: string,
   o: Pick<RunHandlerOptions, "protocol" | "ui" | "streams" | "log" | "reviews" | "onError">,

@@ -7,20 +7,24 @@ import { resolveRunOptions } from "./run-handler-options.js";
 import { serveEndpoints } from "./serve-endpoints.js";
 
 /**
- * A handler of runs, which knows the principal of each run. With `reviews`, it watches their store,
- * so that runs may ask there.
+ * A handler of runs. Records the principal of each run. With `reviews`, subscribes to their store,
+ * so that runs may wait for answers there.
  */
 export interface RunHandler extends RoutedHandler, RunOwnership {
-  /** Stops watching the review store. Requests are still answered. */
+  /** Ends the subscription to the review store. Requests are still answered. */
   close(): void;
 }
 
 /**
- * Creates a handler that runs an ensemble. `POST {path}` takes the inputs as a JSON object and
- * returns `{ runId, output }`, or a stream if the request accepts `text/event-stream`; `GET
- * {path}/:id/stream` returns a stream from its beginning; `DELETE {path}/:id` cancels a run.
- * Default path `/api/run`. Callers and operators may use it. Only the principal that started a run
- * has access to it.
+ * Creates a handler that runs an ensemble. Callers and operators may use it. The endpoints, with
+ * the default path `/api/run`:
+ *
+ * - `POST {path}` takes the inputs as a JSON object. Returns `{ runId, output }`, or a stream if
+ *   the request accepts `text/event-stream`.
+ * - `GET {path}/:id/stream` returns a stream from its beginning.
+ * - `DELETE {path}/:id` cancels a run.
+ *
+ * Only the principal that started a run has access to it.
  * @throws ValidationError
  */
 export function runHandler(ensemble: StreamingEnsemble, o: RunHandlerOptions): RunHandler {

@@ -14,17 +14,17 @@ export type FetchHandler = (request: Request) => Promise<Response>;
 export interface RoutedHandler extends FetchHandler {
   /**
    * The endpoints as routes for `Tokens.HttpRoute`. The listener authenticates the caller, and
-   * checks host, origin, size and time. The options `authenticate` and `allowedOrigins` of the
-   * handler are then not used.
+   * checks host, origin, size and time. It ignores the options `authenticate` and `allowedOrigins`
+   * of the handler.
    */
   readonly routes: readonly HttpRoute[];
 }
 
-/** A request that the principal may make. */
+/** An authorized request with its principal. */
 export interface HttpExchange {
   readonly request: Request;
   readonly principal: Principal;
-  /** The part of the path after that of the handler; empty for the path of the handler. */
+  /** The part of the path after the path of the handler. Empty for the path of the handler. */
   readonly id: string;
 }
 
@@ -37,10 +37,13 @@ export interface ServedEndpoint {
   handle(exchange: HttpExchange): Awaitable<Response>;
 }
 
-/** The maximum length of ids; control characters are invalid. */
+/** Valid ids: at most 200 characters, without control characters. */
 const ID = /^[^\u0000-\u001f\u007f-\u009f]{1,200}$/;
 
-/** Creates a handler of endpoints below `settings.path`. A path with an invalid id is not found. */
+/**
+ * Creates a handler of endpoints below `settings.path`. A path with an invalid id is answered with
+ * 404.
+ */
 export function serveEndpoints(
   settings: HttpSettings,
   endpoints: readonly ServedEndpoint[],
@@ -91,7 +94,7 @@ class EndpointHandler {
     return [...places.values()];
   }
 
-  /** Makes the checks of a listener. */
+  /** Checks a request as a listener does, and answers it. */
   async #guarded(request: Request): Promise<Response> {
     const candidates = this.#candidates(request);
     this.#refuseForeign(request);
@@ -125,7 +128,7 @@ class EndpointHandler {
     return endpoint.handle({ request, principal, id: this.#steps(request)[0] ?? "" });
   }
 
-  /** @throws HttpRefusal 404 for an unknown path. */
+  /** Returns the endpoints of the path. @throws HttpRefusal 404 for an unknown path. */
   #candidates(request: Request): readonly ServedEndpoint[] {
     const [id, ...below] = this.#steps(request);
     const place = id === undefined ? "" : ["/:id", ...below].join("/");
@@ -135,8 +138,8 @@ class EndpointHandler {
   }
 
   /**
-   * The parts of the path below that of the handler, decoded. @throws HttpRefusal 404 for another
-   * path, or an invalid id.
+   * Returns the decoded parts of the path below the path of the handler.
+   * @throws HttpRefusal 404 for another path or an invalid id.
    */
   #steps(request: Request): readonly string[] {
     const { path } = this.#settings;
@@ -173,7 +176,7 @@ class EndpointHandler {
     return principal;
   }
 
-  /** @throws HttpRefusal 403 for requests of pages of other sites. */
+  /** Refuses requests of pages of other sites. @throws HttpRefusal 403 */
   #refuseForeign(request: Request): void {
     const origin = request.headers.get("origin");
     if (origin === null) {
@@ -182,7 +185,10 @@ class EndpointHandler {
       throw forbidden("CROSS_SITE");
   }
 
-  /** Browsers let pages of other sites read only responses with these headers. */
+  /**
+   * Returns the CORS headers. Browsers let pages of other sites read only responses with these
+   * headers.
+   */
   #corsHeaders(request: Request): Readonly<Record<string, string>> {
     const { allowedOrigins } = this.#settings;
     if (allowedOrigins.size === 0) return {};
@@ -200,7 +206,7 @@ class EndpointHandler {
 }
 
 /**
- * Whether a page of this origin calls the server that it came from. Schemes are not compared,
+ * Returns whether a page of this origin comes from the called server. Schemes are not compared,
  * because a proxy may terminate TLS.
  */
 function isOwn(origin: string, request: Request): boolean {
@@ -220,7 +226,10 @@ export function forbidden(code = "FORBIDDEN"): HttpRefusal {
   return new HttpRefusal(403, code, message);
 }
 
-/** @throws HttpRefusal 403 if `may` of the principal does not list this name. */
+/**
+ * Checks the permission for this name.
+ * @throws HttpRefusal 403 if `may` of the principal does not list the name.
+ */
 export function requireMay(
   { may }: Principal,
   { name }: { readonly name?: string | undefined },

@@ -12,17 +12,17 @@ const KEPT_RUNS = 1_000;
 export interface StartedRun {
   readonly id: string;
   readonly owner: string;
-  /** The thread of a turn, and the owner of that thread. */
+  /** The thread of a turn and the owner of the thread. */
   turnOf: TurnOwner | undefined;
-  /** Absent after its end: its output is not stored. */
+  /** Set to `undefined` after the end of the run, because its output is not stored. */
   handle: RunHandle | undefined;
-  /** The code of the error that the run failed with. */
+  /** The code of the error of a failed run. */
   failure: string | undefined;
   /** The stream of the run, while it can be read. */
   stream: LiveStream | undefined;
 }
 
-/** The runs of a handler: all runs in progress, and the last ones that ended. */
+/** The runs of a handler: all runs in progress, and the last ended runs. */
 export class StartedRuns {
   readonly #live = new Map<string, StartedRun>();
   readonly #ended = new Map<string, StartedRun>();
@@ -53,26 +53,26 @@ export class StartedRuns {
     return run?.turnOf?.threadId === threadId && run.turnOf.owner === owner ? run : undefined;
   }
 
-  /** Pages of this thread do not get its turns any more. */
+  /** Removes the turns of this thread. Its pages do not receive them any more. */
   forget(thread: TurnOwner): void {
     for (const runs of [this.#live, this.#ended])
       for (const run of runs.values())
         if (this.turn(run.id, thread) !== undefined) run.turnOf = undefined;
   }
 
-  /** Returns a run of any caller. */
+  /** Returns a run, from any caller. */
   get(id: string): StartedRun | undefined {
     return this.#live.get(id) ?? this.#ended.get(id);
   }
 
-  /** Returns the run for the principal that started it only. */
+  /** Returns a run only for the principal that started it. */
   find(id: string, principal: Principal): StartedRun | undefined {
     const run = this.get(id);
     return run?.owner === ownerTagOf(principal) ? run : undefined;
   }
 
   /**
-   * Returns the run of this principal that has asked one of these questions about its tool calls.
+   * Returns the run of this principal that has requested one of these reviews of its tool calls.
    */
   findAsking(reviewIds: readonly string[], principal: Principal): StartedRun | undefined {
     const owner = ownerTagOf(principal);

@@ -4,10 +4,15 @@ import type { Fields } from "../../util/objects.js";
 import { clientInput } from "../shared/ui-stream/tool-texts.js";
 import { toUIMessages } from "../shared/ui-message/ui-messages.js";
 
-/** The type of the part of a call that a page executed, without the name of the tool. */
+/**
+ * The prefix of the type of a part for a call that a page executed. The name of the tool follows.
+ */
 const CLIENT_TOOL = "tool-";
 
-/** The stream of a turn that is stored, with each text in one piece; `undefined` where these messages have no answer of it. */
+/**
+ * Returns the stream of a stored turn, with each text in one piece. Returns `undefined` if the
+ * messages contain no answer of the turn.
+ */
 export function storedAnswer(
   messages: readonly ThreadMessage[],
   { turnId, threadId }: { readonly turnId: string; readonly threadId: string },
@@ -50,7 +55,10 @@ function chunksOfCall({ state, ...part }: Fields): readonly UIChunk[] {
   ];
 }
 
-/** `tool-input-available` is omitted: the page would execute the call again. */
+/**
+ * Returns the parts of a call. Omits `tool-input-available`, because the page would execute the
+ * call again.
+ */
 function chunksOfClientCall({ type, state, ...part }: UIChunk): readonly UIChunk[] {
   const { toolCallId, input, title, output, errorText } = part;
   return [

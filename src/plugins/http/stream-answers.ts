@@ -27,7 +27,7 @@ export class StreamAnswers {
     this.#options = { ...ui, onDisconnect, endAtApproval: reviews !== undefined };
   }
 
-  /** Creates the parts of a run, or of the turn of a thread. */
+  /** Creates the page stream of a run, or of a turn of a thread. */
   page(runId: string, threadId?: string): PageStream {
     const { protocol } = this.#settings;
     if (protocol === "events") return new EventPage(this.#options);
@@ -35,8 +35,8 @@ export class StreamAnswers {
   }
 
   /**
-   * Starts the stream of a run. @throws the failure of the run, if it failed before its first
-   * event.
+   * Starts the stream of a run.
+   * @throws the failure of the run, if the run failed before its first event.
    */
   async begin(handle: RunHandle, threadId?: string): Promise<LiveStream> {
     const { streams } = this.#settings;
@@ -52,7 +52,10 @@ export class StreamAnswers {
     return streams === undefined ? new DirectStream(parts) : new KeptStream(streams, parts);
   }
 
-  /** Returns the stream of a run from the log, for a run of this process or of an earlier one. */
+  /**
+   * Returns the stream of a run from the log. The run may belong to this process or to an earlier
+   * one.
+   */
   logged(summary: RunSummary, runs: StartedRuns, threadId?: string): ChunkSource | undefined {
     const { log, reviews } = this.#settings;
     const { runId, state } = summary;

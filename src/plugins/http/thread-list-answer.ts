@@ -3,8 +3,9 @@ import type { Fields } from "../../util/objects.js";
 import type { ChatConversation } from "./chat-handler-options.js";
 
 /**
- * Returns a page of the threads of one owner, or of those without an owner, the most recently
- * changed first. @throws ValidationError for an invalid `limit` or `after`.
+ * Returns a page of the threads of one owner, the most recently changed first. Without an owner,
+ * returns the threads that have none.
+ * @throws ValidationError for an invalid `limit` or `after`.
  */
 export async function listedThreads(
   conversation: ChatConversation,
@@ -18,7 +19,8 @@ export async function listedThreads(
     ...(limit !== null && { limit: Number(limit) }),
     ...(after !== null && { after }),
   });
-  const own = threads.filter((thread) => thread.owner === owner); // without an owner the store lists all
+  // Without an owner, the store lists all threads.
+  const own = threads.filter((thread) => thread.owner === owner);
   return { threads: own.map(listedThread), ...(next !== undefined && { next }) };
 }
 

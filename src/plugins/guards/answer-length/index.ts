@@ -20,7 +20,7 @@ export interface AnswerLengthOptions extends OutputGuardOptions {
 
 const LIMITS = ["minCharacters", "maxCharacters", "minWords", "maxWords"] as const;
 
-/** Counts words as people do, in scripts without spaces. */
+/** Finds words in scripts without spaces. */
 const SEGMENTER = new Intl.Segmenter(undefined, { granularity: "word" });
 const SPACELESS =
   /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Khmer}\p{scx=Lao}]/u;
@@ -40,18 +40,21 @@ const KINDS = Uint8Array.from({ length: 128 }, (_, code) =>
   isSpace(code) ? SPACE : isLetterOrDigit(code) ? LETTER_OR_DIGIT : 0,
 );
 
-/** The last word of a text that arrives in pieces. Only words beyond ASCII need expressions, and their text. */
+/**
+ * Counts the last word of a text that arrives in pieces. The segmenter and the text are used only
+ * for words with non-ASCII characters.
+ */
 class LastWord {
   #hasLetter = false;
   #isAscii = true;
-  /** Upper bound of the number of words: each has at least one character. */
+  /** Upper bound of the number of words. Each word has at least one character. */
   #most = 0;
   #first = "";
   #start = 0;
   #end = 0;
   #rest = "";
 
-  /** Adds characters that are no spaces, and returns the index after them. */
+  /** Adds characters that are not spaces. Returns the index after them. */
   extend(text: string, start: number): number {
     let at = start;
     for (; at < text.length; at++) {
@@ -76,13 +79,16 @@ class LastWord {
     return (this.#most = wordsIn(this.#first.slice(this.#start, this.#end) + this.#rest));
   }
 
-  /** Counts only if there could be more words, so that a long text without spaces is rarely counted. */
+  /**
+   * Returns whether there are more words than the limit. Counts only if this is possible, so that a
+   * long text without spaces is rarely counted.
+   */
   hasMoreThan(limit: number): boolean {
     if (limit < 0) return true;
     return (this.#isAscii ? 1 : this.#most) > limit && this.count > limit;
   }
 
-  /** Returns the number of words, and begins the next one. */
+  /** Returns the number of words, and starts a new word. */
   next(): number {
     if (this.#most === 0) return 0;
     const { count } = this;
@@ -94,9 +100,12 @@ class LastWord {
   }
 }
 
-/** The length of a text that arrives in pieces. Words are counted between spaces, each once. */
+/**
+ * The length of a text that arrives in pieces. Words are separated by spaces, and each is counted
+ * once.
+ */
 class GrowingLength {
-  /** Without leading and trailing spaces. */
+  /** Number of characters without leading and trailing spaces. */
   characters = 0;
   #spaces = 0;
   #words = 0;
@@ -133,7 +142,7 @@ function wordsOf(text: string): number {
 }
 
 /**
- * Refuses outputs that are too long or too short. A stream shows no character beyond the limit.
+ * Refuses outputs that are too long or too short. A stream contains no character beyond the limit.
  * @throws ValidationError for an unknown option or contradicting limits.
  */
 export function answerLength(options: AnswerLengthOptions): Plugin {

@@ -18,8 +18,8 @@ import { SegmentFilter, type QuickRule } from "../shared/stream-filter.js";
 /** Options of {@link canary}. */
 export interface CanaryOptions extends OutputGuardOptions {
   /**
-   * Words of at least 8 letters and digits that occur nowhere else. Set them if responses are
-   * cached or recorded. Default: a random word for each plugin.
+   * Words of at least 8 letters and digits that do not occur in other texts. Set them if responses
+   * are cached or recorded. Default: a random word for each plugin.
    */
   readonly words?: readonly string[] | undefined;
   /**
@@ -32,7 +32,9 @@ export interface CanaryOptions extends OutputGuardOptions {
 const SHORTEST = 8;
 const ASCII = /^[\0-\x7f]*$/;
 
-/** Returns the letters and digits of a text, in lower case: a word stays the same with spaces or dashes in it. */
+/**
+ * Returns the letters and digits of a text, in lower case. Spaces and dashes in a word are ignored.
+ */
 function lettersOf(text: string): string {
   return ASCII.test(text)
     ? text.toLowerCase().replace(/[^a-z0-9]+/g, "")
@@ -48,7 +50,10 @@ function rot13(text: string): string {
   );
 }
 
-/** Returns the spellings of a word: as it is, backwards, ROT13, hexadecimal, and base64 at each of its three offsets. */
+/**
+ * Returns the spellings of a word: unchanged, reversed, ROT13, hexadecimal, and base64 at each of
+ * its three offsets.
+ */
 function spellingsOf(word: string): readonly string[] {
   const letters = lettersOf(word);
   const encoded = [0, 1, 2].map((offset) => {
@@ -64,13 +69,13 @@ function spellingsOf(word: string): readonly string[] {
 interface Beginning {
   readonly letters: string;
   readonly isFound: boolean;
-  /** By code unit; each is filled when a text needs it. */
+  /** The continuations by code unit below 128. Each is added at its first use. */
   readonly next: (Beginning | undefined)[];
-  /** The codes from 128 on: an array with them would be sparse. */
+  /** The continuations by code unit from 128. An array for them would be sparse. */
   readonly others: Map<number, Beginning>;
 }
 
-/** The beginnings of all spellings, for searches in texts that arrive in pieces. */
+/** The beginnings of all spellings, to search texts that arrive in pieces. */
 class Beginnings {
   readonly none: Beginning;
   readonly #all = new Map<string, Beginning>();
@@ -117,7 +122,7 @@ class Beginnings {
   }
 }
 
-/** Returns the index of the last letters of a text, as many as given; -1 if it has fewer. */
+/** Returns the index of the last `count` letters of a text, or -1 if the text has fewer. */
 function indexOfLast(count: number, text: string): number {
   let at = text.length;
   for (let found = 0; found < count;) {
@@ -128,7 +133,10 @@ function indexOfLast(count: number, text: string): number {
   return at;
 }
 
-/** The search in a stream: reads each piece once, and the held text only if a beginning reaches into it. */
+/**
+ * The search in a stream. Reads each piece once. Reads the held text only if a beginning starts in
+ * it.
+ */
 class CanarySearch implements QuickRule {
   #begun: Beginning;
 
@@ -150,7 +158,9 @@ class CanarySearch implements QuickRule {
     return begun === before ? 0 : -1;
   }
 
-  /** Returns the index of the beginning of a spelling in the held text with the last piece. */
+  /**
+   * Returns the index at which a spelling may begin in `text`, the held text and the last piece.
+   */
   holdFrom(text: string): number {
     return this.isFound ? text.length : Math.max(0, indexOfLast(this.#begun.letters.length, text));
   }
@@ -164,9 +174,10 @@ function withLine(messages: readonly ChatMessage[], line: string): readonly Chat
 }
 
 /**
- * Adds a secret word to system messages, and refuses outputs and tool inputs that contain the word,
- * because the system prompt has leaked. Also finds the word in another case, with spaces and marks,
- * backwards, in ROT13, hexadecimal and base64. A stream holds back the beginning of the word.
+ * Adds a secret word to system messages, and refuses outputs and tool inputs that contain the word.
+ * The word in such a text shows that the system prompt has leaked. The word is also found in
+ * another case, with spaces and marks, reversed, in ROT13, hexadecimal and base64. A stream holds
+ * back the beginning of the word.
  *
  * @throws ValidationError for an unknown option or a short word.
  */

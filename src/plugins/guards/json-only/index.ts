@@ -19,8 +19,9 @@ export interface JsonOnlyOptions extends OutputGuardOptions {
 const BEGINNINGS = { object: /^\s*\{/, array: /^\s*\[/, any: /^\s*[{["\dtfn-]/ };
 
 /**
- * Refuses outputs that are not exactly one JSON value, for instance with a sentence or a code fence
- * around it. For a schema, use `outputType`. A stream is shown as soon as it begins like JSON.
+ * Refuses outputs that are not exactly one JSON value. A sentence or a code fence around the value
+ * is refused, for instance. For a schema, use `outputType`. A stream is shown as soon as it begins
+ * like JSON.
  *
  * @throws ValidationError for an unknown option.
  */

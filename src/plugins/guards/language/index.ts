@@ -16,19 +16,19 @@ export interface LanguageOptions extends OutputGuardOptions {
   /** ISO 639-1 codes of the allowed languages: `en`, `de`. */
   readonly allow: readonly string[];
   /**
-   * Minimum length of a checked text in characters. The language of shorter texts is uncertain, so
-   * they are allowed. Default 30.
+   * Minimum length of a checked text in characters. Shorter texts are allowed, because their
+   * language is uncertain. Default 30.
    */
   readonly fromLength?: number | undefined;
 }
 
-/** Characters of a text by which its language is detected. */
+/** Number of characters of a text from which its language is detected. */
 const SAMPLE = 100;
-/** Code, and the parts of a text that no language has: links, code, quotations in JSON. */
+/** Parts of a text without language: code, links, and JSON punctuation. */
 const NO_WORDS = /```[^]*?(?:```|$)|`[^`\n]*`|https?:\/\/\S+|[\d{}[\]"'<>|*#_=()\\/]+/g;
 
 function sampleOf(text: string): string {
-  // Links and code after the sample cost nothing.
+  // Links and code after the sample are not searched.
   const words = text
     .slice(0, SAMPLE * 6)
     .replace(NO_WORDS, " ")
@@ -39,7 +39,7 @@ function sampleOf(text: string): string {
 
 /**
  * Refuses outputs in another language. The language is detected from the first 100 characters of
- * words; streams are held back until then.
+ * words. Streams are held back until then.
  *
  * @throws ValidationError for an unknown option or an invalid code.
  */
@@ -62,7 +62,7 @@ export function language(options: LanguageOptions): Plugin {
     const sample = sampleOf(text);
     if (sample.length < fromLength) return undefined;
     if (vendor === undefined) throw new ValidationError("Plugin 'guards-language' was not started");
-    // The text of a streamed output was already sampled.
+    // The judged text of a streamed output has the same sample as its stream.
     if (last?.sample !== sample) last = { sample, language: vendor.detectAll(sample)[0]?.lang };
     const { language: found } = last;
     if (found === undefined || allow.includes(found)) return undefined;
@@ -76,7 +76,7 @@ export function language(options: LanguageOptions): Plugin {
     judge: problemOf,
     filter: () => {
       let isAllowed = false;
-      let next = SAMPLE; // a shorter text has no whole sample
+      let next = SAMPLE; // a shorter text can't contain a complete sample
       return new SegmentFilter({
         quick: { decide: (piece) => (isAllowed ? piece.length : -1) },
         holdFrom(text) {

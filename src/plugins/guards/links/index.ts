@@ -23,8 +23,8 @@ export interface LinksOptions extends GuardReporting {
 
 /**
  * Allows only links to the given hosts in outputs, streams and tool inputs. A link to another host
- * can carry text out of the run as soon as a page shows an image or a person follows it. Links with
- * a user name or a password, and `javascript:`, `data:` and `file:` links are never allowed.
+ * can leak text when a page shows an image or a person opens the link. Links with a user name or a
+ * password, and `javascript:`, `data:` and `file:` links are never allowed.
  *
  * @throws ValidationError for an unknown option or an invalid host.
  */

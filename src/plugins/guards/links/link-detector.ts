@@ -3,12 +3,15 @@ import { plainWords } from "../shared/plain-words.js";
 import type { HostList } from "../../shared/fetch/host-rules.js";
 import { plainHost, portOf } from "../../shared/fetch/host-rules.js";
 
-/** Addresses as browsers and Markdown read them: `https://a`, `https:a`, `\\a`, `//a.example`, `www.a.example`, `javascript:...`. */
+/**
+ * Addresses as browsers and Markdown parse them: `https://a`, `https:a`, `\\a`, `//a.example`,
+ * `www.a.example`, `javascript:...`.
+ */
 const ADDRESS =
   /\b(?:https?|wss?|ftps?):[^\s<>"'`]+|(?<![\w:/\\])(?:\/\/|\\\\|\/\\|\\\/)[\p{L}\p{N}][^\s<>"'`]*\.[^\s<>"'`]+|(?<![\w@./-])www\.[^\s<>"'`]+|\b(?:javascript|vbscript|data|file|blob):[^\s<>"'`]+/giu;
 const BEGINNING = /:|\/\/|\\|www\./i;
 const ACTIVE = /^(?:javascript|vbscript|data|file|blob):/i;
-/** Words of prose with a colon that are no address: `Data: 5`, `file:line`. */
+/** Words of prose with a colon that are not an address: `Data: 5`, `file:line`. */
 const NO_ADDRESS = /^(?:data:(?![\w.+-]+\/[\w.+-]+[;,])|file:(?!\/)|blob:(?!https?:))/i;
 /** Characters after an address that belong to the sentence. */
 const SENTENCE_END = /[.,;:!?*_|\]}\u2026\u00bb\u201d\u2019]+$/u;
@@ -32,7 +35,10 @@ function parsedAddress(address: string): URL | undefined {
   return URL.canParse(text) ? new URL(text) : undefined;
 }
 
-/** Returns whether the address leads to an allowed host. An address that no browser reads is not allowed. */
+/**
+ * Returns whether the address leads to an allowed host. An address that browsers can't parse is not
+ * allowed.
+ */
 function isAllowed(address: string, hosts: HostList): boolean {
   if (ACTIVE.test(address)) return false;
   const url = parsedAddress(address);
@@ -49,10 +55,10 @@ export function isLinkLike(text: string): boolean {
   return BEGINNING.test(text);
 }
 
-/** For streams: no link begins in words of other characters than these. */
+/** For streams. No link begins in words that contain none of these characters. */
 export const plainLinkWords = plainWords({ letters: /[^\s:/\\.]/, length: Infinity });
 
-/** Returns a detector of links that lead to a host that is not allowed. */
+/** Returns a detector of links to hosts that are not allowed. */
 export function linkDetector(hosts: HostList): Detector {
   return (text) => {
     if (!isLinkLike(text)) return [];

@@ -1,25 +1,25 @@
 import type * as Numbers from "./numbers-vendor.js";
 
-/** The form of an identity number, and its validation. */
+/** The form and the validation of an identity number. */
 export interface IdentityRule {
   /** ISO code of the country. */
   readonly country: string;
-  /** Its shape, with the flag `g`. */
+  /** The shape of the number, with the flag `g`. */
   readonly shape: RegExp;
-  /** A number with fewer digits is invalid. */
+  /** The minimum number of digits. */
   readonly fewestDigits: number;
   /** Checks dates and check digits. */
   readonly isValid: (value: string) => boolean;
   /**
-   * Words near the number. One is required, because other numbers have the same shape. Absent: the
-   * shape is sufficient.
+   * Words near the number. At least one is required, because other numbers have the same shape.
+   * `undefined` if the shape is sufficient.
    */
   readonly near: RegExp | undefined;
 }
 
 type ValidatorName = Exclude<keyof typeof Numbers, "parsePhoneNumber">;
 
-/** Country, shape, validator, and the words near it. */
+/** Country, shape, validator, and the words near the number. */
 const RULES: readonly (readonly [string, string, ValidatorName, RegExp?])[] = [
   [
     "AT",
@@ -100,7 +100,7 @@ const RULES: readonly (readonly [string, string, ValidatorName, RegExp?])[] = [
 export function identityRules(numbers: typeof Numbers): readonly IdentityRule[] {
   return RULES.map(([country, source, name, near]) => ({
     country,
-    // Not within a longer word or number.
+    // Not inside a longer word or number.
     shape: new RegExp(`(?<![\\w.]|\\d[-/ ])(?:${source})(?![\\w]|[-./ ]\\d)`, "g"),
     isValid: (value) => numbers[name].validate(value.replace(/\u00a0/g, " ")).isValid === true,
     near,
@@ -108,7 +108,7 @@ export function identityRules(numbers: typeof Numbers): readonly IdentityRule[] 
   }));
 }
 
-/** Returns a lower bound of the digits that a shape needs: those of its first alternative. */
+/** Returns a lower bound of the number of digits of a shape, from its first alternative. */
 function digitsOf(source: string): number {
   const [first = ""] = source.split("|");
   let digits = 0;

@@ -91,7 +91,10 @@ class PersonalDataGuard {
     return { request, model: this.stream(call) };
   }
 
-  /** Restores the values in the stream; else shows no personal data that the model writes. */
+  /**
+   * Returns the model with a filter for its stream. Restores the original values. If values are not
+   * restored, personal data in the response is masked or ends the stream.
+   */
   stream(call: LlmCall): ChatModel {
     const placeholders = this.of(call);
     const rules: SegmentRules =
@@ -112,7 +115,10 @@ class PersonalDataGuard {
     return filteredModel(call.model, () => new SegmentFilter(rules));
   }
 
-  /** Refuses a request with personal data: of `refuse`, or added after it was masked. */
+  /**
+   * Refuses a request that still contains personal data. With `refuse`, requests are not masked.
+   * With `mask`, the data was added after the masking.
+   */
   judgeRequest(call: LlmCall): void | Reject {
     const { messages } = call.request;
     const masked = this.of(call).messages.apply(messages);
@@ -161,9 +167,9 @@ class PersonalDataGuard {
 
 /**
  * Keeps personal data from models: mail addresses, phone numbers, payment cards, IBANs and identity
- * numbers with valid check digits. Models receive placeholders such as `[EMAIL_K7QPXMA]`; tools,
- * outputs and streams receive the original values. Names and postal addresses are not found: add a
- * detector for them.
+ * numbers with valid check digits. Models receive placeholders such as `[EMAIL_K7QPXMA]`. Tools,
+ * outputs and streams receive the original values. Names and postal addresses are not found. Add a
+ * detector to find them.
  *
  * @throws ValidationError for an unknown option or an invalid value.
  */

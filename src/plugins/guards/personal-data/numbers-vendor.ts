@@ -1,5 +1,5 @@
 // The build bundles this file with its packages, so that the published package does not depend on
-// them. It is loaded when a kernel with the guard starts.
+// them. The file is loaded when a kernel with the guard starts.
 export { default as parsePhoneNumber } from "libphonenumber-js/max";
 export { tfn as auTfn } from "stdnum/lib/cjs/au/index.js";
 export { nn as beNn } from "stdnum/lib/cjs/be/index.js";

@@ -1,4 +1,4 @@
-/** Numbers of digits of the issuers of cards, by their first digits. */
+/** The first digits of each card issuer, and the numbers of digits of its cards. */
 const ISSUERS: readonly (readonly [RegExp, readonly number[]])[] = [
   [/^4/, [13, 16, 19]], // Visa
   [/^(?:5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/, [16]], // Mastercard
@@ -9,7 +9,7 @@ const ISSUERS: readonly (readonly [RegExp, readonly number[]])[] = [
   [/^(?:5018|5020|5038|5[678]|6304|6759|676[123])/, [13, 14, 15, 16, 17, 18, 19]], // Maestro
   [/^62/, [16, 17, 18, 19]], // UnionPay
 ];
-/** How the digits of a card are grouped. */
+/** The possible groups of the digits of a card. */
 const GROUPS =
   /^(?:\d+|\d{4}(?:([ -])\d{4})(?:\1\d{4}){1,3}(?:\1\d{1,3})?|\d{4}([ -])\d{6}\2\d{4,5})$/;
 
@@ -47,7 +47,10 @@ const IBAN_LENGTHS = new Map(
     .map((entry) => [entry.slice(0, 2), Number(entry.slice(2))] as const),
 );
 
-/** Returns the length of the IBAN at the start of a text, with its separators; `undefined` if there is none with valid check digits. */
+/**
+ * Returns the length of the IBAN at the start of a text, with its separators. Returns `undefined`
+ * if there is none with valid check digits.
+ */
 export function ibanEnd(text: string): number | undefined {
   const wanted = IBAN_LENGTHS.get(text.slice(0, 2));
   if (wanted === undefined) return undefined;

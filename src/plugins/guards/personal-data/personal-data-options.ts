@@ -25,8 +25,8 @@ export interface PersonalDataOptions extends GuardReporting {
    */
   readonly action?: "mask" | "refuse" | undefined;
   /**
-   * Whether tools, outputs and streams receive the original values. `false`: they keep the
-   * placeholders, and personal data in the outputs of handlers and tools are also masked. Allowed
+   * Whether tools, outputs and streams receive the original values. If `false`, they keep the
+   * placeholders, and personal data in the outputs of handlers and tools is also masked. Allowed
    * only with `mask`. Default true.
    */
   readonly restore?: boolean | undefined;
@@ -46,8 +46,8 @@ export interface PersonalDataOptions extends GuardReporting {
    */
   readonly detectors?: readonly Detector[] | undefined;
   /**
-   * A key from which placeholders are derived, so that the same value has the same placeholder in
-   * all runs, for response caches and comparisons. Keep the key secret, because it links persons
+   * A key from which placeholders are derived. The same value then has the same placeholder in all
+   * runs, for response caches and comparisons. Keep the key secret, because it links persons
    * between runs. Default: each run has different placeholders.
    */
   readonly key?: string | undefined;

@@ -15,7 +15,10 @@ export interface DetectorSettings {
   readonly phoneRegions: readonly string[];
 }
 
-/** Digits, capitals and what may separate them. Most texts have few, which skips most of the work. */
+/**
+ * A sequence of digits, capitals and separators. Only such parts of a text are searched for
+ * numbers.
+ */
 const RUN = /[A-Z0-9+(][A-Z0-9 \u00a0.()/+-]{5,}[A-Za-z0-9]/g;
 /** Minimum number of digits of a number, except for the shape of {@link SHORT_ID}. */
 const FEWEST_DIGITS = 6;
@@ -34,7 +37,10 @@ const PHONE_WORD =
 const MOST_PHONES = 1_000;
 /** Maximum distance of a number from its word. */
 const BEFORE = 60;
-/** Number of characters of shown text that the detector reads: a word, and the number after it. */
+/**
+ * Number of characters of shown text that the detector reads. It covers a word and the number after
+ * it.
+ */
 export const WORD_BEFORE = 2 * BEFORE;
 const AFTER = 25;
 
@@ -85,7 +91,10 @@ export class PersonalDetector {
       for (const [index, length] of this.#phones(text, from, part)) add("phone", index, length);
   }
 
-  /** Calls the library once for each number: a conversation repeats its numbers. */
+  /**
+   * Returns whether the value is a phone number. Calls the library once for each number, because
+   * conversations repeat numbers.
+   */
   #isPhone(value: string, region = ""): boolean {
     const key = `${region} ${value}`;
     let known = this.#phonesSeen.get(key);
@@ -116,11 +125,15 @@ export class PersonalDetector {
 
 const SENTENCE_END = new RegExp(`(?:\\n|[^\\d\\s][.!?](?=\\s))(?=[^]{${AFTER}})`, "g");
 
-/** Returns the index of the end of the sentences after which no word of a number can follow. `asked`: as of `SegmentRules`. */
+/**
+ * Returns the end of the last sentence after which no word of a number can follow. `asked` has the
+ * meaning of `SegmentRules.holdFrom`.
+ */
 export function endOfSentences(text: string, asked: number): number {
   const from = Math.max(0, asked - AFTER - 2);
   for (let at = from; at < text.length - AFTER; at++) {
-    const code = text.charCodeAt(at); // most pieces of a stream end no sentence, and need no expression
+    // Most pieces of a stream contain no end of a sentence, so the expression is not needed.
+    const code = text.charCodeAt(at);
     if (code === 10 || code === 33 || code === 46 || code === 63)
       return lastEndOf(SENTENCE_END, text, from);
   }
@@ -136,7 +149,10 @@ function isNear(word: RegExp | undefined, text: string, index: number, length: n
   );
 }
 
-/** Returns the parts of a text that could contain a number, with two characters before and after them. */
+/**
+ * Returns the parts of a text that could contain a number, with two characters before and after
+ * them.
+ */
 function* numberRuns(text: string): Generator<readonly [number, number]> {
   for (const { 0: run, index } of text.matchAll(RUN)) {
     const digits = digitCount(run);

@@ -7,9 +7,12 @@ import { MessageChanger } from "../shared/message-texts.js";
 
 const ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 const LENGTH = 7;
-/** A placeholder; models omit the brackets or change the case. */
+/** A placeholder. Models may omit the brackets or change the case. */
 const PLACEHOLDER = /\[?\b([A-Z]{2,24}_[A-Z2-9]{7})\b\]?/gi;
-/** Returns an expression of text at the end that could be the beginning of a placeholder with one of the prefixes. */
+/**
+ * Returns an expression for a possible beginning of a placeholder at the end of a text. `prefixes`
+ * are those of the placeholders.
+ */
 function placeholderStart(prefixes: Iterable<string>): RegExp {
   const names = [...prefixes].flatMap((prefix) => [
     ...Array.from(prefix, (_, end) => prefix.slice(0, end)).slice(1),
@@ -23,7 +26,7 @@ export class Placeholders {
   readonly #byValue = new Map<string, string>();
   readonly #values = new Map<string, string>();
   readonly #prefixes = new Set<string>();
-  /** The codes of their first letters, in lower case. */
+  /** The codes of the first letters of the prefixes, in lower case. */
   readonly #initials = new Set<number>();
   #beginning = placeholderStart([]);
   readonly messages: MessageChanger;
@@ -45,7 +48,7 @@ export class Placeholders {
     return replaceFindings(text, findings, (value, { kind }) => this.#placeholderOf(value, kind));
   }
 
-  /** Returns the text with the values in place of their placeholders. */
+  /** Returns the text with each placeholder replaced by its value. */
   restore(text: string): string {
     if (this.#values.size === 0 || !text.includes("_")) return text;
     return text.replace(
@@ -60,7 +63,10 @@ export class Placeholders {
     return this.#beginning.exec(text)?.index ?? text.length;
   }
 
-  /** Returns whether the end of a text needs a look: most words begin with the letter of no prefix. */
+  /**
+   * Returns whether the end of a text may begin a placeholder. Most words begin with another
+   * letter.
+   */
   #mayBegin(text: string): boolean {
     let at = text.length;
     while (at > 0 && isLetter(text.charCodeAt(at - 1))) at--;
@@ -68,7 +74,10 @@ export class Placeholders {
     return isBehindSign || (at < text.length && this.#initials.has(text.charCodeAt(at) | 32));
   }
 
-  /** The name of a value depends only on key and value, so that it is the same in a resumed run and in parallel tasks. */
+  /**
+   * Returns the placeholder of a value. It depends only on key and value, and is therefore the same
+   * in a resumed run and in parallel tasks.
+   */
   #placeholderOf(value: string, kind: string): string {
     const known = this.#byValue.get(value);
     if (known !== undefined) return known;
@@ -86,7 +95,7 @@ export class Placeholders {
   }
 }
 
-/** Returns the run that a run joined first: joined runs share placeholders. */
+/** Returns the outermost run that this run belongs to. Joined runs share placeholders. */
 export function outermostRun(run: HookRun): HookRun {
   let outermost = run;
   while (outermost.parent !== undefined) outermost = outermost.parent;

@@ -8,9 +8,9 @@ import { checkInjectionOptions, type PromptInjectionOptions } from "./prompt-inj
 export type { PromptInjectionOptions } from "./prompt-injection-options.js";
 
 /**
- * Finds instructions to the model in tool results, documents and memory, with heuristics for
- * several languages, and with a model as judge if one is given. Marks the text, refuses it or asks
- * a person. No heuristic finds every attack, so also limit what tools may do.
+ * Finds instructions to the model in tool results, documents and memory. Uses heuristics for
+ * several languages, and a model as judge if one is given. Marks the text, refuses it or asks a
+ * person. No heuristic finds every attack, so also limit the permissions of tools.
  *
  * @throws ValidationError for an unknown option or an invalid value.
  */

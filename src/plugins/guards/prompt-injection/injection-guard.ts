@@ -24,9 +24,11 @@ import { INJECTION_TEMPLATES } from "./injection-prompts.js";
 
 export const GUARD_NAME = "guards-prompt-injection";
 
-/** The minimum score of a finding without a judge. Texts with any sign are suspected. */
+/**
+ * The minimum score of a finding without a judge. Texts with a lower score above 0 are suspected.
+ */
 const FINDING = 1;
-/** Number of characters of a text that a person sees. */
+/** Number of characters of a text that a review shows. */
 const SHOWN = 2_000;
 
 /** A finding in a text. */
@@ -53,7 +55,7 @@ export class InjectionGuard {
     return this.options.tools !== "untrusted" || tool.untrusted === true;
   }
 
-  /** Marks a tool's result, or asks a person about it. */
+  /** Marks the result of a tool, or asks a person about it. */
   async result(
     call: After<ToolCallContext, "result", ToolResult>,
   ): Promise<void | Replace<{ result: ToolResult }>> {
@@ -73,7 +75,7 @@ export class InjectionGuard {
     return refusal === undefined ? undefined : replace({ result: ToolResult.failure(refusal) });
   }
 
-  /** Refuses a tool's result. */
+  /** Refuses the result of a tool. */
   async judgeResult(call: After<ToolCallContext, "result", ToolResult>): Promise<void | Reject> {
     const { result } = call;
     if (result === undefined || !this.isChecked(call)) return;
@@ -98,7 +100,7 @@ export class InjectionGuard {
     return isSame ? undefined : replace({ request: { ...call.request, messages: changed } });
   }
 
-  /** Refuses a request with such a document, or asks a person about it. */
+  /** Refuses a request with such a document, or asks a person about the document. */
   async judgeRequest(call: LlmCall): Promise<void | Reject> {
     for (const message of call.request.messages) {
       if (message.role !== "user" || this.#known(call.run).has(message)) continue;
@@ -186,7 +188,7 @@ export class InjectionGuard {
     return texts.render("guards.outsideText", { source, text: shown, id: markId(text) });
   }
 
-  /** Returns the finding in a text, after the judge if there is one. */
+  /** Returns the finding in a text, confirmed by the judge if there is one. */
   async #inspect(text: string, place: Place): Promise<Injection | undefined> {
     const { score, kinds } = scoreInjection(text);
     const { judge, judged } = this.options;
@@ -197,7 +199,7 @@ export class InjectionGuard {
     return isInjection ? { kinds: kinds.length === 0 ? ["judged"] : kinds } : undefined;
   }
 
-  /** Anything but a clear answer counts as an injection. */
+  /** Returns whether the judge reports an injection. Any unclear answer counts as an injection. */
   async #isJudgedInjection(task: TaskCall, text: string): Promise<boolean> {
     const { run } = task;
     const texts = this.#library.textsOf(run.all(Tokens.PromptTemplates), run);
@@ -276,7 +278,10 @@ export class InjectionGuard {
   }
 }
 
-/** Returns the result with its texts marked; the structured value is not sent to models. */
+/**
+ * Returns the result with its texts marked. The structured value is unchanged, because models do
+ * not receive it.
+ */
 function markedResult(result: ToolResult, mark: (text: string) => string): ToolResult {
   if (!result.ok) return ToolResult.failure(mark(result.errorMessage ?? ""));
   const parts = result.parts.map((part) => changedPart(part, mark));
@@ -290,7 +295,10 @@ function resultText(result: ToolResult): string {
   return texts.join("\n");
 }
 
-/** A mark depends only on its text, so that equal requests stay equal for caches. */
+/**
+ * Returns the mark of a text. It depends only on the text, so that equal requests stay equal for
+ * caches.
+ */
 function markId(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 12);
 }

@@ -1,8 +1,10 @@
-/** A sign of instructions in external text. Signs whose weights add up to 1 make a finding. */
+/**
+ * A sign of instructions in external text. Signs with a total weight of at least 1 are a finding.
+ */
 interface Sign {
   readonly kind: string;
   readonly weight: number;
-  /** Of the text in lower case without accents and invisible characters. */
+  /** Matches the text in lower case, without accents and invisible characters. */
   readonly pattern: RegExp;
 }
 
@@ -108,7 +110,7 @@ const SIGNS: readonly Sign[] = [
   },
 ];
 
-/** Beginnings of the words of all signs. Texts without any are skipped. */
+/** Beginnings of the words of all signs. Texts without any of them are skipped. */
 const STEMS =
   /ignor|disregard|forget|overrid|bypass|discard|neglect|follow|attention|cancel|missacht|vergiss|vergess|bergeh|verwirf|befolg|oubli|neglig|compte|abstraction|olvid|omite|caso omiso|descart|dimentic|instruction|anweisung|instrukt|consigne|instruccion|you are now|from now on|act as|pretend|du bist|ab (?:jetzt|sofort)|tu es|vous etes|a partir|ahora|comporte|mode\b|modus|modo|jailbreak|anything now|restriction|einschr|restricc|filter|prompt|system|reveal|send|forward|upload|transmit|exfil|email|schick|leite|envo|envi|manda|transm|tell|inform|mention|notif|erw|verrat|mitteil|sag|dis |dites|digas|avis|inst\]|<|must|musst|mussen|dois|devez|debes|instead|immediately|stattdessen|sofort|immediatement|inmediat|!\[|append|encode|wichtig|important|urgent|dringend|assistant|assistent|asistent|sprachmodell|language model|\bllm|\bai\b|\bki\b|\bia\b|neue|nouvelle|nueva|new |dump|leak|print|zeig|wiederhol|affiche|montre|muestra|repet|repit/g;
 /** Characters around a stem in which the signs are searched. */
@@ -127,7 +129,10 @@ export interface InjectionScore {
   readonly kinds: readonly string[];
 }
 
-/** Returns the text in lower case, without accents and invisible characters; hidden tag characters become letters. */
+/**
+ * Returns the text in lower case, without accents and invisible characters. Hidden tag characters
+ * become letters.
+ */
 function foldedText(text: string): string {
   if (!NOT_ASCII.test(text)) return text.toLowerCase();
   return text

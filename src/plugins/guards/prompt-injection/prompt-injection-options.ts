@@ -10,8 +10,8 @@ import { checkGuardOptions, requireTextList } from "../shared/guarded-tasks.js";
 export interface PromptInjectionOptions extends GuardReporting {
   /**
    * The reaction to a finding. `mark` (default): the model receives the text between marks, with a
-   * notice that it is data. `refuse`: the model receives a reason in place of a tool's result; a
-   * task with such a document fails. `review`: a person decides; without an answer, the text is
+   * notice that it is data. `refuse`: the model receives a reason in place of a tool's result. A
+   * task with such a document fails. `review`: a person decides. Without an answer, the text is
    * refused.
    */
   readonly action?: "mark" | "refuse" | "review" | undefined;
@@ -20,7 +20,7 @@ export interface PromptInjectionOptions extends GuardReporting {
    * (`untrusted`).
    */
   readonly tools?: "all" | "untrusted" | undefined;
-  /** Names of the run's inputs that contain text from outside, which is checked. Default: none. */
+  /** Names of the run's inputs that contain external text. They are checked. Default: none. */
   readonly inputs?: readonly string[] | undefined;
   /** Whether text parts and text files of user messages are checked. Default true. */
   readonly documents?: boolean | undefined;
@@ -32,8 +32,8 @@ export interface PromptInjectionOptions extends GuardReporting {
    */
   readonly judge?: ModelRef | undefined;
   /**
-   * The texts that the judge receives: those in which the heuristics find signs (`suspected`, the
-   * default), or `all`.
+   * The texts that the judge receives. `suspected` (default): the texts in which the heuristics
+   * find signs. `all`: all texts.
    */
   readonly judged?: "suspected" | "all" | undefined;
   /** Options of the review. Allowed only with `action: "review"`. */

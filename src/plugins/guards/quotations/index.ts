@@ -26,7 +26,7 @@ export interface QuotationsOptions extends OutputGuardOptions {
 /** Text in quotation marks of several languages, and block quotations of Markdown. */
 const QUOTED =
   /"([^"\n]{3,2000})"|\u201c([^\u201d\u201c]{3,2000})[\u201d\u201c]|\u201e([^\u201c\u201d]{3,2000})[\u201c\u201d]|\u00ab\s?([^\u00bb]{3,2000})\s?\u00bb|\u00bb([^\u00ab]{3,2000})\u00ab|^[ \t]*> ?(.{3,2000})$/gmu;
-/** The most characters between the marks of a quotation, with a space at both ends. */
+/** The maximum number of characters between the marks of a quotation, with a space at both ends. */
 const LONGEST = 2_002;
 /** A quotation that is not closed at the end of the text. */
 const OPEN =
@@ -36,7 +36,7 @@ const MARK = /["\u201c\u201d\u201e\u00ab\u00bb>\n]/;
 const OMISSION = /\s*(?:\[?\s*(?:\.{3}|\u2026)\s*\]?)\s*/;
 const EDGES = /^[\s"'.,;:!?\-()[\]]+|[\s"'.,;:!?\-()[\]]+$/g;
 
-/** Returns whether a text has a mark. A loop: most pieces of a stream have none. */
+/** Returns whether a text has a mark. Uses a loop, because most pieces of a stream have none. */
 function hasMark(text: string): boolean {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -51,7 +51,10 @@ function hasSpacesOnly(text: string): boolean {
   return !/[^ \t]/.test(text);
 }
 
-/** Returns the text without differences that do not change a quotation: case, accents, marks, spaces. */
+/**
+ * Returns the text without differences that do not change a quotation: case, accents, marks,
+ * spaces.
+ */
 function comparable(text: string): string {
   return folded(text)
     .replace(/["'*_`]/g, "")
@@ -59,7 +62,7 @@ function comparable(text: string): string {
     .trim();
 }
 
-/** Stores the texts that the tasks of a run have read. */
+/** The texts that the tasks of a run have received from tools. */
 class ReadTexts {
   readonly #runs = new WeakMap<HookRun, Map<string, string[]>>();
 
@@ -110,10 +113,10 @@ function inventedIn(
 }
 
 /**
- * Refuses outputs with a quotation that is in none of the sources: the task's description and
- * context, the inputs of the run, the results of the task's tools, and the given texts. Ignores
- * differences in case, accents, quotation marks and spaces; `...` stands for an omission. Within a
- * quotation, a stream is held back.
+ * Refuses outputs with a quotation that is in none of the sources. The sources are the description
+ * and context of the task, the inputs of the run, the results of the task's tools, and the given
+ * texts. Ignores differences in case, accents, quotation marks and spaces. `...` stands for an
+ * omission. Within a quotation, a stream is held back.
  *
  * @throws ValidationError for an unknown option.
  */
@@ -142,7 +145,9 @@ export function quotations(options: QuotationsOptions = {}): Plugin {
       );
     },
     filter: (place) => {
-      let line = ""; // represents the shown text: a block quotation begins after spaces only
+      // The start of the current line: empty if only spaces were shown, `-` otherwise. A block
+      // quotation begins after spaces only.
+      let line = "";
       return new SegmentFilter({
         quick: {
           decide(piece, held) {
@@ -168,7 +173,10 @@ export function quotations(options: QuotationsOptions = {}): Plugin {
   });
 }
 
-/** Returns the index of a quotation that is not closed yet; else the length of the text. */
+/**
+ * Returns the index of a quotation that is not closed yet. If there is none, returns the length of
+ * the text.
+ */
 function openQuotation(text: string): number {
   const closed = [...text.matchAll(QUOTED)].filter(
     ({ 0: all, index }) => !/^[ \t]*>/.test(all) || index + all.length < text.length,

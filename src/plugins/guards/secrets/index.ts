@@ -17,10 +17,7 @@ import {
 export interface SecretsOptions extends GuardReporting {
   /** `mask` (default): secrets in outputs are replaced by `[secret]`. `refuse`: the task fails. */
   readonly action?: "mask" | "refuse" | undefined;
-  /**
-   * Further secrets to find anywhere. Texts with fewer than 8 characters are refused. Default:
-   * none.
-   */
+  /** Further secrets to find anywhere. Each needs at least 8 characters. Default: none. */
   readonly values?: readonly string[] | undefined;
   /** Texts that do not count as secrets, for instance keys in documentation. Default: none. */
   readonly allow?: readonly string[] | undefined;
@@ -47,7 +44,7 @@ function detectorOf(known: readonly string[], allow: readonly string[] = []): De
   return (text) => find(text).filter(({ start, end }) => !allowed.has(text.slice(start, end)));
 }
 
-/** Shorter values would be found in ordinary words. @throws ValidationError */
+/** Refuses short values, which would be found in ordinary words. @throws ValidationError */
 function requireLong(values: readonly string[] = []): void {
   values.forEach((value, index) => {
     if (value.length < SHORTEST)
@@ -58,9 +55,9 @@ function requireLong(values: readonly string[] = []): void {
 }
 
 /**
- * Keeps secrets out of outputs, streams, tool results and tool inputs: keys in the format of a
- * vendor, passwords after their label, private keys, the values of environment variables with names
- * of secrets, and the given values.
+ * Keeps secrets out of outputs, streams, tool results and tool inputs. Finds keys in the format of
+ * a vendor, passwords after their label, and private keys. Finds the values of environment
+ * variables with names of secrets, and the given values.
  *
  * @throws ValidationError for an unknown option or an invalid value.
  */

@@ -46,9 +46,9 @@ const KEYS: readonly (readonly [kind: string, pattern: RegExp])[] = [
     /-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:[^-]|-(?!----)){1,8000}(?:-----END [A-Z0-9 ]{1,40}-----)?/,
   ],
 ];
-/** One expression finds a candidate of any kind; its own pattern names the kind. */
+/** Finds a candidate of any kind. The kind is then determined by its pattern. */
 const ANY_KEY = new RegExp(KEYS.map(([, { source }]) => source).join("|"), "g");
-/** Beginnings of all keys: texts without any are skipped. */
+/** Beginnings of all keys. Texts without any of them are skipped. */
 const KEY_BEGINNING =
   /A[KSBC][IC]A|sk[-_]|gh[pousr]_|github_pat_|gl[a-z]{2,5}[-_]|xox|xapp-|hooks\.slack|rk_|whsec_|AIza|GOCSPX|ya29|hf_|api_org_|npm_|pypi-|do[opr]_v1|SG\.|SK[0-9a-f]|key-|shp[a-z]{2}_|sq0|EAAA|:AA|dapi|lin_api|ntn_|hv[sb]\.|\.atlasv1|dckr_|PMAK|AGE-SECRET|eyJ|-----BEGIN/;
 
@@ -81,7 +81,10 @@ function entropyOf(text: string): number {
   return bits;
 }
 
-/** Returns whether the value of a field named like a secret is one: no word, no placeholder. */
+/**
+ * Returns whether the value of a field named like a secret is a secret, not a word or a
+ * placeholder.
+ */
 function isSecretValue(value: string): boolean {
   const bare = value.replace(/[.)\]}]+$/, "");
   if (bare.length < 6 || PLACEHOLDER.test(bare)) return false;
@@ -95,7 +98,10 @@ function isSecretValue(value: string): boolean {
   return entropyOf(bare) >= (bare.length >= 20 ? 3 : 2.5);
 }
 
-/** What finds values by the words or signs around them, and what a text without such a value lacks. */
+/**
+ * Patterns that find values by the words or signs around them. A text without the sign has no such
+ * value.
+ */
 const SURROUNDED: readonly (readonly [kind: string, sign: RegExp, pattern: RegExp])[] = [
   ["password", LABEL_BEGINNING, ASSIGNED],
   ["authorization header", /bearer|basic/i, HEADER],
@@ -152,7 +158,10 @@ function vendorOf(key: string): string {
 const OPEN_BLOCK =
   /^-----BEGIN(?: [A-Z0-9 ]{0,60}-{0,5}| (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:[^-]|-(?!----)){0,8000}-{0,5}(?:EN?|END[A-Z0-9 ]{0,44}-{0,5})?)?$/;
 
-/** Returns the index from which a streamed text could be the beginning of a secret of several words; else that of its last word. */
+/**
+ * Returns the index from which a streamed text could be the beginning of a secret of several words.
+ * If there is none, returns the index of the last word.
+ */
 export function secretHoldFrom(known: readonly string[]): (text: string) => number {
   const phrases = known.filter(hasSpace);
   return (text) => {
@@ -166,11 +175,14 @@ export function secretHoldFrom(known: readonly string[]): (text: string) => numb
   };
 }
 
-/** Text after which a word can be a value by itself. */
+/** Text after which a single word can be a secret value. */
 const BEFORE_VALUE =
   /(?:[:=>]|\s(?:is|lautet|ist|est|es)\s|\b(?:bearer|basic)\s)\s{0,3}["'`*]{0,3}$/iu;
 
-/** Returns whether the text before some words can make one of them a secret. A single word needs a label whose value it is, or has its end. */
+/**
+ * Returns whether the text before some words can make one of them a secret. A single word needs a
+ * label before it, or contains the end of a label.
+ */
 export function needsLabel(text: string, before: string): boolean {
   return /[:=]|\s\S/.test(text) || BEFORE_VALUE.test(before);
 }
@@ -182,12 +194,15 @@ export function needsLabel(text: string, before: string): boolean {
 const SUSPECT = /[^\s\p{L}_.,;"'`<>-]|\S{18}|-----/u;
 
 const LONG_WORD = 18;
-/** Every secret has a letter, and a digit, a sign or the length of a key. A known one has at least its length. */
+/**
+ * Returns the rule for short plain words. Every secret has a letter, and a digit, a sign or the
+ * length of a key. A known secret has at least its length.
+ */
 const wordsShorterThan = (length: number): (() => QuickRule) =>
   plainWords({ letters: /[a-z]/i, others: /[\d:=+()/%]/, marks: /[_.,;"'`<>]/, length });
 const shortWords = wordsShorterThan(LONG_WORD);
 
-/** Returns what begins the rule `quick` of a stream. */
+/** Returns the function that creates the rule `quick` for a stream. */
 export function plainSecretWords(known: readonly string[]): (() => QuickRule) | undefined {
   if (known.length === 0) return shortWords;
   return known.some(hasSpace)

@@ -1,8 +1,8 @@
-// Pieces of streams are short: a loop over their characters costs less than an expression.
+// Pieces of streams are short. A loop over their characters costs less than an expression.
 
 const SPACE = /\s/;
 
-/** Returns whether a code unit is white space, as `\s` of expressions is. */
+/** Returns whether a code unit is white space, as defined by `\s`. */
 export function isSpace(code: number): boolean {
   if (code < 0x80) return code === 32 || (code > 8 && code < 14);
   if (code < 0x1680) return code === 0xa0;
@@ -15,12 +15,12 @@ export function hasSpace(text: string): boolean {
   return false;
 }
 
-/** Returns whether a code unit is a letter of ASCII. */
+/** Returns whether a code unit is an ASCII letter. */
 export function isLetter(code: number): boolean {
   return (code | 32) >= 97 && (code | 32) <= 122;
 }
 
-/** Returns whether a code unit is a letter or digit of ASCII. */
+/** Returns whether a code unit is an ASCII letter or digit. */
 export function isLetterOrDigit(code: number): boolean {
   return (code >= 48 && code <= 57) || isLetter(code);
 }

@@ -30,7 +30,7 @@ export interface GuardReporting {
   readonly onFinding?: ((report: GuardReport) => void) | undefined;
 }
 
-/** Returns the findings in their order, without those that overlap an earlier or longer one. */
+/** Returns the findings in their order. Omits those that overlap an earlier or longer finding. */
 function withoutOverlaps(findings: readonly Finding[]): readonly Finding[] {
   if (findings.length < 2) return findings;
   const ordered = [...findings].sort((a, b) => a.start - b.start || b.end - a.end);
@@ -55,7 +55,10 @@ export function replaceFindings(
   return result + text.slice(end);
 }
 
-/** Returns the findings in a text whose preceding text was shown before, by their places in the text. */
+/**
+ * Returns the findings in a text, with their positions in the text. `context` is the text that was
+ * shown before.
+ */
 export function findingsAfter(detect: Detector, text: string, context: string): readonly Finding[] {
   const { length } = context;
   return detect(context + text).flatMap(({ kind, start, end }) =>
@@ -69,7 +72,7 @@ export function kindsOf(findings: readonly Finding[]): readonly string[] {
 }
 
 /**
- * Returns the detector with a cache of its last text: an output is read when it is masked and when
+ * Returns the detector with a cache of its last text. An output is read when it is masked and when
  * it is judged.
  */
 export function rememberingLast(detect: Detector): Detector {

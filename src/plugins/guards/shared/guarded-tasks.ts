@@ -10,7 +10,7 @@ import {
 } from "../../../contracts/validation.js";
 import type { Detector, GuardReport, GuardReporting } from "./findings.js";
 
-/** Tracks the task of each model and tool call, because their hooks do not pass it. */
+/** Tracks the task of each model and tool call. The hooks of these calls do not pass the task. */
 export class GuardedTasks {
   readonly #runs = new WeakMap<HookRun, Map<string, TaskCall>>();
 
@@ -22,7 +22,10 @@ export class GuardedTasks {
     });
   }
 
-  /** Returns the latest attempt of the task; `undefined` while its agent is created. */
+  /**
+   * Returns the latest attempt of the task. Returns `undefined` while the agent of the task is
+   * created.
+   */
   find({ run, taskId }: Pick<TaskCall, "run" | "taskId">): TaskCall | undefined {
     return this.#runs.get(run)?.get(taskId);
   }
@@ -47,7 +50,10 @@ export function checkGuardOptions(
   requireFunction(`${what} onFinding`, options.onFinding);
 }
 
-/** @throws ValidationError unless `value` is absent or an array of texts that are not blank. */
+/**
+ * Checks a list of texts.
+ * @throws ValidationError unless `value` is absent or an array of texts that are not blank.
+ */
 export function requireTextList(what: string, value: readonly string[] | undefined): void {
   requireArray(what, value);
   value?.forEach((text, index) =>
@@ -55,7 +61,10 @@ export function requireTextList(what: string, value: readonly string[] | undefin
   );
 }
 
-/** @throws ValidationError unless `value` is absent or an array of functions. */
+/**
+ * Checks a list of detectors.
+ * @throws ValidationError unless `value` is absent or an array of functions.
+ */
 export function requireDetectors(what: string, value: readonly Detector[] | undefined): void {
   requireArray(what, value);
   value?.forEach((detector: unknown, index) => {

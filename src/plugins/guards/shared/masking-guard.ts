@@ -24,27 +24,27 @@ import { filteredModel, SegmentFilter, type QuickRule } from "./stream-filter.js
 export interface MaskingRules {
   readonly name: string;
   readonly detect: Detector;
-  /** The text in place of a finding. */
+  /** The text that replaces a finding. */
   readonly mask: string;
-  /** Names the findings in a reason: `The output contains {found}`. */
+  /** Returns the findings for a reason: `The output contains {found}`. */
   readonly found: (kinds: readonly string[]) => string;
-  /** As of `SegmentRules`: words are held back. Default: the current one. */
+  /** See `SegmentRules.holdFrom`, with words held back. Default: the last word is held. */
   readonly holdFrom?: (text: string, asked: number) => number;
-  /** Characters before a word that `detect` needs to find a value in it. */
+  /** Number of characters before a word that `detect` needs to find a value in the word. */
   readonly context: number;
-  /** Returns whether `detect` needs the context for these words. Default: it does. */
+  /** Returns whether `detect` needs the context for these words. Default: always. */
   readonly needsContext?: (text: string, before: string) => boolean;
-  /** Begins the rule of `SegmentRules` for a stream. */
+  /** Creates the rule `SegmentRules.quick` for a stream. */
   readonly quick?: (() => QuickRule) | undefined;
-  /** Returns whether a finding can end in these words, at less cost than `detect`. */
+  /** Returns whether a finding can end in these words. Costs less than `detect`. */
   readonly isSuspect: (text: string) => boolean;
-  /** Whether inputs of tools with a finding are refused. */
+  /** Whether tool inputs with a finding are refused. */
   readonly toolInputs: boolean;
   /** Whether results of tools are masked. */
   readonly toolResults: boolean;
 }
 
-/** Masks or refuses places in the texts of a run. */
+/** Masks or refuses findings in the texts of a run. */
 class MaskingGuard {
   readonly #detect: Detector;
 
@@ -98,7 +98,7 @@ class MaskingGuard {
     });
   }
 
-  /** Masks the response, so that no later request, cache or trace has the finding. */
+  /** Masks the response, so that no later request, cache or trace contains the finding. */
   response(
     call: After<LlmCall, "response", ChatResponse>,
   ): void | Replace<{ response: ChatResponse }> {
@@ -149,7 +149,10 @@ class MaskingGuard {
   }
 }
 
-/** Returns the plugin of a guard that masks or refuses places in outputs, streams, and inputs and results of tools. */
+/**
+ * Returns the plugin of a guard that masks or refuses findings in outputs, streams, and inputs and
+ * results of tools.
+ */
 export function maskingGuard(
   options: GuardReporting & { readonly action?: "mask" | "refuse" | undefined },
   rules: MaskingRules,

@@ -4,7 +4,7 @@ import type { ContentPart } from "../../../contracts/content.js";
 /** Changes a text. Returns the same text if there is nothing to change. */
 type Change = (text: string) => string;
 
-/** Returns the text of a text file in base64, or `undefined` for any other part. */
+/** Returns the text of a text file in base64. Returns `undefined` for any other part. */
 function documentText(part: ContentPart): string | undefined {
   if (part.type !== "file" || typeof part.data !== "string") return undefined;
   const isText = /^(?:text\/|application\/json)/.test(part.mediaType);
@@ -13,7 +13,9 @@ function documentText(part: ContentPart): string | undefined {
     : Buffer.from(part.data, "base64").toString("utf8");
 }
 
-/** Returns the part with its text changed; images, sound, PDF files and addresses stay unchanged. */
+/**
+ * Returns the part with its text changed. Images, sound, PDF files and addresses stay unchanged.
+ */
 export function changedPart(part: ContentPart, change: Change): ContentPart {
   if (part.type === "text") {
     const text = change(part.text);
@@ -56,7 +58,7 @@ export function changedMessage(message: ChatMessage, change: Change): ChatMessag
 }
 
 /**
- * Changes each message once, at its first call, and caches the result, so that the cost of a turn
+ * Changes each message once, at its first call, and caches the result. The cost of a turn therefore
  * does not grow with the conversation.
  */
 export class MessageChanger {
@@ -85,7 +87,7 @@ export class MessageChanger {
   }
 }
 
-/** Returns a JSON value with all texts in it changed, or the same value. */
+/** Returns a JSON value with all its texts changed, or the same value. */
 export function changedValue(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === "string") return change(value);
   if (Array.isArray(value)) {

@@ -39,11 +39,11 @@ export interface OutputProblem {
 /** The rules of a guard of outputs. */
 export interface OutputRules {
   readonly name: string;
-  /** Returns why the text is refused. */
+  /** Returns the reason why the text is refused. */
   judge(text: string, place: JudgedPlace): Awaitable<OutputProblem | undefined>;
-  /** Returns the filter of a stream. Default: the text is held until it is judged. */
+  /** Returns the filter of a stream. Default: the complete text is held until it is judged. */
   filter?(place: JudgedPlace): StreamFilter;
-  /** Whether inputs of tools are judged too. */
+  /** Whether inputs of tools are also judged. */
   readonly toolInputs?: boolean;
   /** Further taps, before those of the guard. */
   apply?(hooks: EnsembleHooks): void;
@@ -125,7 +125,10 @@ class OutputGuard {
   }
 }
 
-/** Returns the plugin of a guard that judges outputs: it refuses them, and holds back streams. */
+/**
+ * Returns the plugin of a guard that judges outputs. The guard refuses outputs and holds back
+ * streams.
+ */
 export function outputGuard(options: TextGuardOptions, rules: OutputRules): Plugin {
   const guard = new OutputGuard(options, rules);
   const tap = { name: rules.name };

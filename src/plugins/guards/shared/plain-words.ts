@@ -1,13 +1,18 @@
 import type { QuickRule } from "./stream-filter.js";
 
-/** Words that have no finding, whatever precedes them. They have only these characters of ASCII. */
+/**
+ * Words without a finding, independent of the text before them. They consist of ASCII characters of
+ * these kinds.
+ */
 export interface PlainWords {
-  /** The characters of words; a word with a character of `others` too is not plain. */
+  /**
+   * The characters of words. A word with characters of both `letters` and `others` is not plain.
+   */
   readonly letters: RegExp;
   readonly others?: RegExp;
-  /** Characters of both kinds of words. */
+  /** Characters that any word may contain. */
   readonly marks?: RegExp;
-  /** Plain words are shorter. */
+  /** The length from which a word is not plain. */
   readonly length: number;
 }
 
@@ -17,7 +22,10 @@ const BOTH = LETTER | OTHER;
 const MARK = 4;
 const SPACE_OR_LINE = 8;
 
-/** Returns what begins the rule `quick` of a stream that is held by word: plain words are shown without a look at the held text. */
+/**
+ * Returns a function that creates the rule `quick` for a stream that is held by word. Plain words
+ * are shown without reading the held text.
+ */
 export function plainWords({ letters, others, marks, length }: PlainWords): () => QuickRule {
   const kinds = Uint8Array.from({ length: 128 }, (_, code) => {
     const character = String.fromCharCode(code);

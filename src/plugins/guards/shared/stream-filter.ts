@@ -2,10 +2,12 @@ import type { ChatChunk, ChatModel } from "../../../contracts/chat-model.js";
 import type { Awaitable } from "../../../contracts/types.js";
 import { isSpace } from "./characters.js";
 
-/** Maximum number of shown texts that are kept before those that are no context are removed. */
+/**
+ * Maximum number of shown texts that are stored before the texts outside the context are removed.
+ */
 const MOST_SHOWN = 1_024;
 
-/** Decides which text of a streamed response is shown, piece by piece. */
+/** Selects the text of a streamed response that is shown, piece by piece. */
 export interface StreamFilter {
   /** Returns the text to show now; the rest is held back. */
   push(text: string): string;
@@ -14,8 +16,9 @@ export interface StreamFilter {
 }
 
 /**
- * Returns the model with a filter for the text of each streamed response. Pieces of reasoning, which no filter has judged, are left out.
- * The response itself stays unchanged: hooks judge it.
+ * Returns the model with a filter for the text of each streamed response. Pieces of reasoning are
+ * omitted, because no filter judges them. The response itself stays unchanged. Hooks judge the
+ * response.
  */
 export function filteredModel(model: ChatModel, begin: () => StreamFilter): ChatModel {
   const stream = model.stream?.bind(model);
@@ -34,12 +37,12 @@ export function filteredModel(model: ChatModel, begin: () => StreamFilter): Chat
 type Read = IteratorResult<ChatChunk, unknown>;
 
 /**
- * The chunks of a stream after its filter. Not a generator: each of its steps would cost more than
- * the filter.
+ * The chunks of a stream after its filter. Not a generator, because each step of a generator would
+ * cost more than the filter.
  */
 class FilteredChunks implements AsyncIterableIterator<ChatChunk> {
   readonly #source: AsyncIterator<ChatChunk>;
-  /** The last chunk, while the rest of the text precedes it. */
+  /** The last chunk, while the rest of the text is returned before it. */
   #finish: ChatChunk | undefined;
 
   constructor(
@@ -60,7 +63,10 @@ class FilteredChunks implements AsyncIterableIterator<ChatChunk> {
     return Promise.resolve({ done: false, value });
   }
 
-  /** Reads the next chunks if this one shows nothing. An own promise for each chunk would cost more than the filter. */
+  /**
+   * Returns the chunk. If the chunk shows nothing, reads the next chunks. An additional promise for
+   * each chunk would cost more than the filter.
+   */
   readonly #read = (result: Read): Awaitable<Read> => this.#shown(result) ?? this.#readOn();
 
   async #readOn(): Promise<Read> {
@@ -70,7 +76,7 @@ class FilteredChunks implements AsyncIterableIterator<ChatChunk> {
     }
   }
 
-  /** Returns what the chunk shows: itself, other text, or nothing. */
+  /** Returns the chunk, a chunk with other text, or `undefined` to show nothing. */
   #shown(result: Read): Awaitable<Read> | undefined {
     if (result.done === true) return result;
     const { value } = result;
@@ -119,13 +125,14 @@ class FilteredChunks implements AsyncIterableIterator<ChatChunk> {
 }
 
 /**
- * Decides about pieces of a stream without the held text: most pieces are ordinary words, and to join and search texts costs more than
- * everything else. One for each stream.
+ * Decides about pieces of a stream without the held text. Most pieces are ordinary words. Joining
+ * and searching texts costs more than all other steps. Each stream has its own rule.
  */
 export interface QuickRule {
   /**
-   * Returns the index in the piece from which it is held; the held text and the piece before the index are shown without `release`.
-   * Returns 0 if the held text stays held and the piece too, and -1 if the other rules decide. `held` is the length of the held text.
+   * Returns the index in the piece from which the piece is held. The held text and the piece before
+   * the index are shown without `release`. Returns 0 if the held text and the piece are held.
+   * Returns -1 if the other rules decide. `held` is the length of the held text.
    */
   decide(piece: string, held: number): number;
   /** Receives the text that is held after the other rules have decided. */
@@ -134,21 +141,31 @@ export interface QuickRule {
 
 /** The rules of a filter of segments. */
 export interface SegmentRules {
-  /** Whether the last word is always held, so that text can be shown only behind white space. Default false. */
+  /**
+   * Whether the last word is always held, so that text is shown only up to white space. Default
+   * false.
+   */
   readonly byWord?: boolean;
-  /** Characters of shown text that `release` receives. Default 0. */
+  /** Number of characters of shown text that `release` receives. Default 0. */
   readonly context?: number;
   /**
-   * Returns the index from which the text could be the beginning of a finding. For its first `asked` characters the index was 0.
-   * Default with `byWord`: that of the last word.
+   * Returns the index from which the text could be the beginning of a finding. For its first
+   * `asked` characters, the previous result was 0. Default with `byWord`: the index of the last
+   * word.
    */
   readonly holdFrom?: ((text: string, asked: number) => number) | undefined;
   readonly quick?: QuickRule | undefined;
-  /** Returns the text to show, or `undefined` to show nothing more. `before` gives the context, which precedes the text and was shown. */
+  /**
+   * Returns the text to show, or `undefined` to show nothing more. `before` returns the context:
+   * the end of the text that was shown before.
+   */
   release(text: string, before: () => string): string | undefined;
 }
 
-/** Returns the index after the last match of a global pattern that begins at `from` or later; 0 without a match. */
+/**
+ * Returns the index after the last match of a global pattern that begins at `from` or later.
+ * Returns 0 without a match.
+ */
 export function lastEndOf(pattern: RegExp, text: string, from: number): number {
   let end = 0;
   pattern.lastIndex = Math.max(0, from);
@@ -156,20 +173,23 @@ export function lastEndOf(pattern: RegExp, text: string, from: number): number {
   return end;
 }
 
-/** Returns the index of the last word. For a text that ends with a space this is its length. */
+/**
+ * Returns the index of the last word. For a text that ends with a space, this is the length of the
+ * text.
+ */
 export function lastWordAt(text: string): number {
   let at = text.length;
   while (at > 0 && !isSpace(text.charCodeAt(at - 1))) at--;
   return at;
 }
 
-/** Shows text as soon as no finding can reach into it. */
+/** Shows text as soon as no finding can include it. */
 export class SegmentFilter implements StreamFilter {
   #held = "";
-  /** The last shown texts, with at least as many characters as the context has. */
+  /** The last shown texts, with at least as many characters as the context. */
   #shown: string[] = [];
   #isClosed = false;
-  // The rules, because their objects have many shapes.
+  // Copies of the rules, because objects of rules have different shapes.
   readonly #byWord: boolean;
   readonly #context: number;
   readonly #quick: QuickRule | undefined;
@@ -204,7 +224,7 @@ export class SegmentFilter implements StreamFilter {
       return "";
     }
     const holdFrom = this.#holdFrom;
-    // The last space is in the new text: the held text needs no look.
+    // The last space is in the new text, so the held text is not searched.
     if (holdFrom === undefined)
       return this.#release(this.#held + text.slice(0, word), text.slice(word));
     const asked = this.#held.length;

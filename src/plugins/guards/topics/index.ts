@@ -10,7 +10,7 @@ import { lastEndOf, SegmentFilter } from "../shared/stream-filter.js";
 /** Options of {@link topics}. */
 export interface TopicsOptions extends TextGuardOptions {
   /**
-   * Refused topics, each with its words. Ignores case and accents. A word may be a phrase; `bomb*`
+   * Refused topics, each with its words. Ignores case and accents. A word may be a phrase. `bomb*`
    * stands for all words with this beginning.
    */
   readonly deny: Readonly<Record<string, readonly string[]>>;
@@ -52,7 +52,7 @@ export function topics(options: TopicsOptions): Plugin {
       throw new ValidationError(`topics deny.${topic} has fewer than ${fewest} words`);
     return { topic, expression: expressionOf(words) };
   });
-  /** `earlier` are the words that preceding text contains, by rule. */
+  /** `earlier` contains the words of the preceding text, by rule. */
   const judge = (
     text: string,
     earlier: readonly Set<string>[],
@@ -80,7 +80,8 @@ export function topics(options: TopicsOptions): Plugin {
         context: LAST_WORD,
         holdFrom: (text, asked) => lastEndOf(SENTENCE_END, text, asked - 1),
         release: (text, shown) => {
-          const before = /\S+\s*$/.exec(shown())?.[0] ?? ""; // a phrase may continue after a line break
+          // A phrase may continue after a line break.
+          const before = /\S+\s*$/.exec(shown())?.[0] ?? "";
           return judge(before + text, found) === undefined ? text : undefined;
         },
       });

@@ -16,7 +16,7 @@ export interface ToxicityOptions extends TextGuardOptions {
   readonly model: ModerationModel;
   /**
    * Minimum scores of refused texts, from 0 to 1, by the vendor's name of the category. Default:
-   * the vendor decides.
+   * the decision of the vendor.
    */
   readonly limits?: Readonly<Record<string, number>> | undefined;
 }
@@ -67,7 +67,7 @@ export function toxicity(options: ToxicityOptions): Plugin {
       judged.set(run, texts);
       const known = texts.get(text) ?? moderate(text, signal);
       texts.set(text, known);
-      known.catch(() => texts.delete(text)); // a later attempt asks again
+      known.catch(() => texts.delete(text)); // a later attempt sends the text again
       return known;
     },
   });
