@@ -1,4 +1,4 @@
-// A run survives the end of its process: the first process is killed in the middle, the second one goes on where it stopped and pays nothing twice.
+// A run survives the end of its process. The first process is killed during the run. The second process continues the run and repeats no finished call.
 // Run it: npm run example -- 52
 import { Agent, Ensemble, Task } from "agentensemble";
 import { durable } from "agentensemble/durability";
@@ -26,7 +26,7 @@ const { model } = realOrScripted(({ messages }) => {
   return prompt.includes("Write the page") ? "Bees live in hives." : "1. Hives 2. Honey";
 });
 
-/** One process: the same program, whether the run is new or goes on. */
+/** Starts or continues the run in this process. */
 async function work(folder: string, isKilled: boolean): Promise<void> {
   await using ensemble = new Ensemble({
     model,
@@ -34,7 +34,7 @@ async function work(folder: string, isKilled: boolean): Promise<void> {
     plugins: [durable({ url: `file:${folder}` })],
     on: (event) => {
       if (event.type === "run_resumed")
-        console.log(`  goes on with ${event.finishedTasks} finished tasks`);
+        console.log(`  resumed with ${event.finishedTasks} finished tasks`);
       if (event.type === "llm_iteration_completed") console.log(`  answer for '${event.taskId}'`);
       if (event.type === "task_started" && event.taskId === "title" && isKilled) crash();
     },
@@ -44,5 +44,5 @@ async function work(folder: string, isKilled: boolean): Promise<void> {
 }
 
 const [folder, word] = process.argv.slice(2);
-if (folder === undefined) inProcesses(import.meta.url, ["killed", "goes on", "again"]);
+if (folder === undefined) inProcesses(import.meta.url, ["killed", "resumed", "again"]);
 else await work(folder, word === "killed");

@@ -49,5 +49,5 @@ async function answer(url: string): Promise<void> {
 }
 
 const [folder, word] = process.argv.slice(2);
-if (folder === undefined) inProcesses(import.meta.url, ["asks", "answers", "goes on"]);
+if (folder === undefined) inProcesses(import.meta.url, ["asks", "answers", "resumed"]);
 else await (word === "answers" ? answer(`file:${folder}`) : run(`file:${folder}`));

@@ -32,5 +32,5 @@ async function work(folder: string, isKilled: boolean): Promise<void> {
 }
 
 const [folder, word] = process.argv.slice(2);
-if (folder === undefined) inProcesses(import.meta.url, ["killed", "goes on"]);
+if (folder === undefined) inProcesses(import.meta.url, ["killed", "resumed"]);
 else await work(folder, word === "killed");

@@ -296,8 +296,8 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   ],
   "52-resume-after-a-crash.js": [
     "killed by SIGKILL",
-    "goes on with 2 finished tasks\n  answer for 'title'\n  result: A page on bees, after 3 model calls in all",
-    "goes on with 3 finished tasks\n  result: A page on bees, after 3 model calls in all",
+    "resumed with 2 finished tasks\n  answer for 'title'\n  result: A page on bees, after 3 model calls in all",
+    "resumed with 3 finished tasks\n  result: A page on bees, after 3 model calls in all",
   ],
   "53-refund-with-a-key.js": [
     "pays C-17 back (complaint-C-17/settle@1/call-1)",
@@ -311,7 +311,7 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   ],
   "55-handler-with-once.js": [
     "sends honey (orders-of-today/send@1/send honey)\n  killed by SIGKILL",
-    "'goes on':\n  sends bread",
+    "'resumed':\n  sends bread",
     "result: parcel with tea, parcel with honey, parcel with bread",
   ],
   "56-custom-journal.js": [
